@@ -91,11 +91,12 @@ static int makes_models(const struct graft_validation_check *check) {
 
 static int is_wanted(const struct graft_check_options *options, size_t i) {
     const struct graft_validation_check *check = find(i);
-    int wanted = is_named(options, check);
-    for (const int makes = makes_models(check); makes && !wanted && (check = find(++i)) != NULL;) {
-        wanted = is_named(options, check);
+    if (makes_models(check)) {
+        while (check != NULL && !is_named(options, check)) {
+            check = find(++i);
+        }
     }
-    return wanted;
+    return check != NULL && is_named(options, check);
 }
 
 static int check_names(const struct graft_check_options *options, struct graft_error *error) {

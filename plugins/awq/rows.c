@@ -82,6 +82,10 @@ static void turn_strips(void *data, int64_t begin, int64_t end) {
     }
 }
 
+static void turn_codes(struct turn *turn) {
+    host_threads->parallel_for((turn->columns + SIDE - 1) / SIDE, 1, turn_strips, turn);
+}
+
 /* --- Zero points --- */
 
 /* The codes of a word in the order of its outputs, or back. */
@@ -93,7 +97,7 @@ static uint32_t order(uint32_t word, int is_back) {
     return ordered;
 }
 
-static void order_zeros(const struct turn *turn) {
+static void turn_zeros(struct turn *turn) {
     for (int64_t i = 0; i < turn->rows * turn->columns; i++) {
         const int64_t turned = i % turn->columns * turn->rows + i / turn->columns;
         turn->to[turn->is_back ? i : turned] = order(turn->from[turn->is_back ? turned : i], turn->is_back);
@@ -102,96 +106,61 @@ static void order_zeros(const struct turn *turn) {
 
 /* --- The operations --- */
 
-/* `unit` inputs share a word of the result. */
-static int infer(const struct graft_custom_operation *self, const struct graft_custom_shapes *shapes, int64_t unit,
+/* The `data` of one. */
+struct kind {
+    int64_t unit; /* inputs, or groups, that share a word of the result */
+    void (*turn)(struct turn *turn);
+};
+
+static int infer(const struct graft_custom_operation *self, const struct graft_custom_shapes *shapes,
                  struct graft_error *error) {
+    const struct kind *kind = self->data;
     const struct graft_value_info *input = shapes->inputs;
     if (shapes->n_inputs != 1 || shapes->n_outputs != 1) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, self->name, "expected 1 value and 1 target, got %d and %d",
                                (int)shapes->n_inputs, (int)shapes->n_outputs);
     }
-    if (input->dtype != GRAFT_DTYPE_I32 || input->rank != 2 || input->shape[0] % unit != 0 ||
+    if (input->dtype != GRAFT_DTYPE_I32 || input->rank != 2 || input->shape[0] % kind->unit != 0 ||
         input->shape[1] > INT32_MAX / SLOTS) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, self->name,
-                               "expected a matrix of I32 with a multiple of %d rows", (int)unit);
+                               "expected a matrix of I32 with a multiple of %d rows", (int)kind->unit);
     }
     struct graft_value_info *output = graft_custom_output(shapes, 0);
     output->dtype = GRAFT_DTYPE_I32;
     output->rank = 2;
-    output->shape[0] = input->shape[1] * unit;
-    output->shape[1] = input->shape[0] / unit;
+    output->shape[0] = input->shape[1] * kind->unit;
+    output->shape[1] = input->shape[0] / kind->unit;
     return GRAFT_OK;
 }
 
-static int infer_codes(const struct graft_custom_operation *self, const struct graft_custom_shapes *shapes,
-                       struct graft_error *error) {
-    return infer(self, shapes, SLOTS, error);
-}
-
-static int infer_zeros(const struct graft_custom_operation *self, const struct graft_custom_shapes *shapes,
-                       struct graft_error *error) {
-    return infer(self, shapes, 1, error);
-}
-
-static struct turn turn_of(const struct graft_custom_work *work, int32_t is_back) {
-    return (struct turn){work->from[0], work->to[0], work->inputs[0].shape[0], work->inputs[0].shape[1], is_back};
-}
-
-static int turn_codes(const struct graft_custom_work *work, int32_t is_back) {
-    struct turn turn = turn_of(work, is_back);
-    host_threads->parallel_for((turn.columns + SIDE - 1) / SIDE, 1, turn_strips, &turn);
+static int run(const struct graft_custom_operation *self, const struct graft_custom_work *work, int32_t is_back) {
+    const struct kind *kind = self->data;
+    struct turn turn = {work->from[0], work->to[0], work->inputs[0].shape[0], work->inputs[0].shape[1], is_back};
+    kind->turn(&turn);
     return GRAFT_OK;
 }
 
-static int turn_zeros(const struct graft_custom_work *work, int32_t is_back) {
-    const struct turn turn = turn_of(work, is_back);
-    order_zeros(&turn);
-    return GRAFT_OK;
+static int apply(const struct graft_custom_operation *self, const struct graft_custom_work *work,
+                 struct graft_error *error) {
+    (void)error;
+    return run(self, work, 0);
 }
 
-static int apply_codes(const struct graft_custom_operation *self, const struct graft_custom_work *work,
-                       struct graft_error *error) {
-    (void)self;
+static int reverse(const struct graft_custom_operation *self, const struct graft_custom_work *work,
+                   struct graft_error *error) {
     (void)error;
-    return turn_codes(work, 0);
+    return run(self, work, 1);
 }
 
-static int reverse_codes(const struct graft_custom_operation *self, const struct graft_custom_work *work,
-                         struct graft_error *error) {
-    (void)self;
-    (void)error;
-    return turn_codes(work, 1);
-}
+static const struct kind codes = {SLOTS, turn_codes}, zeros = {1, turn_zeros};
 
-static int apply_zeros(const struct graft_custom_operation *self, const struct graft_custom_work *work,
-                       struct graft_error *error) {
-    (void)self;
-    (void)error;
-    return turn_zeros(work, 0);
-}
-
-static int reverse_zeros(const struct graft_custom_operation *self, const struct graft_custom_work *work,
-                         struct graft_error *error) {
-    (void)self;
-    (void)error;
-    return turn_zeros(work, 1);
-}
+#define OPERATION(operation_name, kind)                                                                  \
+    {                                                                                                    \
+        .struct_size = sizeof(struct graft_custom_operation), .name = (operation_name), .data = &(kind), \
+        .infer = infer, .apply = apply, .reverse = reverse                                               \
+    }
 
 const struct graft_custom_operation awq_operations[AWQ_OPERATIONS] = {
-    [AWQ_CODES] =
-        {
-            .struct_size = sizeof awq_operations[0],
-            .name = "awq_codes_in_rows",
-            .infer = infer_codes,
-            .apply = apply_codes,
-            .reverse = reverse_codes,
-        },
-    [AWQ_ZEROS] =
-        {
-            .struct_size = sizeof awq_operations[0],
-            .name = "awq_zeros_in_rows",
-            .infer = infer_zeros,
-            .apply = apply_zeros,
-            .reverse = reverse_zeros,
-        },
+    [AWQ_CODES] = OPERATION("awq_codes_in_rows", codes),
+    [AWQ_ZEROS] = OPERATION("awq_zeros_in_rows", zeros),
 };

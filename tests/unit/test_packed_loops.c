@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "any_words.h"
 #include "graft/packed.h"
 
 enum { MOST_TOKENS = 6 };
@@ -41,23 +42,6 @@ struct size {
     int64_t in, out, group_size;
     int32_t bits;
 };
-
-static uint64_t state_of_random = 1;
-
-/* Marsaglia 2003: xorshift. */
-static uint32_t any_word(void) {
-    state_of_random ^= state_of_random << 13;
-    state_of_random ^= state_of_random >> 7;
-    state_of_random ^= state_of_random << 17;
-    return (uint32_t)(state_of_random >> 32);
-}
-
-/* Arrays end where memory of theirs ends, so that sanitizers see a loop that reads on. */
-static void *need(size_t bytes) {
-    void *memory = malloc(bytes);
-    assert_non_null(memory);
-    return memory;
-}
 
 static int32_t *any_words(int64_t n) {
     int32_t *words = need((size_t)n * sizeof *words);

@@ -10,26 +10,10 @@
 
 #include <cmocka.h>
 
+#include "any_words.h"
 #include "graft/packed_rows.h"
 
 enum { MOST_BLOCKS = 2, MOST_TOKENS = 6 };
-
-static uint64_t state_of_random = 1;
-
-/* Marsaglia 2003: xorshift. */
-static uint32_t any_word(void) {
-    state_of_random ^= state_of_random << 13;
-    state_of_random ^= state_of_random >> 7;
-    state_of_random ^= state_of_random << 17;
-    return (uint32_t)(state_of_random >> 32);
-}
-
-/* Arrays end where memory of theirs ends, so that sanitizers see a loop that reads on. */
-static void *need(size_t bytes) {
-    void *memory = malloc(bytes);
-    assert_non_null(memory);
-    return memory;
-}
 
 static void *any_bytes(int64_t n) {
     unsigned char *bytes = need((size_t)n);

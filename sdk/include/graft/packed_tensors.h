@@ -111,24 +111,6 @@ GRAFT_INLINE int graft_packed_bind(const struct graft_build *build, struct graft
     return status;
 }
 
-/* [load] What `create` of such a class does: `*self` is what `describe` kept, bound, and `free` frees it. */
-GRAFT_INLINE int graft_packed_create(const struct graft_build *build, const struct graft_packed_loops *loops,
-                                     struct graft_packed **self, struct graft_error *error) {
-    struct graft_packed *made = (struct graft_packed *)malloc(sizeof *made);
-    if (made == NULL) {
-        return graft_fail_memory(error, build->path);
-    }
-    memcpy(made, build->kept, sizeof *made);
-    made->loops = loops;
-    int status = graft_packed_bind(build, made, error);
-    if (status != GRAFT_OK) {
-        free(made);
-        return status;
-    }
-    *self = made;
-    return GRAFT_OK;
-}
-
 #ifdef __cplusplus
 }
 #endif
