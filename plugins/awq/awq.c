@@ -11,7 +11,7 @@
 #include "rows.h"
 
 static const struct graft_host *host;
-static int32_t wants_rows;
+static int32_t wants_rows, input_bits;
 
 static const struct graft_packed_loops *const tables[] = {
     &awq_loops_scalar,
@@ -49,6 +49,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     if (status != GRAFT_OK) {
         return status;
     }
+    self->words.input_bits = input_bits;
     if (wants_rows) {
         graft_packed_linear_lay(self);
     }
@@ -150,6 +151,7 @@ static const struct graft_option options[] = {
         .help = "Lays codes in rows while the model is loaded, which makes it generate faster",
         .default_value = "false",
     },
+    {GRAFT_PACKED_ACTIVATION_BITS("16")},
 };
 
 static const char *const required[] = {GRAFT_THREADS_ID, NULL};
@@ -158,7 +160,9 @@ static const struct graft_plugin plugin;
 
 static int init(struct graft_error *error) {
     (void)error;
-    wants_rows = (int32_t)graft_args_int(host->options(&plugin), "rows", 0);
+    const struct graft_args *given = host->options(&plugin);
+    wants_rows = (int32_t)graft_args_int(given, "rows", 0);
+    input_bits = graft_packed_input_bits(given);
     awq_set_threads(host->get_extension(GRAFT_THREADS_ID));
     return GRAFT_OK;
 }
@@ -181,7 +185,7 @@ static const struct graft_plugin plugin = {
     .n_custom_operations = AWQ_OPERATIONS,
     .custom_operation_stride = sizeof awq_operations[0],
     .options = options,
-    .n_options = 1,
+    .n_options = sizeof options / sizeof options[0],
     .option_stride = sizeof options[0],
     .quant_methods = methods,
 };

@@ -13,6 +13,7 @@
 
 static const struct graft_host *host;
 static const struct graft_regexes *regexes;
+static int32_t input_bits;
 
 struct ct_linear {
     struct graft_packed_rows rows; /* first, so that it is what loops are given */
@@ -65,6 +66,7 @@ static int describe_tensors(const struct graft_sink *sink, struct ct_linear *sel
     struct graft_packed_rows *rows = &self->rows;
     int status;
     rows->bits = ct_bits(&self->scheme);
+    rows->input_bits = input_bits;
     if (ct_is_packed(&self->scheme)) {
         status = describe_packed(sink, self, error);
     } else {
@@ -238,10 +240,15 @@ static const struct graft_replacement replacements[] = {
     {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, conditions[1])},
 };
 
+static const struct graft_option options[] = {{GRAFT_PACKED_ACTIVATION_BITS("16")}};
+
 static const char *const required[] = {GRAFT_REGEX_ID, NULL};
+
+static const struct graft_plugin plugin;
 
 static int init(struct graft_error *error) {
     (void)error;
+    input_bits = graft_packed_input_bits(host->options(&plugin));
     regexes = host->get_extension(GRAFT_REGEX_ID);
     return GRAFT_OK;
 }
@@ -260,6 +267,9 @@ static const struct graft_plugin plugin = {
     .n_classes = 1,
     .class_stride = sizeof expert_class,
     .init = init,
+    .options = options,
+    .n_options = 1,
+    .option_stride = sizeof options[0],
     .quant_methods = methods,
 };
 

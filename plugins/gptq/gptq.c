@@ -15,7 +15,7 @@
 
 static const struct graft_host *host;
 static const struct graft_regexes *regexes;
-static int32_t wants_rows;
+static int32_t wants_rows, input_bits;
 
 static const struct graft_packed_loops *const tables[] = {
     &gptq_loops_scalar,
@@ -58,6 +58,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     if (status != GRAFT_OK) {
         return status;
     }
+    self->words.input_bits = input_bits;
     if (wants_rows && !is_ordered) {
         graft_packed_linear_lay(self);
     }
@@ -190,6 +191,7 @@ static const struct graft_option options[] = {
         .help = "Lays codes of 4 bits in rows while the model is loaded, which makes it generate faster",
         .default_value = "false",
     },
+    {GRAFT_PACKED_ACTIVATION_BITS("16")},
 };
 
 static const char *const required[] = {GRAFT_REGEX_ID, NULL};
@@ -198,7 +200,9 @@ static const struct graft_plugin plugin;
 
 static int init(struct graft_error *error) {
     (void)error;
-    wants_rows = (int32_t)graft_args_int(host->options(&plugin), "rows", 0);
+    const struct graft_args *given = host->options(&plugin);
+    wants_rows = (int32_t)graft_args_int(given, "rows", 0);
+    input_bits = graft_packed_input_bits(given);
     regexes = host->get_extension(GRAFT_REGEX_ID);
     return GRAFT_OK;
 }
@@ -218,7 +222,7 @@ static const struct graft_plugin plugin = {
     .class_stride = sizeof expert_class,
     .init = init,
     .options = options,
-    .n_options = 1,
+    .n_options = sizeof options / sizeof options[0],
     .option_stride = sizeof options[0],
     .quant_methods = methods,
 };

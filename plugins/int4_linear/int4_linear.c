@@ -12,6 +12,8 @@
 #include "graft/plugin.h"
 #include "quantize.h"
 
+static int32_t input_bits;
+
 static const struct graft_packed_rows_loops *loops(void) {
     return graft_packed_rows_choose(graft_packed_rows_uint4);
 }
@@ -34,6 +36,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     rows->groups = graft_packed_rows_blocks(rows->in_features, rows->group_size);
     rows->bits = 4;
     rows->zero = INT4_ZERO;
+    rows->input_bits = input_bits;
     const int64_t scales[2] = {rows->out_features, rows->groups};
     status = graft_packed_rows_codes(sink, "qweight", rows->out_features, words, GRAFT_DTYPE_I32, error);
     if (status == GRAFT_OK) {
@@ -99,9 +102,13 @@ GRAFT_PARTS_QUANTIZED_EXPERTS(experts, &int4_quantize_rows);
 GRAFT_PARTS_TURNED_EXPERTS(turned, &int4_quantize_rows);
 
 static const struct graft_parts_quantized_experts stacks = {
-    .quantizer = &int4_quantizer, .loops = loops, .bits = 4, .zero = INT4_ZERO};
-static const struct graft_parts_quantized_experts turned_stacks = {
-    .quantizer = &int4_quantizer, .loops = loops, .bits = 4, .zero = INT4_ZERO, .by_turns = 1};
+    .quantizer = &int4_quantizer, .loops = loops, .bits = 4, .zero = INT4_ZERO, .input_bits = &input_bits};
+static const struct graft_parts_quantized_experts turned_stacks = {.quantizer = &int4_quantizer,
+                                                                   .loops = loops,
+                                                                   .bits = 4,
+                                                                   .zero = INT4_ZERO,
+                                                                   .input_bits = &input_bits,
+                                                                   .by_turns = 1};
 
 static const struct graft_class experts_class = {
     GRAFT_PARTS_QUANTIZED_CLASS("Int4Experts", &stacks, experts_conversions)};
@@ -133,6 +140,7 @@ static const struct graft_option options[] = {
         .default_value = "32",
         .choices = group_sizes,
     },
+    {GRAFT_PACKED_ACTIVATION_BITS("8")},
 };
 
 static const struct graft_plugin plugin;
@@ -140,7 +148,9 @@ static const struct graft_host *host;
 
 static int init(struct graft_error *error) {
     (void)error;
-    int4_set_group_size(graft_args_int(host->options(&plugin), "group_size", 32));
+    const struct graft_args *given = host->options(&plugin);
+    int4_set_group_size(graft_args_int(given, "group_size", 32));
+    input_bits = graft_packed_input_bits(given);
     return GRAFT_OK;
 }
 
@@ -158,7 +168,7 @@ static const struct graft_plugin plugin = {
     .custom_operation_stride = sizeof int4_quantize_rows,
     .init = init,
     .options = options,
-    .n_options = 1,
+    .n_options = sizeof options / sizeof options[0],
     .option_stride = sizeof options[0],
 };
 

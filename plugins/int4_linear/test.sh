@@ -89,10 +89,18 @@ for size in 64 128; do
         'BEGIN { d = a / b - 1; exit !(d != 0 && d < 0.0004 * size + 0.004 && d > -0.02) }' ||
         fail "groups of $size: perplexity $got, of the original $original"
 done
-logits stack.safetensors "$many" --model "$demo" --plugins int4_linear --plugin-option int4_linear.group_size=128
-logits list.safetensors "$many" --model "$demo" --plugins sequential_experts,int4_linear \
-    --plugin-option int4_linear.group_size=128
-cmp -s "$scratch/stack.safetensors" "$scratch/list.safetensors" || fail 'groups of 128: stack and list differ'
+for bits in 8 16; do
+    set -- --model "$demo" --plugin-option int4_linear.group_size=128 --plugin-option int4_linear.activation_bits=$bits
+    logits stack.safetensors "$many" --plugins int4_linear "$@"
+    logits list.safetensors "$many" --plugins sequential_experts,int4_linear "$@"
+    cmp -s "$scratch/stack.safetensors" "$scratch/list.safetensors" || fail "groups of 128, $bits: stack and list differ"
+done
+
+echo 'activations in 8 bits'
+eight=$(perplexity --plugins int4_linear)
+sixteen=$(perplexity --plugins int4_linear --plugin-option int4_linear.activation_bits=16)
+awk -v a="$eight" -v b="$sixteen" 'BEGIN { d = a / b - 1; exit !(d < 0.005 && d > -0.005) }' ||
+    fail "perplexity $eight, with 16 bits $sixteen"
 
 echo 'threads and instruction sets'
 for ids in $few $many; do

@@ -7,6 +7,8 @@
 #include "graft/packed_rows.h"
 #include "quantize.h"
 
+int32_t int8_input_bits;
+
 static int describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
     int64_t shape[2] = {graft_args_int(args, "out_features", 0), graft_args_int(args, "in_features", 0)};
@@ -49,6 +51,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     self->groups = int8_groups(self->in_features);
     self->group_size = self->in_features / self->groups;
     self->bits = 8;
+    self->input_bits = int8_input_bits;
     *instance = self;
     return GRAFT_OK;
 }
@@ -98,7 +101,8 @@ static int multiply_whole(const struct graft_packed_rows *self, const struct gra
 static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_error *error) {
     const struct graft_packed_rows *self = instance;
-    if (self->groups > 1 || graft_call_is_few(call, args->tokens)) {
+    if (self->groups > 1 || graft_call_is_few(call, args->tokens) ||
+        graft_packed_rows_how(self, call, args->tokens) != NULL) {
         return graft_packed_rows_forward(self, call, args, error);
     }
     int status = multiply_whole(self, call, args, error);

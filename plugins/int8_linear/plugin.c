@@ -8,6 +8,7 @@
 
 #include "graft/expert_parts.h"
 #include "graft/option.h"
+#include "graft/packed_rows.h"
 #include "int8_linear.h"
 #include "quantize.h"
 
@@ -29,9 +30,10 @@ static const struct graft_packed_rows_loops *rows(void) {
 GRAFT_PARTS_QUANTIZED_EXPERTS(experts, &int8_quantize_rows);
 GRAFT_PARTS_TURNED_EXPERTS(turned, &int8_quantize_rows);
 
-static const struct graft_parts_quantized_experts stacks = {.quantizer = &int8_quantizer, .loops = rows, .bits = 8};
+static const struct graft_parts_quantized_experts stacks = {
+    .quantizer = &int8_quantizer, .loops = rows, .bits = 8, .input_bits = &int8_input_bits};
 static const struct graft_parts_quantized_experts turned_stacks = {
-    .quantizer = &int8_quantizer, .loops = rows, .bits = 8, .by_turns = 1};
+    .quantizer = &int8_quantizer, .loops = rows, .bits = 8, .input_bits = &int8_input_bits, .by_turns = 1};
 
 static const struct graft_class experts_class = {
     GRAFT_PARTS_QUANTIZED_CLASS("Int8Experts", &stacks, experts_conversions)};
@@ -64,6 +66,7 @@ static const struct graft_option options[] = {
         .default_value = "0",
         .choices = group_sizes,
     },
+    {GRAFT_PACKED_ACTIVATION_BITS("8")},
 };
 
 static const struct graft_plugin plugin;
@@ -71,7 +74,9 @@ static const struct graft_host *host;
 
 static int init(struct graft_error *error) {
     (void)error;
-    int8_set_group_size(graft_args_int(host->options(&plugin), "group_size", 0));
+    const struct graft_args *given = host->options(&plugin);
+    int8_set_group_size(graft_args_int(given, "group_size", 0));
+    int8_input_bits = graft_packed_input_bits(given);
     return GRAFT_OK;
 }
 
@@ -89,7 +94,7 @@ static const struct graft_plugin plugin = {
     .custom_operation_stride = sizeof int8_quantize_rows,
     .init = init,
     .options = options,
-    .n_options = 1,
+    .n_options = sizeof options / sizeof options[0],
     .option_stride = sizeof options[0],
 };
 

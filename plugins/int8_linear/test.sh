@@ -77,6 +77,12 @@ for list in int8_linear int8_linear_head int8_linear,int8_linear_head sequential
     awk -v a="$got" -v b="$original" 'BEGIN { d = a / b - 1; exit !(d != 0 && d < 0.01 && d > -0.01) }' ||
         fail "$list: perplexity $got, of the original $original"
 done
+both=int8_linear,int8_linear_head
+eight=$(perplexity --model "$demo" --plugins $both)
+sixteen=$(perplexity --model "$demo" --plugins $both --plugin-option int8_linear.activation_bits=16 \
+    --plugin-option int8_linear_head.activation_bits=16)
+awk -v a="$eight" -v b="$sixteen" 'BEGIN { d = a / b - 1; exit !(d < 0.005 && d > -0.005) }' ||
+    fail "activations in 8 bits: perplexity $eight, with 16 bits $sixteen"
 
 echo 'over fused_qkv: rows are quantized by themselves, so nothing changes'
 for case in llama_bias llama_bf16 mistral_f16 qwen3 qwen2_moe_gqa; do

@@ -109,9 +109,9 @@ static void widen(const struct graft_packed_stack_job *job, graft_dtype dtype, v
 }
 
 #if defined(__AVX512F__)
-const struct graft_packed_stack_loops mxfp4_loops_avx512 = {"avx512", multiply, widen, NULL, NULL};
+const struct graft_packed_stack_loops mxfp4_loops_avx512 = {"avx512", multiply, widen, NULL, NULL, NULL};
 #elif defined(__AVX2__)
-const struct graft_packed_stack_loops mxfp4_loops_avx2 = {"avx2", multiply, widen, NULL, NULL};
+const struct graft_packed_stack_loops mxfp4_loops_avx2 = {"avx2", multiply, widen, NULL, NULL, NULL};
 #else
-const struct graft_packed_stack_loops mxfp4_loops_scalar = {"scalar", multiply, widen, NULL, NULL};
+const struct graft_packed_stack_loops mxfp4_loops_scalar = {"scalar", multiply, widen, NULL, NULL, NULL};
 #endif

@@ -94,7 +94,14 @@ static void check_multiplied(const struct graft_packed_stack_loops *loops, int64
     struct mxfp4_weight w = any_weight(0);
     float *x = need_memory((size_t)tokens * COLUMNS, sizeof *x);
     float *y = need_memory((size_t)tokens * ROWS, sizeof *y);
-    const struct graft_packed_stack_job job = {&w, COLUMNS, first, rows, x, tokens, y, ROWS, NULL};
+    const struct graft_packed_stack_job job = {.weight = &w,
+                                               .columns = COLUMNS,
+                                               .first = first,
+                                               .rows = rows,
+                                               .x = x,
+                                               .tokens = tokens,
+                                               .y = y,
+                                               .y_stride = ROWS};
     for (int64_t i = 0; i < tokens * COLUMNS; i++) {
         x[i] = (float)(int32_t)any_bits() / 2147483648.0F;
     }
@@ -103,7 +110,14 @@ static void check_multiplied(const struct graft_packed_stack_loops *loops, int64
         for (int64_t r = 0; r < rows; r++) {
             double sum = 0.0, size = 0.0;
             float alone;
-            const struct graft_packed_stack_job one = {&w, COLUMNS, first + r, 1, x + t * COLUMNS, 1, &alone, 1, NULL};
+            const struct graft_packed_stack_job one = {.weight = &w,
+                                                       .columns = COLUMNS,
+                                                       .first = first + r,
+                                                       .rows = 1,
+                                                       .x = x + t * COLUMNS,
+                                                       .tokens = 1,
+                                                       .y = &alone,
+                                                       .y_stride = 1};
             for (int64_t i = 0; i < COLUMNS; i++) {
                 double term = (double)weight_at(&w, (size_t)((first + r) * COLUMNS + i)) * (double)x[t * COLUMNS + i];
                 sum += term;

@@ -22,12 +22,14 @@
 #endif
 
 /* `kind` as in graft_row_..., `prepared` as in GRAFT_ROW_PREPARED_... */
-#define LOOPS_KIND(kind, prepared)                                                            \
-    GRAFT_ROW_FUNCTIONS(kind, graft_row_##kind)                                               \
-    GRAFT_ROW_PREPARED(kind, prepared)                                                        \
-    extern const struct graft_packed_rows_loops GRAFT_ROW_TABLE(graft_row_##kind);            \
-    const struct graft_packed_rows_loops GRAFT_ROW_TABLE(graft_row_##kind) = {                \
-        GRAFT_ROW_ISA, GRAFT_ROW_PREPARES(kind), kind##_multiply, kind##_widen, kind##_turn}; \
+#define LOOPS_KIND(kind, prepared)                                                                         \
+    GRAFT_ROW_FUNCTIONS(kind, graft_row_##kind)                                                            \
+    GRAFT_ROW_PREPARED(kind, prepared)                                                                     \
+    GRAFT_ROW_MANY_KIND(kind, prepared)                                                                    \
+    extern const struct graft_packed_rows_loops GRAFT_ROW_TABLE(graft_row_##kind);                         \
+    const struct graft_packed_rows_loops GRAFT_ROW_TABLE(graft_row_##kind) = {                             \
+        GRAFT_ROW_ISA, GRAFT_ROW_PREPARES(kind), kind##_multiply, kind##_widen, kind##_turn, &kind##_many, \
+        &kind##_bytes};                                                                                    \
     LOOPS_LIST(kind)
 
 #endif

@@ -93,7 +93,8 @@ static void multiply(const struct graft_packed_stack_job *job) {
         rows->loops->multiply(rows, job->first, job->rows, job->x, job->tokens, job->y);
         return;
     }
-    rows->loops->prepared->multiply(rows, job->first, job->rows, job->prepared, job->tokens, job->y);
+    graft_packed_rows_integers(rows, job->is_few)
+        ->multiply(rows, job->first, job->rows, job->prepared, job->tokens, job->y);
 }
 
 static void widen(const struct graft_packed_stack_job *job, graft_dtype dtype, void *out) {
@@ -101,21 +102,30 @@ static void widen(const struct graft_packed_stack_job *job, graft_dtype dtype, v
     rows->loops->widen(rows, job->first, job->rows, dtype, out);
 }
 
-static int64_t count_numbers(const void *weight) {
-    const struct graft_packed_rows *rows = weight;
-    const struct graft_packed_rows_prepared *prepared = rows->loops->prepared;
-    return prepared != NULL ? prepared->size(rows) / (int64_t)sizeof(int32_t) : 0;
+static int64_t count_numbers(const struct graft_packed_stack_job *job) {
+    const struct graft_packed_rows *rows = job->weight;
+    const struct graft_packed_prepared *how = graft_packed_rows_integers(rows, job->is_few);
+    return how != NULL ? how->size(rows) / (int64_t)sizeof(int32_t) : 0;
 }
 
 static void prepare(const struct graft_packed_stack_job *job) {
     const struct graft_packed_rows *rows = job->weight;
-    const int64_t numbers = count_numbers(rows);
+    const struct graft_packed_prepared *how = graft_packed_rows_integers(rows, job->is_few);
     for (int64_t t = 0; t < job->tokens; t++) {
-        rows->loops->prepared->prepare(rows, job->x + t * job->columns, job->prepared + t * numbers);
+        how->prepare(rows, job->x + t * job->columns, job->prepared + t * job->numbers);
     }
 }
 
-static const struct graft_packed_stack_loops stack_loops = {"rows", multiply, widen, count_numbers, prepare};
+static void turn(const struct graft_packed_stack_job *job, const struct graft_turned_portion *portion) {
+    const struct graft_packed_rows *rows = job->weight;
+    struct graft_turned_portion shifted = *portion;
+    shifted.row += job->first;
+    rows->loops->turn(rows, &shifted);
+}
+
+/* Where weights can be made in portions, and elsewhere. */
+static const struct graft_packed_stack_loops turned_loops = {"rows", multiply, widen, count_numbers, prepare, turn};
+static const struct graft_packed_stack_loops stack_loops = {"rows", multiply, widen, count_numbers, prepare, NULL};
 
 /* --- Instances --- */
 
@@ -140,8 +150,9 @@ static int bind_stack(const struct graft_build *build, const char *name, const s
     rows->groups = graft_quantizer_groups(quantizer, inputs);
     rows->bits = kept->part.bits;
     rows->zero = kept->part.zero;
+    rows->input_bits = kept->part.input_bits != NULL ? *kept->part.input_bits : 0;
     *stack = (struct graft_packed_stack){
-        .loops = &stack_loops,
+        .loops = graft_packed_rows_turns(rows) ? &turned_loops : &stack_loops,
         .weight = rows,
         .rows = outputs,
         .columns = inputs,

@@ -158,7 +158,7 @@ int8='--plugins-dir plugins --plugins int8_linear --plugin-option int8_linear.gr
 # shellcheck disable=SC2086 # a list of words
 {
     host list $int8
-    has 'list: options' 'options group_size=32;' out
+    has 'list: options' 'options group_size=32, activation_bits=8;' out
     host inspect plugins/int8_linear.so --plugin-option int8_linear.group_size=64 --json
     tr -d ' \n' <out >flat
     has 'inspect: options' '"kind":"int"' flat
@@ -168,7 +168,7 @@ int8='--plugins-dir plugins --plugins int8_linear --plugin-option int8_linear.gr
     has 'an option that is unknown: message' 'plugin int8_linear has no option "group"; it has: group_size' err
     host plan --model "$llama" $int8 --json
     tr -d ' \n' <out >flat
-    has 'plan JSON: options' '"options":{"group_size":"32"}' flat
+    has 'plan JSON: options' '"options":{"group_size":"32","activation_bits":"8"}' flat
     host plan --model "$llama" $int8 --no-plugins
     check 'options without plugins' 0 "$status"
 }

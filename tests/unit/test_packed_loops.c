@@ -15,8 +15,9 @@
 
 #include "any_words.h"
 #include "graft/packed.h"
+#include "rounded_inputs.h"
 
-enum { MOST_TOKENS = 6 };
+enum { MOST_TOKENS = 7 };
 
 #define TABLE_OF(format, isa) format##_loops_##isa
 #define TABLE(format, isa) TABLE_OF(format, isa)
@@ -60,15 +61,6 @@ static uint16_t *any_scales(int64_t n) {
     return scales;
 }
 
-/* To the nearest bf16, ties to even. */
-static float rounded(float number) {
-    uint32_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
-    memcpy(&number, &bits, sizeof bits);
-    return number;
-}
-
 /* y [tokens, out] by one arithmetic. */
 static void multiply(const struct graft_packed *self, const struct graft_packed_arithmetic *how, const float *x,
                      int64_t tokens, float *y) {
@@ -82,13 +74,6 @@ static void multiply(const struct graft_packed *self, const struct graft_packed_
     free(work.input.numbers);
     free(work.input.sums);
     free(work.input.factors);
-}
-
-/* A power of two of which the largest number has 2^14 to 2^15. */
-static float step_of(float largest) {
-    int exponent;
-    (void)frexpf(largest * (1.0F + 1.0F / 32768.0F), &exponent);
-    return ldexpf(1.0F, exponent - 15);
 }
 
 /* What inputs are multiplied as: rounded to integers of 16 bits times a step that their group shares or, of 8 bits and
@@ -165,6 +150,46 @@ static void check(struct graft_packed *self, const float *weights, int is_rounde
     free(alone);
 }
 
+/* y [tokens, ..] of outputs [first, out) by loops of many tokens. */
+static void multiply_many(const struct graft_packed *self, const struct graft_packed_prepared *how, int64_t first,
+                          const float *x, int64_t tokens, float *y) {
+    const int64_t size = how->size(self);
+    char *inputs = aligned_alloc(64, (size_t)(tokens * size));
+    assert_non_null(inputs);
+    for (int64_t t = 0; t < tokens; t++) {
+        how->prepare(self, x + t * self->in_features, inputs + t * size);
+    }
+    how->multiply(self, first, self->out_features - first, inputs, tokens, y);
+    free(inputs);
+}
+
+/* Many tokens as integers: each alone, from some strip on, and together with others to the bit. */
+static void check_many(const struct graft_packed *self, const struct graft_packed_prepared *how, const float *weights) {
+    const int64_t in = self->in_features, out = self->out_features;
+    const int64_t block = block_of_many(in, self->groups, self->group_size);
+    float *x = need((size_t)(MOST_TOKENS * in) * sizeof *x), *y = need((size_t)(MOST_TOKENS * out) * sizeof *y);
+    float *alone = need((size_t)out * sizeof *alone), *inputs = need((size_t)in * sizeof *inputs);
+    for (int64_t i = 0; i < MOST_TOKENS * in; i++) {
+        x[i] = (float)(int32_t)any_word() / 2147483648.0F;
+    }
+    multiply_many(self, how, 0, x, MOST_TOKENS, y);
+    for (int64_t t = 0; t < MOST_TOKENS; t++) {
+        const int64_t first = t % 2 == 0 || out <= GRAFT_PACKED_STRIP ? 0 : GRAFT_PACKED_STRIP;
+        multiply_many(self, how, first, x + t * in, 1, alone + first);
+        assert_memory_equal(alone + first, y + t * out + first, (size_t)(out - first) * sizeof *alone);
+        for (int64_t i = 0; i < in; i++) {
+            inputs[i] = as_integer(x + t * in, i, block, how == self->loops->bytes ? 8 : 16);
+        }
+        for (int64_t r = first; r < out; r++) {
+            check_sum(self, weights + r * in, 1, inputs, alone[r]);
+        }
+    }
+    free(x);
+    free(y);
+    free(alone);
+    free(inputs);
+}
+
 /* Number `column` of row `row` in a portion, as f32. */
 static float turned_at(const struct graft_turned_portion *portion, int64_t row, int64_t column) {
     const int is_pairs = portion->layout == GRAFT_TURNED_PAIRS;
@@ -204,6 +229,9 @@ static void check_turn(const struct graft_packed *self, const float *weights) {
     }
 }
 
+/* How often there were pairs, and bytes. */
+static int n_many[2];
+
 static void check_size(const struct size *size) {
     const int64_t groups = (size->in + size->group_size - 1) / size->group_size;
     int32_t *words = any_words(size->in * size->out * size->bits / 32);
@@ -223,6 +251,13 @@ static void check_size(const struct size *size) {
         self.loops = tables[isa];
         check(&self, weights, 0);
         check(&self, weights, 1);
+        for (int k = 0; k < 2; k++) {
+            const struct graft_packed_prepared *how = k == 0 ? self.loops->many : self.loops->bytes;
+            if (how->size(&self) > 0) {
+                check_many(&self, how, weights);
+                n_many[k]++;
+            }
+        }
         check_turn(&self, weights);
     }
     free(words);
@@ -233,8 +268,9 @@ static void check_size(const struct size *size) {
 
 static void test_loops(void **state) {
     static const struct size sizes[] = {
-        {8, 8, 8, 4},       {64, 64, 32, 4},    {72, 72, 24, 4}, {136, 200, 128, 4}, {128, 1096, 8, 4},
-        {256, 136, 256, 4}, {104, 1032, 40, 4}, {64, 64, 16, 8}, {36, 72, 12, 8},    {40, 1028, 32, 8},
+        {8, 8, 8, 4},       {64, 64, 32, 4},     {72, 72, 24, 4},   {136, 200, 128, 4},  {128, 1096, 8, 4},
+        {256, 136, 256, 4}, {104, 1032, 40, 4},  {64, 64, 16, 8},   {36, 72, 12, 8},     {40, 1028, 32, 8},
+        {128, 72, 32, 4},   {1152, 200, 384, 4}, {192, 136, 64, 8}, {1280, 64, 1280, 4},
     };
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -242,6 +278,7 @@ static void test_loops(void **state) {
             check_size(&sizes[i]);
         }
     }
+    assert_true((n_many[0] > 0 && n_many[1] > 0) || graft_isa_runnable() < 2);
 }
 
 int main(void) {

@@ -12,8 +12,9 @@
 
 #include "any_words.h"
 #include "graft/packed_rows.h"
+#include "rounded_inputs.h"
 
-enum { MOST_BLOCKS = 2, MOST_TOKENS = 6 };
+enum { MOST_BLOCKS = 2, MOST_TOKENS = 7 };
 
 static void *any_bytes(int64_t n) {
     unsigned char *bytes = need((size_t)n);
@@ -132,15 +133,6 @@ static void check_widen(const struct trial *trial) {
     free(rounded);
 }
 
-/* To the nearest, ties to even. */
-static float rounded(float number) {
-    uint32_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
-    memcpy(&number, &bits, sizeof bits);
-    return number;
-}
-
 /* The number of a portion's row and column, both counted from where it begins. */
 static float number_at(const struct graft_turned_portion *portion, int64_t row, int64_t column) {
     const int is_pairs = portion->layout == GRAFT_TURNED_PAIRS;
@@ -188,61 +180,53 @@ static void check_turn(const struct trial *trial) {
     free(portion.out);
 }
 
-/* y [tokens, ..] of rows [first, first + n), by loops of one kind: with inputs that are prepared, or as they are. */
-static void multiply(const struct trial *trial, int is_prepared, int64_t first, int64_t n, const float *x,
-                     int64_t tokens, float *y) {
+/* y [tokens, ..] of rows [first, first + n): with inputs that are prepared, or as they are. */
+static void multiply(const struct trial *trial, const struct graft_packed_prepared *how, int64_t first, int64_t n,
+                     const float *x, int64_t tokens, float *y) {
     const struct graft_packed_rows *rows = &trial->rows;
-    const struct graft_packed_rows_prepared *kind = rows->loops->prepared;
-    if (!is_prepared) {
+    if (how == NULL) {
         rows->loops->multiply(rows, first, n, x, tokens, y);
         return;
     }
-    const int64_t size = kind->size(rows);
+    const int64_t size = how->size(rows);
     char *prepared = aligned_alloc(64, (size_t)(tokens * size));
     assert_non_null(prepared);
     for (int64_t t = 0; t < tokens; t++) {
-        kind->prepare(rows, x + t * rows->in_features, prepared + t * size);
+        how->prepare(rows, x + t * rows->in_features, prepared + t * size);
     }
-    kind->multiply(rows, first, n, prepared, tokens, y);
+    how->multiply(rows, first, n, prepared, tokens, y);
     free(prepared);
-}
-
-/* A power of two of which the largest number has 2^14 to 2^15. */
-static float step_of(float largest) {
-    int exponent;
-    (void)frexpf(largest * (1.0F + 1.0F / 32768.0F), &exponent);
-    return ldexpf(1.0F, exponent - 15);
 }
 
 /* What input i of x is multiplied as: itself, rounded to bf16 for codes of float8 or, for integers, to an integer times
  * the step of its block. */
-static float multiplied(const struct trial *trial, int is_rounded, const float *x, int64_t i) {
+static float multiplied(const struct trial *trial, const struct graft_packed_prepared *how, const float *x, int64_t i) {
     const struct graft_packed_rows *rows = &trial->rows;
     const int is_whole = rows->in_features % 128 == 0 && rows->group_size % 128 == 0;
-    const int64_t block = is_whole || strcmp(rows->loops->name, "avx2") != 0 ? 128 : 64;
-    float largest = 0.0F;
-    if (!is_rounded) {
+    if (how == NULL) {
         return x[i];
     }
     if (trial->kind == GRAFT_ROW_KIND_FLOAT8) {
-        return rounded(x[i]);
+        return how->size(rows) < rows->in_features * (int64_t)sizeof(float) ? rounded(x[i]) : x[i];
     }
-    for (int64_t j = i / block * block; j < (i / block + 1) * block; j++) {
-        largest = fmaxf(largest, fabsf(x[j]));
+    if (how == rows->loops->prepared) {
+        return as_integer(x, i, is_whole || strcmp(rows->loops->name, "avx2") != 0 ? 128 : 64, 16);
     }
-    return rintf(x[i] / step_of(largest)) * step_of(largest);
+    return as_integer(x, i, block_of_many(rows->in_features, rows->groups, rows->group_size),
+                      how == rows->loops->bytes ? 8 : 16);
 }
 
 /* A token alone against a sum in f64. Where x times a zero point may cancel, sizes are those of the terms; codes and
  * zeros have up to 8 bits, and as bf16 are larger by 128. */
-static void check_sum(const struct trial *trial, int is_rounded, int64_t output, const float *x, float found) {
+static void check_sum(const struct trial *trial, const struct graft_packed_prepared *how, int64_t output,
+                      const float *x, float found) {
     double sum = 0.0, size = 0.0;
     for (int64_t i = 0; i < trial->rows.in_features; i++) {
-        const double term = (double)weight_at(trial, output, i) * (double)multiplied(trial, is_rounded, x, i);
+        const double term = (double)weight_at(trial, output, i) * (double)multiplied(trial, how, x, i);
         sum += term;
         size += fabs(term);
     }
-    assert_true(isnan(sum) ? isnan(found) : fabs(sum - (double)found) <= (is_rounded ? 4e-5 : 1e-5) * (size + 1.0));
+    assert_true(isnan(sum) ? isnan(found) : fabs(sum - (double)found) <= (how != NULL ? 4e-5 : 1e-5) * (size + 1.0));
 }
 
 /* To the bit, but for the sign of a NaN: where NaNs of both signs are added, it is that of the operand which the
@@ -255,11 +239,11 @@ static int is_same(float a, float b) {
 }
 
 /* One input that is no number makes no sum look like one. */
-static void check_not_finite(const struct trial *trial, int is_prepared, float *x, float *y) {
+static void check_not_finite(const struct trial *trial, const struct graft_packed_prepared *how, float *x, float *y) {
     const float first = x[0];
     for (int i = 0; i < 2; i++) {
         x[0] = i == 0 ? NAN : INFINITY;
-        multiply(trial, is_prepared, 0, trial->rows.out_features, x, 1, y);
+        multiply(trial, how, 0, trial->rows.out_features, x, 1, y);
         for (int64_t r = 0; r < trial->rows.out_features; r++) {
             assert_false(isfinite(y[r]));
         }
@@ -268,22 +252,21 @@ static void check_not_finite(const struct trial *trial, int is_prepared, float *
 }
 
 /* Each token alone, and together with others to the bit. */
-static void check_multiply(const struct trial *trial, int is_prepared) {
+static void check_multiply(const struct trial *trial, const struct graft_packed_prepared *how) {
     const struct graft_packed_rows *rows = &trial->rows;
     const int64_t in = rows->in_features, out = rows->out_features;
-    const int is_rounded = is_prepared && rows->loops->prepared->size(rows) < in * (int64_t)sizeof(float);
     float *x = need((size_t)(MOST_TOKENS * in) * sizeof *x), *y = need((size_t)(MOST_TOKENS * out) * sizeof *y);
     float *alone = need((size_t)out * sizeof *alone);
     for (int64_t i = 0; i < MOST_TOKENS * in; i++) {
         x[i] = (float)(int32_t)any_word() / 2147483648.0F;
     }
-    check_not_finite(trial, is_prepared, x, y);
-    multiply(trial, is_prepared, 0, out, x, MOST_TOKENS, y);
+    check_not_finite(trial, how, x, y);
+    multiply(trial, how, 0, out, x, MOST_TOKENS, y);
     for (int64_t t = 0; t < MOST_TOKENS; t++) {
         const int64_t first = least(t, out - 1);
-        multiply(trial, is_prepared, first, out - first, x + t * in, 1, alone + first);
+        multiply(trial, how, first, out - first, x + t * in, 1, alone + first);
         for (int64_t r = first; r < out; r++) {
-            check_sum(trial, is_rounded, r, x + t * in, alone[r]);
+            check_sum(trial, how, r, x + t * in, alone[r]);
             assert_true(is_same(alone[r], y[t * out + r]));
         }
     }
@@ -369,10 +352,11 @@ static void test_loops(void **state) {
         {6, 384, 1, 32, 0, 0},   {7, 256, 1, 64, 1, 0},    {5, 384, 1, 256, 1, 0},  {11, 448, 4, 128, 0, 0},
         {7, 256, 1, 256, 0, 0},  {64, 88, 1, 24, 1, 0},    {128, 96, 1, 32, 0, 0},  {64, 168, 64, 168, 0, 0},
         {128, 72, 48, 40, 1, 0}, {3, 8960, 1, 8960, 1, 0}, {5, 8832, 1, 384, 0, 0}, {5, 8832, 1, 384, 1, 0},
-        {4, 2304, 1, 32, 1, 0},
+        {4, 2304, 1, 32, 1, 0},  {70, 1152, 1, 96, 1, 0},  {3, 4224, 1, 384, 1, 0},
     };
     static const graft_dtype types[] = {GRAFT_DTYPE_F32, GRAFT_DTYPE_F16, GRAFT_DTYPE_BF16};
-    int n_prepared = 0;
+    enum { KINDS = 3 };
+    int n_prepared[KINDS] = {0};
     (void)state;
     for (int32_t kind = 0; kind <= GRAFT_ROW_KIND_FLOAT8; kind++) {
         for (size_t i = 0; i < sizeof cuts / sizeof cuts[0] * 3; i++) {
@@ -384,16 +368,22 @@ static void test_loops(void **state) {
                     assert_true(graft_packed_rows_turns(&trial.rows));
                     check_turn(&trial);
                 }
-                check_multiply(&trial, 0);
-                if (trial.rows.loops->prepared != NULL && trial.rows.loops->prepared->size(&trial.rows) > 0) {
-                    check_multiply(&trial, 1);
-                    n_prepared++;
+                const struct graft_packed_prepared *const kinds[KINDS] = {
+                    trial.rows.loops->prepared, trial.rows.loops->many, trial.rows.loops->bytes};
+                check_multiply(&trial, NULL);
+                for (int k = 0; k < KINDS; k++) {
+                    if (kinds[k]->size(&trial.rows) > 0) {
+                        check_multiply(&trial, kinds[k]);
+                        n_prepared[k]++;
+                    }
                 }
             }
             tear_down(&trial);
         }
     }
-    assert_true(n_prepared > 0 || graft_isa_runnable() < 2);
+    for (int k = 0; k < KINDS; k++) {
+        assert_true(n_prepared[k] > 0 || graft_isa_runnable() < 2);
+    }
 }
 
 int main(void) {

@@ -69,6 +69,7 @@ struct graft_parts_quantized_experts {
     int32_t zero;     /* its zero point */
     int32_t by_turns; /* rows are 1: one of gate, one of up, as gpt-oss has them; 0: all of gate, then all of up */
     uint32_t reserved;
+    const int32_t *input_bits; /* that of packed_rows.h, when the plugin's options have been read; NULL: 0 */
 };
 
 /* Of the class's `data`. */
@@ -148,7 +149,7 @@ extern const char *const graft_parts_gate_up_targets[2];
 extern const char *const graft_parts_down_targets[2];
 
 GRAFT_ASSERT_SIZE(struct graft_parts_expert_list, 8);
-GRAFT_ASSERT_SIZE(struct graft_parts_quantized_experts, 32);
+GRAFT_ASSERT_SIZE(struct graft_parts_quantized_experts, 40);
 
 #ifdef __cplusplus
 }

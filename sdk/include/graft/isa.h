@@ -88,6 +88,23 @@ GRAFT_INLINE int32_t graft_isa_choose(int32_t n) {
     return runnable - 1;
 }
 
+/* [any] Whether the processor multiplies tiles of bf16 (AMX), and GRAFT_ISA does not ask for anything older: then the
+ * host multiplies many tokens by these, if the operating system lets it. */
+GRAFT_INLINE int32_t graft_isa_has_tiles(void) {
+#if defined(__x86_64__)
+    const unsigned bf16_and_tile = 1u << 22 | 1u << 24;
+    const char *wanted = getenv("GRAFT_ISA");
+    unsigned eax, ebx, ecx, edx;
+    if (graft_isa_runnable() < 4 || (wanted != NULL && strncmp(wanted, "amx", 3) != 0)) {
+        return 0;
+    }
+    __cpuid_count(7, 0, eax, ebx, ecx, edx);
+    return (edx & bf16_and_tile) == bf16_and_tile;
+#else
+    return 0;
+#endif
+}
+
 /* [any] Whether memory that is read once is best fetched into the first-level cache, which has room for what comes
  * beside what is at work, and far ahead; else into the second, which more can be on its way to. So it is measured of
  * AMD's processors with this instruction (Zen 5), and not of those before. */

@@ -6,7 +6,8 @@
  *
  * A class of that kind (plugins/gptq, plugins/awq) says where words, scales and zero points lie and how codes lie in
  * words (packed_format.h); graft_packed_forward does the rest. Few tokens (graft_call_is_few) read the packed bytes
- * where they are, each as if it were alone; many are multiplied with panels of W by the host's kernels.
+ * where they are, each as if it were alone; many are multiplied as integers (packed_many_loops.h), or with panels of W
+ * by the host's kernels.
  *
  * With --dtype float32 both factors are f32, which holds every such weight exactly. Otherwise packed weights count as
  * bf16: panels are rounded; integers and scales of few tokens stay exact. With AVX2 and AVX-512 activations become
@@ -20,6 +21,8 @@
 #include "isa.h"
 #include "kernels.h"
 #include "linear.h"
+#include "packed_bias.h"
+#include "packed_many.h"
 #include "packed_panels.h"
 #include "threads.h"
 
@@ -46,10 +49,12 @@ struct graft_packed {
     const int32_t *group_of;                /* [in_features] each below `groups`; NULL: input / group_size */
     int32_t bits;                           /* 4 or 8 */
     int32_t zero_offset;                    /* what is to be added to stored zero points */
-    const int32_t *words;                   /* the codes, as the format has them */
-    const int32_t *zeros;                   /* the zero points, likewise */
-    const struct graft_row_block *scales;   /* [groups, out_features] F32, F16 or BF16 */
-    const struct graft_weight *bias;        /* [out_features]; NULL: none */
+    int32_t input_bits;                     /* 8: those of many tokens may be rounded to so many; else 0 */
+    uint32_t reserved;
+    const int32_t *words;                 /* the codes, as the format has them */
+    const int32_t *zeros;                 /* the zero points, likewise */
+    const struct graft_row_block *scales; /* [groups, out_features] F32, F16 or BF16 */
+    const struct graft_weight *bias;      /* [out_features]; NULL: none */
 };
 
 /* The rows of x as `multiply` wants them. A code of 8 bits counts as two of 4, the upper one with 16 times the input:
@@ -82,12 +87,17 @@ struct graft_packed_loops {
     struct graft_packed_arithmetic exact;   /* f32 */
     struct graft_packed_arithmetic rounded; /* bf16; few tokens integers or, where there is neither, f32 */
     int64_t rounds;                         /* groups of at most so many inputs for few tokens; others are exact */
+    /* Many tokens, with inputs rounded to 16 bits, where that is faster than what the host multiplies; NULL: it is not.
+     */
+    const struct graft_packed_prepared *many;
+    /* The same, rounded to 8 bits, for classes that allow it (input_bits). */
+    const struct graft_packed_prepared *bytes;
 };
 
-GRAFT_ASSERT_SIZE(struct graft_packed, 88);
+GRAFT_ASSERT_SIZE(struct graft_packed, 96);
 GRAFT_ASSERT_SIZE(struct graft_packed_input, 40);
 GRAFT_ASSERT_SIZE(struct graft_packed_arithmetic, 32);
-GRAFT_ASSERT_SIZE(struct graft_packed_loops, 80);
+GRAFT_ASSERT_SIZE(struct graft_packed_loops, 96);
 
 /* [any] Of `n` tables (scalar, avx2, avx512, avx512_bf16: as many as there are, in this order) the best that this
  * processor runs and GRAFT_ISA, if it is set, allows. */
@@ -182,28 +192,6 @@ struct graft_packed_work {
 
 GRAFT_ASSERT_SIZE(struct graft_packed_work, 88);
 
-/* [any] y [tokens, n] += bias [n]; rows of y lie `stride` apart. */
-GRAFT_INLINE void graft_packed_add_row(const float *bias, int64_t n, int64_t tokens, float *y, int64_t stride) {
-    for (int64_t t = 0; t < tokens; t++) {
-        for (int64_t r = 0; r < n; r++) {
-            y[t * stride + r] += bias[r];
-        }
-    }
-}
-
-/* [forward] A bias [rows] as f32, in scratch memory; NULL stays NULL. */
-GRAFT_INLINE int graft_packed_bias(const struct graft_weight *bias, const struct graft_call *call, int64_t rows,
-                                   const float **numbers, struct graft_error *error) {
-    float *widened = NULL;
-    *numbers = NULL;
-    if (bias == NULL) {
-        return GRAFT_OK;
-    }
-    widened = graft_scratch_floats(call, rows, 1, error);
-    *numbers = widened;
-    return widened != NULL ? call->kernels->widen(call, bias, widened, error) : GRAFT_ERROR_INTERNAL;
-}
-
 /* [any] A body: tokens [begin, end) of the input. */
 GRAFT_INLINE void graft_packed_prepare(void *data, int64_t begin, int64_t end) {
     struct graft_packed_work *work = (struct graft_packed_work *)data;
@@ -248,34 +236,6 @@ GRAFT_INLINE void graft_packed_turn(const void *weight, const struct graft_turne
     (is_exact ? &self->loops->exact : &self->loops->rounded)->turn(self, portion);
 }
 
-/* What graft_packed_add_bias gives to the body of its loop. */
-struct graft_packed_biased {
-    const float *bias; /* [rows] */
-    int64_t rows;      /* of the weight */
-    float *y;          /* [tokens, rows] */
-};
-
-GRAFT_ASSERT_SIZE(struct graft_packed_biased, 24);
-
-/* [any] A body: tokens [begin, end). */
-GRAFT_INLINE void graft_packed_add_to(void *data, int64_t begin, int64_t end) {
-    const struct graft_packed_biased *biased = (const struct graft_packed_biased *)data;
-    graft_packed_add_row(biased->bias, biased->rows, end - begin, biased->y + begin * biased->rows, biased->rows);
-}
-
-/* [forward] y [tokens, rows] += bias [rows]; NULL: there is none. */
-GRAFT_INLINE int graft_packed_add_bias(const struct graft_weight *bias, const struct graft_call *call, int64_t rows,
-                                       int64_t tokens, float *y, struct graft_error *error) {
-    struct graft_packed_biased biased;
-    int status = graft_packed_bias(bias, call, rows, &biased.bias, error);
-    if (status == GRAFT_OK && bias != NULL) {
-        biased.rows = rows;
-        biased.y = y;
-        call->threads->parallel_for(tokens, 8, graft_packed_add_to, &biased);
-    }
-    return status;
-}
-
 /* [forward] Room for the inputs of few tokens. */
 GRAFT_INLINE int graft_packed_make_input(const struct graft_packed *self, const struct graft_call *call, int64_t tokens,
                                          struct graft_packed_input *input, struct graft_error *error) {
@@ -294,14 +254,26 @@ GRAFT_INLINE int graft_packed_make_input(const struct graft_packed *self, const 
                : GRAFT_OK;
 }
 
-/* [forward] What graft_linear.as_loop of such a class does. Few tokens: the input, then the strips in one loop. */
+/* [any] Which loops of integers multiply many tokens; NULL: the host's kernels do. */
+GRAFT_INLINE const struct graft_packed_prepared *graft_packed_how(const struct graft_packed *self,
+                                                                  const struct graft_call *call) {
+    const struct graft_packed_loops *loops = self->loops;
+    return call->precision == GRAFT_PRECISION_FLOAT32
+               ? NULL
+               : graft_packed_choose_many(self, self->input_bits, loops->many, loops->bytes);
+}
+
+/* [forward] What graft_linear.as_loop of such a class does: the input, then the strips in one loop. */
 GRAFT_INLINE int graft_packed_as_loop(const struct graft_packed *self, const struct graft_call *call,
                                       const struct graft_linear_args *args, struct graft_loop *loop,
                                       struct graft_error *error) {
     const int is_exact = call->precision == GRAFT_PRECISION_FLOAT32 || !graft_packed_rounds(self);
     struct graft_packed_work *work = NULL;
     if (!graft_call_is_few(call, args->tokens)) {
-        return GRAFT_OK;
+        const struct graft_packed_prepared *how = graft_packed_how(self, call);
+        return how == NULL ? GRAFT_OK
+                           : graft_packed_many_as_loop(self, how, self->in_features, self->out_features, self->bias,
+                                                       call, args, loop, error);
     }
     work = (struct graft_packed_work *)graft_scratch_zeroed(call, (int64_t)sizeof *work, error);
     if (work == NULL) {

@@ -3,7 +3,7 @@
  * Stacked experts (experts.h) whose weights are packed, a row of codes for each output. A class of that kind
  * (plugins/mxfp4) says how rows are multiplied and widened; graft_packed_experts_forward does the rest. In a forward of
  * few tokens (graft_call_is_few) those of an expert read the packed bytes where they are; in one of many they are
- * multiplied with panels (packed_panels.h), however few of them an expert gets.
+ * multiplied as the format has it for many, or else with panels (packed_panels.h), however few of them an expert gets.
  */
 #ifndef GRAFT_PACKED_EXPERTS_H
 #define GRAFT_PACKED_EXPERTS_H
@@ -21,6 +21,7 @@ extern "C" {
 
 enum {
     GRAFT_PACKED_STACK_GRAIN = 32, /* outputs that are worth waking a thread for */
+    GRAFT_PACKED_STACK_PANEL = 64, /* that stay in one thread, of many tokens */
     GRAFT_PACKED_ROUTED = 4096     /* tokens of experts that are computed together, which bounds the memory */
 };
 
@@ -35,6 +36,9 @@ struct graft_packed_stack_job {
     float *y;           /* [tokens, rows] */
     int64_t y_stride;   /* floats */
     int32_t *prepared;  /* [tokens, numbers] what `prepare` made of x; NULL: x itself is multiplied */
+    int64_t numbers;    /* as the loops have it */
+    int32_t is_few;     /* whether the forward has few tokens */
+    uint32_t reserved;
 };
 
 /* One for each instruction set. */
@@ -44,11 +48,13 @@ struct graft_packed_stack_loops {
     void (*multiply)(const struct graft_packed_stack_job *job);
     /* [any] out [rows, columns] = W[first + r], exact, F32 or BF16. */
     void (*widen)(const struct graft_packed_stack_job *job, graft_dtype dtype, void *out);
-    /* [any] How many numbers `prepare` makes of each token for these weights; 0: none. Both functions are for --dtype
-     * other than float32, and may be NULL. */
-    int64_t (*numbers)(const void *weight);
+    /* [any] How many numbers `prepare` makes of each of the job's tokens; 0: none, and many tokens are multiplied with
+     * panels. Both functions are for --dtype other than float32, and may be NULL. */
+    int64_t (*numbers)(const struct graft_packed_stack_job *job);
     /* [any] Fills in `prepared`: x for `multiply`, rounded or in another order. */
     void (*prepare)(const struct graft_packed_stack_job *job);
+    /* [any] Fills in a portion of the job's rows (turned.h); NULL: `widen` does it all. */
+    void (*turn)(const struct graft_packed_stack_job *job, const struct graft_turned_portion *portion);
 };
 
 /* The weights of all experts, [num_experts * rows, columns]. */
@@ -91,15 +97,16 @@ struct graft_packed_routed {
 struct graft_packed_stack_work {
     const struct graft_packed_stack *stack;    /* whose loops run */
     const struct graft_packed_stack_job *jobs; /* of as many rows each */
+    int64_t unit;                              /* rows of an item */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_packed_stack_job, 72);
-GRAFT_ASSERT_SIZE(struct graft_packed_stack_loops, 40);
+GRAFT_ASSERT_SIZE(struct graft_packed_stack_job, 88);
+GRAFT_ASSERT_SIZE(struct graft_packed_stack_loops, 48);
 GRAFT_ASSERT_SIZE(struct graft_packed_stack, 40);
 GRAFT_ASSERT_SIZE(struct graft_packed_experts, 112);
 GRAFT_ASSERT_SIZE(struct graft_packed_run, 24);
 GRAFT_ASSERT_SIZE(struct graft_packed_routed, 40);
-GRAFT_ASSERT_SIZE(struct graft_packed_stack_work, 16);
+GRAFT_ASSERT_SIZE(struct graft_packed_stack_work, 24);
 
 /* [any] Of `n` tables (scalar, avx2, avx512: as many as there are, in this order) the best that this processor runs
  * and GRAFT_ISA, if it is set, allows. */
@@ -118,14 +125,19 @@ GRAFT_INLINE struct graft_packed_stack_job graft_packed_stack_part(const struct 
     return part;
 }
 
-/* [any] A body: rows [begin, end) of all jobs, one behind the other, times the tokens of each. */
+/* [any] Items of a job, the last of which may lack rows. */
+GRAFT_INLINE int64_t graft_packed_stack_items(const struct graft_packed_stack_work *work) {
+    return (work->stack->rows + work->unit - 1) / work->unit;
+}
+
+/* [any] A body: items [begin, end) of all jobs, one behind the other, times the tokens of each. */
 GRAFT_INLINE void graft_packed_stack_multiply(void *data, int64_t begin, int64_t end) {
     const struct graft_packed_stack_work *work = (const struct graft_packed_stack_work *)data;
-    const int64_t rows = work->stack->rows;
+    const int64_t items = graft_packed_stack_items(work), rows = work->stack->rows;
     while (begin < end) {
-        const int64_t n = graft_packed_left(rows, begin % rows, end - begin);
-        const struct graft_packed_stack_job job =
-            graft_packed_stack_part(&work->jobs[begin / rows], begin % rows, begin % rows + n);
+        const int64_t at = begin % items, n = graft_packed_left(items, at, end - begin);
+        const struct graft_packed_stack_job job = graft_packed_stack_part(
+            &work->jobs[begin / items], at * work->unit, graft_packed_left(rows, 0, (at + n) * work->unit));
         work->stack->loops->multiply(&job);
         begin += n;
     }
@@ -138,7 +150,13 @@ GRAFT_INLINE void graft_packed_stack_widen(const void *data, int64_t first, int6
     work->stack->loops->widen(&job, dtype, out);
 }
 
-/* [forward] Many tokens of an expert. */
+/* [any] Likewise. */
+GRAFT_INLINE void graft_packed_stack_turn(const void *data, const struct graft_turned_portion *portion) {
+    const struct graft_packed_stack_work *work = (const struct graft_packed_stack_work *)data;
+    work->stack->loops->turn(work->jobs, portion);
+}
+
+/* [forward] Many tokens of an expert, with portions or panels of the weight. */
 GRAFT_INLINE int graft_packed_stack_many(const struct graft_packed_stack *stack, const struct graft_call *call,
                                          const struct graft_packed_stack_job *job, struct graft_error *error) {
     const int64_t mark = call->scratch_mark(call->scratch);
@@ -146,12 +164,13 @@ GRAFT_INLINE int graft_packed_stack_many(const struct graft_packed_stack *stack,
     struct graft_panels panels;
     work.stack = stack;
     work.jobs = job;
+    work.unit = 1;
     panels.weight = &work;
     panels.rows = stack->rows;
     panels.columns = stack->columns;
     panels.unit = 1;
     panels.widen = graft_packed_stack_widen;
-    panels.turn = NULL;
+    panels.turn = stack->loops->turn != NULL ? graft_packed_stack_turn : NULL;
     int status = graft_panels_multiply(&panels, call, job->x, job->tokens, job->y, error);
     call->scratch_release(call->scratch, mark);
     return status;
@@ -183,26 +202,47 @@ GRAFT_INLINE void graft_packed_stack_prepare(void *data, int64_t begin, int64_t 
     }
 }
 
-/* [forward] Few tokens of each expert: their inputs, if these are to be prepared, then all rows. */
-GRAFT_INLINE int graft_packed_stack_few(const struct graft_packed_stack *stack, const struct graft_call *call,
-                                        struct graft_packed_stack_job *jobs, int64_t n, struct graft_error *error) {
-    const struct graft_packed_stack_loops *loops = stack->loops;
-    const int is_exact = call->precision == GRAFT_PRECISION_FLOAT32 || loops->prepare == NULL;
-    const int64_t numbers = is_exact ? 0 : loops->numbers(stack->weight);
+/* [forward] Jobs of few tokens, or of many whose inputs are prepared: these, if they are to be, then all rows. */
+GRAFT_INLINE int graft_packed_stack_jobs(const struct graft_packed_stack *stack, const struct graft_call *call,
+                                         struct graft_packed_stack_job *jobs, int64_t n, struct graft_error *error) {
     struct graft_packed_stack_work work;
     work.stack = stack;
     work.jobs = jobs;
-    for (int64_t i = 0; i < n; i++) {
-        jobs[i].prepared = numbers > 0 ? graft_scratch_ints(call, jobs[i].tokens * numbers, error) : NULL;
-        if (numbers > 0 && jobs[i].prepared == NULL) {
+    work.unit = jobs->is_few ? 1 : GRAFT_PACKED_STACK_PANEL;
+    for (int64_t i = 0; i < n && jobs->numbers > 0; i++) {
+        jobs[i].prepared = graft_scratch_ints(call, jobs[i].tokens * jobs[i].numbers, error);
+        if (jobs[i].prepared == NULL) {
             return GRAFT_ERROR_INTERNAL;
         }
     }
-    if (numbers > 0) {
-        call->threads->parallel_for(n, 4, graft_packed_stack_prepare, &work);
+    if (jobs->numbers > 0) {
+        call->threads->parallel_for(n, jobs->is_few ? 4 : 1, graft_packed_stack_prepare, &work);
     }
-    call->threads->parallel_for(n * stack->rows, GRAFT_PACKED_STACK_GRAIN, graft_packed_stack_multiply, &work);
+    call->threads->parallel_for(n * graft_packed_stack_items(&work), jobs->is_few ? GRAFT_PACKED_STACK_GRAIN : 1,
+                                graft_packed_stack_multiply, &work);
     return GRAFT_OK;
+}
+
+/* [forward] The job of a run: y [tokens, rows] = W x, where x and y are those of all runs. */
+GRAFT_INLINE struct graft_packed_stack_job graft_packed_stack_job_of(const struct graft_packed_stack *stack,
+                                                                     const struct graft_call *call,
+                                                                     const struct graft_packed_run *run, const float *x,
+                                                                     float *y) {
+    const int is_exact = call->precision == GRAFT_PRECISION_FLOAT32 || stack->loops->prepare == NULL;
+    struct graft_packed_stack_job job;
+    job.weight = stack->weight;
+    job.columns = stack->columns;
+    job.first = run->expert * stack->rows;
+    job.rows = stack->rows;
+    job.x = x + run->first * stack->columns;
+    job.tokens = run->tokens;
+    job.y = y + run->first * stack->rows;
+    job.y_stride = stack->rows;
+    job.prepared = NULL;
+    job.is_few = graft_call_is_few(call, run->tokens);
+    job.reserved = 0;
+    job.numbers = is_exact ? 0 : stack->loops->numbers(&job);
+    return job;
 }
 
 /* [forward] y [n, rows] = W x + bias, x [n, columns], with the expert of each run. */
@@ -213,28 +253,18 @@ GRAFT_INLINE int graft_packed_stack_forward(const struct graft_packed_stack *sta
     struct graft_packed_stack_job *jobs =
         (struct graft_packed_stack_job *)call->scratch_alloc(call->scratch, routed->n_runs * (int64_t)sizeof *jobs);
     float *bias = graft_scratch_floats(call, stack->rows, 1, error);
-    int64_t n_few = 0;
+    int64_t n = 0;
     int status = jobs != NULL && bias != NULL ? GRAFT_OK : graft_fail_memory(error, "experts");
     for (int64_t i = 0; i < routed->n_runs && status == GRAFT_OK; i++) {
-        const struct graft_packed_run *run = &routed->runs[i];
-        struct graft_packed_stack_job *job = &jobs[n_few];
-        job->weight = stack->weight;
-        job->columns = stack->columns;
-        job->first = run->expert * stack->rows;
-        job->rows = stack->rows;
-        job->x = x + run->first * stack->columns;
-        job->tokens = run->tokens;
-        job->y = y + run->first * stack->rows;
-        job->y_stride = stack->rows;
-        job->prepared = NULL;
-        if (graft_call_is_few(call, run->tokens)) {
-            n_few++;
+        jobs[n] = graft_packed_stack_job_of(stack, call, &routed->runs[i], x, y);
+        if (jobs[n].is_few || jobs[n].numbers > 0) {
+            n++;
         } else {
-            status = graft_packed_stack_many(stack, call, job, error);
+            status = graft_packed_stack_many(stack, call, &jobs[n], error);
         }
     }
-    if (status == GRAFT_OK && n_few > 0) {
-        status = graft_packed_stack_few(stack, call, jobs, n_few, error);
+    if (status == GRAFT_OK && n > 0) {
+        status = graft_packed_stack_jobs(stack, call, jobs, n, error);
     }
     for (int64_t i = 0; i < routed->n_runs && status == GRAFT_OK; i++) {
         status = graft_packed_stack_add_bias(stack, call, &routed->runs[i], bias, y, error);

@@ -12,6 +12,7 @@
 #include "packed_few.h"
 #include "packed_turned.h"
 #include "packed_widen.h"
+#include "packed_words_many.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -116,11 +117,15 @@ enum { GRAFT_PACKED_INTEGERS_GROUP = 128 };
     GRAFT_PACKED_ROUNDED_PRODUCTS(format)                                                             \
     GRAFT_PACKED_ROWS_OF(exact, format, 0)                                                            \
     GRAFT_PACKED_ROWS_OF(rounded, format, 1)                                                          \
+    GRAFT_MANY_PAIRS(many, GRAFT_PACKED_MANY(many, format, 0))                                        \
+    GRAFT_MANY_BYTES_4(bytes, GRAFT_PACKED_MANY(bytes, format, 1))                                    \
     const struct graft_packed_loops GRAFT_PACKED_TABLE(name) = {                                      \
         GRAFT_PACKED_ISA,                                                                             \
         {exact_prepare, exact_multiply, exact_widen, exact_turn},                                     \
         {GRAFT_PACKED_ROUNDED(prepare), GRAFT_PACKED_ROUNDED(multiply), rounded_widen, rounded_turn}, \
         GRAFT_PACKED_ROUNDED_GROUPS,                                                                  \
+        &many,                                                                                        \
+        &bytes,                                                                                       \
     }
 
 #ifdef __cplusplus

@@ -42,6 +42,7 @@ struct graft_packed_rows {
     int64_t group_size;                          /* inputs that follow each other: of 4 bits, whole bytes */
     const int32_t *group_of;                     /* [in_features] each below `groups`; NULL: input / group_size */
     int32_t bits;                                /* of a code */
+    int32_t input_bits;                          /* 8: those of many tokens may be rounded to so many; else 0 */
     int32_t zero;                                /* the zero point or, with `zeros`, what is to be added to those */
     const int32_t *zeros;                        /* [ceil(out_features * bits / 32), groups], words along outputs */
     const struct graft_weight *codes;            /* [out_features, ..] */
@@ -49,23 +50,10 @@ struct graft_packed_rows {
     const struct graft_weight *bias;             /* [out_features]; NULL: none */
 };
 
-/* Few tokens with inputs in another order, with --dtype other than float32. Where products are of bf16 or of integers,
- * inputs are rounded; codes and scales are not. */
-struct graft_packed_rows_prepared {
-    /* [any] Bytes of a token's inputs as prepared, a multiple of 64; 0 if groups have sizes that these loops are not
-     * for. */
-    int64_t (*size)(const struct graft_packed_rows *self);
-    /* [any] Fills in `inputs` for x [in_features]. */
-    void (*prepare)(const struct graft_packed_rows *self, const float *x, void *inputs);
-    /* [any] As `multiply` below, with inputs as prepared, token after token. */
-    void (*multiply)(const struct graft_packed_rows *self, int64_t first, int64_t n, const void *inputs, int64_t tokens,
-                     float *y);
-};
-
 /* One for each instruction set. */
 struct graft_packed_rows_loops {
-    const char *name;                                  /* as GRAFT_ISA spells it */
-    const struct graft_packed_rows_prepared *prepared; /* NULL: x is always multiplied as it is */
+    const char *name;                             /* as GRAFT_ISA spells it */
+    const struct graft_packed_prepared *prepared; /* few tokens; NULL: x is always multiplied as it is */
     /* [any] y [tokens, n] = x W^T for rows [first, first + n); rows of y lie out_features apart. The same to the bit,
      * whichever rows and tokens are done in one call. */
     void (*multiply)(const struct graft_packed_rows *self, int64_t first, int64_t n, const float *x, int64_t tokens,
@@ -75,6 +63,11 @@ struct graft_packed_rows_loops {
     /* [any] Fills in a portion, where graft_packed_rows_turns; as f32 exact, else rounded. NULL: `widen` does it all.
      */
     void (*turn)(const struct graft_packed_rows *self, const struct graft_turned_portion *portion);
+    /* Many tokens, with inputs rounded to 16 bits, where that is faster than what the host multiplies; NULL: it is not.
+     */
+    const struct graft_packed_prepared *many;
+    /* The same, rounded to 8 bits, for classes that allow it (input_bits). */
+    const struct graft_packed_prepared *bytes;
 };
 
 /* What the bodies of parallel loops are given. */
@@ -88,9 +81,8 @@ struct graft_packed_rows_work {
     const float *bias;                    /* [out_features]; NULL: there is none */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_packed_rows, 104);
-GRAFT_ASSERT_SIZE(struct graft_packed_rows_prepared, 24);
-GRAFT_ASSERT_SIZE(struct graft_packed_rows_loops, 40);
+GRAFT_ASSERT_SIZE(struct graft_packed_rows, 112);
+GRAFT_ASSERT_SIZE(struct graft_packed_rows_loops, 56);
 GRAFT_ASSERT_SIZE(struct graft_packed_rows_work, 56);
 
 /* [any] How many blocks of `size` there are in `count`, the last perhaps smaller. */
@@ -208,13 +200,30 @@ GRAFT_INLINE int graft_packed_rows_create(const struct graft_build *build, const
 
 /* --- Forward --- */
 
+/* [any] Which loops with prepared inputs multiply few tokens, or many, with --dtype other than float32; NULL: none. */
+GRAFT_INLINE const struct graft_packed_prepared *graft_packed_rows_integers(const struct graft_packed_rows *self,
+                                                                            int is_few) {
+    const struct graft_packed_rows_loops *loops = self->loops;
+    if (!is_few) {
+        return graft_packed_choose_many(self, self->input_bits, loops->many, loops->bytes);
+    }
+    return loops->prepared != NULL && loops->prepared->size(self) > 0 ? loops->prepared : NULL;
+}
+
+/* [forward] Likewise for a call. */
+GRAFT_INLINE const struct graft_packed_prepared *graft_packed_rows_how(const struct graft_packed_rows *self,
+                                                                       const struct graft_call *call, int64_t tokens) {
+    return call->precision == GRAFT_PRECISION_FLOAT32
+               ? NULL
+               : graft_packed_rows_integers(self, graft_call_is_few(call, tokens));
+}
+
 /* [any] A body: tokens [begin, end) of the input. */
 GRAFT_INLINE void graft_packed_rows_prepare(void *data, int64_t begin, int64_t end) {
     const struct graft_packed_rows_work *work = (const struct graft_packed_rows_work *)data;
     const struct graft_packed_rows *self = work->self;
-    const struct graft_packed_rows_prepared *prepared = self->loops->prepared;
     for (int64_t t = begin; t < end; t++) {
-        prepared->prepare(self, work->x + t * self->in_features, work->inputs + t * work->size);
+        self->loops->prepared->prepare(self, work->x + t * self->in_features, work->inputs + t * work->size);
     }
 }
 
@@ -252,28 +261,32 @@ GRAFT_INLINE void graft_packed_rows_widen(const void *weight, int64_t first, int
     self->loops->widen(self, first, n, dtype, out);
 }
 
-/* [forward] The inputs as prepared, if they are to be. */
+/* [forward] The inputs of few tokens as prepared, if they are to be. */
 GRAFT_INLINE int graft_packed_rows_make_inputs(const struct graft_call *call, struct graft_packed_rows_work *work,
                                                struct graft_error *error) {
-    const struct graft_packed_rows_prepared *prepared = work->self->loops->prepared;
-    work->size = prepared != NULL && call->precision != GRAFT_PRECISION_FLOAT32 ? prepared->size(work->self) : 0;
-    if (work->size > 0) {
-        work->inputs = (char *)graft_scratch_floats(call, work->tokens, work->size / (int64_t)sizeof(float), error);
-        if (work->inputs == NULL) {
-            return GRAFT_ERROR_INTERNAL;
-        }
-        call->threads->parallel_for(work->tokens, 4, graft_packed_rows_prepare, work);
+    const struct graft_packed_prepared *how = graft_packed_rows_how(work->self, call, work->tokens);
+    if (how == NULL) {
+        return GRAFT_OK;
     }
+    work->size = how->size(work->self);
+    work->inputs = (char *)graft_scratch_floats(call, work->tokens, work->size / (int64_t)sizeof(float), error);
+    if (work->inputs == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    call->threads->parallel_for(work->tokens, 4, graft_packed_rows_prepare, work);
     return GRAFT_OK;
 }
 
-/* [forward] What graft_linear.as_loop of such a class does. Few tokens: the inputs, then tiles in one loop. */
+/* [forward] What graft_linear.as_loop of such a class does: the inputs, then tiles in one loop. */
 GRAFT_INLINE int graft_packed_rows_as_loop(const struct graft_packed_rows *self, const struct graft_call *call,
                                            const struct graft_linear_args *args, struct graft_loop *loop,
                                            struct graft_error *error) {
     struct graft_packed_rows_work *work = NULL;
     if (!graft_call_is_few(call, args->tokens)) {
-        return GRAFT_OK;
+        const struct graft_packed_prepared *how = graft_packed_rows_how(self, call, args->tokens);
+        return how == NULL ? GRAFT_OK
+                           : graft_packed_many_as_loop(self, how, self->in_features, self->out_features, self->bias,
+                                                       call, args, loop, error);
     }
     work = (struct graft_packed_rows_work *)graft_scratch_zeroed(call, (int64_t)sizeof *work, error);
     if (work == NULL) {
@@ -295,7 +308,7 @@ GRAFT_INLINE int graft_packed_rows_as_loop(const struct graft_packed_rows *self,
     return status;
 }
 
-/* [forward] Many tokens. */
+/* [forward] Many tokens with portions or panels of the weight. */
 GRAFT_INLINE int graft_packed_rows_many(const struct graft_packed_rows *self, const struct graft_call *call,
                                         const struct graft_linear_args *args, struct graft_error *error) {
     struct graft_panels panels;

@@ -102,7 +102,7 @@ GRAFT_ROW_INLINE int64_t graft_row_integers_blocks(const struct graft_packed_row
     return self->in_features / (lines * graft_row_integers_line(kind)) * graft_row_integers_bytes(kind, lines);
 }
 
-/* [any] graft_packed_rows_prepared.size. */
+/* [any] graft_packed_prepared.size. */
 GRAFT_ROW_INLINE int64_t graft_row_integers_size(const struct graft_packed_rows *self, const int kind) {
     const int64_t line = graft_row_integers_line(kind), size = self->group_size;
     const int lines = self->in_features % line == 0 && (size % line == 0 || size == line / 2 || size == line / 4);
@@ -135,7 +135,7 @@ GRAFT_ROW_INLINE graft_row_ints graft_row_integers_round(const float *x, const i
 #endif
 }
 
-/* [any] graft_packed_rows_prepared.prepare. Numbers come in the order of vectors. Before those of a block there is what
+/* [any] graft_packed_prepared.prepare. Numbers come in the order of vectors. Before those of a block there is what
  * its sums of a row begin with: the inputs' sums times the zero point, negative. Where zero points are stored, it is
  * the inputs' sums as f32 instead. Behind all blocks come the steps of their parts. */
 GRAFT_ROW_INLINE void graft_row_integers_prepare(const struct graft_packed_rows *self, const int kind, const float *x,
@@ -417,7 +417,7 @@ GRAFT_ROW_INLINE void graft_row_integers_of(const struct graft_packed_rows *self
 typedef void (*graft_row_integers_body)(const struct graft_packed_rows *self, const char *inputs, int64_t first,
                                         int64_t n, float *y);
 
-/* [any] graft_packed_rows_prepared.multiply: as many tokens at a time as share what is read. */
+/* [any] graft_packed_prepared.multiply: as many tokens at a time as share what is read. */
 GRAFT_ROW_INLINE void graft_row_integers_all(const struct graft_packed_rows *self, const int kind,
                                              graft_row_integers_body one, graft_row_integers_body two,
                                              graft_row_integers_body four, int64_t first, int64_t n, const void *inputs,
@@ -444,23 +444,14 @@ GRAFT_ROW_INLINE void graft_row_integers_all(const struct graft_packed_rows *sel
     }
 
 /* Defines format##_prepared for a kind of codes. */
-#define GRAFT_ROW_INTEGERS(format, kind)                                                                            \
-    GRAFT_ROW_INTEGERS_SOME(format, kind, 1)                                                                        \
-    GRAFT_ROW_INTEGERS_SOME(format, kind, 2)                                                                        \
-    GRAFT_ROW_INTEGERS_SOME(format, kind, 4)                                                                        \
-    static void format##_multiply_prepared(const struct graft_packed_rows *self, int64_t first, int64_t n,          \
-                                           const void *inputs, int64_t tokens, float *y) {                          \
-        graft_row_integers_all(self, kind, format##_multiply_1, format##_multiply_2, format##_multiply_4, first, n, \
-                               inputs, tokens, y);                                                                  \
-    }                                                                                                               \
-    static int64_t format##_size(const struct graft_packed_rows *self) {                                            \
-        return graft_row_integers_size(self, kind);                                                                 \
-    }                                                                                                               \
-    static void format##_prepare(const struct graft_packed_rows *self, const float *x, void *inputs) {              \
-        graft_row_integers_prepare(self, kind, x, inputs);                                                          \
-    }                                                                                                               \
-    static const struct graft_packed_rows_prepared format##_prepared = {format##_size, format##_prepare,            \
-                                                                        format##_multiply_prepared};
+#define GRAFT_ROW_INTEGERS(format, kind)                                                               \
+    GRAFT_ROW_INTEGERS_SOME(format, kind, 1)                                                           \
+    GRAFT_ROW_INTEGERS_SOME(format, kind, 2)                                                           \
+    GRAFT_ROW_INTEGERS_SOME(format, kind, 4)                                                           \
+    GRAFT_ROW_PREPARED_AS(format##_prepared, graft_row_integers_size(self, kind),                      \
+                          graft_row_integers_prepare(self, kind, x, inputs),                           \
+                          graft_row_integers_all(self, kind, format##_multiply_1, format##_multiply_2, \
+                                                 format##_multiply_4, first, n, inputs, tokens, y))
 
 #endif
 

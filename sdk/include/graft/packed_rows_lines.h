@@ -43,13 +43,13 @@ GRAFT_ROW_INLINE __m256i graft_row_lines_nan(__m256i nan, __m256i line) {
     return _mm256_max_epu8(nan, _mm256_or_si256(line, _mm256_set1_epi8((char)0x80)));
 }
 
-/* [any] graft_packed_rows_prepared.size. */
+/* [any] graft_packed_prepared.size. */
 GRAFT_ROW_INLINE int64_t graft_row_lines_size(const struct graft_packed_rows *self) {
     const int whole = self->in_features % GRAFT_ROW_LINES_BYTES == 0 && self->group_size % GRAFT_ROW_LINES_BYTES == 0;
     return self->group_of == NULL && whole ? self->in_features * (int64_t)sizeof(float) : 0;
 }
 
-/* [any] graft_packed_rows_prepared.prepare: even inputs of a line, the first half of them and the second, then odd
+/* [any] graft_packed_prepared.prepare: even inputs of a line, the first half of them and the second, then odd
  * ones. */
 GRAFT_ROW_INLINE void graft_row_lines_prepare(const struct graft_packed_rows *self, const float *x, void *inputs) {
     static const int32_t first[GRAFT_ROW_LINES_VECTORS] = {0, 16, 1, 17};
@@ -134,7 +134,7 @@ GRAFT_ROW_INLINE void graft_row_lines_rows(const struct graft_packed_rows *self,
     }
 }
 
-/* [any] graft_packed_rows_prepared.multiply. */
+/* [any] graft_packed_prepared.multiply. */
 GRAFT_ROW_INLINE void graft_row_lines_all(const struct graft_packed_rows *self, int64_t first, int64_t n,
                                           const void *inputs, int64_t tokens, float *y) {
     const float *numbers = (const float *)inputs;
@@ -150,9 +150,9 @@ GRAFT_ROW_INLINE void graft_row_lines_all(const struct graft_packed_rows *self, 
 }
 
 /* Defines format##_prepared. */
-#define GRAFT_ROW_LINES(format)                                                                                        \
-    static const struct graft_packed_rows_prepared format##_prepared = {graft_row_lines_size, graft_row_lines_prepare, \
-                                                                        graft_row_lines_all};
+#define GRAFT_ROW_LINES(format)                                                                                    \
+    GRAFT_ROW_PREPARED_AS(format##_prepared, graft_row_lines_size(self), graft_row_lines_prepare(self, x, inputs), \
+                          graft_row_lines_all(self, first, n, inputs, tokens, y))
 
 #endif
 

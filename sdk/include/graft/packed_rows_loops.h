@@ -464,13 +464,25 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_packed_rows *self, graf
 #define GRAFT_ROW_PREPARED(format, kind) GRAFT_ROW_PREPARED_##kind(format)
 #define GRAFT_ROW_PREPARES(format) &format##_prepared
 
+/* Defines the static graft_packed_prepared `name`: what its functions do with `self`, a graft_packed_rows, as calls. */
+#define GRAFT_ROW_PREPARED_AS(name, size_call, prepare_call, multiply_call)                                       \
+    static int64_t name##_size(const void *weight) {                                                              \
+        const struct graft_packed_rows *self = (const struct graft_packed_rows *)weight;                          \
+        return size_call;                                                                                         \
+    }                                                                                                             \
+    static void name##_prepare(const void *weight, const float *x, void *inputs) {                                \
+        const struct graft_packed_rows *self = (const struct graft_packed_rows *)weight;                          \
+        prepare_call;                                                                                             \
+    }                                                                                                             \
+    static void name##_multiply(const void *weight, int64_t first, int64_t n, const void *inputs, int64_t tokens, \
+                                float *y) {                                                                       \
+        const struct graft_packed_rows *self = (const struct graft_packed_rows *)weight;                          \
+        multiply_call;                                                                                            \
+    }                                                                                                             \
+    static const struct graft_packed_prepared name = {name##_size, name##_prepare, name##_multiply};
+
 /* Inputs are always multiplied as they are. */
-#define GRAFT_ROW_UNPREPARED(format)                                     \
-    static int64_t format##_size(const struct graft_packed_rows *self) { \
-        (void)self;                                                      \
-        return 0;                                                        \
-    }                                                                    \
-    static const struct graft_packed_rows_prepared format##_prepared = {format##_size, NULL, NULL};
+#define GRAFT_ROW_UNPREPARED(format) GRAFT_PACKED_UNPREPARED(format##_prepared)
 
 #ifdef __cplusplus
 }
@@ -479,6 +491,7 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_packed_rows *self, graf
 #include "packed_rows_factors.h"
 #include "packed_rows_integers.h"
 #include "packed_rows_lines.h"
+#include "packed_rows_many.h"
 #include "packed_rows_rounded.h"
 #include "packed_rows_turned.h"
 

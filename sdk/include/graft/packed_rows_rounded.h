@@ -119,13 +119,13 @@ GRAFT_ROW_INLINE __m512i graft_row_rounded_order(int v, int h) {
     return _mm512_loadu_si512(inputs);
 }
 
-/* [any] graft_packed_rows_prepared.size. */
+/* [any] graft_packed_prepared.size. */
 GRAFT_ROW_INLINE int64_t graft_row_rounded_size(const struct graft_packed_rows *self) {
     const int64_t in = self->in_features;
     return self->group_of == NULL && in % GRAFT_ROW_LINE == 0 && self->group_size % GRAFT_ROW_LINE == 0 ? 2 * in : 0;
 }
 
-/* [any] graft_packed_rows_prepared.prepare. */
+/* [any] graft_packed_prepared.prepare. */
 GRAFT_ROW_INLINE void graft_row_rounded_prepare(const struct graft_packed_rows *self, const float *x, void *inputs) {
     uint32_t *numbers = (uint32_t *)inputs;
     for (int64_t i = 0; i < self->in_features; i += GRAFT_ROW_LINE) {
@@ -232,7 +232,7 @@ GRAFT_ROW_INLINE void graft_row_rounded_tokens(const struct graft_packed_rows *s
     }
 }
 
-/* [any] graft_packed_rows_prepared.multiply. */
+/* [any] graft_packed_prepared.multiply. */
 GRAFT_ROW_INLINE void graft_row_rounded_all(const struct graft_packed_rows *self, int64_t first, int64_t n,
                                             const void *inputs, int64_t tokens, float *y) {
     const uint32_t *numbers = (const uint32_t *)inputs;
@@ -244,9 +244,9 @@ GRAFT_ROW_INLINE void graft_row_rounded_all(const struct graft_packed_rows *self
 }
 
 /* Defines format##_prepared. */
-#define GRAFT_ROW_ROUNDED(format)                                        \
-    static const struct graft_packed_rows_prepared format##_prepared = { \
-        graft_row_rounded_size, graft_row_rounded_prepare, graft_row_rounded_all};
+#define GRAFT_ROW_ROUNDED(format)                                                                                      \
+    GRAFT_ROW_PREPARED_AS(format##_prepared, graft_row_rounded_size(self), graft_row_rounded_prepare(self, x, inputs), \
+                          graft_row_rounded_all(self, first, n, inputs, tokens, y))
 
 #endif
 

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Many tokens times rows of integer codes as products of integers: packed_rows.h's `many` and `bytes`, by
+ * packed_many_loops.h. Rows become its panels: words of as many rows as there are lanes are turned in registers. Part
+ * of packed_rows_loops.h.
+ */
+#ifndef GRAFT_PACKED_ROWS_MANY_H
+#define GRAFT_PACKED_ROWS_MANY_H
+
+#include "packed_many_loops.h"
+#include "packed_rows_loops.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__AVX2__)
+
+/* [any] The sizes of a weight. */
+GRAFT_ROW_INLINE struct graft_many_sizes graft_row_many_sizes(const struct graft_packed_rows *self,
+                                                              const struct graft_many_shape shape) {
+    struct graft_many_sizes sizes = graft_many_sizes_of(shape, self->in_features, self->groups, self->group_size);
+    sizes.block = self->group_of == NULL ? sizes.block : 0;
+    return sizes;
+}
+
+/* [any] Turns vectors of as many rows: a vector for each of their numbers. */
+GRAFT_ROW_INLINE void graft_row_many_turn(graft_packed_words *words) {
+    for (int round = 1; round < GRAFT_ROW_LANES; round *= 2) {
+        graft_packed_interleave(words, GRAFT_ROW_LANES);
+    }
+}
+
+/* [any] Words [word, word + n) of each row of a strip, a vector for each word; n at most the number of lanes. */
+GRAFT_ROW_INLINE void graft_row_many_words(const struct graft_row *rows, int64_t word, int64_t n,
+                                           graft_packed_words *words) {
+    for (int r = 0; r < GRAFT_ROW_LANES; r++) {
+        const unsigned char *from = rows[r].codes + word * (int64_t)sizeof(int32_t);
+        uint32_t some[GRAFT_ROW_LANES] = {0};
+        if (n == GRAFT_ROW_LANES) {
+            memcpy(&words[r], from, sizeof words[r]);
+        } else {
+            memcpy(some, from, (size_t)n * sizeof *some);
+            memcpy(&words[r], some, sizeof words[r]);
+        }
+    }
+    graft_row_many_turn(words);
+}
+
+/* [any] out [n] = numbers of groups, each of a strip's rows [GRAFT_ROW_LANES, GRAFT_MANY_BLOCKS], turned. */
+GRAFT_ROW_INLINE void graft_row_many_numbers(float numbers[][GRAFT_MANY_BLOCKS], int64_t n, graft_row_floats *out) {
+    for (int64_t g = 0; g < n; g += GRAFT_ROW_LANES) {
+        graft_packed_words words[GRAFT_ROW_LANES];
+        for (int r = 0; r < GRAFT_ROW_LANES; r++) {
+            memcpy(&words[r], &numbers[r][g], sizeof words[r]);
+        }
+        graft_row_many_turn(words);
+        memcpy(&out[g], words, sizeof words);
+    }
+}
+
+/* [any] Scales and zero points of a panel's blocks, from column `column` on, of a strip of rows; `across` is its
+ * number. */
+GRAFT_ROW_INLINE void graft_row_many_blocks(const struct graft_packed_rows *self, const struct graft_row *rows,
+                                            const struct graft_many_shape shape, int64_t column, int64_t across,
+                                            struct graft_many_panel *panel) {
+    const int64_t size = self->groups == 1 ? self->in_features : self->group_size;
+    const int64_t first = column / size, n = (column + panel->blocks * panel->block - 1) / size - first + 1;
+    const float moved = (float)graft_many_moved(shape);
+    float numbers[GRAFT_ROW_LANES][GRAFT_MANY_BLOCKS];
+    graft_row_floats scales[GRAFT_MANY_BLOCKS], zeros[GRAFT_MANY_BLOCKS];
+    for (int r = 0; r < GRAFT_ROW_LANES; r++) {
+        graft_row_scales(&rows[r], first, n, numbers[r]);
+    }
+    graft_row_many_numbers(numbers, n, scales);
+    for (int r = 0; r < GRAFT_ROW_LANES && self->zeros != NULL; r++) {
+        graft_row_zeros(self, &rows[r], first, n, numbers[r]);
+    }
+    for (int64_t g = 0; g < n && self->zeros == NULL; g++) {
+        zeros[g] = (float)self->zero - (graft_row_floats){0};
+    }
+    if (self->zeros != NULL) {
+        graft_row_many_numbers(numbers, n, zeros);
+    }
+    for (int64_t b = 0; b < panel->blocks; b++, column += panel->block) {
+        panel->scales[b][across] = scales[column / size - first];
+        panel->zeros[b][across] = zeros[column / size - first] + moved;
+    }
+}
+
+/* [any] Codes of a panel, from column `column` on, of a strip of rows whose blocks are filled in. */
+GRAFT_ROW_INLINE void graft_row_many_codes(const struct graft_packed_rows *self, const struct graft_row *rows,
+                                           const struct graft_many_shape shape, int64_t column, int64_t across,
+                                           struct graft_many_panel *panel) {
+    const int64_t slots = 32 / self->bits, most = panel->block / slots, n_words = panel->blocks * most;
+    graft_row_ints *out = &panel->words[0][across];
+    for (int64_t w = 0; w < n_words; w += GRAFT_ROW_LANES) {
+        const int64_t n = graft_packed_left(n_words, w, GRAFT_ROW_LANES);
+        graft_packed_words words[GRAFT_ROW_LANES];
+        graft_row_many_words(rows, column / slots + w, n, words);
+        for (int64_t k = 0; k < n; k++) {
+            const graft_row_floats zeros = panel->zeros[(w + k) / most][across];
+            out = graft_many_spread((graft_row_ints)words[k], zeros, shape, out);
+        }
+    }
+}
+
+/* [any] As graft_many_fill has it. Behind the rows there is the last again. */
+GRAFT_ROW_INLINE void graft_row_many_fill(const void *weight, const struct graft_many_shape shape, int64_t first,
+                                          int64_t n, int64_t column, struct graft_many_panel *panel) {
+    const struct graft_packed_rows *self = (const struct graft_packed_rows *)weight;
+    panel->stored = self->zeros != NULL;
+    panel->zero = self->zero + graft_many_moved(shape);
+    for (int64_t across = 0; across < GRAFT_MANY_ACROSS; across++) {
+        struct graft_row rows[GRAFT_ROW_LANES];
+        for (int64_t r = 0; r < GRAFT_ROW_LANES; r++) {
+            rows[r] = graft_row_at(self, first + graft_packed_left(n - 1, 0, across * GRAFT_ROW_LANES + r));
+        }
+        graft_row_many_blocks(self, rows, shape, column, across, panel);
+        graft_row_many_codes(self, rows, shape, column, across, panel);
+    }
+}
+
+#endif
+
+/* Defines the graft_packed_prepared `name` for codes of a shape. */
+#define GRAFT_ROW_MANY(name, bits, is_signed, is_bytes)                                                          \
+    static const struct graft_many_shape name##_shape = {bits, is_signed, is_bytes};                             \
+    GRAFT_ROW_PREPARED_AS(name, graft_many_size(name##_shape, graft_row_many_sizes(self, name##_shape)),         \
+                          graft_many_prepare(name##_shape, graft_row_many_sizes(self, name##_shape), x, inputs), \
+                          graft_many_multiply(weight, name##_shape, graft_row_many_sizes(self, name##_shape),    \
+                                              graft_row_many_fill, first, n, inputs, tokens, y, self->out_features))
+
+/* Defines format##_many and format##_bytes for a kind of codes. */
+#define GRAFT_ROW_MANY_UINT4(format)                                        \
+    GRAFT_MANY_PAIRS(format##_many, GRAFT_ROW_MANY(format##_many, 4, 0, 0)) \
+    GRAFT_MANY_BYTES_4(format##_bytes, GRAFT_ROW_MANY(format##_bytes, 4, 0, 1))
+#define GRAFT_ROW_MANY_UINT8(format)                                        \
+    GRAFT_MANY_PAIRS(format##_many, GRAFT_ROW_MANY(format##_many, 8, 0, 0)) \
+    GRAFT_MANY_BYTES_8(format##_bytes, GRAFT_ROW_MANY(format##_bytes, 8, 0, 1))
+#define GRAFT_ROW_MANY_INT8(format)                                         \
+    GRAFT_MANY_PAIRS(format##_many, GRAFT_ROW_MANY(format##_many, 8, 1, 0)) \
+    GRAFT_MANY_BYTES_8(format##_bytes, GRAFT_ROW_MANY(format##_bytes, 8, 1, 1))
+#define GRAFT_ROW_MANY_FLOAT8(format)      \
+    GRAFT_PACKED_UNPREPARED(format##_many) \
+    GRAFT_PACKED_UNPREPARED(format##_bytes)
+#define GRAFT_ROW_MANY_KIND(format, kind) GRAFT_ROW_MANY_##kind(format)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
