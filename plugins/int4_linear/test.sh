@@ -93,7 +93,7 @@ for bits in 8 16; do
     set -- --model "$demo" --plugin-option int4_linear.group_size=128 --plugin-option int4_linear.activation_bits=$bits
     logits stack.safetensors "$many" --plugins int4_linear "$@"
     logits list.safetensors "$many" --plugins sequential_experts,int4_linear "$@"
-    cmp -s "$scratch/stack.safetensors" "$scratch/list.safetensors" || fail "groups of 128, $bits: stack and list differ"
+    cmp -s "$scratch/stack.safetensors" "$scratch/list.safetensors" || fail "$bits bits: stack and list differ"
 done
 
 echo 'activations in 8 bits'

@@ -13,8 +13,8 @@ few=5,6,7,8,9
 logits() { # logits FILE IDS OPTIONS: on stdout, too, a number for each line
     file=$scratch/$1 ids=$2
     shift 2
-    timeout 120 "$host" --quiet --plugins-dir "$plugins" --input-ids "$ids" --max-new-tokens 1 --output-ids --logits "$file" \
-        "$@" >"$scratch/ids" 2>"$scratch/err" || cat "$scratch/err"
+    timeout 120 "$host" --quiet --plugins-dir "$plugins" --input-ids "$ids" --max-new-tokens 1 --output-ids \
+        --logits "$file" "$@" >"$scratch/ids" 2>"$scratch/err" || cat "$scratch/err"
     od -An -v -w4 -tf4 -j $((8 + $(od -An -tu8 -N8 "$file"))) "$file"
 }
 
