@@ -15,9 +15,10 @@
 #include "loops.h"
 #include "tests/goldens/check.h"
 #include "tests/goldens/golden.h"
+#include "tests/unit/turned_at.h"
 #include "weights/checkpoint.h"
 
-enum { ROWS = 11, BLOCKS = 3, COLUMNS = BLOCKS * MXFP4_BLOCK, TOKENS = 9 };
+enum { ROWS = 11, BLOCKS = 3, COLUMNS = BLOCKS * MXFP4_BLOCK, TOKENS = 9, TURNED_ROWS = 3 * GRAFT_TURNED_ROWS };
 
 static const struct graft_packed_stack_loops *const tables[] = {
     &mxfp4_loops_scalar,
@@ -56,9 +57,9 @@ static float weight_at(const struct mxfp4_weight *w, size_t at) {
 }
 
 /* Scales from 2^-127 to 2^127; of rows that are multiplied from 2^-9 to 2^9. */
-static struct mxfp4_weight any_weight(int32_t all_scales) {
-    struct mxfp4_weight w = {bytes(ROWS * COLUMNS / 2, 0, 256),
-                             bytes(ROWS * BLOCKS, all_scales ? 0 : 118, all_scales ? 255 : 19)};
+static struct mxfp4_weight any_weight(size_t rows, int32_t all_scales) {
+    struct mxfp4_weight w = {bytes(rows * COLUMNS / 2, 0, 256),
+                             bytes(rows * BLOCKS, all_scales ? 0 : 118, all_scales ? 255 : 19)};
     return w;
 }
 
@@ -68,7 +69,7 @@ static void free_weight(struct mxfp4_weight *w) {
 }
 
 static void check_widened(const struct graft_packed_stack_loops *loops, int64_t first, int64_t rows) {
-    struct mxfp4_weight w = any_weight(1);
+    struct mxfp4_weight w = any_weight(ROWS, 1);
     size_t n = (size_t)rows * COLUMNS, at = (size_t)first * COLUMNS;
     float *exact = need_memory(n, sizeof *exact);
     uint16_t *halves = need_memory(n, sizeof *halves);
@@ -89,9 +90,32 @@ static void check_widened(const struct graft_packed_stack_loops *loops, int64_t 
     free_weight(&w);
 }
 
+/* Portions of an expert that others come before: whole, and one that begins and ends within blocks. */
+static void check_turned(const struct graft_packed_stack_loops *loops, int32_t layout, int64_t width) {
+    struct mxfp4_weight w = any_weight(TURNED_ROWS, 1);
+    const struct graft_packed_stack_job job = {
+        .weight = &w, .columns = COLUMNS, .first = GRAFT_TURNED_ROWS, .rows = 2 * (int64_t)GRAFT_TURNED_ROWS};
+    struct graft_turned_portion portion = {sizeof portion, layout, 0, job.rows, 0, COLUMNS, width, NULL};
+    portion.out = need_memory((size_t)(job.rows * COLUMNS), sizeof(float));
+    for (int i = 0; i < 2; i++) {
+        loops->turn(&job, &portion);
+        for (int64_t r = 0; r < portion.rows; r++) {
+            for (int64_t c = 0; c < portion.columns; c++) {
+                const int64_t at = (job.first + portion.row + r) * COLUMNS + portion.column + c;
+                assert_true(turned_at(&portion, r, c) == weight_at(&w, (size_t)at));
+            }
+        }
+        portion.row = portion.rows = GRAFT_TURNED_ROWS;
+        portion.column = GRAFT_TURNED_COLUMNS;
+        portion.columns = COLUMNS - 3 * (int64_t)GRAFT_TURNED_COLUMNS;
+    }
+    free(portion.out);
+    free_weight(&w);
+}
+
 static void check_multiplied(const struct graft_packed_stack_loops *loops, int64_t first, int64_t rows,
                              int64_t tokens) {
-    struct mxfp4_weight w = any_weight(0);
+    struct mxfp4_weight w = any_weight(ROWS, 0);
     float *x = need_memory((size_t)tokens * COLUMNS, sizeof *x);
     float *y = need_memory((size_t)tokens * ROWS, sizeof *y);
     const struct graft_packed_stack_job job = {.weight = &w,
@@ -136,6 +160,11 @@ static void check_multiplied(const struct graft_packed_stack_loops *loops, int64
 static void test_formula(void **state) {
     (void)state;
     for (int32_t i = 0; i < (int32_t)(sizeof tables / sizeof tables[0]) && i < graft_isa_runnable(); i++) {
+        for (int64_t width = 16; width <= GRAFT_TURNED_ROWS; width *= 2) {
+            check_turned(tables[i], GRAFT_TURNED_F32, width);
+            check_turned(tables[i], GRAFT_TURNED_BF16, width);
+            check_turned(tables[i], GRAFT_TURNED_PAIRS, width);
+        }
         for (int64_t rows = 1; rows <= ROWS; rows++) {
             check_widened(tables[i], ROWS - rows, rows);
             for (int64_t tokens = 1; tokens <= TOKENS; tokens++) {

@@ -16,6 +16,7 @@
 #include "any_words.h"
 #include "graft/packed.h"
 #include "rounded_inputs.h"
+#include "turned_at.h"
 
 enum { MOST_TOKENS = 7 };
 
@@ -188,20 +189,6 @@ static void check_many(const struct graft_packed *self, const struct graft_packe
     free(y);
     free(alone);
     free(inputs);
-}
-
-/* Number `column` of row `row` in a portion, as f32. */
-static float turned_at(const struct graft_turned_portion *portion, int64_t row, int64_t column) {
-    const int is_pairs = portion->layout == GRAFT_TURNED_PAIRS;
-    const int64_t lines = is_pairs ? portion->columns / 2 : portion->columns, line = is_pairs ? column / 2 : column;
-    const uint32_t *words = portion->out;
-    uint32_t word = words[(row / portion->width * lines + line) * portion->width + row % portion->width];
-    float number;
-    if (is_pairs) {
-        word = column % 2 == 0 ? word << 16 : word & 0xffff0000;
-    }
-    memcpy(&number, &word, sizeof number);
-    return number;
 }
 
 /* Portions of any width, in the middle of a weight, have the numbers of its rows. */

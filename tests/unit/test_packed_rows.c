@@ -13,6 +13,7 @@
 #include "any_words.h"
 #include "graft/packed_rows.h"
 #include "rounded_inputs.h"
+#include "turned_at.h"
 
 enum { MOST_BLOCKS = 2, MOST_TOKENS = 7 };
 
@@ -133,27 +134,13 @@ static void check_widen(const struct trial *trial) {
     free(rounded);
 }
 
-/* The number of a portion's row and column, both counted from where it begins. */
-static float number_at(const struct graft_turned_portion *portion, int64_t row, int64_t column) {
-    const int is_pairs = portion->layout == GRAFT_TURNED_PAIRS;
-    const int64_t lines = is_pairs ? portion->columns / 2 : portion->columns, line = is_pairs ? column / 2 : column;
-    uint32_t bits =
-        ((const uint32_t *)portion->out)[(row / portion->width * lines + line) * portion->width + row % portion->width];
-    float number;
-    if (is_pairs) {
-        bits = column % 2 == 0 ? bits << 16 : bits & 0xffff0000;
-    }
-    memcpy(&number, &bits, sizeof number);
-    return number;
-}
-
 static void check_portion(const struct trial *trial, const struct graft_turned_portion *portion) {
     trial->rows.loops->turn(&trial->rows, portion);
     for (int64_t r = 0; r < portion->rows; r++) {
         for (int64_t c = 0; c < portion->columns; c++) {
             const float exact = weight_at(trial, portion->row + r, portion->column + c);
             const float expected = portion->layout == GRAFT_TURNED_F32 ? exact : rounded(exact);
-            const float found = number_at(portion, r, c);
+            const float found = turned_at(portion, r, c);
             assert_true(isnan(exact) ? isnan(found) : found == expected);
         }
     }

@@ -24,13 +24,6 @@ GRAFT_ROW_INLINE struct graft_many_sizes graft_row_many_sizes(const struct graft
     return sizes;
 }
 
-/* [any] Turns vectors of as many rows: a vector for each of their numbers. */
-GRAFT_ROW_INLINE void graft_row_many_turn(graft_packed_words *words) {
-    for (int round = 1; round < GRAFT_ROW_LANES; round *= 2) {
-        graft_packed_interleave(words, GRAFT_ROW_LANES);
-    }
-}
-
 /* [any] Words [word, word + n) of each row of a strip, a vector for each word; n at most the number of lanes. */
 GRAFT_ROW_INLINE void graft_row_many_words(const struct graft_row *rows, int64_t word, int64_t n,
                                            graft_packed_words *words) {
@@ -44,7 +37,7 @@ GRAFT_ROW_INLINE void graft_row_many_words(const struct graft_row *rows, int64_t
             memcpy(&words[r], some, sizeof words[r]);
         }
     }
-    graft_row_many_turn(words);
+    graft_packed_square(words);
 }
 
 /* [any] out [n] = numbers of groups, each of a strip's rows [GRAFT_ROW_LANES, GRAFT_MANY_BLOCKS], turned. */
@@ -54,7 +47,7 @@ GRAFT_ROW_INLINE void graft_row_many_numbers(float numbers[][GRAFT_MANY_BLOCKS],
         for (int r = 0; r < GRAFT_ROW_LANES; r++) {
             memcpy(&words[r], &numbers[r][g], sizeof words[r]);
         }
-        graft_row_many_turn(words);
+        graft_packed_square(words);
         memcpy(&out[g], words, sizeof words);
     }
 }

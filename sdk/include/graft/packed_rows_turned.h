@@ -59,9 +59,7 @@ GRAFT_ROW_INLINE void graft_row_turned_block(const struct graft_row_strip *strip
             words[r] = is_rounded ? graft_row_round(first) : (graft_packed_words)first;
         }
     }
-    for (int round = 1; round < GRAFT_ROW_LANES; round *= 2) {
-        graft_packed_interleave(words, GRAFT_ROW_LANES);
-    }
+    graft_packed_square(words);
     for (int64_t line = 0; line < (is_pairs ? n / 2 : n); line++, out += width) {
         memcpy(out, &words[line], sizeof words[line]);
     }

@@ -136,6 +136,13 @@ GRAFT_PACKED_INLINE void graft_packed_interleave(graft_packed_words *vectors, co
     }
 }
 
+/* [any] Turns as many vectors as there are lanes: a vector for each of their numbers. */
+GRAFT_PACKED_INLINE void graft_packed_square(graft_packed_words *vectors) {
+    for (int round = 1; round < GRAFT_PACKED_LANES; round *= 2) {
+        graft_packed_interleave(vectors, GRAFT_PACKED_LANES);
+    }
+}
+
 /* [any] f32 rounded to bf16, to the nearest, ties to even; in the upper half of each lane, with anything below it. */
 GRAFT_PACKED_INLINE graft_packed_words graft_packed_round(graft_packed_floats numbers) {
     graft_packed_words bits = (graft_packed_words)numbers;
