@@ -27,7 +27,15 @@ structs=$(awk '{ n += $1 } END { print n + 0 }' "$work/count")
 rm -f "$work/count"
 check 'the headers have structs to grow' yes "$([ "$structs" -gt 90 ] && echo yes || echo "no: $structs")"
 [ -f "$grown/build.ninja" ] || "$meson" setup "$grown" "$tree" -Dtests=false "$@" >"$log" 2>&1 || cat "$log"
-ninja -C "$grown" >>"$log" 2>&1
+# What runs below, and no more: the rest of the tree would take as long again.
+set -- host/graft
+for plugin in fused_qkv sequential_experts int8_linear patch_embed_linear; do
+    set -- "$@" "plugins/$plugin/$plugin.so"
+done
+for example in logging_attention short_conv fused_norm_mlp fused_gate_up implementations; do
+    set -- "$@" "sdk/examples/$example/$example.so"
+done
+ninja -C "$grown" "$@" >>"$log" 2>&1
 status=$?
 check 'the grown tree builds' 0 "$status"
 [ "$status" -eq 0 ] || { tail -n 20 "$log" | sed 's/^/# /'; echo "1..$number"; exit 1; }
