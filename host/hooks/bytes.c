@@ -70,23 +70,36 @@ static int is_tied(const struct graft_parameter *parameter) {
     return parameter->tied_to != NULL && parameter->tied_to->weight == parameter->weight;
 }
 
-static int add_weights(void *data, struct graft_node *node, struct graft_error *error) {
-    struct graft_weight_count *count = data;
+static struct graft_weight_count own_weights(const struct graft_node *node, int with_tied) {
+    struct graft_weight_count count = {0};
     int64_t elements = 0, biases = 0;
     int all_floats = 1;
-    (void)error;
     for (size_t i = 0; i < node->n_parameters; i++) {
         const struct graft_weight *weight = node->parameters[i]->weight;
-        if (weight != NULL && !is_tied(node->parameters[i])) {
+        if (weight != NULL && (with_tied || !is_tied(node->parameters[i]))) {
             int64_t n = weight->rows * weight->columns;
             all_floats &= is_float(weight);
             elements += n;
             biases += strcmp(node->parameters[i]->own_name, "bias") == 0 ? n : 0;
-            count->bytes += weight_bytes(weight);
+            count.bytes += weight_bytes(weight);
         }
     }
     int64_t given = all_floats || node->maker == NULL ? 0 : given_weights(node);
-    count->weights += given > 0 ? given + biases : elements;
+    count.weights = given > 0 ? given + biases : elements;
+    return count;
+}
+
+int64_t graft_node_weights_of(const struct graft_node *node, int64_t bytes) {
+    const struct graft_weight_count count = own_weights(node, 1);
+    return count.bytes > 0 ? (int64_t)((double)count.weights * (double)bytes / (double)count.bytes + 0.5) : 0;
+}
+
+static int add_weights(void *data, struct graft_node *node, struct graft_error *error) {
+    struct graft_weight_count *sum = data;
+    const struct graft_weight_count own = own_weights(node, 0);
+    (void)error;
+    sum->weights += own.weights;
+    sum->bytes += own.bytes;
     return GRAFT_OK;
 }
 

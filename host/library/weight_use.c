@@ -40,7 +40,8 @@ int graft_model_weight_use(struct graft_model *model, struct graft_weight_use *u
                                                .bytes_per_token = profile.bytes[GRAFT_PHASE_PROMPT],
                                                .cache_bytes_per_token = kept,
                                                .state_bytes_per_token =
-                                                   model->published.plan.state_bytes / GRAFT_STATE_ARRAYS};
+                                                   model->published.plan.state_bytes / GRAFT_STATE_ARRAYS,
+                                               .weights_per_token = profile.weights[GRAFT_PHASE_PROMPT]};
         graft_struct_copy(use, use->struct_size, &found);
     }
     graft_tree_profile_finish(&profile);

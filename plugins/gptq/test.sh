@@ -64,6 +64,8 @@ echo 'bits of a weight'
     --new-tokens 1 --repeat 1 --json >"$scratch/bench"
 grep -q '"weights": 272768,' "$scratch/bench" || fail 'not as many weights as the codes stand for'
 grep -q '"bits_per_weight": 5.976536837165' "$scratch/bench" || fail 'not the bits of codes and scales'
+# Twice what codes of projections stand for, their biases, norms and a row of the embedding: 245760 + 1792 + 640 + 128.
+grep -q '"operations_per_token": 496640,' "$scratch/bench" || fail 'not as many operations as there are weights'
 
 echo 'bad configs'
 config '"bits": 4' '"bits": 3'

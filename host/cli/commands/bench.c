@@ -11,10 +11,9 @@
 #include "cli/report/weights.h"
 #include "cli/sample_ids.h"
 #include "cli/setup.h"
-#include "graft/base_model.h"
 #include "graft/host/process.h"
 
-enum { DEFAULT_PROMPT = 512, BITS = 8 };
+enum { DEFAULT_PROMPT = 512 };
 
 /* One run: the first token of each sequence comes when the prompts are done, the last ones `new_tokens` steps after. */
 struct timing {
@@ -217,26 +216,8 @@ static int compare(const struct graft_options *options, struct graft_bench *benc
 
 /* What one token takes. The model's last product is left out of a prompt's operations: one token of it needs that. */
 static int measure_token(struct graft_bench *bench, struct graft_error *error) {
-    const struct graft_prompt prompt = {.ids = bench->ids, .count = 1};
-    struct graft_bench one = {.sequences = 1};
-    const struct graft_profile_row *row;
-    struct timing timing;
-    int64_t bytes = 0;
     int status = graft_model_weight_use(bench->model, &bench->weights, error);
-    if (status == GRAFT_OK) {
-        status = begin(bench, GRAFT_BENCH_ONE_TOKEN, error);
-    }
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    struct graft_profile *profile = bench->profiles[GRAFT_BENCH_ONE_TOKEN];
-    status = run_prompts(&one, bench->model, profile, &timing, &prompt, 1, error);
-    graft_profile_stop(profile);
-    for (size_t i = 0; (row = graft_profile_at(profile, i)) != NULL; i++) {
-        bytes += strcmp(row->interface_id, GRAFT_INTERFACE_BASE_MODEL) == 0 ? row->phases[GRAFT_PHASE_PROMPT].bytes : 0;
-    }
-    bytes = bytes > 0 ? bytes : bench->weights.bytes_per_token;
-    bench->token_operations = 2.0 * BITS * (double)bytes / graft_bits_per_weight(&bench->weights);
+    bench->token_operations = 2.0 * (double)bench->weights.weights_per_token;
     return status;
 }
 

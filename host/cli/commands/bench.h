@@ -22,7 +22,6 @@ enum {
     GRAFT_BENCH_REPLACED,       /* what replaces, `repeat` runs */
     GRAFT_BENCH_ORIGINAL,       /* what was replaced, `repeat` runs */
     GRAFT_BENCH_ORIGINAL_BYTES, /* every module of the original model, for the bytes */
-    GRAFT_BENCH_ONE_TOKEN,      /* every module, while a prompt of one token is read */
     GRAFT_BENCH_STEPS,          /* every module, while several sequences generate */
     GRAFT_BENCH_PROFILES
 };

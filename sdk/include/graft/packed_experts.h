@@ -21,7 +21,6 @@ extern "C" {
 
 enum {
     GRAFT_PACKED_STACK_GRAIN = 32, /* outputs that are worth waking a thread for */
-    GRAFT_PACKED_STACK_PANEL = 64, /* that stay in one thread, of many tokens */
     GRAFT_PACKED_ROUTED = 4096     /* tokens of experts that are computed together, which bounds the memory */
 };
 
@@ -208,7 +207,7 @@ GRAFT_INLINE int graft_packed_stack_jobs(const struct graft_packed_stack *stack,
     struct graft_packed_stack_work work;
     work.stack = stack;
     work.jobs = jobs;
-    work.unit = jobs->is_few ? 1 : GRAFT_PACKED_STACK_PANEL;
+    work.unit = jobs->is_few ? 1 : GRAFT_PACKED_PANEL;
     for (int64_t i = 0; i < n && jobs->numbers > 0; i++) {
         jobs[i].prepared = graft_scratch_ints(call, jobs[i].tokens * jobs[i].numbers, error);
         if (jobs[i].prepared == NULL) {

@@ -95,6 +95,8 @@ struct graft_weight_use {
     int64_t
         cache_bytes_per_token; /* that each token of a sequence takes: keys and values, or what they are made from */
     int64_t state_bytes_per_token; /* states of a sequence, which each token reads and changes */
+    int64_t weights_per_token;     /* of `weights`, those that a token without logits is multiplied by: of experts those
+                                      chosen */
 };
 
 /* [any, one thread per model] Fills `use`, whose struct_size is set, of a loaded model that generates: it runs one
