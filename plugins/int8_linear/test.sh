@@ -81,7 +81,7 @@ both=int8_linear,int8_linear_head
 eight=$(perplexity --model "$demo" --plugins $both)
 sixteen=$(perplexity --model "$demo" --plugins $both --plugin-option int8_linear.activation_bits=16 \
     --plugin-option int8_linear_head.activation_bits=16)
-awk -v a="$eight" -v b="$sixteen" 'BEGIN { d = a / b - 1; exit !(d < 0.005 && d > -0.005) }' ||
+awk -v a="$eight" -v b="$sixteen" 'BEGIN { d = a / b - 1; exit !(d < 0.005 && d > -0.01) }' ||
     fail "activations in 8 bits: perplexity $eight, with 16 bits $sixteen"
 
 echo 'over fused_qkv: rows are quantized by themselves, so nothing changes'
