@@ -34,21 +34,17 @@ int64_t graft_node_bytes(const struct graft_node *node) {
     return node->super != NULL ? bytes + graft_node_bytes(node->super) : bytes;
 }
 
-static int has_interface(const struct graft_node *node, const char *interface_id) {
-    return strcmp(node->maker->cls->interface_id, interface_id) == 0;
-}
-
 /* Codes of quantized weights may share elements, which have scales beside them: the sizes that the parent gave say how
  * many weights these stand for. 0: they do not say. */
 static int64_t given_weights(const struct graft_node *node) {
     const struct graft_args *args = &node->args;
-    if (has_interface(node, GRAFT_INTERFACE_LINEAR)) {
+    if (graft_node_has_interface(node, GRAFT_INTERFACE_LINEAR)) {
         return graft_args_int(args, "in_features", 0) * graft_args_int(args, "out_features", 0);
     }
-    if (has_interface(node, GRAFT_INTERFACE_EMBEDDING)) {
+    if (graft_node_has_interface(node, GRAFT_INTERFACE_EMBEDDING)) {
         return graft_args_int(args, "num_embeddings", 0) * graft_args_int(args, "embedding_dim", 0);
     }
-    if (has_interface(node, GRAFT_INTERFACE_EXPERTS)) { /* gate, up and down */
+    if (graft_node_has_interface(node, GRAFT_INTERFACE_EXPERTS)) { /* gate, up and down */
         return 3 * graft_args_int(args, "num_experts", 0) * graft_args_int(args, "hidden_size", 0) *
                graft_args_int(args, "intermediate_size", 0);
     }
@@ -84,7 +80,7 @@ static struct graft_weight_count own_weights(const struct graft_node *node, int 
             count.bytes += weight_bytes(weight);
         }
     }
-    int64_t given = all_floats || node->maker == NULL ? 0 : given_weights(node);
+    int64_t given = all_floats ? 0 : given_weights(node);
     count.weights = given > 0 ? given + biases : elements;
     return count;
 }
@@ -162,8 +158,8 @@ static int64_t linear_bytes(const struct graft_hooked_call *hooked) {
 
 int64_t graft_hooked_call_bytes(const struct graft_hooked_call *hooked) {
     const struct graft_node *node = hooked->node;
-    return has_interface(node, GRAFT_INTERFACE_EXPERTS)     ? expert_bytes(node, hooked->args)
-           : has_interface(node, GRAFT_INTERFACE_EMBEDDING) ? embedding_bytes(node, hooked->args)
-           : has_interface(node, GRAFT_INTERFACE_LINEAR)    ? linear_bytes(hooked)
-                                                            : own_bytes(node);
+    return graft_node_has_interface(node, GRAFT_INTERFACE_EXPERTS)     ? expert_bytes(node, hooked->args)
+           : graft_node_has_interface(node, GRAFT_INTERFACE_EMBEDDING) ? embedding_bytes(node, hooked->args)
+           : graft_node_has_interface(node, GRAFT_INTERFACE_LINEAR)    ? linear_bytes(hooked)
+                                                                       : own_bytes(node);
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "graft/base_model.h"
 #include "hooks/bytes.h"
 
 /* Of `key` and those behind it the first that has a row. A module of the original counts in those of all that is
@@ -45,19 +44,12 @@ static int wants(void *data, const struct graft_node *node) {
     return profile->which == GRAFT_PROFILE_ALL || first_key(profile, node) != NULL;
 }
 
-static int is_base_model(const struct graft_node *node) {
-    return strcmp(node->maker->cls->interface_id, GRAFT_INTERFACE_BASE_MODEL) == 0;
-}
-
 static int before(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     struct graft_tree_profile *profile = data;
     int64_t *bytes = &profile->bytes[profile->phase];
-    const int64_t read = graft_hooked_call_bytes(hooked);
     (void)error;
     hooked->mark = *bytes;
-    *bytes += read;
-    profile->depth += is_base_model(hooked->node);
-    profile->weights[profile->phase] += profile->depth > 0 ? graft_node_weights_of(hooked->node, read) : 0;
+    *bytes += graft_hooked_call_bytes(hooked);
     return GRAFT_OK;
 }
 
@@ -65,7 +57,6 @@ static int after(void *data, struct graft_hooked_call *hooked, struct graft_erro
     struct graft_tree_profile *profile = data;
     const struct graft_node *key = first_key(profile, hooked->node);
     (void)error;
-    profile->depth -= is_base_model(hooked->node);
     for (; key != NULL; key = next_key(profile, key)) {
         struct graft_profile_sum *sum = &find_row(profile, key)->phases[profile->phase];
         sum->calls++;

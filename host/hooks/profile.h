@@ -11,8 +11,6 @@ struct graft_tree_profile {
     size_t count;
     size_t capacity;
     int64_t bytes[GRAFT_PHASES];    /* of weights read in all */
-    int64_t weights[GRAFT_PHASES];  /* read by base models: what products of tokens that have no logits take */
-    int32_t depth;                  /* base models that are being called */
     int32_t phase;                  /* this and the following are the caller's to set */
     int32_t which;                  /* GRAFT_PROFILE_... */
     struct graft_tree *counterpart; /* NULL; or the hooked tree is of the original modules, and the rows are of those

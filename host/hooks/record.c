@@ -20,12 +20,9 @@ static const char embeddings_name[] = "hidden_states.embeddings";
 
 /* --- Where a module is --- */
 
-static int has_interface(const struct graft_node *node, const char *interface_id) {
-    return node != NULL && node->known != NULL && strcmp(node->maker->cls->interface_id, interface_id) == 0;
-}
-
 static int is_layer(const struct graft_node *node) {
-    return has_interface(node, GRAFT_INTERFACE_DECODER_LAYER) || has_interface(node, GRAFT_INTERFACE_ENCODER_LAYER);
+    return graft_node_has_interface(node, GRAFT_INTERFACE_DECODER_LAYER) ||
+           graft_node_has_interface(node, GRAFT_INTERFACE_ENCODER_LAYER);
 }
 
 /* The number of the layer that the module is, or is in; -1 if in none. */
@@ -41,16 +38,19 @@ static int64_t layer_of(const struct graft_node *node) {
 
 /* The embedding of the tokens, with all that an encoder adds to it. */
 static int is_embedding(const struct graft_node *node) {
-    return has_interface(node, GRAFT_INTERFACE_INPUT_EMBEDDINGS) ||
-           (has_interface(node, GRAFT_INTERFACE_EMBEDDING) && has_interface(node->parent, GRAFT_INTERFACE_BASE_MODEL));
+    return graft_node_has_interface(node, GRAFT_INTERFACE_INPUT_EMBEDDINGS) ||
+           (graft_node_has_interface(node, GRAFT_INTERFACE_EMBEDDING) &&
+            graft_node_has_interface(node->parent, GRAFT_INTERFACE_BASE_MODEL));
 }
 
 static int wants(void *data, const struct graft_node *node) {
     const struct graft_recording *recording = data;
-    int hidden = is_layer(node) || is_embedding(node) || has_interface(node, GRAFT_INTERFACE_BASE_MODEL);
+    int hidden = is_layer(node) || is_embedding(node) || graft_node_has_interface(node, GRAFT_INTERFACE_BASE_MODEL);
     return ((recording->what & GRAFT_RECORD_HIDDEN_STATES) != 0 && hidden) ||
-           ((recording->what & GRAFT_RECORD_ROUTER_LOGITS) != 0 && has_interface(node, GRAFT_INTERFACE_ROUTER)) ||
-           ((recording->what & GRAFT_RECORD_ATTENTIONS) != 0 && has_interface(node, GRAFT_INTERFACE_SELF_ATTENTION));
+           ((recording->what & GRAFT_RECORD_ROUTER_LOGITS) != 0 &&
+            graft_node_has_interface(node, GRAFT_INTERFACE_ROUTER)) ||
+           ((recording->what & GRAFT_RECORD_ATTENTIONS) != 0 &&
+            graft_node_has_interface(node, GRAFT_INTERFACE_SELF_ATTENTION));
 }
 
 /* --- What they give --- */
@@ -88,7 +88,7 @@ static int add_view(struct graft_recording *recording, const char *name, const s
 static int before(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     struct graft_recording *recording = data;
     const struct graft_node *node = hooked->node;
-    if (has_interface(node, GRAFT_INTERFACE_SELF_ATTENTION)) {
+    if (graft_node_has_interface(node, GRAFT_INTERFACE_SELF_ATTENTION)) {
         hooked->mark = recording->layer;
         recording->layer = layer_of(node);
     }
@@ -118,16 +118,16 @@ static int after(void *data, struct graft_hooked_call *hooked, struct graft_erro
     struct graft_recording *recording = data;
     const struct graft_node *node = hooked->node;
     char name[48];
-    if (has_interface(node, GRAFT_INTERFACE_SELF_ATTENTION)) {
+    if (graft_node_has_interface(node, GRAFT_INTERFACE_SELF_ATTENTION)) {
         return after_attention(recording, hooked, error);
     }
     if (is_embedding(node)) {
         return add_view(recording, embeddings_name, hooked, "output", error);
     }
-    if (has_interface(node, GRAFT_INTERFACE_BASE_MODEL)) {
+    if (graft_node_has_interface(node, GRAFT_INTERFACE_BASE_MODEL)) {
         return add_view(recording, "hidden_states.final_norm", hooked, "last_hidden_state", error);
     }
-    int is_router = has_interface(node, GRAFT_INTERFACE_ROUTER);
+    int is_router = graft_node_has_interface(node, GRAFT_INTERFACE_ROUTER);
     (void)snprintf(name, sizeof name, is_router ? "router.%lld.logits" : "hidden_states.layer.%lld",
                    (long long)layer_of(node));
     return layer_of(node) >= 0 ? add_view(recording, name, hooked, is_router ? "logits" : "hidden_states", error)

@@ -1,10 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a model's weights take, in all and for a token, and what is kept of a token. */
+#include "graft/base_model.h"
 #include "graft/host/profile.h"
 #include "hooks/bytes.h"
-#include "hooks/profile.h"
+#include "hooks/forward_hooks.h"
 #include "kernels/states.h"
 #include "library/library.h"
+
+/* What the calls of a forward read. */
+struct use {
+    int64_t bytes;   /* by all of them */
+    int64_t weights; /* within base models: what tokens that have no logits take */
+    int32_t depth;   /* base models that are being called */
+};
+
+static int before(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
+    struct use *use = data;
+    const int64_t bytes = graft_hooked_call_bytes(hooked);
+    (void)error;
+    use->bytes += bytes;
+    use->depth += graft_node_has_interface(hooked->node, GRAFT_INTERFACE_BASE_MODEL);
+    use->weights += use->depth > 0 ? graft_node_weights_of(hooked->node, bytes) : 0;
+    return GRAFT_OK;
+}
+
+static int after(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
+    struct use *use = data;
+    (void)error;
+    use->depth -= graft_node_has_interface(hooked->node, GRAFT_INTERFACE_BASE_MODEL);
+    return GRAFT_OK;
+}
 
 /* A prompt of one token reads what any token does, and is kept as any is. */
 static int run_token(const struct graft_model *model, int64_t *kept, struct graft_error *error) {
@@ -23,11 +48,13 @@ static int run_token(const struct graft_model *model, int64_t *kept, struct graf
 }
 
 int graft_model_weight_use(struct graft_model *model, struct graft_weight_use *use, struct graft_error *error) {
-    struct graft_tree_profile profile = {.which = GRAFT_PROFILE_ALL};
+    struct use token = {0};
+    const struct graft_forward_hooks hooks = {NULL, before, after, &token};
+    struct graft_hook_handle *handle = NULL;
     int64_t kept = 0;
     int status = graft_model_check_ready(model, error);
     if (status == GRAFT_OK) {
-        status = graft_tree_profile_begin(&profile, model->tree, error);
+        status = graft_forward_hooks_register(model->tree, &hooks, &handle, error);
     }
     if (status == GRAFT_OK) {
         status = run_token(model, &kept, error);
@@ -37,13 +64,13 @@ int graft_model_weight_use(struct graft_model *model, struct graft_weight_use *u
         const struct graft_weight_use found = {.struct_size = sizeof found,
                                                .weights = count.weights,
                                                .bytes = count.bytes,
-                                               .bytes_per_token = profile.bytes[GRAFT_PHASE_PROMPT],
+                                               .bytes_per_token = token.bytes,
                                                .cache_bytes_per_token = kept,
                                                .state_bytes_per_token =
                                                    model->published.plan.state_bytes / GRAFT_STATE_ARRAYS,
-                                               .weights_per_token = profile.weights[GRAFT_PHASE_PROMPT]};
+                                               .weights_per_token = token.weights};
         graft_struct_copy(use, use->struct_size, &found);
     }
-    graft_tree_profile_finish(&profile);
+    graft_forward_hooks_remove(handle);
     return status;
 }

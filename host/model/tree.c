@@ -55,6 +55,10 @@ struct graft_node *graft_node_find(struct graft_node *from, const char *path) {
     return from;
 }
 
+int graft_node_has_interface(const struct graft_node *node, const char *interface_id) {
+    return node != NULL && node->known != NULL && strcmp(node->maker->cls->interface_id, interface_id) == 0;
+}
+
 static const struct graft_node *outermost(const struct graft_node *node) {
     while (node->wrapper != NULL) {
         node = node->wrapper;

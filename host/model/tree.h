@@ -156,6 +156,9 @@ struct graft_node *graft_node_find(struct graft_node *from, const char *path);
  * filled from the same tensors. */
 int graft_nodes_share_tensors(const struct graft_node *a, const struct graft_node *b);
 
+/* [any] Whether the module is of a class that has this interface; NULL is none. */
+int graft_node_has_interface(const struct graft_node *node, const char *interface_id);
+
 /* [any] The module whose conversions may change what those of this one are given: the one that calls it as its super,
  * or the one that it is a child of. */
 struct graft_node *graft_node_above(const struct graft_node *node);

@@ -15,6 +15,7 @@
 #include "loops.h"
 #include "tests/goldens/check.h"
 #include "tests/goldens/golden.h"
+#include "tests/unit/any_word.h"
 #include "tests/unit/turned_at.h"
 #include "weights/checkpoint.h"
 
@@ -29,21 +30,11 @@ static const struct graft_packed_stack_loops *const tables[] = {
 };
 
 static const char *case_directory;
-static uint64_t state_of_random = 1;
-
-/* Marsaglia 2003: xorshift. */
-static uint32_t any_bits(void) {
-    state_of_random ^= state_of_random << 13;
-    state_of_random ^= state_of_random >> 7;
-    state_of_random ^= state_of_random << 17;
-    return (uint32_t)(state_of_random >> 32);
-}
-
 /* Arrays end where memory of theirs ends, so that sanitizers see a loop that reads on. */
 static uint8_t *bytes(size_t n, uint32_t first, uint32_t count) {
     uint8_t *result = need_memory(n, 1);
     for (size_t i = 0; i < n; i++) {
-        result[i] = (uint8_t)(first + any_bits() % count);
+        result[i] = (uint8_t)(first + any_word() % count);
     }
     return result;
 }
@@ -127,7 +118,7 @@ static void check_multiplied(const struct graft_packed_stack_loops *loops, int64
                                                .y = y,
                                                .y_stride = ROWS};
     for (int64_t i = 0; i < tokens * COLUMNS; i++) {
-        x[i] = (float)(int32_t)any_bits() / 2147483648.0F;
+        x[i] = (float)(int32_t)any_word() / 2147483648.0F;
     }
     loops->multiply(&job);
     for (int64_t t = 0; t < tokens; t++) {

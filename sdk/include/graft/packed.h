@@ -144,6 +144,12 @@ GRAFT_INLINE int64_t graft_packed_grain(const struct graft_packed *self, const s
     return share > worth ? share : worth;
 }
 
+/* [any] What integers count for, if the largest number among those that share it allows that: 0 if it is below 2^-100,
+ * NaN if it is not finite. */
+GRAFT_INLINE float graft_packed_step_if(float largest, float step) {
+    return largest < 7.8886090522101181e-31F ? 0.0F : step + largest * 0.0F;
+}
+
 /* [any] What integers of 16 bits count for where activations become such: a power of two, so that the largest of those
  * that share it, without its sign, is from 2^14 to 2^15. They are off by at most 2^-15 of that one; those that are bf16
  * are exact down to its 128th part. 0 if it is below 2^-100: then all count as zeros. NaN if it is not finite. */
@@ -154,7 +160,7 @@ GRAFT_INLINE float graft_packed_step(float largest) {
     memcpy(&bits, &rounded_up, sizeof bits);
     bits &= 0x7f800000;
     memcpy(&power, &bits, sizeof power);
-    return largest < 7.8886090522101181e-31F ? 0.0F : power / 16384.0F + largest * 0.0F;
+    return graft_packed_step_if(largest, power / 16384.0F);
 }
 
 /* [any] The largest of n numbers without its sign; NaN if there is one among them, 0 of none. As integers, since
@@ -270,10 +276,8 @@ GRAFT_INLINE int graft_packed_as_loop(const struct graft_packed *self, const str
     const int is_exact = call->precision == GRAFT_PRECISION_FLOAT32 || !graft_packed_rounds(self);
     struct graft_packed_work *work = NULL;
     if (!graft_call_is_few(call, args->tokens)) {
-        const struct graft_packed_prepared *how = graft_packed_how(self, call);
-        return how == NULL ? GRAFT_OK
-                           : graft_packed_many_as_loop(self, how, self->in_features, self->out_features, self->bias,
-                                                       call, args, loop, error);
+        return graft_packed_many_as_loop(self, graft_packed_how(self, call), self->in_features, self->out_features,
+                                         self->bias, call, args, loop, error);
     }
     work = (struct graft_packed_work *)graft_scratch_zeroed(call, (int64_t)sizeof *work, error);
     if (work == NULL) {

@@ -100,14 +100,17 @@ GRAFT_INLINE void graft_packed_many_panels(void *data, int64_t begin, int64_t en
     }
 }
 
-/* [forward] Makes the inputs, and fills in the loop that is left to do, as graft_linear.as_loop. The weight's bias may
- * be NULL. */
+/* [forward] Makes the inputs, and fills in the loop that is left to do, as graft_linear.as_loop; where `how` is NULL,
+ * nothing. So may the bias be. */
 GRAFT_INLINE int graft_packed_many_as_loop(const void *weight, const struct graft_packed_prepared *how,
                                            int64_t in_features, int64_t out_features, const struct graft_weight *bias,
                                            const struct graft_call *call, const struct graft_linear_args *args,
                                            struct graft_loop *loop, struct graft_error *error) {
-    struct graft_packed_many_work *work =
-        (struct graft_packed_many_work *)graft_scratch_zeroed(call, (int64_t)sizeof *work, error);
+    struct graft_packed_many_work *work = NULL;
+    if (how == NULL) {
+        return GRAFT_OK;
+    }
+    work = (struct graft_packed_many_work *)graft_scratch_zeroed(call, (int64_t)sizeof *work, error);
     if (work == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }

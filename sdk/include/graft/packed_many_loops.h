@@ -87,20 +87,22 @@ GRAFT_PACKED_INLINE int32_t graft_many_moved(const struct graft_many_shape shape
     return shape.is_bytes && shape.is_signed ? 128 : 0;
 }
 
-/* [any] The sizes of a weight with so many groups: blocks are whole and of one group. Without an instruction of its
- * own, products of bytes are added up in 16 bits first, which have room for codes of 4 bits. */
+/* [any] The sizes of a weight with so many groups, whose inputs are in their order or not: blocks are whole and of one
+ * group. Without an instruction of its own, products of bytes are added up in 16 bits first, which have room for codes
+ * of 4 bits. */
 GRAFT_PACKED_INLINE struct graft_many_sizes graft_many_sizes_of(const struct graft_many_shape shape, int64_t columns,
-                                                                int64_t groups, int64_t group_size) {
+                                                                int64_t groups, int64_t group_size, int in_order) {
+#if defined(__AVX512VNNI__)
+    const int has_room = 1;
+    (void)shape;
+#else
+    const int has_room = !shape.is_bytes || shape.bits == 4;
+#endif
     const int64_t group = groups == 1 ? columns : group_size;
-    struct graft_many_sizes sizes = {columns, GRAFT_MANY_BLOCK};
+    struct graft_many_sizes sizes = {columns, in_order && has_room ? GRAFT_MANY_BLOCK : 0};
     while (sizes.block >= GRAFT_MANY_LEAST && (group % sizes.block != 0 || columns % sizes.block != 0)) {
         sizes.block /= 2;
     }
-#if defined(__AVX512VNNI__)
-    (void)shape;
-#else
-    sizes.block = shape.is_bytes && shape.bits != 4 ? 0 : sizes.block;
-#endif
     sizes.block = sizes.block >= GRAFT_MANY_LEAST ? sizes.block : 0;
     return sizes;
 }
@@ -143,7 +145,7 @@ GRAFT_PACKED_INLINE __m128i graft_many_line(const float *x, float factor, const 
  * graft_packed_factor, but no power of two: of so few bits none can be spared. */
 GRAFT_PACKED_INLINE float graft_many_factor(const float *x, int64_t n, float *step) {
     const float largest = graft_packed_largest(x, n);
-    *step = largest < 7.8886090522101181e-31F ? 0.0F : largest / 127.0F + largest * 0.0F;
+    *step = graft_packed_step_if(largest, largest / 127.0F);
     return *step > 0.0F ? 127.0F / largest : 0.0F;
 }
 

@@ -283,10 +283,8 @@ GRAFT_INLINE int graft_packed_rows_as_loop(const struct graft_packed_rows *self,
                                            struct graft_error *error) {
     struct graft_packed_rows_work *work = NULL;
     if (!graft_call_is_few(call, args->tokens)) {
-        const struct graft_packed_prepared *how = graft_packed_rows_how(self, call, args->tokens);
-        return how == NULL ? GRAFT_OK
-                           : graft_packed_many_as_loop(self, how, self->in_features, self->out_features, self->bias,
-                                                       call, args, loop, error);
+        return graft_packed_many_as_loop(self, graft_packed_rows_how(self, call, args->tokens), self->in_features,
+                                         self->out_features, self->bias, call, args, loop, error);
     }
     work = (struct graft_packed_rows_work *)graft_scratch_zeroed(call, (int64_t)sizeof *work, error);
     if (work == NULL) {

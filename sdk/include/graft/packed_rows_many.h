@@ -19,9 +19,7 @@ extern "C" {
 /* [any] The sizes of a weight. */
 GRAFT_ROW_INLINE struct graft_many_sizes graft_row_many_sizes(const struct graft_packed_rows *self,
                                                               const struct graft_many_shape shape) {
-    struct graft_many_sizes sizes = graft_many_sizes_of(shape, self->in_features, self->groups, self->group_size);
-    sizes.block = self->group_of == NULL ? sizes.block : 0;
-    return sizes;
+    return graft_many_sizes_of(shape, self->in_features, self->groups, self->group_size, self->group_of == NULL);
 }
 
 /* [any] Words [word, word + n) of each row of a strip, a vector for each word; n at most the number of lanes. */
@@ -52,6 +50,22 @@ GRAFT_ROW_INLINE void graft_row_many_numbers(float numbers[][GRAFT_MANY_BLOCKS],
     }
 }
 
+/* [any] Zero points of groups [group, group + n) of a strip of rows. */
+GRAFT_ROW_INLINE void graft_row_many_zeros(const struct graft_packed_rows *self, const struct graft_row *rows,
+                                           int64_t group, int64_t n, graft_row_floats *zeros) {
+    float numbers[GRAFT_ROW_LANES][GRAFT_MANY_BLOCKS];
+    if (self->zeros == NULL) {
+        for (int64_t g = 0; g < n; g++) {
+            zeros[g] = (float)self->zero - (graft_row_floats){0};
+        }
+        return;
+    }
+    for (int r = 0; r < GRAFT_ROW_LANES; r++) {
+        graft_row_zeros(self, &rows[r], group, n, numbers[r]);
+    }
+    graft_row_many_numbers(numbers, n, zeros);
+}
+
 /* [any] Scales and zero points of a panel's blocks, from column `column` on, of a strip of rows; `across` is its
  * number. */
 GRAFT_ROW_INLINE void graft_row_many_blocks(const struct graft_packed_rows *self, const struct graft_row *rows,
@@ -66,15 +80,7 @@ GRAFT_ROW_INLINE void graft_row_many_blocks(const struct graft_packed_rows *self
         graft_row_scales(&rows[r], first, n, numbers[r]);
     }
     graft_row_many_numbers(numbers, n, scales);
-    for (int r = 0; r < GRAFT_ROW_LANES && self->zeros != NULL; r++) {
-        graft_row_zeros(self, &rows[r], first, n, numbers[r]);
-    }
-    for (int64_t g = 0; g < n && self->zeros == NULL; g++) {
-        zeros[g] = (float)self->zero - (graft_row_floats){0};
-    }
-    if (self->zeros != NULL) {
-        graft_row_many_numbers(numbers, n, zeros);
-    }
+    graft_row_many_zeros(self, rows, first, n, zeros);
     for (int64_t b = 0; b < panel->blocks; b++, column += panel->block) {
         panel->scales[b][across] = scales[column / size - first];
         panel->zeros[b][across] = zeros[column / size - first] + moved;

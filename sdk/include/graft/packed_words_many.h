@@ -18,9 +18,8 @@ extern "C" {
 /* [any] The sizes of a weight. */
 GRAFT_PACKED_INLINE struct graft_many_sizes graft_packed_many_sizes(const struct graft_packed *self,
                                                                     const struct graft_many_shape shape) {
-    struct graft_many_sizes sizes = graft_many_sizes_of(shape, self->in_features, self->groups, self->group_size);
-    sizes.block = graft_packed_is_scattered(self) ? 0 : sizes.block;
-    return sizes;
+    return graft_many_sizes_of(shape, self->in_features, self->groups, self->group_size,
+                               !graft_packed_is_scattered(self));
 }
 
 /* [any] A panel's tile of outputs [first, first + n), from column `column` on; `across` is its first vector. */
