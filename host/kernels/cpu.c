@@ -32,10 +32,16 @@ const char *graft_cpu_isa_name(int isa) {
     return names[isa];
 }
 
+/* Some loops of plugins have builds with VNNI, too. */
+static int is_name(const char *name, int isa) {
+    size_t length = strlen(names[isa]);
+    return strncmp(name, names[isa], length) == 0 && (name[length] == '\0' || strcmp(name + length, "_vnni") == 0);
+}
+
 /* An unknown name in the environment asks for nothing. */
 static int isa_asked_for(const char *name) {
     int isa = GRAFT_ISA_SCALAR;
-    while (isa < GRAFT_ISA_AMX && (name == NULL || strcmp(name, names[isa]) != 0)) {
+    while (isa < GRAFT_ISA_AMX && (name == NULL || !is_name(name, isa))) {
         isa++;
     }
     return isa;

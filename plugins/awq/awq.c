@@ -13,14 +13,7 @@
 static const struct graft_host *host;
 static int32_t wants_rows, input_bits;
 
-static const struct graft_packed_loops *const tables[] = {
-    &awq_loops_scalar,
-#if defined(__x86_64__)
-    &awq_loops_avx2,
-    &awq_loops_avx512,
-    &awq_loops_avx512_bf16,
-#endif
-};
+static const struct graft_packed_loops *const tables[] = GRAFT_ISA_ALL_TABLES(awq_loops);
 
 static int check_format(const struct graft_config *config, const struct graft_packed *packed,
                         struct graft_error *error) {

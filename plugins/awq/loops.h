@@ -5,11 +5,6 @@
 #include "graft/packed.h"
 
 /* Plain C, and what this processor may run beside it. */
-extern const struct graft_packed_loops awq_loops_scalar;
-#if defined(__x86_64__)
-extern const struct graft_packed_loops awq_loops_avx2;
-extern const struct graft_packed_loops awq_loops_avx512;
-extern const struct graft_packed_loops awq_loops_avx512_bf16;
-#endif
+GRAFT_ISA_ALL_DECLARE(const struct graft_packed_loops, awq_loops);
 
 #endif

@@ -17,14 +17,7 @@ static const struct graft_host *host;
 static const struct graft_regexes *regexes;
 static int32_t wants_rows, input_bits;
 
-static const struct graft_packed_loops *const tables[] = {
-    &gptq_loops_scalar,
-#if defined(__x86_64__)
-    &gptq_loops_avx2,
-    &gptq_loops_avx512,
-    &gptq_loops_avx512_bf16,
-#endif
-};
+static const struct graft_packed_loops *const tables[] = GRAFT_ISA_ALL_TABLES(gptq_loops);
 
 static int read_format(const struct graft_config *config, struct graft_packed *packed, struct graft_error *error) {
     static const char field[] = "quantization_config.checkpoint_format";

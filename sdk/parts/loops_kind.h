@@ -8,28 +8,22 @@
 
 #if defined(__AVX2__)
 #define LOOPS_LIST(kind)
-#elif defined(__x86_64__)
-#define LOOPS_LIST(kind)                                                                                        \
-    extern const struct graft_packed_rows_loops graft_row_##kind##_loops_avx2, graft_row_##kind##_loops_avx512; \
-    extern const struct graft_packed_rows_loops graft_row_##kind##_loops_avx512_bf16;                           \
-    const struct graft_packed_rows_loops *const graft_packed_rows_##kind[GRAFT_PACKED_ROWS_BUILDS] = {          \
-        &graft_row_##kind##_loops_scalar, &graft_row_##kind##_loops_avx2, &graft_row_##kind##_loops_avx512,     \
-        &graft_row_##kind##_loops_avx512_bf16};
 #else
-#define LOOPS_LIST(kind)                                                                               \
-    const struct graft_packed_rows_loops *const graft_packed_rows_##kind[GRAFT_PACKED_ROWS_BUILDS] = { \
-        &graft_row_##kind##_loops_scalar};
+#define LOOPS_LIST(kind)                                                                             \
+    GRAFT_ISA_ALL_DECLARE(const struct graft_packed_rows_loops, graft_row_##kind##_loops);           \
+    const struct graft_packed_rows_loops *const graft_packed_rows_##kind[GRAFT_PACKED_ROWS_BUILDS] = \
+        GRAFT_ISA_ALL_TABLES(graft_row_##kind##_loops);
 #endif
 
 /* `kind` as in graft_row_..., `prepared` as in GRAFT_ROW_PREPARED_... */
-#define LOOPS_KIND(kind, prepared)                                                                         \
-    GRAFT_ROW_FUNCTIONS(kind, graft_row_##kind)                                                            \
-    GRAFT_ROW_PREPARED(kind, prepared)                                                                     \
-    GRAFT_ROW_MANY_KIND(kind, prepared)                                                                    \
-    extern const struct graft_packed_rows_loops GRAFT_ROW_TABLE(graft_row_##kind);                         \
-    const struct graft_packed_rows_loops GRAFT_ROW_TABLE(graft_row_##kind) = {                             \
-        GRAFT_ROW_ISA, GRAFT_ROW_PREPARES(kind), kind##_multiply, kind##_widen, kind##_turn, &kind##_many, \
-        &kind##_bytes};                                                                                    \
+#define LOOPS_KIND(kind, prepared)                                                                            \
+    GRAFT_ROW_FUNCTIONS(kind, graft_row_##kind)                                                               \
+    GRAFT_ROW_PREPARED(kind, prepared)                                                                        \
+    GRAFT_ROW_MANY_KIND(kind, prepared)                                                                       \
+    extern const struct graft_packed_rows_loops GRAFT_ISA_ALL_NAME(graft_row_##kind##_loops);                 \
+    const struct graft_packed_rows_loops GRAFT_ISA_ALL_NAME(graft_row_##kind##_loops) = {                     \
+        GRAFT_ISA_TARGET, GRAFT_ROW_PREPARES(kind), kind##_multiply, kind##_widen, kind##_turn, &kind##_many, \
+        &kind##_bytes};                                                                                       \
     LOOPS_LIST(kind)
 
 #endif

@@ -26,7 +26,7 @@ off() { # off FILE FILE: the largest difference, as a share of the largest numbe
 # Which builds have loops for bytes, by what codes have of bits; the others round nothing.
 rounds() { # rounds ISA CODES: yes or no
     case $1-$2 in
-    avx2-4 | avx512-4 | avx512_bf16-*) echo yes ;;
+    avx2-4 | avx512-4 | *_vnni-* | avx512_bf16-*) echo yes ;;
     *) echo no ;;
     esac
 }
@@ -54,8 +54,8 @@ try_isa() { # try_isa WHAT ID CODES OPTIONS...
 try() { # try PLUGIN CODES CASE OPTIONS...
     id=$1 codes=$2 case=$3
     shift 3
-    for isa in avx2 avx512 avx512_bf16; do
-        flag=$(echo $isa | sed 's/512$/512f/')
+    for isa in $isas; do
+        flag=$(echo "$isa" | sed 's/512$/512f/; s/avx2_/avx_/')
         if grep -qw "$flag" /proc/cpuinfo; then
             export GRAFT_ISA=$isa
             try_isa "$case, $isa${*:+, $*}" "$id" "$codes" --model "$goldens/quantized/$case" "$@"
@@ -67,11 +67,13 @@ try() { # try PLUGIN CODES CASE OPTIONS...
     done
 }
 
+isas='avx2 avx512 avx512_bf16'
 try gptq 4 gptq_int4_asym_qwen3
 try gptq 4 gptq_int4_asym_qwen3 --plugin-option gptq.rows=true
 try gptq 8 gptq_int8_qwen2
 try awq 4 awq_int4_llama
 try compressed_tensors 4 ct_w4a16_asym_qwen3
+isas="$isas avx2_vnni avx512_vnni"
 try compressed_tensors 8 ct_w8a16_qwen2
 try compressed_tensors 8 ct_w8a8_int8_llama
 echo "1..$number"

@@ -2,7 +2,7 @@
 /*
  * Products of each table of loops, exact and rounded, against sums in f64 of the weights that plain C unpacks (the
  * goldens hold those), on odd sizes: tiles that lack outputs, groups that lack inputs, an odd number of words, tokens
- * alone and together. FORMAT is the name of a format, and MOST_BITS how many a code of it may have.
+ * alone and together. LOOPS is the name of them, and MOST_BITS how many a code of it may have.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -20,24 +20,12 @@
 
 enum { MOST_TOKENS = 7 };
 
-#define TABLE_OF(format, isa) format##_loops_##isa
-#define TABLE(format, isa) TABLE_OF(format, isa)
+/* Their arguments are the values of macros. */
+#define DECLARE(loops) GRAFT_ISA_ALL_DECLARE(const struct graft_packed_loops, loops)
+#define TABLES(loops) GRAFT_ISA_ALL_TABLES(loops)
 
-extern const struct graft_packed_loops TABLE(FORMAT, scalar);
-#if defined(__x86_64__)
-extern const struct graft_packed_loops TABLE(FORMAT, avx2);
-extern const struct graft_packed_loops TABLE(FORMAT, avx512);
-extern const struct graft_packed_loops TABLE(FORMAT, avx512_bf16);
-#endif
-
-static const struct graft_packed_loops *const tables[] = {
-    &TABLE(FORMAT, scalar),
-#if defined(__x86_64__)
-    &TABLE(FORMAT, avx2),
-    &TABLE(FORMAT, avx512),
-    &TABLE(FORMAT, avx512_bf16),
-#endif
-};
+DECLARE(LOOPS);
+static const struct graft_packed_loops *const tables[] = TABLES(LOOPS);
 
 /* What is multiplied. */
 struct size {
@@ -234,8 +222,11 @@ static void check_size(const struct size *size) {
     self.zeros = zeros;
     self.scales = &block;
     tables[0]->exact.widen(&self, 0, size->out, weights);
-    for (int isa = 0; isa < graft_isa_runnable() && (size_t)isa < sizeof tables / sizeof tables[0]; isa++) {
-        self.loops = tables[isa];
+    for (int32_t build = 0; build < GRAFT_ISA_BUILDS; build++) {
+        if (!graft_isa_runs(build)) {
+            continue;
+        }
+        self.loops = tables[build];
         check(&self, weights, 0);
         check(&self, weights, 1);
         for (int k = 0; k < 2; k++) {

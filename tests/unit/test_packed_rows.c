@@ -197,7 +197,7 @@ static float multiplied(const struct trial *trial, const struct graft_packed_pre
         return how->size(rows) < rows->in_features * (int64_t)sizeof(float) ? rounded(x[i]) : x[i];
     }
     if (how == rows->loops->prepared) {
-        return as_integer(x, i, is_whole || strcmp(rows->loops->name, "avx2") != 0 ? 128 : 64, 16);
+        return as_integer(x, i, is_whole || strncmp(rows->loops->name, "avx2", 4) != 0 ? 128 : 64, 16);
     }
     return as_integer(x, i, block_of_many(rows->in_features, rows->groups, rows->group_size),
                       how == rows->loops->bytes ? 8 : 16);
@@ -262,15 +262,15 @@ static void check_multiply(const struct trial *trial, const struct graft_packed_
     free(alone);
 }
 
-/* Build number `isa`; NULL: this processor does not run it. */
-static const struct graft_packed_rows_loops *table(int isa, int32_t kind) {
+/* All builds. */
+static const struct graft_packed_rows_loops *const *builds_of(int32_t kind) {
     static const struct graft_packed_rows_loops *const *const builds[] = {
         [GRAFT_ROW_KIND_UINT4] = graft_packed_rows_uint4,
         [GRAFT_ROW_KIND_UINT8] = graft_packed_rows_uint8,
         [GRAFT_ROW_KIND_INT8] = graft_packed_rows_int8,
         [GRAFT_ROW_KIND_FLOAT8] = graft_packed_rows_float8,
     };
-    return isa < graft_isa_runnable() && isa < GRAFT_PACKED_ROWS_BUILDS ? builds[kind][isa] : NULL;
+    return builds[kind];
 }
 
 /* How a weight is cut. */
@@ -331,6 +331,27 @@ static void tear_down(struct trial *trial) {
     free((void *)(uintptr_t)trial->rows.group_of);
 }
 
+enum { KINDS = 3 };
+
+/* Counts which kinds of products with prepared inputs there were. */
+static void check_build(const struct trial *trial, int n_prepared[KINDS]) {
+    const struct graft_packed_rows *rows = &trial->rows;
+    const struct graft_packed_prepared *const kinds[KINDS] = {rows->loops->prepared, rows->loops->many,
+                                                              rows->loops->bytes};
+    check_widen(trial);
+    if (rows->out_features % GRAFT_TURNED_ROWS == 0) {
+        assert_true(graft_packed_rows_turns(rows));
+        check_turn(trial);
+    }
+    check_multiply(trial, NULL);
+    for (int k = 0; k < KINDS; k++) {
+        if (kinds[k]->size(rows) > 0) {
+            check_multiply(trial, kinds[k]);
+            n_prepared[k]++;
+        }
+    }
+}
+
 static void test_loops(void **state) {
     static const struct cut cuts[] = {
         {1, 1, 1, 1, 0, 0},      {3, 16, 1, 16, 1, 0},     {5, 130, 1, 130, 0, 0},  {9, 96, 1, 32, 1, 0},
@@ -342,27 +363,16 @@ static void test_loops(void **state) {
         {4, 2304, 1, 32, 1, 0},  {70, 1152, 1, 96, 1, 0},  {3, 4224, 1, 384, 1, 0},
     };
     static const graft_dtype types[] = {GRAFT_DTYPE_F32, GRAFT_DTYPE_F16, GRAFT_DTYPE_BF16};
-    enum { KINDS = 3 };
     int n_prepared[KINDS] = {0};
     (void)state;
     for (int32_t kind = 0; kind <= GRAFT_ROW_KIND_FLOAT8; kind++) {
         for (size_t i = 0; i < sizeof cuts / sizeof cuts[0] * 3; i++) {
             struct trial trial;
             set_up(&trial, &cuts[i / 3], kind, types[i % 3]);
-            for (int isa = 0; (trial.rows.loops = table(isa, trial.kind)) != NULL; isa++) {
-                check_widen(&trial);
-                if (cuts[i / 3].out % GRAFT_TURNED_ROWS == 0) {
-                    assert_true(graft_packed_rows_turns(&trial.rows));
-                    check_turn(&trial);
-                }
-                const struct graft_packed_prepared *const kinds[KINDS] = {
-                    trial.rows.loops->prepared, trial.rows.loops->many, trial.rows.loops->bytes};
-                check_multiply(&trial, NULL);
-                for (int k = 0; k < KINDS; k++) {
-                    if (kinds[k]->size(&trial.rows) > 0) {
-                        check_multiply(&trial, kinds[k]);
-                        n_prepared[k]++;
-                    }
+            for (int32_t build = 0; build < GRAFT_PACKED_ROWS_BUILDS; build++) {
+                if (graft_isa_runs(build)) {
+                    trial.rows.loops = builds_of(kind)[build];
+                    check_build(&trial, n_prepared);
                 }
             }
             tear_down(&trial);

@@ -2,8 +2,9 @@
 /*
  * Loops that are compiled once for each instruction set, from one source: what it defines gets a name of its own in
  * each build, and a plugin takes the best that runs. Builds are scalar (what every processor of the architecture has),
- * avx2 (with fma and f16c), avx512 (f, bw, vl and dq beside these) and, for those who ask for it, avx512_bf16 (with
- * vbmi); on other architectures there is the first alone.
+ * avx2 (with fma and f16c) and avx512 (f, bw, vl and dq beside these). Loops for which it makes a difference have more
+ * (GRAFT_ISA_ALL_...): avx512_bf16 (avx512 with bf16, vbmi and vnni) and, where products of integers are added to sums
+ * by one instruction, avx2_vnni and avx512_vnni. On other architectures there is the first alone.
  *
  *     const struct scan_loops GRAFT_ISA_NAME(scan) = {run};                            in the source of the loops
  *     static const struct scan_loops *const tables[] = GRAFT_ISA_TABLES(scan);         where they are used
@@ -33,15 +34,45 @@ extern "C" {
 #define GRAFT_ISA_NAME(name) name##_scalar
 #endif
 
+/* The same of all builds, and what GRAFT_ISA calls the one that is being made. */
+#if defined(__AVX512BF16__)
+#define GRAFT_ISA_ALL_NAME(name) name##_avx512_bf16
+#define GRAFT_ISA_TARGET "avx512_bf16"
+#elif defined(__AVX512VNNI__)
+#define GRAFT_ISA_ALL_NAME(name) name##_avx512_vnni
+#define GRAFT_ISA_TARGET "avx512_vnni"
+#elif defined(__AVX512F__)
+#define GRAFT_ISA_ALL_NAME(name) name##_avx512
+#define GRAFT_ISA_TARGET "avx512"
+#elif defined(__AVXVNNI__)
+#define GRAFT_ISA_ALL_NAME(name) name##_avx2_vnni
+#define GRAFT_ISA_TARGET "avx2_vnni"
+#elif defined(__AVX2__)
+#define GRAFT_ISA_ALL_NAME(name) name##_avx2
+#define GRAFT_ISA_TARGET "avx2"
+#else
+#define GRAFT_ISA_ALL_NAME(name) name##_scalar
+#define GRAFT_ISA_TARGET "scalar"
+#endif
+
 /* Declares the builds of a constant, and lists their addresses. */
 #if defined(__x86_64__)
+enum { GRAFT_ISA_BUILDS = 6 /* how many ALL are */ };
 #define GRAFT_ISA_DECLARE(type, name) extern type name##_scalar, name##_avx2, name##_avx512
 #define GRAFT_ISA_TABLES(name) \
     { &name##_scalar, &name##_avx2, &name##_avx512 }
+#define GRAFT_ISA_ALL_DECLARE(type, name) \
+    GRAFT_ISA_DECLARE(type, name);        \
+    extern type name##_avx512_bf16, name##_avx2_vnni, name##_avx512_vnni
+#define GRAFT_ISA_ALL_TABLES(name) \
+    { &name##_scalar, &name##_avx2, &name##_avx512, &name##_avx512_bf16, &name##_avx2_vnni, &name##_avx512_vnni }
 #else
+enum { GRAFT_ISA_BUILDS = 1 };
 #define GRAFT_ISA_DECLARE(type, name) extern type name##_scalar
 #define GRAFT_ISA_TABLES(name) \
     { &name##_scalar }
+#define GRAFT_ISA_ALL_DECLARE(type, name) GRAFT_ISA_DECLARE(type, name)
+#define GRAFT_ISA_ALL_TABLES(name) GRAFT_ISA_TABLES(name)
 #endif
 
 #if defined(__x86_64__)
@@ -52,9 +83,20 @@ GRAFT_INLINE int32_t graft_isa_has_f16c(void) {
     __cpuid(1, eax, ebx, ecx, edx);
     return (ecx & bit_F16C) != 0;
 }
+
+/* [any] The same of AVX-VNNI. */
+GRAFT_INLINE int32_t graft_isa_has_avx_vnni(void) {
+    const unsigned avx_vnni = 1u << 4;
+    unsigned eax, ebx, ecx, edx;
+    if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 || eax < 1) {
+        return 0;
+    }
+    __cpuid_count(7, 1, eax, ebx, ecx, edx);
+    return (eax & avx_vnni) != 0;
+}
 #endif
 
-/* [any] How many builds this processor runs, in the order scalar, avx2, avx512, avx512_bf16. */
+/* [any] How many builds this processor runs, in the order scalar, avx2, avx512, avx512_bf16; the others not counted. */
 GRAFT_INLINE int32_t graft_isa_runnable(void) {
 #if defined(__x86_64__)
     __builtin_cpu_init();
@@ -74,18 +116,38 @@ GRAFT_INLINE int32_t graft_isa_runnable(void) {
 #endif
 }
 
-/* [any] Which of the first `n` builds (in that order) to take: the best that this processor runs, or the one
- * that GRAFT_ISA names, if it runs that. */
+/* [any] Whether this processor runs build number `build`, in the order scalar, avx2, avx512, avx512_bf16, avx2_vnni,
+ * avx512_vnni. */
+GRAFT_INLINE int32_t graft_isa_runs(int32_t build) {
+    const int32_t runnable = graft_isa_runnable();
+#if defined(__x86_64__)
+    if (build == 4) {
+        return runnable >= 2 && graft_isa_has_avx_vnni();
+    }
+    if (build == 5) {
+        return runnable >= 3 && __builtin_cpu_supports("avx512vnni");
+    }
+#endif
+    return build < runnable;
+}
+
+/* [any] Which of the first `n` builds (in that order) to take: the best that this processor runs and that is no better
+ * than the one that GRAFT_ISA names, if it names one. */
 GRAFT_INLINE int32_t graft_isa_choose(int32_t n) {
-    const char *const names[] = {"scalar", "avx2", "avx512", "avx512_bf16"};
+    const char *const names[] = {"avx512_bf16", "avx512_vnni", "avx512", "avx2_vnni", "avx2", "scalar"};
+    const int32_t builds[] = {3, 5, 2, 4, 1, 0};
+    const int32_t count = (int32_t)(sizeof builds / sizeof builds[0]);
     const char *wanted = getenv("GRAFT_ISA");
-    int32_t runnable = graft_isa_runnable() < n ? graft_isa_runnable() : n;
-    for (int32_t i = 0; wanted != NULL && i < runnable; i++) {
-        if (strcmp(names[i], wanted) == 0) {
-            return i;
+    int32_t i = 0;
+    while (i < count && (wanted == NULL || strcmp(names[i], wanted) != 0)) {
+        i++;
+    }
+    for (i = i < count ? i : 0; i < count; i++) {
+        if (builds[i] < n && graft_isa_runs(builds[i])) {
+            return builds[i];
         }
     }
-    return runnable - 1;
+    return 0;
 }
 
 /* [any] Whether the processor multiplies tiles of bf16 (AMX), and GRAFT_ISA does not ask for anything older: then the

@@ -99,8 +99,8 @@ GRAFT_ASSERT_SIZE(struct graft_packed_input, 40);
 GRAFT_ASSERT_SIZE(struct graft_packed_arithmetic, 32);
 GRAFT_ASSERT_SIZE(struct graft_packed_loops, 96);
 
-/* [any] Of `n` tables (scalar, avx2, avx512, avx512_bf16: as many as there are, in this order) the best that this
- * processor runs and GRAFT_ISA, if it is set, allows. */
+/* [any] Of `n` tables (GRAFT_ISA_ALL_TABLES, or as many as there are in this order) the best that this processor runs
+ * and GRAFT_ISA, if it is set, allows. */
 GRAFT_INLINE const struct graft_packed_loops *graft_packed_choose(const struct graft_packed_loops *const *tables,
                                                                   int32_t n) {
     return tables[graft_isa_choose(n)];

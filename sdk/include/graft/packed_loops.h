@@ -18,21 +18,6 @@
 extern "C" {
 #endif
 
-/* The table `name_` of a format, by the target. */
-#if defined(__AVX512BF16__)
-#define GRAFT_PACKED_ISA "avx512_bf16"
-#define GRAFT_PACKED_TABLE(format) format##_loops_avx512_bf16
-#elif defined(__AVX512F__)
-#define GRAFT_PACKED_ISA "avx512"
-#define GRAFT_PACKED_TABLE(format) format##_loops_avx512
-#elif defined(__AVX2__)
-#define GRAFT_PACKED_ISA "avx2"
-#define GRAFT_PACKED_TABLE(format) format##_loops_avx2
-#else
-#define GRAFT_PACKED_ISA "scalar"
-#define GRAFT_PACKED_TABLE(format) format##_loops_scalar
-#endif
-
 /* Codes of a format have 4 bits or, unless it says otherwise before it includes this, 8. */
 #ifndef GRAFT_PACKED_MOST_BITS
 #define GRAFT_PACKED_MOST_BITS 8
@@ -119,8 +104,8 @@ enum { GRAFT_PACKED_INTEGERS_GROUP = 128 };
     GRAFT_PACKED_ROWS_OF(rounded, format, 1)                                                          \
     GRAFT_MANY_PAIRS(many, GRAFT_PACKED_MANY(many, format, 0))                                        \
     GRAFT_MANY_BYTES_4(bytes, GRAFT_PACKED_MANY(bytes, format, 1))                                    \
-    const struct graft_packed_loops GRAFT_PACKED_TABLE(name) = {                                      \
-        GRAFT_PACKED_ISA,                                                                             \
+    const struct graft_packed_loops GRAFT_ISA_ALL_NAME(name##_loops) = {                              \
+        GRAFT_ISA_TARGET,                                                                             \
         {exact_prepare, exact_multiply, exact_widen, exact_turn},                                     \
         {GRAFT_PACKED_ROUNDED(prepare), GRAFT_PACKED_ROUNDED(multiply), rounded_widen, rounded_turn}, \
         GRAFT_PACKED_ROUNDED_GROUPS,                                                                  \

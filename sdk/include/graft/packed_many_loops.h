@@ -3,9 +3,9 @@
  * Many tokens times integer codes as products of integers, for AVX2 and AVX-512: what packed_rows_many.h and
  * packed_words_many.h have in common. To be included by a file that is compiled once for each instruction set.
  *
- * Inputs become integers of 16 bits (with AVX2, which multiplies twice as many of them at once as of f32) or, where
- * that is allowed, of 8. A block of up to 128 inputs shares what an integer counts for. Codes and their scales are
- * exact, and so are the sums of a block.
+ * Inputs become integers of 16 bits (with AVX2 or VNNI, which multiply twice as many of them at once as of f32) or,
+ * where that is allowed, of 8. A block of up to 128 inputs shares what an integer counts for. Codes and their scales
+ * are exact, and so are the sums of a block.
  *
  * Codes become panels: words that have the codes of two or four inputs, those of some outputs side by side. A lane is
  * an output, and nothing is left to add up over lanes. Each output has a sum for each token, over blocks in their
@@ -92,12 +92,7 @@ GRAFT_PACKED_INLINE int32_t graft_many_moved(const struct graft_many_shape shape
  * of 4 bits. */
 GRAFT_PACKED_INLINE struct graft_many_sizes graft_many_sizes_of(const struct graft_many_shape shape, int64_t columns,
                                                                 int64_t groups, int64_t group_size, int in_order) {
-#if defined(__AVX512VNNI__)
-    const int has_room = 1;
-    (void)shape;
-#else
-    const int has_room = !shape.is_bytes || shape.bits == 4;
-#endif
+    const int has_room = GRAFT_PACKED_VNNI || !shape.is_bytes || shape.bits == 4;
     const int64_t group = groups == 1 ? columns : group_size;
     struct graft_many_sizes sizes = {columns, in_order && has_room ? GRAFT_MANY_BLOCK : 0};
     while (sizes.block >= GRAFT_MANY_LEAST && (group % sizes.block != 0 || columns % sizes.block != 0)) {
@@ -222,6 +217,8 @@ GRAFT_PACKED_INLINE graft_packed_ints graft_many_bytes(graft_packed_ints sums, g
     return (graft_packed_ints)_mm512_dpbusd_epi32((__m512i)sums, (__m512i)a, (__m512i)b);
 #elif defined(__AVX512F__)
     sums = (graft_packed_ints)_mm512_add_epi16((__m512i)sums, _mm512_maddubs_epi16((__m512i)a, (__m512i)b));
+#elif defined(__AVXVNNI__)
+    return (graft_packed_ints)_mm256_dpbusd_avx_epi32((__m256i)sums, (__m256i)a, (__m256i)b);
 #else
     sums = (graft_packed_ints)_mm256_add_epi16((__m256i)sums, _mm256_maddubs_epi16((__m256i)a, (__m256i)b));
 #endif
@@ -250,7 +247,7 @@ GRAFT_PACKED_INLINE void graft_many_steps(const graft_packed_ints *words, const 
 /* [any] sums [n_tokens, GRAFT_MANY_SIDE] += those of a block of n words. */
 GRAFT_PACKED_INLINE void graft_many_add_up(const graft_packed_ints *words, const char *x, int64_t size, int64_t n,
                                            const int is_bytes, const int n_tokens, graft_packed_ints *sums) {
-#if !defined(__AVX512VNNI__)
+#if !GRAFT_PACKED_VNNI
     const graft_packed_ints none = {0};
     for (int64_t w = 0; w < n && is_bytes; w += GRAFT_MANY_STEPS) {
         graft_packed_ints some[GRAFT_MANY_SUMS];
@@ -397,7 +394,7 @@ GRAFT_PACKED_INLINE void graft_many_multiply(const void *weight, const struct gr
 /* `loops`, which define a graft_packed_prepared `name`, where the target has such: pairs of integers of 16 bits where
  * they are faster than what the host multiplies, bytes with codes of 4 bits and with codes of 8. Else one that is for
  * no weight. */
-#if defined(__AVX2__) && !defined(__AVX512F__)
+#if defined(__AVX2__) && (!defined(__AVX512F__) || (GRAFT_PACKED_VNNI && !defined(__AVX512BF16__)))
 #define GRAFT_MANY_PAIRS(name, loops) loops
 #else
 #define GRAFT_MANY_PAIRS(name, loops) GRAFT_PACKED_UNPREPARED(name)
@@ -407,7 +404,7 @@ GRAFT_PACKED_INLINE void graft_many_multiply(const void *weight, const struct gr
 #else
 #define GRAFT_MANY_BYTES_4(name, loops) GRAFT_PACKED_UNPREPARED(name)
 #endif
-#if defined(__AVX512VNNI__)
+#if GRAFT_PACKED_VNNI
 #define GRAFT_MANY_BYTES_8(name, loops) loops
 #else
 #define GRAFT_MANY_BYTES_8(name, loops) GRAFT_PACKED_UNPREPARED(name)

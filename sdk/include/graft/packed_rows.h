@@ -100,13 +100,8 @@ GRAFT_INLINE const struct graft_row_block *graft_packed_rows_block(const struct 
     return graft_weight_block(weight, i);
 }
 
-/* How many builds of its loops a kind of codes has: scalar, avx2, avx512 and avx512_bf16 or, on other architectures,
- * the first alone. */
-#if defined(__x86_64__)
-enum { GRAFT_PACKED_ROWS_BUILDS = 4 };
-#else
-enum { GRAFT_PACKED_ROWS_BUILDS = 1 };
-#endif
+/* How many builds of its loops a kind of codes has: all. */
+enum { GRAFT_PACKED_ROWS_BUILDS = GRAFT_ISA_BUILDS };
 
 /* Those of libgraft-sdk.a. */
 extern const struct graft_packed_rows_loops *const graft_packed_rows_uint4[GRAFT_PACKED_ROWS_BUILDS];

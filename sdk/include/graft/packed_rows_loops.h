@@ -4,9 +4,9 @@
  * each instruction set: they are written in the compiler's vectors (gcc 12, clang), as wide as the target has them.
  *
  * That file names a graft_row_unpack (GRAFT_ROW_FUNCTIONS) and perhaps what prepares inputs for such codes
- * (GRAFT_ROW_PREPARED), and makes its table of both (GRAFT_ROW_TABLE): libgraft-sdk.a has those of the kinds here. A
- * sum goes over groups, and the inputs in each, in their order, as many sums side by side as there are lanes: nothing
- * depends on the number of tokens, threads or rows.
+ * (GRAFT_ROW_PREPARED), and makes its table of both: libgraft-sdk.a has those of the kinds here. A sum goes over groups,
+ * and the inputs in each, in their order, as many sums side by side as there are lanes: nothing depends on the number
+ * of tokens, threads or rows.
  */
 #ifndef GRAFT_PACKED_ROWS_LOOPS_H
 #define GRAFT_PACKED_ROWS_LOOPS_H
@@ -26,24 +26,8 @@ extern "C" {
 
 #define GRAFT_ROW_INLINE static inline __attribute__((always_inline, unused))
 
-/* Numbers in a register, and the name of the table `format` for this target. */
-#if defined(__AVX512BF16__)
-enum { GRAFT_ROW_LANES = 16 };
-#define GRAFT_ROW_ISA "avx512_bf16"
-#define GRAFT_ROW_TABLE(format) format##_loops_avx512_bf16
-#elif defined(__AVX512F__)
-enum { GRAFT_ROW_LANES = 16 };
-#define GRAFT_ROW_ISA "avx512"
-#define GRAFT_ROW_TABLE(format) format##_loops_avx512
-#elif defined(__AVX2__)
-enum { GRAFT_ROW_LANES = 8 };
-#define GRAFT_ROW_ISA "avx2"
-#define GRAFT_ROW_TABLE(format) format##_loops_avx2
-#else
-enum { GRAFT_ROW_LANES = 4 };
-#define GRAFT_ROW_ISA "scalar"
-#define GRAFT_ROW_TABLE(format) format##_loops_scalar
-#endif
+/* Numbers in a register. */
+enum { GRAFT_ROW_LANES = GRAFT_PACKED_LANES };
 
 /* Rows and tokens that are multiplied side by side: a token alone, or several that share what is unpacked, as many as
  * there are registers for. */

@@ -77,6 +77,13 @@ GRAFT_PACKED_INLINE graft_packed_words graft_packed_words_from(const void *from)
     return *(const graft_packed_words_at *)from;
 }
 
+/* Whether the target adds products of integers to sums by one instruction. */
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
+#define GRAFT_PACKED_VNNI 1
+#else
+#define GRAFT_PACKED_VNNI 0
+#endif
+
 #if defined(__AVX2__)
 /* [any] sums + products of integers of 16 bits, those of two neighbours added up. */
 GRAFT_PACKED_INLINE graft_packed_ints graft_packed_dot(graft_packed_ints sums, graft_packed_ints a,
@@ -85,6 +92,8 @@ GRAFT_PACKED_INLINE graft_packed_ints graft_packed_dot(graft_packed_ints sums, g
     return (graft_packed_ints)_mm512_dpwssd_epi32((__m512i)sums, (__m512i)a, (__m512i)b);
 #elif defined(__AVX512F__)
     sums += (graft_packed_ints)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+#elif defined(__AVXVNNI__)
+    return (graft_packed_ints)_mm256_dpwssd_avx_epi32((__m256i)sums, (__m256i)a, (__m256i)b);
 #else
     sums += (graft_packed_ints)_mm256_madd_epi16((__m256i)a, (__m256i)b);
 #endif
