@@ -1,36 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Experts of checkpoints in MXFP4 (quant_method "mxfp4"), read where they lie in the file. Blocks and scales have a row
- * for each output, of gate and up by turns: it is the architecture's own parameter, [experts, in, out], that is turned.
+ * Experts of checkpoints in MXFP4 (quant_method "mxfp4"; Rouhani et al. 2023), read where they lie in the file. Blocks
+ * and scales have a row for each output, of gate and up by turns: it is the architecture's own parameter, [experts, in,
+ * out], that is turned.
  */
-#include <stdlib.h>
-
 #include "graft/describe.h"
+#include "graft/option.h"
+#include "graft/packed_experts.h"
+#include "graft/parts.h"
 #include "graft/plugin.h"
-#include "loops.h"
 
-static const struct graft_packed_stack_loops *const tables[] = {
-    &mxfp4_loops_scalar,
-#if defined(__x86_64__)
-    &mxfp4_loops_avx2,
-    &mxfp4_loops_avx512,
-#endif
+enum {
+    BLOCK = 32, /* inputs that share a scale */
+    BYTES = 16  /* of a block's codes */
 };
 
+static int32_t input_bits;
+
 struct experts {
+    struct graft_instance base;
     struct graft_packed_experts packed;
-    struct mxfp4_weight gate_up;
-    struct mxfp4_weight down;
 };
 
 static int read_sizes(const struct graft_args *args, const char *path, struct graft_expert_sizes *sizes,
                       struct graft_error *error) {
     int status = graft_args_expert_sizes(args, path, sizes, error);
-    if (status == GRAFT_OK && (sizes->hidden_size % MXFP4_BLOCK != 0 || sizes->intermediate_size % MXFP4_BLOCK != 0)) {
+    if (status == GRAFT_OK && (sizes->hidden_size % BLOCK != 0 || sizes->intermediate_size % BLOCK != 0)) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, path,
                                  "hidden_size is %lld and intermediate_size %lld, expected multiples of %d: so many "
                                  "inputs are a block of MXFP4",
-                                 (long long)sizes->hidden_size, (long long)sizes->intermediate_size, MXFP4_BLOCK);
+                                 (long long)sizes->hidden_size, (long long)sizes->intermediate_size, BLOCK);
     }
     return status;
 }
@@ -38,7 +37,7 @@ static int read_sizes(const struct graft_args *args, const char *path, struct gr
 /* NAME_blocks, NAME_scales and NAME_bias of `rows` outputs and `columns` inputs. */
 static int describe_stack(const struct graft_sink *sink, const char *name, int64_t experts, int64_t rows,
                           int64_t columns, struct graft_error *error) {
-    const int64_t shape[] = {experts, rows, columns / MXFP4_BLOCK, MXFP4_BYTES};
+    const int64_t shape[] = {experts, rows, columns / BLOCK, BYTES};
     char parameter[32];
     (void)snprintf(parameter, sizeof parameter, "%s_blocks", name);
     int status = graft_describe_typed(sink, parameter, 4, shape, GRAFT_DTYPE_U8, error);
@@ -72,25 +71,27 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
 }
 
 /* Points to what describe_stack described. */
-static int bind_stack(const struct graft_build *build, const char *name, struct mxfp4_weight *weight,
-                      struct graft_packed_stack *stack, struct graft_error *error) {
+static int bind_stack(const struct graft_build *build, const char *name, struct graft_packed_stack *stack,
+                      struct graft_error *error) {
+    struct graft_packed_rows *rows = &stack->rows;
     int status = GRAFT_OK;
     char parameter[32];
     (void)snprintf(parameter, sizeof parameter, "%s_blocks", name);
-    const struct graft_weight *blocks = graft_build_weight(build, parameter, &status, error);
+    rows->codes = graft_build_weight(build, parameter, &status, error);
     (void)snprintf(parameter, sizeof parameter, "%s_scales", name);
-    const struct graft_weight *scales = graft_build_weight(build, parameter, &status, error);
+    rows->scales = graft_build_weight(build, parameter, &status, error);
     (void)snprintf(parameter, sizeof parameter, "%s_bias", name);
-    const struct graft_weight *bias = graft_build_weight(build, parameter, &status, error);
+    stack->bias = graft_build_weight(build, parameter, &status, error);
     if (status == GRAFT_OK) {
-        *weight = (struct mxfp4_weight){graft_weight_block(blocks, 0)->data, graft_weight_block(scales, 0)->data};
-        *stack = (struct graft_packed_stack){
-            .loops = graft_packed_stack_choose(tables, sizeof tables / sizeof tables[0]),
-            .weight = weight,
-            .rows = blocks->shape[1],
-            .columns = blocks->shape[2] * MXFP4_BLOCK,
-            .bias = bias,
-        };
+        rows->loops = graft_packed_rows_choose(graft_packed_rows_float4);
+        rows->out_features = rows->codes->shape[1];
+        rows->groups = rows->codes->shape[2];
+        rows->in_features = rows->groups * BLOCK;
+        rows->row_bytes = rows->groups * BYTES;
+        rows->block_rows = 1;
+        rows->group_size = BLOCK;
+        rows->bits = 4;
+        rows->input_bits = input_bits;
     }
     return status;
 }
@@ -98,24 +99,19 @@ static int bind_stack(const struct graft_build *build, const char *name, struct 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
     const struct graft_expert_sizes *sizes = build->kept;
-    struct experts *self = calloc(1, sizeof *self);
+    struct experts *self = graft_instance_new(build, sizeof *self, error);
     (void)cls;
     if (self == NULL) {
-        return graft_fail_memory(error, build->path);
+        return GRAFT_ERROR_INTERNAL;
     }
     self->packed.num_experts = sizes->num_experts;
     self->packed.by_turns = 1;
     self->packed.swiglu = graft_swiglu_of(build->args);
-    int status = bind_stack(build, "gate_up_proj", &self->gate_up, &self->packed.gate_up, error);
+    int status = bind_stack(build, "gate_up_proj", &self->packed.gate_up, error);
     if (status == GRAFT_OK) {
-        status = bind_stack(build, "down_proj", &self->down, &self->packed.down, error);
+        status = bind_stack(build, "down_proj", &self->packed.down, error);
     }
-    if (status != GRAFT_OK) {
-        free(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_experts_args *args,
@@ -134,7 +130,7 @@ static const struct graft_class experts_class = {
     .interface_id = GRAFT_INTERFACE_EXPERTS,
     .describe = describe,
     .create = create,
-    .destroy = free,
+    .destroy = graft_instance_destroy,
     .forward = &vtable,
 };
 
@@ -156,6 +152,17 @@ static const struct graft_replacement replacement = {
     .condition_stride = sizeof conditions[0],
 };
 
+static const struct graft_option options[] = {{GRAFT_PACKED_ACTIVATION_BITS("16")}};
+
+static const struct graft_host *host;
+static const struct graft_plugin plugin;
+
+static int init(struct graft_error *error) {
+    (void)error;
+    input_bits = graft_packed_input_bits(host->options(&plugin));
+    return GRAFT_OK;
+}
+
 static const struct graft_plugin plugin = {
     GRAFT_PLUGIN_HEADER,
     .id = "mxfp4",
@@ -165,11 +172,15 @@ static const struct graft_plugin plugin = {
     .replacements = &replacement,
     .n_replacements = 1,
     .replacement_stride = sizeof replacement,
+    .init = init,
+    .options = options,
+    .n_options = 1,
+    .option_stride = sizeof options[0],
     .quant_methods = methods,
 };
 
-const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
-    (void)host;
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *given, struct graft_error *error) {
     (void)error;
+    host = given;
     return &plugin;
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What a checkpoint in MXFP4 may have wrong is an error that names tensor or field, other models are left alone, and
-# neither threads, shards nor other plugins change anything. The build's goldens hold logits and saving, test_loops.c
+# neither threads, shards nor other plugins change anything. The build's goldens hold logits and saving, test_weights.c
 # exact weights.
 # usage: test.sh HOST PLUGINS_FOLDER GOLDENS_FOLDER
 set -eu

@@ -29,8 +29,6 @@ struct kept {
 struct experts {
     struct graft_instance base;
     struct graft_packed_experts packed;
-    struct graft_packed_rows gate_up; /* of all experts; outputs are those of one, which y has */
-    struct graft_packed_rows down;
 };
 
 /* --- Describing --- */
@@ -85,55 +83,13 @@ int graft_parts_quantized_experts_describe(const struct graft_class *self, const
                : status;
 }
 
-/* --- What jobs of packed_experts.h do with rows of packed_rows.h --- */
-
-static void multiply(const struct graft_packed_stack_job *job) {
-    const struct graft_packed_rows *rows = job->weight;
-    if (job->prepared == NULL) {
-        rows->loops->multiply(rows, job->first, job->rows, job->x, job->tokens, job->y);
-        return;
-    }
-    graft_packed_rows_integers(rows, job->is_few)
-        ->multiply(rows, job->first, job->rows, job->prepared, job->tokens, job->y);
-}
-
-static void widen(const struct graft_packed_stack_job *job, graft_dtype dtype, void *out) {
-    const struct graft_packed_rows *rows = job->weight;
-    rows->loops->widen(rows, job->first, job->rows, dtype, out);
-}
-
-static int64_t count_numbers(const struct graft_packed_stack_job *job) {
-    const struct graft_packed_rows *rows = job->weight;
-    const struct graft_packed_prepared *how = graft_packed_rows_integers(rows, job->is_few);
-    return how != NULL ? how->size(rows) / (int64_t)sizeof(int32_t) : 0;
-}
-
-static void prepare(const struct graft_packed_stack_job *job) {
-    const struct graft_packed_rows *rows = job->weight;
-    const struct graft_packed_prepared *how = graft_packed_rows_integers(rows, job->is_few);
-    for (int64_t t = 0; t < job->tokens; t++) {
-        how->prepare(rows, job->x + t * job->columns, job->prepared + t * job->numbers);
-    }
-}
-
-static void turn(const struct graft_packed_stack_job *job, const struct graft_turned_portion *portion) {
-    const struct graft_packed_rows *rows = job->weight;
-    struct graft_turned_portion shifted = *portion;
-    shifted.row += job->first;
-    rows->loops->turn(rows, &shifted);
-}
-
-/* Where weights can be made in portions, and elsewhere. */
-static const struct graft_packed_stack_loops turned_loops = {"rows", multiply, widen, count_numbers, prepare, turn};
-static const struct graft_packed_stack_loops stack_loops = {"rows", multiply, widen, count_numbers, prepare, NULL};
-
 /* --- Instances --- */
 
 /* Points to what describe_stack described. */
 static int bind_stack(const struct graft_build *build, const char *name, const struct kept *kept, int64_t outputs,
-                      int64_t inputs, struct graft_packed_rows *rows, struct graft_packed_stack *stack,
-                      struct graft_error *error) {
+                      int64_t inputs, struct graft_packed_stack *stack, struct graft_error *error) {
     const struct graft_quantizer *quantizer = kept->part.quantizer;
+    struct graft_packed_rows *rows = &stack->rows;
     int status = GRAFT_OK;
     char parameter[MAX_NAME];
     (void)snprintf(parameter, sizeof parameter, "%s_qweight", name);
@@ -141,6 +97,7 @@ static int bind_stack(const struct graft_build *build, const char *name, const s
     (void)snprintf(parameter, sizeof parameter, "%s_scales", name);
     rows->scales = graft_build_weight(build, parameter, &status, error);
     (void)snprintf(parameter, sizeof parameter, "%s_bias", name);
+    stack->bias = build->weight(build->data, parameter); /* or NULL */
     rows->loops = kept->part.loops();
     rows->in_features = inputs;
     rows->out_features = outputs;
@@ -151,13 +108,6 @@ static int bind_stack(const struct graft_build *build, const char *name, const s
     rows->bits = kept->part.bits;
     rows->zero = kept->part.zero;
     rows->input_bits = kept->part.input_bits != NULL ? *kept->part.input_bits : 0;
-    *stack = (struct graft_packed_stack){
-        .loops = graft_packed_rows_turns(rows) ? &turned_loops : &stack_loops,
-        .weight = rows,
-        .rows = outputs,
-        .columns = inputs,
-        .bias = build->weight(build->data, parameter), /* or NULL */
-    };
     return status;
 }
 
@@ -174,10 +124,10 @@ int graft_parts_quantized_experts_create(const struct graft_class *cls, const st
     self->packed.by_turns = kept->part.by_turns;
     self->packed.swiglu = graft_swiglu_of(build->args);
     int status = bind_stack(build, "gate_up_proj", kept, 2 * sizes->intermediate_size, sizes->hidden_size,
-                            &self->gate_up, &self->packed.gate_up, error);
+                            &self->packed.gate_up, error);
     if (status == GRAFT_OK) {
-        status = bind_stack(build, "down_proj", kept, sizes->hidden_size, sizes->intermediate_size, &self->down,
-                            &self->packed.down, error);
+        status = bind_stack(build, "down_proj", kept, sizes->hidden_size, sizes->intermediate_size, &self->packed.down,
+                            error);
     }
     if (status == GRAFT_OK && (graft_experts_features(build->args) & GRAFT_EXPERTS_GATING) == 0) {
         self->packed.act_fn = graft_build_child(build, "act_fn", &status, error);

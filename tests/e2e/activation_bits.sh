@@ -13,18 +13,19 @@ few=5,6,7,8,9
 logits() { # logits FILE IDS OPTIONS: on stdout, too, a number for each line
     file=$scratch/$1 ids=$2
     shift 2
-    timeout 120 "$host" --quiet --plugins-dir "$plugins" --input-ids "$ids" --max-new-tokens 1 --output-ids \
-        --logits "$file" "$@" >"$scratch/ids" 2>"$scratch/err" || cat "$scratch/err"
+    timeout 120 "$host" --quiet --plugins-dir "$plugins" --plugins-dir "$plugins/families" --input-ids "$ids" \
+        --max-new-tokens 1 --output-ids --logits "$file" "$@" >"$scratch/ids" 2>"$scratch/err" || cat "$scratch/err"
     od -An -v -w4 -tf4 -j $((8 + $(od -An -tu8 -N8 "$file"))) "$file"
 }
 
 off() { # off FILE FILE: the largest difference, as a share of the largest number, in thousandths
     paste "$1" "$2" | awk '{ d = $1 - $2; d = d < 0 ? -d : d; s = $1 < 0 ? -$1 : $1
-        most = s > most ? s : most; far = d > far ? d : far } END { printf "%.2f\n", 1000 * far / most }'
+        most = s > most ? s : most; far = d > far ? d : far }
+        END { printf "%.2f\n", (most > 0 ? 1000 * far / most : 1000) }'
 }
 
 # Which builds have loops for bytes, by what codes have of bits; the others round nothing.
-rounds() { # rounds ISA CODES: yes or no
+rounds() { # rounds ISA CODES: yes or no; integers of 4 or 8 bits, or float4
     case $1-$2 in
     avx2-4 | avx512-4 | *_vnni-* | avx512_bf16-*) echo yes ;;
     *) echo no ;;
@@ -74,6 +75,7 @@ try gptq 8 gptq_int8_qwen2
 try awq 4 awq_int4_llama
 try compressed_tensors 4 ct_w4a16_asym_qwen3
 isas="$isas avx2_vnni avx512_vnni"
+try mxfp4 float4 mxfp4_gpt_oss
 try compressed_tensors 8 ct_w8a16_qwen2
 try compressed_tensors 8 ct_w8a8_int8_llama
 echo "1..$number"

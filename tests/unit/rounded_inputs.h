@@ -23,11 +23,11 @@ static inline float step_of(float largest) {
     return ldexpf(1.0F, exponent - 15);
 }
 
-/* Number i of x, where those of a block become integers of 16 or 8 bits times a step that they share. Products, as the
- * loops have them: by a quotient, a number halfway between two integers may become the other one. */
-static inline float as_integer(const float *x, int64_t i, int64_t block, int bits) {
+/* Number i of x [n], where those of a block become integers of 16 or 8 bits times a step that they share. Products, as
+ * the loops have them: by a quotient, a number halfway between two integers may become the other one. */
+static inline float as_integer(const float *x, int64_t n, int64_t i, int64_t block, int bits) {
     float largest = 0.0F;
-    for (int64_t k = i / block * block; k < (i / block + 1) * block; k++) {
+    for (int64_t k = i / block * block; k < n && k < (i / block + 1) * block; k++) {
         largest = fmaxf(largest, fabsf(x[k]));
     }
     const float step = bits == 8 ? largest / 127.0F : step_of(largest);

@@ -167,7 +167,7 @@ static void check_many(const struct graft_packed *self, const struct graft_packe
         multiply_many(self, how, first, x + t * in, 1, alone + first);
         assert_memory_equal(alone + first, y + t * out + first, (size_t)(out - first) * sizeof *alone);
         for (int64_t i = 0; i < in; i++) {
-            inputs[i] = as_integer(x + t * in, i, block, how == self->loops->bytes ? 8 : 16);
+            inputs[i] = as_integer(x + t * in, in, i, block, how == self->loops->bytes ? 8 : 16);
         }
         for (int64_t r = first; r < out; r++) {
             check_sum(self, weights + r * in, 1, inputs, alone[r]);

@@ -50,7 +50,11 @@ static void set_weight(struct trial *trial, int which, int64_t rows, int64_t row
     weight->block_stride = sizeof blocks[0];
 }
 
-/* Scales are 1.m * 2^-3 to 2^4, of a mantissa that all types have. */
+static int64_t scale_size(graft_dtype dtype) {
+    return dtype == GRAFT_DTYPE_F32 ? 4 : dtype == GRAFT_DTYPE_U8 ? 1 : 2;
+}
+
+/* Scales are 1.m * 2^-3 to 2^4, of a mantissa that all types have; those of one byte have none. */
 static void set_scales(struct graft_weight *scales, int64_t columns, graft_dtype dtype) {
     for (int32_t b = 0; b < scales->n_blocks; b++) {
         const struct graft_row_block *block = graft_weight_block(scales, b);
@@ -59,9 +63,11 @@ static void set_scales(struct graft_weight *scales, int64_t columns, graft_dtype
             const uint32_t bits = (124 + exponent) << 23 | fraction << 16;
             const uint16_t half =
                 (uint16_t)(dtype == GRAFT_DTYPE_F16 ? (12 + exponent) << 10 | fraction << 3 : bits >> 16);
-            char *to = (char *)(uintptr_t)block->data + i * (dtype == GRAFT_DTYPE_F32 ? 4 : 2);
+            char *to = (char *)(uintptr_t)block->data + i * scale_size(dtype);
             if (dtype == GRAFT_DTYPE_F32) {
                 memcpy(to, &bits, sizeof bits);
+            } else if (dtype == GRAFT_DTYPE_U8) {
+                *to = (char)(124 + exponent);
             } else {
                 memcpy(to, &half, sizeof half);
             }
@@ -76,6 +82,9 @@ static float scale_at(const struct graft_weight *scales, int64_t row, int64_t co
     if (block->dtype == GRAFT_DTYPE_F32) {
         return ((const float *)data)[at];
     }
+    if (block->dtype == GRAFT_DTYPE_U8) {
+        return ldexpf(1.0F, ((const unsigned char *)data)[at] - 127);
+    }
     const uint16_t half = ((const uint16_t *)data)[at];
     if (block->dtype == GRAFT_DTYPE_BF16) {
         return ldexpf(1.0F + (float)(half & 0x7f) / 128.0F, (half >> 7) - 127);
@@ -88,6 +97,11 @@ static float float8(unsigned char code) {
     const float size =
         exponent > 0 ? ldexpf(1.0F + (float)fraction / 8.0F, exponent - 7) : ldexpf((float)fraction / 8.0F, -6);
     return (code & 0x7f) == 0x7f ? NAN : (code & 0x80) != 0 ? -size : size;
+}
+
+static float float4(int code) {
+    static const float sizes[] = {0.0F, 0.5F, 1.0F, 1.5F, 2.0F, 3.0F, 4.0F, 6.0F};
+    return code >= 8 ? -sizes[code & 7] : sizes[code];
 }
 
 /* W[output, input], by the formula. */
@@ -111,6 +125,8 @@ static float weight_at(const struct trial *trial, int64_t output, int64_t input)
         return scale * (float)((int8_t)codes[input] - zero);
     case GRAFT_ROW_KIND_UINT8:
         return scale * (float)(codes[input] - zero);
+    case GRAFT_ROW_KIND_FLOAT4:
+        return scale * float4(codes[input / 2] >> (input % 2 * 4) & 15);
     default:
         return scale * (float)((codes[input / 2] >> (input % 2 * 4) & 15) - zero);
     }
@@ -189,7 +205,8 @@ static void multiply(const struct trial *trial, const struct graft_packed_prepar
  * the step of its block. */
 static float multiplied(const struct trial *trial, const struct graft_packed_prepared *how, const float *x, int64_t i) {
     const struct graft_packed_rows *rows = &trial->rows;
-    const int is_whole = rows->in_features % 128 == 0 && rows->group_size % 128 == 0;
+    const int is_whole =
+        trial->kind != GRAFT_ROW_KIND_FLOAT4 && rows->in_features % 128 == 0 && rows->group_size % 128 == 0;
     if (how == NULL) {
         return x[i];
     }
@@ -197,9 +214,10 @@ static float multiplied(const struct trial *trial, const struct graft_packed_pre
         return how->size(rows) < rows->in_features * (int64_t)sizeof(float) ? rounded(x[i]) : x[i];
     }
     if (how == rows->loops->prepared) {
-        return as_integer(x, i, is_whole || strncmp(rows->loops->name, "avx2", 4) != 0 ? 128 : 64, 16);
+        return as_integer(x, rows->in_features, i, is_whole || strncmp(rows->loops->name, "avx2", 4) != 0 ? 128 : 64,
+                          16);
     }
-    return as_integer(x, i, block_of_many(rows->in_features, rows->groups, rows->group_size),
+    return as_integer(x, rows->in_features, i, block_of_many(rows->in_features, rows->groups, rows->group_size),
                       how == rows->loops->bytes ? 8 : 16);
 }
 
@@ -265,10 +283,9 @@ static void check_multiply(const struct trial *trial, const struct graft_packed_
 /* All builds. */
 static const struct graft_packed_rows_loops *const *builds_of(int32_t kind) {
     static const struct graft_packed_rows_loops *const *const builds[] = {
-        [GRAFT_ROW_KIND_UINT4] = graft_packed_rows_uint4,
-        [GRAFT_ROW_KIND_UINT8] = graft_packed_rows_uint8,
-        [GRAFT_ROW_KIND_INT8] = graft_packed_rows_int8,
-        [GRAFT_ROW_KIND_FLOAT8] = graft_packed_rows_float8,
+        [GRAFT_ROW_KIND_UINT4] = graft_packed_rows_uint4,   [GRAFT_ROW_KIND_UINT8] = graft_packed_rows_uint8,
+        [GRAFT_ROW_KIND_INT8] = graft_packed_rows_int8,     [GRAFT_ROW_KIND_FLOAT8] = graft_packed_rows_float8,
+        [GRAFT_ROW_KIND_FLOAT4] = graft_packed_rows_float4,
     };
     return builds[kind];
 }
@@ -295,7 +312,7 @@ static void set_up(struct trial *trial, const struct cut *cut, int32_t kind, gra
     *trial = (struct trial){.kind = kind};
     rows->out_features = cut->out;
     rows->in_features = cut->in;
-    rows->bits = kind == GRAFT_ROW_KIND_UINT4 ? 4 : 8;
+    rows->bits = kind == GRAFT_ROW_KIND_UINT4 || kind == GRAFT_ROW_KIND_FLOAT4 ? 4 : 8;
     rows->row_bytes = graft_packed_rows_blocks(cut->in * rows->bits, 8);
     rows->block_rows = cut->block_rows;
     rows->group_size = cut->group_size;
@@ -303,7 +320,7 @@ static void set_up(struct trial *trial, const struct cut *cut, int32_t kind, gra
     rows->zero = kind == GRAFT_ROW_KIND_UINT4 ? 8 : kind == GRAFT_ROW_KIND_UINT8 ? 128 : 0;
     const int64_t scale_rows = graft_packed_rows_blocks(cut->out, cut->block_rows);
     set_weight(trial, 0, cut->out, rows->row_bytes, GRAFT_DTYPE_U8);
-    set_weight(trial, 1, scale_rows, rows->groups * (scales == GRAFT_DTYPE_F32 ? 4 : 2), scales);
+    set_weight(trial, 1, scale_rows, rows->groups * scale_size(scales), scales);
     set_scales(&trial->weights[1], rows->groups, scales);
     leave_few_nans(trial);
     rows->codes = &trial->weights[0];
@@ -360,15 +377,17 @@ static void test_loops(void **state) {
         {6, 384, 1, 32, 0, 0},   {7, 256, 1, 64, 1, 0},    {5, 384, 1, 256, 1, 0},  {11, 448, 4, 128, 0, 0},
         {7, 256, 1, 256, 0, 0},  {64, 88, 1, 24, 1, 0},    {128, 96, 1, 32, 0, 0},  {64, 168, 64, 168, 0, 0},
         {128, 72, 48, 40, 1, 0}, {3, 8960, 1, 8960, 1, 0}, {5, 8832, 1, 384, 0, 0}, {5, 8832, 1, 384, 1, 0},
-        {4, 2304, 1, 32, 1, 0},  {70, 1152, 1, 96, 1, 0},  {3, 4224, 1, 384, 1, 0},
+        {4, 2304, 1, 32, 1, 0},  {70, 1152, 1, 96, 1, 0},  {3, 4224, 1, 384, 1, 0}, {5, 416, 1, 32, 1, 0},
+        {4, 2336, 1, 32, 0, 0},  {7, 192, 1, 64, 1, 0},    {3, 288, 1, 128, 1, 0},  {65, 2880, 1, 32, 0, 0},
     };
     static const graft_dtype types[] = {GRAFT_DTYPE_F32, GRAFT_DTYPE_F16, GRAFT_DTYPE_BF16};
+    static const graft_dtype types_of_float4[] = {GRAFT_DTYPE_U8, GRAFT_DTYPE_F16, GRAFT_DTYPE_U8};
     int n_prepared[KINDS] = {0};
     (void)state;
-    for (int32_t kind = 0; kind <= GRAFT_ROW_KIND_FLOAT8; kind++) {
+    for (int32_t kind = 0; kind <= GRAFT_ROW_KIND_FLOAT4; kind++) {
         for (size_t i = 0; i < sizeof cuts / sizeof cuts[0] * 3; i++) {
             struct trial trial;
-            set_up(&trial, &cuts[i / 3], kind, types[i % 3]);
+            set_up(&trial, &cuts[i / 3], kind, (kind == GRAFT_ROW_KIND_FLOAT4 ? types_of_float4 : types)[i % 3]);
             for (int32_t build = 0; build < GRAFT_PACKED_ROWS_BUILDS; build++) {
                 if (graft_isa_runs(build)) {
                     trial.rows.loops = builds_of(kind)[build];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stacked experts (experts.h) whose weights are packed, a row of codes for each output. A class of that kind
- * (plugins/mxfp4) says how rows are multiplied and widened; graft_packed_experts_forward does the rest. In a forward of
- * few tokens (graft_call_is_few) those of an expert read the packed bytes where they are; in one of many they are
- * multiplied as the format has it for many, or else with panels (packed_panels.h), however few of them an expert gets.
+ * Stacked experts (experts.h) whose weights are codes in rows (packed_rows.h), those of all experts one behind the
+ * other. A class of that kind (plugins/mxfp4) says where they lie; graft_packed_experts_forward does the rest. In a
+ * forward of few tokens (graft_call_is_few) those of an expert read the packed bytes where they are; in one of many
+ * they are multiplied as packed_rows.h does many, however few of them an expert gets.
  */
 #ifndef GRAFT_PACKED_EXPERTS_H
 #define GRAFT_PACKED_EXPERTS_H
@@ -11,8 +11,7 @@
 #include "activation.h"
 #include "experts.h"
 #include "experts_implementation.h"
-#include "packed.h"
-#include "packed_panels.h"
+#include "packed_rows.h"
 #include "swiglu.h"
 
 #ifdef __cplusplus
@@ -24,52 +23,29 @@ enum {
     GRAFT_PACKED_ROUTED = 4096     /* tokens of experts that are computed together, which bounds the memory */
 };
 
-/* Rows of W, and tokens to be multiplied with them. The plugin's own, as all here: it does not cross to the host. */
-struct graft_packed_stack_job {
-    const void *weight; /* as the format has it: rows of `columns` inputs */
-    int64_t columns;    /* of W and x */
-    int64_t first;      /* row of W */
-    int64_t rows;       /* from there on */
-    const float *x;     /* [tokens, columns] */
-    int64_t tokens;     /* rows of x and y */
-    float *y;           /* [tokens, rows] */
-    int64_t y_stride;   /* floats */
-    int32_t *prepared;  /* [tokens, numbers] what `prepare` made of x; NULL: x itself is multiplied */
-    int64_t numbers;    /* as the loops have it */
-    int32_t is_few;     /* whether the forward has few tokens */
-    uint32_t reserved;
-};
-
-/* One for each instruction set. */
-struct graft_packed_stack_loops {
-    const char *name; /* as GRAFT_ISA spells it */
-    /* [any] y[t, r] = W[first + r] x[t]: the same to the bit, whichever rows and tokens are done in one call. */
-    void (*multiply)(const struct graft_packed_stack_job *job);
-    /* [any] out [rows, columns] = W[first + r], exact, F32 or BF16. */
-    void (*widen)(const struct graft_packed_stack_job *job, graft_dtype dtype, void *out);
-    /* [any] How many numbers `prepare` makes of each of the job's tokens; 0: none, and many tokens are multiplied with
-     * panels. Both functions are for --dtype other than float32, and may be NULL. */
-    int64_t (*numbers)(const struct graft_packed_stack_job *job);
-    /* [any] Fills in `prepared`: x for `multiply`, rounded or in another order. */
-    void (*prepare)(const struct graft_packed_stack_job *job);
-    /* [any] Fills in a portion of the job's rows (turned.h); NULL: `widen` does it all. */
-    void (*turn)(const struct graft_packed_stack_job *job, const struct graft_turned_portion *portion);
-};
-
-/* The weights of all experts, [num_experts * rows, columns]. */
+/* The weights of all experts. The plugin's own, as all here: it does not cross to the host. */
 struct graft_packed_stack {
-    const struct graft_packed_stack_loops *loops; /* for this processor */
-    const void *weight;                           /* for jobs */
-    int64_t rows;                                 /* of one expert: outputs */
-    int64_t columns;                              /* inputs */
-    const struct graft_weight *bias;              /* [num_experts, rows]; NULL: none */
+    struct graft_packed_rows rows;   /* `out_features` are those of one expert; no bias */
+    const struct graft_weight *bias; /* [num_experts, out_features]; NULL: none */
+};
+
+/* An expert's weight, and the tokens that are multiplied with it. */
+struct graft_packed_stack_job {
+    const struct graft_packed_rows *rows;    /* of the stack */
+    const struct graft_packed_prepared *how; /* by which loops; NULL: x itself is multiplied */
+    int64_t first;                           /* row of the stack: the expert's first */
+    const float *x;                          /* [tokens, in_features] */
+    int64_t tokens;                          /* rows of x and y */
+    float *y;                                /* [tokens, out_features] */
+    char *inputs;                            /* [tokens, size] as prepared */
+    int64_t size;                            /* of a token's, in bytes */
 };
 
 /* What an instance has. */
 struct graft_packed_experts {
     int64_t num_experts;               /* of each stack */
-    struct graft_packed_stack gate_up; /* intermediate_size rows of gate, and so many of up */
-    struct graft_packed_stack down;    /* hidden_size rows, intermediate_size columns */
+    struct graft_packed_stack gate_up; /* intermediate_size outputs of gate, and so many of up */
+    struct graft_packed_stack down;    /* hidden_size outputs, intermediate_size inputs */
     int32_t by_turns;                  /* rows of gate_up are 1: one of gate, one of up; 0: all of gate, then up */
     uint32_t reserved;
     const struct graft_module *act_fn; /* what stands between them; NULL: `swiglu` */
@@ -94,82 +70,65 @@ struct graft_packed_routed {
 
 /* What the bodies of parallel loops are given. */
 struct graft_packed_stack_work {
-    const struct graft_packed_stack *stack;    /* whose loops run */
-    const struct graft_packed_stack_job *jobs; /* of as many rows each */
-    int64_t unit;                              /* rows of an item */
+    struct graft_packed_stack_job *jobs; /* of one stack */
+    int64_t unit;                        /* rows of an item */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_packed_stack_job, 88);
-GRAFT_ASSERT_SIZE(struct graft_packed_stack_loops, 48);
-GRAFT_ASSERT_SIZE(struct graft_packed_stack, 40);
-GRAFT_ASSERT_SIZE(struct graft_packed_experts, 112);
+GRAFT_ASSERT_SIZE(struct graft_packed_stack, 120);
+GRAFT_ASSERT_SIZE(struct graft_packed_stack_job, 64);
+GRAFT_ASSERT_SIZE(struct graft_packed_experts, 272);
 GRAFT_ASSERT_SIZE(struct graft_packed_run, 24);
 GRAFT_ASSERT_SIZE(struct graft_packed_routed, 40);
-GRAFT_ASSERT_SIZE(struct graft_packed_stack_work, 24);
-
-/* [any] Of `n` tables (scalar, avx2, avx512: as many as there are, in this order) the best that this processor runs
- * and GRAFT_ISA, if it is set, allows. */
-GRAFT_INLINE const struct graft_packed_stack_loops *
-graft_packed_stack_choose(const struct graft_packed_stack_loops *const *tables, int32_t n) {
-    return tables[graft_isa_choose(n)];
-}
-
-/* [any] Rows [begin, end) of a job. */
-GRAFT_INLINE struct graft_packed_stack_job graft_packed_stack_part(const struct graft_packed_stack_job *job,
-                                                                   int64_t begin, int64_t end) {
-    struct graft_packed_stack_job part = *job;
-    part.first += begin;
-    part.rows = end - begin;
-    part.y += begin;
-    return part;
-}
+GRAFT_ASSERT_SIZE(struct graft_packed_stack_work, 16);
 
 /* [any] Items of a job, the last of which may lack rows. */
 GRAFT_INLINE int64_t graft_packed_stack_items(const struct graft_packed_stack_work *work) {
-    return (work->stack->rows + work->unit - 1) / work->unit;
+    return graft_packed_rows_blocks(work->jobs->rows->out_features, work->unit);
 }
 
 /* [any] A body: items [begin, end) of all jobs, one behind the other, times the tokens of each. */
 GRAFT_INLINE void graft_packed_stack_multiply(void *data, int64_t begin, int64_t end) {
     const struct graft_packed_stack_work *work = (const struct graft_packed_stack_work *)data;
-    const int64_t items = graft_packed_stack_items(work), rows = work->stack->rows;
+    const int64_t items = graft_packed_stack_items(work);
     while (begin < end) {
-        const int64_t at = begin % items, n = graft_packed_left(items, at, end - begin);
-        const struct graft_packed_stack_job job = graft_packed_stack_part(
-            &work->jobs[begin / items], at * work->unit, graft_packed_left(rows, 0, (at + n) * work->unit));
-        work->stack->loops->multiply(&job);
-        begin += n;
+        const struct graft_packed_stack_job *job = &work->jobs[begin / items];
+        const struct graft_packed_rows *rows = job->rows;
+        const int64_t at = begin % items, n_items = graft_packed_left(items, at, end - begin);
+        const int64_t row = at * work->unit, n = graft_packed_left(rows->out_features, row, n_items * work->unit);
+        if (job->how != NULL) {
+            job->how->multiply(rows, job->first + row, n, job->inputs, job->tokens, job->y + row);
+        } else {
+            rows->loops->multiply(rows, job->first + row, n, job->x, job->tokens, job->y + row);
+        }
+        begin += n_items;
     }
 }
 
-/* [any] As graft_panels has it: rows of the first job. */
+/* [any] As graft_panels has it: rows of a job. */
 GRAFT_INLINE void graft_packed_stack_widen(const void *data, int64_t first, int64_t n, graft_dtype dtype, void *out) {
-    const struct graft_packed_stack_work *work = (const struct graft_packed_stack_work *)data;
-    const struct graft_packed_stack_job job = graft_packed_stack_part(work->jobs, first, first + n);
-    work->stack->loops->widen(&job, dtype, out);
+    const struct graft_packed_stack_job *job = (const struct graft_packed_stack_job *)data;
+    job->rows->loops->widen(job->rows, job->first + first, n, dtype, out);
 }
 
 /* [any] Likewise. */
 GRAFT_INLINE void graft_packed_stack_turn(const void *data, const struct graft_turned_portion *portion) {
-    const struct graft_packed_stack_work *work = (const struct graft_packed_stack_work *)data;
-    work->stack->loops->turn(work->jobs, portion);
+    const struct graft_packed_stack_job *job = (const struct graft_packed_stack_job *)data;
+    struct graft_turned_portion shifted = *portion;
+    shifted.row += job->first;
+    job->rows->loops->turn(job->rows, &shifted);
 }
 
 /* [forward] Many tokens of an expert, with portions or panels of the weight. */
-GRAFT_INLINE int graft_packed_stack_many(const struct graft_packed_stack *stack, const struct graft_call *call,
-                                         const struct graft_packed_stack_job *job, struct graft_error *error) {
+GRAFT_INLINE int graft_packed_stack_many(const struct graft_call *call, const struct graft_packed_stack_job *job,
+                                         struct graft_error *error) {
     const int64_t mark = call->scratch_mark(call->scratch);
-    struct graft_packed_stack_work work;
     struct graft_panels panels;
-    work.stack = stack;
-    work.jobs = job;
-    work.unit = 1;
-    panels.weight = &work;
-    panels.rows = stack->rows;
-    panels.columns = stack->columns;
+    panels.weight = job;
+    panels.rows = job->rows->out_features;
+    panels.columns = job->rows->in_features;
     panels.unit = 1;
     panels.widen = graft_packed_stack_widen;
-    panels.turn = stack->loops->turn != NULL ? graft_packed_stack_turn : NULL;
+    panels.turn = graft_packed_rows_turns(job->rows) ? graft_packed_stack_turn : NULL;
     int status = graft_panels_multiply(&panels, call, job->x, job->tokens, job->y, error);
     call->scratch_release(call->scratch, mark);
     return status;
@@ -180,14 +139,15 @@ GRAFT_INLINE int graft_packed_stack_add_bias(const struct graft_packed_stack *st
                                              const struct graft_packed_run *run, float *bias, float *y,
                                              struct graft_error *error) {
     const int32_t expert = (int32_t)run->expert;
+    const int64_t rows = stack->rows.out_features;
     int status = GRAFT_OK;
     if (stack->bias == NULL) {
         return GRAFT_OK;
     }
     status = call->kernels->embedding(call, stack->bias, &expert, 1, bias, error); /* a row of a table */
     for (int64_t t = 0; t < run->tokens && status == GRAFT_OK; t++) {
-        for (int64_t r = 0; r < stack->rows; r++) {
-            y[(run->first + t) * stack->rows + r] += bias[r];
+        for (int64_t r = 0; r < rows; r++) {
+            y[(run->first + t) * rows + r] += bias[r];
         }
     }
     return status;
@@ -197,27 +157,30 @@ GRAFT_INLINE int graft_packed_stack_add_bias(const struct graft_packed_stack *st
 GRAFT_INLINE void graft_packed_stack_prepare(void *data, int64_t begin, int64_t end) {
     const struct graft_packed_stack_work *work = (const struct graft_packed_stack_work *)data;
     for (int64_t i = begin; i < end; i++) {
-        work->stack->loops->prepare(&work->jobs[i]);
+        const struct graft_packed_stack_job *job = &work->jobs[i];
+        for (int64_t t = 0; t < job->tokens; t++) {
+            job->how->prepare(job->rows, job->x + t * job->rows->in_features, job->inputs + t * job->size);
+        }
     }
 }
 
 /* [forward] Jobs of few tokens, or of many whose inputs are prepared: these, if they are to be, then all rows. */
-GRAFT_INLINE int graft_packed_stack_jobs(const struct graft_packed_stack *stack, const struct graft_call *call,
-                                         struct graft_packed_stack_job *jobs, int64_t n, struct graft_error *error) {
+GRAFT_INLINE int graft_packed_stack_jobs(const struct graft_call *call, struct graft_packed_stack_job *jobs, int64_t n,
+                                         int is_few, struct graft_error *error) {
     struct graft_packed_stack_work work;
-    work.stack = stack;
     work.jobs = jobs;
-    work.unit = jobs->is_few ? 1 : GRAFT_PACKED_PANEL;
-    for (int64_t i = 0; i < n && jobs->numbers > 0; i++) {
-        jobs[i].prepared = graft_scratch_ints(call, jobs[i].tokens * jobs[i].numbers, error);
-        if (jobs[i].prepared == NULL) {
+    work.unit = is_few ? 1 : GRAFT_PACKED_PANEL;
+    for (int64_t i = 0; i < n && jobs->how != NULL; i++) {
+        const int64_t floats = jobs[i].size / (int64_t)sizeof(float);
+        jobs[i].inputs = (char *)graft_scratch_floats(call, jobs[i].tokens, floats, error);
+        if (jobs[i].inputs == NULL) {
             return GRAFT_ERROR_INTERNAL;
         }
     }
-    if (jobs->numbers > 0) {
-        call->threads->parallel_for(n, jobs->is_few ? 4 : 1, graft_packed_stack_prepare, &work);
+    if (jobs->how != NULL) {
+        call->threads->parallel_for(n, is_few ? 4 : 1, graft_packed_stack_prepare, &work);
     }
-    call->threads->parallel_for(n * graft_packed_stack_items(&work), jobs->is_few ? GRAFT_PACKED_STACK_GRAIN : 1,
+    call->threads->parallel_for(n * graft_packed_stack_items(&work), is_few ? GRAFT_PACKED_STACK_GRAIN : 1,
                                 graft_packed_stack_multiply, &work);
     return GRAFT_OK;
 }
@@ -227,20 +190,16 @@ GRAFT_INLINE struct graft_packed_stack_job graft_packed_stack_job_of(const struc
                                                                      const struct graft_call *call,
                                                                      const struct graft_packed_run *run, const float *x,
                                                                      float *y) {
-    const int is_exact = call->precision == GRAFT_PRECISION_FLOAT32 || stack->loops->prepare == NULL;
+    const struct graft_packed_rows *rows = &stack->rows;
     struct graft_packed_stack_job job;
-    job.weight = stack->weight;
-    job.columns = stack->columns;
-    job.first = run->expert * stack->rows;
-    job.rows = stack->rows;
-    job.x = x + run->first * stack->columns;
+    job.rows = rows;
+    job.how = graft_packed_rows_how(rows, call, run->tokens);
+    job.first = run->expert * rows->out_features;
+    job.x = x + run->first * rows->in_features;
     job.tokens = run->tokens;
-    job.y = y + run->first * stack->rows;
-    job.y_stride = stack->rows;
-    job.prepared = NULL;
-    job.is_few = graft_call_is_few(call, run->tokens);
-    job.reserved = 0;
-    job.numbers = is_exact ? 0 : stack->loops->numbers(&job);
+    job.y = y + run->first * rows->out_features;
+    job.inputs = NULL;
+    job.size = job.how != NULL ? job.how->size(rows) : 0;
     return job;
 }
 
@@ -251,19 +210,20 @@ GRAFT_INLINE int graft_packed_stack_forward(const struct graft_packed_stack *sta
     const int64_t mark = call->scratch_mark(call->scratch);
     struct graft_packed_stack_job *jobs =
         (struct graft_packed_stack_job *)call->scratch_alloc(call->scratch, routed->n_runs * (int64_t)sizeof *jobs);
-    float *bias = graft_scratch_floats(call, stack->rows, 1, error);
+    float *bias = graft_scratch_floats(call, stack->rows.out_features, 1, error);
+    const int is_few = graft_call_is_few(call, routed->runs->tokens); /* as all runs of a forward */
     int64_t n = 0;
     int status = jobs != NULL && bias != NULL ? GRAFT_OK : graft_fail_memory(error, "experts");
     for (int64_t i = 0; i < routed->n_runs && status == GRAFT_OK; i++) {
         jobs[n] = graft_packed_stack_job_of(stack, call, &routed->runs[i], x, y);
-        if (jobs[n].is_few || jobs[n].numbers > 0) {
+        if (is_few || jobs[n].how != NULL) {
             n++;
         } else {
-            status = graft_packed_stack_many(stack, call, &jobs[n], error);
+            status = graft_packed_stack_many(call, &jobs[n], error);
         }
     }
     if (status == GRAFT_OK && n > 0) {
-        status = graft_packed_stack_jobs(stack, call, jobs, n, error);
+        status = graft_packed_stack_jobs(call, jobs, n, is_few, error);
     }
     for (int64_t i = 0; i < routed->n_runs && status == GRAFT_OK; i++) {
         status = graft_packed_stack_add_bias(stack, call, &routed->runs[i], bias, y, error);
@@ -299,7 +259,7 @@ GRAFT_INLINE int graft_packed_routed_add(struct graft_packed_routed *routed, con
 /* [any] Parts what gate_up makes of n tokens: gate and up [n, intermediate_size]. */
 GRAFT_INLINE void graft_packed_experts_part(const struct graft_packed_experts *self, const float *both, int64_t n,
                                             float *gate, float *up) {
-    const int64_t columns = self->down.columns;
+    const int64_t columns = self->down.rows.in_features;
     for (int64_t i = 0; i < n * columns && self->by_turns; i++) {
         gate[i] = both[2 * i];
         up[i] = both[2 * i + 1];
@@ -314,8 +274,9 @@ GRAFT_INLINE void graft_packed_experts_part(const struct graft_packed_experts *s
 GRAFT_INLINE int graft_packed_experts_gate(const struct graft_packed_experts *self, const struct graft_call *call,
                                            float *gate, float *up, int64_t n, struct graft_error *error) {
     struct graft_swiglu swiglu = self->swiglu;
-    return self->act_fn != NULL ? graft_activation_gate(self->act_fn, call, gate, up, n, self->down.columns, error)
-                                : graft_swiglu_gate(&swiglu, call, gate, up, n, self->down.columns, error);
+    return self->act_fn != NULL
+               ? graft_activation_gate(self->act_fn, call, gate, up, n, self->down.rows.in_features, error)
+               : graft_swiglu_gate(&swiglu, call, gate, up, n, self->down.rows.in_features, error);
 }
 
 /* [forward] y [n, rows] += what the call asks for beside one of the products of x [n, columns]. */
@@ -342,10 +303,11 @@ GRAFT_INLINE int graft_packed_routed_add_to(const struct graft_packed_routed *ro
 GRAFT_INLINE int graft_packed_routed_gate(const struct graft_packed_experts *self, const struct graft_call *call,
                                           const struct graft_packed_routed *routed, const float *x, float *gate,
                                           struct graft_error *error) {
-    const int64_t hidden = self->down.rows, columns = self->down.columns, n = routed->n;
+    const int64_t hidden = self->down.rows.out_features, columns = self->down.rows.in_features, n = routed->n;
     const int64_t mark = call->scratch_mark(call->scratch);
-    float *both = graft_scratch_floats(call, n, self->gate_up.rows, error); /* [n, 2 * intermediate_size] */
-    float *up = graft_scratch_floats(call, n, columns, error);              /* [n, intermediate_size] */
+    float *both =
+        graft_scratch_floats(call, n, self->gate_up.rows.out_features, error); /* [n, 2 * intermediate_size] */
+    float *up = graft_scratch_floats(call, n, columns, error);                 /* [n, intermediate_size] */
     if (both == NULL || up == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
@@ -369,7 +331,7 @@ GRAFT_INLINE int graft_packed_routed_forward(const struct graft_packed_experts *
                                              const struct graft_packed_routed *routed,
                                              const struct graft_experts_args *args, struct graft_error *error) {
     const struct graft_kernels *kernels = call->kernels;
-    const int64_t hidden = self->down.rows, columns = self->down.columns, n = routed->n;
+    const int64_t hidden = self->down.rows.out_features, columns = self->down.rows.in_features, n = routed->n;
     float *x = graft_scratch_floats(call, n, hidden, error);     /* [n, hidden_size] */
     float *y = graft_scratch_floats(call, n, hidden, error);     /* [n, hidden_size] */
     float *gate = graft_scratch_floats(call, n, columns, error); /* [n, intermediate_size] */
@@ -408,7 +370,7 @@ GRAFT_INLINE int graft_packed_experts_forward(const struct graft_packed_experts 
     int status = routed.runs != NULL && routed.token != NULL && routed.weight != NULL
                      ? GRAFT_OK
                      : graft_fail_memory(error, "experts");
-    memset(args->output, 0, (size_t)(args->tokens * self->down.rows) * sizeof(float));
+    memset(args->output, 0, (size_t)(args->tokens * self->down.rows.out_features) * sizeof(float));
     while (expert < self->num_experts && status == GRAFT_OK) {
         int64_t mark = call->scratch_mark(call->scratch);
         routed.n = 0;

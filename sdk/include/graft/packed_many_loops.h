@@ -23,7 +23,7 @@ extern "C" {
 
 /* Words of a panel for each of its outputs, blocks that these may have, and vectors of outputs; the tokens and vectors
  * that are multiplied side by side; inputs of a block, and fewer where groups want it; steps of bytes whose sums fit 16
- * bits; and bytes of a cache line. */
+ * bits; what is added to codes of float4 as bytes, the largest of them; and bytes of a cache line. */
 enum {
     GRAFT_MANY_WORDS = 256,
     GRAFT_MANY_BLOCKS = 32,
@@ -34,6 +34,7 @@ enum {
     GRAFT_MANY_BLOCK = 128,
     GRAFT_MANY_LEAST = 32,
     GRAFT_MANY_STEPS = 8,
+    GRAFT_MANY_FLOATS = 12,
     GRAFT_MANY_LINE = 64
 };
 
@@ -42,6 +43,7 @@ struct graft_many_shape {
     int32_t bits;      /* of a code: 4 or 8 */
     int32_t is_signed; /* whether codes have a sign */
     int32_t is_bytes;  /* inputs have 8 bits, four to a word of a panel; else 16, and two */
+    int32_t is_float;  /* codes are float4: integers, as they count for half */
 };
 
 /* Of a weight. */
@@ -75,7 +77,7 @@ struct graft_many_inputs {
 typedef void (*graft_many_fill)(const void *weight, const struct graft_many_shape shape, int64_t first, int64_t n,
                                 int64_t column, struct graft_many_panel *panel);
 
-GRAFT_ASSERT_SIZE(struct graft_many_shape, 12);
+GRAFT_ASSERT_SIZE(struct graft_many_shape, 16);
 GRAFT_ASSERT_SIZE(struct graft_many_sizes, 16);
 GRAFT_ASSERT_SIZE(struct graft_many_panel, 81920 + (GRAFT_PACKED_LANES == 16 ? 64 : 32));
 GRAFT_ASSERT_SIZE(struct graft_many_inputs, 40);
@@ -84,15 +86,23 @@ GRAFT_ASSERT_SIZE(struct graft_many_inputs, 40);
 
 /* [any] What is added to codes with a sign, so that they have none, and so to zero points. */
 GRAFT_PACKED_INLINE int32_t graft_many_moved(const struct graft_many_shape shape) {
-    return shape.is_bytes && shape.is_signed ? 128 : 0;
+    if (!shape.is_bytes) {
+        return 0;
+    }
+    return shape.is_float ? GRAFT_MANY_FLOATS : shape.is_signed ? 128 : 0;
+}
+
+/* [any] What a code counts for. */
+GRAFT_PACKED_INLINE float graft_many_unit(const struct graft_many_shape shape) {
+    return shape.is_float ? 0.5F : 1.0F;
 }
 
 /* [any] The sizes of a weight with so many groups, whose inputs are in their order or not: blocks are whole and of one
  * group. Without an instruction of its own, products of bytes are added up in 16 bits first, which have room for codes
- * of 4 bits. */
+ * below 16. */
 GRAFT_PACKED_INLINE struct graft_many_sizes graft_many_sizes_of(const struct graft_many_shape shape, int64_t columns,
                                                                 int64_t groups, int64_t group_size, int in_order) {
-    const int has_room = GRAFT_PACKED_VNNI || !shape.is_bytes || shape.bits == 4;
+    const int has_room = GRAFT_PACKED_VNNI || !shape.is_bytes || (shape.bits == 4 && !shape.is_float);
     const int64_t group = groups == 1 ? columns : group_size;
     struct graft_many_sizes sizes = {columns, in_order && has_room ? GRAFT_MANY_BLOCK : 0};
     while (sizes.block >= GRAFT_MANY_LEAST && (group % sizes.block != 0 || columns % sizes.block != 0)) {
@@ -167,6 +177,7 @@ GRAFT_PACKED_INLINE void graft_many_prepare(const struct graft_many_shape shape,
             _mm_storeu_si128((__m128i *)(void *)out, line);
             sum = shape.is_bytes ? graft_many_add(sum, line) : sum;
         }
+        steps[b] *= graft_many_unit(shape);
         if (shape.is_bytes) {
             int32_t four[4];
             memcpy(four, &sum, sizeof four);
@@ -176,6 +187,17 @@ GRAFT_PACKED_INLINE void graft_many_prepare(const struct graft_many_shape shape,
 }
 
 /* --- Panels --- */
+
+/* [any] Codes of float4, one in each byte, as integers: moved, or with their signs. */
+GRAFT_PACKED_INLINE graft_packed_ints graft_many_floats(graft_packed_ints codes, const int is_bytes) {
+    const __m128i moved = _mm_setr_epi8(12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0);
+    const __m128i numbers = is_bytes ? moved : _mm_sub_epi8(moved, _mm_set1_epi8(GRAFT_MANY_FLOATS));
+#if defined(__AVX512F__)
+    return (graft_packed_ints)_mm512_shuffle_epi8(_mm512_broadcast_i32x4(numbers), (__m512i)codes);
+#else
+    return (graft_packed_ints)_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(numbers), (__m256i)codes);
+#endif
+}
 
 /* [any] Words of a panel, from `out` on, of words that have the codes of some inputs, the first in the lowest bits; of
  * pairs less their zero points. Returns where the next inputs go. */
@@ -189,12 +211,17 @@ GRAFT_PACKED_INLINE graft_packed_ints *graft_many_spread(graft_packed_ints codes
         return out + GRAFT_MANY_ACROSS;
     }
     for (int k = 0; k < 2 && shape.is_bytes; k++, out += GRAFT_MANY_ACROSS) {
-        *out = codes >> 4 * k & 0x0f0f0f0f;
+        const graft_packed_ints bytes = codes >> 4 * k & 0x0f0f0f0f;
+        *out = shape.is_float ? graft_many_floats(bytes, 1) : bytes;
     }
     for (int k = 0; k < 16 / shape.bits && !shape.is_bytes; k++, out += GRAFT_MANY_ACROSS) {
         const graft_packed_ints lower = codes >> shape.bits * k & (shape.bits == 4 ? 0x000f000f : 0x00ff00ff);
         const shorts whole = k == 0 ? (shorts)codes << 8 : (shorts)codes;
-        *out = (graft_packed_ints)((shape.is_signed ? whole >> 8 : (shorts)lower) - zero_twice);
+        const shorts floats = (shorts)graft_many_floats(lower, 0) << 8; /* number 0 is 0 */
+        *out = (graft_packed_ints)((shape.is_float    ? floats >> 8
+                                    : shape.is_signed ? whole >> 8
+                                                      : (shorts)lower) -
+                                   zero_twice);
     }
     return out;
 }

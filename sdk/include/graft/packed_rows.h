@@ -4,7 +4,7 @@
  *
  *     W[o, i] = scales[o / block_rows, g] * (code[o, i] - z[o, g]),   g the group of input i
  *
- * Codes have 4 or 8 bits, integers or float8; libgraft-sdk.a has the loops that read them, compiled for each
+ * Codes have 4 or 8 bits, integers, float8 or float4; libgraft-sdk.a has the loops that read them, compiled for each
  * instruction set (other codes: packed_rows_loops.h). A class of that kind (plugins/fp8, plugins/compressed_tensors)
  * describes how the tensors lie, and graft_packed_rows_forward does the rest. Few tokens (graft_call_is_few) read the
  * codes where they are, in one block of rows or in several, each as if it were alone; many are multiplied with portions
@@ -21,8 +21,15 @@
 extern "C" {
 #endif
 
-/* Kinds of codes: integers from 0 on, with a zero point, and such that have a sign; F8_E4M3. */
-enum { GRAFT_ROW_KIND_UINT4 = 0, GRAFT_ROW_KIND_UINT8 = 1, GRAFT_ROW_KIND_INT8 = 2, GRAFT_ROW_KIND_FLOAT8 = 3 };
+/* Kinds of codes: integers from 0 on, with a zero point, and such that have a sign; F8_E4M3; E2M1 (a sign, then one of
+ * 0, 0.5, 1, 1.5, 2, 3, 4 and 6). Of 4 bits the first has the lower half of a byte. */
+enum {
+    GRAFT_ROW_KIND_UINT4 = 0,
+    GRAFT_ROW_KIND_UINT8 = 1,
+    GRAFT_ROW_KIND_INT8 = 2,
+    GRAFT_ROW_KIND_FLOAT8 = 3,
+    GRAFT_ROW_KIND_FLOAT4 = 4
+};
 
 enum {
     GRAFT_PACKED_ROWS_GRAIN = 1 << 16, /* fewer bytes of codes are not worth waking a thread */
@@ -46,7 +53,8 @@ struct graft_packed_rows {
     int32_t zero;                                /* the zero point or, with `zeros`, what is to be added to those */
     const int32_t *zeros;                        /* [ceil(out_features * bits / 32), groups], words along outputs */
     const struct graft_weight *codes;            /* [out_features, ..] */
-    const struct graft_weight *scales;           /* [ceil(out_features / block_rows), groups] F32, F16 or BF16 */
+    const struct graft_weight *scales;           /* [ceil(out_features / block_rows), groups] F32, F16, BF16 or, as
+                                                    U8, E8M0: 2^(byte - 127) */
     const struct graft_weight *bias;             /* [out_features]; NULL: none */
 };
 
@@ -108,6 +116,7 @@ extern const struct graft_packed_rows_loops *const graft_packed_rows_uint4[GRAFT
 extern const struct graft_packed_rows_loops *const graft_packed_rows_uint8[GRAFT_PACKED_ROWS_BUILDS];
 extern const struct graft_packed_rows_loops *const graft_packed_rows_int8[GRAFT_PACKED_ROWS_BUILDS];
 extern const struct graft_packed_rows_loops *const graft_packed_rows_float8[GRAFT_PACKED_ROWS_BUILDS];
+extern const struct graft_packed_rows_loops *const graft_packed_rows_float4[GRAFT_PACKED_ROWS_BUILDS];
 
 /* [any] The best build that this processor runs and GRAFT_ISA, if it is set, allows. */
 GRAFT_INLINE const struct graft_packed_rows_loops *

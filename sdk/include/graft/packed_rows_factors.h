@@ -31,6 +31,17 @@ GRAFT_ASSERT_SIZE(struct graft_row_steps, 5120);
 
 #if defined(__AVX2__)
 
+/* [any] As many powers as there are lanes (graft_row_power). */
+GRAFT_ROW_INLINE graft_row_floats graft_row_powers(const unsigned char *bytes) {
+#if defined(__AVX512F__)
+    const graft_row_ints all =
+        (graft_row_ints)_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)bytes));
+#else
+    const graft_row_ints all = (graft_row_ints)_mm256_cvtepu8_epi32(_mm_loadu_si64(bytes));
+#endif
+    return (graft_row_floats)(all << 23 | ((all == 0) & 1 << 22));
+}
+
 /* [any] Scales at `scales`, as many as there are lanes. */
 GRAFT_ROW_INLINE graft_row_floats graft_row_some_scales(graft_dtype dtype, const void *scales) {
     switch (dtype) {
@@ -38,6 +49,8 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_some_scales(graft_dtype dtype, const
         return graft_packed_halves((const uint16_t *)scales);
     case GRAFT_DTYPE_BF16:
         return graft_packed_brains((const uint16_t *)scales);
+    case GRAFT_DTYPE_U8:
+        return graft_row_powers((const unsigned char *)scales);
     default:
         return (graft_row_floats)graft_packed_words_from(scales);
     }
@@ -47,7 +60,7 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_some_scales(graft_dtype dtype, const
  * done while they come. */
 GRAFT_ROW_INLINE void graft_row_scales(const struct graft_row *row, int64_t group, int64_t n, float *out) {
     const graft_dtype dtype = row->scales->dtype;
-    const int64_t size = dtype == GRAFT_DTYPE_F32 ? 4 : 2;
+    const int64_t size = graft_row_scale_size(dtype);
     const char *scales = (const char *)row->scales->data + (row->scale + group) * size;
     int64_t g = 0;
     for (; g + GRAFT_ROW_LANES <= n; g += GRAFT_ROW_LANES) {

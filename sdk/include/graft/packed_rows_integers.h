@@ -4,7 +4,7 @@
  * Inputs become integers of 16 bits, and one instruction multiplies a vector of them by codes and adds up pairs, where
  * products of f32 take two and have codes converted first. A block of inputs shares what an integer counts for
  * (graft_packed_step): rounding costs less, over all, than rounding to bf16 does. Codes and their scales are exact, and
- * so are the sums of a block. Part of packed_rows_loops.h.
+ * so are the sums of a block. Codes of float4 are integers, too, if they count for half. Part of packed_rows_loops.h.
  *
  * Each row has a vector of sums for each token, over blocks in their order: nothing depends on the number of tokens,
  * threads or rows.
@@ -23,7 +23,9 @@ extern "C" {
 enum {
     GRAFT_ROW_INTEGERS_BYTES = 4 * GRAFT_ROW_LANES,
     GRAFT_ROW_INTEGERS_SHORTS = 2 * GRAFT_ROW_LANES,
-    GRAFT_ROW_INTEGERS_BLOCK = 128
+    GRAFT_ROW_INTEGERS_BLOCK = 128,
+    GRAFT_ROW_INTEGERS_FLOATS = 32, /* inputs of a group of float4 */
+    GRAFT_ROW_INTEGERS_END = 16     /* bytes: a multiple of them may be left behind the last whole line of a row */
 };
 
 /* What loops are compiled for: constants. */
@@ -55,9 +57,15 @@ struct graft_row_integers_run {
     int64_t most;   /* blocks of a group */
 };
 
+/* What a row has behind its last whole line, and zeros. */
+struct graft_row_integers_end {
+    unsigned char codes[GRAFT_ROW_INTEGERS_BYTES]; /* a line */
+};
+
 GRAFT_ASSERT_SIZE(struct graft_row_integers_shape, 20);
 GRAFT_ASSERT_SIZE(struct graft_row_integers_tile, 168);
 GRAFT_ASSERT_SIZE(struct graft_row_integers_run, 48);
+GRAFT_ASSERT_SIZE(struct graft_row_integers_end, GRAFT_ROW_INTEGERS_BYTES);
 
 #if defined(__AVX2__)
 
@@ -70,9 +78,19 @@ GRAFT_ROW_INLINE graft_row_ints graft_row_integers_load(const void *from) {
 #endif
 }
 
+/* [any] Whether codes have 4 bits. */
+GRAFT_ROW_INLINE int graft_row_integers_halves(const int kind) {
+    return kind == GRAFT_ROW_KIND_UINT4 || kind == GRAFT_ROW_KIND_FLOAT4;
+}
+
+/* [any] What a code, as unpacked, counts for. */
+GRAFT_ROW_INLINE float graft_row_integers_unit(const int kind) {
+    return kind == GRAFT_ROW_KIND_FLOAT4 ? 1.0F / 512.0F : 1.0F; /* half, and lanes have 256 times the code */
+}
+
 /* [any] Inputs of a line of codes. */
 GRAFT_ROW_INLINE int64_t graft_row_integers_line(const int kind) {
-    return kind == GRAFT_ROW_KIND_UINT4 ? 2 * GRAFT_ROW_INTEGERS_BYTES : GRAFT_ROW_INTEGERS_BYTES;
+    return graft_row_integers_halves(kind) ? 2 * GRAFT_ROW_INTEGERS_BYTES : GRAFT_ROW_INTEGERS_BYTES;
 }
 
 /* [any] Whether whole blocks make a group. */
@@ -82,7 +100,8 @@ GRAFT_ROW_INLINE int graft_row_integers_whole(const struct graft_packed_rows *se
 
 /* [any] Lines of a block: those of whole ones or, of 4 bits, a single line, which may have several groups. */
 GRAFT_ROW_INLINE int64_t graft_row_integers_lines(const struct graft_packed_rows *self, const int kind) {
-    return graft_row_integers_whole(self) ? GRAFT_ROW_INTEGERS_BLOCK / graft_row_integers_line(kind) : 1;
+    const int is_whole = kind != GRAFT_ROW_KIND_FLOAT4 && graft_row_integers_whole(self);
+    return is_whole ? GRAFT_ROW_INTEGERS_BLOCK / graft_row_integers_line(kind) : 1;
 }
 
 /* [any] Groups of a block, 1 for larger ones. */
@@ -96,28 +115,42 @@ GRAFT_ROW_INLINE int64_t graft_row_integers_bytes(const int kind, int64_t lines)
     return GRAFT_ROW_INTEGERS_BYTES + lines * graft_row_integers_line(kind) * (int64_t)sizeof(int16_t);
 }
 
+/* [any] Blocks of a row, the last of which may be a part of a line. */
+GRAFT_ROW_INLINE int64_t graft_row_integers_count(const struct graft_packed_rows *self, const int kind) {
+    const int64_t block = graft_row_integers_lines(self, kind) * graft_row_integers_line(kind);
+    return (self->in_features + block - 1) / block;
+}
+
 /* [any] Bytes of all blocks of a token, whose steps come behind them. */
 GRAFT_ROW_INLINE int64_t graft_row_integers_blocks(const struct graft_packed_rows *self, const int kind) {
-    const int64_t lines = graft_row_integers_lines(self, kind);
-    return self->in_features / (lines * graft_row_integers_line(kind)) * graft_row_integers_bytes(kind, lines);
+    return graft_row_integers_count(self, kind) * graft_row_integers_bytes(kind, graft_row_integers_lines(self, kind));
+}
+
+/* [any] Whether a line of 4 bits has one group, or several; of float4 32 inputs make one. */
+GRAFT_ROW_INLINE int graft_row_integers_divides(const struct graft_packed_rows *self, const int kind) {
+    const int64_t line = graft_row_integers_line(kind), size = self->group_size;
+    if (kind == GRAFT_ROW_KIND_FLOAT4) {
+        return size == GRAFT_ROW_INTEGERS_FLOATS;
+    }
+    return graft_row_integers_halves(kind) && (size % line == 0 || size == line / 2 || size == line / 4);
 }
 
 /* [any] graft_packed_prepared.size. */
 GRAFT_ROW_INLINE int64_t graft_row_integers_size(const struct graft_packed_rows *self, const int kind) {
-    const int64_t line = graft_row_integers_line(kind), size = self->group_size;
-    const int lines = self->in_features % line == 0 && (size % line == 0 || size == line / 2 || size == line / 4);
-    if (self->group_of != NULL || !(graft_row_integers_whole(self) || (kind == GRAFT_ROW_KIND_UINT4 && lines))) {
+    const int ends = self->in_features % (2 * GRAFT_ROW_INTEGERS_END) == 0;
+    const int is_whole = kind != GRAFT_ROW_KIND_FLOAT4 && graft_row_integers_whole(self);
+    if (self->group_of != NULL || !(is_whole || (ends && graft_row_integers_divides(self, kind)))) {
         return 0;
     }
-    const int64_t blocks = self->in_features / (line * graft_row_integers_lines(self, kind));
-    const int64_t steps = blocks * graft_row_integers_many(self, kind) * (int64_t)sizeof(float);
-    return (graft_row_integers_blocks(self, kind) + steps + GRAFT_ROW_LINE - 1) / GRAFT_ROW_LINE * GRAFT_ROW_LINE;
+    const int64_t steps = graft_row_integers_count(self, kind) * graft_row_integers_many(self, kind);
+    const int64_t size = graft_row_integers_blocks(self, kind) + steps * (int64_t)sizeof(float);
+    return (size + GRAFT_ROW_LINE - 1) / GRAFT_ROW_LINE * GRAFT_ROW_LINE;
 }
 
 /* [any] Vector v of a line of inputs, times `factor`: those that have their codes in lanes of 16 bits. */
 GRAFT_ROW_INLINE graft_row_ints graft_row_integers_round(const float *x, const int kind, const int v, float factor) {
-    const int step = kind == GRAFT_ROW_KIND_UINT4 ? 4 : 1;
-    const float *lower = x + (kind == GRAFT_ROW_KIND_UINT4 ? v : GRAFT_ROW_INTEGERS_SHORTS * v);
+    const int step = graft_row_integers_halves(kind) ? 4 : 1;
+    const float *lower = x + (graft_row_integers_halves(kind) ? v : GRAFT_ROW_INTEGERS_SHORTS * v);
     const float *upper = lower + (ptrdiff_t)GRAFT_ROW_LANES * step;
 #if defined(__AVX512F__)
     const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -145,25 +178,44 @@ GRAFT_ROW_INLINE void graft_row_integers_prepare(const struct graft_packed_rows 
     const graft_row_ints none = {0}, ones = none + 0x00010001;
     char *out = (char *)inputs;
     float *steps = (float *)(void *)(out + graft_row_integers_blocks(self, kind));
-    for (int64_t i = 0; i < self->in_features;) {
-        float step;
-        const float factor = graft_packed_factor(x + i, block, &step);
+    for (int64_t i = 0; i < self->in_features; i += block) {
+        const int64_t n = graft_packed_left(self->in_features, i, block);
+        float step, last[2 * GRAFT_ROW_INTEGERS_BYTES];
+        const float factor = graft_packed_factor(x + i, n, &step), *from = x + i;
         graft_row_ints sum = none;
         char *begin = out;
+        if (n < block) {
+            memset(last, 0, sizeof last);
+            memcpy(last, from, (size_t)n * sizeof *last);
+            from = last;
+        }
         out += sizeof sum;
-        for (const int64_t end = i + block; i < end; i += line) {
+        for (int64_t l = 0; l < block; l += line) {
             for (int v = 0; v < line / GRAFT_ROW_INTEGERS_SHORTS; v++, out += sizeof sum) {
-                const graft_row_ints rounded = graft_row_integers_round(x + i, kind, v, factor);
+                const graft_row_ints rounded = graft_row_integers_round(from + l, kind, v, factor);
                 memcpy(out, &rounded, sizeof rounded);
                 sum = graft_packed_dot(sum, rounded, ones);
             }
         }
         for (int64_t k = 0; k < many; k++) {
-            *steps++ = step;
+            *steps++ = step * graft_row_integers_unit(kind);
         }
         sum = self->zeros != NULL ? (graft_row_ints) __builtin_convertvector(sum, graft_row_floats) : sum * -self->zero;
         memcpy(begin, &sum, sizeof sum);
     }
+}
+
+/* [any] Codes of float4, twice themselves, in the upper bytes of 16 bits: those of nibble v of each. */
+GRAFT_ROW_INLINE graft_row_ints graft_row_integers_float4(graft_row_ints line, const int v) {
+    typedef uint16_t shorts __attribute__((vector_size(GRAFT_ROW_LANES * 4)));
+    const __m128i numbers = _mm_setr_epi8(0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12);
+    const graft_row_ints nibbles = (graft_row_ints)((shorts)line >> (v % 2 * 4)) & 0x0f0f0f0f;
+#if defined(__AVX512F__)
+    const shorts bytes = (shorts)_mm512_shuffle_epi8(_mm512_broadcast_i32x4(numbers), (__m512i)nibbles);
+#else
+    const shorts bytes = (shorts)_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(numbers), (__m256i)nibbles);
+#endif
+    return (graft_row_ints)(v < 2 ? bytes << 8 : bytes & 0xff00);
 }
 
 /* [any] Vector v of a line of codes: a constant. */
@@ -172,6 +224,9 @@ GRAFT_ROW_INLINE graft_row_ints graft_row_integers_codes(const unsigned char *co
     typedef uint16_t shorts __attribute__((vector_size(GRAFT_ROW_LANES * 4)));
     const unsigned char *bytes = codes + (ptrdiff_t)GRAFT_ROW_INTEGERS_SHORTS * v;
     const int is_signed = kind == GRAFT_ROW_KIND_INT8;
+    if (kind == GRAFT_ROW_KIND_FLOAT4) {
+        return graft_row_integers_float4(line, v);
+    }
     if (kind == GRAFT_ROW_KIND_UINT4) {
         const shorts shifted = (shorts)line >> 4 * v;
         return (graft_row_ints)(v == 3 ? shifted : shifted & 15);
@@ -196,7 +251,7 @@ GRAFT_ROW_INLINE void graft_row_integers_add(const struct graft_row_integers_til
                                              const struct graft_row_integers_shape shape, const int n_rows,
                                              const int n_tokens, int64_t byte, const char *numbers, const int fetches,
                                              graft_row_ints *sums) {
-    const int whole = shape.kind == GRAFT_ROW_KIND_UINT4, keeps = graft_row_integers_keeps(n_rows, n_tokens);
+    const int whole = graft_row_integers_halves(shape.kind), keeps = graft_row_integers_keeps(n_rows, n_tokens);
     const unsigned char *at[GRAFT_ROW_MOST];
     graft_row_ints lines[GRAFT_ROW_MOST];
     for (int r = 0; r < n_rows; r++) {
@@ -254,16 +309,28 @@ GRAFT_ROW_INLINE void graft_row_integers_weigh(const float *a, const float *b, i
     }
 }
 
+/* [any] Fills in scales and zero points of a run's groups; of those behind the row's last, which the last line may have
+ * room for, 0. */
+GRAFT_ROW_INLINE void graft_row_integers_factors(const struct graft_row_integers_tile *tile, const int n_rows,
+                                                 int64_t group, int64_t n, struct graft_row_factors *own) {
+    const int64_t there = graft_packed_left(tile->self->groups, group, n);
+    graft_row_factors_at(tile->self, tile->rows, n_rows, group, there, own);
+    for (int r = 0; r < n_rows; r++) {
+        for (int64_t g = there; g < n; g++) {
+            own->scales[r][g] = own->zeros[r][g] = 0.0F;
+        }
+    }
+}
+
 /* [any] Fills in what the parts of a run have. */
 GRAFT_ROW_INLINE void graft_row_integers_steps_at(const struct graft_row_integers_tile *tile,
                                                   const struct graft_row_integers_shape shape, const int n_rows,
                                                   const int n_tokens, const struct graft_row_integers_run *run,
                                                   struct graft_row_steps *factors) {
-    const struct graft_packed_rows *self = tile->self;
     const int64_t most = run->most, n = run->n, left = run->left;
     const float *steps = tile->steps + run->b * shape.many;
     struct graft_row_factors own;
-    graft_row_factors_at(self, tile->rows, n_rows, run->group * shape.many, run->groups * shape.many, &own);
+    graft_row_integers_factors(tile, n_rows, run->group * shape.many, run->groups * shape.many, &own);
     for (int r = 0; r < n_rows; r++) {
         float scales[GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND];
         if (most > 1) {
@@ -308,21 +375,49 @@ GRAFT_ROW_INLINE void graft_row_integers_block(const struct graft_row_integers_t
     }
 }
 
-/* [any] y of a tile. */
-GRAFT_ROW_INLINE void graft_row_integers_multiply(const struct graft_row_integers_tile *tile,
+/* [any] Fills it in for the rows of a tile, from byte `byte` on. */
+GRAFT_ROW_INLINE void graft_row_integers_ends(const struct graft_row_integers_tile *tile, const int n_rows,
+                                              int64_t byte, struct graft_row_integers_end *ends) {
+    for (int r = 0; r < n_rows; r++) {
+        memset(ends[r].codes, 0, sizeof ends[r].codes);
+        for (int64_t i = 0; byte + i < tile->self->row_bytes; i += GRAFT_ROW_INTEGERS_END) {
+            memcpy(ends[r].codes + i, tile->rows[r].codes + byte + i, GRAFT_ROW_INTEGERS_END);
+        }
+    }
+}
+
+/* [any] From byte `byte` on rows are what `ends` has. */
+GRAFT_ROW_INLINE void graft_row_integers_go_on(struct graft_row_integers_tile *tile, const int n_rows, int64_t byte,
+                                               const struct graft_row_integers_end *ends) {
+    for (int r = 0; r < n_rows; r++) { /* no array begins there */
+        tile->rows[r].codes = (const unsigned char *)((uintptr_t)ends[r].codes - (uintptr_t)byte);
+    }
+}
+
+/* [any] y of a tile, whose rows are not read again. */
+GRAFT_ROW_INLINE void graft_row_integers_multiply(struct graft_row_integers_tile *tile,
                                                   const struct graft_row_integers_shape shape, const int n_rows,
                                                   const int n_tokens, float *y) {
     const struct graft_packed_rows *self = tile->self;
-    const int64_t block = graft_row_integers_line(shape.kind) * shape.lines, blocks = self->in_features / block;
+    const int64_t block = graft_row_integers_line(shape.kind) * shape.lines;
+    const int64_t blocks = graft_row_integers_count(self, shape.kind), whole = self->in_features / block;
+    const int64_t end = whole * GRAFT_ROW_INTEGERS_BYTES; /* where blocks may end, there is a line in each */
     const int64_t most = shape.many == 1 ? self->group_size / block : 1;
     struct graft_row_steps factors;
+    struct graft_row_integers_end ends[GRAFT_ROW_MOST];
     graft_row_floats totals[GRAFT_ROW_SUMS] = {{0}};
+    if (shape.lines == 1 && whole < blocks) {
+        graft_row_integers_ends(tile, n_rows, end, ends);
+    }
     struct graft_row_integers_run run = {0, 0, 0, 0, most, most};
     for (; run.b < blocks; run.b += run.n) {
         run.n = graft_packed_left(blocks, run.b, GRAFT_ROW_GROUPS / shape.many);
         run.groups = run.n <= run.left ? 1 : 1 + (run.n - run.left + most - 1) / most;
         graft_row_integers_steps_at(tile, shape, n_rows, n_tokens, &run, &factors);
         for (int64_t i = 0; i < run.n; i++) {
+            if (shape.lines == 1 && run.b + i == whole) {
+                graft_row_integers_go_on(tile, n_rows, end, ends);
+            }
             graft_row_integers_block(tile, shape, n_rows, n_tokens, &factors, i * shape.many, run.b + i, totals);
         }
         run.left += (run.groups - 1) * most - run.n;
@@ -354,7 +449,7 @@ GRAFT_ROW_INLINE void graft_row_integers_rows(const struct graft_packed_rows *se
  * no more streams through memory than are read fast. */
 GRAFT_ROW_INLINE int graft_row_integers_side(const struct graft_row_integers_shape shape, const int n_tokens) {
     if (n_tokens == 1) {
-        return shape.is_near && shape.kind != GRAFT_ROW_KIND_UINT4 ? GRAFT_ROW_NEAR_ROWS : 3;
+        return shape.is_near && !graft_row_integers_halves(shape.kind) ? GRAFT_ROW_NEAR_ROWS : 3;
     }
     return n_tokens == 2 ? (GRAFT_ROW_LANES == 16 ? 4 : 3) : (GRAFT_ROW_LANES == 16 ? 3 : 2);
 }
@@ -378,7 +473,7 @@ GRAFT_ROW_INLINE void graft_row_integers_fetched(const struct graft_packed_rows 
                                                  int64_t first, int64_t n, float *y) {
     struct graft_row_integers_shape near = shape;
     near.is_near = 1;
-    if ((n_tokens == 1 || shape.kind != GRAFT_ROW_KIND_UINT4) && graft_row_is_near()) {
+    if ((n_tokens == 1 || !graft_row_integers_halves(shape.kind)) && graft_row_is_near()) {
         graft_row_integers_some(self, inputs, near, n_tokens, first, n, y);
     } else {
         graft_row_integers_some(self, inputs, shape, n_tokens, first, n, y);
@@ -402,7 +497,10 @@ GRAFT_ROW_INLINE void graft_row_integers_of(const struct graft_packed_rows *self
                                             const int n_tokens, int64_t first, int64_t n, float *y) {
     const int64_t line = graft_row_integers_line(kind);
     const int most = (int)(GRAFT_ROW_INTEGERS_BLOCK / line);
-    if (kind == GRAFT_ROW_KIND_UINT4 && self->group_size == line / 4) {
+    if (kind == GRAFT_ROW_KIND_FLOAT4) {
+        const struct graft_row_integers_shape shape = {kind, 1, (int32_t)(line / GRAFT_ROW_INTEGERS_FLOATS), 0, 0};
+        graft_row_integers_fetched(self, inputs, shape, n_tokens, first, n, y);
+    } else if (kind == GRAFT_ROW_KIND_UINT4 && self->group_size == line / 4) {
         graft_row_integers_shaped(self, inputs, kind, 1, 4, n_tokens, first, n, y);
     } else if (kind == GRAFT_ROW_KIND_UINT4 && self->group_size == line / 2) {
         graft_row_integers_shaped(self, inputs, kind, 1, 2, n_tokens, first, n, y);

@@ -4,9 +4,9 @@
  * each instruction set: they are written in the compiler's vectors (gcc 12, clang), as wide as the target has them.
  *
  * That file names a graft_row_unpack (GRAFT_ROW_FUNCTIONS) and perhaps what prepares inputs for such codes
- * (GRAFT_ROW_PREPARED), and makes its table of both: libgraft-sdk.a has those of the kinds here. A sum goes over groups,
- * and the inputs in each, in their order, as many sums side by side as there are lanes: nothing depends on the number
- * of tokens, threads or rows.
+ * (GRAFT_ROW_PREPARED), and makes its table of both: libgraft-sdk.a has those of the kinds here. A sum goes over
+ * groups, and the inputs in each, in their order, as many sums side by side as there are lanes: nothing depends on the
+ * number of tokens, threads or rows.
  */
 #ifndef GRAFT_PACKED_ROWS_LOOPS_H
 #define GRAFT_PACKED_ROWS_LOOPS_H
@@ -110,6 +110,36 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_uint4(const unsigned char *codes, in
 #endif
 }
 
+/* [any] E2M1, eight in a word likewise. There are no zero points. */
+GRAFT_ROW_INLINE graft_row_floats graft_row_float4(const unsigned char *codes, int64_t input, float zero) {
+    (void)zero;
+#if defined(__AVX512F__)
+    static const graft_row_ints shifts = {0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28};
+    static const graft_row_ints halves = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
+    static const graft_row_floats numbers = {0.0F,  0.5F,  1.0F,  1.5F,  2.0F,  3.0F,  4.0F,  6.0F,
+                                             -0.0F, -0.5F, -1.0F, -1.5F, -2.0F, -3.0F, -4.0F, -6.0F};
+    int64_t word;
+    memcpy(&word, codes + input / 2, sizeof word);
+    const __m512i words = _mm512_permutexvar_epi32((__m512i)halves, _mm512_set1_epi64(word));
+    return (graft_row_floats)_mm512_permutexvar_ps(_mm512_srlv_epi32(words, (__m512i)shifts), (__m512)numbers);
+#elif defined(__AVX2__)
+    static const graft_row_ints shifts = {0, 4, 8, 12, 16, 20, 24, 28};
+    static const graft_row_floats sizes = {0.0F, 0.5F, 1.0F, 1.5F, 2.0F, 3.0F, 4.0F, 6.0F};
+    int32_t word;
+    memcpy(&word, codes + input / 2, sizeof word);
+    const graft_row_ints some = (graft_row_ints)_mm256_set1_epi32(word) >> shifts;
+    const graft_row_ints size = (graft_row_ints)_mm256_permutevar8x32_ps((__m256)sizes, (__m256i)some); /* by 3 bits */
+    return (graft_row_floats)(size | (some & 8) << 28);
+#else
+    static const float numbers[] = {0.0F,  0.5F,  1.0F,  1.5F,  2.0F,  3.0F,  4.0F,  6.0F,
+                                    -0.0F, -0.5F, -1.0F, -1.5F, -2.0F, -3.0F, -4.0F, -6.0F};
+    const unsigned char *two = codes + input / 2;
+    const graft_row_floats some = {numbers[two[0] & 15], numbers[two[0] >> 4], numbers[two[1] & 15],
+                                   numbers[two[1] >> 4]};
+    return some;
+#endif
+}
+
 /* A row of the weight. */
 struct graft_row {
     const unsigned char *codes;           /* those of the first input first */
@@ -132,16 +162,31 @@ GRAFT_ROW_INLINE struct graft_row graft_row_at(const struct graft_packed_rows *s
     return row;
 }
 
+/* [any] Bytes of a scale. */
+GRAFT_ROW_INLINE int64_t graft_row_scale_size(graft_dtype dtype) {
+    return dtype == GRAFT_DTYPE_F32 ? 4 : dtype == GRAFT_DTYPE_U8 ? 1 : 2;
+}
+
+/* [any] 2^(byte - 127). 0 is below what f32 has as exponents. */
+GRAFT_ROW_INLINE float graft_row_power(unsigned char byte) {
+    const uint32_t bits = byte == 0 ? 1U << 22 : (uint32_t)byte << 23;
+    float number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
 /* [any] What the codes of a row's group are multiplied by. */
 GRAFT_ROW_INLINE float graft_row_scale(const struct graft_row *row, int64_t group) {
-    const uint16_t *halves = (const uint16_t *)row->scales->data + row->scale + group;
+    const int64_t at = row->scale + group;
     switch (row->scales->dtype) {
     case GRAFT_DTYPE_F16:
-        return graft_packed_half(*halves);
+        return graft_packed_half(((const uint16_t *)row->scales->data)[at]);
     case GRAFT_DTYPE_BF16:
-        return graft_f32_from_bf16(*halves);
+        return graft_f32_from_bf16(((const uint16_t *)row->scales->data)[at]);
+    case GRAFT_DTYPE_U8:
+        return graft_row_power(((const unsigned char *)row->scales->data)[at]);
     default:
-        return ((const float *)row->scales->data)[row->scale + group];
+        return ((const float *)row->scales->data)[at];
     }
 }
 
@@ -427,16 +472,18 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_packed_rows *self, graf
         graft_row_turned(self, unpack, portion);                                                                  \
     }
 
-/* Defines format##_prepared for a kind of codes, UINT4, UINT8, INT8 or FLOAT8; what a format's table has of it, if it
- * is built for prepared inputs of that kind. */
+/* Defines format##_prepared for a kind of codes, UINT4, UINT8, INT8, FLOAT8 or FLOAT4; what a format's table has of it,
+ * if it is built for prepared inputs of that kind. */
 #if defined(__AVX2__)
 #define GRAFT_ROW_PREPARED_UINT4(format) GRAFT_ROW_INTEGERS(format, GRAFT_ROW_KIND_UINT4)
 #define GRAFT_ROW_PREPARED_UINT8(format) GRAFT_ROW_INTEGERS(format, GRAFT_ROW_KIND_UINT8)
 #define GRAFT_ROW_PREPARED_INT8(format) GRAFT_ROW_INTEGERS(format, GRAFT_ROW_KIND_INT8)
+#define GRAFT_ROW_PREPARED_FLOAT4(format) GRAFT_ROW_INTEGERS(format, GRAFT_ROW_KIND_FLOAT4)
 #else
 #define GRAFT_ROW_PREPARED_UINT4(format) GRAFT_ROW_UNPREPARED(format)
 #define GRAFT_ROW_PREPARED_UINT8(format) GRAFT_ROW_UNPREPARED(format)
 #define GRAFT_ROW_PREPARED_INT8(format) GRAFT_ROW_UNPREPARED(format)
+#define GRAFT_ROW_PREPARED_FLOAT4(format) GRAFT_ROW_UNPREPARED(format)
 #endif
 #if defined(__AVX512BF16__)
 #define GRAFT_ROW_PREPARED_FLOAT8(format) GRAFT_ROW_ROUNDED(format)

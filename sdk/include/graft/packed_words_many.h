@@ -67,14 +67,14 @@ GRAFT_PACKED_INLINE void graft_packed_many_fill(const struct graft_packed *self,
 
 /* [any] graft_packed_prepared.size; its `prepare` and `multiply` for codes of so many bits, a constant. */
 GRAFT_PACKED_INLINE int64_t graft_packed_many_size(const struct graft_packed *self, const int is_bytes) {
-    const struct graft_many_shape shape = {self->bits, 0, is_bytes};
+    const struct graft_many_shape shape = {self->bits, 0, is_bytes, 0};
     return graft_many_size(shape, graft_packed_many_sizes(self, shape));
 }
 
 /* [any] See above. */
 GRAFT_PACKED_INLINE void graft_packed_many_prepare_bits(const struct graft_packed *self, const int is_bytes,
                                                         const int bits, const float *x, void *inputs) {
-    const struct graft_many_shape shape = {bits, 0, is_bytes};
+    const struct graft_many_shape shape = {bits, 0, is_bytes, 0};
     graft_many_prepare(shape, graft_packed_many_sizes(self, shape), x, inputs);
 }
 
@@ -82,7 +82,7 @@ GRAFT_PACKED_INLINE void graft_packed_many_prepare_bits(const struct graft_packe
 GRAFT_PACKED_INLINE void graft_packed_many_multiply_bits(const struct graft_packed *self, const int is_bytes,
                                                          const int bits, graft_many_fill fill, int64_t first, int64_t n,
                                                          const void *inputs, int64_t tokens, float *y) {
-    const struct graft_many_shape shape = {bits, 0, is_bytes};
+    const struct graft_many_shape shape = {bits, 0, is_bytes, 0};
     graft_many_multiply(self, shape, graft_packed_many_sizes(self, shape), fill, first, n, inputs, tokens, y,
                         self->out_features);
 }
