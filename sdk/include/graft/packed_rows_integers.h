@@ -94,14 +94,14 @@ GRAFT_ROW_INLINE int64_t graft_row_integers_line(const int kind) {
 }
 
 /* [any] Whether whole blocks make a group. */
-GRAFT_ROW_INLINE int graft_row_integers_whole(const struct graft_packed_rows *self) {
-    return self->group_size % GRAFT_ROW_INTEGERS_BLOCK == 0 && self->in_features % GRAFT_ROW_INTEGERS_BLOCK == 0;
+GRAFT_ROW_INLINE int graft_row_integers_whole(const struct graft_packed_rows *self, const int kind) {
+    return kind != GRAFT_ROW_KIND_FLOAT4 && self->group_size % GRAFT_ROW_INTEGERS_BLOCK == 0 &&
+           self->in_features % GRAFT_ROW_INTEGERS_BLOCK == 0;
 }
 
-/* [any] Lines of a block: those of whole ones or, of 4 bits, a single line, which may have several groups. */
+/* [any] Lines of a block: those of whole ones or, else, a single line, which of 4 bits may have several groups. */
 GRAFT_ROW_INLINE int64_t graft_row_integers_lines(const struct graft_packed_rows *self, const int kind) {
-    const int is_whole = kind != GRAFT_ROW_KIND_FLOAT4 && graft_row_integers_whole(self);
-    return is_whole ? GRAFT_ROW_INTEGERS_BLOCK / graft_row_integers_line(kind) : 1;
+    return graft_row_integers_whole(self, kind) ? GRAFT_ROW_INTEGERS_BLOCK / graft_row_integers_line(kind) : 1;
 }
 
 /* [any] Groups of a block, 1 for larger ones. */
@@ -126,19 +126,20 @@ GRAFT_ROW_INLINE int64_t graft_row_integers_blocks(const struct graft_packed_row
     return graft_row_integers_count(self, kind) * graft_row_integers_bytes(kind, graft_row_integers_lines(self, kind));
 }
 
-/* [any] Whether a line of 4 bits has one group, or several; of float4 32 inputs make one. */
+/* [any] Whether a line has one group or, of 4 bits, several; of float4 32 inputs make one. */
 GRAFT_ROW_INLINE int graft_row_integers_divides(const struct graft_packed_rows *self, const int kind) {
     const int64_t line = graft_row_integers_line(kind), size = self->group_size;
     if (kind == GRAFT_ROW_KIND_FLOAT4) {
         return size == GRAFT_ROW_INTEGERS_FLOATS;
     }
-    return graft_row_integers_halves(kind) && (size % line == 0 || size == line / 2 || size == line / 4);
+    return self->groups == 1 || size % line == 0 ||
+           (graft_row_integers_halves(kind) && (size == line / 2 || size == line / 4));
 }
 
 /* [any] graft_packed_prepared.size. */
 GRAFT_ROW_INLINE int64_t graft_row_integers_size(const struct graft_packed_rows *self, const int kind) {
     const int ends = self->in_features % (2 * GRAFT_ROW_INTEGERS_END) == 0;
-    const int is_whole = kind != GRAFT_ROW_KIND_FLOAT4 && graft_row_integers_whole(self);
+    const int is_whole = graft_row_integers_whole(self, kind);
     if (self->group_of != NULL || !(is_whole || (ends && graft_row_integers_divides(self, kind)))) {
         return 0;
     }
@@ -402,7 +403,7 @@ GRAFT_ROW_INLINE void graft_row_integers_multiply(struct graft_row_integers_tile
     const int64_t block = graft_row_integers_line(shape.kind) * shape.lines;
     const int64_t blocks = graft_row_integers_count(self, shape.kind), whole = self->in_features / block;
     const int64_t end = whole * GRAFT_ROW_INTEGERS_BYTES; /* where blocks may end, there is a line in each */
-    const int64_t most = shape.many == 1 ? self->group_size / block : 1;
+    const int64_t most = shape.many == 1 ? (self->group_size + block - 1) / block : 1;
     struct graft_row_steps factors;
     struct graft_row_integers_end ends[GRAFT_ROW_MOST];
     graft_row_floats totals[GRAFT_ROW_SUMS] = {{0}};
@@ -485,7 +486,7 @@ GRAFT_ROW_INLINE void graft_row_integers_shaped(const struct graft_packed_rows *
                                                 const int kind, const int lines, const int many, const int n_tokens,
                                                 int64_t first, int64_t n, float *y) {
     const struct graft_row_integers_shape stored = {kind, lines, many, 1, 0}, same = {kind, lines, many, 0, 0};
-    if (self->zeros != NULL) {
+    if (kind != GRAFT_ROW_KIND_INT8 && kind != GRAFT_ROW_KIND_FLOAT4 && self->zeros != NULL) {
         graft_row_integers_fetched(self, inputs, stored, n_tokens, first, n, y);
     } else {
         graft_row_integers_fetched(self, inputs, same, n_tokens, first, n, y);
@@ -498,13 +499,13 @@ GRAFT_ROW_INLINE void graft_row_integers_of(const struct graft_packed_rows *self
     const int64_t line = graft_row_integers_line(kind);
     const int most = (int)(GRAFT_ROW_INTEGERS_BLOCK / line);
     if (kind == GRAFT_ROW_KIND_FLOAT4) {
-        const struct graft_row_integers_shape shape = {kind, 1, (int32_t)(line / GRAFT_ROW_INTEGERS_FLOATS), 0, 0};
-        graft_row_integers_fetched(self, inputs, shape, n_tokens, first, n, y);
+        const int many = (int)(line / GRAFT_ROW_INTEGERS_FLOATS);
+        graft_row_integers_shaped(self, inputs, kind, 1, many, n_tokens, first, n, y);
     } else if (kind == GRAFT_ROW_KIND_UINT4 && self->group_size == line / 4) {
         graft_row_integers_shaped(self, inputs, kind, 1, 4, n_tokens, first, n, y);
     } else if (kind == GRAFT_ROW_KIND_UINT4 && self->group_size == line / 2) {
         graft_row_integers_shaped(self, inputs, kind, 1, 2, n_tokens, first, n, y);
-    } else if (kind == GRAFT_ROW_KIND_UINT4 && most > 1 && !graft_row_integers_whole(self)) {
+    } else if (most > 1 && !graft_row_integers_whole(self, kind)) {
         graft_row_integers_shaped(self, inputs, kind, 1, 1, n_tokens, first, n, y);
     } else {
         graft_row_integers_shaped(self, inputs, kind, most, 1, n_tokens, first, n, y);
