@@ -20,10 +20,11 @@ static int add(void *data, char *note_take, struct graft_error *error) {
     return GRAFT_OK;
 }
 
-/* What a user of a model with operations that cannot be undone is to know before it is to be saved. */
+/* What a user of a model with operations that cannot be undone is to know before it is to be saved, which none with
+ * adapters can be. */
 static int note_final(struct graft_model *model, struct graft_error *error) {
     const struct graft_computed *final = graft_save_irreversible(model->plan);
-    return final == NULL
+    return final == NULL || model->adapters.n > 0
                ? GRAFT_OK
                : add(model,
                      graft_format("the operation %s of plugin %s, at \"%s\", cannot be undone: this model can be saved "
