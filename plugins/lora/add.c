@@ -54,7 +54,7 @@ static void add_block(const struct work *work, const struct lora_addition *addit
         const int64_t first = block * columns->rank * LORA_BLOCK;
         if (columns->bf16 != NULL) {
             columns->loops->add_bf16(columns->bf16 + first, addition->narrow + row * columns->rank, columns->rank,
-                                     sums);
+                                     columns->factor, sums);
         } else {
             columns->loops->add(columns->f32 + first, addition->narrow + row * columns->rank, columns->rank, sums);
         }

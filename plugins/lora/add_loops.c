@@ -33,13 +33,13 @@ static void add(const float *columns, const float *narrow, int64_t rank, float *
     add_sums(sums, y);
 }
 
-static void add_bf16(const uint16_t *columns, const float *narrow, int64_t rank, float *y) {
+static void add_bf16(const uint16_t *columns, const float *narrow, int64_t rank, float factor, float *y) {
     numbers sums[SUMS] = {{0}};
     halves row[SUMS];
     for (int64_t r = 0; r < rank; r++) {
         memcpy(row, columns + r * LORA_BLOCK, sizeof row);
         for (int i = 0; i < SUMS; i++) {
-            sums[i] += narrow[r] * (numbers)(__builtin_convertvector(row[i], words) << 16);
+            sums[i] += factor * narrow[r] * (numbers)(__builtin_convertvector(row[i], words) << 16);
         }
     }
     add_sums(sums, y);

@@ -6,18 +6,27 @@
 
 #include "graft/convert.h"
 
-static int64_t count_numbers(const struct lora_columns *columns) {
-    return (columns->out_features + LORA_BLOCK - 1) / LORA_BLOCK * columns->rank * LORA_BLOCK;
+static int is_bf16(const struct graft_weight *weight) {
+    int is = 1;
+    for (int32_t i = 0; i < weight->n_blocks; i++) {
+        is = is && graft_weight_block(weight, i)->dtype == GRAFT_DTYPE_BF16;
+    }
+    return is;
 }
 
-int lora_columns_init(struct lora_columns *columns, int64_t rank, int64_t out_features) {
-    *columns = (struct lora_columns){.rank = rank, .out_features = out_features, .loops = lora_add_loops_get()};
-    const size_t bytes = (size_t)count_numbers(columns) * sizeof *columns->f32;
-    columns->f32 = aligned_alloc(64, bytes);
-    if (columns->f32 == NULL) {
+int lora_columns_init(struct lora_columns *columns, const struct graft_weight *b, int64_t rank, int64_t out_features,
+                      float factor) {
+    *columns = (struct lora_columns){
+        .rank = rank, .out_features = out_features, .factor = factor, .loops = lora_add_loops_get()};
+    const size_t n = (size_t)((out_features + LORA_BLOCK - 1) / LORA_BLOCK * LORA_BLOCK * rank);
+    const size_t bytes = n * (is_bf16(b) ? sizeof *columns->bf16 : sizeof *columns->f32);
+    void *numbers = aligned_alloc(64, bytes);
+    if (numbers == NULL) {
         return -1;
     }
-    memset(columns->f32, 0, bytes);
+    memset(numbers, 0, bytes);
+    columns->bf16 = is_bf16(b) ? numbers : NULL;
+    columns->f32 = is_bf16(b) ? NULL : numbers;
     return 0;
 }
 
@@ -28,30 +37,14 @@ void lora_columns_finish(struct lora_columns *columns) {
     columns->bf16 = NULL;
 }
 
-void lora_columns_set(struct lora_columns *columns, int64_t output, const float *row, int64_t stride, float factor) {
-    float *to = columns->f32 + output / LORA_BLOCK * columns->rank * LORA_BLOCK + output % LORA_BLOCK;
+void lora_columns_set(struct lora_columns *columns, int64_t output, const float *row, int64_t stride) {
+    const int64_t first = output / LORA_BLOCK * columns->rank * LORA_BLOCK + output % LORA_BLOCK;
     for (int64_t r = 0; r < columns->rank; r++) {
-        to[r * LORA_BLOCK] = factor * row[r * stride];
+        const int64_t at = first + r * LORA_BLOCK;
+        if (columns->bf16 != NULL) {
+            columns->bf16[at] = graft_bf16_from_f32(row[r * stride]);
+        } else {
+            columns->f32[at] = columns->factor * row[r * stride];
+        }
     }
-}
-
-int lora_columns_narrow(struct lora_columns *columns) {
-    const int64_t n = count_numbers(columns);
-    uint32_t any = 0;
-    for (int64_t i = 0; i < n; i++) {
-        any |= graft_bits_from_f32(columns->f32[i]);
-    }
-    if ((any & 0xffff) != 0) {
-        return 0;
-    }
-    columns->bf16 = aligned_alloc(64, (size_t)n * sizeof *columns->bf16);
-    if (columns->bf16 == NULL) {
-        return -1;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        columns->bf16[i] = graft_bf16_from_f32(columns->f32[i]);
-    }
-    free(columns->f32);
-    columns->f32 = NULL;
-    return 0;
 }

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lora_B [out, rank] times its factor, as a few tokens are multiplied with it: the numbers of neighbouring outputs side
- * by side, since rows so short are not worth multiplying one by one. */
+/* lora_B [out, rank] as a few tokens are multiplied with it: the numbers of neighbouring outputs side by side, since
+ * rows so short are not worth multiplying one by one. */
 #ifndef LORA_COLUMNS_H
 #define LORA_COLUMNS_H
 
 #include "add_loops.h"
 #include "graft/call.h"
+#include "graft/tensor.h"
 #include "rows.h"
 
 struct lora_columns {
     int64_t rank;
     int64_t out_features;
+    float factor;
     const struct lora_add_loops *loops;
-    /* [blocks of outputs, rank, LORA_BLOCK] (add_loops.h): factor * lora_B, with zeros behind the last output. One of
-     * the two: bf16 where that holds all of them exactly, as it does what is bf16 in the file times a power of two;
-     * both NULL: there are none. */
+    /* [blocks of outputs, rank, LORA_BLOCK], with zeros behind the last output. One of the two: factor * lora_B; or,
+     * where that is bf16, which does not hold its products with every factor, lora_B as it is. Both NULL: there are
+     * none. */
     float *f32;
     uint16_t *bf16;
 };
 
-/* [load] Makes them, of zeros, as f32; -1 where memory ran out. Whatever comes of it is to be finished. */
-int lora_columns_init(struct lora_columns *columns, int64_t rank, int64_t out_features);
+/* [load] Makes them, of zeros, for `b`, or what of it has so many outputs and this rank; -1 where memory ran out.
+ * Whatever comes of it is to be finished. */
+int lora_columns_init(struct lora_columns *columns, const struct graft_weight *b, int64_t rank, int64_t out_features,
+                      float factor);
 void lora_columns_finish(struct lora_columns *columns);
 
 /* [load] Row `output` of lora_B, whose numbers lie `stride` apart. */
-void lora_columns_set(struct lora_columns *columns, int64_t output, const float *row, int64_t stride, float factor);
-
-/* [load] Once all are set: keeps them as bf16 where nothing is lost, since a token reads all of them. -1 where memory
- * ran out. */
-int lora_columns_narrow(struct lora_columns *columns);
+void lora_columns_set(struct lora_columns *columns, int64_t output, const float *row, int64_t stride);
 
 /* Whether there are any. */
 static inline int lora_columns_exist(const struct lora_columns *columns) {

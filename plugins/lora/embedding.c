@@ -7,6 +7,7 @@
 #include "graft/kernels.h"
 #include "lora.h"
 #include "rows.h"
+#include "stored.h"
 
 /* What an adapter has for the module. */
 struct part {
@@ -36,10 +37,12 @@ static int describe_part(const struct graft_sink *sink, const struct lora_adapte
         graft_real_arg("factor", adapter->factor),
         graft_int_arg("has_base", adapter->has_base),
     };
-    return adapter->kind == LORA_WHOLE
-               ? graft_describe_child(sink, adapter->child, "Embedding", GRAFT_INTERFACE_EMBEDDING, args, 2, error)
-               : graft_describe_child(sink, adapter->child, lora_embedding_pair_class.name, GRAFT_INTERFACE_EMBEDDING,
-                                      args, 5, error);
+    if (adapter->kind == LORA_EMBEDDING) {
+        return graft_describe_child(sink, adapter->child, lora_embedding_pair_class.name, GRAFT_INTERFACE_EMBEDDING,
+                                    args, 5, error);
+    }
+    int status = graft_describe_child(sink, adapter->child, "Embedding", GRAFT_INTERFACE_EMBEDDING, args, 2, error);
+    return status == GRAFT_OK ? lora_describe_whole(sink, adapter->child, error) : status;
 }
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,

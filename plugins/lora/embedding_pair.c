@@ -9,6 +9,7 @@
 #include "graft/describe.h"
 #include "graft/kernels.h"
 #include "lora.h"
+#include "stored.h"
 
 struct pair {
     const struct graft_module *a;    /* an Embedding [num_embeddings, rank] */
@@ -39,7 +40,13 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     if (status == GRAFT_OK && graft_args_int(args, "has_base", 0) != 0) {
         status = describe_embedding(sink, "base_layer", num_embeddings, embedding_dim, error);
     }
-    return status;
+    if (status == GRAFT_OK) {
+        status = lora_describe_stored(sink, "lora_embedding_A", "lora_embedding_A.weight", 1, error);
+    }
+    if (status == GRAFT_OK) {
+        status = lora_describe_stored(sink, "lora_embedding_B", "lora_embedding_B.weight", 0, error);
+    }
+    return status == GRAFT_OK ? lora_describe_stored(sink, "base_layer.weight", "base_layer.weight", 0, error) : status;
 }
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
@@ -99,27 +106,6 @@ static int forward(void *instance, const struct graft_call *call, const struct g
 
 static const struct graft_embedding vtable = {.struct_size = sizeof vtable, .forward = forward};
 
-static const char *const a_source[] = {"lora_embedding_A"}, *const a_target[] = {"lora_embedding_A.weight"};
-static const char *const b_source[] = {"lora_embedding_B"}, *const b_target[] = {"lora_embedding_B.weight"};
-
-static const struct graft_operation transpose[] = {
-    {.struct_size = sizeof transpose[0], .kind = GRAFT_OP_TRANSPOSE, .dim = 0, .dim1 = 1},
-};
-
-static const struct graft_conversion conversions[] = {
-    {
-        .struct_size = sizeof conversions[0],
-        .n_sources = 1,
-        .sources = a_source,
-        .n_targets = 1,
-        .targets = a_target,
-        .n_operations = 1,
-        .operations = transpose,
-        .operation_stride = sizeof transpose[0],
-    },
-    GRAFT_RENAMING(b_source, b_target),
-};
-
 const struct graft_class lora_embedding_pair_class = {
     .struct_size = sizeof lora_embedding_pair_class,
     .name = "LoraEmbeddingPair",
@@ -128,7 +114,4 @@ const struct graft_class lora_embedding_pair_class = {
     .create = create,
     .destroy = free,
     .forward = &vtable,
-    .conversions = conversions,
-    .n_conversions = sizeof conversions / sizeof conversions[0],
-    .conversion_stride = sizeof conversions[0],
 };

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Adapters for experts: for those that are modules, under whatever class their projections have, and for stacked ones.
-# usage: experts.sh HOST PLUGINS_FOLDER GOLDENS_FOLDER MAKE_ADAPTER
+# usage: experts.sh HOST PLUGINS_FOLDER GOLDENS_FOLDER MAKE_ADAPTER MAKE_ROUNDED
 set -eu
-host=$1 plugins=$2 goldens=$3 quantized=$3/quantized make_adapter=$4
+host=$1 plugins=$2 goldens=$3 quantized=$3/quantized make_adapter=$4 make_rounded=$5
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -22,6 +22,12 @@ make() { # make CASE LAYERS HIDDEN INNER: an adapter for all experts, and anothe
         mkdir "$scratch/$case.$seed"
         "$make_adapter" "$scratch/$case.$seed" $seed "$layers" 3 "$@"
     done
+}
+
+rounded() { # rounded ADAPTER: a copy of it in bf16, as $scratch/rounded
+    mkdir -p "$scratch/rounded"
+    cp "$1/adapter_config.json" "$scratch/rounded"
+    "$make_rounded" "$1/adapter_model.safetensors" "$scratch/rounded/adapter_model.safetensors"
 }
 
 run() { # run NAME PLUGINS OPTIONS
@@ -47,6 +53,10 @@ for line in 'gptq_int4_qwen2_moe gptq 2 3 128 64' 'awq_int4_qwen2_moe awq 2 4 12
     cmp -s "$scratch/base.logits" "$scratch/one.logits" && fail "$case: an adapter changes nothing"
     grep -q " -> LoraLinear by lora .* in $((2 * 3 * experts)) modules" "$scratch/one.report" ||
         fail "$case: not all projections are wrapped: $(cat "$scratch/one.report")"
+    rounded "$one"
+    run stored "$list" --input-ids 5,6,7,8,9 --adapter "$scratch/rounded"
+    run bf16 "$list" --input-ids 5,6,7,8,9 --adapter "$one" --plugin-option lora.dtype=bfloat16
+    cmp "$scratch/stored.logits" "$scratch/bf16.logits" || fail "$case: rounded, not as an adapter stored in bf16"
 
     run two "$list" --input-ids 3,1 --adapter "$two"
     run none "$method,sequential_experts" --input-ids 4
@@ -99,6 +109,19 @@ for line in "$oss gpt_oss gpt_oss_experts gpt_oss_one" "$quantized/mxfp4_gpt_oss
     # shellcheck disable=SC2086
     ids "$1" "lora,$2" --threads 3 --input-ids 5,6,7,8,9 $one >"$scratch/threads"
     head -n 1 "$scratch/alone" | cmp - "$scratch/threads" || fail 'differs with the number of threads'
+done
+
+for name in gpt_oss_experts gpt_oss_one; do
+    echo "stacked, rounded: $name"
+    rounded "$stacked/$name"
+    for prompt in 5,6,7 "$(seq -s, 1 40)"; do
+        ids "$oss" gpt_oss,lora --input-ids "$prompt" --adapter "$scratch/rounded" --logits "$scratch/stored.logits" \
+            >"$scratch/stored"
+        ids "$oss" gpt_oss,lora --input-ids "$prompt" --adapter "$stacked/$name" --logits "$scratch/rounded.logits" \
+            --plugin-option lora.dtype=bfloat16 >"$scratch/ids"
+        cmp "$scratch/stored" "$scratch/ids" || fail 'other ids'
+        cmp "$scratch/stored.logits" "$scratch/rounded.logits" || fail 'other logits'
+    done
 done
 
 refused() { # refused WORDS SCRIPT [MODEL PLUGINS [ADAPTER]]: an adapter whose config a script of sed has changed

@@ -67,6 +67,8 @@ make whole 4 2 0 'model.layers.#.self_attn.q_proj:64:64' 'model.layers.#.self_at
 same 'one whole' lora --model "$model" --adapter "$scratch/whole_q"
 same 'all whole' lora --model "$model" --adapter "$scratch/whole"
 same 'one whole, others beside' lora --model "$model" --adapter a="$scratch/whole_q" --adapter b="$adapters/patterns_rslora"
+same 'one whole, others beside, rounded' lora --model "$model" --adapter a="$scratch/whole_q" \
+    --adapter b="$adapters/attention_r8" --plugin-option lora.dtype=bfloat16
 status=0
 run_twice() {
     "$host" --quiet --plugins-dir "$plugins" --plugins fused_qkv,lora --model "$model" --input-ids 1 --output-ids \

@@ -8,6 +8,7 @@
 #include "adapters.h"
 #include "graft/describe.h"
 #include "lora.h"
+#include "stored.h"
 
 static int32_t merging;
 static const struct graft_threads *threads;
@@ -45,10 +46,11 @@ static int describe_child(const struct graft_sink *sink, const struct lora_adapt
         graft_int_arg("rank", adapter->rank),
         graft_real_arg("factor", adapter->factor),
     };
-    return adapter->kind == LORA_WHOLE
-               ? graft_describe_child(sink, adapter->child, "Linear", GRAFT_INTERFACE_LINEAR, args, 3, error)
-               : graft_describe_child(sink, adapter->child, lora_pair_class.name, GRAFT_INTERFACE_LINEAR, args, 5,
-                                      error);
+    if (adapter->kind == LORA_PAIR) {
+        return graft_describe_child(sink, adapter->child, lora_pair_class.name, GRAFT_INTERFACE_LINEAR, args, 5, error);
+    }
+    int status = graft_describe_child(sink, adapter->child, "Linear", GRAFT_INTERFACE_LINEAR, args, 3, error);
+    return status == GRAFT_OK ? lora_describe_whole(sink, adapter->child, error) : status;
 }
 
 static int describe_part(const struct graft_config *config, const struct graft_args *args,

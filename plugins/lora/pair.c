@@ -11,6 +11,7 @@
 #include "graft/kernels.h"
 #include "lora.h"
 #include "merge.h"
+#include "stored.h"
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
@@ -18,9 +19,13 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     (void)cls;
     (void)config;
     int status = graft_describe_linear(sink, "lora_A", graft_args_int(args, "in_features", 0), rank, 0, error);
-    return status == GRAFT_OK
-               ? graft_describe_linear(sink, "lora_B", rank, graft_args_int(args, "out_features", 0), 0, error)
-               : status;
+    if (status == GRAFT_OK) {
+        status = graft_describe_linear(sink, "lora_B", rank, graft_args_int(args, "out_features", 0), 0, error);
+    }
+    if (status == GRAFT_OK) {
+        status = lora_describe_stored(sink, "lora_A.weight", "lora_A.weight", 0, error);
+    }
+    return status == GRAFT_OK ? lora_describe_stored(sink, "lora_B.weight", "lora_B.weight", 0, error) : status;
 }
 
 static int read_columns(struct lora_pair *self) {
@@ -30,16 +35,16 @@ static int read_columns(struct lora_pair *self) {
         return 0;
     }
     float *row = malloc((size_t)self->rank * sizeof *row);
-    if (row == NULL || lora_columns_init(&self->columns, self->rank, self->out_features) != 0) {
+    if (row == NULL || lora_columns_init(&self->columns, b.weight, self->rank, self->out_features, self->factor) != 0) {
         free(row);
         return -1;
     }
     for (int64_t o = 0; o < self->out_features; o++) {
         lora_read_row(b.weight, b.first_row + o, row);
-        lora_columns_set(&self->columns, o, row, 1, self->factor);
+        lora_columns_set(&self->columns, o, row, 1);
     }
     free(row);
-    return lora_columns_narrow(&self->columns);
+    return 0;
 }
 
 static void destroy(void *instance) {

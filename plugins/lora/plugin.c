@@ -6,6 +6,7 @@
 
 #include "adapters.h"
 #include "lora.h"
+#include "stored.h"
 #include "targets.h"
 
 /* What adapters may have for a module. */
@@ -65,6 +66,8 @@ static const struct graft_replacement replacements[] = {
     },
 };
 
+static const char *const dtypes[] = {"auto", "bfloat16", NULL};
+
 static const struct graft_option options[] = {
     {
         .struct_size = sizeof options[0],
@@ -72,6 +75,14 @@ static const struct graft_option options[] = {
         .name = "merge",
         .help = "Adds a single adapter to the weights while the model is loaded, where those are floats",
         .default_value = "false",
+    },
+    {
+        .struct_size = sizeof options[0],
+        .kind = GRAFT_OPTION_STRING,
+        .name = "dtype",
+        .help = "What adapters are kept as: auto, as they are stored; bfloat16, rounded while they are loaded",
+        .default_value = "auto",
+        .choices = dtypes,
     },
 };
 
@@ -84,6 +95,7 @@ static const struct graft_host *host;
 static int init(struct graft_error *error) {
     (void)error;
     lora_set_regexes(host->get_extension(GRAFT_REGEX_ID));
+    lora_set_rounding(strcmp(graft_args_string(host->options(&plugin), "dtype", ""), "bfloat16") == 0);
     lora_set_merging((int32_t)graft_args_int(host->options(&plugin), "merge", 0),
                      host->get_extension(GRAFT_THREADS_ID));
     return GRAFT_OK;
@@ -104,7 +116,7 @@ static const struct graft_plugin plugin = {
     .class_stride = sizeof classes[0],
     .init = init,
     .options = options,
-    .n_options = 1,
+    .n_options = sizeof options / sizeof options[0],
     .option_stride = sizeof options[0],
 };
 

@@ -9,6 +9,7 @@
 #include "graft/kernels.h"
 #include "lora.h"
 #include "merge.h"
+#include "stored.h"
 
 enum { PROJECTIONS = GRAFT_EXPERTS_DOWN + 1 };
 
@@ -34,15 +35,13 @@ static int64_t rank_of(const struct graft_args *args, int which) {
 
 /* Where both are adapted, PEFT wraps the module twice: the tensors of the parameter that comes first are those of what
  * the outer one calls its base_layer. */
-static int describe_renaming(const struct graft_sink *sink, const struct graft_args *args, int which, const char *part,
-                             struct graft_error *error) {
+static int describe_stored(const struct graft_sink *sink, const struct graft_args *args, int which, const char *part,
+                           struct graft_error *error) {
     const int is_inner = which == LORA_GATE_UP && rank_of(args, LORA_DOWN) > 0;
     char from[64], to[64];
-    const char *source = from, *target = to;
     (void)snprintf(from, sizeof from, "%s%s.weight", is_inner ? "base_layer." : "", part);
     (void)snprintf(to, sizeof to, "%s_%s", lora_stacked_names[which], part);
-    const struct graft_conversion renaming = GRAFT_RENAMING(&source, &target);
-    return sink->conversion(sink->data, &renaming, error);
+    return lora_describe_stored(sink, from, to, 0, error);
 }
 
 static int describe_part(const struct graft_sink *sink, const struct graft_args *args, int which, const char *part,
@@ -50,7 +49,7 @@ static int describe_part(const struct graft_sink *sink, const struct graft_args 
     char name[64];
     (void)snprintf(name, sizeof name, "%s_%s", lora_stacked_names[which], part);
     int status = graft_describe_parameter(sink, name, 2, shape, 0, GRAFT_INIT_NONE, error);
-    return status == GRAFT_OK ? describe_renaming(sink, args, which, part, error) : status;
+    return status == GRAFT_OK ? describe_stored(sink, args, which, part, error) : status;
 }
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
@@ -88,15 +87,14 @@ static int find_output(const struct graft_args *args, int which, int64_t row, in
 }
 
 /* -1 where memory ran out. */
-static int read_rows(struct stack *self, const struct graft_args *args, int which, const struct graft_weight *b,
-                     float factor) {
+static int read_rows(struct stack *self, const struct graft_args *args, int which, const struct graft_weight *b) {
     float *row = malloc((size_t)b->columns * sizeof *row);
     for (int64_t i = 0; i < b->rows && row != NULL; i++) {
         int64_t output;
         struct lora_columns *columns = self->projections[find_output(args, which, i, &output)].columns;
         lora_read_row(b, i, row);
         for (int64_t e = 0; e < self->num_experts; e++) {
-            lora_columns_set(&columns[e], output, row + e, self->num_experts, factor);
+            lora_columns_set(&columns[e], output, row + e, self->num_experts);
         }
     }
     free(row);
@@ -109,18 +107,13 @@ static int make_columns(struct stack *self, const struct graft_args *args, int w
     const int end = which == LORA_DOWN ? PROJECTIONS : GRAFT_EXPERTS_DOWN;
     const int64_t outputs = b->rows / (end - first), n = (end - first) * self->num_experts;
     struct lora_columns *columns = self->projections[first].columns;
-    const char *factor = which == LORA_DOWN ? "down_proj_factor" : "gate_up_proj_factor";
+    const char *name = which == LORA_DOWN ? "down_proj_factor" : "gate_up_proj_factor";
+    const float factor = (float)graft_args_real(args, name, 1.0);
     int status = 0;
     for (int64_t i = 0; i < n && status == 0; i++) {
-        status = lora_columns_init(&columns[i], rank_of(args, which), outputs);
+        status = lora_columns_init(&columns[i], b, rank_of(args, which), outputs, factor);
     }
-    if (status == 0) {
-        status = read_rows(self, args, which, b, (float)graft_args_real(args, factor, 1.0));
-    }
-    for (int64_t i = 0; i < n && status == 0; i++) {
-        status = lora_columns_narrow(&columns[i]);
-    }
-    return status;
+    return status == 0 ? read_rows(self, args, which, b) : status;
 }
 
 static int bind(struct stack *self, const struct graft_build *build, int which, struct graft_error *error) {

@@ -1,9 +1,9 @@
 #!/bin/sh
 # The plugin at the command line: what plan tells of adapters, scales, stacks, merging, and what is refused. That results
 # are right is for the goldens (tests/goldens/test_adapted.c).
-# usage: test.sh HOST PLUGINS_FOLDER GOLDENS_SOURCE
+# usage: test.sh HOST PLUGINS_FOLDER GOLDENS_SOURCE MAKE_ROUNDED
 set -eu
-host=$1 plugins=$2 lora=$3/lora
+host=$1 plugins=$2 lora=$3/lora make_rounded=$4
 model=$lora/llama adapters=$lora/llama/adapters
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -50,6 +50,10 @@ grep -q 'Linear -> LoraLinear by lora .* in 14 modules' "$scratch/plan" || fail 
 grep -q 'adapter  *default: .*attention_r8, 8 tensors, scale 1$' "$scratch/plan" || fail 'the first adapter'
 grep -q 'adapter  *b: .*patterns_rslora, 28 tensors, scale 0.5$' "$scratch/plan" || fail 'the second adapter'
 grep -q ' 0 bytes copied' "$scratch/plan" || fail 'something is copied'
+"$host" plan --plugins-dir "$plugins" --plugins lora --model "$model" --adapter "$adapters/attention_r8" \
+    --plugin-option lora.dtype=bfloat16 >"$scratch/plan"
+grep -q 'converted .*q_proj.adapter.default.lora_A.weight: bf16' "$scratch/plan" || fail 'what is rounded'
+grep -q 'cannot be undone' "$scratch/plan" && fail 'a note on saving a model that is not saved'
 "$host" plan --plugins-dir "$plugins" --plugins lora --model "$model" --adapter "$adapters/attention_r8" --json |
     tr -d ' \n' | grep -q '"adapters":\[{"name":"default","directory":"[^"]*attention_r8","scale":1.0,"tensors":8}\]' ||
     fail 'JSON'
@@ -92,6 +96,40 @@ for case in "lora --adapter a=$adapters/attention_r8 --adapter b=$adapters/patte
     logits merged.safetensors $case --plugin-option lora.merge=true
     cmp -s "$scratch/beside.safetensors" "$scratch/merged.safetensors" || fail "merged: $case"
 done
+
+echo 'rounded to bf16 while they are loaded: as adapters that were stored so'
+same() { # same MODEL PLUGINS ADAPTER OPTIONS: in prompts of few and many tokens, and generating
+    base=$lora/$1 list=$2 adapter=$lora/$1/adapters/$3
+    shift 3
+    mkdir -p "$scratch/rounded"
+    cp "$adapter/adapter_config.json" "$scratch/rounded"
+    "$make_rounded" "$adapter/adapter_model.safetensors" "$scratch/rounded/adapter_model.safetensors"
+    for options in "--dtype float32 --input-ids 5,6,7" "--dtype auto --input-ids 5,6,7" \
+        "--dtype float32 --input-ids $(seq -s, 1 40)" "--dtype auto --input-ids $(seq -s, 1 40)"; do
+        for how in "auto $scratch/rounded" "bfloat16 $adapter"; do
+            # shellcheck disable=SC2086 # words
+            "$host" --quiet --plugins-dir "$plugins" --plugins "$list" --model "$base" $options --output-ids \
+                --max-new-tokens 4 --logits "$scratch/${how%% *}.logits" --plugin-option "lora.dtype=${how%% *}" \
+                --adapter "${how#* }" "$@" >"$scratch/${how%% *}.ids"
+        done
+        cmp "$scratch/auto.logits" "$scratch/bfloat16.logits" || fail "other logits: $adapter, $options $*"
+        cmp "$scratch/auto.ids" "$scratch/bfloat16.ids" || fail "other ids: $adapter, $options $*"
+    done
+}
+for adapter in attention_r8 patterns_rslora embedding head_saved; do
+    same llama lora $adapter
+done
+same llama lora attention_r8 --adapter-scale default=0.3
+same llama lora attention_r8 --plugin-option lora.merge=true
+same llama int8_linear,lora attention_r8
+same llama_gptq gptq,lora on_quantized
+same qwen2_moe lora every_expert
+same qwen2_moe lora attention_shared
+logits rounded.safetensors lora --adapter a="$adapters/attention_r8" --plugin-option lora.dtype=bfloat16
+cmp -s "$scratch/on.safetensors" "$scratch/rounded.safetensors" && fail 'nothing is rounded'
+logits auto.safetensors lora --adapter a="$adapters/attention_r8" --plugin-option lora.dtype=auto
+cmp "$scratch/on.safetensors" "$scratch/auto.safetensors" || fail 'as stored is not the default'
+refused 2 'lora.dtype' run lora --plugin-option lora.dtype=float16
 
 echo 'with the product of the base on several threads'
 logits one.safetensors lora --adapter "$adapters/patterns_rslora" --threads 1
@@ -157,6 +195,8 @@ bytes() { # bytes OPTIONS: of weights, for each token
 }
 plain=$(bytes)
 [ "$(bytes --adapter "$adapters/attention_r8")" = $((plain + 3584 * 4)) ] || fail 'the pairs are not counted'
+[ "$(bytes --adapter "$adapters/attention_r8" --plugin-option lora.dtype=bfloat16)" = $((plain + 3584 * 2)) ] ||
+    fail 'rounded, the pairs are not half as large'
 [ "$(bytes --adapter "$adapters/attention_r8" --plugin-option lora.merge=true)" = "$plain" ] ||
     fail 'merged, the weights are as large as before'
 
