@@ -15,17 +15,6 @@ const struct lora_add_loops *lora_add_loops_get(void) {
 /* A run of fewer bytes of lora_B is done before another thread has begun. */
 enum { RUN_BYTES = 1 << 16, ROWS_AT_ONCE = 8 };
 
-struct work {
-    const struct lora_addition *additions;
-    int32_t n;
-    float *y;
-    int64_t out_features;
-};
-
-static int64_t count_blocks(const struct lora_addition *addition) {
-    return (addition->columns->out_features + LORA_BLOCK - 1) / LORA_BLOCK;
-}
-
 /* Of lora_B; many rows are as much work as more of it. */
 static int64_t count_bytes(const struct lora_addition *addition) {
     const struct lora_columns *columns = addition->columns;
@@ -33,65 +22,61 @@ static int64_t count_bytes(const struct lora_addition *addition) {
     return columns->out_features * columns->rank * size * (1 + addition->rows.n / ROWS_AT_ONCE);
 }
 
-/* How many additions, from number `first` on, are for the same outputs. */
-static int32_t count_alike(const struct work *work, int32_t first) {
-    int32_t n = 1;
-    while (first + n < work->n && work->additions[first + n].first == work->additions[first].first) {
-        n++;
-    }
-    return n;
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
 }
 
-static void add_block(const struct work *work, const struct lora_addition *addition, int64_t block) {
+/* Outputs [begin, end) of a block; y is what they are added to, of the first row. */
+static void add_block(const struct lora_additions *additions, const struct lora_addition *addition, int64_t block,
+                      int64_t begin, int64_t end, float *y) {
     const struct lora_columns *columns = addition->columns;
-    const int64_t left = columns->out_features - block * LORA_BLOCK;
-    const size_t bytes = (size_t)(left < LORA_BLOCK ? left : LORA_BLOCK) * sizeof(float);
+    const int64_t first = block * columns->rank * LORA_BLOCK;
+    const size_t bytes = (size_t)(end - begin) * sizeof(float);
     for (int64_t i = 0; i < addition->rows.n; i++) {
         const int64_t row = addition->rows.index != NULL ? addition->rows.index[i] : i;
-        float *y = work->y + row * work->out_features + addition->first + block * LORA_BLOCK;
+        const float *narrow = addition->narrow + row * columns->rank;
+        float *to = y + row * additions->out_features;
         float padded[LORA_BLOCK] = {0};
-        float *sums = left < LORA_BLOCK ? memcpy(padded, y, bytes) : y;
-        const int64_t first = block * columns->rank * LORA_BLOCK;
+        float *sums = end - begin < LORA_BLOCK ? padded : to;
+        if (sums != to) {
+            memcpy(padded + begin, to, bytes);
+        }
         if (columns->bf16 != NULL) {
-            columns->loops->add_bf16(columns->bf16 + first, addition->narrow + row * columns->rank, columns->rank,
-                                     columns->factor, sums);
+            columns->loops->add_bf16(columns->bf16 + first, narrow, columns->rank, columns->factor, sums);
         } else {
-            columns->loops->add(columns->f32 + first, addition->narrow + row * columns->rank, columns->rank, sums);
+            columns->loops->add(columns->f32 + first, narrow, columns->rank, sums);
         }
-        if (sums != y) {
-            memcpy(y, sums, bytes);
+        if (sums != to) {
+            memcpy(to, padded + begin, bytes);
         }
     }
 }
 
-/* Blocks of all outputs that something is added to, numbered through. */
+void lora_add_outputs(const struct lora_additions *additions, int64_t begin, int64_t end) {
+    for (int32_t i = 0; i < additions->n; i++) {
+        const struct lora_addition *addition = &additions->items[i];
+        const int64_t last = smaller(end - addition->first, addition->columns->out_features);
+        for (int64_t at = begin > addition->first ? begin - addition->first : 0, next; at < last; at = next) {
+            const int64_t block = at / LORA_BLOCK, start = block * LORA_BLOCK;
+            next = smaller(start + LORA_BLOCK, last);
+            add_block(additions, addition, block, at - start, next - start, additions->y + addition->first + at);
+        }
+    }
+}
+
+/* Blocks [begin, end) of all outputs. */
 static void add_blocks(void *data, int64_t begin, int64_t end) {
-    const struct work *work = data;
-    for (int32_t first = 0, alike; first < work->n; first += alike) {
-        const int64_t blocks = count_blocks(&work->additions[first]);
-        alike = count_alike(work, first);
-        for (int64_t block = begin > 0 ? begin : 0; block < end && block < blocks; block++) {
-            for (int32_t i = first; i < first + alike; i++) {
-                add_block(work, &work->additions[i], block);
-            }
-        }
-        begin -= blocks;
-        end -= blocks;
-    }
+    lora_add_outputs(data, begin * LORA_BLOCK, end * LORA_BLOCK);
 }
 
-void lora_add(const struct graft_call *call, const struct lora_addition *additions, int32_t n, float *y,
-              int64_t out_features) {
-    struct work work = {additions, n, y, out_features};
-    int64_t blocks = 0, bytes = 0;
-    for (int32_t first = 0, alike; first < n; first += alike) {
-        blocks += count_blocks(&additions[first]);
-        alike = count_alike(&work, first);
-        for (int32_t i = first; i < first + alike; i++) {
-            bytes += count_bytes(&additions[i]);
-        }
+void lora_add(const struct graft_call *call, const struct lora_additions *additions) {
+    const int64_t blocks = (additions->out_features + LORA_BLOCK - 1) / LORA_BLOCK;
+    struct lora_additions own = *additions; /* which bodies may be given */
+    int64_t bytes = 0;
+    for (int32_t i = 0; i < additions->n; i++) {
+        bytes += count_bytes(&additions->items[i]);
     }
-    if (blocks > 0) {
-        call->threads->parallel_for(blocks, 1 + RUN_BYTES * blocks / (bytes + 1), add_blocks, &work);
+    if (bytes > 0) {
+        call->threads->parallel_for(blocks, 1 + RUN_BYTES * blocks / bytes, add_blocks, &own);
     }
 }

@@ -43,8 +43,18 @@ struct lora_addition {
     int64_t first;         /* of the outputs that it is added to */
 };
 
-/* [forward] Adds to y [tokens, out_features]; those of one output in their order. */
-void lora_add(const struct graft_call *call, const struct lora_addition *additions, int32_t n, float *y,
-              int64_t out_features);
+/* Those for a module's results. */
+struct lora_additions {
+    const struct lora_addition *items; /* [n] */
+    int32_t n;
+    float *y; /* [tokens, out_features] */
+    int64_t out_features;
+};
+
+/* [any] Adds what is for outputs [begin, end), to each in the order of the additions. */
+void lora_add_outputs(const struct lora_additions *additions, int64_t begin, int64_t end);
+
+/* [forward] The same for all outputs. */
+void lora_add(const struct graft_call *call, const struct lora_additions *additions);
 
 #endif

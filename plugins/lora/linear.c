@@ -173,8 +173,10 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     return GRAFT_OK;
 }
 
-static const struct graft_linear vtable = {
-    .struct_size = sizeof vtable, .forward = lora_linear_forward, .as_product = lora_linear_as_product};
+static const struct graft_linear vtable = {.struct_size = sizeof vtable,
+                                           .forward = lora_linear_forward,
+                                           .as_product = lora_linear_as_product,
+                                           .as_loop = lora_linear_as_loop};
 
 const struct graft_class lora_linear_class = {
     .struct_size = sizeof lora_linear_class,

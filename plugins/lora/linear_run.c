@@ -54,31 +54,38 @@ static int run_pieces(const struct lora_linear *self, const struct graft_call *c
     return status;
 }
 
-/* For a few tokens: the products of the original and of each lora_A in one go, as far as they are products, and all of
- * lora_B in another. */
+/* For a few tokens: the products of each lora_A and of the original in one go, as far as it is one, and all of lora_B
+ * in another; or, where the original is a loop, with lora_B in that. */
 struct together {
+    struct lora_rows *rows; /* [n] that each piece takes effect on */
     int32_t possible;
     int32_t n;                       /* pieces that take effect */
-    struct graft_product *products;  /* [n] and, behind them, room for the original's */
+    int32_t is_product;              /* the original */
+    struct graft_product *products;  /* [n] and, behind them, the original's */
     struct lora_addition *additions; /* [n] */
 };
 
 /* Whether all can be run so, into together->possible. */
 static int prepare(const struct lora_linear *self, const struct graft_call *call, const struct graft_linear_args *args,
-                   const struct lora_rows *rows, struct together *together, struct graft_error *error) {
+                   struct together *together, struct graft_error *error) {
     struct graft_linear_args first = {.struct_size = sizeof first, .tokens = args->tokens, .x = args->x};
-    *together = (struct together){.possible = self->n_whole == 0 && graft_call_is_few(call, args->tokens)};
-    if (!together->possible) {
-        return GRAFT_OK;
-    }
-    together->products = call->scratch_alloc(call->scratch, (self->n + 1) * (int64_t)sizeof *together->products);
-    together->additions = call->scratch_alloc(call->scratch, (self->n + 1) * (int64_t)sizeof *together->additions);
-    if (together->products == NULL || together->additions == NULL) {
+    const int64_t most = self->n + 1;
+    *together = (struct together){
+        .rows = call->scratch_alloc(call->scratch, most * (int64_t)sizeof *together->rows),
+        .possible = self->n_whole == 0 && graft_call_is_few(call, args->tokens),
+        .products = call->scratch_alloc(call->scratch, most * (int64_t)sizeof *together->products),
+        .additions = call->scratch_alloc(call->scratch, most * (int64_t)sizeof *together->additions),
+    };
+    if (together->rows == NULL || together->products == NULL || together->additions == NULL) {
         return graft_fail_memory(error, "");
     }
-    for (int32_t i = 0; i < self->n && together->possible; i++) {
+    for (int32_t i = 0; i < self->n; i++) {
         const struct lora_piece *piece = &self->pieces[i];
-        if (rows[i].n == 0) {
+        int status = lora_rows_of(call, args->tokens, piece->adapter, &together->rows[i], error);
+        if (status != GRAFT_OK) {
+            return status;
+        }
+        if (!together->possible || together->rows[i].n == 0) {
             continue;
         }
         first.y = graft_scratch_floats(call, args->tokens, piece->pair->rank, error);
@@ -87,24 +94,82 @@ static int prepare(const struct lora_linear *self, const struct graft_call *call
         }
         together->possible = lora_pair_first(piece->pair, call, &first, &together->products[together->n]);
         together->additions[together->n++] =
-            (struct lora_addition){&piece->pair->columns, first.y, rows[i], piece->first};
+            (struct lora_addition){&piece->pair->columns, first.y, together->rows[i], piece->first};
     }
+    together->is_product =
+        together->possible && graft_linear_as_product(self->original, args, &together->products[together->n]);
     return GRAFT_OK;
+}
+
+/* The products of lora_A, and the original's if it is one. */
+static int run_products(const struct graft_call *call, const struct together *together, struct graft_error *error) {
+    const int32_t n = together->n + together->is_product;
+    return n > 0 ? call->kernels->linear(call, together->products, n, sizeof together->products[0], error) : GRAFT_OK;
+}
+
+struct adapted_loop {
+    struct graft_loop original;
+    struct lora_additions additions;
+};
+
+static void run_items(void *data, int64_t begin, int64_t end) {
+    const struct adapted_loop *adapted = data;
+    adapted->original.body(adapted->original.data, begin, end);
+    lora_add_outputs(&adapted->additions, begin * adapted->original.outputs, end * adapted->original.outputs);
+}
+
+/* Where the original is a loop whose items are known to make their own outputs: that loop, with what is added to them.
+ * Else leaves `loop` as it is. */
+static int make_loop(const struct lora_linear *self, const struct graft_call *call,
+                     const struct graft_linear_args *args, const struct together *together, struct graft_loop *loop,
+                     struct graft_error *error) {
+    struct adapted_loop *adapted = call->scratch_alloc(call->scratch, (int64_t)sizeof *adapted);
+    if (adapted == NULL) {
+        return graft_fail_memory(error, "");
+    }
+    adapted->additions = (struct lora_additions){together->additions, together->n, args->y, self->out_features};
+    int status = graft_linear_as_loop(self->original, call, args, &adapted->original, error);
+    if (status != GRAFT_OK || adapted->original.outputs == 0) {
+        return status;
+    }
+    status = run_products(call, together, error);
+    if (status == GRAFT_OK) {
+        graft_loop_set(loop, adapted->original.items, adapted->original.grain, run_items, adapted);
+        graft_loop_set_outputs(loop, adapted->original.outputs);
+    }
+    return status;
 }
 
 static int run_together(const struct lora_linear *self, const struct graft_call *call,
                         const struct graft_linear_args *args, const struct together *together,
                         struct graft_error *error) {
-    const int32_t is_product = graft_linear_as_product(self->original, args, &together->products[together->n]);
-    int status = is_product ? GRAFT_OK : graft_linear_forward(self->original, call, args, error);
-    if (status == GRAFT_OK && together->n + is_product > 0) {
-        status = call->kernels->linear(call, together->products, together->n + is_product, sizeof together->products[0],
-                                       error);
+    const struct lora_additions additions = {together->additions, together->n, args->y, self->out_features};
+    struct graft_loop loop = graft_loop_none();
+    int status = together->is_product ? GRAFT_OK : make_loop(self, call, args, together, &loop, error);
+    if (status == GRAFT_OK && loop.items > 0) {
+        graft_loops_run(call->threads, &loop, 1);
+        return GRAFT_OK;
+    }
+    if (status == GRAFT_OK && !together->is_product) {
+        status = graft_linear_forward(self->original, call, args, error);
     }
     if (status == GRAFT_OK) {
-        lora_add(call, together->additions, together->n, args->y, self->out_features);
+        status = run_products(call, together, error);
+    }
+    if (status == GRAFT_OK) {
+        lora_add(call, &additions);
     }
     return status;
+}
+
+int lora_linear_as_loop(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
+                        struct graft_loop *loop, struct graft_error *error) {
+    const struct lora_linear *self = instance;
+    struct together together;
+    int status = prepare(self, call, args, &together, error);
+    return status == GRAFT_OK && together.possible && !together.is_product
+               ? make_loop(self, call, args, &together, loop, error)
+               : status;
 }
 
 int lora_linear_forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
@@ -115,17 +180,10 @@ int lora_linear_forward(void *instance, const struct graft_call *call, const str
     if (lora_linear_as_product(instance, args, &product)) {
         return call->kernels->linear(call, &product, 1, sizeof product, error);
     }
-    struct lora_rows *rows = call->scratch_alloc(call->scratch, (self->n + 1) * (int64_t)sizeof *rows);
-    int status = rows != NULL ? GRAFT_OK : graft_fail_memory(error, "");
-    for (int32_t i = 0; i < self->n && status == GRAFT_OK; i++) {
-        status = lora_rows_of(call, args->tokens, self->pieces[i].adapter, &rows[i], error);
-    }
-    if (status == GRAFT_OK) {
-        status = prepare(self, call, args, rows, &together, error);
-    }
+    int status = prepare(self, call, args, &together, error);
     if (status != GRAFT_OK) {
         return status;
     }
     return together.possible ? run_together(self, call, args, &together, error)
-                             : run_pieces(self, call, args, rows, error);
+                             : run_pieces(self, call, args, together.rows, error);
 }

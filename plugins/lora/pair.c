@@ -104,7 +104,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         const struct lora_addition addition = {&self->columns, narrow, {args->tokens, NULL}, 0};
         int status = call->kernels->linear(call, &product, 1, sizeof product, error);
         memset(args->y, 0, (size_t)(args->tokens * self->out_features) * sizeof(float));
-        lora_add(call, &addition, 1, args->y, self->out_features);
+        lora_add(call, &(struct lora_additions){&addition, 1, args->y, self->out_features});
         return status;
     }
     int status = graft_linear_forward(self->a, call, &first, error);

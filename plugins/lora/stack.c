@@ -200,7 +200,7 @@ static int forward(void *instance, const struct graft_call *call, const void *gi
     const struct lora_addition addition = {columns, narrow, *args->rows, 0};
     int status = call->kernels->linear(call, &product, 1, sizeof product, error);
     if (status == GRAFT_OK) {
-        lora_add(call, &addition, 1, args->y, columns->out_features);
+        lora_add(call, &(struct lora_additions){&addition, 1, args->y, columns->out_features});
     }
     return status;
 }

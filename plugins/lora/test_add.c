@@ -66,8 +66,10 @@ static struct fake_pair fakes[3];
 static const int64_t firsts[3] = {5, 5, 205};
 static int32_t chosen[] = {0, 2};
 
-static void add(float y[TOKENS * OUTPUTS]) {
+/* Adds all, so many outputs at a time as a Linear's loop may make; 0: as the plugin divides them. */
+static void add(float y[TOKENS * OUTPUTS], int64_t outputs) {
     struct lora_addition additions[3];
+    const struct lora_additions all = {additions, 3, y, OUTPUTS};
     for (int i = 0; i < 3; i++) {
         additions[i] = (struct lora_addition){&fakes[i].pair, fakes[i].narrow, {TOKENS, NULL}, firsts[i]};
     }
@@ -75,7 +77,12 @@ static void add(float y[TOKENS * OUTPUTS]) {
     for (int64_t i = 0; i < (int64_t)TOKENS * OUTPUTS; i++) {
         y[i] = number(i);
     }
-    lora_add(&call, additions, 3, y, OUTPUTS);
+    for (int64_t begin = 0; begin < OUTPUTS && outputs > 0; begin += outputs) {
+        lora_add_outputs(&all, begin, begin + outputs);
+    }
+    if (outputs == 0) {
+        lora_add(&call, &all);
+    }
 }
 
 static double sum_of(int i, int64_t token, int64_t output) {
@@ -105,10 +112,14 @@ static void test_sums(void **state) {
     fill(&fakes[1], MAX_RANK, 200, 2);
     fill(&fakes[2], 1, 94, 3);
     most_at_once = 100;
-    add(y);
+    add(y, 0);
     check_sums(y);
     for (most_at_once = 1; most_at_once < 4; most_at_once++) {
-        add(again);
+        add(again, 0);
+        assert_memory_equal(again, y, sizeof y);
+    }
+    for (int64_t outputs = 16; outputs < OUTPUTS; outputs = 2 * outputs + 1) {
+        add(again, outputs);
         assert_memory_equal(again, y, sizeof y);
     }
 }
@@ -130,17 +141,17 @@ static void test_bf16(void **state) {
         }
     }
     most_at_once = 100;
-    add(y);
+    add(y, 0);
     for (int i = 0; i < 3; i++) {
         fakes[i].pair.f32 = NULL;
         fakes[i].pair.bf16 = fakes[i].columns_bf16;
     }
-    add(again);
+    add(again, 0);
     assert_memory_equal(again, y, sizeof y);
     for (int i = 0; i < 3; i++) {
         fakes[i].pair.factor = 0.3F * (float)(i - 1);
     }
-    add(again);
+    add(again, 0);
     check_sums(again);
 }
 

@@ -109,6 +109,19 @@ static void test_loops_together(void **state) {
     }
 }
 
+/* Loops of headers that had no `outputs` end before it. */
+static void test_outputs(void **state) {
+    struct graft_loop loop = graft_loop_none();
+    (void)state;
+    loop.outputs = 7;
+    loop.struct_size = offsetof(struct graft_loop, outputs);
+    graft_loop_set_outputs(&loop, 16);
+    assert_int_equal(loop.outputs, 7);
+    loop.struct_size = sizeof loop;
+    graft_loop_set_outputs(&loop, 16);
+    assert_int_equal(loop.outputs, 16);
+}
+
 static void test_after_fork(void **state) {
     int status = -1;
     (void)state;
@@ -125,9 +138,8 @@ static void test_after_fork(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_item_once),
-        cmocka_unit_test(test_several_callers),
-        cmocka_unit_test(test_loops_together),
+        cmocka_unit_test(test_every_item_once), cmocka_unit_test(test_several_callers),
+        cmocka_unit_test(test_loops_together),  cmocka_unit_test(test_outputs),
         cmocka_unit_test(test_after_fork),
     };
     graft_threads_set_count(WORKERS);

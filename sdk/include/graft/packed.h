@@ -296,6 +296,7 @@ GRAFT_INLINE int graft_packed_as_loop(const struct graft_packed *self, const str
         call->threads->parallel_for(work->tokens, 4, graft_packed_prepare, work);
         graft_loop_set(loop, graft_packed_strip_count(self->out_features), graft_packed_grain(self, call),
                        graft_packed_strips, work);
+        graft_loop_set_outputs(loop, GRAFT_PACKED_STRIP);
     }
     return status;
 }

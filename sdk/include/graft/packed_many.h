@@ -129,6 +129,7 @@ GRAFT_INLINE int graft_packed_many_as_loop(const void *weight, const struct graf
         call->threads->parallel_for(work->tokens, 4, graft_packed_many_prepare, work);
         graft_loop_set(loop, (out_features + GRAFT_PACKED_PANEL - 1) / GRAFT_PACKED_PANEL, 1, graft_packed_many_panels,
                        work);
+        graft_loop_set_outputs(loop, GRAFT_PACKED_PANEL);
     }
     return status;
 }

@@ -306,6 +306,7 @@ GRAFT_INLINE int graft_packed_rows_as_loop(const struct graft_packed_rows *self,
         graft_loop_set(loop, graft_packed_rows_blocks(self->out_features, GRAFT_PACKED_ROWS_TILE),
                        1 + GRAFT_PACKED_ROWS_GRAIN / (GRAFT_PACKED_ROWS_TILE * self->row_bytes),
                        graft_packed_rows_tiles, work);
+        graft_loop_set_outputs(loop, GRAFT_PACKED_ROWS_TILE);
     }
     return status;
 }

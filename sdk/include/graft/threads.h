@@ -36,6 +36,9 @@ struct graft_loop {
     int64_t grain;            /* items of a run, at least */
     graft_parallel_body body; /* with no error to return */
     void *data;               /* of the body */
+    /* Of a Linear's: item i makes outputs [i * outputs, (i + 1) * outputs), as far as there are so many, of all tokens,
+     * and no others. So who wraps the Linear may add to them in the same loop. 0: it is not known. */
+    int64_t outputs;
 };
 
 /* What the body of several loops is given. */
@@ -45,7 +48,7 @@ struct graft_loops_all {
 };
 
 GRAFT_ASSERT_SIZE(struct graft_threads, 24);
-GRAFT_ASSERT_SIZE(struct graft_loop, 40);
+GRAFT_ASSERT_SIZE(struct graft_loop, 48);
 GRAFT_ASSERT_SIZE(struct graft_loops_all, 16);
 
 /* [any] A loop of no items, to be filled in by others. */
@@ -65,6 +68,13 @@ GRAFT_INLINE void graft_loop_set(struct graft_loop *loop, int64_t items, int64_t
     value.body = body;
     value.data = data;
     graft_struct_copy(loop, loop->struct_size, &value);
+}
+
+/* [any] Says of a loop that has been filled in how many outputs an item of it makes. */
+GRAFT_INLINE void graft_loop_set_outputs(struct graft_loop *loop, int64_t outputs) {
+    if (GRAFT_HAS(loop, struct graft_loop, outputs)) {
+        loop->outputs = outputs;
+    }
 }
 
 /* [any] A body: items [begin, end) of all loops, one behind the other. */

@@ -274,6 +274,7 @@ c_structs! {
         pub grain: i64,
         pub body: Option<unsafe extern "C" fn(data: *mut c_void, begin: i64, end: i64)>,
         pub data: *mut c_void,
+        pub outputs: i64,
     }
 
     pub struct graft_call {
