@@ -32,10 +32,19 @@ static const graft_json *step(const graft_json *value, const char *part) {
     return part[0] == '#' ? member(value, strtoul(part + 1, NULL, 10), &key) : graft_json_get(value, part);
 }
 
+static _Thread_local struct graft_text *noted;
+
+void graft_config_note(struct graft_text *names) {
+    noted = names;
+}
+
 /* The value at a dotted path; a part that is a number picks an element of an array, "#2" the third member of an object.
  */
 static const graft_json *find(const void *document, const char *path) {
     const graft_json *value = document;
+    if (noted != NULL) {
+        graft_text_printf(noted, "%.*s\n", (int)strcspn(path, "."), path);
+    }
     while (value != NULL) {
         char key[MAX_KEY];
         size_t length = strcspn(path, ".");

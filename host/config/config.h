@@ -4,6 +4,7 @@
 #define GRAFT_CONFIG_CONFIG_H
 
 #include "base/json.h"
+#include "base/text.h"
 #include "graft/config.h"
 #include "graft/family.h"
 
@@ -20,6 +21,10 @@ struct graft_model_config {
 
 /* [any] A JSON object as classes are given a config; `file` is named in errors. Both outlive the view. */
 struct graft_config graft_config_view(const graft_json *document, const char *file);
+
+/* [any] From now on, what this thread looks for in configs is added to `names`: of each path the first part, and a line
+ * feed. NULL: no more. */
+void graft_config_note(struct graft_text *names);
 
 /* [any] From now on `view` has the family's aliases and defaults. The family outlives the config. */
 void graft_model_config_read_as(struct graft_model_config *config, const struct graft_family *family);

@@ -156,8 +156,9 @@ struct change {
     const struct graft_subject *subject;
     struct graft_library *library;
     char *directory;
-    char *path;         /* of config.json in it */
-    graft_json *config; /* the model's own */
+    char *path;                   /* of config.json in it */
+    graft_json *config;           /* the model's own */
+    struct graft_text looked_for; /* what is looked for in it, a line each */
 };
 
 static int write_text(const char *path, const struct graft_text *text, struct graft_error *error) {
@@ -203,6 +204,7 @@ static int begin_changes(const struct graft_subject *subject, struct change *cha
 }
 
 static void end_changes(struct change *change) {
+    graft_text_free(&change->looked_for);
     graft_json_free(change->config);
     graft_library_free(change->library);
     graft_free(change->path);
@@ -271,7 +273,27 @@ static int change_member(const struct change *change, const graft_json *owner, c
     return status;
 }
 
-/* Each member in turn, and those of objects, but those that say what the model is. */
+/* Opens the model with its own config.json, to see what is looked for in it. */
+static int look(struct change *change, struct graft_error *error) {
+    struct graft_text text = {0};
+    write_json(&text, change->config);
+    graft_text_add_string(&change->looked_for, "\n");
+    graft_config_note(&change->looked_for);
+    int status = open_changed(change, "its own", &text, error);
+    graft_config_note(NULL);
+    graft_text_free(&text);
+    return status == GRAFT_OK && change->looked_for.failed ? graft_fail_memory(error, change->path) : status;
+}
+
+/* Whether a change of the member can change anything: if it is looked for, or all are, by number. */
+static int matters(const struct change *change, const char *name) {
+    char line[132];
+    (void)snprintf(line, sizeof line, "\n%.128s\n", name);
+    return strstr(change->looked_for.bytes, line) != NULL || strstr(change->looked_for.bytes, "\n\n") != NULL ||
+           strstr(change->looked_for.bytes, "\n#") != NULL;
+}
+
+/* Each member in turn that matters, and those of objects, but those that say what the model is. */
 static int change_members(const struct change *change, const graft_json *owner, const struct values *to,
                           struct graft_error *error) {
     void *at = NULL;
@@ -280,7 +302,7 @@ static int change_members(const struct change *change, const graft_json *owner, 
     int status = GRAFT_OK;
     while (status == GRAFT_OK && graft_json_next(owner, &at, &name, &member)) {
         if (strcmp(name, "model_type") == 0 || strcmp(name, "architectures") == 0 ||
-            strcmp(name, "quant_method") == 0) {
+            strcmp(name, "quant_method") == 0 || (owner == change->config && !matters(change, name))) {
             continue;
         }
         status = change_member(change, owner, name, to, error);
@@ -300,6 +322,9 @@ static int change_each(struct graft_subject *subject, const char *const *values,
     if (status == GRAFT_OK) {
         status = path != NULL ? graft_json_read(path, MAX_BYTES, &change.config, error)
                               : graft_fail_memory(error, subject->directory);
+    }
+    if (status == GRAFT_OK) {
+        status = look(&change, error);
     }
     if (status == GRAFT_OK) {
         status = change_members(&change, change.config, &to, error);

@@ -9,26 +9,62 @@
 #include "graft/host/profile.h"
 #include "validate/compare.h"
 
+/* The model without the plugin. A given one may be quantized: then nothing else opens it, or, where the plugin lies
+ * among those that the model needs, its classes stay. `*original` is NULL then, and `alone` says why. */
+static int open_original(const struct graft_subject *subject, struct graft_library **library,
+                         struct graft_model **original, struct graft_error *alone, struct graft_error *error) {
+    if (subject->validation->model == NULL) {
+        return graft_subject_open(subject, 1, library, original, error);
+    }
+    struct graft_error own = graft_error_none();
+    int status = graft_subject_open(subject, 1, library, original, &own);
+    if (status == GRAFT_OK &&
+        graft_subject_is_plugins(*original, graft_library_plugin(subject->library, 0)->descriptor->id)) {
+        status = graft_error_set(&own, GRAFT_ERROR_MODEL, "", "its weights are quantized, and the plugin reads them");
+    }
+    if (status != GRAFT_OK) {
+        (void)graft_error_set(alone, status, "", "there is no original: %s", own.message);
+        graft_model_free(*original);
+        *original = NULL;
+    }
+    return GRAFT_OK;
+}
+
 /* What is there on request may compute something else, and is not at fault for it; one that does not is compared. */
-static int agree(struct graft_subject *subject, struct graft_error *error) {
-    if (!graft_subject_has_logits(subject)) {
-        return GRAFT_OK;
-    }
-    if (subject->alone.message[0] != '\0') {
-        return graft_subject_leave(subject, subject->alone.message);
-    }
-    if (subject->original == NULL || subject->is_lossy) {
-        return graft_subject_leave(subject, subject->is_lossy ? "it is lossy" : "the model type is its own");
+static int compare_with(struct graft_subject *subject, struct graft_model *original, struct graft_error *error) {
+    if (subject->is_lossy) {
+        return graft_subject_leave(subject, "it is lossy");
     }
     if (subject->is_adapted) {
         return graft_subject_leave(subject, "an adapter is in effect");
     }
     struct graft_error own = graft_error_none();
-    int status = graft_same_logits(subject, subject->original, subject->model, "logits with it and without",
+    int status = graft_same_logits(subject, original, subject->model, "logits with it and without",
                                    GRAFT_VALIDATION_TOLERANCE, subject->is_on_request ? &own : error);
     return status != GRAFT_OK && subject->is_on_request
                ? graft_subject_leave(subject, "it computes something else, on request only")
                : status;
+}
+
+static int agree(struct graft_subject *subject, struct graft_error *error) {
+    static struct graft_error alone; /* `left` is its message, until the caller has copied it */
+    struct graft_library *library = NULL;
+    struct graft_model *original = NULL;
+    if (!graft_subject_has_logits(subject)) {
+        return GRAFT_OK;
+    }
+    if (subject->is_own_type) {
+        return graft_subject_leave(subject, "the model type is its own");
+    }
+    alone = graft_error_none();
+    int status = open_original(subject, &library, &original, &alone, error);
+    if (status == GRAFT_OK) {
+        status =
+            original != NULL ? compare_with(subject, original, error) : graft_subject_leave(subject, alone.message);
+    }
+    graft_model_free(original);
+    graft_library_free(library);
+    return status;
 }
 
 static int repeat(struct graft_subject *subject, struct graft_error *error) {

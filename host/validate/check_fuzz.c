@@ -43,39 +43,40 @@ static const char *find_architecture(const struct graft_subject *subject) {
 }
 
 /* Whatever a model without an original gives, it gives again, and in a batch. */
-static int compare(const struct graft_subject *varied, struct graft_error *error) {
-    int is_alone = varied->original == NULL || varied->is_lossy || varied->is_on_request || varied->is_adapted;
-    int status = graft_same_logits(varied, is_alone ? varied->model : varied->original, varied->model,
+static int compare(const struct graft_subject *varied, struct graft_model *original, struct graft_error *error) {
+    int is_alone = original == NULL || varied->is_lossy || varied->is_on_request || varied->is_adapted;
+    int status = graft_same_logits(varied, is_alone ? varied->model : original, varied->model,
                                    is_alone ? "logits of the same prompt twice" : "logits with it and without",
                                    is_alone ? 0.0 : GRAFT_VALIDATION_TOLERANCE, error);
-    return status == GRAFT_OK && varied->original == NULL ? graft_same_in_batch(varied, varied->model, error) : status;
+    return status == GRAFT_OK && original == NULL ? graft_same_in_batch(varied, varied->model, error) : status;
 }
 
 /* The model in FOLDER/NAME: made, loaded with the plugin and without, and compared. A type of the plugin's own may
  * say that the sizes are none for it: `*refused` becomes why. */
-static int try_model(struct graft_subject *varied, int is_own, const struct graft_tiny_sizes *sizes, const char *name,
+static int try_model(struct graft_subject *varied, const struct graft_tiny_sizes *sizes, const char *name,
                      struct graft_error *refused, struct graft_error *error) {
     struct graft_error own = graft_error_none();
     const struct graft_subject *of = varied;
-    struct graft_library *library = NULL;
+    struct graft_library *library = NULL, *originals = NULL;
+    struct graft_model *original = NULL;
     int status = graft_tiny_make(of->validation, of->library, of->model_type, find_architecture(of), sizes, name, &own);
     if (status == GRAFT_OK) {
         status = graft_subject_open(varied, 0, &library, &varied->model, &own);
     }
-    if (status == GRAFT_OK && !is_own) {
-        status = graft_subject_open(varied, 1, &varied->originals, &varied->original, &own);
+    if (status == GRAFT_OK && !varied->is_own_type) {
+        status = graft_subject_open(varied, 1, &originals, &original, &own);
     }
-    int may_refuse = is_own && (status == GRAFT_ERROR_MODEL || sizes->kv_heads != sizes->heads);
+    int may_refuse = varied->is_own_type && (status == GRAFT_ERROR_MODEL || sizes->kv_heads != sizes->heads);
     if (status != GRAFT_OK && may_refuse && own.message[0] != '\0') {
         *refused = own;
         status = GRAFT_OK;
     } else if (status != GRAFT_OK) {
         (void)graft_error_set(error, status, own.source, "%s", own.message);
     } else if (graft_has_logits(varied->model)) {
-        status = compare(varied, error);
+        status = compare(varied, original, error);
     }
-    graft_model_free(varied->original);
-    graft_library_free(varied->originals);
+    graft_model_free(original);
+    graft_library_free(originals);
     graft_model_free(varied->model);
     graft_library_free(library);
     return status;
@@ -93,13 +94,13 @@ static int try_sizes(struct graft_subject *subject, const struct graft_tiny_size
     struct graft_subject varied = {.validation = subject->validation,
                                    .model_type = type,
                                    .library = subject->library,
+                                   .is_own_type = subject->is_own_type,
                                    .is_lossy = subject->is_lossy,
                                    .is_on_request = subject->is_on_request,
                                    .is_adapted = subject->is_adapted};
     varied.directory = graft_path_join(subject->validation->folder, name);
-    int is_own = graft_model_plan(subject->model)->plugin != NULL;
-    int status = varied.directory != NULL ? try_model(&varied, is_own, sizes, name, refused, error)
-                                          : graft_fail_memory(error, type);
+    int status =
+        varied.directory != NULL ? try_model(&varied, sizes, name, refused, error) : graft_fail_memory(error, type);
     graft_free(varied.directory);
     return status;
 }

@@ -7,8 +7,8 @@
 /* One thing that allocates. */
 typedef int (*attempt)(struct graft_subject *subject, struct graft_error *error);
 
-/* At most so many places are tried, spread over all of them. */
-enum { MAX_FAILURES = 150 };
+/* At most so many places are tried of one model, and of all models together. */
+enum { MAX_FAILURES = 150, MAX_OF_ALL = 300 };
 
 static int count_allocations(struct graft_subject *subject, attempt try, long *count, struct graft_error *error) {
     const long many = 1L << 40;
@@ -18,11 +18,13 @@ static int count_allocations(struct graft_subject *subject, attempt try, long *c
     return status;
 }
 
+/* Models of alike types allocate alike: each begins at another place, so that they do not all fail at the same ones. */
 static int fail_each(struct graft_subject *subject, attempt try, struct graft_error *error) {
+    const long share = MAX_OF_ALL / subject->models, most = share < MAX_FAILURES ? share : MAX_FAILURES;
     long count = 0;
     int status = count_allocations(subject, try, &count, error);
-    long stride = count > MAX_FAILURES && !subject->validation->thorough ? count / MAX_FAILURES + 1 : 1;
-    for (long n = 1; n <= count && status == GRAFT_OK; n += stride) {
+    long stride = count > most && !subject->validation->thorough ? count / most + 1 : 1;
+    for (long n = 1 + subject->number * stride / subject->models; n <= count && status == GRAFT_OK; n += stride) {
         struct graft_error own = graft_error_none();
         (void)graft_alloc_fail_at(n);
         int failed = try(subject, &own);

@@ -62,36 +62,15 @@ static int is_on_request(const struct graft_plugin *plugin) {
     return (flags & GRAFT_REPLACEMENT_ON_REQUEST) != 0;
 }
 
-/* The model without the plugin. A given one may be quantized: then nothing else opens it, or, where the plugin lies
- * among those that the model needs, its classes stay. */
-static int open_original(struct graft_subject *subject, const char *id, struct graft_error *error) {
-    struct graft_error own = graft_error_none();
-    if (subject->validation->model == NULL) {
-        return graft_subject_open(subject, 1, &subject->originals, &subject->original, error);
-    }
-    int status = graft_subject_open(subject, 1, &subject->originals, &subject->original, &own);
-    if (status == GRAFT_OK && graft_subject_is_plugins(subject->original, id)) {
-        status = graft_error_set(&own, GRAFT_ERROR_MODEL, "", "its weights are quantized, and the plugin reads them");
-    }
-    if (status != GRAFT_OK) {
-        (void)graft_error_set(&subject->alone, status, "", "there is no original: %s", own.message);
-        graft_model_free(subject->original);
-        subject->original = NULL;
-    }
-    return GRAFT_OK;
-}
-
-static int open_both(struct graft_subject *subject, struct graft_error *error) {
+static int open_subject(struct graft_subject *subject, struct graft_error *error) {
     int status = graft_subject_open(subject, 0, &subject->library, &subject->model, error);
     if (status == GRAFT_OK) {
         const struct graft_plugin *plugin = graft_library_plugin(subject->library, 0)->descriptor;
         const char *family = graft_model_plan(subject->model)->plugin;
+        subject->is_own_type = family != NULL && strcmp(family, plugin->id) == 0;
         subject->is_lossy = is_lossy(plugin);
         subject->is_adapted = graft_tiny_has_adapter(subject->directory);
         subject->is_on_request = is_on_request(plugin);
-        if (family == NULL || strcmp(family, plugin->id) != 0) {
-            status = open_original(subject, plugin->id, error);
-        }
     }
     return status;
 }
@@ -101,27 +80,24 @@ static void add_left(struct graft_text *left, const char *type, const char *why)
     graft_text_printf(left, "%s%s: %s", left->length > 0 ? "; " : "", type, why);
 }
 
-static int with_subject(struct graft_validation *validation, const char *type, int closed, graft_subject_function check,
+static int with_subject(struct graft_subject *subject, int closed, graft_subject_function check,
                         struct graft_text *left, int *made, struct graft_error *error) {
-    struct graft_subject subject = {.validation = validation, .model_type = type, .alone = graft_error_none()};
-    subject.directory = graft_path_join(validation->folder, type);
-    if (subject.directory == NULL) {
-        return graft_fail_memory(error, type);
+    subject->directory = graft_path_join(subject->validation->folder, subject->model_type);
+    if (subject->directory == NULL) {
+        return graft_fail_memory(error, subject->model_type);
     }
-    graft_validation_at(validation, type);
-    int status = closed ? GRAFT_OK : open_both(&subject, error);
+    graft_validation_at(subject->validation, subject->model_type);
+    int status = closed ? GRAFT_OK : open_subject(subject, error);
     if (status == GRAFT_OK) {
-        status = check(&subject, error);
+        status = check(subject, error);
     }
-    *made += subject.left == NULL;
-    if (subject.left != NULL) {
-        add_left(left, type, subject.left);
+    *made += subject->left == NULL;
+    if (subject->left != NULL) {
+        add_left(left, subject->model_type, subject->left);
     }
-    graft_model_free(subject.original);
-    graft_library_free(subject.originals);
-    graft_model_free(subject.model);
-    graft_library_free(subject.library);
-    graft_free(subject.directory);
+    graft_model_free(subject->model);
+    graft_library_free(subject->library);
+    graft_free(subject->directory);
     return status;
 }
 
@@ -161,25 +137,30 @@ int graft_tiny_skip(struct graft_validation *validation) {
     return graft_validation_skip(validation, text);
 }
 
+static int is_model(const struct dirent *entry) {
+    return entry->d_name[0] != '.';
+}
+
 static int each(struct graft_validation *validation, int closed, graft_subject_function check,
                 struct graft_error *error) {
     struct dirent **entries = NULL;
     struct graft_text left = {0};
-    int n = scandir(validation->folder, &entries, NULL, alphasort), found = 0, made = 0;
+    int n = scandir(validation->folder, &entries, is_model, alphasort), made = 0;
     int status = GRAFT_OK;
     for (int i = 0; i < n; i++) {
-        if (entries[i]->d_name[0] != '.' && status == GRAFT_OK) {
-            found = 1;
-            status = with_subject(validation, entries[i]->d_name, closed, check, &left, &made, error);
+        struct graft_subject subject = {
+            .validation = validation, .model_type = entries[i]->d_name, .number = i, .models = n};
+        if (status == GRAFT_OK) {
+            status = with_subject(&subject, closed, check, &left, &made, error);
         }
         free(entries[i]); /* the C library's, as is the list */
     }
     free(entries);
-    if (status == GRAFT_OK && found && left.length > 0) {
+    if (status == GRAFT_OK && n > 0 && left.length > 0) {
         (made > 0 ? graft_validation_say : graft_validation_skip)(validation, left.bytes);
     }
     graft_text_free(&left);
-    return found ? status : graft_tiny_skip(validation);
+    return n > 0 ? status : graft_tiny_skip(validation);
 }
 
 int graft_tiny_each(struct graft_validation *validation, graft_subject_function check, struct graft_error *error) {

@@ -45,20 +45,20 @@ int graft_tiny_open(struct graft_library *library, const char *directory, const 
 /* [any] Model type number `i` of the host's that tiny models are made of, and its architecture; NULL after the last. */
 const char *graft_tiny_type(size_t i, const char **architecture);
 
-/* A tiny model that the plugin has an effect on, or the given one: opened with it, and without. */
+/* A tiny model that the plugin has an effect on, or the given one: opened with it. */
 struct graft_subject {
     struct graft_validation *validation;
     const char *model_type;
+    int number; /* of so many models */
+    int models;
     char *directory;
     struct graft_library *library;
-    struct graft_model *model;       /* loaded, with the plugin */
-    struct graft_library *originals; /* without it; NULL where the plugin brings the model type */
-    struct graft_model *original;    /* loaded; or NULL */
-    struct graft_error alone;        /* why there is no original of a given model; else empty */
-    int is_lossy;                    /* some class of the plugin is, so results differ from the original's */
-    int is_on_request;               /* some replacement is, so results may differ */
-    int is_adapted;                  /* an adapter is in effect, so results differ */
-    const char *left;                /* why the check does not apply to this model; NULL: it was made */
+    struct graft_model *model; /* loaded, with the plugin */
+    int is_own_type;           /* the plugin brings it */
+    int is_lossy;              /* some class of the plugin is, so results differ from the original's */
+    int is_on_request;         /* some replacement is, so results may differ */
+    int is_adapted;            /* an adapter is in effect, so results differ */
+    const char *left;          /* why the check does not apply to this model; NULL: it was made */
 };
 
 typedef int (*graft_subject_function)(struct graft_subject *subject, struct graft_error *error);

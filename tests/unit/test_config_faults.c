@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "config/config.h"
 #include "folder.h"
 #include "library_fixture.h"
 
@@ -167,6 +168,27 @@ static void test_unknown_kinds(void **state) {
     }
 }
 
+/* What is noted of a config: the first parts of paths, also of members by number, and all of an object that is listed;
+ * nothing before or after. */
+static void test_noted(void **state) {
+    graft_json *document = graft_json_new_object();
+    const struct graft_config config = graft_config_view(document, "config.json");
+    struct graft_text names = {0};
+    (void)state;
+    (void)config.kind(config.data, "earlier");
+    graft_config_note(&names);
+    (void)config.kind(config.data, "rope_scaling.type");
+    (void)config.integer(config.data, "hidden_size");
+    (void)config.string(config.data, "#2");
+    (void)config.size(config.data, "");
+    (void)config.key(config.data, "", 0);
+    graft_config_note(NULL);
+    (void)config.kind(config.data, "later");
+    assert_string_equal(names.bytes, "rope_scaling\nhidden_size\n#2\n\n\n");
+    graft_text_free(&names);
+    graft_json_free(document);
+}
+
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void) {
@@ -176,6 +198,7 @@ int main(void) {
         WITH_FOLDER(test_windows),
         WITH_FOLDER(test_quantization),
         cmocka_unit_test(test_unknown_kinds),
+        cmocka_unit_test(test_noted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

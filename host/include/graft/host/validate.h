@@ -47,7 +47,7 @@ struct graft_check_options {
     uint32_t struct_size;
     int32_t limit_ms; /* for each check; 0: a minute, or ten if it is to be thorough */
     int64_t fuzz;     /* models of random sizes to build as well; 0: none */
-    int32_t thorough; /* 1: every allocation of the host fails in turn, instead of 150 */
+    int32_t thorough; /* 1: every allocation of the host fails in turn, instead of a sample */
     uint32_t reserved;
     /* A model directory that the checks are made on, and that is only read. NULL: tiny models. One without a config or
      * weights is an error of graft_plugin_check. */
