@@ -2,23 +2,18 @@
 #include "generate/sampler.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "generate/candidates.h"
 #include "kernels/loops.h"
-
-struct candidate {
-    float logit;
-    int32_t id;
-    double probability;
-};
 
 struct graft_sampler {
     int64_t vocab_size;
-    float *scores;                /* [vocab_size]: with a penalty, then what they weigh */
-    unsigned char *seen;          /* [vocab_size]: in the history; all 0 between picks */
-    struct candidate *candidates; /* [vocab_size] */
+    float *scores;                      /* [vocab_size]: with a penalty, then what they weigh */
+    unsigned char *seen;                /* [vocab_size]: in the history; all 0 between picks */
+    struct graft_candidate *candidates; /* [vocab_size] */
+    struct graft_candidate *sorted;     /* [vocab_size]: room to put them in order */
 };
 
 int graft_sampler_create(int64_t vocab_size, struct graft_sampler **sampler, struct graft_error *error) {
@@ -29,8 +24,10 @@ int graft_sampler_create(int64_t vocab_size, struct graft_sampler **sampler, str
         result->scores = graft_alloc(n, sizeof *result->scores);
         result->seen = graft_alloc(n, 1);
         result->candidates = graft_alloc(n, sizeof *result->candidates);
+        result->sorted = graft_alloc(n, sizeof *result->sorted);
     }
-    if (result == NULL || result->scores == NULL || result->seen == NULL || result->candidates == NULL) {
+    if (result == NULL || result->scores == NULL || result->seen == NULL || result->candidates == NULL ||
+        result->sorted == NULL) {
         graft_sampler_free(result);
         return graft_fail_memory(error, "generation");
     }
@@ -43,6 +40,7 @@ void graft_sampler_free(struct graft_sampler *sampler) {
         graft_free(sampler->scores);
         graft_free(sampler->seen);
         graft_free(sampler->candidates);
+        graft_free(sampler->sorted);
         graft_free(sampler);
     }
 }
@@ -107,64 +105,8 @@ static int32_t argmax(const float *scores, int64_t n) {
     return 0;
 }
 
-/* Largest first; of equals the smaller id first, so that a draw does not depend on the sort. */
-static int by_logit(const void *a, const void *b) {
-    const struct candidate *left = a, *right = b;
-    if (left->logit != right->logit) {
-        return left->logit < right->logit ? 1 : -1;
-    }
-    return (left->id > right->id) - (left->id < right->id);
-}
-
-/* Lets heap[at] sink in a heap whose smallest is on top. */
-static void sift_down(float *heap, int64_t n, int64_t at) {
-    for (;;) {
-        int64_t least = at;
-        for (int64_t child = 2 * at + 1; child <= 2 * at + 2 && child < n; child++) {
-            least = heap[child] < heap[least] ? child : least;
-        }
-        if (least == at) {
-            return;
-        }
-        float swapped = heap[at];
-        heap[at] = heap[least];
-        heap[least] = swapped;
-        at = least;
-    }
-}
-
-/* The k-th largest score; `heap` has room for k. */
-static float kth_largest(const float *scores, int64_t n, int64_t k, float *heap) {
-    memcpy(heap, scores, (size_t)k * sizeof *heap);
-    for (int64_t i = k / 2; i-- > 0;) {
-        sift_down(heap, k, i);
-    }
-    for (int64_t i = k; i < n; i++) {
-        if (scores[i] > heap[0]) {
-            heap[0] = scores[i];
-            sift_down(heap, k, 0);
-        }
-    }
-    return heap[0];
-}
-
-/* The candidates that top_k leaves, largest first. Returns how many; at least one. */
-static int64_t take_top_k(struct graft_sampler *sampler, const float *scores, int64_t k) {
-    int64_t n = sampler->vocab_size;
-    float *heap = (float *)(void *)sampler->candidates; /* which are not filled yet */
-    float threshold = kth_largest(scores, n, k, heap);
-    int64_t count = 0;
-    for (int64_t i = 0; i < n; i++) {
-        if (scores[i] >= threshold) {
-            sampler->candidates[count++] = (struct candidate){scores[i], (int32_t)i, 0.0};
-        }
-    }
-    qsort(sampler->candidates, (size_t)count, sizeof *sampler->candidates, by_logit);
-    return count;
-}
-
 /* Softmax over the candidates, then those that top_p leaves. Returns how many; at least one. */
-static int64_t take_top_p(struct candidate *candidates, int64_t count, double temperature, double top_p) {
+static int64_t take_top_p(struct graft_candidate *candidates, int64_t count, double temperature, double top_p) {
     double total = 0.0, cumulative = 0.0;
     for (int64_t i = 0; i < count; i++) {
         candidates[i].probability = exp(((double)candidates[i].logit - (double)candidates[0].logit) / temperature);
@@ -183,7 +125,7 @@ static int64_t take_top_p(struct candidate *candidates, int64_t count, double te
     return count;
 }
 
-static int32_t draw(const struct candidate *candidates, int64_t count, struct graft_sampler_state *state) {
+static int32_t draw(const struct graft_candidate *candidates, int64_t count, struct graft_sampler_state *state) {
     double total = 0.0;
     for (int64_t i = 0; i < count; i++) {
         total += candidates[i].probability;
@@ -298,7 +240,8 @@ int32_t graft_sampler_pick(struct graft_sampler *sampler, const struct graft_gen
         weigh(scores, sampler->vocab_size, scores[best], generation->temperature, sampler->scores);
         return draw_of_all(sampler->scores, sampler->vocab_size, best, generation->top_p, state);
     }
-    int64_t count = take_top_k(sampler, scores, generation->top_k);
+    int64_t count =
+        graft_candidates_take(scores, sampler->vocab_size, generation->top_k, sampler->candidates, sampler->sorted);
     count = take_top_p(sampler->candidates, count, generation->temperature, generation->top_p);
     return draw(sampler->candidates, count, state);
 }

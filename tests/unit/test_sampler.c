@@ -6,10 +6,12 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "generate/candidates.h"
 #include "generate/sampler.h"
 #include "kernels/cpu.h"
 #include "numbers.h"
@@ -206,10 +208,123 @@ static void test_top_p(void **state) {
     }
 }
 
+/* --- top_k, as plain code has it that sorts --- */
+
+struct plain {
+    float logit;
+    int32_t id;
+};
+
+static int by_logit(const void *a, const void *b) {
+    const struct plain *left = a, *right = b;
+    if (left->logit != right->logit) {
+        return left->logit < right->logit ? 1 : -1;
+    }
+    return (left->id > right->id) - (left->id < right->id);
+}
+
+/* The first of the sampler's random numbers. */
+static double uniform_of(const struct graft_sampler_state *state) {
+    uint64_t z = state->state + 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+/* [n] tokens in order without NaN; returns how many top_k leaves: those that equal the last stay. */
+static int64_t plain_top_k(const float *logits, int64_t n, int64_t k, struct plain *tokens) {
+    int64_t numbers = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (!isnan(logits[i])) {
+            tokens[numbers++] = (struct plain){logits[i], (int32_t)i};
+        }
+    }
+    qsort(tokens, (size_t)numbers, sizeof *tokens, by_logit);
+    while (k < numbers && tokens[k].logit == tokens[k - 1].logit) {
+        k++;
+    }
+    return k < numbers ? k : numbers;
+}
+
+static int32_t plain_draw(const struct graft_generation *generation, const struct plain *tokens, int64_t count,
+                          double uniform) {
+    static double weights[MOST];
+    double total = 0.0, dropped = 0.0, kept = 0.0;
+    for (int64_t i = 0; i < count; i++) {
+        weights[i] = exp(((double)tokens[i].logit - (double)tokens[0].logit) / generation->temperature);
+        total += weights[i];
+    }
+    for (int64_t i = 0; i < count; i++) {
+        weights[i] /= total;
+    }
+    while (generation->top_p < 1.0 && count > 1 && (dropped += weights[count - 1]) <= 1.0 - generation->top_p) {
+        count--;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        kept += weights[i];
+    }
+    double left = uniform * kept;
+    int64_t at = 0;
+    while (at + 1 < count && (left -= weights[at]) >= 0.0) {
+        at++;
+    }
+    return tokens[at].id;
+}
+
+/* The same tokens for the same seed, whatever k: a few or most of the vocabulary, many equal, some no numbers. */
+static void check_sorted(const float *logits, int64_t k, double top_p) {
+    enum { DRAWS = 20 };
+    static struct plain tokens[MOST];
+    static struct graft_candidate candidates[MOST], room[MOST];
+    const struct graft_generation generation = {.struct_size = sizeof generation,
+                                                .do_sample = 1,
+                                                .temperature = 1.3,
+                                                .top_k = k,
+                                                .top_p = top_p,
+                                                .repetition_penalty = 1.0};
+    const int64_t count = plain_top_k(logits, MOST, k, tokens);
+    struct graft_sampler_state state;
+    struct graft_sampler *sampler;
+    assert_int_equal(graft_candidates_take(logits, MOST, k, candidates, room), count);
+    for (int64_t i = 0; i < count; i++) {
+        assert_int_equal(candidates[i].id, tokens[i].id);
+    }
+    graft_sampler_state_init(&state, 11, 0);
+    assert_int_equal(graft_sampler_create(MOST, &sampler, NULL), GRAFT_OK);
+    for (int i = 0; i < DRAWS; i++) {
+        int32_t wanted = plain_draw(&generation, tokens, count, uniform_of(&state));
+        assert_int_equal(graft_sampler_pick(sampler, &generation, logits, NULL, 0, &state), wanted);
+    }
+    graft_sampler_free(sampler);
+}
+
+static void test_top_k(void **state) {
+    static const int64_t counts[] = {1, 2, 50, 1023, 1024, 1025, 4000, MOST - 1};
+    static float logits[MOST];
+    (void)state;
+    for (int64_t steps = 3; steps <= 3000000; steps *= 1000) { /* as many different logits, or fewer */
+        struct graft_sampler_state random = {5};
+        for (int64_t i = 0; i < MOST; i++) {
+            double uniform = uniform_of(&random);
+            random.state += 0x9e3779b97f4a7c15u;
+            logits[i] = (float)(floor(uniform * (double)steps) / (double)steps - 0.5) * 6.0F;
+        }
+        logits[7] = logits[4000] = -0.0F;
+        logits[8] = 0.0F;
+        logits[0] = logits[300] = NAN;
+        logits[1] = -INFINITY;
+        for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+            check_sorted(logits, counts[i], 1.0);
+            check_sorted(logits, counts[i], 0.7);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_alone),       cmocka_unit_test(test_none),  cmocka_unit_test(test_punished),
         cmocka_unit_test(test_frequencies), cmocka_unit_test(test_equal), cmocka_unit_test(test_top_p),
+        cmocka_unit_test(test_top_k),
     };
     int failures = 0;
     for (int isa = GRAFT_ISA_SCALAR; isa <= graft_cpu_best_isa(); isa++) {
