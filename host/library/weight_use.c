@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a model's weights take, in all and for a token, and what is kept of a token. */
+/* What a model's weights take, in all and for a token, what is kept of a token, and what a token reads of that. */
+#include "graft/attention.h"
 #include "graft/base_model.h"
 #include "graft/host/profile.h"
 #include "hooks/bytes.h"
 #include "hooks/forward_hooks.h"
+#include "kernels/cache.h"
 #include "kernels/states.h"
 #include "library/library.h"
 
@@ -31,7 +33,7 @@ static int after(void *data, struct graft_hooked_call *hooked, struct graft_erro
     return GRAFT_OK;
 }
 
-/* A prompt of one token reads what any token does, and is kept as any is. */
+/* A prompt of one token reads the weights that any token does, and is kept as any is. */
 static int run_token(const struct graft_model *model, int64_t *kept, struct graft_error *error) {
     static const int32_t id = 0;
     static const int32_t slot = 0;
@@ -47,18 +49,25 @@ static int run_token(const struct graft_model *model, int64_t *kept, struct graf
     return status;
 }
 
+static int run_hooked(struct graft_model *model, const struct graft_forward_hooks *hooks, int64_t *kept,
+                      struct graft_error *error) {
+    struct graft_hook_handle *handle = NULL;
+    int status = graft_model_check_ready(model, error);
+    if (status == GRAFT_OK) {
+        status = graft_forward_hooks_register(model->tree, hooks, &handle, error);
+    }
+    if (status == GRAFT_OK) {
+        status = run_token(model, kept, error);
+    }
+    graft_forward_hooks_remove(handle);
+    return status;
+}
+
 int graft_model_weight_use(struct graft_model *model, struct graft_weight_use *use, struct graft_error *error) {
     struct use token = {0};
     const struct graft_forward_hooks hooks = {NULL, before, after, &token};
-    struct graft_hook_handle *handle = NULL;
     int64_t kept = 0;
-    int status = graft_model_check_ready(model, error);
-    if (status == GRAFT_OK) {
-        status = graft_forward_hooks_register(model->tree, &hooks, &handle, error);
-    }
-    if (status == GRAFT_OK) {
-        status = run_token(model, &kept, error);
-    }
+    int status = run_hooked(model, &hooks, &kept, error);
     if (status == GRAFT_OK) {
         const struct graft_weight_count count = graft_tree_weights(model->tree);
         const struct graft_weight_use found = {.struct_size = sizeof found,
@@ -71,6 +80,55 @@ int graft_model_weight_use(struct graft_model *model, struct graft_weight_use *u
                                                .weights_per_token = token.weights};
         graft_struct_copy(use, use->struct_size, &found);
     }
-    graft_forward_hooks_remove(handle);
+    return status;
+}
+
+/* --- What is read of earlier tokens --- */
+
+/* Tokens that read, and what those layers keep that have run. */
+struct reading {
+    int64_t first;
+    int64_t last;
+    int64_t kept;
+    double bytes;
+};
+
+/* How many tokens one of them sees through a window: as many as there are, until the window is full. */
+static double mean_seen(const struct reading *reading, int64_t window) {
+    const int64_t n = reading->last - reading->first + 1;
+    int64_t growing = window < reading->last ? window - reading->first + 1 : n;
+    growing = growing > 0 ? growing : 0;
+    const double grown = (double)growing * ((double)reading->first + (double)(growing - 1) / 2.0);
+    return (grown + (double)(n - growing) * (double)window) / (double)n;
+}
+
+static int attends(void *data, const struct graft_node *node) {
+    (void)data;
+    return graft_node_has_interface(node, GRAFT_INTERFACE_SELF_ATTENTION);
+}
+
+/* What the sequence keeps more than before is this layer's; one that wraps it finds nothing more. */
+static int read_cache(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
+    const struct graft_self_attention_args *args = hooked->args;
+    const struct graft_batch *batch = args->batch;
+    const int64_t kept = graft_kv_cache_token_bytes(batch->cache->kv, batch->slots[0]);
+    struct reading *reading = data;
+    (void)error;
+    reading->bytes += (double)(kept - reading->kept) * mean_seen(reading, graft_mask_before(args->mask) + 1);
+    reading->kept = kept;
+    return GRAFT_OK;
+}
+
+int graft_model_cache_use(struct graft_model *model, int64_t first, int64_t last, double *bytes,
+                          struct graft_error *error) {
+    struct reading reading = {.first = first, .last = last};
+    const struct graft_forward_hooks hooks = {attends, NULL, read_cache, &reading};
+    int64_t kept = 0;
+    if (first < 1 || last < first) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "tokens %lld to %lld of a sequence",
+                               (long long)first, (long long)last);
+    }
+    int status = run_hooked(model, &hooks, &kept, error);
+    *bytes = reading.bytes + (double)(kept - reading.kept) * mean_seen(&reading, GRAFT_MASK_UNLIMITED);
     return status;
 }

@@ -144,15 +144,17 @@ check 'bench: exit status' 0 "$status"
 for key in threads prompt_tokens new_tokens repeat load_seconds prompt_tokens_per_second generation_tokens_per_second \
     median minimum maximum weights bits_per_weight bytes_per_token bytes_per_step cache_bytes_per_token \
     state_bytes_per_token machine processor read_bandwidth matrix_peak matrix_instructions class sequences \
-    operations_per_token bandwidth_share matrix_share modules replaced original_milliseconds \
+    cache_bytes_read_per_token read_bytes_per_step operations_per_token bandwidth_share read_share matrix_share modules replaced original_milliseconds \
     original_bytes; do
     has "bench: has $key" "\"$key\":" out
 done
-check 'bench: numbers are positive' '' "$(grep -E '"(load_seconds|median|minimum|maximum|weights|bits_per_weight|bytes_per_token|cache_bytes_per_token|read_bandwidth|bandwidth_share|matrix_peak|matrix_share|operations_per_token)": (0|0\.0|-.*|null),?$' out)"
+check 'bench: numbers are positive' '' "$(grep -E '"(load_seconds|median|minimum|maximum|weights|bits_per_weight|bytes_per_token|cache_bytes_per_token|cache_bytes_read_per_token|read_bytes_per_step|read_bandwidth|bandwidth_share|read_share|matrix_peak|matrix_share|operations_per_token)": (0|0\.0|-.*|null),?$' out)"
 has 'bench: a replaced class' '"original_class": "Qwen2MoeExperts"' out
 host bench --model "$moe" --prompt-tokens 4 --new-tokens 2 --repeat 1
 check 'bench: as text' 0 "$status"
-has 'bench: bytes and bandwidth' 'read per token' out
+has 'bench: bytes of weights' 'MB read per token' out
+has 'bench: bytes of the cache' 'MB read per token on average' out
+has 'bench: bytes and bandwidth' 'MB read per token in all: ' out
 # What weights take: packed ones with their scales, merged adapters once, of experts those chosen.
 weights() { # weights MODEL OPTIONS: count, bits of each, bytes read per token
     model=$1
@@ -174,6 +176,17 @@ check 'bench: a step of one' yes "$(step_bytes "$goldens/plain/llama_bf16" 1 635
 check 'bench: a step of five' yes "$(step_bytes "$goldens/plain/llama_bf16" 5 63553 $((63552 + 4 * 96)))"
 check 'bench: a step of sixty-four' yes "$(step_bytes "$goldens/plain/llama_bf16" 64 $((4 * 63552)) $((4 * 63552 + 60 * 96)))"
 check 'bench: experts of sixteen' yes "$(step_bytes "$goldens/plain/qwen2_moe" 16 $((506368 + 15 * 256 + 1)) $((212544 * 4)))"
+# What is read of earlier tokens: 3 tokens behind 8 see 10 as a mean, those of layers with a window of 8 no more than that.
+cache_bytes() { # cache_bytes MODEL SEQUENCES: of a token, and what a step reads beside weights
+    host bench --model "$1" --prompt-tokens 8 --new-tokens 3 --repeat 1 --sequences "$2" --json
+    sed -n 's/^ *"\(bytes_per_step\|cache_bytes_read_per_token\|read_bytes_per_step\)": \([0-9]*\),$/\2/p' out |
+        paste -sd ' ' | awk '{ print $2, $3 - $1 }'
+}
+check 'bench: the cache' '1920 1920' "$(cache_bytes "$goldens/plain/llama_bf16" 1)"
+check 'bench: that of five sequences' '1920 9600' "$(cache_bytes "$goldens/plain/llama_bf16" 5)"
+check 'bench: that of windows' '1536 1536' "$(cache_bytes "$goldens/plain/mistral_sliding" 1)"
+check 'bench: that of windows in two of three layers' '3328 3328' \
+    "$(cache_bytes "$goldens/plain/qwen2_moe_sliding_alternate" 1)"
 # Two for each weight, but for those of the last product, which only the last token of a prompt needs.
 check 'bench: operations of a token' '"operations_per_token": 51264,' "$(
     host bench --model "$goldens/plain/llama_bf16" --prompt-tokens 2 --new-tokens 1 --repeat 1 --json

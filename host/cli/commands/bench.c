@@ -96,7 +96,7 @@ static struct limits measure_limits(const struct graft_options *options, struct 
 
 /* Of the repeats, one after another. */
 struct samples {
-    double *values[6]; /* prompt and token speed, bandwidth and share of it, peak and share of it */
+    double *values[7]; /* prompt and token speed, bandwidth and shares of it, peak and share of it */
 };
 
 static double larger(double a, double b) {
@@ -122,9 +122,13 @@ static int run_timed(const struct graft_options *options, struct graft_bench *be
         double prompt = n * (double)bench->prompt_tokens / (timing.first - timing.start);
         double steps = (double)bench->new_tokens / (timing.last - timing.first);
         double bandwidth = larger(before.bandwidth, after.bandwidth), peak = larger(before.peak, after.peak);
-        const double found[] = {prompt,    n * steps,
-                                bandwidth, share((double)bench->step_bytes * steps, bandwidth),
-                                peak,      share(bench->token_operations * prompt, peak)};
+        const double found[] = {prompt,
+                                n * steps,
+                                bandwidth,
+                                share((double)bench->step_bytes * steps, bandwidth),
+                                share(bench->read_bytes * steps, bandwidth),
+                                peak,
+                                share(bench->token_operations * prompt, peak)};
         for (size_t k = 0; k < sizeof found / sizeof found[0]; k++) {
             samples->values[k][i] = found[k];
         }
@@ -153,8 +157,9 @@ static int run_repeats(const struct graft_options *options, struct graft_bench *
         bench->token_speed = spreads[1];
         bench->bandwidth = spreads[2].median;
         bench->bandwidth_share = spreads[3].median;
-        bench->peak = spreads[4].median;
-        bench->peak_share = spreads[5].median;
+        bench->read_share = spreads[4].median;
+        bench->peak = spreads[5].median;
+        bench->peak_share = spreads[6].median;
     }
     graft_free(all);
     return status;
@@ -218,7 +223,10 @@ static int compare(const struct graft_options *options, struct graft_bench *benc
 static int measure_token(struct graft_bench *bench, struct graft_error *error) {
     int status = graft_model_weight_use(bench->model, &bench->weights, error);
     bench->token_operations = 2.0 * (double)bench->weights.weights_per_token;
-    return status;
+    return status == GRAFT_OK
+               ? graft_model_cache_use(bench->model, bench->prompt_tokens + 1, bench->prompt_tokens + bench->new_tokens,
+                                       &bench->cache_bytes, error)
+               : status;
 }
 
 /* A run to warm up. Several sequences share what they read, and of experts each has its own: it is watched for that. */
@@ -236,12 +244,19 @@ static int warm_up(struct graft_bench *bench, struct graft_error *error) {
     return status;
 }
 
+/* What a step reads beside the weights is each sequence's own. */
+static double read_bytes(const struct graft_bench *bench) {
+    const double own = bench->cache_bytes + (double)bench->weights.state_bytes_per_token;
+    return (double)bench->step_bytes + (double)bench->sequences * own;
+}
+
 /* A run to warm up, the timed ones, and those that are watched: hooks take time. */
 static int measure(const struct graft_options *options, struct graft_bench *bench, struct graft_library **plain,
                    struct graft_error *error) {
     int status = measure_token(bench, error);
     if (status == GRAFT_OK) {
         status = warm_up(bench, error);
+        bench->read_bytes = read_bytes(bench);
     }
     if (status == GRAFT_OK) {
         status = run_repeats(options, bench, error);

@@ -38,8 +38,11 @@ struct graft_bench {
     struct graft_spread token_speed;
     struct graft_weight_use weights;
     int64_t step_bytes;     /* of weights, that a token of each sequence reads */
-    double bandwidth;       /* bytes per second; the median of what was seen beside the runs, as are the two below */
+    double cache_bytes;     /* of what is kept of earlier tokens, that a token of one sequence reads; the mean */
+    double read_bytes;      /* all that a token of each sequence reads: weights, cache and states */
+    double bandwidth;       /* bytes per second; the median of what was seen beside the runs, as are shares and peak */
     double bandwidth_share; /* how much of it reading the weights took */
+    double read_share;      /* and reading all */
     double peak;            /* operations per second */
     double peak_share;      /* how much of it the prompt took */
     const char *peak_unit;

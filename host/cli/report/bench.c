@@ -106,7 +106,7 @@ static void print_replaced(const struct graft_bench *bench) {
 }
 
 static void print_text(const struct graft_options *options, const struct graft_bench *bench) {
-    double bytes = (double)bench->step_bytes;
+    const char *step = bench->sequences > 1 ? "step" : "token";
     double steps = bench->token_speed.median / (double)bench->sequences;
     (void)printf("%d threads, %lld prompt tokens, %lld new tokens, ", (int)graft_threads_count(),
                  (long long)bench->prompt_tokens, (long long)bench->new_tokens);
@@ -117,19 +117,21 @@ static void print_text(const struct graft_options *options, const struct graft_b
     (void)printf("load       %.1f ms\n", load_seconds(bench) * 1e3);
     print_spread("prompt    ", &bench->prompt_speed, bench->sequences);
     print_spread("generation", &bench->token_speed, bench->sequences);
-    (void)printf("weights    %.2f M of %.2f bits, %.2f MB read per %s: %.2f GB/s, %.0f %% of the %.2f GB/s that "
-                 "this machine reads\n",
-                 (double)bench->weights.weights / 1e6, graft_bits_per_weight(&bench->weights), bytes / 1e6,
-                 bench->sequences > 1 ? "step" : "token", bytes * steps / 1e9, bench->bandwidth_share * 100.0,
-                 bench->bandwidth / 1e9);
-    (void)printf("products   %.2f GFLOP for each token of a prompt: %.0f GFLOP/s, %.0f %% of the %.0f GFLOP/s of %s\n",
-                 bench->token_operations / 1e9, bench->token_operations * bench->prompt_speed.median / 1e9,
-                 bench->peak_share * 100.0, bench->peak / 1e9, bench->peak_unit);
-    (void)printf("cache      %lld bytes kept of each token\n", (long long)bench->weights.cache_bytes_per_token);
+    (void)printf("weights    %.2f M of %.2f bits, %.2f MB read per %s\n", (double)bench->weights.weights / 1e6,
+                 graft_bits_per_weight(&bench->weights), (double)bench->step_bytes / 1e6, step);
+    (void)printf("cache      %lld bytes kept of each token, %.2f MB read per token on average\n",
+                 (long long)bench->weights.cache_bytes_per_token, bench->cache_bytes / 1e6);
     if (bench->weights.state_bytes_per_token > 0) {
         (void)printf("state      %lld bytes that each token reads and changes\n",
                      (long long)bench->weights.state_bytes_per_token);
     }
+    (void)printf("bandwidth  %.2f MB read per %s in all: %.2f GB/s, %.0f %% of the %.2f GB/s that this machine reads; "
+                 "weights alone %.0f %%\n",
+                 bench->read_bytes / 1e6, step, bench->read_bytes * steps / 1e9, bench->read_share * 100.0,
+                 bench->bandwidth / 1e9, bench->bandwidth_share * 100.0);
+    (void)printf("products   %.2f GFLOP for each token of a prompt: %.0f GFLOP/s, %.0f %% of the %.0f GFLOP/s of %s\n",
+                 bench->token_operations / 1e9, bench->token_operations * bench->prompt_speed.median / 1e9,
+                 bench->peak_share * 100.0, bench->peak / 1e9, bench->peak_unit);
     if (options->modules) {
         print_classes(bench);
         print_replaced(bench);
@@ -228,8 +230,11 @@ static graft_json *document(struct graft_writer *writer, const struct graft_opti
     graft_writer_set_int(writer, object, "bytes_per_step", bench->step_bytes);
     graft_writer_set_int(writer, object, "cache_bytes_per_token", bench->weights.cache_bytes_per_token);
     graft_writer_set_int(writer, object, "state_bytes_per_token", bench->weights.state_bytes_per_token);
+    graft_writer_set_int(writer, object, "cache_bytes_read_per_token", (int64_t)(bench->cache_bytes + 0.5));
+    graft_writer_set_int(writer, object, "read_bytes_per_step", (int64_t)(bench->read_bytes + 0.5));
     graft_writer_set_int(writer, object, "operations_per_token", (int64_t)bench->token_operations);
     graft_writer_set_real(writer, object, "bandwidth_share", bench->bandwidth_share);
+    graft_writer_set_real(writer, object, "read_share", bench->read_share);
     graft_writer_set_real(writer, object, "matrix_share", bench->peak_share);
     if (options->modules) {
         set_modules(writer, object, bench);

@@ -21,7 +21,7 @@ static const struct measure {
     {"generation", {"generation_tokens_per_second", "median"}, 1.0, "tokens/s"},
     {"bytes per token", {"bytes_per_token", NULL}, 1e6, "MB"},
     {"read bandwidth", {"machine", "read_bandwidth"}, 1e9, "GB/s"},
-    {"share of it", {"bandwidth_share", NULL}, 0.01, "%"},
+    {"weights' share", {"bandwidth_share", NULL}, 0.01, "%"},
     {"matrix peak", {"machine", "matrix_peak"}, 1e9, "GFLOP/s"},
     {"share of it", {"matrix_share", NULL}, 0.01, "%"},
 };

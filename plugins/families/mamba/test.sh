@@ -42,6 +42,8 @@ done
 grep -q MySiLU "$scratch/verify"
 "$host" bench --model "$model" --plugins-dir "$folder" --modules --json >"$scratch/bench.json"
 grep -q '"state_bytes_per_token": 4992,' "$scratch/bench.json"
+weights=$(sed -n 's/.*"bytes_per_step": \([0-9]*\),$/\1/p' "$scratch/bench.json")
+grep -q "\"read_bytes_per_step\": $((weights + 4992))," "$scratch/bench.json"
 for class in FalconMambaMixer FalconMambaWeightlessRMSNorm Conv1d; do
     grep -q "\"class\": \"$class\"" "$scratch/bench.json"
 done

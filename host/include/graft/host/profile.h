@@ -103,6 +103,12 @@ struct graft_weight_use {
  * token. The model takes part in no profile or comparison. */
 int graft_model_weight_use(struct graft_model *model, struct graft_weight_use *use, struct graft_error *error);
 
+/* [any, one thread per model] Sets `bytes` to what attention reads of a sequence for one token, keys and values or what
+ * they are made from: the mean over its tokens number `first` to `last`, from 1. A token reads itself and those before
+ * it, as far back as the window of each layer goes. The model is as above, and runs one token. */
+int graft_model_cache_use(struct graft_model *model, int64_t first, int64_t last, double *bytes,
+                          struct graft_error *error);
+
 #ifdef __cplusplus
 }
 #endif
