@@ -20,19 +20,41 @@ static uint32_t converted_by(const struct graft_binding *binding) {
     return (binding->transform != NULL ? list : 0u) | (binding->conversion != NULL ? GRAFT_CONVERTED_BY_CLASS : 0u);
 }
 
-/* The names of the tensors behind a value, in order, each once in a row. */
-static int set_sources(struct graft_model *model, const struct graft_value *value,
-                       struct graft_planned_parameter *shown) {
-    const char **sources = graft_pool_alloc(&model->published.pool, value->n_parts, sizeof *sources);
-    const struct graft_tensor_view *last = NULL;
-    for (size_t i = 0; i < value->n_parts && sources != NULL; i++) {
-        if (value->parts[i].tensor != last) {
-            last = value->parts[i].tensor;
-            sources[shown->n_sources++] = last->name;
+/* The names of the tensors behind a value, itself or through custom operations: in order, each once in a row. */
+struct sources {
+    const char **names; /* NULL: they are counted only */
+    size_t n;
+    const struct graft_tensor_view *last;
+};
+
+static void add_sources(struct sources *sources, const struct graft_value *value) {
+    for (size_t i = 0; i < value->n_parts; i++) {
+        const struct graft_tensor_view *tensor = value->parts[i].tensor;
+        for (int32_t k = 0; tensor->computed != NULL && k < tensor->computed->n_inputs; k++) {
+            add_sources(sources, &tensor->computed->inputs[k]);
+        }
+        if (tensor->computed == NULL && tensor != sources->last) {
+            if (sources->names != NULL) {
+                sources->names[sources->n] = tensor->name;
+            }
+            sources->n++;
+            sources->last = tensor;
         }
     }
-    shown->sources = sources;
-    return sources != NULL ? 0 : -1;
+}
+
+static int set_sources(struct graft_model *model, const struct graft_value *value,
+                       struct graft_planned_parameter *shown) {
+    struct sources counted = {0}, named = {0};
+    add_sources(&counted, value);
+    named.names = graft_pool_alloc(&model->published.pool, counted.n, sizeof *named.names);
+    if (named.names == NULL) {
+        return -1;
+    }
+    add_sources(&named, value);
+    shown->sources = named.names;
+    shown->n_sources = named.n;
+    return 0;
 }
 
 static int set_operations(struct graft_model *model, const struct graft_binding *binding,

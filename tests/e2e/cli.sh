@@ -153,6 +153,16 @@ has 'list: one thing at a time' 'use only one of --classes and --families' err
 host list --plugins-dir plugins --json
 has 'list: as JSON' '"fused_qkv"' out
 
+# What a custom operation makes of a joined tensor is made of all that was joined.
+host plan --model "$llama" --plugins-dir plugins --plugins int8_linear,fused_qkv
+has 'plan: tensors behind a custom operation' \
+    '6 tensors -> 2 parameters model.layers.*.self_attn.qkv_proj.qweight: int8_rows' out
+host plan --model "$llama" --plugins-dir plugins --plugins int8_linear,fused_qkv --json
+tr -d ' \n' <out >flat
+layer=model.layers.0.self_attn
+has 'plan JSON: tensors behind a custom operation' \
+    "\"sources\":[\"$layer.q_proj.weight\",\"$layer.k_proj.weight\",\"$layer.v_proj.weight\"]" flat
+
 # Options of plugins
 int8='--plugins-dir plugins --plugins int8_linear --plugin-option int8_linear.group_size=32'
 # shellcheck disable=SC2086 # a list of words
