@@ -38,7 +38,7 @@ static int read_sizes(const struct graft_args *args, const char *path, struct gr
 static int describe_stack(const struct graft_sink *sink, const char *name, int64_t experts, int64_t rows,
                           int64_t columns, struct graft_error *error) {
     const int64_t shape[] = {experts, rows, columns / BLOCK, BYTES};
-    char parameter[32];
+    char parameter[GRAFT_PACKED_STACK_NAME];
     (void)snprintf(parameter, sizeof parameter, "%s_blocks", name);
     int status = graft_describe_typed(sink, parameter, 4, shape, GRAFT_DTYPE_U8, error);
     if (status == GRAFT_OK) {
@@ -74,14 +74,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
 static int bind_stack(const struct graft_build *build, const char *name, struct graft_packed_stack *stack,
                       struct graft_error *error) {
     struct graft_packed_rows *rows = &stack->rows;
-    int status = GRAFT_OK;
-    char parameter[32];
-    (void)snprintf(parameter, sizeof parameter, "%s_blocks", name);
-    rows->codes = graft_build_weight(build, parameter, &status, error);
-    (void)snprintf(parameter, sizeof parameter, "%s_scales", name);
-    rows->scales = graft_build_weight(build, parameter, &status, error);
-    (void)snprintf(parameter, sizeof parameter, "%s_bias", name);
-    stack->bias = graft_build_weight(build, parameter, &status, error);
+    int status = graft_packed_stack_bind(build, name, "blocks", stack, error);
     if (status == GRAFT_OK) {
         rows->loops = graft_packed_rows_choose(graft_packed_rows_float4);
         rows->out_features = rows->codes->shape[1];

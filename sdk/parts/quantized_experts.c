@@ -7,8 +7,6 @@
 #include "graft/expert_parts.h"
 #include "graft/packed_experts.h"
 
-enum { MAX_NAME = 32 };
-
 const char *const graft_parts_expert_sources[6] = {"*.gate_proj.weight", "*.up_proj.weight", "*.down_proj.weight",
                                                    "*.w1.weight",        "*.w3.weight",      "*.w2.weight"};
 const char *const graft_parts_stack_sources[2] = {"gate_up_proj", "down_proj"};
@@ -46,7 +44,7 @@ static int describe_stack(const struct graft_quantizer *quantizer, const struct 
                           const int64_t size[3], int32_t bias, struct graft_error *error) {
     const int64_t codes[3] = {size[0], size[1], graft_quantizer_elements(quantizer, size[2])};
     const int64_t scales[3] = {size[0], size[1], graft_quantizer_groups(quantizer, size[2])};
-    char parameter[MAX_NAME];
+    char parameter[GRAFT_PACKED_STACK_NAME];
     (void)snprintf(parameter, sizeof parameter, "%s_qweight", name);
     int status = graft_describe_typed(sink, parameter, 3, codes, quantizer->code_dtype, error);
     if (status == GRAFT_OK) {
@@ -90,14 +88,6 @@ static int bind_stack(const struct graft_build *build, const char *name, const s
                       int64_t inputs, struct graft_packed_stack *stack, struct graft_error *error) {
     const struct graft_quantizer *quantizer = kept->part.quantizer;
     struct graft_packed_rows *rows = &stack->rows;
-    int status = GRAFT_OK;
-    char parameter[MAX_NAME];
-    (void)snprintf(parameter, sizeof parameter, "%s_qweight", name);
-    rows->codes = graft_build_weight(build, parameter, &status, error);
-    (void)snprintf(parameter, sizeof parameter, "%s_scales", name);
-    rows->scales = graft_build_weight(build, parameter, &status, error);
-    (void)snprintf(parameter, sizeof parameter, "%s_bias", name);
-    stack->bias = build->weight(build->data, parameter); /* or NULL */
     rows->loops = kept->part.loops();
     rows->in_features = inputs;
     rows->out_features = outputs;
@@ -108,7 +98,7 @@ static int bind_stack(const struct graft_build *build, const char *name, const s
     rows->bits = kept->part.bits;
     rows->zero = kept->part.zero;
     rows->input_bits = kept->part.input_bits != NULL ? *kept->part.input_bits : 0;
-    return status;
+    return graft_packed_stack_bind(build, name, "qweight", stack, error);
 }
 
 int graft_parts_quantized_experts_create(const struct graft_class *cls, const struct graft_build *build,

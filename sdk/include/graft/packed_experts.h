@@ -20,7 +20,8 @@ extern "C" {
 
 enum {
     GRAFT_PACKED_STACK_GRAIN = 32, /* outputs that are worth waking a thread for */
-    GRAFT_PACKED_ROUTED = 4096     /* tokens of experts that are computed together, which bounds the memory */
+    GRAFT_PACKED_ROUTED = 4096,    /* tokens of experts that are computed together, which bounds the memory */
+    GRAFT_PACKED_STACK_NAME = 64   /* of a parameter, at most */
 };
 
 /* The weights of all experts. The plugin's own, as all here: it does not cross to the host. */
@@ -80,6 +81,21 @@ GRAFT_ASSERT_SIZE(struct graft_packed_experts, 272);
 GRAFT_ASSERT_SIZE(struct graft_packed_run, 24);
 GRAFT_ASSERT_SIZE(struct graft_packed_routed, 40);
 GRAFT_ASSERT_SIZE(struct graft_packed_stack_work, 16);
+
+/* [load] In `create`: points to parameters as they were described, NAME_CODES, NAME_scales and, if there is one,
+ * NAME_bias. */
+GRAFT_INLINE int graft_packed_stack_bind(const struct graft_build *build, const char *name, const char *codes,
+                                         struct graft_packed_stack *stack, struct graft_error *error) {
+    char parameter[GRAFT_PACKED_STACK_NAME];
+    int status = GRAFT_OK;
+    (void)snprintf(parameter, sizeof parameter, "%s_%s", name, codes);
+    stack->rows.codes = graft_build_weight(build, parameter, &status, error);
+    (void)snprintf(parameter, sizeof parameter, "%s_scales", name);
+    stack->rows.scales = graft_build_weight(build, parameter, &status, error);
+    (void)snprintf(parameter, sizeof parameter, "%s_bias", name);
+    stack->bias = build->weight(build->data, parameter); /* or NULL */
+    return status;
+}
 
 /* [any] Items of a job, the last of which may lack rows. */
 GRAFT_INLINE int64_t graft_packed_stack_items(const struct graft_packed_stack_work *work) {
