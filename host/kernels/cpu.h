@@ -3,8 +3,8 @@
  * Which instructions the kernels may use. The best form that processor and operating system offer is taken; the
  * environment variable GRAFT_ISA=scalar|avx2|avx512|avx512_bf16 lowers the choice (for tests and bug reports; it never
  * raises it). avx2_vnni and avx512_vnni, which loops of plugins have builds for, are avx2 and avx512 here.
- * GRAFT_ISA=amx_model does what a processor with tiles does, on any with AVX512-BF16: tiles are a model in plain C, many
- * times slower.
+ * GRAFT_ISA=amx_model does what a processor with tiles does, on any with AVX512-BF16: tiles are a model in plain C,
+ * many times slower.
  */
 #ifndef GRAFT_KERNELS_CPU_H
 #define GRAFT_KERNELS_CPU_H

@@ -58,7 +58,7 @@ try() { # try PLUGIN CODES CASE OPTIONS...
     for isa in $isas; do
         flag=$(echo "$isa" | sed 's/512$/512f/; s/avx2_/avx_/')
         if grep -qw "$flag" /proc/cpuinfo; then
-            export GRAFT_ISA=$isa
+            export GRAFT_ISA="$isa"
             try_isa "$case, $isa${*:+, $*}" "$id" "$codes" --model "$goldens/quantized/$case" "$@"
             unset GRAFT_ISA
         else

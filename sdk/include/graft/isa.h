@@ -84,12 +84,13 @@ GRAFT_INLINE int32_t graft_isa_has_f16c(void) {
     return (ecx & bit_F16C) != 0;
 }
 
-/* [any] The same of AVX-VNNI. */
+/* [any] The same of AVX-VNNI; of a processor that has AVX2. */
 GRAFT_INLINE int32_t graft_isa_has_avx_vnni(void) {
     const unsigned avx_vnni = 1u << 4;
     unsigned eax, ebx, ecx, edx;
-    if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 || eax < 1) {
-        return 0;
+    __cpuid_count(7, 0, eax, ebx, ecx, edx);
+    if (eax < 1) {
+        return 0; /* nothing more is said */
     }
     __cpuid_count(7, 1, eax, ebx, ecx, edx);
     return (eax & avx_vnni) != 0;
