@@ -10,6 +10,8 @@
 #ifndef GRAFT_PACKED_ROWS_LINES_H
 #define GRAFT_PACKED_ROWS_LINES_H
 
+#include <math.h>
+
 #include "packed_rows_loops.h"
 
 #ifdef __cplusplus

@@ -8,21 +8,22 @@
 #define GRAFT_PACKED_ROWS_TURNED_H
 
 #include "packed_rows_loops.h"
-#include "packed_vectors.h"
 #include "turned.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* As many rows as there are lanes, and what belongs to the group of inputs that they are at. */
+/* As many rows as there are lanes, and what belongs to some groups of inputs. */
 struct graft_row_strip {
-    struct graft_row rows[GRAFT_ROW_LANES]; /* the rows */
-    float scales[GRAFT_ROW_LANES];          /* their scales in the group */
-    float zeros[GRAFT_ROW_LANES];           /* their zero points in it */
+    struct graft_row rows[GRAFT_ROW_LANES];                             /* the rows */
+    float scales[GRAFT_ROW_LANES][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* their scales in the groups */
+    float zeros[GRAFT_ROW_LANES][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND];  /* their zero points in them */
+    int64_t group;                                                      /* the first of these */
+    int64_t groups;                                                     /* how many they are */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_row_strip, GRAFT_ROW_LANES * 40);
+GRAFT_ASSERT_SIZE(struct graft_row_strip, GRAFT_ROW_LANES * 672 + 16);
 
 /* [any] Numbers of `first`, then those of `second`, as pairs of bf16. */
 GRAFT_ROW_INLINE graft_packed_words graft_row_pairs(graft_row_floats first, graft_row_floats second) {
@@ -34,27 +35,29 @@ GRAFT_ROW_INLINE graft_packed_words graft_row_pairs(graft_row_floats first, graf
 #endif
 }
 
-/* [any] Weights [i, i + n) of a strip's row, n at most the number of lanes; then any. */
+/* [any] Weights [i, i + n) of a strip's row, n at most the number of lanes, of group `g` of those that it has; then
+ * any. */
 GRAFT_ROW_INLINE graft_row_floats graft_row_turned_weights(const struct graft_row_strip *strip, graft_row_unpack unpack,
-                                                           int bits, int r, int64_t i, int64_t n) {
+                                                           int bits, int64_t g, int r, int64_t i, int64_t n) {
     const unsigned char *codes = strip->rows[r].codes;
-    return (n >= GRAFT_ROW_LANES ? unpack(codes, i, strip->zeros[r])
-                                 : graft_row_unpack_end(unpack, bits, codes, i, n, strip->zeros[r])) *
-           strip->scales[r];
+    const float zero = strip->zeros[r][g];
+    return (n >= GRAFT_ROW_LANES ? unpack(codes, i, zero) : graft_row_unpack_end(unpack, bits, codes, i, n, zero)) *
+           strip->scales[r][g];
 }
 
-/* [any] Lines of a portion `width` words apart: columns [i, i + n) of a strip, as many as there are lanes or, of pairs,
- * twice as many at most. */
+/* [any] Lines of a portion `width` words apart: columns [i, i + n) of a strip, in group `g` of those that it has, as
+ * many as there are lanes or, of pairs, twice as many at most. */
 GRAFT_ROW_INLINE void graft_row_turned_block(const struct graft_row_strip *strip, graft_row_unpack unpack, int bits,
-                                             const int is_pairs, int is_rounded, int64_t i, int64_t n, int64_t width,
-                                             uint32_t *out) {
+                                             const int is_pairs, int is_rounded, int64_t g, int64_t i, int64_t n,
+                                             int64_t width, uint32_t *out) {
     graft_packed_words words[GRAFT_ROW_LANES];
     for (int r = 0; r < GRAFT_ROW_LANES; r++) {
-        const graft_row_floats first = graft_row_turned_weights(strip, unpack, bits, r, i, n);
+        const graft_row_floats first = graft_row_turned_weights(strip, unpack, bits, g, r, i, n);
         if (is_pairs) {
             const int64_t more = n - GRAFT_ROW_LANES;
             words[r] = graft_row_pairs(
-                first, more > 0 ? graft_row_turned_weights(strip, unpack, bits, r, i + GRAFT_ROW_LANES, more) : first);
+                first,
+                more > 0 ? graft_row_turned_weights(strip, unpack, bits, g, r, i + GRAFT_ROW_LANES, more) : first);
         } else {
             words[r] = is_rounded ? graft_row_round(first) : (graft_packed_words)first;
         }
@@ -65,13 +68,16 @@ GRAFT_ROW_INLINE void graft_row_turned_block(const struct graft_row_strip *strip
     }
 }
 
-/* [any] The strip goes to another group. */
-GRAFT_ROW_INLINE void graft_row_turned_group(const struct graft_packed_rows *self, struct graft_row_strip *strip,
-                                             int64_t group) {
+/* [any] The strip gets what belongs to group `group` and those behind it, as many as it has room for. */
+GRAFT_ROW_INLINE void graft_row_turned_groups(const struct graft_packed_rows *self, struct graft_row_strip *strip,
+                                              int64_t group) {
+    const int64_t n = graft_packed_left(self->groups, group, GRAFT_ROW_GROUPS);
     for (int r = 0; r < GRAFT_ROW_LANES; r++) {
-        strip->scales[r] = graft_row_scale(&strip->rows[r], group);
-        strip->zeros[r] = graft_row_zero(self, &strip->rows[r], group);
+        graft_row_scales(&strip->rows[r], group, n, strip->scales[r]);
+        graft_row_zeros(self, &strip->rows[r], group, n, strip->zeros[r]);
     }
+    strip->group = group;
+    strip->groups = n;
 }
 
 /* [any] Fetches the same columns of the strip that comes next into the second-level cache: rows are too many streams
@@ -97,15 +103,18 @@ GRAFT_ROW_INLINE void graft_row_turned_strip(const struct graft_packed_rows *sel
         const int64_t group = i / self->group_size,
                       left = graft_packed_left(last, i, self->group_size - i % self->group_size);
         const int64_t end = i + left;
-        graft_row_turned_group(self, strip, group);
+        if (group >= strip->group + strip->groups) {
+            graft_row_turned_groups(self, strip, group);
+        }
+        const int64_t g = group - strip->group;
         for (; end - i >= most; i += most, out += GRAFT_ROW_LANES * portion->width) {
             if ((i & (line - 1)) < most) {
                 graft_row_turned_prefetch(self, strip, i);
             }
-            graft_row_turned_block(strip, unpack, self->bits, is_pairs, is_rounded, i, most, portion->width, out);
+            graft_row_turned_block(strip, unpack, self->bits, is_pairs, is_rounded, g, i, most, portion->width, out);
         }
         if (i < end) {
-            graft_row_turned_block(strip, unpack, self->bits, is_pairs, is_rounded, i, end - i, portion->width, out);
+            graft_row_turned_block(strip, unpack, self->bits, is_pairs, is_rounded, g, i, end - i, portion->width, out);
             out += (is_pairs ? (end - i) / 2 : end - i) * portion->width;
             i = end;
         }
@@ -123,6 +132,7 @@ GRAFT_ROW_INLINE void graft_row_turned(const struct graft_packed_rows *self, gra
         for (int r = 0; r < GRAFT_ROW_LANES; r++) {
             strip.rows[r] = graft_row_at(self, portion->row + at + r);
         }
+        strip.group = strip.groups = 0;
         if (is_pairs) {
             graft_row_turned_strip(self, unpack, 1, portion, &strip, out);
         } else {
