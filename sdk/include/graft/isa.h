@@ -4,7 +4,8 @@
  * each build, and a plugin takes the best that runs. Builds are scalar (what every processor of the architecture has),
  * avx2 (with fma and f16c) and avx512 (f, bw, vl and dq beside these). Loops for which it makes a difference have more
  * (GRAFT_ISA_ALL_...): avx512_bf16 (avx512 with bf16, vbmi and vnni) and, where products of integers are added to sums
- * by one instruction, avx2_vnni and avx512_vnni. On other architectures there is the first alone.
+ * by one instruction, avx2_vnni (avx2 with avxvnni) and avx512_vnni (avx512 with avx512vnni). On other architectures
+ * there is the first alone.
  *
  *     const struct scan_loops GRAFT_ISA_NAME(scan) = {run};                            in the source of the loops
  *     static const struct scan_loops *const tables[] = GRAFT_ISA_TABLES(scan);         where they are used
