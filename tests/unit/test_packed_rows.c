@@ -419,7 +419,35 @@ static void test_loops(void **state) {
     }
 }
 
+/* Which is below what f32 has as exponents. */
+static void test_smallest_power(void **state) {
+    static const struct cut cut = {GRAFT_TURNED_ROWS, 640, 1, 32, 0, 0};
+    struct trial trial;
+    (void)state;
+    set_up(&trial, &cut, GRAFT_ROW_KIND_FLOAT4, GRAFT_DTYPE_U8);
+    const int64_t n = cut.out * cut.in;
+    float *exact = need((size_t)n * sizeof *exact);
+    const struct graft_turned_portion portion = {sizeof portion, GRAFT_TURNED_F32, 0, cut.out, 0, cut.in, 16, exact};
+    for (int b = 0; b < MOST_BLOCKS; b++) {
+        const struct graft_row_block *block = &trial.blocks[1][b];
+        memset((void *)(uintptr_t)block->data, 0, (size_t)(block->rows * trial.rows.groups));
+    }
+    for (int64_t i = 0; i < n; i++) {
+        trial.result[i] = formula(&trial, i / cut.in, i % cut.in);
+    }
+    for (int32_t build = 0; build < GRAFT_PACKED_ROWS_BUILDS; build++) {
+        if (graft_isa_runs(build)) {
+            trial.rows.loops = builds_of(GRAFT_ROW_KIND_FLOAT4)[build];
+            trial.rows.loops->widen(&trial.rows, 0, cut.out, GRAFT_DTYPE_F32, exact);
+            assert_memory_equal(exact, trial.result, (size_t)n * sizeof *exact);
+            check_portion(&trial, &portion);
+        }
+    }
+    free(exact);
+    tear_down(&trial);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_loops)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_loops), cmocka_unit_test(test_smallest_power)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
