@@ -78,21 +78,32 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_uint8(const unsigned char *codes, in
     return __builtin_convertvector(graft_row_bytes(codes + input) & 0xff, graft_row_floats) - zero;
 }
 
-/* [any] Unsigned integers of 4 bits, eight in a word, the first in its lowest bits. */
-GRAFT_ROW_INLINE graft_row_floats graft_row_uint4(const unsigned char *codes, int64_t input, float zero) {
+#if defined(__AVX2__)
+/* [any] Codes of 4 bits, eight in a word, the first in its lowest bits: one in each lane, with others above it. */
+GRAFT_ROW_INLINE graft_row_ints graft_row_nibbles(const unsigned char *codes, int64_t input) {
 #if defined(__AVX512F__)
     static const graft_row_ints shifts = {0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28};
     static const graft_row_ints halves = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
-    static const graft_row_floats numbers = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     int64_t word;
     memcpy(&word, codes + input / 2, sizeof word);
     const __m512i words = _mm512_permutexvar_epi32((__m512i)halves, _mm512_set1_epi64(word));
-    return (graft_row_floats)_mm512_permutexvar_ps(_mm512_srlv_epi32(words, (__m512i)shifts), (__m512)(numbers - zero));
-#elif defined(__AVX2__)
+    return (graft_row_ints)_mm512_srlv_epi32(words, (__m512i)shifts);
+#else
     static const graft_row_ints shifts = {0, 4, 8, 12, 16, 20, 24, 28};
     int32_t word;
     memcpy(&word, codes + input / 2, sizeof word);
-    return __builtin_convertvector(((graft_row_ints)_mm256_set1_epi32(word) >> shifts) & 15, graft_row_floats) - zero;
+    return (graft_row_ints)_mm256_set1_epi32(word) >> shifts;
+#endif
+}
+#endif
+
+/* [any] Unsigned integers of 4 bits. */
+GRAFT_ROW_INLINE graft_row_floats graft_row_uint4(const unsigned char *codes, int64_t input, float zero) {
+#if defined(__AVX512F__)
+    static const graft_row_floats numbers = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    return (graft_row_floats)_mm512_permutexvar_ps((__m512i)graft_row_nibbles(codes, input), (__m512)(numbers - zero));
+#elif defined(__AVX2__)
+    return __builtin_convertvector(graft_row_nibbles(codes, input) & 15, graft_row_floats) - zero;
 #else
     const unsigned char *two = codes + input / 2;
     const graft_row_ints numbers = {two[0] & 15, two[0] >> 4, two[1] & 15, two[1] >> 4};
@@ -100,24 +111,16 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_uint4(const unsigned char *codes, in
 #endif
 }
 
-/* [any] E2M1, eight in a word likewise. There are no zero points. */
+/* [any] E2M1. There are no zero points. */
 GRAFT_ROW_INLINE graft_row_floats graft_row_float4(const unsigned char *codes, int64_t input, float zero) {
     (void)zero;
 #if defined(__AVX512F__)
-    static const graft_row_ints shifts = {0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28};
-    static const graft_row_ints halves = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
     static const graft_row_floats numbers = {0.0F,  0.5F,  1.0F,  1.5F,  2.0F,  3.0F,  4.0F,  6.0F,
                                              -0.0F, -0.5F, -1.0F, -1.5F, -2.0F, -3.0F, -4.0F, -6.0F};
-    int64_t word;
-    memcpy(&word, codes + input / 2, sizeof word);
-    const __m512i words = _mm512_permutexvar_epi32((__m512i)halves, _mm512_set1_epi64(word));
-    return (graft_row_floats)_mm512_permutexvar_ps(_mm512_srlv_epi32(words, (__m512i)shifts), (__m512)numbers);
+    return (graft_row_floats)_mm512_permutexvar_ps((__m512i)graft_row_nibbles(codes, input), (__m512)numbers);
 #elif defined(__AVX2__)
-    static const graft_row_ints shifts = {0, 4, 8, 12, 16, 20, 24, 28};
     static const graft_row_floats sizes = {0.0F, 0.5F, 1.0F, 1.5F, 2.0F, 3.0F, 4.0F, 6.0F};
-    int32_t word;
-    memcpy(&word, codes + input / 2, sizeof word);
-    const graft_row_ints some = (graft_row_ints)_mm256_set1_epi32(word) >> shifts;
+    const graft_row_ints some = graft_row_nibbles(codes, input);
     const graft_row_ints size = (graft_row_ints)_mm256_permutevar8x32_ps((__m256)sizes, (__m256i)some); /* by 3 bits */
     return (graft_row_floats)(size | (some & 8) << 28);
 #else
