@@ -1,48 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "add_loops.h"
 
-#include <string.h>
-
 #include "graft/isa.h"
+#include "graft/packed_vectors.h"
 
-/* The compiler divides one into as many registers as it takes. */
-typedef float numbers __attribute__((vector_size(64)));
+/* A tile: as many sums as every instruction set has registers for, beside what is added to them. */
+enum { SUMS = 4, LANES = GRAFT_PACKED_LANES, TILE = SUMS * LANES };
 
-enum { SUMS = LORA_BLOCK / 16 };
+typedef graft_packed_floats numbers;
 
-typedef uint16_t halves __attribute__((vector_size(32)));
-typedef uint32_t words __attribute__((vector_size(64)));
+static numbers load(const float *from) {
+    return (numbers)graft_packed_words_from(from);
+}
 
-static void add_sums(const numbers sums[SUMS], float *y) {
-    numbers row[SUMS];
-    memcpy(row, y, sizeof row);
-    for (int i = 0; i < SUMS; i++) {
-        row[i] += sums[i];
-    }
-    memcpy(y, row, sizeof row);
+static void add_to(float *y, numbers sums) {
+    sums += load(y);
+    memcpy(y, &sums, sizeof sums);
 }
 
 static void add(const float *columns, const float *narrow, int64_t rank, float *y) {
-    numbers sums[SUMS] = {{0}}, row[SUMS];
-    for (int64_t r = 0; r < rank; r++) {
-        memcpy(row, columns + r * LORA_BLOCK, sizeof row);
+    for (int first = 0; first < LORA_BLOCK; first += TILE) {
+        numbers sums[SUMS] = {{0}};
+        for (int64_t r = 0; r < rank; r++) {
+            for (int i = 0; i < SUMS; i++) {
+                sums[i] += narrow[r] * load(columns + r * LORA_BLOCK + first + (ptrdiff_t)i * LANES);
+            }
+        }
         for (int i = 0; i < SUMS; i++) {
-            sums[i] += narrow[r] * row[i];
+            add_to(y + first + (ptrdiff_t)i * LANES, sums[i]);
         }
     }
-    add_sums(sums, y);
+}
+
+/* Words from `first` on, so many vectors of them: each has numbers of two outputs. */
+static void add_pairs(const uint16_t *columns, const float *narrow, int64_t rank, float factor, int first, float *y) {
+    numbers sums[SUMS] = {{0}};
+    for (int64_t r = 0; r < rank; r++) {
+        const numbers x = factor * narrow[r] - (numbers){0};
+        for (int i = 0; i < SUMS; i += 2) {
+            const uint16_t *from = columns + r * LORA_BLOCK + 2 * first + (ptrdiff_t)i * LANES;
+            const graft_packed_words pairs = graft_packed_words_from(from);
+            sums[i] += x * (numbers)(pairs << 16);
+            sums[i + 1] += x * (numbers)(pairs & 0xffff0000);
+        }
+    }
+    for (int i = 0; i < SUMS; i += 2) {
+        const int word = first + i / 2 * LANES;
+        float *to = y + word / LORA_APART * 2 * LORA_APART + word % LORA_APART;
+        add_to(to, sums[i]);
+        add_to(to + LORA_APART, sums[i + 1]);
+    }
 }
 
 static void add_bf16(const uint16_t *columns, const float *narrow, int64_t rank, float factor, float *y) {
-    numbers sums[SUMS] = {{0}};
-    halves row[SUMS];
-    for (int64_t r = 0; r < rank; r++) {
-        memcpy(row, columns + r * LORA_BLOCK, sizeof row);
-        for (int i = 0; i < SUMS; i++) {
-            sums[i] += factor * narrow[r] * (numbers)(__builtin_convertvector(row[i], words) << 16);
-        }
+    for (int first = 0; first < LORA_BLOCK / 2; first += TILE / 2) {
+        add_pairs(columns, narrow, rank, factor, first, y);
     }
-    add_sums(sums, y);
 }
 
 extern const struct lora_add_loops GRAFT_ISA_NAME(lora_add_loops);

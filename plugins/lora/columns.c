@@ -38,13 +38,13 @@ void lora_columns_finish(struct lora_columns *columns) {
 }
 
 void lora_columns_set(struct lora_columns *columns, int64_t output, const float *row, int64_t stride) {
-    const int64_t first = output / LORA_BLOCK * columns->rank * LORA_BLOCK + output % LORA_BLOCK;
+    const int64_t first = output / LORA_BLOCK * columns->rank * LORA_BLOCK, own = output % LORA_BLOCK;
     for (int64_t r = 0; r < columns->rank; r++) {
         const int64_t at = first + r * LORA_BLOCK;
         if (columns->bf16 != NULL) {
-            columns->bf16[at] = graft_bf16_from_f32(row[r * stride]);
+            columns->bf16[at + lora_bf16_place(own)] = graft_bf16_from_f32(row[r * stride]);
         } else {
-            columns->f32[at] = columns->factor * row[r * stride];
+            columns->f32[at + own] = columns->factor * row[r * stride];
         }
     }
 }

@@ -15,8 +15,8 @@ struct lora_columns {
     float factor;
     const struct lora_add_loops *loops;
     /* [blocks of outputs, rank, LORA_BLOCK], with zeros behind the last output. One of the two: factor * lora_B; or,
-     * where that is bf16, which does not hold its products with every factor, lora_B as it is. Both NULL: there are
-     * none. */
+     * where that is bf16, which does not hold its products with every factor, lora_B as it is, at lora_bf16_place. Both
+     * NULL: there are none. */
     float *f32;
     uint16_t *bf16;
 };

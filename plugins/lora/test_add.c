@@ -135,7 +135,7 @@ static void test_bf16(void **state) {
         for (int64_t k = 0; k < BLOCKS * MAX_RANK * LORA_BLOCK; k++) {
             uint32_t bits;
             memcpy(&bits, fakes[i].columns + k, sizeof bits);
-            fakes[i].columns_bf16[k] = (uint16_t)(bits >> 16);
+            fakes[i].columns_bf16[k - k % LORA_BLOCK + lora_bf16_place(k % LORA_BLOCK)] = (uint16_t)(bits >> 16);
             bits &= 0xffff0000;
             memcpy(fakes[i].columns + k, &bits, sizeof bits);
         }
