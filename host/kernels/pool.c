@@ -18,19 +18,36 @@ struct job {
     graft_pool_work work;
     void *data;
     int32_t workers; /* that may take part */
-    int32_t joined;  /* so far, with the one that asked */
 };
 
-/* `turn` and `active` are atomic, so that threads can look at them without the lock; they change under it. */
+/* The gate of a job, in one word: which job it is, how many helpers may still come in, and how many are inside. */
+#define INSIDE UINT64_C(1)
+#define ROOM (UINT64_C(1) << 16)
+#define TURN (UINT64_C(1) << 32)
+
+static uint32_t inside(uint64_t gate) {
+    return (uint32_t)(gate % ROOM);
+}
+
+static uint32_t room(uint64_t gate) {
+    return (uint32_t)(gate % TURN / ROOM);
+}
+
+static uint32_t turn(uint64_t gate) {
+    return (uint32_t)(gate / TURN);
+}
+
+/* Who comes in or goes out touches one line of the cache, which threads hand to each other; while memory is busy, each
+ * time takes a good part of a microsecond. The lock is for those that sleep, and for whoever has to wake them. */
 static struct {
+    _Alignas(64) _Atomic uint64_t gate;
+    struct job job;                 /* changes while nobody is inside */
+    _Alignas(64) atomic_int asleep; /* helpers that wait for `opened` */
+    atomic_int is_awaited;          /* the owner waits for `finished` */
+    int32_t helpers;
     pthread_mutex_t lock;
     pthread_cond_t opened;   /* there is another job */
-    pthread_cond_t finished; /* `active` is 0 */
-    struct job *job;         /* that can be joined; or NULL */
-    atomic_uint turn;        /* changes with each job */
-    atomic_int active;       /* helpers within the job */
-    int32_t asleep;          /* helpers that wait for `opened` */
-    int32_t helpers;
+    pthread_cond_t finished; /* nobody is inside */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER, .finished = PTHREAD_COND_INITIALIZER};
 
 static pthread_mutex_t owner = PTHREAD_MUTEX_INITIALIZER; /* held by the thread whose job it is */
@@ -40,9 +57,10 @@ static _Thread_local int is_inside;
 
 /* A child of fork has no threads but the one that called it. */
 static void begin_anew(void) {
-    pool.job = NULL;
-    pool.asleep = pool.helpers = 0;
-    atomic_store(&pool.active, 0);
+    pool.helpers = 0;
+    atomic_store(&pool.gate, 0);
+    atomic_store(&pool.asleep, 0);
+    atomic_store(&pool.is_awaited, 0);
     (void)pthread_mutex_init(&pool.lock, NULL);
     (void)pthread_cond_init(&pool.opened, NULL);
     (void)pthread_cond_init(&pool.finished, NULL);
@@ -79,50 +97,71 @@ static void pause_briefly(void) {
 #endif
 }
 
-static int is_next(unsigned seen) {
-    return atomic_load_explicit(&pool.turn, memory_order_acquire) != seen;
+static int is_next(uint32_t seen) {
+    return turn(atomic_load(&pool.gate)) != seen;
 }
 
-static int is_idle(unsigned unused) {
+static int is_empty(uint32_t unused) {
     (void)unused;
-    return atomic_load_explicit(&pool.active, memory_order_acquire) == 0;
+    return inside(atomic_load(&pool.gate)) == 0;
 }
 
 /* Looks for a while whether it is so. */
-static void look(int (*is_so)(unsigned), unsigned value) {
-    int64_t end = nanoseconds() + LOOK_NANOSECONDS;
+static int look(int (*is_so)(uint32_t), uint32_t value) {
+    int64_t end = 0, now = 0;
     do {
         for (int i = 0; i < LOOKS; i++) {
             if (is_so(value)) {
-                return;
+                return 1;
             }
             pause_briefly();
         }
-    } while (nanoseconds() < end);
+        now = nanoseconds();
+        end = end == 0 ? now + LOOK_NANOSECONDS : end;
+    } while (now < end);
+    return 0;
+}
+
+/* Whoever opens the gate looks whether somebody sleeps, and who falls asleep whether it was opened: one of the two sees
+ * the other. */
+static void sleep_until_next(uint32_t seen) {
+    (void)pthread_mutex_lock(&pool.lock);
+    atomic_fetch_add(&pool.asleep, 1);
+    while (!is_next(seen)) {
+        (void)pthread_cond_wait(&pool.opened, &pool.lock);
+    }
+    atomic_fetch_sub(&pool.asleep, 1);
+    (void)pthread_mutex_unlock(&pool.lock);
 }
 
 /* Waits for a job that the thread may join, or for one that it came too late for. Returns its number there, or 0. */
-static int32_t join_next(unsigned *seen, struct job *joined) {
-    int32_t worker = 0;
-    look(is_next, *seen);
-    (void)pthread_mutex_lock(&pool.lock);
-    while (!is_next(*seen)) {
-        pool.asleep++;
-        (void)pthread_cond_wait(&pool.opened, &pool.lock);
-        pool.asleep--;
+static int32_t join_next(uint32_t *seen, struct job *joined) {
+    if (!look(is_next, *seen)) {
+        sleep_until_next(*seen);
     }
-    *seen = atomic_load(&pool.turn);
-    if (pool.job != NULL && pool.job->joined < pool.job->workers) {
-        worker = pool.job->joined++;
-        *joined = *pool.job;
-        atomic_fetch_add(&pool.active, 1);
+    uint64_t gate = atomic_load(&pool.gate);
+    while (room(gate) > 0 && !atomic_compare_exchange_weak(&pool.gate, &gate, gate - ROOM + INSIDE)) {
     }
-    (void)pthread_mutex_unlock(&pool.lock);
-    return worker;
+    *seen = turn(gate);
+    if (room(gate) == 0) {
+        return 0;
+    }
+    *joined = pool.job;
+    return joined->workers - (int32_t)room(gate);
+}
+
+/* As sleep_until_next has it: who goes out last sees that it is awaited, or whoever waits that nobody is inside. */
+static void leave(void) {
+    const uint64_t gate = atomic_fetch_sub(&pool.gate, INSIDE);
+    if (inside(gate) == 1 && atomic_load(&pool.is_awaited)) {
+        (void)pthread_mutex_lock(&pool.lock);
+        (void)pthread_cond_signal(&pool.finished);
+        (void)pthread_mutex_unlock(&pool.lock);
+    }
 }
 
 static void *help(void *unused) {
-    unsigned seen = 0; /* a job may be open already: turns begin with 1 */
+    uint32_t seen = 0; /* a job may be open already: turns begin with 1 */
     (void)unused;
     is_inside = 1;
     for (;;) {
@@ -132,17 +171,13 @@ static void *help(void *unused) {
             continue;
         }
         job.work(job.data, worker);
-        (void)pthread_mutex_lock(&pool.lock);
-        if (atomic_fetch_sub(&pool.active, 1) == 1) {
-            (void)pthread_cond_signal(&pool.finished);
-        }
-        (void)pthread_mutex_unlock(&pool.lock);
+        leave();
     }
     return NULL;
 }
 
 /* Signals are for the threads of the program, but for those that say what a helper itself has done: blocked, they would
- * end the process without a word. Under the lock. */
+ * end the process without a word. */
 static void add_helpers(int32_t wanted) {
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
     sigset_t all, before;
@@ -165,35 +200,38 @@ static void add_helpers(int32_t wanted) {
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static void open_job(struct job *job) {
-    (void)pthread_mutex_lock(&pool.lock);
-    add_helpers(job->workers - 1);
-    pool.job = job;
-    atomic_fetch_add(&pool.turn, 1);
-    int32_t asleep = pool.asleep;
-    (void)pthread_mutex_unlock(&pool.lock);
-    for (int32_t i = 0; i < asleep && i < job->workers - 1; i++) {
-        (void)pthread_cond_signal(&pool.opened);
-    }
-}
-
-/* Nobody joins any more; those who have are waited for. */
-static void close_job(void) {
-    (void)pthread_mutex_lock(&pool.lock);
-    pool.job = NULL;
-    (void)pthread_mutex_unlock(&pool.lock);
-    look(is_idle, 0);
-    if (!is_idle(0)) {
+static void open_job(const struct job *job) {
+    const int32_t others = job->workers - 1 < MAX_HELPERS ? job->workers - 1 : MAX_HELPERS;
+    add_helpers(others);
+    pool.job = *job;
+    pool.job.workers = others + 1;
+    atomic_store(&pool.gate, (turn(atomic_load(&pool.gate)) + 1) * TURN + (uint64_t)others * ROOM);
+    if (atomic_load(&pool.asleep) > 0) {
         (void)pthread_mutex_lock(&pool.lock);
-        while (!is_idle(0)) {
-            (void)pthread_cond_wait(&pool.finished, &pool.lock);
+        for (int32_t i = 0; i < atomic_load(&pool.asleep) && i < others; i++) {
+            (void)pthread_cond_signal(&pool.opened);
         }
         (void)pthread_mutex_unlock(&pool.lock);
     }
 }
 
+/* Nobody joins any more; those who have are waited for. */
+static void close_job(void) {
+    const uint64_t gate = atomic_fetch_and(&pool.gate, ~(TURN - ROOM));
+    if (inside(gate) == 0 || look(is_empty, 0)) {
+        return;
+    }
+    (void)pthread_mutex_lock(&pool.lock);
+    atomic_store(&pool.is_awaited, 1);
+    while (!is_empty(0)) {
+        (void)pthread_cond_wait(&pool.finished, &pool.lock);
+    }
+    atomic_store(&pool.is_awaited, 0);
+    (void)pthread_mutex_unlock(&pool.lock);
+}
+
 void graft_pool_run(int32_t workers, graft_pool_work work, void *data) {
-    struct job job = {work, data, workers, 1};
+    const struct job job = {work, data, workers};
     (void)pthread_once(&once, start);
     int has_pool = workers > 1 && pthread_mutex_trylock(&owner) == 0;
     if (has_pool) {
