@@ -18,8 +18,9 @@
 #include "kernels/table.h"
 #include "kernels/tiles.h"
 
-/* Fewer multiplications than this are not worth a second thread: about what one does while another wakes up. */
-enum { SERIAL_WORK = 1 << 18 };
+/* Fewer multiplications than this are not worth a second thread: about what one does while another wakes up. Few tokens
+ * wait for the weight, so that each of its numbers takes as long as some multiplications. */
+enum { SERIAL_WORK = 1 << 18, READING_WORK = 4 };
 
 struct plan {
     const struct graft_call *call;
@@ -203,7 +204,8 @@ static int64_t grain_of(const struct plan *plan, const struct graft_product *pro
     int64_t multiplications = 0;
     for (int32_t i = 0; i < n && multiplications < SERIAL_WORK; i++) {
         const struct graft_product *product = product_at(products, stride, i);
-        multiplications += product->rows * product->weight->columns * product->tokens;
+        const int64_t each = product->tokens > READING_WORK ? product->tokens : READING_WORK;
+        multiplications += product->rows * product->weight->columns * each;
     }
     return multiplications < SERIAL_WORK ? plan->n_panels : 1;
 }

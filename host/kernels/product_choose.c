@@ -5,11 +5,12 @@
 #include "kernels/few.h"
 #include "kernels/parallel.h"
 #include "kernels/product.h"
+#include "kernels/round.h"
 #include "kernels/tiles.h"
 
 /* Rows of a panel: enough to keep a thread busy, few enough to share the work evenly; whole multiples of what the inner
  * loops take at once. */
-enum { FEW_PANEL_ROWS = 48, MANY_PANEL_ROWS = 64 };
+enum { FEW_PANEL_ROWS = 48, FEW_LEAST_ROWS = 8, FEW_LEAST_TILE_ROWS = 16, MANY_PANEL_ROWS = 64 };
 
 static int is_rounded(const struct graft_call *call, int32_t reading) {
     return call->precision == GRAFT_PRECISION_BFLOAT16 ||
@@ -40,12 +41,19 @@ int64_t graft_product_tile_rows(int64_t rows, int64_t most) {
     return most;
 }
 
+/* Panels of few tokens: of a weight with few rows, such as lora_A, one for each thread. */
+static int64_t few_rows(int64_t rows) {
+    const int64_t least = graft_cpu_isa() == GRAFT_ISA_AMX ? FEW_LEAST_TILE_ROWS : FEW_LEAST_ROWS;
+    const int64_t share = graft_round_up(rows / graft_parallel_workers(), least);
+    return share < least ? least : share < FEW_PANEL_ROWS ? share : FEW_PANEL_ROWS;
+}
+
 int64_t graft_product_panel_rows(const struct graft_call *call, const struct graft_product *product,
                                  graft_dtype dtype) {
     if (graft_product_takes_tiles(call, product, graft_reading_of(dtype))) {
         return graft_product_tile_rows(product->rows, GRAFT_TILE_PANEL);
     }
-    return graft_call_is_few(call, product->tokens) ? FEW_PANEL_ROWS : MANY_PANEL_ROWS;
+    return graft_call_is_few(call, product->tokens) ? few_rows(product->rows) : MANY_PANEL_ROWS;
 }
 
 int64_t graft_product_turned_rows(const struct graft_call *call, const struct graft_product *product, int32_t reading) {

@@ -60,12 +60,12 @@ static int forward(void *super, const struct graft_call *call, const struct graf
 }
 
 static int32_t as_product(void *super, const struct graft_linear_args *args, struct graft_product *product) {
-    return super != NULL ? graft_linear_as_product(super, args, product) : 0;
+    return super != NULL ? graft_linear_pass_product(super, args, product) : 0;
 }
 
 static int as_loop(void *super, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_loop *loop, struct graft_error *error) {
-    return super != NULL ? graft_linear_as_loop(super, call, args, loop, error) : GRAFT_OK;
+    return super != NULL ? graft_linear_pass_loop(super, call, args, loop, error) : GRAFT_OK;
 }
 
 static const struct graft_linear vtable = {

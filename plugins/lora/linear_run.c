@@ -132,12 +132,11 @@ static int make_loop(const struct lora_linear *self, const struct graft_call *ca
     if (status != GRAFT_OK || adapted->original.outputs == 0) {
         return status;
     }
-    status = run_products(call, together, error);
-    if (status == GRAFT_OK) {
-        graft_loop_set(loop, adapted->original.items, adapted->original.grain, run_items, adapted);
-        graft_loop_set_outputs(loop, adapted->original.outputs);
-    }
-    return status;
+    graft_loop_set(loop, adapted->original.items, adapted->original.grain, run_items, adapted);
+    graft_loop_set_outputs(loop, adapted->original.outputs);
+    return graft_loop_set_products(loop, together->products, together->n, sizeof together->products[0])
+               ? GRAFT_OK
+               : run_products(call, together, error);
 }
 
 static int run_together(const struct lora_linear *self, const struct graft_call *call,
@@ -145,6 +144,7 @@ static int run_together(const struct lora_linear *self, const struct graft_call 
                         struct graft_error *error) {
     const struct lora_additions additions = {together->additions, together->n, args->y, self->out_features};
     struct graft_loop loop = graft_loop_none();
+    loop.struct_size = (uint32_t)offsetof(struct graft_loop, products); /* nobody else is there to run them */
     int status = together->is_product ? GRAFT_OK : make_loop(self, call, args, together, &loop, error);
     if (status == GRAFT_OK && loop.items > 0) {
         graft_loops_run(call->threads, &loop, 1);

@@ -90,13 +90,13 @@ static int linear_forward(void *instance, const struct graft_call *call, const s
 
 static int32_t as_product(void *instance, const struct graft_linear_args *args, struct graft_product *product) {
     const struct outside *self = instance;
-    return self->super != NULL ? graft_linear_as_product(self->super, args, product) : 0;
+    return self->super != NULL ? graft_linear_pass_product(self->super, args, product) : 0;
 }
 
 static int as_loop(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_loop *loop, struct graft_error *error) {
     const struct outside *self = instance;
-    return self->super != NULL ? graft_linear_as_loop(self->super, call, args, loop, error) : GRAFT_OK;
+    return self->super != NULL ? graft_linear_pass_loop(self->super, call, args, loop, error) : GRAFT_OK;
 }
 
 /* Of an image as many vectors as the grid has merged patches. */

@@ -224,13 +224,13 @@ static int is_whole(const struct linear *self) {
 
 static int32_t as_product(void *instance, const struct graft_linear_args *args, struct graft_product *product) {
     const struct linear *self = instance;
-    return is_whole(self) ? graft_linear_as_product(self->super, args, product) : 0;
+    return is_whole(self) ? graft_linear_pass_product(self->super, args, product) : 0;
 }
 
 static int as_loop(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_loop *loop, struct graft_error *error) {
     const struct linear *self = instance;
-    return is_whole(self) ? graft_linear_as_loop(self->super, call, args, loop, error) : GRAFT_OK;
+    return is_whole(self) ? graft_linear_pass_loop(self->super, call, args, loop, error) : GRAFT_OK;
 }
 
 static const struct graft_linear vtable = {

@@ -30,12 +30,12 @@
                                                     .forward = &role##_vtable};
 
 static int32_t as_product(void *self, const struct graft_linear_args *args, struct graft_product *product) {
-    return graft_linear_as_product(self, args, product);
+    return graft_linear_pass_product(self, args, product);
 }
 
 static int as_loop(void *self, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_loop *loop, struct graft_error *error) {
-    return graft_linear_as_loop(self, call, args, loop, error);
+    return graft_linear_pass_loop(self, call, args, loop, error);
 }
 
 static int32_t as_kernel(void *self) {

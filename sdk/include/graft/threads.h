@@ -28,6 +28,8 @@ struct graft_threads {
     int32_t (*count)(void);
 };
 
+struct graft_product;
+
 /* A loop that has not run yet: what parallel_for is given. */
 struct graft_loop {
     uint32_t struct_size;
@@ -39,6 +41,12 @@ struct graft_loop {
     /* Of a Linear's: item i makes outputs [i * outputs, (i + 1) * outputs), as far as there are so many, of all tokens,
      * and no others. So who wraps the Linear may add to them in the same loop. 0: it is not known. */
     int64_t outputs;
+    /* Of a Linear's, too: products (kernels.h) that the body reads the results of, in the loop's scratch memory.
+     * Whoever runs the loop runs them first (graft_linear_run_together). Whoever makes it may leave products to others
+     * only where there is this field to say so; else it has run them itself. */
+    const struct graft_product *products; /* [n_products] */
+    int32_t n_products;
+    uint32_t product_stride; /* bytes from one to the next */
 };
 
 /* What the body of several loops is given. */
@@ -48,7 +56,7 @@ struct graft_loops_all {
 };
 
 GRAFT_ASSERT_SIZE(struct graft_threads, 24);
-GRAFT_ASSERT_SIZE(struct graft_loop, 48);
+GRAFT_ASSERT_SIZE(struct graft_loop, 64);
 GRAFT_ASSERT_SIZE(struct graft_loops_all, 16);
 
 /* [any] A loop of no items, to be filled in by others. */
@@ -75,6 +83,19 @@ GRAFT_INLINE void graft_loop_set_outputs(struct graft_loop *loop, int64_t output
     if (GRAFT_HAS(loop, struct graft_loop, outputs)) {
         loop->outputs = outputs;
     }
+}
+
+/* [any] Leaves n products to whoever runs the loop, which has been filled in: 1; or 0, where there is no field for it.
+ */
+GRAFT_INLINE int graft_loop_set_products(struct graft_loop *loop, const struct graft_product *products, int32_t n,
+                                         uint32_t stride) {
+    const int has = GRAFT_HAS(loop, struct graft_loop, product_stride);
+    if (has) {
+        loop->products = products;
+        loop->n_products = n;
+        loop->product_stride = stride;
+    }
+    return has;
 }
 
 /* [any] A body: items [begin, end) of all loops, one behind the other. */

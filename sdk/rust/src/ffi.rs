@@ -275,6 +275,9 @@ c_structs! {
         pub body: Option<unsafe extern "C" fn(data: *mut c_void, begin: i64, end: i64)>,
         pub data: *mut c_void,
         pub outputs: i64,
+        pub products: *const graft_product,
+        pub n_products: i32,
+        pub product_stride: u32,
     }
 
     pub struct graft_call {
