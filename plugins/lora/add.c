@@ -12,14 +12,27 @@ const struct lora_add_loops *lora_add_loops_get(void) {
     return tables[graft_isa_choose(sizeof tables / sizeof tables[0])];
 }
 
-/* A run of fewer bytes of lora_B is done before another thread has begun. */
-enum { RUN_BYTES = 1 << 16, ROWS_AT_ONCE = 8 };
+/* A run of fewer bytes of lora_B is done before another thread has begun. Blocks that come so much later are fetched:
+ * what a run has of lora_B is too short for the processor to find out by itself in time. */
+enum { RUN_BYTES = 1 << 16, ROWS_AT_ONCE = 8, BLOCKS_AHEAD = 4 };
+
+/* Of an output. */
+static int64_t output_bytes(const struct lora_columns *columns) {
+    return columns->rank * (columns->bf16 != NULL ? (int64_t)sizeof *columns->bf16 : (int64_t)sizeof *columns->f32);
+}
 
 /* Of lora_B; many rows are as much work as more of it. */
 static int64_t count_bytes(const struct lora_addition *addition) {
     const struct lora_columns *columns = addition->columns;
-    const int64_t size = columns->bf16 != NULL ? (int64_t)sizeof *columns->bf16 : (int64_t)sizeof *columns->f32;
-    return columns->out_features * columns->rank * size * (1 + addition->rows.n / ROWS_AT_ONCE);
+    return columns->out_features * output_bytes(columns) * (1 + addition->rows.n / ROWS_AT_ONCE);
+}
+
+static void fetch_block(const struct lora_columns *columns, int64_t block) {
+    const char *numbers = columns->bf16 != NULL ? (const char *)columns->bf16 : (const char *)columns->f32;
+    const int64_t bytes = LORA_BLOCK * output_bytes(columns);
+    for (int64_t i = 0; i < bytes; i += 64) {
+        __builtin_prefetch(numbers + block * bytes + i);
+    }
 }
 
 static int64_t smaller(int64_t a, int64_t b) {
@@ -59,6 +72,9 @@ void lora_add_outputs(const struct lora_additions *additions, int64_t begin, int
         for (int64_t at = begin > addition->first ? begin - addition->first : 0, next; at < last; at = next) {
             const int64_t block = at / LORA_BLOCK, start = block * LORA_BLOCK;
             next = smaller(start + LORA_BLOCK, last);
+            if (start + BLOCKS_AHEAD * LORA_BLOCK < last) {
+                fetch_block(addition->columns, block + BLOCKS_AHEAD);
+            }
             add_block(additions, addition, block, at - start, next - start, additions->y + addition->first + at);
         }
     }
