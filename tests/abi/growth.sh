@@ -27,9 +27,9 @@ structs=$(awk '{ n += $1 } END { print n + 0 }' "$work/count")
 rm -f "$work/count"
 check 'the headers have structs to grow' yes "$([ "$structs" -gt 90 ] && echo yes || echo "no: $structs")"
 [ -f "$grown/build.ninja" ] || "$meson" setup "$grown" "$tree" -Dtests=false "$@" >"$log" 2>&1 || cat "$log"
-# What runs below, and no more: the rest of the tree would take as long again.
+# What runs below, and no more: loops of packed weights would take three times as long as all of it.
 set -- host/graft
-for plugin in fused_qkv sequential_experts int8_linear patch_embed_linear; do
+for plugin in fused_qkv sequential_experts patch_embed_linear lora; do
     set -- "$@" "plugins/$plugin/$plugin.so"
 done
 for example in logging_attention short_conv fused_norm_mlp fused_gate_up implementations; do
@@ -62,8 +62,11 @@ prompt='--input-ids 1,5,9,2,7 --input-ids 3,4 --max-new-tokens 6'
 # shellcheck disable=SC2086 # a list of words
 {
     both 'fused_qkv with sequential_experts' plugins --model "$models/patched/qwen2_moe_doc_example" $prompt
-    both 'int8_linear' plugins --plugins int8_linear --plugin-option int8_linear.group_size=32 \
+    today 'int8_linear' plugins --plugins int8_linear --plugin-option int8_linear.group_size=32 \
         --model "$models/plain/llama" $prompt
+    both 'lora around int8_linear' plugins/lora --plugins-dir "$build/plugins/int8_linear" \
+        --plugins lora,int8_linear --plugin-option int8_linear.group_size=32 --model "$source/tests/goldens/lora/llama" \
+        --adapter "$source/tests/goldens/lora/llama/adapters/attention_r8" $prompt
     both 'patch_embed_linear' plugins --fusion patch_embeddings --model "$source/demo/tiny-qwen2-vl" \
         --image "$source/demo/tiny-qwen2-vl/samples/1-green-circle-on-yellow.png" --prompt 'What is it?' --max-new-tokens 4
     both 'logging_attention' sdk/examples/logging_attention --model "$models/plain/llama" $prompt
