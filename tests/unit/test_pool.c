@@ -5,9 +5,11 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -85,6 +87,37 @@ static void test_inside(void **state) {
     assert_false(graft_pool_is_inside());
 }
 
+static void pass(int milliseconds) {
+    const struct timespec time = {0, milliseconds * 1000000L};
+    (void)nanosleep(&time, NULL);
+}
+
+enum { ASLEEP = 2, PATIENCE = 10000 }; /* milliseconds: after so long whoever looks has fallen asleep; and at most */
+
+/* Worker 0 waits for another to come, that one lets worker 0 wait for its end. */
+static void meet(void *data, int32_t worker) {
+    atomic_int *come = data;
+    if (worker != 0) {
+        atomic_store(come, 1);
+        pass(ASLEEP);
+        atomic_store(come, 2);
+    }
+    for (int i = 0; i < PATIENCE && atomic_load(come) == 0; i++) {
+        pass(1);
+    }
+}
+
+/* Helpers that sleep are woken, and so is whoever sleeps until they have done their part. */
+static void test_asleep(void **state) {
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        atomic_int come = 0;
+        pass(ASLEEP);
+        graft_pool_run(2, meet, &come);
+        assert_int_equal(atomic_load(&come), 2);
+    }
+}
+
 /* A child has threads of its own. */
 static void test_fork(void **state) {
     int status = 0;
@@ -107,6 +140,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_callers),
         cmocka_unit_test(test_inside),
+        cmocka_unit_test(test_asleep),
         cmocka_unit_test(test_fork),
     };
     graft_threads_set_count(WORKERS);
