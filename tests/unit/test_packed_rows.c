@@ -52,10 +52,10 @@ static void set_weight(struct trial *trial, int which, int64_t rows, int64_t row
 }
 
 static int64_t scale_size(graft_dtype dtype) {
-    return dtype == GRAFT_DTYPE_F32 ? 4 : dtype == GRAFT_DTYPE_U8 ? 1 : 2;
+    return dtype == GRAFT_DTYPE_F32 ? 4 : dtype == GRAFT_DTYPE_U8 || dtype == GRAFT_DTYPE_F8_E4M3 ? 1 : 2;
 }
 
-/* Scales are 1.m * 2^-3 to 2^4, of a mantissa that all types have; those of one byte have none. */
+/* Scales are 1.m * 2^-3 to 2^4, of a mantissa that all types have; powers have none, and F8_E4M3 the first digits. */
 static void set_scales(struct graft_weight *scales, int64_t columns, graft_dtype dtype) {
     for (int32_t b = 0; b < scales->n_blocks; b++) {
         const struct graft_row_block *block = graft_weight_block(scales, b);
@@ -69,6 +69,8 @@ static void set_scales(struct graft_weight *scales, int64_t columns, graft_dtype
                 memcpy(to, &bits, sizeof bits);
             } else if (dtype == GRAFT_DTYPE_U8) {
                 *to = (char)(124 + exponent);
+            } else if (dtype == GRAFT_DTYPE_F8_E4M3) {
+                *to = (char)((4 + exponent) << 3 | fraction >> 4);
             } else {
                 memcpy(to, &half, sizeof half);
             }
@@ -76,28 +78,31 @@ static void set_scales(struct graft_weight *scales, int64_t columns, graft_dtype
     }
 }
 
-static float scale_at(const struct graft_weight *scales, int64_t row, int64_t columns, int64_t column) {
-    const struct graft_row_block *block = graft_packed_rows_block(scales, &row);
+static float float8(unsigned char code) {
+    const int exponent = code >> 3 & 15, fraction = code & 7;
+    const float size =
+        exponent > 0 ? ldexpf(1.0F + (float)fraction / 8.0F, exponent - 7) : ldexpf((float)fraction / 8.0F, -6);
+    return (code & 0x7f) == 0x7f ? NAN : (code & 0x80) != 0 ? -size : size;
+}
+
+static float scale_at(const struct graft_packed_rows *rows, int64_t row, int64_t column) {
+    const struct graft_row_block *block = graft_packed_rows_block(rows->scales, &row);
     const void *data = block->data;
-    const int64_t at = row * columns + column;
+    const int64_t at = row * rows->groups + column;
     if (block->dtype == GRAFT_DTYPE_F32) {
         return ((const float *)data)[at];
     }
     if (block->dtype == GRAFT_DTYPE_U8) {
         return ldexpf(1.0F, ((const unsigned char *)data)[at] - 127);
     }
+    if (block->dtype == GRAFT_DTYPE_F8_E4M3) {
+        return float8(((const unsigned char *)data)[at]) / rows->divisor;
+    }
     const uint16_t half = ((const uint16_t *)data)[at];
     if (block->dtype == GRAFT_DTYPE_BF16) {
         return ldexpf(1.0F + (float)(half & 0x7f) / 128.0F, (half >> 7) - 127);
     }
     return ldexpf(1.0F + (float)(half & 0x3ff) / 1024.0F, (half >> 10) - 15);
-}
-
-static float float8(unsigned char code) {
-    const int exponent = code >> 3 & 15, fraction = code & 7;
-    const float size =
-        exponent > 0 ? ldexpf(1.0F + (float)fraction / 8.0F, exponent - 7) : ldexpf((float)fraction / 8.0F, -6);
-    return (code & 0x7f) == 0x7f ? NAN : (code & 0x80) != 0 ? -size : size;
 }
 
 static float float4(int code) {
@@ -109,7 +114,7 @@ static float float4(int code) {
 static float formula(const struct trial *trial, int64_t output, int64_t input) {
     const struct graft_packed_rows *rows = &trial->rows;
     const int64_t group = rows->group_of != NULL ? rows->group_of[input] : input / rows->group_size;
-    const float scale = scale_at(rows->scales, output / rows->block_rows, rows->groups, group);
+    const float scale = scale_at(rows, output / rows->block_rows, group);
     const int64_t slots = 32 / rows->bits;
     int64_t row = output;
     const struct graft_row_block *block = graft_packed_rows_block(rows->codes, &row);
@@ -329,6 +334,7 @@ static void set_up(struct trial *trial, const struct cut *cut, int32_t kind, gra
     rows->group_size = cut->group_size;
     rows->groups = graft_packed_rows_blocks(cut->in, cut->group_size);
     rows->zero = kind == GRAFT_ROW_KIND_UINT4 ? 8 : kind == GRAFT_ROW_KIND_UINT8 ? 128 : 0;
+    rows->divisor = 1.7F;
     const int64_t scale_rows = graft_packed_rows_blocks(cut->out, cut->block_rows);
     set_weight(trial, 0, cut->out, rows->row_bytes, GRAFT_DTYPE_U8);
     set_weight(trial, 1, scale_rows, rows->groups * scale_size(scales), scales);
@@ -395,10 +401,10 @@ static void test_loops(void **state) {
         {128, 72, 48, 40, 1, 0}, {3, 8960, 1, 8960, 1, 0}, {5, 8832, 1, 384, 0, 0}, {5, 8832, 1, 384, 1, 0},
         {4, 2304, 1, 32, 1, 0},  {70, 1152, 1, 96, 1, 0},  {3, 4224, 1, 384, 1, 0}, {5, 416, 1, 32, 1, 0},
         {4, 2336, 1, 32, 0, 0},  {7, 192, 1, 64, 1, 0},    {3, 288, 1, 128, 1, 0},  {4, 2880, 1, 32, 0, 0},
-        {6, 416, 1, 416, 1, 0},
+        {6, 416, 1, 416, 1, 0},  {4, 2336, 1, 16, 0, 0},   {64, 160, 1, 16, 0, 0},  {70, 1152, 1, 16, 0, 0},
     };
     static const graft_dtype types[] = {GRAFT_DTYPE_F32, GRAFT_DTYPE_F16, GRAFT_DTYPE_BF16};
-    static const graft_dtype types_of_float4[] = {GRAFT_DTYPE_U8, GRAFT_DTYPE_F16, GRAFT_DTYPE_U8};
+    static const graft_dtype types_of_float4[] = {GRAFT_DTYPE_U8, GRAFT_DTYPE_F16, GRAFT_DTYPE_F8_E4M3};
     int n_prepared[KINDS] = {0};
     (void)state;
     for (int32_t kind = 0; kind <= GRAFT_ROW_KIND_FLOAT4; kind++) {
@@ -447,7 +453,22 @@ static void test_smallest_power(void **state) {
     tear_down(&trial);
 }
 
+/* Groups of MXFP4 and of NVFP4 are multiplied as integers, by whatever has more than plain words. */
+static void test_groups_of_float4(void **state) {
+    (void)state;
+    for (int64_t size = 16; size <= 32; size += 16) {
+        const struct cut cut = {1, 96, 1, size, 0, 0};
+        struct trial trial;
+        set_up(&trial, &cut, GRAFT_ROW_KIND_FLOAT4, GRAFT_DTYPE_F8_E4M3);
+        for (int32_t build = 1; build < GRAFT_PACKED_ROWS_BUILDS; build++) {
+            assert_true(!graft_isa_runs(build) || graft_packed_rows_float4[build]->prepared->size(&trial.rows) > 0);
+        }
+        tear_down(&trial);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_loops), cmocka_unit_test(test_smallest_power)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_loops), cmocka_unit_test(test_smallest_power),
+                                       cmocka_unit_test(test_groups_of_float4)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

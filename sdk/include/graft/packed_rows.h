@@ -51,10 +51,11 @@ struct graft_packed_rows {
     int32_t bits;                                /* of a code */
     int32_t input_bits;                          /* 8: those of many tokens may be rounded to so many; else 0 */
     int32_t zero;                                /* the zero point or, with `zeros`, what is to be added to those */
+    float divisor;                               /* of scales that are F8_E4M3: f32, as what it gives */
     const int32_t *zeros;                        /* [ceil(out_features * bits / 32), groups], words along outputs */
     const struct graft_weight *codes;            /* [out_features, ..] */
     const struct graft_weight *scales;           /* [ceil(out_features / block_rows), groups] F32, F16, BF16 or, as
-                                                    U8, E8M0: 2^(byte - 127) */
+                                                    U8, E8M0: 2^(byte - 127); or F8_E4M3, over `divisor` */
     const struct graft_weight *bias;             /* [out_features]; NULL: none */
 };
 

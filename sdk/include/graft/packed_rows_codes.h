@@ -157,7 +157,7 @@ GRAFT_ROW_INLINE struct graft_row graft_row_at(const struct graft_packed_rows *s
 
 /* [any] Bytes of a scale. */
 GRAFT_ROW_INLINE int64_t graft_row_scale_size(graft_dtype dtype) {
-    return dtype == GRAFT_DTYPE_F32 ? 4 : dtype == GRAFT_DTYPE_U8 ? 1 : 2;
+    return dtype == GRAFT_DTYPE_F32 ? 4 : dtype == GRAFT_DTYPE_U8 || dtype == GRAFT_DTYPE_F8_E4M3 ? 1 : 2;
 }
 
 /* [any] 2^(byte - 127). 0 is below what f32 has as exponents. */
@@ -169,7 +169,8 @@ GRAFT_ROW_INLINE float graft_row_power(unsigned char byte) {
 }
 
 /* [any] What the codes of a row's group are multiplied by. */
-GRAFT_ROW_INLINE float graft_row_scale(const struct graft_row *row, int64_t group) {
+GRAFT_ROW_INLINE float graft_row_scale(const struct graft_packed_rows *self, const struct graft_row *row,
+                                       int64_t group) {
     const int64_t at = row->scale + group;
     switch (row->scales->dtype) {
     case GRAFT_DTYPE_F16:
@@ -178,6 +179,10 @@ GRAFT_ROW_INLINE float graft_row_scale(const struct graft_row *row, int64_t grou
         return graft_f32_from_bf16(((const uint16_t *)row->scales->data)[at]);
     case GRAFT_DTYPE_U8:
         return graft_row_power(((const unsigned char *)row->scales->data)[at]);
+    case GRAFT_DTYPE_F8_E4M3: {
+        const unsigned char alone[GRAFT_ROW_LANES] = {((const unsigned char *)row->scales->data)[at]};
+        return graft_row_float8(alone, 0, 0.0F)[0] / self->divisor;
+    }
     default:
         return ((const float *)row->scales->data)[at];
     }
@@ -212,7 +217,8 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_powers(const unsigned char *bytes) {
 }
 
 /* [any] Scales at `scales`, as many as there are lanes. */
-GRAFT_ROW_INLINE graft_row_floats graft_row_some_scales(graft_dtype dtype, const void *scales) {
+GRAFT_ROW_INLINE graft_row_floats graft_row_some_scales(const struct graft_packed_rows *self, graft_dtype dtype,
+                                                        const void *scales) {
     switch (dtype) {
     case GRAFT_DTYPE_F16:
         return graft_packed_halves((const uint16_t *)scales);
@@ -220,6 +226,8 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_some_scales(graft_dtype dtype, const
         return graft_packed_brains((const uint16_t *)scales);
     case GRAFT_DTYPE_U8:
         return graft_row_powers((const unsigned char *)scales);
+    case GRAFT_DTYPE_F8_E4M3:
+        return graft_row_float8((const unsigned char *)scales, 0, 0.0F) / self->divisor;
     default:
         return (graft_row_floats)graft_packed_words_from(scales);
     }
@@ -227,18 +235,19 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_some_scales(graft_dtype dtype, const
 
 /* [any] out [n] = the scales of a row's groups from `group` on. Those of rows below are fetched: nothing else would be
  * done while they come. */
-GRAFT_ROW_INLINE void graft_row_scales(const struct graft_row *row, int64_t group, int64_t n, float *out) {
+GRAFT_ROW_INLINE void graft_row_scales(const struct graft_packed_rows *self, const struct graft_row *row, int64_t group,
+                                       int64_t n, float *out) {
     const graft_dtype dtype = row->scales->dtype;
     const int64_t size = graft_row_scale_size(dtype);
     const char *scales = (const char *)row->scales->data + (row->scale + group) * size;
     int64_t g = 0;
     for (; g + GRAFT_ROW_LANES <= n; g += GRAFT_ROW_LANES) {
-        const graft_row_floats some = graft_row_some_scales(dtype, scales + g * size);
+        const graft_row_floats some = graft_row_some_scales(self, dtype, scales + g * size);
         memcpy(out + g, &some, sizeof some);
         __builtin_prefetch((const void *)((uintptr_t)(scales + g * size) + GRAFT_ROW_SCALES_AHEAD), 0, 3);
     }
     for (; g < n; g++) {
-        out[g] = graft_row_scale(row, group + g);
+        out[g] = graft_row_scale(self, row, group + g);
     }
 }
 

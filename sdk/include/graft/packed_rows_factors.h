@@ -33,7 +33,7 @@ GRAFT_ROW_INLINE void graft_row_factors_at(const struct graft_packed_rows *self,
                                            const int n_rows, int64_t group, int64_t n,
                                            struct graft_row_factors *factors) {
     for (int r = 0; r < n_rows; r++) {
-        graft_row_scales(&rows[r], group, n, factors->scales[r]);
+        graft_row_scales(self, &rows[r], group, n, factors->scales[r]);
         if (self->zeros != NULL) {
             graft_row_zeros(self, &rows[r], group, n, factors->zeros[r]);
         }
@@ -42,7 +42,7 @@ GRAFT_ROW_INLINE void graft_row_factors_at(const struct graft_packed_rows *self,
 
 #if defined(__AVX2__)
 
-/* [any] The first `many` numbers, 1, 2 or 4, each in as many lanes; four can be read. */
+/* [any] The first `many` numbers, 1, 2, 4 or, of 16 lanes, 8, each in as many lanes; four can be read, or eight. */
 GRAFT_ROW_INLINE graft_row_floats graft_row_spread(const float *numbers, const int many) {
     const graft_row_floats none = {0};
     if (many == 1) {
@@ -50,8 +50,9 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_spread(const float *numbers, const i
     }
 #if defined(__AVX512F__)
     const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    return (graft_row_floats)_mm512_permutexvar_ps(_mm512_srli_epi32(lanes, many == 2 ? 3 : 2),
-                                                   _mm512_castps128_ps512(_mm_loadu_ps(numbers)));
+    const __m512 some =
+        many == 8 ? _mm512_castps256_ps512(_mm256_loadu_ps(numbers)) : _mm512_castps128_ps512(_mm_loadu_ps(numbers));
+    return (graft_row_floats)_mm512_permutexvar_ps(_mm512_srli_epi32(lanes, many == 2 ? 3 : many == 4 ? 2 : 1), some);
 #else
     const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     return (graft_row_floats)_mm256_permutevar8x32_ps(_mm256_castps128_ps256(_mm_loadu_ps(numbers)),

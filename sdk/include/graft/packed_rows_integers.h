@@ -24,7 +24,7 @@ enum {
     GRAFT_ROW_INTEGERS_BYTES = 4 * GRAFT_ROW_LANES,
     GRAFT_ROW_INTEGERS_SHORTS = 2 * GRAFT_ROW_LANES,
     GRAFT_ROW_INTEGERS_BLOCK = 128,
-    GRAFT_ROW_INTEGERS_FLOATS = 32, /* inputs of a group of float4 */
+    GRAFT_ROW_INTEGERS_FLOATS = 32, /* inputs of a group of float4; or half as many */
     GRAFT_ROW_INTEGERS_END = 16     /* bytes: a multiple of them may be left behind the last whole line of a row */
 };
 
@@ -126,11 +126,11 @@ GRAFT_ROW_INLINE int64_t graft_row_integers_blocks(const struct graft_packed_row
     return graft_row_integers_count(self, kind) * graft_row_integers_bytes(kind, graft_row_integers_lines(self, kind));
 }
 
-/* [any] Whether a line has one group or, of 4 bits, several; of float4 32 inputs make one. */
+/* [any] Whether a line has one group or, of 4 bits, several; of float4 32 inputs make one, or 16. */
 GRAFT_ROW_INLINE int graft_row_integers_divides(const struct graft_packed_rows *self, const int kind) {
     const int64_t line = graft_row_integers_line(kind), size = self->group_size;
     if (kind == GRAFT_ROW_KIND_FLOAT4) {
-        return size == GRAFT_ROW_INTEGERS_FLOATS;
+        return size == GRAFT_ROW_INTEGERS_FLOATS || size == GRAFT_ROW_INTEGERS_FLOATS / 2;
     }
     return self->groups == 1 || size % line == 0 ||
            (graft_row_integers_halves(kind) && (size == line / 2 || size == line / 4));
@@ -498,9 +498,11 @@ GRAFT_ROW_INLINE void graft_row_integers_of(const struct graft_packed_rows *self
                                             const int n_tokens, int64_t first, int64_t n, float *y) {
     const int64_t line = graft_row_integers_line(kind);
     const int most = (int)(GRAFT_ROW_INTEGERS_BLOCK / line);
-    if (kind == GRAFT_ROW_KIND_FLOAT4) {
-        const int many = (int)(line / GRAFT_ROW_INTEGERS_FLOATS);
-        graft_row_integers_shaped(self, inputs, kind, 1, many, n_tokens, first, n, y);
+    const int floats = (int)(line / GRAFT_ROW_INTEGERS_FLOATS);
+    if (kind == GRAFT_ROW_KIND_FLOAT4 && self->group_size == GRAFT_ROW_INTEGERS_FLOATS) {
+        graft_row_integers_shaped(self, inputs, kind, 1, floats, n_tokens, first, n, y);
+    } else if (kind == GRAFT_ROW_KIND_FLOAT4) {
+        graft_row_integers_shaped(self, inputs, kind, 1, 2 * floats, n_tokens, first, n, y);
     } else if (kind == GRAFT_ROW_KIND_UINT4 && self->group_size == line / 4) {
         graft_row_integers_shaped(self, inputs, kind, 1, 4, n_tokens, first, n, y);
     } else if (kind == GRAFT_ROW_KIND_UINT4 && self->group_size == line / 2) {

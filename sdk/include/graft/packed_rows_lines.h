@@ -106,7 +106,7 @@ GRAFT_ROW_INLINE void graft_row_lines_multiply(const struct graft_row_lines_tile
             }
         }
         for (int s = 0; s < n_rows * n_tokens; s++) {
-            const __m256 scale = _mm256_set1_ps(graft_row_scale(&tile->rows[s / n_tokens], group));
+            const __m256 scale = _mm256_set1_ps(graft_row_scale(self, &tile->rows[s / n_tokens], group));
             totals[s] = _mm256_fmadd_ps(sums[s], scale, totals[s]);
         }
     }

@@ -141,7 +141,7 @@ GRAFT_ROW_INLINE void graft_row_multiply(const struct graft_row_tile *tile, graf
             graft_row_step(tile, unpack, n_rows, n_tokens, zeros, i, end - i, sums);
         }
         for (int r = 0; r < n_rows; r++) {
-            const float scale = graft_row_scale(&tile->rows[r], group);
+            const float scale = graft_row_scale(self, &tile->rows[r], group);
             for (int t = 0; t < n_tokens; t++) {
                 totals[t][r] += sums[t][r] * scale;
             }
@@ -160,7 +160,7 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_scattered(const struct graft_packed_
                                                       const struct graft_row *row, int64_t i, int64_t n) {
     float scales[GRAFT_ROW_LANES] = {0}, zeros[GRAFT_ROW_LANES] = {0};
     for (int64_t l = 0; l < n; l++) {
-        scales[l] = graft_row_scale(row, self->group_of[i + l]);
+        scales[l] = graft_row_scale(self, row, self->group_of[i + l]);
         zeros[l] = graft_row_zero(self, row, self->group_of[i + l]);
     }
     return (graft_row_unpack_end(unpack, self->bits, row->codes, i, n, 0.0F) - graft_row_load(zeros, GRAFT_ROW_LANES)) *
@@ -259,7 +259,7 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_packed_rows *self, graf
     for (int64_t begin = 0; begin < self->in_features; begin += step) {
         const int64_t end = begin + graft_packed_left(self->in_features, begin, step);
         const float zero = graft_row_zero(self, &row, begin / step);
-        const float scale = graft_row_scale(&row, begin / step);
+        const float scale = graft_row_scale(self, &row, begin / step);
         for (int64_t i = begin; i < end; i += GRAFT_ROW_LANES) {
             const int64_t n = graft_packed_left(end, i, GRAFT_ROW_LANES);
             graft_row_floats weights;

@@ -77,7 +77,7 @@ GRAFT_ROW_INLINE void graft_row_many_blocks(const struct graft_packed_rows *self
     float numbers[GRAFT_ROW_LANES][GRAFT_MANY_BLOCKS];
     graft_row_floats scales[GRAFT_MANY_BLOCKS], zeros[GRAFT_MANY_BLOCKS];
     for (int r = 0; r < GRAFT_ROW_LANES; r++) {
-        graft_row_scales(&rows[r], first, n, numbers[r]);
+        graft_row_scales(self, &rows[r], first, n, numbers[r]);
     }
     graft_row_many_numbers(numbers, n, scales);
     graft_row_many_zeros(self, rows, first, n, zeros);
