@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Linears of compressed-tensors checkpoints, read where they lie in the file: integers of 4 and 8 bits in words
- * (format "pack-quantized"), int8 ("int-quantized") and F8_E4M3 ("float-quantized"). Activations stay as they are: the
- * scale that a checkpoint may have for them is kept and not used.
+ * (format "pack-quantized"), int8 ("int-quantized"), F8_E4M3 ("float-quantized") and float4 ("mxfp4-pack-quantized",
+ * "nvfp4-pack-quantized"). Activations stay as they are: the scale that a checkpoint may have for them is kept and not
+ * used.
  */
+#include <float.h>
 #include <stdlib.h>
 
 #include "graft/expert_parts.h"
@@ -30,17 +32,17 @@ static int set_groups(struct ct_linear *self, const char *path, struct graft_err
     self->rows.block_rows = scheme->strategy == CT_TENSOR  ? rows->out_features
                             : scheme->strategy == CT_BLOCK ? scheme->block[0]
                                                            : 1;
-    rows->group_size = scheme->strategy == CT_GROUP   ? scheme->group_size
-                       : scheme->strategy == CT_BLOCK ? scheme->block[1]
-                                                      : rows->in_features;
+    rows->group_size = scheme->strategy == CT_GROUP || scheme->strategy == CT_TENSOR_GROUP ? scheme->group_size
+                       : scheme->strategy == CT_BLOCK                                      ? scheme->block[1]
+                                                                                           : rows->in_features;
     rows->groups = graft_packed_rows_blocks(rows->in_features, rows->group_size);
-    return ct_is_packed(scheme) && rows->groups > 1 && !scheme->is_ordered && rows->group_size % slots != 0
+    return ct_has_words(scheme) && rows->groups > 1 && !scheme->is_ordered && rows->group_size % slots != 0
                ? graft_error_set(error, GRAFT_ERROR_MODEL, path, "groups of %lld inputs do not fill words of 32 bits",
                                  (long long)rows->group_size)
                : GRAFT_OK;
 }
 
-static int describe_packed(const struct graft_sink *sink, struct ct_linear *self, struct graft_error *error) {
+static int describe_words(const struct graft_sink *sink, struct ct_linear *self, struct graft_error *error) {
     static const int64_t two = 2;
     struct graft_packed_rows *rows = &self->rows;
     const int64_t words = graft_packed_rows_blocks(rows->in_features * rows->bits, 32);
@@ -62,23 +64,46 @@ static int describe_packed(const struct graft_sink *sink, struct ct_linear *self
                : status;
 }
 
+/* Scales are powers of two, or F8_E4M3 over what all of them share: projections whose divisors differ stay apart. */
+static int describe_float4(const struct graft_sink *sink, struct ct_linear *self, struct graft_error *error) {
+    static const int64_t one = 1;
+    struct graft_packed_rows *rows = &self->rows;
+    const int has_divisor = self->scheme.strategy == CT_TENSOR_GROUP;
+    const int64_t scales[2] = {rows->out_features, rows->groups};
+    rows->row_bytes = graft_packed_rows_blocks(rows->in_features, 2);
+    int status =
+        graft_packed_rows_codes(sink, "weight_packed", rows->out_features, rows->row_bytes, GRAFT_DTYPE_U8, error);
+    if (status == GRAFT_OK) {
+        status =
+            graft_describe_joined(sink, "weight_scale", 2, scales, has_divisor ? GRAFT_DTYPE_F8_E4M3 : GRAFT_DTYPE_U8,
+                                  0, graft_join_rows(0, 1), error);
+    }
+    return status == GRAFT_OK && has_divisor
+               ? graft_describe_joined(sink, "weight_global_scale", 1, &one, GRAFT_DTYPE_F32, GRAFT_PARAMETER_SCALAR,
+                                       graft_join_whole(GRAFT_JOIN_EQUAL), error)
+               : status;
+}
+
 static int describe_tensors(const struct graft_sink *sink, struct ct_linear *self, struct graft_error *error) {
     struct graft_packed_rows *rows = &self->rows;
+    const int is_float4 = self->scheme.kind == GRAFT_ROW_KIND_FLOAT4;
     int status;
     rows->bits = ct_bits(&self->scheme);
     rows->input_bits = input_bits;
-    if (ct_is_packed(&self->scheme)) {
-        status = describe_packed(sink, self, error);
+    if (is_float4) {
+        status = describe_float4(sink, self, error);
+    } else if (ct_has_words(&self->scheme)) {
+        status = describe_words(sink, self, error);
     } else {
         const graft_dtype dtype = self->scheme.kind == GRAFT_ROW_KIND_INT8 ? GRAFT_DTYPE_I8 : GRAFT_DTYPE_F8_E4M3;
         rows->row_bytes = rows->in_features;
         status = graft_packed_rows_codes(sink, "weight", rows->out_features, rows->in_features, dtype, error);
     }
-    if (status == GRAFT_OK) {
+    if (status == GRAFT_OK && !is_float4) {
         status = graft_packed_rows_scales(sink, "weight_scale", rows, self->scheme.strategy == CT_TENSOR, error);
     }
-    return status == GRAFT_OK && self->scheme.has_input_scale
-               ? graft_packed_rows_input_scale(sink, "input_scale", error)
+    return status == GRAFT_OK && self->scheme.input_scale != NULL
+               ? graft_packed_rows_input_scale(sink, self->scheme.input_scale, error)
                : status;
 }
 
@@ -109,6 +134,8 @@ static const struct graft_packed_rows_loops *choose_loops(int32_t kind) {
         return graft_packed_rows_choose(graft_packed_rows_uint8);
     case GRAFT_ROW_KIND_INT8:
         return graft_packed_rows_choose(graft_packed_rows_int8);
+    case GRAFT_ROW_KIND_FLOAT4:
+        return graft_packed_rows_choose(graft_packed_rows_float4);
     default:
         return graft_packed_rows_choose(graft_packed_rows_float8);
     }
@@ -131,7 +158,7 @@ static int check_shape(const char *path, const struct ct_linear *self, const str
                                  (long long)shape[0], (long long)shape[1]);
 }
 
-static int bind_packed(const struct graft_build *build, struct ct_linear *self, struct graft_error *error) {
+static int bind_words(const struct graft_build *build, struct ct_linear *self, struct graft_error *error) {
     struct graft_packed_rows *rows = &self->rows;
     int status = GRAFT_OK;
     const struct graft_weight *weight = graft_build_weight(build, "weight_shape", &status, error);
@@ -156,6 +183,19 @@ static int bind_packed(const struct graft_build *build, struct ct_linear *self, 
     return status;
 }
 
+static int bind_divisor(const struct graft_build *build, struct ct_linear *self, struct graft_error *error) {
+    int status = GRAFT_OK;
+    const struct graft_weight *weight = graft_build_weight(build, "weight_global_scale", &status, error);
+    if (status == GRAFT_OK) {
+        self->rows.divisor = *(const float *)graft_weight_block(weight, 0)->data;
+    }
+    return status == GRAFT_OK && !(self->rows.divisor > 0.0F && self->rows.divisor <= FLT_MAX)
+               ? graft_error_set(error, GRAFT_ERROR_MODEL, build->path,
+                                 "weight_global_scale: expected a finite number above 0, got %g",
+                                 (double)self->rows.divisor)
+               : status;
+}
+
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
     struct ct_linear *self = malloc(sizeof *self);
@@ -165,11 +205,14 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     }
     memcpy(self, build->kept, sizeof *self);
     self->rows.loops = choose_loops(self->scheme.kind);
-    const int is_packed = ct_is_packed(&self->scheme);
+    const int is_packed = ct_has_words(&self->scheme) || self->scheme.kind == GRAFT_ROW_KIND_FLOAT4;
     int status =
         graft_packed_rows_bind(build, is_packed ? "weight_packed" : "weight", "weight_scale", &self->rows, error);
-    if (status == GRAFT_OK && is_packed) {
-        status = bind_packed(build, self, error);
+    if (status == GRAFT_OK && ct_has_words(&self->scheme)) {
+        status = bind_words(build, self, error);
+    }
+    if (status == GRAFT_OK && self->scheme.strategy == CT_TENSOR_GROUP) {
+        status = bind_divisor(build, self, error);
     }
     if (status != GRAFT_OK) {
         free(self);

@@ -25,12 +25,12 @@ static int unread(const struct graft_config *config, const char *path, const cha
     return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected %s, got \"%s\"", path, expected, got);
 }
 
-int32_t ct_is_packed(const struct ct_scheme *scheme) {
+int32_t ct_has_words(const struct ct_scheme *scheme) {
     return scheme->kind == GRAFT_ROW_KIND_UINT4 || scheme->kind == GRAFT_ROW_KIND_UINT8;
 }
 
 int32_t ct_bits(const struct ct_scheme *scheme) {
-    return scheme->kind == GRAFT_ROW_KIND_UINT4 ? 4 : 8;
+    return scheme->kind == GRAFT_ROW_KIND_UINT4 || scheme->kind == GRAFT_ROW_KIND_FLOAT4 ? 4 : 8;
 }
 
 /* --- What concerns all modules --- */
@@ -124,14 +124,63 @@ static int find_group(const struct graft_config *config, const struct graft_rege
 
 /* --- How it is stored --- */
 
-static int read_codes(const struct group *group, struct ct_scheme *scheme, struct graft_error *error) {
+/* What a format may have. */
+struct format {
+    const char *name;        /* as configs spell it */
+    const char *type;        /* of codes */
+    const char *bits;        /* of a code */
+    uint32_t has_bits;       /* 1 << bits of each of these */
+    const char *strategies;  /* what may share a scale */
+    uint32_t has_strategies; /* 1 << strategy of each of these */
+    int64_t group_size;      /* 0: any */
+};
+
+#define OF_WORDS "\"tensor\", \"channel\" or \"group\"", 1 << CT_TENSOR | 1 << CT_CHANNEL | 1 << CT_GROUP, 0
+#define OF_BYTES                                       \
+    "\"tensor\", \"channel\", \"group\" or \"block\"", \
+        1 << CT_TENSOR | 1 << CT_CHANNEL | 1 << CT_GROUP | 1 << CT_BLOCK, 0
+
+/* Naive is a code in a byte, of either type. */
+static const struct format formats[] = {
+    {"pack-quantized", "int", "4 or 8", 1 << 4 | 1 << 8, OF_WORDS},
+    {"int-quantized", "int", "8", 1 << 8, OF_BYTES},
+    {"float-quantized", "float", "8", 1 << 8, OF_BYTES},
+    {"naive-quantized", "int", "1 to 8", 0x1fe, OF_BYTES},
+    {"naive-quantized", "float", "8", 1 << 8, OF_BYTES},
+    {"mxfp4-pack-quantized", "float", "4", 1 << 4, "\"group\"", 1 << CT_GROUP, 32},
+    {"nvfp4-pack-quantized", "float", "4", 1 << 4, "\"tensor_group\"", 1 << CT_TENSOR_GROUP, 16},
+};
+
+/* That of a name, and of the type if there are several; NULL: none. */
+static const struct format *find_format(const char *name, const char *type) {
+    const struct format *found = NULL;
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        if (strcmp(formats[i].name, name) == 0 && (found == NULL || strcmp(formats[i].type, type) == 0)) {
+            found = &formats[i];
+        }
+    }
+    return found;
+}
+
+static int32_t kind_of(const struct format *format, int64_t bits) {
+    if (strcmp(format->type, "float") == 0) {
+        return bits == 4 ? GRAFT_ROW_KIND_FLOAT4 : GRAFT_ROW_KIND_FLOAT8;
+    }
+    if (strcmp(format->name, "pack-quantized") == 0) {
+        return bits == 4 ? GRAFT_ROW_KIND_UINT4 : GRAFT_ROW_KIND_UINT8;
+    }
+    return GRAFT_ROW_KIND_INT8;
+}
+
+static int read_codes(const struct group *group, const struct format **format, struct ct_scheme *scheme,
+                      struct graft_error *error) {
     static const char common[] = "quantization_config.format";
     const struct graft_config *config = group->config;
     char own[MAX_FIELD], path[MAX_FIELD];
     const char *place = graft_config_has(config, field(group, "format", own)) ? own : common;
-    const char *format = "", *type = "int";
+    const char *name = "", *type = "int";
     int64_t bits = 0;
-    int status = graft_config_string(config, place, &format, error);
+    int status = graft_config_string(config, place, &name, error);
     if (status == GRAFT_OK) {
         status = graft_config_need_int(config, field(group, "weights.num_bits", path), 1, 64, &bits, error);
     }
@@ -141,39 +190,36 @@ static int read_codes(const struct group *group, struct ct_scheme *scheme, struc
     if (status != GRAFT_OK) {
         return status;
     }
-    const int is_naive = strcmp(format, "naive-quantized") == 0; /* a code in a byte, of whatever type and bits */
-    const int is_packed = strcmp(format, "pack-quantized") == 0;
-    const int is_float = strcmp(format, "float-quantized") == 0 || (is_naive && strcmp(type, "float") == 0);
-    if (!is_packed && !is_float && !is_naive && strcmp(format, "int-quantized") != 0) {
+    *format = find_format(name, type);
+    if (*format == NULL) {
         return unread(config, place,
-                      "\"pack-quantized\", \"int-quantized\", \"float-quantized\" or \"naive-quantized\"", format,
-                      error);
+                      "\"pack-quantized\", \"int-quantized\", \"float-quantized\", \"naive-quantized\", "
+                      "\"mxfp4-pack-quantized\" or \"nvfp4-pack-quantized\"",
+                      name, error);
     }
-    if (strcmp(type, is_float ? "float" : "int") != 0) {
-        return unread(config, path, is_float ? "\"float\"" : "\"int\"", type, error);
+    if (strcmp((*format)->type, type) != 0) {
+        return unread(config, path, strcmp(type, "int") == 0 ? "\"float\"" : "\"int\"", type, error);
     }
-    if (bits != 8 && (bits != 4 || !is_packed) && (bits > 8 || !is_naive || is_float)) {
+    if (bits > 8 || ((*format)->has_bits & 1U << bits) == 0) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected %s, got %lld",
-                               field(group, "weights.num_bits", path),
-                               is_packed               ? "4 or 8"
-                               : is_naive && !is_float ? "1 to 8"
-                                                       : "8",
-                               (long long)bits);
+                               field(group, "weights.num_bits", path), (*format)->bits, (long long)bits);
     }
-    scheme->kind = is_float     ? GRAFT_ROW_KIND_FLOAT8
-                   : !is_packed ? GRAFT_ROW_KIND_INT8
-                   : bits == 4  ? GRAFT_ROW_KIND_UINT4
-                                : GRAFT_ROW_KIND_UINT8;
+    scheme->kind = kind_of(*format, bits);
     return GRAFT_OK;
 }
 
-static int read_sizes(const struct group *group, struct ct_scheme *scheme, struct graft_error *error) {
+static int read_sizes(const struct group *group, const struct format *format, struct ct_scheme *scheme,
+                      struct graft_error *error) {
     const struct graft_config *config = group->config;
     char path[MAX_FIELD], place[MAX_FIELD + 4];
     int status = GRAFT_OK;
-    if (scheme->strategy == CT_GROUP) {
-        return graft_config_need_int(config, field(group, "weights.group_size", path), 1, INT32_MAX,
-                                     &scheme->group_size, error);
+    if (scheme->strategy == CT_GROUP || scheme->strategy == CT_TENSOR_GROUP) {
+        status = graft_config_need_int(config, field(group, "weights.group_size", path), 1, INT32_MAX,
+                                       &scheme->group_size, error);
+        return status == GRAFT_OK && format->group_size > 0 && scheme->group_size != format->group_size
+                   ? graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected %lld, got %lld", path,
+                                     (long long)format->group_size, (long long)scheme->group_size)
+                   : status;
     }
     (void)field(group, "weights.block_structure", path);
     for (int i = 0; scheme->strategy == CT_BLOCK && i < 2 && status == GRAFT_OK; i++) {
@@ -183,8 +229,9 @@ static int read_sizes(const struct group *group, struct ct_scheme *scheme, struc
     return status;
 }
 
-static int read_strategy(const struct group *group, struct ct_scheme *scheme, struct graft_error *error) {
-    static const char *const names[] = {"tensor", "channel", "group", "block"};
+static int read_strategy(const struct group *group, const struct format *format, struct ct_scheme *scheme,
+                         struct graft_error *error) {
+    static const char *const names[] = {"tensor", "channel", "group", "block", "tensor_group"};
     const char *name = "";
     char path[MAX_FIELD];
     int status = graft_config_string(group->config, field(group, "weights.strategy", path), &name, error);
@@ -192,12 +239,11 @@ static int read_strategy(const struct group *group, struct ct_scheme *scheme, st
     while (i < sizeof names / sizeof names[0] && strcmp(name, names[i]) != 0) {
         i++;
     }
-    if (status == GRAFT_OK && (i == sizeof names / sizeof names[0] || (i == CT_BLOCK && ct_is_packed(scheme)))) {
-        status = unread(group->config, path, "\"tensor\", \"channel\", \"group\" or, of weights in bytes, \"block\"",
-                        name, error);
+    if (status == GRAFT_OK && (format->has_strategies & 1U << i) == 0) {
+        status = unread(group->config, path, format->strategies, name, error);
     }
     scheme->strategy = (enum ct_strategy)i;
-    return status == GRAFT_OK ? read_sizes(group, scheme, error) : status;
+    return status == GRAFT_OK ? read_sizes(group, format, scheme, error) : status;
 }
 
 /* Zero points and an order of inputs, which packed codes in groups may have. */
@@ -207,7 +253,7 @@ static int read_extras(const struct group *group, struct ct_scheme *scheme, stru
     const char *order = "weight";
     int32_t is_symmetric = 1;
     int status = graft_config_bool(config, field(group, "weights.symmetric", path), &is_symmetric, error);
-    if (status == GRAFT_OK && !is_symmetric && (!ct_is_packed(scheme) || scheme->strategy == CT_TENSOR)) {
+    if (status == GRAFT_OK && !is_symmetric && (!ct_has_words(scheme) || scheme->strategy == CT_TENSOR)) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
                                "%s: false is read of packed weights with scales for rows or groups only", path);
     }
@@ -217,32 +263,46 @@ static int read_extras(const struct group *group, struct ct_scheme *scheme, stru
     scheme->is_asymmetric = !is_symmetric;
     scheme->is_ordered = strcmp(order, "group") == 0;
     return status == GRAFT_OK && strcmp(order, "weight") != 0 &&
-                   (!scheme->is_ordered || !ct_is_packed(scheme) || scheme->strategy != CT_GROUP)
+                   (!scheme->is_ordered || !ct_has_words(scheme) || scheme->strategy != CT_GROUP)
                ? unread(config, path, "\"weight\" or, of packed weights in groups, \"group\"", order, error)
                : status;
+}
+
+/* Of activations whose groups are scaled as they come there is one number for the tensor. */
+static int read_inputs(const struct group *group, struct ct_scheme *scheme, struct graft_error *error) {
+    const struct graft_config *config = group->config;
+    char path[MAX_FIELD];
+    int32_t is_dynamic = 0;
+    int status = GRAFT_OK;
+    scheme->input_scale = NULL;
+    if (!graft_config_has(config, field(group, "input_activations", path))) {
+        return GRAFT_OK;
+    }
+    const char *text = config->string(config->data, field(group, "input_activations.dynamic", path));
+    const int is_local = text != NULL && strcmp(text, "local") == 0;
+    if (!is_local) {
+        status = graft_config_bool(config, path, &is_dynamic, error);
+    }
+    scheme->input_scale = is_local ? "input_global_scale" : is_dynamic ? NULL : "input_scale";
+    return status;
 }
 
 int ct_scheme_read(const struct graft_config *config, const struct graft_regexes *regexes, const char *path,
                    struct ct_scheme *scheme, struct graft_error *error) {
     struct group group;
-    char place[MAX_FIELD];
-    int32_t is_dynamic = 0;
+    const struct format *format = NULL;
     int status = check_model(config, error);
     if (status == GRAFT_OK) {
         status = find_group(config, regexes, path, &group, error);
     }
     if (status == GRAFT_OK) {
-        status = read_codes(&group, scheme, error);
+        status = read_codes(&group, &format, scheme, error);
     }
     if (status == GRAFT_OK) {
-        status = read_strategy(&group, scheme, error);
+        status = read_strategy(&group, format, scheme, error);
     }
     if (status == GRAFT_OK) {
         status = read_extras(&group, scheme, error);
     }
-    if (status == GRAFT_OK && graft_config_has(config, field(&group, "input_activations", place))) {
-        status = graft_config_bool(config, field(&group, "input_activations.dynamic", place), &is_dynamic, error);
-        scheme->has_input_scale = !is_dynamic;
-    }
-    return status;
+    return status == GRAFT_OK ? read_inputs(&group, scheme, error) : status;
 }

@@ -6,24 +6,24 @@
 #include "graft/config.h"
 #include "graft/regex.h"
 
-/* What shares a scale. */
-enum ct_strategy { CT_TENSOR, CT_CHANNEL, CT_GROUP, CT_BLOCK };
+/* What shares a scale. Those of CT_TENSOR_GROUP have a divisor, which all of them share. */
+enum ct_strategy { CT_TENSOR, CT_CHANNEL, CT_GROUP, CT_BLOCK, CT_TENSOR_GROUP };
 
 struct ct_scheme {
     int32_t kind; /* of codes: GRAFT_ROW_KIND_... */
     enum ct_strategy strategy;
-    int64_t group_size;      /* CT_GROUP */
+    int64_t group_size;      /* CT_GROUP, CT_TENSOR_GROUP */
     int64_t block[2];        /* CT_BLOCK: rows and columns */
-    int32_t is_asymmetric;   /* packed codes have zero points */
+    int32_t is_asymmetric;   /* codes in words have zero points */
     int32_t is_ordered;      /* inputs have groups of their own: weight_g_idx */
-    int32_t has_input_scale; /* one for activations, which is not used */
+    const char *input_scale; /* a parameter, one number for activations, which is not used; NULL: there is none */
 };
 
-/* [load] Bits of a code; 8 also where it is a float. */
+/* [load] Bits of a code. */
 int32_t ct_bits(const struct ct_scheme *scheme);
 
 /* [load] Whether codes lie in words. */
-int32_t ct_is_packed(const struct ct_scheme *scheme);
+int32_t ct_has_words(const struct ct_scheme *scheme);
 
 /* [load] That of the Linear at `path`. What it cannot read is an error that names the field. */
 int ct_scheme_read(const struct graft_config *config, const struct graft_regexes *regexes, const char *path,

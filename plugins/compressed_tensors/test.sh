@@ -41,7 +41,7 @@ config() { # config CASE FROM TO: with an edit of its config.json, in one line, 
     return 0
 }
 
-rename() { # rename FROM TO: in the names of tensors, as long as each other
+rename() { # rename FROM TO: in the names of tensors and what is said of them, as long as each other
     LC_ALL=C sed -i "s/$1/$2/g" "$scratch/model/model.safetensors"
 }
 
@@ -71,7 +71,17 @@ for dtype in auto float32; do
         --output-ids --dtype "$dtype")" = "$(ids greedy_ids | cut -d , -f 9-12)" ] || fail "other ids with --dtype $dtype"
 done
 
+echo 'scales of float4: their divisor, where it is the same, leaves projections joined'
+fresh ct_nvfp4_qwen3
+one=$(run --threads 1)
+[ "$one" = "$(run --threads 3)" ] || fail 'differs with the number of threads'
+"$host" plan --plugins-dir "$plugins" --model "$scratch/model" --strict >"$scratch/plan"
+grep -q 'note .*fused_qkv: .* leaves 1 module alone, model.layers.1.self_attn: .*"weight_global_scale"' "$scratch/plan" ||
+    fail "nothing says why those of layer 1 stay apart: $(cat "$scratch/plan")"
+
 echo 'shards that split a module'
+fresh ct_mixed_qwen3
+one=$(run)
 "$host" save --quiet --plugins-dir "$plugins" --model "$scratch/model" --output "$scratch/sharded" --max-shard-size 8000
 grep -o '"model.layers.0.mlp.up_proj.weight_[a-z]*": *"[^"]*"' "$scratch/sharded/model.safetensors.index.json" |
     sed 's/.*: *//' | sort -u >"$scratch/files"
@@ -93,8 +103,20 @@ config ct_w4a16_llama '"group_size": 128' '"group_size": 64'
 refused weight_scale '[128, 2]' '[128, 1]'
 config ct_w4a16_llama '"group_size": 128' '"group_size": 12'
 refused model.layers.0.self_attn. 'groups of 12 inputs do not fill words'
+config ct_w4a16_llama '"pack-quantized"' '"mxfp6-pack-quantized"'
+refused config.json quantization_config.format mxfp6-pack-quantized
 config ct_w4a16_llama '"pack-quantized"' '"nvfp4-pack-quantized"'
-refused config.json quantization_config.format nvfp4-pack-quantized
+refused config.json $group.weights.type 'expected "float", got "int"'
+config ct_mxfp4_llama '\("weights": .*\)"num_bits": 4' '\1"num_bits": 8'
+refused config.json $group.weights.num_bits 'expected 4, got 8'
+config ct_mxfp4_llama '\("weights": .*\)"group_size": 32' '\1"group_size": 16'
+refused config.json $group.weights.group_size 'expected 32, got 16'
+config ct_nvfp4_qwen3 '\("weights": .*\)"strategy": "tensor_group"' '\1"strategy": "group"'
+refused config.json $group.weights.strategy 'expected "tensor_group", got "group"'
+config ct_nvfp4_qwen3 '"dynamic": "local"' '"dynamic": "sometimes"'
+refused config.json $group.input_activations.dynamic 'expected a boolean'
+config ct_nvfp4_qwen3 'nvfp4-pack-quantized' 'mxfp4-pack-quantized'
+refused config.json $group.weights.strategy 'expected "group", got "tensor_group"'
 config ct_mixed_qwen3 '"format": "float-quantized"' '"format": "marlin-24"'
 refused config.json $group.format marlin-24
 config ct_fp8_block_llama '"strategy": "block"' '"strategy": "tensor_group"'
@@ -138,3 +160,30 @@ poke model.layers.0.mlp.down_proj.weight_g_idx '\006'
 refused model.layers.0.mlp.down_proj 'weight_g_idx: element 0 is 6, expected a group, 0 to 5'
 poke model.layers.0.mlp.down_proj.weight_g_idx '\377\377\377\377'
 refused model.layers.0.mlp.down_proj 'weight_g_idx: element 0 is -1'
+fresh ct_nvfp4_qwen3
+rename '1\.mlp\.up_proj\.weight_global_scale"' '1.mlp.up_proj.weight_global_scole"'
+refused model.layers.1.mlp.up_proj.weight_global_scale
+fresh ct_nvfp4_qwen3
+rename '1\.mlp\.up_proj\.input_global_scale"' '1.mlp.up_proj.input_global_scole"'
+refused model.layers.1.mlp.up_proj.input_global_scale
+for bytes in '\000\000\000\000' '\000\000\200\277' '\000\000\300\177' '\000\000\200\177'; do
+    fresh ct_nvfp4_qwen3
+    poke model.layers.1.mlp.up_proj.weight_global_scale "$bytes"
+    refused model.layers.1.mlp.up_proj 'weight_global_scale: expected a finite number above 0, got '
+done
+fresh ct_nvfp4_qwen3
+rename '\(1\.mlp\.up_proj\.weight_scale":{[^}]*\)\[160,5]' '\1[100,8]'
+refused model.layers.1.mlp.up_proj.weight_scale '[160, 5]' '[100, 8]'
+fresh ct_nvfp4_qwen3
+rename '\(1\.mlp\.up_proj\.weight_scale":{[^}]*\)F8_E4M3' '\1F8_E5M2'
+refused model.layers.1.mlp.up_proj.weight_scale 'type F8_E5M2, expected F8_E4M3'
+fresh ct_nvfp4_qwen3 # where the number before it is not there, but two are here
+rename '\(1\.mlp\.up_proj\.input_global_scale":{[^}]*\)\[1]\([^}]*\)\[72,76]' '\1[0]\2[72,72]'
+rename '\(1\.mlp\.up_proj\.weight_global_scale":{[^}]*\)\[1]\([^}]*\)\[76,80]' '\1[2]\2[72,80]'
+refused model.layers.1.mlp.up_proj.weight_global_scale '[1]' '[2]'
+fresh ct_mxfp4_llama
+rename '\(1\.mlp\.up_proj\.weight_scale":{[^}]*\)U8' '\1I8'
+refused model.layers.1.mlp.up_proj.weight_scale 'type I8, expected U8'
+fresh ct_mxfp4_llama
+rename '\(1\.mlp\.up_proj\.weight_packed":{[^}]*\)\[160,48]' '\1[192,40]'
+refused model.layers.1.mlp.up_proj.weight_packed '[160, 48]' '[192, 40]'

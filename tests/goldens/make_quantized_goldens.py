@@ -3,7 +3,7 @@
     python make_quantized_goldens.py --oracle DIR [--out DIR] [NAME ...]
 
 DIR holds make_quantized.py, quant_lib.py and oracle_lib.py. Outputs are those of the dequantized weights, by the formulas
-of the methods.
+of the methods. Float4 is packed by the library compressed-tensors, which gives the same weights, rounded to bf16.
 """
 import argparse
 import json
@@ -11,7 +11,7 @@ import os
 import sys
 
 import torch
-from transformers import LlamaForCausalLM, MixtralConfig, MixtralForCausalLM, Qwen2ForCausalLM
+from transformers import LlamaForCausalLM, MixtralConfig, MixtralForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODEL_NAMES = {"block_sparse_moe": "mlp", "w1": "gate_proj", "w3": "up_proj", "w2": "down_proj"}
@@ -31,6 +31,40 @@ def naive_pack(weight, bits, gen=None, **_):
     scale = (weight.abs().amax(1, keepdim=True) / (half - 0.5)).to(torch.bfloat16)
     codes = torch.round(weight / scale.float()).clamp(-half, half - 1).to(torch.int8)
     return {"weight": codes, "weight_scale": scale}
+
+
+def float4_pack(weight, preset, largest=None, gen=None):
+    """As the library stores them; `largest` is what weights with one divisor are taken to reach."""
+    from compressed_tensors.compressors import BaseCompressor
+    from compressed_tensors.quantization import preset_name_to_scheme
+    from compressed_tensors.quantization.utils import calculate_qparams, generate_gparam
+    scheme = preset_name_to_scheme(preset, ["Linear"])
+    compressor = BaseCompressor.get_value_from_registry(preset[:5].lower() + "-pack-quantized")
+    groups = weight.unflatten(1, (-1, scheme.weights.group_size))
+    tensors = {"weight": weight}
+    if preset.startswith("NV"):
+        top = weight.abs().max() if largest is None else torch.tensor(largest)
+        assert top >= weight.abs().max(), weight.abs().max()
+        tensors["weight_global_scale"] = generate_gparam(-top, top)
+    tensors["weight_scale"], _ = calculate_qparams(groups.amin(-1), groups.amax(-1), scheme.weights,
+                                                   global_scale=tensors.get("weight_global_scale"))
+    packed = compressor.compress(tensors, scheme)
+    assert torch.equal(compressor.decompress(packed, scheme)["weight"], float4_unpack(packed).to(torch.bfloat16))
+    if scheme.input_activations is not None and scheme.input_activations.dynamic == "local":
+        packed["input_global_scale"] = 100 + 100 * torch.rand(1, generator=gen)
+    return packed
+
+
+def float4_unpack(tensors, **_):
+    """A zero has no sign: products cannot tell."""
+    values = torch.tensor(ql.FP4_VALUES + tuple(0.0 - v for v in ql.FP4_VALUES))
+    codes = torch.stack([tensors["weight_packed"] & 15, tensors["weight_packed"] >> 4], -1).flatten(-2)
+    scales = tensors["weight_scale"]
+    if scales.dtype == torch.uint8:
+        scales = torch.exp2(scales.float() - 127)
+    else:
+        scales = scales.float() / tensors["weight_global_scale"]
+    return values[codes.long()] * scales.repeat_interleave(codes.shape[1] // scales.shape[1], 1)
 
 
 def fp8_e8m0_llama():
@@ -66,6 +100,35 @@ def ct_w4a16_mixtral():
     return mixtral(2302, "ct_packed", dict(bits=4, group=32), quantization, dtype="bfloat16")
 
 
+def float4_args(size, strategy, scale, **more):
+    return mq.ct_args(num_bits=4, type="float", group_size=size, strategy=strategy, scale_dtype=scale, zp_dtype=scale, **more)
+
+
+def ct_mxfp4_llama():
+    weights, inputs = (float4_args(32, "group", "torch.uint8", dynamic=is_dynamic) for is_dynamic in (False, True))
+    return (LlamaForCausalLM, mq.llama(hidden_size=96, intermediate_size=160), 2303, "ct_float4", dict(preset="MXFP4"),
+            mq.ct_json("mxfp4-pack-quantized", weights, inputs),
+            dict(dtype="bfloat16", note="activations are not rounded in the golden (weights only)"))
+
+
+def nvfp4_args(**more):
+    return float4_args(16, "tensor_group", "torch.float8_e4m3fn", **more)
+
+
+def ct_nvfp4_qwen3():
+    rules = [(r"layers\.0.*_proj$", ("ct_float4", dict(preset="NVFP4", largest=4.0))),
+             (mq.LINEAR, ("ct_float4", dict(preset="NVFP4")))]
+    return (Qwen3ForCausalLM, mq.qwen3(hidden_size=80, intermediate_size=160), 2304, None, None,
+            mq.ct_json("nvfp4-pack-quantized", nvfp4_args(), nvfp4_args(dynamic="local")),
+            dict(rules=rules, dtype="bfloat16", note="projections of layer 0 have one weight_global_scale, others each its "
+                 "own; input_global_scale is stored and unused by the golden (weights only)"))
+
+
+def ct_nvfp4_mixtral():
+    quantization = mq.ct_json("nvfp4-pack-quantized", nvfp4_args(), ignore=("lm_head", "re:.*block_sparse_moe.gate$"))
+    return mixtral(2305, "ct_float4", dict(preset="NVFP4A16"), quantization, dtype="bfloat16")
+
+
 def fp8_block_mixtral():
     return mixtral(2402, "fp8_block", dict(block=(32, 64)), mq.fp8_json(weight_block_size=[32, 64]), dtype="bfloat16")
 
@@ -98,7 +161,9 @@ if __name__ == "__main__":
     import quant_lib as ql
     ql.METHODS["fp8_e8m0"] = (e8m0_pack, ql.fp8_block_unpack)
     ql.METHODS["ct_naive"] = (naive_pack, ql.ct_int8_unpack)
-    for make in (fp8_e8m0_llama, ct_naive_qwen2, gptq_int4_mixtral, ct_w4a16_mixtral, fp8_block_mixtral):
+    ql.METHODS["ct_float4"] = (float4_pack, float4_unpack)
+    for make in (fp8_e8m0_llama, ct_naive_qwen2, gptq_int4_mixtral, ct_w4a16_mixtral, ct_mxfp4_llama, ct_nvfp4_qwen3,
+                 ct_nvfp4_mixtral, fp8_block_mixtral):
         if not options.names or make.__name__ in options.names:
             cls, config, seed, method, values, quantization, more = make()
             rules = more.pop("rules", [(mq.LINEAR, (method, values))])
