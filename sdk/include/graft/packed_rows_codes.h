@@ -68,6 +68,15 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_float8(const unsigned char *codes, i
 #endif
 }
 
+/* [any] A single one: a vector would have to be put together in memory first. */
+GRAFT_ROW_INLINE float graft_row_float8_alone(unsigned char code) {
+    const uint32_t size = code & 0x7f, sign = code & 0x80;
+    const uint32_t bits = size == 0x7f ? 0x7fc00000 : sign << 24 | size << 20;
+    float number;
+    memcpy(&number, &bits, sizeof number);
+    return number * 1.329227995784916e36F; /* 2^120 */
+}
+
 /* [any] Signed integers of 8 bits. */
 GRAFT_ROW_INLINE graft_row_floats graft_row_int8(const unsigned char *codes, int64_t input, float zero) {
     return __builtin_convertvector(graft_row_bytes(codes + input), graft_row_floats) - zero;
@@ -179,10 +188,8 @@ GRAFT_ROW_INLINE float graft_row_scale(const struct graft_packed_rows *self, con
         return graft_f32_from_bf16(((const uint16_t *)row->scales->data)[at]);
     case GRAFT_DTYPE_U8:
         return graft_row_power(((const unsigned char *)row->scales->data)[at]);
-    case GRAFT_DTYPE_F8_E4M3: {
-        const unsigned char alone[GRAFT_ROW_LANES] = {((const unsigned char *)row->scales->data)[at]};
-        return graft_row_float8(alone, 0, 0.0F)[0] / self->divisor;
-    }
+    case GRAFT_DTYPE_F8_E4M3:
+        return graft_row_float8_alone(((const unsigned char *)row->scales->data)[at]) / self->divisor;
     default:
         return ((const float *)row->scales->data)[at];
     }
