@@ -22,8 +22,9 @@ extern "C" {
 #endif
 
 /* Words of a panel for each of its outputs, blocks that these may have, and vectors of outputs; the tokens and vectors
- * that are multiplied side by side; inputs of a block, and fewer where groups want it; steps of bytes whose sums fit 16
- * bits; what is added to codes of float4 as bytes, the largest of them; and bytes of a cache line. */
+ * that are multiplied side by side; inputs of a block, and the fewest that groups may make it, of pairs half as many;
+ * steps of bytes whose sums fit 16 bits; what is added to codes of float4 as bytes, the largest of them; and bytes of a
+ * cache line. */
 enum {
     GRAFT_MANY_WORDS = 256,
     GRAFT_MANY_BLOCKS = 32,
@@ -105,10 +106,11 @@ GRAFT_PACKED_INLINE struct graft_many_sizes graft_many_sizes_of(const struct gra
     const int has_room = GRAFT_PACKED_VNNI || !shape.is_bytes || (shape.bits == 4 && !shape.is_float);
     const int64_t group = groups == 1 ? columns : group_size;
     struct graft_many_sizes sizes = {columns, in_order && has_room ? GRAFT_MANY_BLOCK : 0};
-    while (sizes.block >= GRAFT_MANY_LEAST && (group % sizes.block != 0 || columns % sizes.block != 0)) {
+    const int64_t least = shape.is_bytes ? GRAFT_MANY_LEAST : GRAFT_MANY_LEAST / 2; /* so many blocks fit a panel */
+    while (sizes.block >= least && (group % sizes.block != 0 || columns % sizes.block != 0)) {
         sizes.block /= 2;
     }
-    sizes.block = sizes.block >= GRAFT_MANY_LEAST ? sizes.block : 0;
+    sizes.block = sizes.block >= least ? sizes.block : 0;
     return sizes;
 }
 
