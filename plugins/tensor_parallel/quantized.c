@@ -107,7 +107,7 @@ static int read_compressed(const struct graft_config *config, struct quantized *
     if (!is_string(config, WEIGHTS("strategy"), "tensor")) {
         quantized->output_group = 1;
     }
-    if (is_string(config, WEIGHTS("strategy"), "group")) {
+    if (is_string(config, WEIGHTS("strategy"), "group") || is_string(config, WEIGHTS("strategy"), "tensor_group")) {
         status = read_group(config, WEIGHTS("group_size"), &quantized->input_group, error);
     }
     if (status == GRAFT_OK && is_string(config, WEIGHTS("strategy"), "block")) {

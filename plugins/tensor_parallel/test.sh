@@ -73,6 +73,7 @@ quantized=$goldens/../quantized
     same 2 "$quantized/ct_w4a16_llama" compressed_tensors 5e-5 $prompts --dtype float32
     same 2 "$quantized/ct_fp8_static_llama" compressed_tensors 5e-5 $prompts --dtype float32
     same 2 "$quantized/ct_w8a8_int8_llama" compressed_tensors 5e-5 $prompts --dtype float32
+    same 2 "$quantized/ct_nvfp4_qwen3" compressed_tensors 5e-5 $prompts --dtype float32
 }
 
 # What fused_qkv would join of them is no longer what the checkpoint has: it leaves these attentions alone, and says so.

@@ -76,6 +76,7 @@ try awq 4 awq_int4_llama
 try compressed_tensors 4 ct_w4a16_asym_qwen3
 isas="$isas avx2_vnni avx512_vnni"
 try mxfp4 float4 mxfp4_gpt_oss
+try compressed_tensors float4 ct_mxfp4_llama
 try compressed_tensors 8 ct_w8a16_qwen2
 try compressed_tensors 8 ct_w8a8_int8_llama
 echo "1..$number"
