@@ -9,6 +9,7 @@ static const char *const checkpoints[][2] = {
     {"\"awq\"", GRAFT_FUZZ_MODELS "/quantized/awq_int4_llama/model.safetensors"},
     {"\"gptq_v2\"", GRAFT_FUZZ_MODELS "/quantized/gptq_v2_int4_asym_desc_act_llama/model.safetensors"},
     {"\"Qwen2ForCausalLM\"", GRAFT_FUZZ_MODELS "/quantized/gptq_int8_qwen2/model.safetensors"},
+    {"\"nvfp4-pack-quantized\"", GRAFT_FUZZ_MODELS "/quantized/ct_nvfp4_qwen3/model.safetensors"},
     {"\"compressed-tensors\"", GRAFT_FUZZ_MODELS "/quantized/ct_mixed_qwen3/model.safetensors"},
     {"\"fp8\"", GRAFT_FUZZ_MODELS "/quantized/fp8_e8m0_llama/model.safetensors"},
     {"", GRAFT_FUZZ_MODELS "/quantized/gptq_int4_desc_act_llama/model.safetensors"},
