@@ -103,7 +103,7 @@ void graft_setup_fail_together(int status) {
 }
 
 void graft_setup_wait_turn(void) {
-    enum { FIRST = 45, MORE = 5, MOST_RANKS = 8 };
+    enum { FIRST = 75, MORE = 5, MOST_RANKS = 8 };
     const struct timespec moment = {0, 20000000L};
     int32_t rank = graft_parallel_get()->rank;
     int32_t moments = rank > 0 ? FIRST + MORE * (rank < MOST_RANKS ? rank : MOST_RANKS) : 0;
