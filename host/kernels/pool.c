@@ -189,7 +189,7 @@ static void add_helpers(int32_t wanted) {
         (void)sigdelset(&all, own[i]);
     }
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (pool.helpers < wanted && pool.helpers < MAX_HELPERS) {
+    while (pool.helpers < wanted) {
         pthread_t thread;
         if (pthread_create(&thread, NULL, help, NULL) != 0) {
             break; /* those there are do it */
@@ -201,10 +201,9 @@ static void add_helpers(int32_t wanted) {
 }
 
 static void open_job(const struct job *job) {
-    const int32_t others = job->workers - 1 < MAX_HELPERS ? job->workers - 1 : MAX_HELPERS;
+    const int32_t others = job->workers - 1;
     add_helpers(others);
     pool.job = *job;
-    pool.job.workers = others + 1;
     atomic_store(&pool.gate, (turn(atomic_load(&pool.gate)) + 1) * TURN + (uint64_t)others * ROOM);
     if (atomic_load(&pool.asleep) > 0) {
         (void)pthread_mutex_lock(&pool.lock);
@@ -231,7 +230,7 @@ static void close_job(void) {
 }
 
 void graft_pool_run(int32_t workers, graft_pool_work work, void *data) {
-    const struct job job = {work, data, workers};
+    const struct job job = {work, data, workers <= MAX_HELPERS ? workers : 1 + MAX_HELPERS};
     (void)pthread_once(&once, start);
     int has_pool = workers > 1 && pthread_mutex_trylock(&owner) == 0;
     if (has_pool) {

@@ -118,8 +118,8 @@ static void run_items(void *data, int64_t begin, int64_t end) {
     lora_add_outputs(&adapted->additions, begin * adapted->original.outputs, end * adapted->original.outputs);
 }
 
-/* Where the original is a loop whose items are known to make their own outputs: that loop, with what is added to them.
- * Else leaves `loop` as it is. */
+/* Where the original is a loop whose items are known to make their own outputs: that loop, with what is added to them,
+ * and the products are left to whoever runs it. Else leaves `loop` as it is. */
 static int make_loop(const struct lora_linear *self, const struct graft_call *call,
                      const struct graft_linear_args *args, const struct together *together, struct graft_loop *loop,
                      struct graft_error *error) {
@@ -144,19 +144,16 @@ static int run_together(const struct lora_linear *self, const struct graft_call 
                         struct graft_error *error) {
     const struct lora_additions additions = {together->additions, together->n, args->y, self->out_features};
     struct graft_loop loop = graft_loop_none();
-    loop.struct_size = (uint32_t)offsetof(struct graft_loop, products); /* nobody else is there to run them */
     int status = together->is_product ? GRAFT_OK : make_loop(self, call, args, together, &loop, error);
-    if (status == GRAFT_OK && loop.items > 0) {
-        graft_loops_run(call->threads, &loop, 1);
-        return GRAFT_OK;
-    }
-    if (status == GRAFT_OK && !together->is_product) {
+    if (status == GRAFT_OK && !together->is_product && loop.items == 0) {
         status = graft_linear_forward(self->original, call, args, error);
     }
     if (status == GRAFT_OK) {
         status = run_products(call, together, error);
     }
-    if (status == GRAFT_OK) {
+    if (status == GRAFT_OK && loop.items > 0) {
+        graft_loops_run(call->threads, &loop, 1);
+    } else if (status == GRAFT_OK) {
         lora_add(call, &additions);
     }
     return status;
