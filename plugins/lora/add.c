@@ -39,28 +39,38 @@ static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
+/* y [LORA_BLOCK] += a row's product with a block. */
+static void add_whole(const struct lora_columns *columns, int64_t block, const float *narrow, float *y) {
+    const int64_t first = block * columns->rank * LORA_BLOCK;
+    if (columns->bf16 != NULL) {
+        columns->loops->add_bf16(columns->bf16 + first, narrow, columns->rank, columns->factor, y);
+    } else {
+        columns->loops->add(columns->f32 + first, narrow, columns->rank, y);
+    }
+}
+
+/* The same of its outputs [begin, end) only. */
+static void add_part(const struct lora_columns *columns, int64_t block, const float *narrow, int64_t begin, int64_t end,
+                     float *y) {
+    const size_t bytes = (size_t)(end - begin) * sizeof *y;
+    float padded[LORA_BLOCK] = {0};
+    memcpy(padded + begin, y, bytes);
+    add_whole(columns, block, narrow, padded);
+    memcpy(y, padded + begin, bytes);
+}
+
 /* Outputs [begin, end) of a block; y is what they are added to, of the first row. */
 static void add_block(const struct lora_additions *additions, const struct lora_addition *addition, int64_t block,
                       int64_t begin, int64_t end, float *y) {
     const struct lora_columns *columns = addition->columns;
-    const int64_t first = block * columns->rank * LORA_BLOCK;
-    const size_t bytes = (size_t)(end - begin) * sizeof(float);
     for (int64_t i = 0; i < addition->rows.n; i++) {
         const int64_t row = addition->rows.index != NULL ? addition->rows.index[i] : i;
         const float *narrow = addition->narrow + row * columns->rank;
         float *to = y + row * additions->out_features;
-        float padded[LORA_BLOCK] = {0};
-        float *sums = end - begin < LORA_BLOCK ? padded : to;
-        if (sums != to) {
-            memcpy(padded + begin, to, bytes);
-        }
-        if (columns->bf16 != NULL) {
-            columns->loops->add_bf16(columns->bf16 + first, narrow, columns->rank, columns->factor, sums);
+        if (end - begin == LORA_BLOCK) {
+            add_whole(columns, block, narrow, to);
         } else {
-            columns->loops->add(columns->f32 + first, narrow, columns->rank, sums);
-        }
-        if (sums != to) {
-            memcpy(to, padded + begin, bytes);
+            add_part(columns, block, narrow, begin, end, to);
         }
     }
 }
