@@ -132,7 +132,7 @@ int main(int argc, char **argv) {
     if (status == GRAFT_OK) {
         graft_parallel_stop();
     } else {
-        graft_setup_wait_turn();
+        graft_setup_claim_abort();
         graft_output_error(&error);
         graft_setup_fail_together(status);
     }

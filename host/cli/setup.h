@@ -16,9 +16,8 @@ int graft_setup_parallel(struct graft_options *options, struct graft_error *erro
 /* That the other processes have the same plugins, to the byte: an error otherwise. */
 int graft_setup_agree_plugins(const struct graft_library *library, struct graft_error *error);
 
-/* After an error: a while for each rank, so that of several that fail alike the first one tells, and ends the others.
- */
-void graft_setup_wait_turn(void);
+/* After an error: goes on where it is to be told. Of several ranks that fail one tells, and ends the others. */
+void graft_setup_claim_abort(void);
 
 /* Ends the other processes, and this one, if there are any. */
 void graft_setup_fail_together(int status);

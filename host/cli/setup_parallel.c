@@ -102,13 +102,22 @@ void graft_setup_fail_together(int status) {
     }
 }
 
-void graft_setup_wait_turn(void) {
+/* Where the provider knows no better: a while for each rank, in which the one before it may end them all. On a machine
+ * that is busy or stopped its moments last longer, as does all else. */
+static void wait_turn(int32_t rank) {
     enum { FIRST = 75, MORE = 5, MOST_RANKS = 8 };
     const struct timespec moment = {0, 20000000L};
-    int32_t rank = graft_parallel_get()->rank;
     int32_t moments = rank > 0 ? FIRST + MORE * (rank < MOST_RANKS ? rank : MOST_RANKS) : 0;
-    for (int32_t i = 0; i < moments;
-         i++) { /* on a machine that is busy or stopped they last longer, as does all else */
+    for (int32_t i = 0; i < moments; i++) {
         (void)nanosleep(&moment, NULL);
+    }
+}
+
+void graft_setup_claim_abort(void) {
+    const struct graft_parallel *parallel = graft_parallel_get();
+    if (GRAFT_HAS(parallel, struct graft_parallel, claim_abort) && parallel->claim_abort != NULL) {
+        parallel->claim_abort();
+    } else {
+        wait_turn(parallel->rank);
     }
 }

@@ -13,7 +13,8 @@ enum { LINE = 64, PIECE = 1 << 16, LOOKS = 64 };
  * it, so the half that comes next is free. */
 struct part {
     _Atomic uint64_t pieces; /* written since the start */
-    char apart[LINE - sizeof(uint64_t)];
+    _Atomic uint64_t claims; /* in rank 0's: how many processes have failed */
+    char apart[LINE - 2 * sizeof(uint64_t)];
     char halves[2][PIECE];
 };
 
@@ -37,6 +38,7 @@ int local_start(MPI_Comm comm, void (*on_wait)(void)) {
     }
     if (code == MPI_SUCCESS) {
         atomic_init(&parts[rank].pieces, 0);
+        atomic_init(&parts[rank].claims, 0);
         code = MPI_Barrier(comm);
     }
     return code;
@@ -101,4 +103,8 @@ void local_gather(const void *own, int64_t bytes, void *all) {
             memcpy((char *)all + other * bytes + at, parts[other].halves[piece % 2], n);
         }
     }
+}
+
+int local_is_first(void) {
+    return atomic_fetch_add(&parts[0].claims, 1) == 0;
 }

@@ -23,4 +23,7 @@ void local_sum(float *values, int64_t count);
 /* [any] all[r * bytes] = what rank r gives. */
 void local_gather(const void *own, int64_t bytes, void *all);
 
+/* [any] Whether no other process has called this before. */
+int local_is_first(void);
+
 #endif

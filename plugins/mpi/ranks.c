@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "claim.h"
 #include "local.h"
 #include "ranks.h"
 
@@ -194,6 +195,9 @@ static int find_ranks(struct graft_error *error) {
     if (code == MPI_SUCCESS) {
         code = MPI_Comm_free(&neighbours);
     }
+    if (code == MPI_SUCCESS) {
+        code = claim_start(everyone);
+    }
     parallel = (struct graft_parallel){
         .struct_size = sizeof parallel,
         .rank = rank,
@@ -207,6 +211,7 @@ static int find_ranks(struct graft_error *error) {
         .receive = receive_bytes,
         .abort = end,
         .statistics = statistics,
+        .claim_abort = claim_abort,
     };
     return code == MPI_SUCCESS ? GRAFT_OK : failed("MPI_Comm_dup", code, error);
 }
@@ -233,6 +238,7 @@ static void stop(void) {
         free(pending[i].bytes);
     }
     n_pending = 0;
+    claim_stop();
     local_stop();
     (void)MPI_Comm_free(&everyone);
     (void)MPI_Finalize();

@@ -1,10 +1,16 @@
 #!/bin/sh
 # Processes that were started otherwise than rank 0 are told apart; one that fails ends all; what mpirun binds is noticed.
-# usage: test.sh HOST PLUGINS_FOLDER GOLDENS
+# usage: test.sh HOST PLUGINS_FOLDER GOLDENS TEST_CLAIM
 set -eu
-host=$1 plugins=$2 goldens=$3
+host=$1 plugins=$2 goldens=$3 test_claim=$4
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+busy=''
+clean_up() {
+    # shellcheck disable=SC2086 # numbers
+    [ -z "$busy" ] || kill $busy 2>/dev/null || true
+    rm -rf "$scratch"
+}
+trap clean_up EXIT
 # shellcheck source=ranks.sh
 . "$(dirname "$0")/ranks.sh"
 model=$goldens/llama
@@ -46,9 +52,26 @@ cmp -s "$model/model.safetensors" "$scratch/turned/model.safetensors" && fail "n
 {
     refused 4 "$scratch/none" -n 1 $one --model "$model" : -n 1 $one --model "$scratch/none"
     refused 4 "$scratch/none" -n 1 $one --model "$scratch/none" : -n 1 $one --model "$model"
-    refused 4 "$scratch/none" -n 3 $one --model "$scratch/none"
     refused 5 "token id 100000 is outside" -n 2 $one --model "$model" --input-ids 100000
 }
+
+# Of ranks that fail alike one tells, also where the processor has more to do, and where rank 0 is stuck; from another
+# machine the others cannot know whether that is so.
+refused 3 "tells why" -n 4 "$test_claim" 1 1
+refused 3 "tells why" -n 2 "$test_claim" 0 1
+for core in $(seq "$(nproc)"); do
+    (while :; do :; done) &
+    busy="$busy $!"
+done
+for n in 2 3 4 5 6 7; do
+    refused 3 "tells why" -n "$n" "$test_claim" 1 0
+    refused 3 "tells why" -n "$n" "$test_claim" 0 0
+    # shellcheck disable=SC2086 # words
+    refused 4 "$scratch/none" -n "$n" $one --model "$scratch/none"
+done
+# shellcheck disable=SC2086 # numbers
+kill $busy
+busy=''
 
 # Sampling without a seed differs from run to run, not from rank to rank. Each token is one of the two likeliest behind
 # those before it, as one process sees it; had the first layers been given others, it would not be.

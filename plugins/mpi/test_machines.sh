@@ -1,9 +1,9 @@
 #!/bin/sh
 # Two machines: network namespaces with names of their own, joined by a cable. mpirun reaches the other one as docs/scale-out.md
 # has it, but for ssh.
-# usage: test_machines.sh HOST PLUGINS_FOLDER GOLDENS
+# usage: test_machines.sh HOST PLUGINS_FOLDER GOLDENS TEST_CLAIM
 set -eu
-host=$1 plugins=$2 goldens=$3
+host=$1 plugins=$2 goldens=$3 test_claim=$4
 scratch=$(mktemp -d)
 first=graft${$}a second=graft${$}b
 clean_up() {
@@ -57,11 +57,22 @@ across expert_parallel
 across pipeline_parallel
 cmp "$scratch/one" "$scratch/many" || fail "pipeline_parallel on two machines: other logits"
 
+ended() { # ended STATUS WORDS COMMAND...: told once, whatever Open MPI says of connections
+    wanted=$1 words=$2 status=0
+    shift 2
+    machines "$@" 2>"$scratch/err" || status=$?
+    [ "$status" = "$wanted" ] || fail "exit status $status instead of $wanted: $(cat "$scratch/err")"
+    [ "$(grep -cF "$words" "$scratch/err")" = 1 ] || fail "not told once: $(cat "$scratch/err")"
+}
+
 # A rank that fails over there ends all here.
-status=0
 # shellcheck disable=SC2016 # for the shell over there
-machines sh -c 'model=$1 other=$2; shift 2; [ "$(hostname)" = machine1 ] || model=$other; exec "$@" --model "$model"' sh \
+ended 4 "$scratch/none" sh -c 'model=$1 other=$2; shift 2; [ "$(hostname)" = machine1 ] || model=$other; exec "$@" --model "$model"' sh \
     "$goldens/qwen2_moe" "$scratch/none" "$host" --quiet --plugins-dir "$plugins" --parallel mpi --plugins mpi \
-    --input-ids 5 --output-ids 2>"$scratch/err" || status=$?
-[ "$status" = 4 ] || fail "exit status $status instead of 4: $(cat "$scratch/err")"
-[ "$(grep -vc '\] plm:rsh: Warning: setpgid' "$scratch/err")" = 1 ] || fail "more than one line: $(cat "$scratch/err")"
+    --input-ids 5 --output-ids
+
+# Where both fail one tells, and so does the other where rank 0 is stuck.
+for time in 1 2 3; do
+    ended 3 "tells why" "$test_claim" 0 0
+done
+ended 3 "tells why" "$test_claim" 0 1

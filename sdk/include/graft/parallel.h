@@ -56,6 +56,9 @@ struct graft_parallel {
     void (*abort)(int32_t status);
     /* [any] Fills `statistics` in. */
     void (*statistics)(struct graft_parallel_statistics *statistics);
+    /* [any] Optional, later than 1.0. For a rank that has failed, before it says why and calls `abort`: returns on one
+     * of those that call it, soon and whatever the others do. On the rest it does not return: that one ends them. */
+    void (*claim_abort)(void);
 };
 
 /* What a plugin brings that connects processes, in its descriptor; `--parallel ID` chooses it. */
@@ -74,7 +77,7 @@ struct graft_parallel_provider {
 #define GRAFT_PARALLEL_STATISTICS_SIZE_1_0 GRAFT_END_OF(struct graft_parallel_statistics, seconds)
 
 GRAFT_ASSERT_SIZE(struct graft_parallel_statistics, 40);
-GRAFT_ASSERT_SIZE(struct graft_parallel, 80);
+GRAFT_ASSERT_SIZE(struct graft_parallel, 88);
 GRAFT_ASSERT_SIZE(struct graft_parallel_provider, 24);
 
 #ifdef __cplusplus

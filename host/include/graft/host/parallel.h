@@ -20,7 +20,8 @@ struct graft_model;
 int graft_parallel_start(const char *const *directories, int32_t n, const char *id, struct graft_error *error);
 
 /* [load] Takes leave of the other processes, who do so too; from then on this one is alone. After an error call the
- * `abort` of graft_parallel_get instead, or the others wait for ever. Nothing where nothing was started. */
+ * `abort` of graft_parallel_get instead, or the others wait for ever; before it `claim_abort`, where there is one, so
+ * that one of several that fail says why. Nothing where nothing was started. */
 void graft_parallel_stop(void);
 
 /* [any] Rank and size, and what ranks say to each other. Without graft_parallel_start: rank 0 of 1. */
