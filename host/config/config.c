@@ -139,7 +139,7 @@ static int is_c_string(const graft_json *value) {
     return bytes == NULL || strlen(bytes) == length;
 }
 
-/* Whether some string has a NUL inside: classes would see only what is before it. The parser bounds the depth. */
+/* Whether some string has a NUL inside. The parser bounds the depth. */
 static int has_cut_string(const graft_json *value) {
     const graft_json *member = NULL;
     const char *key = NULL;
@@ -156,6 +156,16 @@ static int has_cut_string(const graft_json *value) {
         }
     }
     return !is_c_string(value);
+}
+
+int graft_config_check_document(const graft_json *document, const char *file, struct graft_error *error) {
+    if (graft_json_type(document) != GRAFT_JSON_OBJECT) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, file, "expected an object, got %s",
+                               graft_json_type_name(document));
+    }
+    return has_cut_string(document)
+               ? graft_error_set(error, GRAFT_ERROR_MODEL, file, "a string contains a NUL character")
+               : GRAFT_OK;
 }
 
 /* Every name is looked at, though only the first says what to build. */
@@ -181,17 +191,14 @@ static int read_architectures(struct graft_model_config *config, struct graft_er
 
 static int read_identity(struct graft_model_config *config, struct graft_error *error) {
     const struct graft_config *view = &config->view;
-    if (graft_json_type(config->document) != GRAFT_JSON_OBJECT) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "expected an object, got %s",
-                               graft_json_type_name(config->document));
-    }
-    if (has_cut_string(config->document)) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "a string contains a NUL character");
+    int status = graft_config_check_document(config->document, config->file, error);
+    if (status != GRAFT_OK) {
+        return status;
     }
     if (!graft_config_has(view, "model_type")) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "model_type: missing, expected a string");
     }
-    int status = graft_config_string(view, "model_type", &config->model_type, error);
+    status = graft_config_string(view, "model_type", &config->model_type, error);
     return status == GRAFT_OK ? read_architectures(config, error) : status;
 }
 
@@ -263,12 +270,8 @@ int graft_model_config_add_adapter(struct graft_model_config *config, const char
     graft_json *document = NULL;
     int status =
         path != NULL ? graft_json_read(path, MAX_CONFIG_BYTES, &document, error) : graft_fail_memory(error, directory);
-    if (status == GRAFT_OK && graft_json_type(document) != GRAFT_JSON_OBJECT) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, path, "expected an object, got %s",
-                                 graft_json_type_name(document));
-    }
-    if (status == GRAFT_OK && has_cut_string(document)) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, path, "a string has a NUL character in it");
+    if (status == GRAFT_OK) {
+        status = graft_config_check_document(document, path, error);
     }
     graft_free(path);
     if (status != GRAFT_OK) {

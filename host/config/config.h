@@ -22,6 +22,9 @@ struct graft_model_config {
 /* [any] A JSON object as classes are given a config; `file` is named in errors. Both outlive the view. */
 struct graft_config graft_config_view(const graft_json *document, const char *file);
 
+/* [any] Refuses what is no object, and strings with a NUL inside: classes would see only what is before it. */
+int graft_config_check_document(const graft_json *document, const char *file, struct graft_error *error);
+
 /* [any] From now on, what this thread looks for in configs is added to `names`: of each path the first part, and a line
  * feed. NULL: no more. */
 void graft_config_note(struct graft_text *names);

@@ -132,6 +132,10 @@ static int is_above_parameter(const struct graft_node *node, const char *name) {
 static int is_join(const struct graft_parameter_info *info) {
     const struct graft_join *join = &info->join;
     int by_rows = join->kind == GRAFT_JOIN_ROWS;
+    int joins_any_length = join->kind == GRAFT_JOIN_NONE || join->kind == GRAFT_JOIN_EACH;
+    if ((info->flags & GRAFT_PARAMETER_ANY_LENGTH) != 0 && !joins_any_length) {
+        return 0;
+    }
     return join->kind >= GRAFT_JOIN_NONE && join->kind <= GRAFT_JOIN_EQUAL && join->reserved == 0 &&
            (by_rows ? join->dim >= 0 && join->dim < info->rank && join->rows > 0 : join->dim == 0 && join->rows == 0);
 }
@@ -156,8 +160,8 @@ static int on_parameter(void *data, const struct graft_parameter_info *info, str
     if (!is_name(info->name, 1)) {
         return refuse(builder, error, "a parameter with the invalid name", info->name);
     }
-    if (graft_flags_unknown(info->flags,
-                            GRAFT_PARAMETER_CONTIGUOUS | GRAFT_PARAMETER_SCALAR | GRAFT_PARAMETER_SOURCE) != 0) {
+    if (graft_flags_unknown(info->flags, GRAFT_PARAMETER_CONTIGUOUS | GRAFT_PARAMETER_SCALAR | GRAFT_PARAMETER_SOURCE |
+                                             GRAFT_PARAMETER_ANY_LENGTH) != 0) {
         return refuse(builder, error, "unknown requirements for parameter", info->name);
     }
     if (!is_shape(info->shape, info->rank)) {

@@ -8,6 +8,14 @@
 #include "base/dtype.h"
 #include "plan/conflicts.h"
 
+/* Of a parameter whose length the checkpoint says, the described one is the most: what was found takes its place. */
+static void take_length(struct graft_parameter *parameter, const struct graft_value *value) {
+    if ((parameter->flags & GRAFT_PARAMETER_ANY_LENGTH) != 0 && value->rank == parameter->rank && value->shape[0] > 0 &&
+        value->shape[0] < parameter->shape[0]) {
+        parameter->shape[0] = value->shape[0];
+    }
+}
+
 static int same_shape(const struct graft_parameter *parameter, const struct graft_value *value) {
     int32_t rank = value->rank == 0 && (parameter->flags & GRAFT_PARAMETER_SCALAR) != 0 ? 1 : value->rank;
     return parameter->rank == rank && memcmp(parameter->shape, value->shape, sizeof value->shape) == 0;
@@ -36,6 +44,7 @@ static int check_value(struct graft_binding *binding, struct graft_error *error)
             return binding->problem != NULL ? GRAFT_OK : graft_fail_memory(error, tensor->name);
         }
     }
+    take_length(binding->parameter, &binding->value);
     if (!same_shape(binding->parameter, &binding->value)) {
         binding->status = GRAFT_BINDING_MISMATCHED;
         binding->problem = graft_format("the checkpoint has the shape %s",

@@ -8,6 +8,8 @@
 #include "base/dtype.h"
 #include "base/regex.h"
 #include "base/text.h"
+#include "config/json_service.h"
+#include "graft/json.h"
 #include "graft/kernels.h"
 #include "graft/log.h"
 #include "graft/regex.h"
@@ -49,6 +51,10 @@ static void log_line(const char *sender, const char *text) {
 static const void *log_get(void) {
     static const struct graft_log log = {.struct_size = sizeof log, .line = log_line};
     return &log;
+}
+
+static const void *json_get(void) {
+    return graft_json_service_get();
 }
 
 static const void *kernels_get(void) {
@@ -94,8 +100,9 @@ static const struct {
     const char *id;
     const void *(*get)(void);
 } extensions[] = {
-    {GRAFT_KERNELS_ID, kernels_get}, {GRAFT_LOG_ID, log_get},   {GRAFT_PARALLEL_ID, parallel_get},
-    {GRAFT_REGEX_ID, regex_get},     {GRAFT_ROPE_ID, rope_get}, {GRAFT_THREADS_ID, threads_get},
+    {GRAFT_JSON_ID, json_get},         {GRAFT_KERNELS_ID, kernels_get}, {GRAFT_LOG_ID, log_get},
+    {GRAFT_PARALLEL_ID, parallel_get}, {GRAFT_REGEX_ID, regex_get},     {GRAFT_ROPE_ID, rope_get},
+    {GRAFT_THREADS_ID, threads_get},
 };
 
 enum { N_EXTENSIONS = sizeof extensions / sizeof extensions[0] };

@@ -39,10 +39,15 @@ static const char *const chain_ties[][2] = {{"c", "b"}, {"b", "a"}, {"d", "b"}, 
 static const struct fake_structure chain_structure = {.parameters = chain_parameters, .ties = chain_ties};
 static const struct graft_class chain = FAKE_CLASS("Chain", ROOT, &chain_structure);
 
+static const struct fake_parameter measured_parameters[] = {
+    {.name = "scales", .rank = 2, .shape = {8, 2}, .flags = GRAFT_PARAMETER_ANY_LENGTH}, {.name = NULL}};
+static const struct fake_structure measured_structure = {.parameters = measured_parameters};
+static const struct graft_class measured = FAKE_CLASS("Measured", ROOT, &measured_structure);
+
 static struct fake_plan fake;
 
 static int set_up(void **state) {
-    const struct graft_class *const classes[] = {&leaf, &root, &untied, &initial, &chain};
+    const struct graft_class *const classes[] = {&leaf, &root, &untied, &initial, &chain, &measured};
     (void)state;
     fake_plan_init(&fake);
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
@@ -103,6 +108,26 @@ static void test_mismatched(void **state) {
         fake_plan_refused(&fake, "model.a.weight", "expected [3, 2]");
     }
     fake_plan_refused(&fake, "model.a.weight", "[0, 2]");
+}
+
+/* A parameter as long as the checkpoint has it, but no longer than it may be. */
+static void test_any_length(void **state) {
+    static const struct {
+        struct fake_tensor tensor;
+        int64_t length; /* 0: it does not fit */
+    } cases[] = {
+        {{.name = "scales", .rank = 2, .shape = {5, 2}}, 5}, {{.name = "scales", .rank = 2, .shape = {8, 2}}, 8},
+        {{.name = "scales", .rank = 2, .shape = {9, 2}}, 0}, {{.name = "scales", .rank = 2, .shape = {5, 3}}, 0},
+        {{.name = "scales", .rank = 1, .shape = {5}}, 0},    {{.name = "scales", .rank = 2, .shape = {0, 2}}, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct fake_tensor tensors[] = {cases[i].tensor, {0}};
+        assert_int_equal(fake_plan_make(&fake, "Measured", tensors), GRAFT_OK);
+        assert_status("scales", cases[i].length > 0 ? GRAFT_BINDING_FOUND : GRAFT_BINDING_MISMATCHED);
+        if (cases[i].length > 0) {
+            assert_int_equal(fake_plan_binding(&fake, "scales")->parameter->shape[0], cases[i].length);
+        }
+    }
 }
 
 /* The error names where, and what is in the module, or else around it, that nothing took. */
@@ -357,6 +382,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_found, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_missing_and_unexpected, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_mismatched, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_any_length, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_types, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_kept_types, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_neighbours, set_up, tear_down),

@@ -2,6 +2,7 @@
 /* What plugins are given by the host. */
 #include "plugin_fixture.h"
 
+#include "graft/json.h"
 #include "graft/kernels.h"
 #include "graft/log.h"
 #include "graft/threads.h"
@@ -69,12 +70,42 @@ static void test_log(void **state) {
     graft_text_free(&lines);
 }
 
+/* Text that is not config.json is read as that is, and bad text refused in the name of its source. */
+static void test_json(void **state) {
+    static const struct {
+        const char *text, *why;
+    } bad[] = {
+        {"", ""}, {"[1]", "expected an object, got an array"}, {"{\"a\": 1} 2", ""}, {"{\"a\": \"\\u0000\"}", "NUL"}};
+    const struct graft_json_service *json = graft_host_get()->get_extension(GRAFT_JSON_ID);
+    struct graft_error error = graft_error_none();
+    char source[] = "tensor", text[] = "{\"size\": 64, \"kind\": \"nf4\", \"shape\": [2, 3]}";
+    int64_t size = 0;
+    (void)state;
+    const struct graft_config *config = json->read(text, (int64_t)strlen(text), source, &error);
+    assert_non_null(config);
+    memset(text, 'x', sizeof text);
+    memset(source, 'x', sizeof source);
+    assert_string_equal(config->file, "tensor");
+    assert_string_equal(config->string(config->data, "kind"), "nf4");
+    assert_int_equal(graft_config_need_int(config, "shape.1", 1, 9, &size, &error), GRAFT_OK);
+    assert_int_equal(size, 3);
+    assert_int_equal(graft_config_need_int(config, "size", 1, 9, &size, &error), GRAFT_ERROR_MODEL);
+    assert_string_equal(error.source, "tensor");
+    json->free(config);
+    json->free(NULL);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        error = graft_error_none();
+        assert_null(json->read(bad[i].text, (int64_t)strlen(bad[i].text), "config", &error));
+        assert_int_equal(error.code, GRAFT_ERROR_MODEL);
+        assert_string_equal(error.source, "config");
+        assert_non_null(strstr(error.message, bad[i].why));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_host),
-        cmocka_unit_test(test_dtypes),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_log),
+        cmocka_unit_test(test_host), cmocka_unit_test(test_dtypes), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_log),  cmocka_unit_test(test_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

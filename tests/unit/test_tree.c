@@ -245,6 +245,10 @@ static int describe_newer(const struct graft_class *cls, const struct graft_conf
     weight.flags |= strcmp(what, "requirements for parameter") == 0 ? requirement : 0;
     weight.reserved = strcmp(what, "parameter whose struct is too short or not zeroed") == 0;
     weight.join.kind = strcmp(what, "an unknown way to join parameter") == 0 ? GRAFT_JOIN_EQUAL + 1 : GRAFT_JOIN_NONE;
+    if (strcmp(what, "way to join parameter") == 0) { /* equal, though of any length */
+        weight.flags |= GRAFT_PARAMETER_ANY_LENGTH;
+        weight.join.kind = GRAFT_JOIN_EQUAL;
+    }
     if (strcmp(what, "an initial value for source") == 0) {
         weight.flags |= GRAFT_PARAMETER_SOURCE;
         weight.init = GRAFT_INIT_ZEROS;
@@ -260,7 +264,8 @@ static void test_newer_structs(void **state) {
     static const char *const refused[] = {
         "requirements for parameter",       "parameter whose struct is too short or not zeroed",
         "requirements for child",           "invalid arguments",
-        "an unknown way to join parameter", "an initial value for source"};
+        "an unknown way to join parameter", "way to join parameter",
+        "an initial value for source"};
     struct graft_class newer = {
         .struct_size = sizeof newer, .name = "Newer", .interface_id = ROOT, .describe = describe_newer, .data = ""};
     struct fake_model model;

@@ -39,7 +39,10 @@ enum {
     GRAFT_PARAMETER_SCALAR = 1 << 17,     /* of shape [1]: a tensor without dimensions fits as well */
     /* No parameter, but a tensor of the checkpoint that conversions of the class make parameters of: described so that
      * those of several modules can be joined (struct graft_join). There is nothing to bind, and `init` is none. */
-    GRAFT_PARAMETER_SOURCE = 1 << 18
+    GRAFT_PARAMETER_SOURCE = 1 << 18,
+    /* Its first dimension is as long as the checkpoint has it, `shape[0]` at most: of what only other tensors, or its
+     * own bytes, say the length of. Joined, as GRAFT_JOIN_EACH alone, it is those of the parts one behind the other. */
+    GRAFT_PARAMETER_ANY_LENGTH = 1 << 19
 };
 
 enum {

@@ -43,6 +43,7 @@ c_constants! {
     pub const GRAFT_PARAMETER_CONTIGUOUS: u32 = 1 << 16;
     pub const GRAFT_PARAMETER_SCALAR: u32 = 1 << 17;
     pub const GRAFT_PARAMETER_SOURCE: u32 = 1 << 18;
+    pub const GRAFT_PARAMETER_ANY_LENGTH: u32 = 1 << 19;
     pub const GRAFT_OP_CONCATENATE: i32 = 1;
     pub const GRAFT_OP_CHUNK: i32 = 2;
     pub const GRAFT_OP_INTERLEAVE: i32 = 6;
