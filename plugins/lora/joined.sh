@@ -110,7 +110,9 @@ on() { # on CASE PLUGIN LAYERS HIDDEN Q KV
 for case in 'awq_int4_llama awq 2 128 128 64' 'ct_mixed_qwen3 compressed_tensors 1 128 128 64' \
     'ct_w4a16_asym_qwen3 compressed_tensors 2 128 128 64' 'ct_w8a16_qwen2 compressed_tensors 2 96 96 48' \
     'ct_w8a8_int8_llama compressed_tensors 2 64 64 32' 'fp8_e8m0_llama fp8 1 128 128 64' \
-    'gptq_int4_asym_qwen3 gptq 2 128 128 64' 'gptq_int8_qwen2 gptq 1 128 128 64'; do
+    'gptq_int4_asym_qwen3 gptq 2 128 128 64' 'gptq_int8_qwen2 gptq 1 128 128 64' \
+    'bnb_nf4_double_qwen3 bitsandbytes 2 128 128 64' 'bnb_fp4_qwen2 bitsandbytes 2 96 96 48' \
+    'bnb_int8_llama bitsandbytes 1 128 128 64'; do
     # shellcheck disable=SC2086 # words
     on $case
 done

@@ -115,6 +115,7 @@ for plugin; do
     */awq.so) model=awq_int4_qwen2_moe ;;
     */compressed_tensors.so) model=ct_mixed_qwen3 ;;
     */fp8.so) model=fp8_block_qwen3_moe ;;
+    */bitsandbytes.so) model=bnb_nf4_mixtral ;;
     *) model= ;;
     esac
     [ -z "$model" ] || on_checkpoint "$model"

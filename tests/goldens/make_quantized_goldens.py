@@ -3,7 +3,8 @@
     python make_quantized_goldens.py --oracle DIR [--out DIR] [NAME ...]
 
 DIR holds make_quantized.py, quant_lib.py and oracle_lib.py. Outputs are those of the dequantized weights, by the formulas
-of the methods. Float4 is packed by the library compressed-tensors, which gives the same weights, rounded to bf16.
+of the methods. Float4 is packed by the library compressed-tensors, which gives the same weights, rounded to bf16, and what
+is called bnb_... by bitsandbytes, whose own weights are asserted to be these.
 """
 import argparse
 import json
@@ -65,6 +66,76 @@ def float4_unpack(tensors, **_):
     else:
         scales = scales.float() / tensors["weight_global_scale"]
     return values[codes.long()] * scales.repeat_interleave(codes.shape[1] // scales.shape[1], 1)
+
+
+def bnb_4bit_pack(weight, kind, nested=False, blocksize=64, gen=None):
+    """As Linear4bit saves them, of weights in bf16. The library's CPU kernels misread rows that end inside a block."""
+    from bitsandbytes import functional
+    codes, state = functional.quantize_4bit(weight.to(torch.bfloat16), blocksize=blocksize, compress_statistics=nested,
+                                            quant_type=kind)
+    packed = {"weight": codes, **{f"weight.{name}": tensor for name, tensor in state.as_dict(packed=True).items()}}
+    if weight.shape[1] % blocksize == 0:
+        state.dtype = torch.float32
+        assert torch.equal(functional.dequantize_4bit(codes, state), bnb_4bit_unpack(packed, kind))
+    return packed
+
+
+def bnb_4bit_unpack(tensors, kind, **_):
+    """A zero has no sign: products cannot tell."""
+    text = json.loads(bytes(tensors[f"weight.quant_state.bitsandbytes__{kind}"].tolist()))
+    absmax, codes = tensors["weight.absmax"], tensors["weight"].flatten()
+    if "nested_offset" in text:
+        nested = tensors["weight.nested_absmax"].repeat_interleave(text["nested_blocksize"])[:absmax.numel()]
+        absmax = tensors["weight.nested_quant_map"][absmax.long()] * nested + torch.tensor(text["nested_offset"])
+    codes = torch.stack([codes >> 4, codes & 15], -1).flatten().long()
+    weight = tensors["weight.quant_map"][codes] * absmax.repeat_interleave(text["blocksize"])[:codes.numel()]
+    return weight.reshape(text["shape"]) + 0.0
+
+
+def bnb_8bit_pack(weight, gen=None):
+    """As Linear8bitLt saves them."""
+    from bitsandbytes import functional
+    codes, largest, _ = functional.int8_vectorwise_quant(weight.to(torch.float16))
+    packed = {"weight": codes, "SCB": largest, "weight_format": torch.tensor(0, dtype=torch.uint8)}
+    torch.testing.assert_close(functional.int8_vectorwise_dequant(codes, largest), bnb_8bit_unpack(packed), rtol=3e-7, atol=0)
+    return packed
+
+
+def bnb_8bit_unpack(tensors, **_):
+    return tensors["weight"].float() * (tensors["SCB"] / 127)[:, None]
+
+
+def bnb_json(**more):
+    from transformers import BitsAndBytesConfig
+    return json.loads(BitsAndBytesConfig(**more).to_json_string(use_diff=False))
+
+
+def bnb_nf4_llama():
+    return (LlamaForCausalLM, mq.llama(), 2501, "bnb_4bit", dict(kind="nf4"),
+            bnb_json(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype="bfloat16"), dict(dtype="bfloat16"))
+
+
+def bnb_nf4_double_qwen3():
+    return (Qwen3ForCausalLM, mq.qwen3(), 2502, "bnb_4bit", dict(kind="nf4", nested=True),
+            bnb_json(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_use_double_quant=True,
+                     bnb_4bit_compute_dtype="bfloat16"),
+            dict(dtype="bfloat16", note="scales are codes, of one or two blocks of 256"))
+
+
+def bnb_fp4_qwen2():
+    return (Qwen2ForCausalLM, mq.qwen2(hidden_size=96, intermediate_size=160), 2503, "bnb_4bit", dict(kind="fp4"),
+            bnb_json(load_in_4bit=True, bnb_4bit_quant_type="fp4"),
+            dict(dtype="float16", note="rows end inside blocks of 64; biases of q, k and v"))
+
+
+def bnb_nf4_mixtral():
+    return mixtral(2504, "bnb_4bit", dict(kind="nf4", nested=True, blocksize=128),
+                   bnb_json(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_use_double_quant=True),
+                   dtype="bfloat16")
+
+
+def bnb_int8_llama():
+    return (LlamaForCausalLM, mq.llama(num_hidden_layers=1), 2505, "bnb_8bit", {}, bnb_json(load_in_8bit=True), dict(dtype="float16"))
 
 
 def fp8_e8m0_llama():
@@ -162,8 +233,11 @@ if __name__ == "__main__":
     ql.METHODS["fp8_e8m0"] = (e8m0_pack, ql.fp8_block_unpack)
     ql.METHODS["ct_naive"] = (naive_pack, ql.ct_int8_unpack)
     ql.METHODS["ct_float4"] = (float4_pack, float4_unpack)
+    ql.METHODS["bnb_4bit"] = (bnb_4bit_pack, bnb_4bit_unpack)
+    ql.METHODS["bnb_8bit"] = (bnb_8bit_pack, bnb_8bit_unpack)
     for make in (fp8_e8m0_llama, ct_naive_qwen2, gptq_int4_mixtral, ct_w4a16_mixtral, ct_mxfp4_llama, ct_nvfp4_qwen3,
-                 ct_nvfp4_mixtral, fp8_block_mixtral):
+                 ct_nvfp4_mixtral, fp8_block_mixtral, bnb_nf4_llama, bnb_nf4_double_qwen3, bnb_fp4_qwen2, bnb_nf4_mixtral,
+                 bnb_int8_llama):
         if not options.names or make.__name__ in options.names:
             cls, config, seed, method, values, quantization, more = make()
             rules = more.pop("rules", [(mq.LINEAR, (method, values))])

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Linears of checkpoints that bitsandbytes quantized (quant_method "bitsandbytes"), of 4 bits and of 8. */
+#include "graft/expert_parts.h"
+#include "graft/plugin.h"
+#include "linear.h"
+#include "quant_state.h"
+
+#define FIELD(name) "quantization_config." name
+
+/* Experts that the checkpoint has one by one: stacked parameters cannot hold them. */
+static const struct graft_class expert_class = {GRAFT_PARTS_EXPERT_CLASS("BitsAndBytesMoeMLP")};
+
+static const struct graft_parts_expert_list list = {"BitsAndBytesMoeMLP"};
+
+static const struct graft_class experts_class = {
+    GRAFT_PARTS_CLASS("BitsAndBytesExperts", GRAFT_INTERFACE_EXPERTS, graft_parts_expert_list), .data = &list};
+
+static const char *const methods[] = {"bitsandbytes", NULL};
+static const char *const of_4bit[] = {"weight.absmax", NULL};
+static const char *const of_8bit[] = {"SCB", NULL};
+static const char *const of_experts[] = {"0.gate_proj.weight.absmax", "0.w1.weight.absmax", "0.gate_proj.SCB",
+                                         "0.w1.SCB", NULL};
+
+static const char *const yes[] = {"true", NULL};
+
+#define CONDITION_METHOD \
+    { sizeof(struct graft_condition), GRAFT_CONDITION_CONFIG, FIELD("quant_method"), methods }
+#define CONDITION_TENSORS(names) \
+    { sizeof(struct graft_condition), GRAFT_CONDITION_TENSOR, NULL, names }
+#define CONDITION_YES(field) \
+    { sizeof(struct graft_condition), GRAFT_CONDITION_CONFIG, field, yes }
+
+static const struct graft_condition if_4bit[] = {CONDITION_METHOD, CONDITION_YES(FIELD("load_in_4bit")),
+                                                 CONDITION_TENSORS(of_4bit)};
+static const struct graft_condition if_8bit[] = {CONDITION_METHOD, CONDITION_YES(FIELD("load_in_8bit")),
+                                                 CONDITION_TENSORS(of_8bit)};
+static const struct graft_condition if_experts[] = {CONDITION_METHOD, CONDITION_TENSORS(of_experts)};
+
+#define LINEAR(class, array)                                                                              \
+    {                                                                                                     \
+        .struct_size = sizeof(struct graft_replacement), .key = GRAFT_KEY_NAME, .target = "Linear",       \
+        .replacement = &(class), .conditions = (array), .n_conditions = sizeof(array) / sizeof(array)[0], \
+        .condition_stride = sizeof(array)[0]                                                              \
+    }
+
+static const struct graft_replacement replacements[] = {
+    LINEAR(bnb_linear4bit_class, if_4bit),
+    LINEAR(bnb_linear8bit_class, if_8bit),
+    {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, if_experts)},
+};
+
+static const char *const required[] = {GRAFT_JSON_ID, NULL};
+
+static const struct graft_host *host;
+
+static int init(struct graft_error *error) {
+    (void)error;
+    bnb_set_json(host->get_extension(GRAFT_JSON_ID));
+    return GRAFT_OK;
+}
+
+static const struct graft_plugin plugin = {
+    GRAFT_PLUGIN_HEADER,
+    .id = "bitsandbytes",
+    .version = "1.0.0",
+    .license = "Apache-2.0",
+    .description = "Linears of bitsandbytes checkpoints, NF4, FP4 or 8 bits, multiplied as they are stored",
+    .requires_extensions = required,
+    .replacements = replacements,
+    .n_replacements = sizeof replacements / sizeof replacements[0],
+    .replacement_stride = sizeof replacements[0],
+    .classes = &expert_class,
+    .n_classes = 1,
+    .class_stride = sizeof expert_class,
+    .init = init,
+    .quant_methods = methods,
+};
+
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *given, struct graft_error *error) {
+    (void)error;
+    host = given;
+    return &plugin;
+}
