@@ -10,6 +10,7 @@
 #include "loops.h"
 #include "numbers.h"
 #include "quant_state.h"
+#include "scales.h"
 
 enum { NUMBERS = 16, NESTED_NUMBERS = 256, LEAST_BLOCK = 32, MOST_TEXT = 4096 };
 
@@ -103,124 +104,6 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     return status == GRAFT_OK ? graft_packed_rows_describe(sink, &kept->rows, args, error) : status;
 }
 
-/* --- Scales --- */
-
-/* What a weight is made of, and how far its parts have been gone through, each of which has its own of everything. */
-struct parts {
-    const char *path;
-    const char *state_name;
-    const struct graft_weight *codes, *absmax, *nested_absmax, *state;
-    const float *nested_map; /* [NESTED_NUMBERS]; NULL: absmax are the scales themselves */
-    int64_t block;           /* the same of all */
-    int64_t row, at_absmax, at_nested, at_state;
-};
-
-static int refuse(const struct parts *parts, const char *tensor, const struct graft_weight *weight, int64_t expected,
-                  struct graft_error *error) {
-    char name[256];
-    (void)snprintf(name, sizeof name, "%s.%s", parts->path, tensor);
-    return graft_error_set(error, GRAFT_ERROR_MODEL, name, "has %lld elements, expected %lld: one for each block",
-                           (long long)weight->rows, (long long)expected);
-}
-
-static int read_state(struct parts *parts, const struct kept *kept, struct bnb_quant_state *state,
-                      struct graft_error *error) {
-    char name[256];
-    (void)snprintf(name, sizeof name, "%s.%s", parts->path, parts->state_name);
-    const struct graft_packed_rows *rows = &kept->rows;
-    int status = bnb_quant_state_read(parts->state, name, kept->is_fp4 ? "fp4" : "nf4", kept->is_nested,
-                                      &parts->at_state, state, error);
-    if (status == GRAFT_OK && parts->block != 0 && state->block != parts->block) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, name, "blocksize: %lld of one part, %lld of another",
-                                 (long long)parts->block, (long long)state->block);
-    }
-    if (status == GRAFT_OK &&
-        (state->columns != rows->in_features || state->rows > rows->out_features - parts->row ||
-         bnb_elements(parts->codes, parts->row * rows->row_bytes, state->rows * rows->row_bytes) == NULL)) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, name, "shape: expected [%lld, %lld], got [%lld, %lld]",
-                                 (long long)(rows->out_features - parts->row), (long long)rows->in_features,
-                                 (long long)state->rows, (long long)state->columns);
-    }
-    return status;
-}
-
-/* A block of weights becomes groups of inputs that no row shares with another. */
-static void set_groups(struct graft_packed_rows *rows, int64_t block) {
-    const int64_t power = rows->in_features & -rows->in_features; /* the largest that divides it */
-    rows->group_size = power < block ? power : block;
-    rows->groups = rows->in_features / rows->group_size;
-}
-
-/* The next part, and its scales where they are computed. */
-static int read_part(struct parts *parts, const struct kept *kept, struct bnb_linear *self, struct graft_error *error) {
-    struct bnb_quant_state of;
-    int status = read_state(parts, kept, &of, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    const int64_t blocks = graft_packed_rows_blocks(of.rows * of.columns, of.block);
-    const int64_t nested = parts->nested_map != NULL ? graft_packed_rows_blocks(blocks, of.nested_block) : 0;
-    const void *absmax = bnb_elements(parts->absmax, parts->at_absmax, blocks);
-    const float *outer = nested > 0 ? bnb_elements(parts->nested_absmax, parts->at_nested, nested) : NULL;
-    if (absmax == NULL) {
-        return refuse(parts, "weight.absmax", parts->absmax, parts->at_absmax + blocks, error);
-    }
-    if (nested > 0 && outer == NULL) {
-        return refuse(parts, "weight.nested_absmax", parts->nested_absmax, parts->at_nested + nested, error);
-    }
-    float *scales = self->computed != NULL ? self->computed + parts->row * self->rows.groups : NULL;
-    for (int64_t i = 0; scales != NULL && i < of.rows * self->rows.groups; i++) {
-        const int64_t block = i * self->rows.group_size / of.block;
-        scales[i] = outer == NULL
-                        ? ((const float *)absmax)[block]
-                        : parts->nested_map[((const uint8_t *)absmax)[block]] * outer[block / of.nested_block] +
-                              of.nested_offset;
-    }
-    parts->row += of.rows;
-    parts->at_absmax += blocks;
-    parts->at_nested += nested;
-    return GRAFT_OK;
-}
-
-/* All parts; nothing may be left. */
-static int read_parts(struct parts *parts, const struct kept *kept, struct bnb_linear *self,
-                      struct graft_error *error) {
-    int status = GRAFT_OK;
-    while (status == GRAFT_OK && parts->row < self->rows.out_features) {
-        status = read_part(parts, kept, self, error);
-    }
-    if (status == GRAFT_OK && parts->at_absmax != parts->absmax->rows) {
-        status = refuse(parts, "weight.absmax", parts->absmax, parts->at_absmax, error);
-    }
-    if (status == GRAFT_OK && parts->at_state != parts->state->rows) {
-        char name[256];
-        (void)snprintf(name, sizeof name, "%s.%s", parts->path, parts->state_name);
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, name, "goes on after all outputs");
-    }
-    return status == GRAFT_OK && parts->nested_absmax != NULL && parts->at_nested != parts->nested_absmax->rows
-               ? refuse(parts, "weight.nested_absmax", parts->nested_absmax, parts->at_nested, error)
-               : status;
-}
-
-/* The first part says how large blocks are. Scales in F32 of rows that end with blocks are as rows want them. */
-static int bind_scales(struct parts *parts, const struct kept *kept, struct bnb_linear *self,
-                       struct graft_error *error) {
-    struct bnb_quant_state first;
-    int status = read_state(parts, kept, &first, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    parts->at_state = 0;
-    parts->block = first.block;
-    set_groups(&self->rows, first.block);
-    if (kept->is_nested || self->rows.group_size < first.block) {
-        status = bnb_linear_compute(self, parts->path, error);
-    } else {
-        bnb_linear_lay(parts->absmax, self->rows.groups, self->blocks + self->codes.n_blocks, &self->scales);
-    }
-    return status == GRAFT_OK ? read_parts(parts, kept, self, error) : status;
-}
-
 static int check_numbers(const struct graft_build *build, const struct graft_weight *map, int32_t is_fp4,
                          struct graft_error *error) {
     const float *expected = is_fp4 ? fp4_numbers : nf4_numbers;
@@ -236,10 +119,11 @@ static int check_numbers(const struct graft_build *build, const struct graft_wei
     return GRAFT_OK;
 }
 
-static int find_parts(const struct graft_build *build, const struct kept *kept, struct parts *parts,
+static int find_parts(const struct graft_build *build, const struct kept *kept, struct bnb_parts *parts,
                       struct graft_error *error) {
     int status = GRAFT_OK;
-    *parts = (struct parts){.path = build->path, .state_name = state_name(kept->is_fp4)};
+    *parts = (struct bnb_parts){
+        .path = build->path, .type = kept->is_fp4 ? "fp4" : "nf4", .state_name = state_name(kept->is_fp4)};
     parts->codes = graft_build_weight(build, "weight", &status, error);
     parts->absmax = graft_build_weight(build, "weight.absmax", &status, error);
     parts->state = graft_build_weight(build, parts->state_name, &status, error);
@@ -257,7 +141,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     static const struct graft_packed_rows_loops *const nf4[] = GRAFT_ISA_ALL_TABLES(bnb_nf4_loops);
     static const struct graft_packed_rows_loops *const fp4[] = GRAFT_ISA_ALL_TABLES(bnb_fp4_loops);
     const struct kept *kept = build->kept;
-    struct parts parts;
+    struct bnb_parts parts;
     (void)cls;
     int status = find_parts(build, kept, &parts, error);
     if (status != GRAFT_OK) {
@@ -270,7 +154,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     self->rows.loops = graft_packed_rows_choose(kept->is_fp4 ? fp4 : nf4);
     self->rows.bias = build->weight(build->data, "bias"); /* or NULL */
     bnb_linear_lay(parts.codes, self->rows.row_bytes, self->blocks, &self->codes);
-    status = bind_scales(&parts, kept, self, error);
+    status = bnb_scales_bind(&parts, self, error);
     if (status != GRAFT_OK) {
         bnb_linear_destroy(self);
         return status;

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The scales of a weight of 4 bits, from what the checkpoint has of them. */
+#ifndef BITSANDBYTES_SCALES_H
+#define BITSANDBYTES_SCALES_H
+
+#include "linear.h"
+
+/* What a weight is made of, and how far its parts have been gone through, each of which has its own of everything:
+ * projections that are joined, or a single one. */
+struct bnb_parts {
+    const char *path;                         /* of the module */
+    const char *type;                         /* "nf4" */
+    const char *state_name;                   /* "weight.quant_state.bitsandbytes__nf4" */
+    const struct graft_weight *codes;         /* U8, a column */
+    const struct graft_weight *absmax;        /* F32; U8: the codes of nested_map */
+    const struct graft_weight *nested_absmax; /* F32; NULL: absmax are the scales themselves */
+    const float *nested_map;                  /* [256] with nested_absmax */
+    const struct graft_weight *state;         /* the bytes of JSON objects */
+    int64_t block;                            /* weights that share a scale: the same of all */
+    int64_t row, at_absmax, at_nested, at_state;
+};
+
+/* [load] Sets the groups and the scales of a weight whose codes are laid; all parts have to be what their states say.
+ */
+int bnb_scales_bind(struct bnb_parts *parts, struct bnb_linear *self, struct graft_error *error);
+
+#endif
