@@ -33,6 +33,8 @@ CASES = {
         "bfloat16", None),
     "gpt_oss_mxfp4": ("quantized/mxfp4_gpt_oss", dict(
         r=4, lora_alpha=16, target_modules=["o_proj"], target_parameters=EXPERTS), "bfloat16", None),
+    "bnb_nf4_qwen3": ("quantized/bnb_nf4_double_qwen3", dict(
+        r=4, lora_alpha=8, target_modules=["q_proj", "v_proj", "o_proj", "down_proj"]), "float32", None),
     "qwen2_moe_experts": ("plain/qwen2_moe_gqa", dict(
         r=3, lora_alpha=6, target_modules=["q_proj", "shared_expert.up_proj"], target_parameters=EXPERTS), "float32", None),
     "mixtral_experts": ("plain/mixtral", dict(
@@ -41,11 +43,27 @@ CASES = {
 }
 
 
+def dequantize_bnb(model):
+    """By bitsandbytes itself, in f32: left to itself, it would multiply in bf16."""
+    from bitsandbytes import functional, nn
+    for name, module in list(model.named_modules()):
+        if isinstance(module, nn.Linear4bit):
+            module.weight.quant_state.dtype = torch.float32
+            plain = torch.nn.Linear(module.in_features, module.out_features, bias=False)
+            plain.weight = torch.nn.Parameter(functional.dequantize_4bit(module.weight.data, module.weight.quant_state))
+            model.set_submodule(name, plain)
+    for attribute in ("is_quantized", "is_loaded_in_4bit", "hf_quantizer", "quantization_method"):
+        if hasattr(model, attribute):
+            delattr(model, attribute)
+    return model
+
+
 def load(base):
     with open(f"{base}/config.json") as f:
-        quantized = "quantization_config" in json.load(f)
-    more = {"quantization_config": Mxfp4Config(dequantize=True)} if quantized else {}
-    return AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32, attn_implementation="eager", **more).eval().float()
+        method = json.load(f).get("quantization_config", {}).get("quant_method")
+    more = {"quantization_config": Mxfp4Config(dequantize=True)} if method == "mxfp4" else {}
+    model = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32, attn_implementation="eager", **more).eval()
+    return (dequantize_bnb(model) if method == "bitsandbytes" else model).float()
 
 
 def experts_one_by_one(folder, model, options, naming):

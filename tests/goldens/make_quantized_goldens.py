@@ -111,8 +111,11 @@ def bnb_json(**more):
 
 
 def bnb_nf4_llama():
-    return (LlamaForCausalLM, mq.llama(), 2501, "bnb_4bit", dict(kind="nf4"),
-            bnb_json(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype="bfloat16"), dict(dtype="bfloat16"))
+    rules = [(r"layers\.0.*_proj$", ("bnb_4bit", dict(kind="nf4", blocksize=32))),
+             (mq.LINEAR, ("bnb_4bit", dict(kind="nf4", blocksize=128)))]
+    return (LlamaForCausalLM, mq.llama(), 2501, None, None,
+            bnb_json(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype="bfloat16"),
+            dict(rules=rules, dtype="bfloat16", note="blocks of 32 in layer 0, of 128 in layer 1"))
 
 
 def bnb_nf4_double_qwen3():
