@@ -40,20 +40,26 @@ static void expand(const unsigned char *block, uint32_t words[ROUNDS]) {
 }
 
 static void mix(uint32_t state[8], const unsigned char *block) {
-    uint32_t words[ROUNDS], s[8];
+    uint32_t words[ROUNDS];
+    uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+    uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
     expand(block, words);
-    memcpy(s, state, sizeof s);
     for (int i = 0; i < ROUNDS; i++) {
-        uint32_t a = s[0], e = s[4];
-        uint32_t first = s[7] + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & s[5]) ^ (~e & s[6])) +
-                         constants[i] + words[i];
-        uint32_t second = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
-        memmove(s + 1, s, 7 * sizeof *s);
-        s[4] += first;
-        s[0] = first + second;
+        uint32_t first =
+            h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g)) + constants[i] + words[i];
+        uint32_t second = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+        h = g;
+        g = f;
+        f = e;
+        e = d + first;
+        d = c;
+        c = b;
+        b = a;
+        a = first + second;
     }
+    const uint32_t mixed[8] = {a, b, c, d, e, f, g, h};
     for (int i = 0; i < 8; i++) {
-        state[i] += s[i];
+        state[i] += mixed[i];
     }
 }
 

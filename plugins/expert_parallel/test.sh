@@ -9,13 +9,13 @@ trap 'rm -rf "$scratch"' EXIT
 . "$(dirname "$0")/../mpi/ranks.sh"
 
 divide=experts
-same() { # same N MODEL PLUGINS OPTIONS...: ids, with `divide` as it is
+same() { # same N MODEL PLUGINS OPTIONS...: ids, with `divide` as it is; reports are in $scratch/report
     n=$1 model=$2 list=$3
     shift 3
     "$host" --quiet --plugins-dir "$plugins" --plugins-dir "$plugins/families" ${list:+--plugins "$list"} --model "$model" \
         --output-ids "$@" >"$scratch/one"
-    ranks "$n" --quiet --plugins "expert_parallel${list:+,$list}" --plugin-option "expert_parallel.divide=$divide" \
-        --model "$model" --output-ids "$@" >"$scratch/many"
+    ranks "$n" --report json --plugins "expert_parallel${list:+,$list}" --plugin-option "expert_parallel.divide=$divide" \
+        --model "$model" --output-ids "$@" >"$scratch/many" 2>"$scratch/report" || fail "$model on $n: $(cat "$scratch/report")"
     cmp -s "$scratch/one" "$scratch/many" || fail "$model on $n: $(cat "$scratch/many") instead of $(cat "$scratch/one")"
 }
 
@@ -75,11 +75,8 @@ done
 # Quantized experts, one by one, are elsewhere under the numbers that they have; stacks of MXFP4 are sliced.
 quantized=$goldens/../quantized
 divide=experts
-lacking() { # lacking MODEL OPTIONS...: how many tensors each of two ranks lacks
-    model=$1
-    shift
-    ranks 2 --model "$model" --report json --input-ids 5 --output-ids --max-new-tokens 1 "$@" 2>&1 |
-        sed -n 's/.*"tensors_elsewhere": *\([0-9]*\).*/\1/p' | tr '\n' ' '
+lacking() { # how many tensors each rank of the last run lacked
+    sed -n 's/.*"tensors_elsewhere": *\([0-9]*\).*/\1/p' "$scratch/report" | tr '\n' ' '
 }
 for line in "gptq_int4_qwen2_moe gptq 48 24" "awq_int4_qwen2_moe awq 36 36" "fp8_block_mixtral fp8 24 12" \
     "ct_w4a16_mixtral compressed_tensors 36 18" "gptq_int4_mixtral gptq,sequential_experts 48 24"; do
@@ -87,7 +84,7 @@ for line in "gptq_int4_qwen2_moe gptq 48 24" "awq_int4_qwen2_moe awq 36 36" "fp8
     set -- $line
     # shellcheck disable=SC2086 # words
     same 2 "$quantized/$1" "$2" $prompts
-    tensors=$(lacking "$quantized/$1" --plugins "expert_parallel,$2")
+    tensors=$(lacking)
     [ "$tensors" = "$3 $4 " ] || fail "$1: ranks have other experts: $tensors"
 done
 # shellcheck disable=SC2086 # words
@@ -129,7 +126,7 @@ for line in "new 18 18" "old 18 18" "first 9 9"; do
     set -- $line
     # shellcheck disable=SC2086 # words
     same 2 "$scratch/plan_$1" "" $prompts
-    tensors=$(lacking "$scratch/plan_$1" --plugins expert_parallel)
+    tensors=$(lacking)
     [ "$tensors" = "$2 $3 " ] || fail "plan $1: ranks have other experts: $tensors"
 done
 each="$host --quiet --plugins-dir $plugins --parallel mpi --plugins expert_parallel --input-ids 5 --output-ids --model"
