@@ -4,8 +4,6 @@
  * each block of weights. Both are read where they are: only scales that are codes themselves (double quantization), or
  * of rows that do not end with a block, are computed, and then those of a row are its own.
  */
-#include <stdio.h>
-
 #include "linear.h"
 #include "loops.h"
 #include "numbers.h"
@@ -110,10 +108,10 @@ static int check_numbers(const struct graft_build *build, const struct graft_wei
     for (int64_t i = 0; i < map->rows; i++) {
         const float *number = bnb_elements(map, i, 1);
         if (*number != expected[i % NUMBERS]) {
-            char name[256];
-            (void)snprintf(name, sizeof name, "%s.weight.quant_map", build->path);
-            return graft_error_set(error, GRAFT_ERROR_MODEL, name, "number %lld is %g, that of %s is %g", (long long)i,
-                                   (double)*number, is_fp4 ? "fp4" : "nf4", (double)expected[i % NUMBERS]);
+            const struct bnb_name name = bnb_name_of(build->path, "weight.quant_map");
+            return graft_error_set(error, GRAFT_ERROR_MODEL, name.text, "number %lld is %g, that of %s is %g",
+                                   (long long)i, (double)*number, is_fp4 ? "fp4" : "nf4",
+                                   (double)expected[i % NUMBERS]);
         }
     }
     return GRAFT_OK;

@@ -2,6 +2,7 @@
 #include "quant_state.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "graft/dtype.h"
@@ -12,6 +13,12 @@ static const struct graft_json_service *json;
 
 void bnb_set_json(const struct graft_json_service *service) {
     json = service;
+}
+
+struct bnb_name bnb_name_of(const char *path, const char *tensor) {
+    struct bnb_name name;
+    (void)snprintf(name.text, sizeof name.text, "%s.%s", path, tensor);
+    return name;
 }
 
 static int64_t element_bytes(graft_dtype dtype) {

@@ -15,6 +15,13 @@ struct bnb_quant_state {
     float nested_offset;  /* what is added to those */
 };
 
+/* The name of a module's tensor in errors. */
+struct bnb_name {
+    char text[256];
+};
+
+struct bnb_name bnb_name_of(const char *path, const char *tensor);
+
 /* [load] Which service reads the text, from now on. */
 void bnb_set_json(const struct graft_json_service *service);
 

@@ -1,32 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scales.h"
 
-#include <stdio.h>
-
 #include "quant_state.h"
 
 static int refuse(const struct bnb_parts *parts, const char *tensor, const struct graft_weight *weight,
                   int64_t expected, struct graft_error *error) {
-    char name[256];
-    (void)snprintf(name, sizeof name, "%s.%s", parts->path, tensor);
-    return graft_error_set(error, GRAFT_ERROR_MODEL, name, "has %lld elements, expected %lld: one for each block",
+    const struct bnb_name name = bnb_name_of(parts->path, tensor);
+    return graft_error_set(error, GRAFT_ERROR_MODEL, name.text, "has %lld elements, expected %lld: one for each block",
                            (long long)weight->rows, (long long)expected);
 }
 
 static int read_state(struct bnb_parts *parts, const struct graft_packed_rows *rows, struct bnb_quant_state *state,
                       struct graft_error *error) {
-    char name[256];
-    (void)snprintf(name, sizeof name, "%s.%s", parts->path, parts->state_name);
-    int status = bnb_quant_state_read(parts->state, name, parts->type, parts->nested_absmax != NULL, &parts->at_state,
-                                      state, error);
+    const struct bnb_name name = bnb_name_of(parts->path, parts->state_name);
+    int status = bnb_quant_state_read(parts->state, name.text, parts->type, parts->nested_absmax != NULL,
+                                      &parts->at_state, state, error);
     if (status == GRAFT_OK && parts->block != 0 && state->block != parts->block) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, name, "blocksize: %lld of one part, %lld of another",
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, name.text, "blocksize: %lld of one part, %lld of another",
                                  (long long)parts->block, (long long)state->block);
     }
     if (status == GRAFT_OK &&
         (state->columns != rows->in_features || state->rows > rows->out_features - parts->row ||
          bnb_elements(parts->codes, parts->row * rows->row_bytes, state->rows * rows->row_bytes) == NULL)) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, name, "shape: expected [%lld, %lld], got [%lld, %lld]",
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, name.text, "shape: expected [%lld, %lld], got [%lld, %lld]",
                                  (long long)(rows->out_features - parts->row), (long long)rows->in_features,
                                  (long long)state->rows, (long long)state->columns);
     }
@@ -81,9 +77,8 @@ static int read_parts(struct bnb_parts *parts, struct bnb_linear *self, struct g
         status = refuse(parts, "weight.absmax", parts->absmax, parts->at_absmax, error);
     }
     if (status == GRAFT_OK && parts->at_state != parts->state->rows) {
-        char name[256];
-        (void)snprintf(name, sizeof name, "%s.%s", parts->path, parts->state_name);
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, name, "goes on after all outputs");
+        const struct bnb_name name = bnb_name_of(parts->path, parts->state_name);
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, name.text, "goes on after all outputs");
     }
     return status == GRAFT_OK && parts->nested_absmax != NULL && parts->at_nested != parts->nested_absmax->rows
                ? refuse(parts, "weight.nested_absmax", parts->nested_absmax, parts->at_nested, error)

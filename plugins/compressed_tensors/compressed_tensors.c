@@ -32,9 +32,9 @@ static int set_groups(struct ct_linear *self, const char *path, struct graft_err
     self->rows.block_rows = scheme->strategy == CT_TENSOR  ? rows->out_features
                             : scheme->strategy == CT_BLOCK ? scheme->block[0]
                                                            : 1;
-    rows->group_size = scheme->strategy == CT_GROUP || scheme->strategy == CT_TENSOR_GROUP ? scheme->group_size
-                       : scheme->strategy == CT_BLOCK                                      ? scheme->block[1]
-                                                                                           : rows->in_features;
+    rows->group_size = ct_has_groups(scheme)          ? scheme->group_size
+                       : scheme->strategy == CT_BLOCK ? scheme->block[1]
+                                                      : rows->in_features;
     rows->groups = graft_packed_rows_blocks(rows->in_features, rows->group_size);
     return ct_has_words(scheme) && rows->groups > 1 && !scheme->is_ordered && rows->group_size % slots != 0
                ? graft_error_set(error, GRAFT_ERROR_MODEL, path, "groups of %lld inputs do not fill words of 32 bits",

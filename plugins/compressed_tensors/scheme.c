@@ -29,6 +29,10 @@ int32_t ct_has_words(const struct ct_scheme *scheme) {
     return scheme->kind == GRAFT_ROW_KIND_UINT4 || scheme->kind == GRAFT_ROW_KIND_UINT8;
 }
 
+int32_t ct_has_groups(const struct ct_scheme *scheme) {
+    return scheme->strategy == CT_GROUP || scheme->strategy == CT_TENSOR_GROUP;
+}
+
 int32_t ct_bits(const struct ct_scheme *scheme) {
     return scheme->kind == GRAFT_ROW_KIND_UINT4 || scheme->kind == GRAFT_ROW_KIND_FLOAT4 ? 4 : 8;
 }
@@ -213,7 +217,7 @@ static int read_sizes(const struct group *group, const struct format *format, st
     const struct graft_config *config = group->config;
     char path[MAX_FIELD], place[MAX_FIELD + 4];
     int status = GRAFT_OK;
-    if (scheme->strategy == CT_GROUP || scheme->strategy == CT_TENSOR_GROUP) {
+    if (ct_has_groups(scheme)) {
         status = graft_config_need_int(config, field(group, "weights.group_size", path), 1, INT32_MAX,
                                        &scheme->group_size, error);
         return status == GRAFT_OK && format->group_size > 0 && scheme->group_size != format->group_size

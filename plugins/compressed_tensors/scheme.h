@@ -25,6 +25,9 @@ int32_t ct_bits(const struct ct_scheme *scheme);
 /* [load] Whether codes lie in words. */
 int32_t ct_has_words(const struct ct_scheme *scheme);
 
+/* [load] Whether a group of inputs shares a scale, with a divisor or without. */
+int32_t ct_has_groups(const struct ct_scheme *scheme);
+
 /* [load] That of the Linear at `path`. What it cannot read is an error that names the field. */
 int ct_scheme_read(const struct graft_config *config, const struct graft_regexes *regexes, const char *path,
                    struct ct_scheme *scheme, struct graft_error *error);

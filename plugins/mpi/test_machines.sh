@@ -70,6 +70,7 @@ ended() { # ended STATUS WORDS COMMAND...: told once, whatever Open MPI says of 
 ended 4 "$scratch/none" sh -c 'model=$1 other=$2; shift 2; [ "$(hostname)" = machine1 ] || model=$other; exec "$@" --model "$model"' sh \
     "$goldens/qwen2_moe" "$scratch/none" "$host" --quiet --plugins-dir "$plugins" --parallel mpi --plugins mpi \
     --input-ids 5 --output-ids
+[ "$(grep -vc '\] plm:rsh: Warning: setpgid' "$scratch/err")" = 1 ] || fail "more than one line: $(cat "$scratch/err")"
 
 # Where both fail one tells, and so does the other where rank 0 is stuck.
 for time in 1 2 3; do
