@@ -117,6 +117,13 @@ static void parameter_name(const char *module, const char *name, char parameter[
     (void)snprintf(parameter, MAX_TENSOR, "%.*s.%s", MAX_MODULE, module, name);
 }
 
+/* DoRA, where nothing here does it. */
+static int refuse_magnitudes(const struct lora_fields *fields, const char *what, struct graft_error *error) {
+    int32_t has_magnitudes = 0;
+    int status = lora_field_bool(fields, "use_dora", &has_magnitudes, error);
+    return status == GRAFT_OK && has_magnitudes ? lora_field_refuse(fields, "use_dora", what, error) : status;
+}
+
 int lora_read(const struct graft_config *config, const struct graft_sink *sink, int64_t i,
               const struct lora_place *place, struct lora_adapter *adapter, struct graft_error *error) {
     struct lora_fields fields;
@@ -141,7 +148,15 @@ int lora_read(const struct graft_config *config, const struct graft_sink *sink, 
     }
     module_name(sink, place, adapter, tensor, module);
     status = lora_check_target(&fields, module, error);
-    return status == GRAFT_OK ? read_strength(&fields, module, i, adapter, error) : status;
+    if (status == GRAFT_OK) {
+        status = read_strength(&fields, module, i, adapter, error);
+    }
+    if (status == GRAFT_OK) {
+        status = lora_field_bool(&fields, "use_dora", &adapter->has_magnitude, error);
+    }
+    return status == GRAFT_OK && adapter->kind == LORA_EMBEDDING
+               ? refuse_magnitudes(&fields, "not done for embeddings", error)
+               : status;
 }
 
 /* The parameter that the outer tensors are for: the second, where there are inner ones; else the one that the config
@@ -192,6 +207,9 @@ int lora_read_parameters(const struct graft_config *config, const struct graft_s
     lora_fields_of(config, i, &fields);
     module_name(sink, &place, &adapters[0], inside != NULL ? inside : outside, module);
     int status = lora_fields_check(&fields, error);
+    if (status == GRAFT_OK) {
+        status = refuse_magnitudes(&fields, "not done for stacked experts", error);
+    }
     if (status == GRAFT_OK && inside != NULL) {
         status = read_parameter(&fields, module, names[0], i, &adapters[0], error);
     }

@@ -21,6 +21,7 @@ struct lora_adapter {
     int32_t has_base;            /* LORA_EMBEDDING: the original's weight as it is stored beside the pair */
     int64_t rank;                /* of a pair */
     double factor;               /* of a pair's product */
+    int32_t has_magnitude;       /* a pair is of DoRA (magnitude.h) */
 };
 
 /* How many adapters there are. */

@@ -3,6 +3,7 @@
 #include "columns.h"
 #include "graft/isa.h"
 #include "graft/threads.h"
+#include "magnitude.h"
 
 GRAFT_ISA_DECLARE(const struct lora_add_loops, lora_add_loops);
 
@@ -39,8 +40,7 @@ static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* y [LORA_BLOCK] += a row's product with a block. */
-static void add_whole(const struct lora_columns *columns, int64_t block, const float *narrow, float *y) {
+void lora_add_block(const struct lora_columns *columns, int64_t block, const float *narrow, float *y) {
     const int64_t first = block * columns->rank * LORA_BLOCK;
     if (columns->bf16 != NULL) {
         columns->loops->add_bf16(columns->bf16 + first, narrow, columns->rank, columns->factor, y);
@@ -55,7 +55,7 @@ static void add_part(const struct lora_columns *columns, int64_t block, const fl
     const size_t bytes = (size_t)(end - begin) * sizeof *y;
     float padded[LORA_BLOCK] = {0};
     memcpy(padded + begin, y, bytes);
-    add_whole(columns, block, narrow, padded);
+    lora_add_block(columns, block, narrow, padded);
     memcpy(y, padded + begin, bytes);
 }
 
@@ -68,9 +68,13 @@ static void add_block(const struct lora_additions *additions, const struct lora_
         const float *narrow = addition->narrow + row * columns->rank;
         float *to = y + row * additions->out_features;
         if (end - begin == LORA_BLOCK) {
-            add_whole(columns, block, narrow, to);
+            lora_add_block(columns, block, narrow, to);
         } else {
             add_part(columns, block, narrow, begin, end, to);
+        }
+        if (addition->magnitude != NULL) {
+            const int64_t first = block * LORA_BLOCK;
+            lora_magnitude_apply(addition->magnitude, first + begin, first + end, to);
         }
     }
 }

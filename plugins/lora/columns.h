@@ -30,17 +30,23 @@ void lora_columns_finish(struct lora_columns *columns);
 /* [load] Row `output` of lora_B, whose numbers lie `stride` apart. */
 void lora_columns_set(struct lora_columns *columns, int64_t output, const float *row, int64_t stride);
 
+/* [any] y [LORA_BLOCK] += the product of narrow [rank] with the outputs of a block. */
+void lora_add_block(const struct lora_columns *columns, int64_t block, const float *narrow, float *y);
+
 /* Whether there are any. */
 static inline int lora_columns_exist(const struct lora_columns *columns) {
     return columns->f32 != NULL || columns->bf16 != NULL;
 }
 
+struct lora_magnitude;
+
 /* What is added to a result once the products with lora_A are there. */
 struct lora_addition {
     const struct lora_columns *columns;
-    const float *narrow;   /* [tokens, rank] of all tokens */
-    struct lora_rows rows; /* that it is for */
-    int64_t first;         /* of the outputs that it is added to */
+    const float *narrow;                    /* [tokens, rank] of all tokens */
+    struct lora_rows rows;                  /* that it is for */
+    int64_t first;                          /* of the outputs that it is added to */
+    const struct lora_magnitude *magnitude; /* of these outputs, applied to the sum; NULL: none */
 };
 
 /* Those for a module's results. */

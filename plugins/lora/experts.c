@@ -51,7 +51,10 @@ static int describe_expert(const struct graft_config *config, const struct graft
         name_projection(expert, k / LORA_PROJECTIONS, projection, below);
         (void)snprintf(path, sizeof path, "%s.%s", sink->path, below);
         status = lora_read(config, sink, i, &place, &adapter, error);
-        if (status == GRAFT_OK && adapter.kind == LORA_PAIR) {
+        if (status == GRAFT_OK && adapter.kind == LORA_PAIR && adapter.has_magnitude) {
+            status = graft_error_set(error, GRAFT_ERROR_MODEL, path,
+                                     "use_dora: not done for stacked experts; load sequential_experts as well");
+        } else if (status == GRAFT_OK && adapter.kind == LORA_PAIR) {
             status = describe_pair(sink, args, projection, &adapter, error);
         }
     }

@@ -64,6 +64,7 @@ static const char *const known[] = {
     "ensure_weight_tying",
     "eva_config",
     "exclude_modules",
+    "fan_in_fan_out",
     "inference_mode",
     "layers_pattern",
     "layers_to_transform",
@@ -83,6 +84,7 @@ static const char *const known[] = {
     "target_modules",
     "target_parameters",
     "task_type",
+    "use_dora",
     "use_rslora",
     "init_lora_weights",
     "bias",
@@ -114,7 +116,8 @@ static int is_known(const char *field) {
     return 0;
 }
 
-static int refuse(const struct lora_fields *fields, const char *field, const char *what, struct graft_error *error) {
+int lora_field_refuse(const struct lora_fields *fields, const char *field, const char *what,
+                      struct graft_error *error) {
     return graft_error_set(error, GRAFT_ERROR_MODEL, fields->file, "%s: %s", field, what);
 }
 
@@ -134,17 +137,18 @@ int lora_fields_check(const struct lora_fields *fields, struct graft_error *erro
                                type != NULL ? type : "none");
     }
     if (bias != NULL && strcmp(bias, "none") != 0) {
-        return refuse(fields, "bias", "expected \"none\": trained biases are not applied", error);
+        return lora_field_refuse(fields, "bias", "expected \"none\": trained biases are not applied", error);
     }
     if (!starts_from_base(fields)) {
-        return refuse(fields, "init_lora_weights",
-                      "an adapter for a changed base is not applied; save it as one for the original", error);
+        return lora_field_refuse(fields, "init_lora_weights",
+                                 "an adapter for a changed base is not applied; save it as one for the original",
+                                 error);
     }
     for (int64_t i = 0; (field = config->key(config->data, fields->prefix, i)) != NULL; i++) {
         char place[32];
         (void)snprintf(place, sizeof place, "#%lld", (long long)i); /* whatever the name has in it */
         if (!is_known(field) && !is_off(fields, place)) {
-            return refuse(fields, field, "not known to the plugin lora, or not done by it", error);
+            return lora_field_refuse(fields, field, "not known to the plugin lora, or not done by it", error);
         }
     }
     return GRAFT_OK;

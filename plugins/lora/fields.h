@@ -28,4 +28,7 @@ int lora_field_bool(const struct lora_fields *fields, const char *field, int32_t
 /* Whether this plugin does all that the fields ask for: an error that names the first it does not. */
 int lora_fields_check(const struct lora_fields *fields, struct graft_error *error);
 
+/* An error that names the field. */
+int lora_field_refuse(const struct lora_fields *fields, const char *field, const char *what, struct graft_error *error);
+
 #endif

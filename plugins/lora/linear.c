@@ -45,9 +45,10 @@ static int describe_child(const struct graft_sink *sink, const struct lora_adapt
         graft_int_arg("bias", adapter->kind == LORA_WHOLE ? graft_args_int(given, "bias", 1) : 0),
         graft_int_arg("rank", adapter->rank),
         graft_real_arg("factor", adapter->factor),
+        graft_int_arg("magnitude", adapter->has_magnitude),
     };
     if (adapter->kind == LORA_PAIR) {
-        return graft_describe_child(sink, adapter->child, lora_pair_class.name, GRAFT_INTERFACE_LINEAR, args, 5, error);
+        return graft_describe_child(sink, adapter->child, lora_pair_class.name, GRAFT_INTERFACE_LINEAR, args, 6, error);
     }
     int status = graft_describe_child(sink, adapter->child, "Linear", GRAFT_INTERFACE_LINEAR, args, 3, error);
     return status == GRAFT_OK ? lora_describe_whole(sink, adapter->child, error) : status;
@@ -97,6 +98,17 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     return status == GRAFT_OK && !merges(config) ? lora_describe_by_row(sink, error) : status;
 }
 
+/* What a piece adds to the original's rows; 0 where it is no pair of products. */
+static int read_delta(const struct lora_piece *piece, struct lora_delta *delta) {
+    if (piece->pair == NULL || !lora_pair_products(piece->pair, &delta->a, &delta->b)) {
+        return 0;
+    }
+    delta->factor = piece->pair->factor;
+    delta->first = piece->first;
+    delta->scale = piece->magnitude.scale;
+    return 1;
+}
+
 /* Where all that there is are pairs, and all are products. */
 static int merge(struct lora_linear *self, const char *path, struct graft_error *error) {
     const struct graft_linear_args none = {.struct_size = sizeof none};
@@ -107,19 +119,39 @@ static int merge(struct lora_linear *self, const char *path, struct graft_error 
     }
     int mergeable = graft_linear_as_product(self->original, &none, &original);
     for (int32_t i = 0; i < self->n && mergeable; i++) {
-        const struct lora_pair *pair = self->pieces[i].pair;
-        deltas[i].first = self->pieces[i].first;
-        mergeable = pair != NULL && lora_pair_products(pair, &deltas[i].a, &deltas[i].b);
-        deltas[i].factor = mergeable ? pair->factor : 0.0F;
+        mergeable = read_delta(&self->pieces[i], &deltas[i]);
     }
     int status = mergeable ? lora_merge(&original, deltas, self->n, threads, path, &self->merged, error) : GRAFT_OK;
     free(deltas);
     return status;
 }
 
+/* Of each pair of DoRA. Of a part of the inputs norms would be too small. */
+static int find_magnitudes(struct lora_linear *self, const struct graft_build *build, struct graft_error *error) {
+    const struct graft_linear_args none = {.struct_size = sizeof none};
+    const int is_whole = graft_args_int(build->args, "whole_in_features", self->in_features) == self->in_features;
+    int status = GRAFT_OK;
+    for (int32_t i = 0; i < self->n && status == GRAFT_OK; i++) {
+        struct lora_piece *piece = &self->pieces[i];
+        struct graft_product original;
+        struct lora_delta delta = {.factor = 0.0F};
+        if (piece->pair == NULL || piece->pair->magnitude == NULL) {
+            continue;
+        }
+        const int are_products =
+            is_whole && graft_linear_as_product(self->original, &none, &original) && read_delta(piece, &delta);
+        status = lora_magnitude_make(are_products ? &original : NULL, &delta, piece->pair->magnitude, threads,
+                                     build->path, &piece->magnitude, error);
+    }
+    return status;
+}
+
 static void destroy(void *instance) {
     struct lora_linear *self = instance;
     lora_merged_finish(&self->merged);
+    for (int32_t i = 0; i < self->n; i++) {
+        lora_magnitude_finish(&self->pieces[i].magnitude);
+    }
     free(self->pieces);
     free(self);
 }
@@ -161,6 +193,9 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     self->n_whole = self->n;
     if (status == GRAFT_OK) {
         status = add_pieces(self, build, LORA_PAIR, error);
+    }
+    if (status == GRAFT_OK) {
+        status = find_magnitudes(self, build, error);
     }
     if (status == GRAFT_OK && merges(build->config) && self->n > 0) {
         status = merge(self, build->path, error);

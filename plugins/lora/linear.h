@@ -3,6 +3,7 @@
 #ifndef LORA_LINEAR_H
 #define LORA_LINEAR_H
 
+#include "magnitude.h"
 #include "merge.h"
 #include "pair.h"
 
@@ -13,6 +14,7 @@ struct lora_piece {
     int32_t adapter;
     int64_t first; /* of the module's outputs */
     int64_t outputs;
+    struct lora_magnitude magnitude; /* of a pair of DoRA */
 };
 
 struct lora_linear {

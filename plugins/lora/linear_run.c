@@ -49,6 +49,9 @@ static int run_pieces(const struct lora_linear *self, const struct graft_call *c
             const int64_t mark = call->scratch_mark(call->scratch);
             status = lora_rows_run(&rows[i], call, piece->module, &own, &sizes, piece->pair != NULL, error);
             call->scratch_release(call->scratch, mark);
+            if (status == GRAFT_OK && piece->magnitude.scale != NULL) {
+                lora_magnitude_apply_rows(&piece->magnitude, call, &rows[i], sizes.out, sizes.stride, own.y);
+            }
         }
     }
     return status;
@@ -94,7 +97,8 @@ static int prepare(const struct lora_linear *self, const struct graft_call *call
         }
         together->possible = lora_pair_first(piece->pair, call, &first, &together->products[together->n]);
         together->additions[together->n++] =
-            (struct lora_addition){&piece->pair->columns, first.y, together->rows[i], piece->first};
+            (struct lora_addition){&piece->pair->columns, first.y, together->rows[i], piece->first,
+                                   piece->magnitude.scale != NULL ? &piece->magnitude : NULL};
     }
     together->is_product =
         together->possible && graft_linear_as_product(self->original, args, &together->products[together->n]);

@@ -12,33 +12,6 @@
 
 #include "graft/convert.h"
 
-static int is_float(graft_dtype dtype) {
-    return dtype == GRAFT_DTYPE_F32 || dtype == GRAFT_DTYPE_F16 || dtype == GRAFT_DTYPE_BF16;
-}
-
-int lora_are_floats(const struct graft_weight *weight) {
-    for (int32_t i = 0; i < weight->n_blocks; i++) {
-        if (!is_float(graft_weight_block(weight, i)->dtype)) {
-            return 0;
-        }
-    }
-    return weight->n_blocks > 0;
-}
-
-void lora_read_row(const struct graft_weight *weight, int64_t row, float *out) {
-    int32_t i = 0;
-    const struct graft_row_block *block = graft_weight_block(weight, i);
-    for (; row >= block->rows; block = graft_weight_block(weight, ++i)) {
-        row -= block->rows;
-    }
-    for (int64_t k = 0; k < weight->columns; k++) {
-        int64_t at = row * weight->columns + k;
-        out[k] = block->dtype == GRAFT_DTYPE_F32   ? ((const float *)block->data)[at]
-                 : block->dtype == GRAFT_DTYPE_F16 ? graft_f32_from_f16(((const uint16_t *)block->data)[at])
-                                                   : graft_f32_from_bf16(((const uint16_t *)block->data)[at]);
-    }
-}
-
 static size_t size_of(graft_dtype dtype) {
     return dtype == GRAFT_DTYPE_F32 ? 4 : 2;
 }
@@ -46,7 +19,7 @@ static size_t size_of(graft_dtype dtype) {
 struct work {
     const struct graft_product *original;
     const struct lora_delta *delta;
-    const float *a; /* [rank, in_features] */
+    struct lora_columns a;
     const struct graft_row_block *sums;
     void *data; /* of these */
     atomic_int failed;
@@ -67,22 +40,15 @@ static void write_row(const struct work *work, int64_t row, const float *numbers
 static void merge_rows(void *data, int64_t begin, int64_t end) {
     struct work *work = data;
     const struct lora_delta *delta = work->delta;
-    int64_t columns = work->original->weight->columns, rank = delta->a.rows;
-    float *row = malloc((size_t)(columns + rank) * sizeof *row);
+    float *row = lora_sum_room(&work->a);
     if (row == NULL) {
         atomic_store(&work->failed, 1);
         return;
     }
-    float *b = row + columns;
     for (int64_t r = begin; r < end; r++) {
-        lora_read_row(work->original->weight, work->original->first_row + delta->first + r, row);
-        lora_read_row(delta->b.weight, delta->b.first_row + r, b);
-        for (int64_t k = 0; k < rank; k++) {
-            float much = delta->factor * b[k];
-            const float *a = work->a + k * columns;
-            for (int64_t c = 0; c < columns; c++) {
-                row[c] += much * a[c];
-            }
+        lora_sum_row(work->original, delta, &work->a, r, row);
+        for (int64_t c = 0; delta->scale != NULL && c < work->a.out_features; c++) {
+            row[c] *= delta->scale[r];
         }
         write_row(work, r, row);
     }
@@ -140,25 +106,19 @@ static void *allocate(size_t bytes) {
 /* Appends the sums. -1: memory ran out. */
 static int add_sums(const struct graft_product *original, const struct lora_delta *delta,
                     const struct graft_threads *threads, struct lora_merged *merged) {
-    const int64_t columns = original->weight->columns, rank = delta->a.rows, rows = delta->b.rows;
+    const int64_t columns = original->weight->columns, rows = delta->b.rows;
     struct graft_row_block *sums = &merged->blocks[merged->weight.n_blocks++];
     *sums = (struct graft_row_block){
         .struct_size = sizeof *sums, .dtype = type_of_sums(original, delta->first, delta->first + rows), .rows = rows};
     const size_t bytes = (size_t)(rows * columns) * size_of(sums->dtype);
-    float *a = malloc((size_t)(rank * columns) * sizeof *a);
-    void *data = allocate(bytes);
-    sums->data = merged->data[merged->n++] = data;
-    if (a == NULL || data == NULL) {
-        free(a);
-        return -1;
+    struct work work = {.original = original, .delta = delta, .sums = sums};
+    int failed = lora_delta_open(delta, &work.a) != 0;
+    sums->data = merged->data[merged->n++] = work.data = allocate(bytes);
+    if (!failed && work.data != NULL) {
+        threads->parallel_for(rows, 16, merge_rows, &work);
     }
-    for (int64_t k = 0; k < rank; k++) {
-        lora_read_row(delta->a.weight, delta->a.first_row + k, a + k * columns);
-    }
-    struct work work = {original, delta, a, sums, data, 0};
-    threads->parallel_for(rows, 16, merge_rows, &work);
-    free(a);
-    return atomic_load(&work.failed) ? -1 : 0;
+    lora_columns_finish(&work.a);
+    return failed || work.data == NULL || atomic_load(&work.failed) ? -1 : 0;
 }
 
 static int are_all_floats(const struct graft_product *original, const struct lora_delta *deltas, int32_t n) {

@@ -13,6 +13,8 @@
 #include "merge.h"
 #include "stored.h"
 
+static const char MAGNITUDE[] = "lora_magnitude_vector";
+
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
     int64_t rank = graft_args_int(args, "rank", 0);
@@ -25,7 +27,14 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     if (status == GRAFT_OK) {
         status = lora_describe_stored(sink, "lora_A.weight", "lora_A.weight", 0, error);
     }
-    return status == GRAFT_OK ? lora_describe_stored(sink, "lora_B.weight", "lora_B.weight", 0, error) : status;
+    if (status == GRAFT_OK) {
+        status = lora_describe_stored(sink, "lora_B.weight", "lora_B.weight", 0, error);
+    }
+    if (status != GRAFT_OK || !graft_args_int(args, "magnitude", 0)) {
+        return status;
+    }
+    status = graft_describe_vector(sink, MAGNITUDE, graft_args_int(args, "out_features", 0), error);
+    return status == GRAFT_OK ? lora_describe_stored(sink, MAGNITUDE, MAGNITUDE, 0, error) : status;
 }
 
 static int read_columns(struct lora_pair *self) {
@@ -59,6 +68,8 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     (void)cls;
     const struct graft_module *a = graft_build_child(build, "lora_A", &status, error);
     const struct graft_module *b = graft_build_child(build, "lora_B", &status, error);
+    const struct graft_weight *magnitude =
+        graft_args_int(build->args, "magnitude", 0) ? graft_build_weight(build, MAGNITUDE, &status, error) : NULL;
     if (status != GRAFT_OK) {
         return status;
     }
@@ -70,7 +81,8 @@ static int create(const struct graft_class *cls, const struct graft_build *build
                                .b = b,
                                .rank = graft_args_int(build->args, "rank", 0),
                                .out_features = graft_args_int(build->args, "out_features", 0),
-                               .factor = (float)graft_args_real(build->args, "factor", 1.0)};
+                               .factor = (float)graft_args_real(build->args, "factor", 1.0),
+                               .magnitude = magnitude};
     if (read_columns(self) != 0) {
         destroy(self);
         return graft_fail_memory(error, build->path);
@@ -101,7 +113,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     struct graft_linear_args second = {.struct_size = sizeof second, .tokens = args->tokens, .x = narrow, .y = args->y};
     struct graft_product product;
     if (lora_pair_first(self, call, &first, &product)) {
-        const struct lora_addition addition = {&self->columns, narrow, {args->tokens, NULL}, 0};
+        const struct lora_addition addition = {&self->columns, narrow, {args->tokens, NULL}, 0, NULL};
         int status = call->kernels->linear(call, &product, 1, sizeof product, error);
         memset(args->y, 0, (size_t)(args->tokens * self->out_features) * sizeof(float));
         lora_add(call, &(struct lora_additions){&addition, 1, args->y, self->out_features});

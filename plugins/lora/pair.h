@@ -12,7 +12,8 @@ struct lora_pair {
     int64_t rank;
     int64_t out_features;
     float factor;
-    struct lora_columns columns; /* of b; none: its numbers are not known */
+    const struct graft_weight *magnitude; /* lora_magnitude_vector [out] of DoRA, or NULL */
+    struct lora_columns columns;          /* of b; none: its numbers are not known */
 };
 
 /* [load] What the class LoraPair has made. */

@@ -197,7 +197,7 @@ static int forward(void *instance, const struct graft_call *call, const void *gi
         .y = narrow,
         .y_stride = columns->rank,
     };
-    const struct lora_addition addition = {columns, narrow, *args->rows, 0};
+    const struct lora_addition addition = {columns, narrow, *args->rows, 0, NULL};
     int status = call->kernels->linear(call, &product, 1, sizeof product, error);
     if (status == GRAFT_OK) {
         lora_add(call, &(struct lora_additions){&addition, 1, args->y, columns->out_features});

@@ -1,9 +1,9 @@
 #!/bin/sh
 # The plugin at the command line: what plan tells of adapters, scales, stacks, merging, and what is refused. That results
 # are right is for the goldens (tests/goldens/test_adapted.c).
-# usage: test.sh HOST PLUGINS_FOLDER GOLDENS_SOURCE MAKE_ROUNDED
+# usage: test.sh HOST PLUGINS_FOLDER GOLDENS_SOURCE GOLDENS_FOLDER MAKE_ROUNDED
 set -eu
-host=$1 plugins=$2 lora=$3/lora make_rounded=$4
+host=$1 plugins=$2 lora=$3/lora goldens=$4 make_rounded=$5
 model=$lora/llama adapters=$lora/llama/adapters
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -131,6 +131,32 @@ logits auto.safetensors lora --adapter a="$adapters/attention_r8" --plugin-optio
 cmp "$scratch/on.safetensors" "$scratch/auto.safetensors" || fail 'as stored is not the default'
 refused 2 'lora.dtype' run lora --plugin-option lora.dtype=float16
 
+echo 'DoRA: merged, rows are as long as beside the product; what has no norms, or no magnitudes, is refused'
+dora() { # dora FILE PLUGINS ADAPTER OPTIONS: ids to stdout
+    file=$scratch/$1 list=$2 adapter=$3
+    shift 3
+    "$host" --quiet --plugins-dir "$plugins" --plugins "$list" --model "$goldens/plain/qwen2" --dtype float32 \
+        --input-ids 5,6,7,8,9 --output-ids --max-new-tokens 6 --logits "$file" --adapter "$adapter" "$@"
+}
+magnitudes=$goldens/adapters/qwen2_dora
+dora beside.safetensors lora "$magnitudes" >"$scratch/magnitudes"
+dora merged.safetensors lora "$magnitudes" --plugin-option lora.merge=true | cmp -s - "$scratch/magnitudes" ||
+    fail 'DoRA, merged: the ids are others'
+cmp -s "$scratch/beside.safetensors" "$scratch/merged.safetensors" && fail 'DoRA: nothing was merged'
+refused 4 'use_dora: the weight is not of floats' dora none int8_linear,lora "$magnitudes"
+cp -r "$magnitudes" "$scratch/plain"
+sed 's/"use_dora": true/"use_dora": false/' "$magnitudes/adapter_config.json" >"$scratch/plain/adapter_config.json"
+refused 4 'lora_magnitude_vector' dora none lora "$scratch/plain"
+for case in "$model lora attention_r8 lora_magnitude_vector" "$model lora embedding use_dora" \
+    "$lora/qwen2_moe lora every_expert sequential_experts"; do
+    # shellcheck disable=SC2086 # words
+    set -- $case
+    rm -rf "$scratch/faulty"
+    cp -r "$1/adapters/$3" "$scratch/faulty"
+    sed 's/"use_dora": false/"use_dora": true/' "$1/adapters/$3/adapter_config.json" >"$scratch/faulty/adapter_config.json"
+    refused 4 "$4" "$host" --plugins-dir "$plugins" --plugins "$2" --model "$1" --adapter "$scratch/faulty" --input-ids 5
+done
+
 echo 'with the product of the base on several threads'
 logits one.safetensors lora --adapter "$adapters/patterns_rslora" --threads 1
 logits three.safetensors lora --adapter "$adapters/patterns_rslora" --threads 3
@@ -167,6 +193,14 @@ batch "$lora/llama" head_saved embedding lora
 batch "$lora/llama_gptq" on_quantized on_quantized lora,gptq
 batch "$lora/qwen2_moe" every_expert attention_shared lora
 batch "$lora/qwen2_moe" every_expert attention_shared lora,sequential_experts
+# Of DoRA, whose rows are scaled: only those of its own prompts.
+mkdir -p "$scratch/dora/adapters/two"
+ln -s "$goldens/plain/qwen2"/* "$scratch/dora"
+ln -s "$goldens/adapters/qwen2_dora" "$scratch/dora/adapters/one"
+cp "$goldens/adapters/qwen2_dora/adapter_model.safetensors" "$scratch/dora/adapters/two"
+sed 's/"lora_alpha": 8/"lora_alpha": 20/' "$goldens/adapters/qwen2_dora/adapter_config.json" \
+    >"$scratch/dora/adapters/two/adapter_config.json"
+batch "$scratch/dora" one two lora
 chosen="--adapter a=$adapters/attention_r8"
 # shellcheck disable=SC2086
 run lora $chosen --prompt-adapter a --speculate 8 >"$scratch/speculated"
@@ -255,8 +289,6 @@ while read -r field old new; do
 done <<'END'
 peft_type "LORA" "IA3"
 bias "none" "all"
-use_dora false true
-fan_in_fan_out false true
 lora_bias false true
 layer_replication null [[0,2]]
 init_lora_weights true "pissa"

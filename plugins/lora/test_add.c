@@ -71,7 +71,7 @@ static void add(float y[TOKENS * OUTPUTS], int64_t outputs) {
     struct lora_addition additions[3];
     const struct lora_additions all = {additions, 3, y, OUTPUTS};
     for (int i = 0; i < 3; i++) {
-        additions[i] = (struct lora_addition){&fakes[i].pair, fakes[i].narrow, {TOKENS, NULL}, firsts[i]};
+        additions[i] = (struct lora_addition){&fakes[i].pair, fakes[i].narrow, {TOKENS, NULL}, firsts[i], NULL};
     }
     additions[1].rows = (struct lora_rows){2, chosen};
     for (int64_t i = 0; i < (int64_t)TOKENS * OUTPUTS; i++) {

@@ -90,7 +90,8 @@ static float merged_number(const struct lora_merged *merged, int64_t i) {
 }
 
 /* Of rows [first, first + rows) of the product, the others being left. */
-static void check(graft_dtype dtype, graft_dtype pair, graft_dtype result, int64_t first, int64_t rows) {
+static void check_scaled(graft_dtype dtype, graft_dtype pair, graft_dtype result, int64_t first, int64_t rows,
+                         const float *scale) {
     static struct matrix original, a, b;
     struct lora_merged merged;
     double largest = 0.0;
@@ -98,7 +99,7 @@ static void check(graft_dtype dtype, graft_dtype pair, graft_dtype result, int64
     fill(&a, RANK, COLUMNS, pair);
     fill(&b, rows, RANK, pair);
     const struct graft_product whole = product(&original, FIRST, ROWS);
-    const struct lora_delta delta = {product(&a, 0, RANK), product(&b, 0, rows), 0.5F, first};
+    const struct lora_delta delta = {product(&a, 0, RANK), product(&b, 0, rows), 0.5F, first, scale};
     assert_int_equal(lora_merge(&whole, &delta, 1, &threads, "", &merged, NULL), GRAFT_OK);
     assert_int_equal(merged.weight.rows, ROWS);
     assert_int_equal(merged.n, 1);
@@ -113,6 +114,7 @@ static void check(graft_dtype dtype, graft_dtype pair, graft_dtype result, int64
         for (int64_t k = 0; k < RANK; k++) {
             wanted += 0.5 * (double)b.numbers[row * RANK + k] * (double)a.numbers[k * COLUMNS + column];
         }
+        wanted *= scale != NULL ? (double)scale[row] : 1.0;
         double difference = fabs((double)got - wanted);
         assert_true(difference <= allowed(wanted, result));
         largest = difference > largest ? difference : largest;
@@ -122,6 +124,10 @@ static void check(graft_dtype dtype, graft_dtype pair, graft_dtype result, int64
         assert_true(merged.blocks[i].data != merged.data[0] || merged.blocks[i].dtype == result);
     }
     lora_merged_finish(&merged);
+}
+
+static void check(graft_dtype dtype, graft_dtype pair, graft_dtype result, int64_t first, int64_t rows) {
+    check_scaled(dtype, pair, result, first, rows, NULL);
 }
 
 static void test_types(void **state) {
@@ -141,6 +147,17 @@ static void test_parts(void **state) {
     check(GRAFT_DTYPE_BF16, GRAFT_DTYPE_F32, GRAFT_DTYPE_BF16, 2, 3);
 }
 
+/* As DoRA has it. */
+static void test_scaled(void **state) {
+    float scale[ROWS];
+    (void)state;
+    for (int i = 0; i < ROWS; i++) {
+        scale[i] = ldexpf(i % 2 == 0 ? 1.0F : -1.0F, i % 5 - 2);
+    }
+    check_scaled(GRAFT_DTYPE_F32, GRAFT_DTYPE_F32, GRAFT_DTYPE_F32, 0, ROWS, scale);
+    check_scaled(GRAFT_DTYPE_BF16, GRAFT_DTYPE_F32, GRAFT_DTYPE_BF16, 7, 40, scale);
+}
+
 /* Several, each in the type of the rows that it is for. */
 static void test_several(void **state) {
     static struct matrix original, a, b;
@@ -151,8 +168,8 @@ static void test_several(void **state) {
     fill(&b, ROWS, RANK, GRAFT_DTYPE_F32);
     original.blocks[1].dtype = GRAFT_DTYPE_F16;
     const struct graft_product whole = product(&original, 0, ROWS);
-    const struct lora_delta deltas[] = {{product(&a, 0, RANK), product(&b, 0, 10), 1.0F, 5},
-                                        {product(&a, 0, RANK), product(&b, 10, 20), 1.0F, 40}};
+    const struct lora_delta deltas[] = {{product(&a, 0, RANK), product(&b, 0, 10), 1.0F, 5, NULL},
+                                        {product(&a, 0, RANK), product(&b, 10, 20), 1.0F, 40, NULL}};
     const int64_t rows[] = {5, 10, 8, 17, 20, 10};
     assert_int_equal(lora_merge(&whole, deltas, 2, &threads, "", &merged, NULL), GRAFT_OK);
     assert_int_equal(merged.weight.n_blocks, 6);
@@ -174,7 +191,7 @@ static void test_others(void **state) {
     fill(&b, ROWS, RANK, GRAFT_DTYPE_F32);
     original.blocks[1].dtype = GRAFT_DTYPE_I8;
     const struct graft_product whole = product(&original, 0, ROWS);
-    const struct lora_delta delta = {product(&a, 0, RANK), product(&b, 0, ROWS), 0.5F, 0};
+    const struct lora_delta delta = {product(&a, 0, RANK), product(&b, 0, ROWS), 0.5F, 0, NULL};
     assert_int_equal(lora_merge(&whole, &delta, 1, &threads, "", &merged, NULL), GRAFT_OK);
     assert_int_equal(merged.weight.rows, 0);
     assert_null(merged.data);
@@ -182,6 +199,7 @@ static void test_others(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_types), cmocka_unit_test(test_parts),
-                                       cmocka_unit_test(test_several), cmocka_unit_test(test_others)};
+                                       cmocka_unit_test(test_scaled), cmocka_unit_test(test_several),
+                                       cmocka_unit_test(test_others)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,9 @@ import weights
 HERE = os.path.dirname(os.path.abspath(__file__))
 STEPS, LEAST = 12, 1e-2
 EXPERTS = ["mlp.experts.gate_up_proj", "mlp.experts.down_proj"]
-GPT_OSS = "../../../plugins/families/gpt_oss/goldens/gpt_oss"  # from the folder of the other bases
+# From the folder of the other bases.
+GPT_OSS = "../../../plugins/families/gpt_oss/goldens/gpt_oss"
+GPT2 = "../../../plugins/families/gpt2/goldens/gpt2"
 
 # The base, LoRA's options, the type on disk, and whether experts are named one by one as transformers 4 did.
 CASES = {
@@ -37,6 +39,12 @@ CASES = {
         r=4, lora_alpha=8, target_modules=["q_proj", "v_proj", "o_proj", "down_proj"]), "float32", None),
     "qwen2_moe_experts": ("plain/qwen2_moe_gqa", dict(
         r=3, lora_alpha=6, target_modules=["q_proj", "shared_expert.up_proj"], target_parameters=EXPERTS), "float32", None),
+    "qwen2_dora": ("plain/qwen2", dict(
+        r=4, lora_alpha=8, target_modules=["q_proj", "v_proj", "o_proj", "gate_proj", "down_proj"], use_dora=True),
+        "float32", None),
+    "gpt2": (GPT2, dict(
+        r=4, lora_alpha=8, target_modules=["c_attn", "c_proj", "c_fc"], fan_in_fan_out=True, use_dora=True),
+        "bfloat16", None),
     "mixtral_experts": ("plain/mixtral", dict(
         r=3, lora_alpha=6, target_modules=["k_proj", "w1", "w2", "w3"]), "float32",
         ("model.layers.{layer}.block_sparse_moe.experts.{expert}.{name}", {"w1": "gate", "w3": "up", "w2": "down"})),
@@ -82,6 +90,8 @@ def experts_one_by_one(folder, model, options, naming):
 
 
 def spread(name, shape):
+    if "lora_magnitude" in name:
+        return 1, 0.2
     return 0, 1 / math.sqrt(shape[1]) if ".lora_A." in name else 0.4 / math.sqrt(shape[1])
 
 
@@ -117,9 +127,11 @@ def outputs(model, ids):
 
 def attempt(base, folder, options, dtype, naming, seed):
     """What golden.json says, or None where the choices are not clear."""
-    ids = torch.randint(3, 60, (12,), generator=torch.Generator().manual_seed(seed)).tolist()
-    plain = outputs(load(base), ids)
-    write_adapter(folder, load(base), options, dtype, naming, seed)
+    model = load(base)
+    length = min(12, model.config.max_position_embeddings // 6)  # tests run the prompt six times over, too
+    ids = torch.randint(3, 60, (length,), generator=torch.Generator().manual_seed(seed)).tolist()
+    plain = outputs(model, ids)
+    write_adapter(folder, model, options, dtype, naming, seed)
     adapted = PeftModel.from_pretrained(load(base), folder).eval()
     logits, steps, greedy, margin = outputs(adapted, ids)
     if margin < LEAST or greedy == plain[2]:
