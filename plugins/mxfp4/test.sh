@@ -79,7 +79,7 @@ on_host save --model "$packed" --output "$scratch/shards" --max-shard-size 8KB >
 [ -e "$scratch/shards/model.safetensors.index.json" ] || fail 'no shards'
 fresh "$scratch/shards"
 [ "$(run)" = "$ids" ] || fail 'differs in shards'
-on_host bench --model "$packed" --json >"$scratch/bench.json"
+on_host bench --model "$packed" --prompt-tokens 4 --new-tokens 2 --repeat 1 --json >"$scratch/bench.json"
 grep -q generation "$scratch/bench.json" || fail 'bench measured nothing'
 
 echo 'bad configs'

@@ -118,7 +118,7 @@ lacking=$(elsewhere 3 --model "$model" --input-ids 5 --output-ids --max-new-toke
 kept() { # kept COMMAND...: bytes that rank 0 keeps of each token
     "$@" 2>/dev/null | sed -n 's/.*"cache_bytes_per_token": *\([0-9]*\).*/\1/p'
 }
-bench="$host bench --plugins-dir $plugins --model $model --repeat 1 --json"
+bench="$host bench --plugins-dir $plugins --model $model --prompt-tokens 2 --new-tokens 1 --repeat 1 --json"
 # shellcheck disable=SC2086 # words
 {
     each="$bench --parallel mpi --plugins pipeline_parallel --plugin-option"

@@ -131,7 +131,7 @@ grep -q '"elsewhere_bytes": *[1-9]' "$scratch/plan" || fail "nothing is elsewher
 kept() { # kept COMMAND...: bytes that rank 0 keeps of each token
     "$@" 2>/dev/null | sed -n 's/.*"cache_bytes_per_token": *\([0-9]*\).*/\1/p'
 }
-bench="$host bench --plugins-dir $plugins --model $goldens/llama --repeat 1 --json"
+bench="$host bench --plugins-dir $plugins --model $goldens/llama --prompt-tokens 2 --new-tokens 1 --repeat 1 --json"
 # shellcheck disable=SC2086 # words
 all=$(kept $bench) own=$(kept launch -n 2 $bench --parallel mpi --plugins tensor_parallel)
 [ "$all" -gt 0 ] && [ "$((2 * own))" = "$all" ] || fail "the cache has $own of $all bytes"

@@ -155,42 +155,42 @@ check 'bench: as text' 0 "$status"
 has 'bench: bytes of weights' 'MB read per token' out
 has 'bench: bytes of the cache' 'MB read per token on average' out
 has 'bench: bytes and bandwidth' 'MB read per token in all: ' out
-# What weights take: packed ones with their scales, merged adapters once, of experts those chosen.
-weights() { # weights MODEL OPTIONS: count, bits of each, bytes read per token
-    model=$1
-    shift
-    host bench --model "$model" --prompt-tokens 2 --new-tokens 1 --repeat 1 --json "$@"
-    sed -n 's/^ *"\(weights\|bits_per_weight\|bytes_per_token\)": \([0-9.]*\),$/\2/p' out | tr '\n' ' '
+# 3 tokens behind 8: each measurement, which takes long, is looked at by several checks.
+measured() { # measured MODEL SEQUENCES: the file with it
+    file=measured.$1.$2
+    [ -e "$file" ] || "$host" bench --model "$goldens/plain/$1" --prompt-tokens 8 --new-tokens 3 --repeat 1 \
+        --sequences "$2" --json >"$file"
+    echo "$file"
 }
-check 'bench: bf16, all but an embedding for a token' '37872 16.0 63552 ' "$(weights "$goldens/plain/llama_bf16")"
-check 'bench: tied weights count once' '15104 32.0 60544 ' "$(weights "$goldens/plain/llama_tied")"
-check 'bench: two of six experts' '212544 32.0 506368 ' "$(weights "$goldens/plain/qwen2_moe")"
+# What weights take: packed ones with their scales, merged adapters once, of experts those chosen.
+weights() { # weights MODEL: count, bits of each, bytes read per token
+    sed -n 's/^ *"\(weights\|bits_per_weight\|bytes_per_token\)": \([0-9.]*\),$/\2/p' "$(measured "$1" 1)" | tr '\n' ' '
+}
+check 'bench: bf16, all but an embedding for a token' '37872 16.0 63552 ' "$(weights llama_bf16)"
+check 'bench: tied weights count once' '15104 32.0 60544 ' "$(weights llama_tied)"
+check 'bench: two of six experts' '212544 32.0 506368 ' "$(weights qwen2_moe)"
 # Five tokens of a step share the weights, but each may have its own row of the embedding (96 bytes), and experts;
 # no more than sixteen share a forward.
 step_bytes() { # step_bytes MODEL SEQUENCES LEAST MOST: whether a step reads so much
-    host bench --model "$1" --prompt-tokens 2 --new-tokens 3 --repeat 1 --sequences "$2" --json
-    bytes=$(sed -n 's/^ *"bytes_per_step": \([0-9]*\),$/\1/p' out)
+    bytes=$(sed -n 's/^ *"bytes_per_step": \([0-9]*\),$/\1/p' "$(measured "$1" "$2")")
     [ "$bytes" -ge "$3" ] && [ "$bytes" -le "$4" ] && echo yes || echo "$bytes bytes"
 }
-check 'bench: a step of one' yes "$(step_bytes "$goldens/plain/llama_bf16" 1 63552 63552)"
-check 'bench: a step of five' yes "$(step_bytes "$goldens/plain/llama_bf16" 5 63553 $((63552 + 4 * 96)))"
-check 'bench: a step of sixty-four' yes "$(step_bytes "$goldens/plain/llama_bf16" 64 $((4 * 63552)) $((4 * 63552 + 60 * 96)))"
-check 'bench: experts of sixteen' yes "$(step_bytes "$goldens/plain/qwen2_moe" 16 $((506368 + 15 * 256 + 1)) $((212544 * 4)))"
-# What is read of earlier tokens: 3 tokens behind 8 see 10 as a mean, those of layers with a window of 8 no more than that.
+check 'bench: a step of one' yes "$(step_bytes llama_bf16 1 63552 63552)"
+check 'bench: a step of five' yes "$(step_bytes llama_bf16 5 63553 $((63552 + 4 * 96)))"
+check 'bench: a step of sixty-four' yes "$(step_bytes llama_bf16 64 $((4 * 63552)) $((4 * 63552 + 60 * 96)))"
+check 'bench: experts of sixteen' yes "$(step_bytes qwen2_moe 16 $((506368 + 15 * 256 + 1)) $((212544 * 4)))"
+# What is read of earlier tokens: the mean of 3 behind 8 is 10, for layers with a window of 8 no more than that.
 cache_bytes() { # cache_bytes MODEL SEQUENCES: of a token, and what a step reads beside weights
-    host bench --model "$1" --prompt-tokens 8 --new-tokens 3 --repeat 1 --sequences "$2" --json
-    sed -n 's/^ *"\(bytes_per_step\|cache_bytes_read_per_token\|read_bytes_per_step\)": \([0-9]*\),$/\2/p' out |
-        paste -sd ' ' | awk '{ print $2, $3 - $1 }'
+    sed -n 's/^ *"\(bytes_per_step\|cache_bytes_read_per_token\|read_bytes_per_step\)": \([0-9]*\),$/\2/p' \
+        "$(measured "$1" "$2")" | paste -sd ' ' | awk '{ print $2, $3 - $1 }'
 }
-check 'bench: the cache' '1920 1920' "$(cache_bytes "$goldens/plain/llama_bf16" 1)"
-check 'bench: that of five sequences' '1920 9600' "$(cache_bytes "$goldens/plain/llama_bf16" 5)"
-check 'bench: that of windows' '1536 1536' "$(cache_bytes "$goldens/plain/mistral_sliding" 1)"
-check 'bench: that of windows in two of three layers' '3328 3328' \
-    "$(cache_bytes "$goldens/plain/qwen2_moe_sliding_alternate" 1)"
+check 'bench: the cache' '1920 1920' "$(cache_bytes llama_bf16 1)"
+check 'bench: that of five sequences' '1920 9600' "$(cache_bytes llama_bf16 5)"
+check 'bench: that of windows' '1536 1536' "$(cache_bytes mistral_sliding 1)"
+check 'bench: that of windows in two of three layers' '3328 3328' "$(cache_bytes qwen2_moe_sliding_alternate 1)"
 # Two for each weight, but for those of the last product, which only the last token of a prompt needs.
-check 'bench: operations of a token' '"operations_per_token": 51264,' "$(
-    host bench --model "$goldens/plain/llama_bf16" --prompt-tokens 2 --new-tokens 1 --repeat 1 --json
-    grep -o '"operations_per_token.*' out)"
+check 'bench: operations of a token' '"operations_per_token": 51264,' \
+    "$(grep -o '"operations_per_token.*' "$(measured llama_bf16 1)")"
 # Several sequences, and another measurement to compare with.
 bench_small() { host bench --model "$goldens/plain/llama_bf16" --prompt-tokens 4 --new-tokens 3 --repeat 1 "$@"; }
 bench_small --sequences 5 --json

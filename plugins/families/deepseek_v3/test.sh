@@ -70,7 +70,8 @@ for name in kv_a_proj_with_mqa kv_b_proj o_proj shared_experts.up_proj experts.7
 done
 if grep 'mlp.gate.qweight' "$scratch/plan.json"; then exit 1; fi
 
-"$host" bench --model "$model" --plugins-dir "$folder" --modules --json >"$scratch/bench.json"
+"$host" bench --model "$model" --plugins-dir "$folder" --prompt-tokens 4 --new-tokens 2 --repeat 1 --modules --json \
+    >"$scratch/bench.json"
 grep -q '"class": "DeepseekV3TopkRouter"' "$scratch/bench.json"
 grep -q '"cache_bytes_per_token": 192,' "$scratch/bench.json" # two layers of 16 + 8 floats
 "$host" --quiet --model "$model" --plugins-dir "$folder" --input-ids 5,6,7 --max-new-tokens 1 --output-ids \

@@ -23,7 +23,8 @@ if grep Llama "$scratch/plan.json"; then exit 1; fi
 "$host" plan --model "$model" --plugins-dir "$folder" --html "$scratch/plan.html"
 grep -q Gemma2DecoderLayer "$scratch/plan.html"
 
-"$host" bench --model "$model" --plugins-dir "$folder" --modules --json >"$scratch/bench.json"
+"$host" bench --model "$model" --plugins-dir "$folder" --prompt-tokens 4 --new-tokens 2 --repeat 1 --modules --json \
+    >"$scratch/bench.json"
 grep -q '"class": "Gemma2Attention"' "$scratch/bench.json"
 "$host" --quiet --model "$model" --plugins-dir "$folder" --input-ids 5,6,7 --max-new-tokens 1 --output-ids \
     --hidden-states "$scratch/hidden.safetensors" --attentions "$scratch/attentions.safetensors" >"$scratch/ids"

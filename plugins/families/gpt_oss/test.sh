@@ -25,7 +25,8 @@ if grep 'Llama\|Mixtral' "$scratch/plan.json"; then exit 1; fi
 "$host" plan --model "$model" --plugins-dir "$folder" --html "$scratch/plan.html"
 grep -q GptOssExperts "$scratch/plan.html"
 
-"$host" bench --model "$model" --plugins-dir "$folder" --modules --json >"$scratch/bench.json"
+"$host" bench --model "$model" --plugins-dir "$folder" --prompt-tokens 4 --new-tokens 2 --repeat 1 --modules --json \
+    >"$scratch/bench.json"
 grep -q '"class": "GptOssExperts"' "$scratch/bench.json"
 "$host" --quiet --model "$model" --plugins-dir "$folder" --input-ids 5,6,7 --max-new-tokens 1 --output-ids \
     --hidden-states "$scratch/hidden.safetensors" --router-logits "$scratch/router.safetensors" \

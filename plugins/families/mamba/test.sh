@@ -40,7 +40,8 @@ done
 "$host" verify --model "$model" --plugins-dir "$folder" --plugins-dir "$scratch/plugins" --input-ids "$prompt" \
     --input-ids 3,4 >"$scratch/verify"
 grep -q MySiLU "$scratch/verify"
-"$host" bench --model "$model" --plugins-dir "$folder" --modules --json >"$scratch/bench.json"
+"$host" bench --model "$model" --plugins-dir "$folder" --prompt-tokens 4 --new-tokens 2 --repeat 1 --modules --json \
+    >"$scratch/bench.json"
 grep -q '"state_bytes_per_token": 4992,' "$scratch/bench.json"
 weights=$(sed -n 's/.*"bytes_per_step": \([0-9]*\),$/\1/p' "$scratch/bench.json")
 grep -q "\"read_bytes_per_step\": $((weights + 4992))," "$scratch/bench.json"

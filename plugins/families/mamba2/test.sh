@@ -39,7 +39,8 @@ done
 "$host" verify --model "$model" --plugins-dir "$folder" --plugins-dir "$scratch/plugins" --input-ids "$prompt" \
     --input-ids 3,4 >"$scratch/verify"
 grep -q MySiLU "$scratch/verify"
-"$host" bench --model "$model" --plugins-dir "$folder" --modules --json >"$scratch/bench.json"
+"$host" bench --model "$model" --plugins-dir "$folder" --prompt-tokens 4 --new-tokens 2 --repeat 1 --modules --json \
+    >"$scratch/bench.json"
 grep -q '"state_bytes_per_token": 5952,' "$scratch/bench.json"
 grep -q '"class": "Mamba2Block"' "$scratch/bench.json"
 grep -q '"class": "Mamba2Mixer"' "$scratch/bench.json"

@@ -22,7 +22,8 @@ done
 if grep Mistral "$scratch/plan.json"; then exit 1; fi
 "$host" plan --model "$model" --plugins-dir "$folder" --html "$scratch/plan.html"
 grep -q Phi3DecoderLayer "$scratch/plan.html"
-"$host" bench --model "$model" --plugins-dir "$folder" --modules --json >"$scratch/bench.json"
+"$host" bench --model "$model" --plugins-dir "$folder" --prompt-tokens 4 --new-tokens 2 --repeat 1 --modules --json \
+    >"$scratch/bench.json"
 grep -q '"class": "Phi3Attention"' "$scratch/bench.json"
 
 run() { # run MODEL IDS COUNT OPTION...: what is generated

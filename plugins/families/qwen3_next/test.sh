@@ -46,7 +46,8 @@ verified() { # verified FOLDER: with its plugins
 verified "$3" | grep -q 'Qwen3NextExperts -> ModuleListExperts by sequential_experts: largest difference 0 '
 verified "$scratch/plugins" | grep -q MySiLU
 
-"$host" bench --model "$model" --plugins-dir "$folder" --modules --json >"$scratch/bench.json"
+"$host" bench --model "$model" --plugins-dir "$folder" --prompt-tokens 4 --new-tokens 2 --repeat 1 --modules --json \
+    >"$scratch/bench.json"
 grep -q '"state_bytes_per_token": 5184,' "$scratch/bench.json"
 for class in Qwen3NextAttention Qwen3NextGatedDeltaNet Conv1d; do
     grep -q "\"class\": \"$class\"" "$scratch/bench.json"
