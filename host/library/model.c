@@ -23,6 +23,10 @@ static int read_config(struct graft_model *model, const struct graft_snapshot *s
     if (status == GRAFT_OK) {
         status = graft_quantization_check(&model->config->view, reads_method, snapshot, error);
     }
+    const char *method = status == GRAFT_OK ? graft_quantization_method(&model->config->view) : NULL;
+    if (method != NULL) {
+        status = graft_snapshot_check_layout(snapshot, &model->config->view, method, error);
+    }
     return status == GRAFT_OK
                ? graft_generation_settings_read(model->directory, model->config->document, &model->generation, error)
                : status;

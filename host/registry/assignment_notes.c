@@ -89,11 +89,25 @@ static int is_declined(const struct assignment_row *row) {
            (row->declined_for == NULL || !graft_condition_is_of_adapters(row->declined_for));
 }
 
+/* Whether another rule of the same source gives the same modules the same class under conditions that hold. */
+static int has_alternative(const struct graft_assignment *assignment, size_t i) {
+    const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
+    for (size_t k = 0; k < assignment->n; k++) {
+        const struct rule *other = graft_snapshot_rule(assignment->snapshot, k);
+        if (assignment->rows[k].counts && graft_rule_same_source(rule, other) &&
+            other->replacement.cls == rule->replacement.cls && other->declared->key == rule->declared->key &&
+            strcmp(other->declared->target, rule->declared->target) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* Writes what there is to say of rule `i` alone; nothing, mostly. */
 static void write_note(const struct graft_assignment *assignment, size_t i, struct graft_text *text) {
     const struct assignment_row *row = &assignment->rows[i];
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
-    if (row->unmet != NULL && !row->left_out && !is_idle_plugin(assignment, i)) {
+    if (row->unmet != NULL && !row->left_out && !is_idle_plugin(assignment, i) && !has_alternative(assignment, i)) {
         graft_rule_add_key(rule, text);
         graft_text_add_string(text, " is not used: ");
         graft_condition_tell(row->unmet, text);
@@ -173,17 +187,24 @@ static int is_first_idle(const struct graft_assignment *assignment, size_t i) {
            !assignment->rows[i].skipped && !is_kept_from_modules(assignment, i);
 }
 
-/* The condition that keeps the plugin of rule `i` from the model, which the first of its rules for such models tells;
- * NULL: none does. */
+/* How many of its rule's conditions come before the one that does not hold. */
+static int32_t count_met(const struct graft_assignment *assignment, size_t i) {
+    return graft_conditions_before(graft_snapshot_rule(assignment->snapshot, i)->declared, assignment->rows[i].unmet);
+}
+
+/* The condition that keeps the plugin of rule `i` from the model, which the first of its rules for such models tells,
+ * or one that comes closer; NULL: none does. */
 static const struct graft_condition *find_unmet(const struct graft_assignment *assignment, size_t i) {
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
-    const struct graft_condition *unmet = NULL;
-    for (size_t k = i; k < assignment->n && unmet == NULL; k++) {
-        if (graft_rule_same_source(rule, graft_snapshot_rule(assignment->snapshot, k))) {
-            unmet = assignment->rows[k].unmet;
+    size_t found = assignment->n;
+    for (size_t k = i; k < assignment->n; k++) {
+        if (assignment->rows[k].unmet != NULL &&
+            graft_rule_same_source(rule, graft_snapshot_rule(assignment->snapshot, k)) &&
+            (found == assignment->n || count_met(assignment, k) > count_met(assignment, found))) {
+            found = k;
         }
     }
-    return unmet;
+    return found < assignment->n ? assignment->rows[found].unmet : NULL;
 }
 
 /* Whether the same field of the config keeps the plugins of both rules, idle ones, from the model. */

@@ -14,8 +14,8 @@ static int is_any_of(const char *const *list, const char *text) {
     return 0;
 }
 
-/* The value as conditions spell it; NULL: it has no such spelling. */
-static const char *spell(const struct graft_config *config, const char *field, char digits[32]) {
+const char *graft_condition_spell(const struct graft_config *config, const char *field,
+                                  char digits[GRAFT_CONDITION_DIGITS]) {
     int64_t integer = config->integer(config->data, field);
     switch (config->kind(config->data, field)) {
     case GRAFT_FIELD_STRING:
@@ -23,7 +23,7 @@ static const char *spell(const struct graft_config *config, const char *field, c
     case GRAFT_FIELD_BOOL:
         return integer != 0 ? "true" : "false";
     case GRAFT_FIELD_INT:
-        (void)snprintf(digits, 32, "%" PRId64, integer);
+        (void)snprintf(digits, GRAFT_CONDITION_DIGITS, "%" PRId64, integer);
         return digits;
     default:
         return NULL;
@@ -31,9 +31,10 @@ static const char *spell(const struct graft_config *config, const char *field, c
 }
 
 static int holds_in_config(const struct graft_condition *condition, const struct graft_config *config) {
-    char digits[32];
+    char digits[GRAFT_CONDITION_DIGITS];
     return graft_config_has(config, condition->field) &&
-           (condition->any_of == NULL || is_any_of(condition->any_of, spell(config, condition->field, digits)));
+           (condition->any_of == NULL ||
+            is_any_of(condition->any_of, graft_condition_spell(config, condition->field, digits)));
 }
 
 /* The first of the condition's tensors that there is at a path; NULL: none. */
@@ -87,6 +88,14 @@ const struct graft_condition *graft_unmet_in_module(const struct graft_replaceme
         }
     }
     return NULL;
+}
+
+int32_t graft_conditions_before(const struct graft_replacement *replacement, const struct graft_condition *condition) {
+    int32_t n = 0;
+    while (n < replacement->n_conditions && graft_replacement_condition(replacement, n) != condition) {
+        n++;
+    }
+    return n;
 }
 
 const struct graft_condition *graft_unmet_without_facts(const struct graft_replacement *replacement) {

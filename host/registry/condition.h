@@ -18,6 +18,12 @@ struct graft_model_facts {
     const void *data;
 };
 
+enum { GRAFT_CONDITION_DIGITS = 32 };
+
+/* A field's value as conditions spell it, in `digits` if it is an integer; NULL: it has no such spelling. */
+const char *graft_condition_spell(const struct graft_config *config, const char *field,
+                                  char digits[GRAFT_CONDITION_DIGITS]);
+
 /* Where conditions on tensors look. */
 struct graft_tensor_places {
     const char *path;         /* the module */
@@ -43,6 +49,9 @@ int graft_condition_parts_differ(const struct graft_replacement *replacement, co
 
 /* The same of both, where no model is known. */
 const struct graft_condition *graft_unmet_without_facts(const struct graft_replacement *replacement);
+
+/* How many of the replacement's conditions come before one of them. */
+int32_t graft_conditions_before(const struct graft_replacement *replacement, const struct graft_condition *condition);
 
 /* Whether a condition is on tensors. */
 int graft_asks_for_tensors(const struct graft_replacement *replacement);

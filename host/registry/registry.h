@@ -162,6 +162,11 @@ const struct graft_known_plugin *graft_snapshot_plugin_at(const struct graft_sna
 /* [any] Whether the plugin of that id (NULL: any) reads weights of a quant_method. */
 int graft_snapshot_reads(const struct graft_snapshot *snapshot, const char *id, const char *quant_method);
 
+/* [any] Where plugins read a method, but the conditions of all their replacements keep them from this config: an error
+ * that names the field, such as the layout's. */
+int graft_snapshot_check_layout(const struct graft_snapshot *snapshot, const struct graft_config *config,
+                                const char *quant_method, struct graft_error *error);
+
 /* [any] The classes, in order of registration; NULL after the last. */
 const struct graft_known_class *graft_snapshot_class_at(const struct graft_snapshot *snapshot, size_t i);
 

@@ -40,19 +40,6 @@ const struct graft_known_plugin *graft_snapshot_plugin_at(const struct graft_sna
     return i < snapshot->n_plugins ? &snapshot->plugins[i] : NULL;
 }
 
-int graft_snapshot_reads(const struct graft_snapshot *snapshot, const char *id, const char *quant_method) {
-    for (size_t i = 0; i < snapshot->n_plugins; i++) {
-        const struct graft_plugin *plugin = snapshot->plugins[i].descriptor;
-        const char *const *name = id == NULL || strcmp(plugin->id, id) == 0 ? plugin->quant_methods : NULL;
-        for (; name != NULL && *name != NULL; name++) {
-            if (strcmp(*name, quant_method) == 0) {
-                return 1;
-            }
-        }
-    }
-    return 0;
-}
-
 const struct graft_known_class *graft_snapshot_class_at(const struct graft_snapshot *snapshot, size_t i) {
     return i < snapshot->n_classes ? &snapshot->classes[i] : NULL;
 }

@@ -186,6 +186,31 @@ static void test_one_of_two(void **state) {
     assert_string_equal(notes, "one: class \"Leaf\" is not used: absent is not set\n");
 }
 
+/* Two ways to the same class: where one takes effect, the other is no news. Where none does, the one that comes closer
+ * is told. */
+static void test_alternatives(void **state) {
+    static const char *const gptq[] = {"gptq", NULL}, *const awq[] = {"awq", NULL}, *const four[] = {"4", NULL},
+                             *const eight[] = {"8", NULL};
+    const struct graft_condition other[] = {{sizeof other[0], GRAFT_CONDITION_CONFIG, "method.name", awq}};
+    const struct graft_condition fits[] = {{sizeof fits[0], GRAFT_CONDITION_CONFIG, "method.name", gptq},
+                                           {sizeof fits[0], GRAFT_CONDITION_CONFIG, "method.bits", four}};
+    const struct graft_condition near[] = {{sizeof near[0], GRAFT_CONDITION_CONFIG, "method.name", gptq},
+                                           {sizeof near[0], GRAFT_CONDITION_CONFIG, "method.bits", eight}};
+    const struct graft_replacement first = named("Leaf", &my_leaf, other);
+    struct graft_replacement second = named("Leaf", &my_leaf, fits), third = named("Leaf", &my_leaf, near);
+    (void)state;
+    second.n_conditions = third.n_conditions = 2;
+    add("one", &first);
+    add("one", &third);
+    build();
+    assert_class("a", "Leaf");
+    assert_string_equal(notes, "plugin one has no effect on this model: method.bits is not \"8\"\n");
+    add("one", &second);
+    build();
+    assert_class("a", "MyLeaf");
+    assert_string_equal(notes, "");
+}
+
 static void test_tensor(void **state) {
     const struct graft_replacement replacement = named("Leaf", &my_leaf, &is_packed);
     (void)state;
@@ -298,6 +323,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_no_config, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_alike, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_of_two, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_alternatives, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_tensor, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_tensor, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_any_tensor, set_up, tear_down),
