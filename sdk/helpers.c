@@ -52,6 +52,7 @@
 #include "graft/norm.h"
 #include "graft/option.h"
 #include "graft/packed.h"
+#include "graft/packed_auto_round.h"
 #include "graft/packed_bias.h"
 #include "graft/packed_experts.h"
 #include "graft/packed_linear.h"

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linears of AWQ checkpoints (quant_method "awq", version "gemm"), read where they lie in the file or, with the option
- * `rows`, laid in rows while the model is loaded. */
+/* Linears of AWQ checkpoints (quant_method "awq", version "gemm"), and of AutoRound's in the same layout
+ * ("auto-round"), read where they lie in the file or, with the option `rows`, laid in rows while the model is loaded.
+ */
 #include <stdlib.h>
 
 #include "graft/expert_parts.h"
 #include "graft/option.h"
+#include "graft/packed_auto_round.h"
 #include "graft/packed_linear.h"
 #include "graft/plugin.h"
 #include "loops.h"
 #include "rows.h"
 
 static const struct graft_host *host;
+static const struct graft_regexes *regexes;
 static int32_t wants_rows, input_bits;
 
 static const struct graft_packed_loops *const tables[] = GRAFT_ISA_ALL_TABLES(awq_loops);
 
-static int check_format(const struct graft_config *config, const struct graft_packed *packed,
+static int check_format(const struct graft_config *config, const struct graft_packed *packed, const char *path,
                         struct graft_error *error) {
     static const char field[] = "quantization_config.version";
     const char *version = "gemm";
@@ -25,19 +28,30 @@ static int check_format(const struct graft_config *config, const struct graft_pa
                                  version);
     }
     return status == GRAFT_OK && packed->bits != 4
-               ? graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "quantization_config.bits: expected 4, got %d",
-                                 (int)packed->bits)
+               ? graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                                 "quantization_config.bits: expected 4, got %d (%s)", (int)packed->bits, path)
                : status;
+}
+
+/* Where the config has the fields of the module that it calls `path`. */
+static int find_place(const struct graft_config *config, const char *path, char place[GRAFT_AUTO_ROUND_PLACE],
+                      struct graft_error *error) {
+    (void)snprintf(place, GRAFT_AUTO_ROUND_PLACE, "quantization_config");
+    return graft_auto_round_layout(config) != NULL ? graft_auto_round_read(config, regexes, path, place, error)
+                                                   : GRAFT_OK;
 }
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
     struct graft_packed_linear *self = sink->keep(sink->data, sizeof *self, error); /* for `create` */
+    char place[GRAFT_AUTO_ROUND_PLACE];
     (void)cls;
-    int status = self != NULL ? graft_packed_sizes(config, "quantization_config", args, sink->path, &self->words, error)
-                              : GRAFT_ERROR_INTERNAL;
+    int status = self != NULL ? find_place(config, sink->config_path, place, error) : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK) {
-        status = check_format(config, &self->words, error);
+        status = graft_packed_sizes(config, place, args, sink->path, &self->words, error);
+    }
+    if (status == GRAFT_OK) {
+        status = check_format(config, &self->words, sink->path, error);
     }
     if (status != GRAFT_OK) {
         return status;
@@ -107,33 +121,51 @@ static const struct graft_parts_expert_list list = {"AWQMoeMLP"};
 static const struct graft_class experts_class = {
     GRAFT_PARTS_CLASS("AWQExperts", GRAFT_INTERFACE_EXPERTS, graft_parts_expert_list), .data = &list};
 
-static const char *const methods[] = {"awq", NULL};
+static const char *const methods[] = {"awq", GRAFT_AUTO_ROUND_METHODS, NULL};
+static const char *const awq[] = {"awq", NULL}, *const auto_round[] = {GRAFT_AUTO_ROUND_METHODS, NULL};
+static const char *const layouts[] = {"auto_round:auto_awq",
+                                      "auto_round:awq",
+                                      "auto_round:auto_awq:gemm",
+                                      "auto_round:awq:gemm",
+                                      "auto_awq",
+                                      "auto_awq:gemm",
+                                      NULL};
+static const char *const other_types[] = {GRAFT_AUTO_ROUND_OTHER_TYPES, NULL};
 static const char *const packed_tensors[] = {"qweight", "weight_packed", NULL};
 static const char *const expert_tensors[] = {"0.gate_proj.qweight", "0.w1.qweight", "0.gate_proj.weight_packed",
                                              "0.w1.weight_packed", NULL};
 
 static const struct graft_condition conditions[][2] = {
     {
-        {sizeof conditions[0][0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", methods},
+        {sizeof conditions[0][0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", awq},
         {sizeof conditions[0][0], GRAFT_CONDITION_TENSOR, NULL, packed_tensors},
     },
     {
-        {sizeof conditions[0][0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", methods},
+        {sizeof conditions[0][0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", awq},
         {sizeof conditions[0][0], GRAFT_CONDITION_TENSOR, NULL, expert_tensors},
     },
 };
+static const struct graft_condition packing_format[][4] = {
+    {GRAFT_AUTO_ROUND_PACKING_FORMAT(auto_round, other_types, layouts, packed_tensors)},
+    {GRAFT_AUTO_ROUND_PACKING_FORMAT(auto_round, other_types, layouts, expert_tensors)},
+};
+static const struct graft_condition backend[][5] = {
+    {GRAFT_AUTO_ROUND_BACKEND(auto_round, other_types, layouts, packed_tensors)},
+    {GRAFT_AUTO_ROUND_BACKEND(auto_round, other_types, layouts, expert_tensors)},
+};
+
+#define LINEARS(array)                                                                                         \
+    .struct_size = sizeof(struct graft_replacement), .key = GRAFT_KEY_NAME, .target = "Linear",                \
+    .replacement = &awq_linear_class, .conditions = (array), .n_conditions = sizeof(array) / sizeof(array)[0], \
+    .condition_stride = sizeof(array)[0]
 
 static const struct graft_replacement replacements[] = {
-    {
-        .struct_size = sizeof replacements[0],
-        .key = GRAFT_KEY_NAME,
-        .target = "Linear",
-        .replacement = &awq_linear_class,
-        .conditions = conditions[0],
-        .n_conditions = 2,
-        .condition_stride = sizeof conditions[0][0],
-    },
+    {LINEARS(conditions[0])},
+    {LINEARS(packing_format[0])},
+    {LINEARS(backend[0])},
     {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, conditions[1])},
+    {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, packing_format[1])},
+    {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, backend[1])},
 };
 
 static const struct graft_option options[] = {
@@ -147,7 +179,7 @@ static const struct graft_option options[] = {
     {GRAFT_PACKED_ACTIVATION_BITS("16")},
 };
 
-static const char *const required[] = {GRAFT_THREADS_ID, NULL};
+static const char *const required[] = {GRAFT_REGEX_ID, GRAFT_THREADS_ID, NULL};
 
 static const struct graft_plugin plugin;
 
@@ -156,6 +188,7 @@ static int init(struct graft_error *error) {
     const struct graft_args *given = host->options(&plugin);
     wants_rows = (int32_t)graft_args_int(given, "rows", 0);
     input_bits = graft_packed_input_bits(given);
+    regexes = host->get_extension(GRAFT_REGEX_ID);
     awq_set_threads(host->get_extension(GRAFT_THREADS_ID));
     return GRAFT_OK;
 }
@@ -165,7 +198,7 @@ static const struct graft_plugin plugin = {
     .id = "awq",
     .version = "1.0.0",
     .license = "Apache-2.0",
-    .description = "Linears of AWQ checkpoints, multiplied from their packed form",
+    .description = "Linears of AWQ checkpoints and AutoRound's, multiplied from their packed form",
     .requires_extensions = required,
     .replacements = replacements,
     .n_replacements = sizeof replacements / sizeof replacements[0],

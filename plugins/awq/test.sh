@@ -16,12 +16,18 @@ run() {
     "$host" --quiet --plugins-dir "$plugins" --model "$scratch/model" --input-ids 1,2,3 --max-new-tokens 2 --output-ids
 }
 
-refused() { # refused FROM TO WORDS...: with that edit of config.json
+sound=awq_int4_llama
+
+fresh() { # fresh FROM TO: a sound checkpoint, but for that edit of config.json
     rm -rf "$scratch/model"
-    cp -r "$goldens/quantized/awq_int4_llama" "$scratch/model"
+    cp -r "$goldens/quantized/$sound" "$scratch/model"
     chmod -R u+w "$scratch/model"
-    run >/dev/null
-    sed "s/$1/$2/" "$goldens/quantized/awq_int4_llama/config.json" >"$scratch/model/config.json"
+    run >"$scratch/right"
+    sed "s/$1/$2/" "$goldens/quantized/$sound/config.json" >"$scratch/model/config.json"
+}
+
+refused() { # refused FROM TO WORDS...: with that edit
+    fresh "$1" "$2"
     shift 2
     status=0
     run >"$scratch/out" 2>&1 || status=$?
@@ -34,3 +40,12 @@ refused() { # refused FROM TO WORDS...: with that edit of config.json
 refused '"bits": 4' '"bits": 8' config.json quantization_config.bits 'expected 4, got 8'
 refused '"version": "gemm"' '"version": "gemv"' config.json quantization_config.version gemv
 refused '"group_size": 128' '"group_size": 64' qzeros
+
+sound=auto_round_awq_llama
+fresh '"packing_format": "auto_round:auto_awq"' '"backend": "auto_round:awq:gemm"'
+run | cmp -s - "$scratch/right" || fail 'an old name of the layout gives another result'
+refused '"extra_config": {' '"extra_config": {".*up_proj": {"bits": 8},' config.json quantization_config.bits \
+    'expected 4, got 8 (model.layers.0.mlp.'
+refused '"bits": 4' '"bits": 4, "act_bits": 8' config.json 'quantization_config.act_bits: expected 16, got 8'
+refused '"auto_round:auto_awq"' '"auto_round:awq_v2"' config.json \
+    'quantization_config.packing_format: no plugin here reads "auto_round:awq_v2" of quant_method "auto-round"'

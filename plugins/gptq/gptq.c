@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Linears of GPTQ checkpoints (quant_method "gptq"), read where they lie in the file or, with the option `rows`, laid
- * in rows while the model is loaded. Version 1 stores zero points less one, version 2 as they are. With act-order
- * (`desc_act`) groups are any inputs, as `g_idx` says.
+ * Linears of GPTQ checkpoints (quant_method "gptq"), and of AutoRound's in the same layout ("auto-round"), read where
+ * they lie in the file or, with the option `rows`, laid in rows while the model is loaded. Version 1 stores zero points
+ * less one, version 2 as they are. With act-order (`desc_act`) groups are any inputs, as `g_idx` says.
  */
 #include <stdlib.h>
 
 #include "dynamic.h"
 #include "graft/expert_parts.h"
 #include "graft/option.h"
+#include "graft/packed_auto_round.h"
 #include "graft/packed_linear.h"
 #include "graft/plugin.h"
 #include "loops.h"
@@ -19,9 +20,29 @@ static int32_t wants_rows, input_bits;
 
 static const struct graft_packed_loops *const tables[] = GRAFT_ISA_ALL_TABLES(gptq_loops);
 
+/* AutoRound's names for the layout of version 1, and for that of version 2. */
+#define LAYOUTS_1                                                                                             \
+    "auto_round:auto_gptq", "auto_round:gptq", "auto_round:auto_gptq:exllamav2", "auto_round:gptq:exllamav2", \
+        "auto_round:auto_gptq:tritonv2", "auto_round:gptq:tritonv2", "auto_round:auto_gptq:cuda",             \
+        "auto_round:gptq:cuda", "auto_gptq", "auto_gptq:exllamav2", "auto_gptq:tritonv2", "auto_gptq:cuda"
+#define LAYOUTS_2 "auto_round", "auto_round:gptqmodel", "auto_round:exllamav2", "auto_round:tritonv2"
+
+static int has_layout_2(const char *layout) {
+    static const char *const layouts[] = {LAYOUTS_2};
+    size_t i = 0;
+    while (i < sizeof layouts / sizeof layouts[0] && strcmp(layouts[i], layout) != 0) {
+        i++;
+    }
+    return i < sizeof layouts / sizeof layouts[0];
+}
+
 static int read_format(const struct graft_config *config, struct graft_packed *packed, struct graft_error *error) {
     static const char field[] = "quantization_config.checkpoint_format";
-    const char *format = "gptq";
+    const char *format = "gptq", *layout = graft_auto_round_layout(config);
+    if (layout != NULL) {
+        packed->zero_offset = !has_layout_2(layout);
+        return GRAFT_OK;
+    }
     int status = graft_config_string(config, field, &format, error);
     if (status == GRAFT_OK && strcmp(format, "gptq") != 0 && strcmp(format, "gptq_v2") != 0) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
@@ -31,14 +52,36 @@ static int read_format(const struct graft_config *config, struct graft_packed *p
     return status;
 }
 
+/* Where the config has the fields of the module that it calls `path`. */
+static int find_place(const struct graft_config *config, const char *path, char place[GPTQ_PLACE],
+                      struct graft_error *error) {
+    return graft_auto_round_layout(config) != NULL ? graft_auto_round_read(config, regexes, path, place, error)
+                                                   : gptq_find_place(config, regexes, path, place, error);
+}
+
+/* Without act-order, tools of today leave `g_idx` out. */
+static int describe_groups(const struct graft_sink *sink, const struct graft_packed *packed, int32_t is_ordered,
+                           struct graft_error *error) {
+    const struct graft_parameter_info info = {
+        .struct_size = sizeof info,
+        .flags = GRAFT_PARAMETER_CONTIGUOUS,
+        .name = "g_idx",
+        .rank = 1,
+        .init = is_ordered ? GRAFT_INIT_NONE : GRAFT_INIT_ABSENT,
+        .shape = {packed->in_features},
+        .dtype = GRAFT_DTYPE_I32,
+        .join = graft_join_whole(GRAFT_JOIN_EQUAL),
+    };
+    return sink->parameter(sink->data, &info, error);
+}
+
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
     struct graft_packed_linear *self = sink->keep(sink->data, sizeof *self, error); /* for `create` */
     char place[GPTQ_PLACE];
     int32_t is_ordered = 0;
     (void)cls;
-    int status =
-        self != NULL ? gptq_find_place(config, regexes, sink->config_path, place, error) : GRAFT_ERROR_INTERNAL;
+    int status = self != NULL ? find_place(config, sink->config_path, place, error) : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK) {
         status = graft_packed_sizes(config, place, args, sink->path, &self->words, error);
     }
@@ -57,22 +100,19 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     }
     const int64_t words[2] = {self->words.in_features * self->words.bits / 32, self->words.out_features};
     status = graft_packed_linear_describe(sink, self, args, words, 1, error);
-    return status == GRAFT_OK
-               ? graft_describe_joined(sink, "g_idx", 1, &self->words.in_features, GRAFT_DTYPE_I32,
-                                       GRAFT_PARAMETER_CONTIGUOUS, graft_join_whole(GRAFT_JOIN_EQUAL), error)
-               : status;
+    return status == GRAFT_OK ? describe_groups(sink, &self->words, is_ordered, error) : status;
 }
 
-/* Checks g_idx, which counts where it is not input / group_size. Of a part of the inputs it begins with a later group.
- */
+/* Checks g_idx, which counts where it is there and not input / group_size. Of a part of the inputs it begins with a
+ * later group. */
 static int read_groups(struct graft_packed_linear *linear, const struct graft_build *build, struct graft_error *error) {
     struct graft_packed *self = &linear->words;
     int in_order = 1, status = GRAFT_OK;
-    const struct graft_weight *weight = graft_build_weight(build, "g_idx", &status, error);
+    const struct graft_weight *weight = build->weight(build->data, "g_idx"); /* or NULL */
     const int32_t *g_idx = weight != NULL ? graft_weight_block(weight, 0)->data : NULL;
     int is_part = graft_args_int(build->args, "whole_in_features", self->in_features) > self->in_features;
     const int64_t first = g_idx != NULL && is_part ? g_idx[0] : 0;
-    for (int64_t i = 0; status == GRAFT_OK && i < self->in_features; i++) {
+    for (int64_t i = 0; g_idx != NULL && i < self->in_features; i++) {
         in_order &= g_idx[i] - first == i / self->group_size;
     }
     for (int64_t i = 0; status == GRAFT_OK && !in_order && i < self->in_features; i++) {
@@ -147,33 +187,45 @@ static const struct graft_parts_expert_list list = {"GPTQMoeMLP"};
 static const struct graft_class experts_class = {
     GRAFT_PARTS_CLASS("GPTQExperts", GRAFT_INTERFACE_EXPERTS, graft_parts_expert_list), .data = &list};
 
-static const char *const methods[] = {"gptq", NULL};
+static const char *const methods[] = {"gptq", GRAFT_AUTO_ROUND_METHODS, NULL};
+static const char *const gptq[] = {"gptq", NULL}, *const auto_round[] = {GRAFT_AUTO_ROUND_METHODS, NULL};
+static const char *const layouts[] = {LAYOUTS_1, LAYOUTS_2, NULL};
+static const char *const other_types[] = {GRAFT_AUTO_ROUND_OTHER_TYPES, NULL};
 static const char *const packed_tensors[] = {"qweight", "weight_packed", NULL};
 static const char *const expert_tensors[] = {"0.gate_proj.qweight", "0.w1.qweight", "0.gate_proj.weight_packed",
                                              "0.w1.weight_packed", NULL};
 
 static const struct graft_condition conditions[][2] = {
     {
-        {sizeof conditions[0][0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", methods},
+        {sizeof conditions[0][0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", gptq},
         {sizeof conditions[0][0], GRAFT_CONDITION_TENSOR, NULL, packed_tensors},
     },
     {
-        {sizeof conditions[0][0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", methods},
+        {sizeof conditions[0][0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", gptq},
         {sizeof conditions[0][0], GRAFT_CONDITION_TENSOR, NULL, expert_tensors},
     },
 };
+static const struct graft_condition packing_format[][4] = {
+    {GRAFT_AUTO_ROUND_PACKING_FORMAT(auto_round, other_types, layouts, packed_tensors)},
+    {GRAFT_AUTO_ROUND_PACKING_FORMAT(auto_round, other_types, layouts, expert_tensors)},
+};
+static const struct graft_condition backend[][5] = {
+    {GRAFT_AUTO_ROUND_BACKEND(auto_round, other_types, layouts, packed_tensors)},
+    {GRAFT_AUTO_ROUND_BACKEND(auto_round, other_types, layouts, expert_tensors)},
+};
+
+#define LINEARS(array)                                                                                          \
+    .struct_size = sizeof(struct graft_replacement), .key = GRAFT_KEY_NAME, .target = "Linear",                 \
+    .replacement = &gptq_linear_class, .conditions = (array), .n_conditions = sizeof(array) / sizeof(array)[0], \
+    .condition_stride = sizeof(array)[0]
 
 static const struct graft_replacement replacements[] = {
-    {
-        .struct_size = sizeof replacements[0],
-        .key = GRAFT_KEY_NAME,
-        .target = "Linear",
-        .replacement = &gptq_linear_class,
-        .conditions = conditions[0],
-        .n_conditions = 2,
-        .condition_stride = sizeof conditions[0][0],
-    },
+    {LINEARS(conditions[0])},
+    {LINEARS(packing_format[0])},
+    {LINEARS(backend[0])},
     {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, conditions[1])},
+    {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, packing_format[1])},
+    {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, backend[1])},
 };
 
 static const struct graft_option options[] = {
@@ -205,7 +257,7 @@ static const struct graft_plugin plugin = {
     .id = "gptq",
     .version = "1.0.0",
     .license = "Apache-2.0",
-    .description = "Linears of GPTQ checkpoints, 4 and 8 bits, multiplied from their packed form",
+    .description = "Linears of GPTQ checkpoints and AutoRound's, 4 and 8 bits, multiplied from their packed form",
     .requires_extensions = required,
     .replacements = replacements,
     .n_replacements = sizeof replacements / sizeof replacements[0],

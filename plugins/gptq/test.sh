@@ -12,9 +12,11 @@ fail() {
     exit 1
 }
 
-fresh() { # fresh: a sound checkpoint, with groups of 32 and act-order
+sound=gptq_int4_desc_act_llama
+
+fresh() { # fresh: a sound checkpoint, with groups of 32 and act-order if it is not another
     rm -rf "$scratch/model"
-    cp -r "$goldens/quantized/gptq_int4_desc_act_llama" "$scratch/model"
+    cp -r "$goldens/quantized/$sound" "$scratch/model"
     chmod -R u+w "$scratch/model"
 }
 
@@ -108,7 +110,58 @@ refused model.layers.0.mlp.up_proj qweight
 config '"bits": 4,' '"bits": 4, "dynamic": {"(": {}},'
 refused config.json
 
+echo 'AutoRound: both ways to name the layout, and what single modules have'
+sound=auto_round_gptq_mixed_llama
+fresh
+right=$(run)
+"$host" plan --plugins-dir "$plugins" --model "$scratch/model" >"$scratch/plan"
+grep -q 'is not used' "$scratch/plan" && fail 'a note on the ways that the config does not go'
+grep -q 'note .*plugin awq has no effect on this model: quantization_config.packing_format is none of "auto_round:auto_awq"' \
+    "$scratch/plan" || fail 'no note on the layout'
+same() { # same WHAT
+    [ "$(run)" = "$right" ] || fail "$1 gives another result"
+}
+config '"quant_method": "auto-round"' '"quant_method": "intel\/auto-round"'
+sed -i 's/"packing_format": "auto_round:auto_gptq"/"backend": "auto_round:gptq:exllamav2"/' "$scratch/model/config.json"
+same 'an old name of the layout'
+config '"bits": 4,' '"bits": 4, "backend": "auto_round:awq",'
+same 'a backend beside packing_format'
+config '"model\.layers\.1\.mlp' '"model.layers.9.mlp'
+same 'a pattern'
+config '"extra_config": {' '"extra_config": {"": {}, ".*_proj": {}, "mlp": {"bits": 3}, "model.layers.0.mlp.up": {"bits": 3},'
+same 'what says nothing, or means no module'
+config '"extra_config": {' '"extra_config": {"mlp.*_proj$": {"bits": 2},'
+refused config.json quantization_config.bits 'expected 4 or 8, got 2 (model.layers.0.mlp.'
+config '"extra_config": {' '"extra_config": {"model.layers.0.mlp.up_proj": {"group_size": 64},'
+refused model.layers.0.mlp.up_proj '[2, 16]'
+config '"extra_config": {' '"extra_config": {"(": {"bits": 8},'
+refused config.json
+config '"extra_config": {' '"extra_config": 4, "other": {'
+refused config.json 'quantization_config.extra_config: expected an object, got an integer'
+
+echo 'AutoRound: what is not read'
+config '"auto_round:auto_gptq"' '"auto_round:mlx"'
+refused config.json 'quantization_config.packing_format: no plugin here reads "auto_round:mlx" of quant_method "auto-round"'
+config '"packing_format"' '"packed"'
+refused config.json 'quantization_config.packing_format: missing' '"auto-round"'
+config '"packing_format": "auto_round:auto_gptq"' '"backend": "auto_round:marlin"'
+refused config.json 'quantization_config.backend: no plugin here reads "auto_round:marlin"'
+config '"packing_format": "auto_round:auto_gptq"' '"packing_format": ["auto_round"]'
+refused config.json 'quantization_config.packing_format: expected a string, got an array'
+config '"data_type": "int"' '"data_type": "mx_int"'
+refused config.json 'quantization_config.data_type: no plugin here reads "mx_int"'
+config '"data_type": "int"' '"data_type": "int_asym_dq"'
+refused config.json 'quantization_config.data_type: expected "int", got "int_asym_dq"'
+config '"bits": 4,' '"bits": 4, "act_bits": 8,'
+refused config.json 'quantization_config.act_bits: expected 16, got 8'
+config '"bits": 4,' '"bits": 4, "rotation_config": {"block_size": 32},'
+refused config.json 'quantization_config.rotation_config: not read by this plugin'
+sound=gptq_int4_desc_act_llama
+
 echo 'bad tensors'
+fresh
+LC_ALL=C sed -i 's/0\.mlp\.up_proj\.g_idx"/0.mlp.up_proj.g_idz"/' "$scratch/model/model.safetensors"
+refused model.layers.0.mlp.up_proj.g_idx
 fresh
 LC_ALL=C sed -i 's/0\.mlp\.up_proj\.scales"/0.mlp.up_proj.scalez"/' "$scratch/model/model.safetensors"
 refused model.layers.0.mlp.up_proj.scales

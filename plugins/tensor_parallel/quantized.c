@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "quantized.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "graft/packed_auto_round.h"
 
 enum { MAX_GROUP = 1 << 30 };
 
@@ -78,6 +81,23 @@ static int read_awq(const struct graft_config *config, struct quantized *quantiz
     return status == GRAFT_OK ? read_bits(config, FIELD("bits"), &quantized->output_word, error) : status;
 }
 
+/* Either of these layouts. Words are checked where they are described, but not groups of single modules. */
+static int read_auto_round(const struct graft_config *config, struct quantized *quantized, struct graft_error *error) {
+    const char *layout = graft_auto_round_layout(config), *key;
+    char field[96];
+    for (int64_t i = 0; (key = config->key(config->data, FIELD("extra_config"), i)) != NULL; i++) {
+        (void)snprintf(field, sizeof field, FIELD("extra_config.#%lld.group_size"), (long long)i);
+        if (graft_config_has(config, field)) {
+            return graft_error_set(
+                error, GRAFT_ERROR_USAGE, "tensor_parallel",
+                "Linears with groups of their own cannot be divided among processes (%s: %s, \"%s\")", config->file,
+                FIELD("extra_config"), key);
+        }
+    }
+    return layout != NULL && strstr(layout, "awq") != NULL ? read_awq(config, quantized, error)
+                                                           : read_gptq(config, quantized, error);
+}
+
 static int read_fp8(const struct graft_config *config, struct quantized *quantized, struct graft_error *error) {
     quantized->tensors = fp8;
     quantized->n = FP8_TENSORS;
@@ -123,7 +143,12 @@ int quantized_read(const struct graft_config *config, struct quantized *quantize
     static const struct {
         const char *method;
         int (*read)(const struct graft_config *config, struct quantized *quantized, struct graft_error *error);
-    } methods[] = {{"gptq", read_gptq}, {"awq", read_awq}, {"fp8", read_fp8}, {"compressed-tensors", read_compressed}};
+    } methods[] = {{"gptq", read_gptq},
+                   {"awq", read_awq},
+                   {"auto-round", read_auto_round},
+                   {"intel/auto-round", read_auto_round},
+                   {"fp8", read_fp8},
+                   {"compressed-tensors", read_compressed}};
     const char *method = NULL;
     *quantized =
         (struct quantized){.output_group = INT64_MAX, .input_group = INT64_MAX, .output_word = 1, .input_word = 1};

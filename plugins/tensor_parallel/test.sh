@@ -63,6 +63,7 @@ quantized=$goldens/../quantized
     same 2 "$quantized/gptq_int4_qwen2_moe" gptq,sequential_experts 5e-5 $prompts --dtype float32
     same 2 "$quantized/awq_int4_qwen2_moe" awq,sequential_experts 5e-5 $prompts --dtype float32
     same 2 "$quantized/awq_int4_llama" awq 5e-5 $prompts --dtype float32
+    same 2 "$quantized/auto_round_asym_qwen3_moe" gptq,sequential_experts 5e-5 $prompts --dtype float32
     same 2 "$quantized/awq_int4_llama" awq 5e-5 $prompts --dtype float32 --plugin-option awq.rows=true
     same 2 "$quantized/gptq_int4_qwen2_moe" gptq,sequential_experts 5e-5 $prompts --dtype float32 \
         --plugin-option gptq.rows=true

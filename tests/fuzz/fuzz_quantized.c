@@ -6,6 +6,7 @@
 #include "fuzz/target.h"
 
 static const char *const checkpoints[][2] = {
+    {"\"auto-round\"", GRAFT_FUZZ_MODELS "/quantized/auto_round_gptq_mixed_llama/model.safetensors"},
     {"\"awq\"", GRAFT_FUZZ_MODELS "/quantized/awq_int4_llama/model.safetensors"},
     {"\"gptq_v2\"", GRAFT_FUZZ_MODELS "/quantized/gptq_v2_int4_asym_desc_act_llama/model.safetensors"},
     {"\"Qwen2ForCausalLM\"", GRAFT_FUZZ_MODELS "/quantized/gptq_int8_qwen2/model.safetensors"},

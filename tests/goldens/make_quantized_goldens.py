@@ -3,16 +3,18 @@
     python make_quantized_goldens.py --oracle DIR [--out DIR] [NAME ...]
 
 DIR holds make_quantized.py, quant_lib.py and oracle_lib.py. Outputs are those of the dequantized weights, by the formulas
-of the methods. Float4 is packed by the library compressed-tensors, which gives the same weights, rounded to bf16, and what
-is called bnb_... by bitsandbytes, whose own weights are asserted to be these.
+of the methods. Float4 is packed by the library compressed-tensors, which gives the same weights, rounded to bf16, what is
+called bnb_... by bitsandbytes and auto_round_... by auto-round, whose own weights are asserted to be these.
 """
 import argparse
 import json
 import os
 import sys
+import tempfile
 
 import torch
-from transformers import LlamaForCausalLM, MixtralConfig, MixtralForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM
+from transformers import (LlamaForCausalLM, MixtralConfig, MixtralForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM,
+                          Qwen3MoeForCausalLM)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODEL_NAMES = {"block_sparse_moe": "mlp", "w1": "gate_proj", "w3": "up_proj", "w2": "down_proj"}
@@ -141,6 +143,80 @@ def bnb_int8_llama():
     return (LlamaForCausalLM, mq.llama(num_hidden_layers=1), 2505, "bnb_8bit", {}, bnb_json(load_in_8bit=True), dict(dtype="float16"))
 
 
+def auto_round_unpack(tensors, layout, bits):
+    """By the formula; the library's modules give the same where their scales are f32. A zero has no sign: products cannot
+    tell, and scales may be negative."""
+    from auto_round.export.export_to_awq.utils import dequantize_gemm
+    from auto_round_extension.torch import qlinear_torch, qlinear_torch_zp
+    scales = tensors["scales"].float()
+    if "awq" in layout:
+        weight = ql.awq_unpack(tensors, bits=bits)
+        size = weight.shape[1] // scales.shape[0]
+        other = dequantize_gemm(tensors["qweight"], tensors["qzeros"], scales, bits, size).t()
+    else:
+        size = tensors["qweight"].shape[0] * 32 // bits // scales.shape[0]
+        tensors = {"g_idx": torch.arange(size * scales.shape[0]) // size, **tensors}
+        weight = ql.gptq_unpack(tensors, bits=bits, v2=layout == "auto_round")
+        linear = (qlinear_torch if layout == "auto_round" else qlinear_torch_zp).QuantLinear(
+            bits, size, weight.shape[1], weight.shape[0], False)
+        linear.qweight, linear.qzeros, linear.scales = tensors["qweight"], tensors["qzeros"], scales
+        other = linear(torch.eye(weight.shape[1])).t()
+    assert torch.equal(weight, other)
+    return weight + 0.0
+
+
+def auto_round(cls, config, seed, layout, layers, dtype, note, **scheme):
+    """As the library writes a model whose weights it rounds to the nearest; its config becomes that of the case."""
+    quantization = {}
+
+    def convert(state, rules, kind, seed):
+        from auto_round import AutoRound
+        from tokenizers import Tokenizer, models
+        from transformers import PreTrainedTokenizerFast
+        model = cls(config).to(kind)
+        model.load_state_dict(state, strict=False)
+        tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.WordLevel({"a": 0}, unk_token="a")))
+        with tempfile.TemporaryDirectory() as folder:
+            AutoRound(model, tokenizer, iters=0, disable_opt_rtn=True, layer_config=json.loads(json.dumps(layers)),
+                      **scheme).quantize_and_save(folder, format=layout)
+            folder = os.path.join(folder, os.listdir(folder)[0])
+            disk = {name: tensor for file in ol.weight_files(folder) for name, tensor in ol.load_file(f"{folder}/{file}").items()}
+            with open(f"{folder}/config.json", encoding="utf-8") as f:
+                quantization.clear()
+                quantization.update(json.load(f)["quantization_config"])
+        meaning = {name: tensor.float() for name, tensor in disk.items() if name.endswith((".weight", ".bias"))}
+        modules = sorted(name[:-8] for name in disk if name.endswith(".qweight"))
+        for module in modules:
+            own = quantization.get("extra_config", {}).get(module, {})
+            tensors = {leaf: disk[f"{module}.{leaf}"] for leaf in ("qweight", "qzeros", "scales")}
+            meaning[f"{module}.weight"] = auto_round_unpack(tensors, quantization["packing_format"],
+                                                            own.get("bits", quantization["bits"]))
+        return disk, meaning, [f"{module}.weight" for module in modules]
+
+    return cls, config, seed, None, None, quantization, dict(rules=[], convert=convert, dtype=dtype, note=note)
+
+
+def auto_round_gptq_mixed_llama():
+    layers = {"layers.1.mlp": {"bits": 8, "group_size": 64}, "model.layers.0.self_attn.o_proj": {"bits": 16},
+              "lm_head": {"bits": 8}}
+    return auto_round(LlamaForCausalLM, mq.llama(hidden_size=64, intermediate_size=128, num_key_value_heads=4), 2601,
+                      "auto_round", layers, "bfloat16", "no g_idx; 8 bits by a pattern and in lm_head, a projection left alone",
+                      bits=4, group_size=32, sym=True)
+
+
+def auto_round_asym_qwen3_moe():
+    layers = {"model.layers.0.self_attn.o_proj": {"bits": 8}}
+    config = mq.qwen3_moe(hidden_size=64, head_dim=16, moe_intermediate_size=32, num_hidden_layers=1)
+    return auto_round(Qwen3MoeForCausalLM, config, 2602, "auto_round", layers, "bfloat16",
+                      "zero points as they are, a group for each row; experts one by one", bits=4, group_size=-1, sym=False)
+
+
+def auto_round_awq_llama():
+    layers = {"model.layers.0.self_attn.o_proj": {"bits": 16}}
+    return auto_round(LlamaForCausalLM, mq.llama(hidden_size=64, intermediate_size=128, num_hidden_layers=1), 2603,
+                      "auto_round:auto_awq", layers, "float16", "a projection left alone", bits=4, group_size=32, sym=False)
+
+
 def fp8_e8m0_llama():
     block = (32, 64)
     return (LlamaForCausalLM, mq.llama(intermediate_size=192, num_hidden_layers=1), 2401, "fp8_e8m0", dict(block=block),
@@ -240,7 +316,7 @@ if __name__ == "__main__":
     ql.METHODS["bnb_8bit"] = (bnb_8bit_pack, bnb_8bit_unpack)
     for make in (fp8_e8m0_llama, ct_naive_qwen2, gptq_int4_mixtral, ct_w4a16_mixtral, ct_mxfp4_llama, ct_nvfp4_qwen3,
                  ct_nvfp4_mixtral, fp8_block_mixtral, bnb_nf4_llama, bnb_nf4_double_qwen3, bnb_fp4_qwen2, bnb_nf4_mixtral,
-                 bnb_int8_llama):
+                 bnb_int8_llama, auto_round_gptq_mixed_llama, auto_round_asym_qwen3_moe, auto_round_awq_llama):
         if not options.names or make.__name__ in options.names:
             cls, config, seed, method, values, quantization, more = make()
             rules = more.pop("rules", [(mq.LINEAR, (method, values))])

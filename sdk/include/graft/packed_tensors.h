@@ -33,8 +33,8 @@ GRAFT_INLINE int graft_packed_sizes(const struct graft_config *config, const cha
         status = graft_packed_field(config, place, "bits", 1, 32, &bits, error);
     }
     if (status == GRAFT_OK && bits != 4 && bits != 8) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected 4 or 8, got %lld", bits_field,
-                                 (long long)bits);
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected 4 or 8, got %lld (%s)",
+                                 bits_field, (long long)bits, path);
     }
     if (status == GRAFT_OK) {
         status = graft_packed_field(config, place, "group_size", -1, INT32_MAX, &group_size, error);
