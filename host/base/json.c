@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -101,7 +102,11 @@ int graft_json_read(const char *path, size_t max_bytes, graft_json **document, s
     return status;
 }
 
+/* Counts what may end an iteration (graft_json_member): documents that are freed, and objects that change. */
+static atomic_uint changes;
+
 void graft_json_free(graft_json *document) {
+    atomic_fetch_add(&changes, 1);
     json_decref(document);
 }
 
@@ -181,6 +186,33 @@ int graft_json_next(const graft_json *object, void **iterator, const char **key,
     return 1;
 }
 
+/* The member that a thread was given last: going on from there spares walking to each one from the first. */
+static _Thread_local struct {
+    json_t *object;
+    void *iterator;
+    size_t i;
+    unsigned changes; /* so many when the walk began */
+} last;
+
+const graft_json *graft_json_member(const graft_json *object, size_t i, const char **key) {
+    json_t *walked = (json_t *)object;
+    const unsigned now = atomic_load(&changes);
+    if (last.object != walked || last.changes != now || last.iterator == NULL || last.i > i) {
+        last.object = walked;
+        last.iterator = json_object_iter(walked);
+        last.i = 0;
+        last.changes = now;
+    }
+    for (; last.iterator != NULL && last.i < i; last.i++) {
+        last.iterator = json_object_iter_next(walked, last.iterator);
+    }
+    if (last.iterator == NULL) {
+        return NULL;
+    }
+    *key = json_object_iter_key(last.iterator);
+    return json_object_iter_value(last.iterator);
+}
+
 const char *graft_json_other_key(const graft_json *object, const char *const *keys) {
     void *iterator = NULL;
     const char *key = NULL;
@@ -252,6 +284,7 @@ graft_json *graft_json_new_bool(int truth) {
 
 int graft_json_set_take(graft_json *object, const char *key, graft_json *value_take) {
     size_t length = strlen(key);
+    atomic_fetch_add(&changes, 1);
     if (graft_utf8_valid_prefix(key, length) == length) {
         return json_object_set_new_nocheck(object, key, value_take);
     }

@@ -11,25 +11,12 @@
 
 enum { MAX_CONFIG_BYTES = 16 << 20, MAX_KEY = 128 };
 
-/* Member number `i` of an object, in the order of the file; NULL behind the last. */
-static const graft_json *member(const graft_json *object, size_t i, const char **key) {
-    const graft_json *value = NULL;
-    void *iterator = NULL;
-    size_t k = 0;
-    while (graft_json_next(object, &iterator, key, &value)) {
-        if (k++ == i) {
-            return value;
-        }
-    }
-    return NULL;
-}
-
 static const graft_json *step(const graft_json *value, const char *part) {
     const char *key;
     if (graft_json_type(value) == GRAFT_JSON_ARRAY) {
         return graft_json_at(value, strtoul(part, NULL, 10));
     }
-    return part[0] == '#' ? member(value, strtoul(part + 1, NULL, 10), &key) : graft_json_get(value, part);
+    return part[0] == '#' ? graft_json_member(value, strtoul(part + 1, NULL, 10), &key) : graft_json_get(value, part);
 }
 
 static _Thread_local struct graft_text *noted;
@@ -110,7 +97,7 @@ static int64_t size(const void *document, const char *path) {
 
 static const char *key_at(const void *document, const char *path, int64_t i) {
     const char *key = NULL;
-    return i >= 0 && member(find(document, path), (size_t)i, &key) != NULL ? key : NULL;
+    return i >= 0 && graft_json_member(find(document, path), (size_t)i, &key) != NULL ? key : NULL;
 }
 
 static const char *spelling(const void *document, const char *path) {

@@ -90,6 +90,43 @@ static void test_order(void **state) {
     graft_json_free(document);
 }
 
+static void assert_members(const graft_json *object, const char *keys) {
+    static const size_t order[] = {0, 1, 1, 2, 0, 2, 3, 1, 2, 0};
+    const size_t n = strlen(keys);
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+        const char *key = NULL;
+        const graft_json *value = graft_json_member(object, order[i], &key);
+        assert_int_equal(value != NULL, order[i] < n);
+        assert_true(value == NULL || key[0] == keys[order[i]]);
+        assert_true(value == graft_json_get(object, key != NULL ? key : ""));
+    }
+}
+
+/* In any order, whatever was asked for before: by another object, an object that grows, one of a document that is gone.
+ */
+static void test_members(void **state) {
+    graft_json *first = parse("{\"z\": 0, \"a\": 1}"), *second = parse("{\"m\": 0, \"k\": 1, \"b\": 2}");
+    const char *key;
+    (void)state;
+    assert_members(first, "za");
+    assert_members(second, "mkb");
+    assert_non_null(graft_json_member(first, 1, &key));
+    assert_non_null(graft_json_member(second, 1, &key));
+    assert_null(graft_json_member(first, 2, &key));
+    assert_int_equal(graft_json_set_take(first, "c", graft_json_new_int(2)), 0);
+    assert_members(first, "zac");
+    assert_non_null(graft_json_member(second, 2, &key));
+    for (int i = 0; i < 3; i++) {
+        graft_json_free(second);
+        second = parse(i % 2 == 0 ? "{\"b\": 0, \"m\": 1, \"k\": 2}" : "{\"m\": 0}");
+        assert_members(second, i % 2 == 0 ? "bmk" : "m");
+        assert_int_equal(graft_json_member(second, 1, &key) != NULL, i % 2 == 0);
+    }
+    assert_members(NULL, "");
+    graft_json_free(first);
+    graft_json_free(second);
+}
+
 /* Numbers at and beyond the bounds of int64. */
 static void test_wide_integers(void **state) {
     (void)state;
@@ -296,10 +333,11 @@ static void test_out_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_getters),       cmocka_unit_test(test_types),    cmocka_unit_test(test_order),
-        cmocka_unit_test(test_wide_integers), cmocka_unit_test(test_infinity), cmocka_unit_test(test_refuses),
-        cmocka_unit_test(test_depth),         cmocka_unit_test(test_dump),     cmocka_unit_test(test_dump_reals),
-        cmocka_unit_test(test_build),         cmocka_unit_test(test_read),     cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_getters),       cmocka_unit_test(test_types),         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_members),       cmocka_unit_test(test_wide_integers), cmocka_unit_test(test_infinity),
+        cmocka_unit_test(test_refuses),       cmocka_unit_test(test_depth),         cmocka_unit_test(test_dump),
+        cmocka_unit_test(test_dump_reals),    cmocka_unit_test(test_build),         cmocka_unit_test(test_read),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
