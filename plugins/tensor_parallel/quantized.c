@@ -86,6 +86,22 @@ static int read_fp8(const struct graft_config *config, struct quantized *quantiz
                               : status;
 }
 
+/* A scale for each row. */
+static int read_fbgemm(const struct graft_config *config, struct quantized *quantized, struct graft_error *error) {
+    int status = read_fp8(config, quantized, error);
+    quantized->output_group = 1;
+    return status;
+}
+
+static int read_mxfp8(const struct graft_config *config, struct quantized *quantized, struct graft_error *error) {
+    int status = read_fp8(config, quantized, error);
+    if (!graft_config_has(config, FIELD("weight_block_size"))) {
+        quantized->output_group = 1;
+        quantized->input_group = 32;
+    }
+    return status;
+}
+
 static int is_string(const struct graft_config *config, const char *field, const char *value) {
     const char *found = config->string(config->data, field);
     return found != NULL && strcmp(found, value) == 0;
@@ -123,7 +139,12 @@ int quantized_read(const struct graft_config *config, struct quantized *quantize
     static const struct {
         const char *method;
         int (*read)(const struct graft_config *config, struct quantized *quantized, struct graft_error *error);
-    } methods[] = {{"gptq", read_gptq}, {"awq", read_awq}, {"fp8", read_fp8}, {"compressed-tensors", read_compressed}};
+    } methods[] = {{"gptq", read_gptq},
+                   {"awq", read_awq},
+                   {"fp8", read_fp8},
+                   {"fbgemm_fp8", read_fbgemm},
+                   {"mxfp8", read_mxfp8},
+                   {"compressed-tensors", read_compressed}};
     const char *method = NULL;
     *quantized =
         (struct quantized){.output_group = INT64_MAX, .input_group = INT64_MAX, .output_word = 1, .input_word = 1};

@@ -3,8 +3,9 @@
     python make_quantized_goldens.py --oracle DIR [--out DIR] [NAME ...]
 
 DIR holds make_quantized.py, quant_lib.py and oracle_lib.py. Outputs are those of the dequantized weights, by the formulas
-of the methods. Float4 is packed by the library compressed-tensors, which gives the same weights, rounded to bf16, and what
-is called bnb_... by bitsandbytes, whose own weights are asserted to be these.
+of the methods. Float4 is packed by the library compressed-tensors, which gives the same weights, rounded to bf16; what is
+called bnb_... by bitsandbytes, whose own weights are asserted to be these, as those of
+transformers for mxfp8_... and fbgemm_....
 """
 import argparse
 import json
@@ -12,7 +13,7 @@ import os
 import sys
 
 import torch
-from transformers import LlamaForCausalLM, MixtralConfig, MixtralForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM
+from transformers import (LlamaForCausalLM, MixtralConfig, MixtralForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODEL_NAMES = {"block_sparse_moe": "mlp", "w1": "gate_proj", "w3": "up_proj", "w2": "down_proj"}
@@ -105,6 +106,31 @@ def bnb_8bit_unpack(tensors, **_):
     return tensors["weight"].float() * (tensors["SCB"] / 127)[:, None]
 
 
+def as_transformers(tensors, weight):
+    """The weight, which transformers makes of the tensors as well."""
+    from transformers.integrations.finegrained_fp8 import Fp8Dequantize
+    scales = next(tensor for name, tensor in tensors.items() if name.startswith("weight_scale"))
+    assert torch.equal(Fp8Dequantize(None)._dequantize_one(tensors["weight"], scales, torch.float32), weight)
+    return weight
+
+
+def fbgemm_unpack(tensors, **_):
+    return as_transformers(tensors, ql.ct_fp8_unpack(tensors))
+
+
+def mxfp8_pack(weight, gen=None):
+    """Powers of two for 32 inputs of a row, as their exponents."""
+    groups = weight.unflatten(1, (-1, 32))
+    exponents = torch.ceil(torch.log2(groups.abs().amax(-1) / ql.F8_MAX))
+    codes = (groups * torch.exp2(-exponents)[..., None]).flatten(1).to(ql.F8)
+    return {"weight": codes, "weight_scale_inv": (exponents + 127).to(torch.uint8)}
+
+
+def mxfp8_unpack(tensors, **_):
+    scales = torch.exp2(tensors["weight_scale_inv"].float() - 127)
+    return as_transformers(tensors, tensors["weight"].float() * scales.repeat_interleave(32, 1))
+
+
 def bnb_json(**more):
     from transformers import BitsAndBytesConfig
     return json.loads(BitsAndBytesConfig(**more).to_json_string(use_diff=False))
@@ -146,6 +172,31 @@ def fp8_e8m0_llama():
     return (LlamaForCausalLM, mq.llama(intermediate_size=192, num_hidden_layers=1), 2401, "fp8_e8m0", dict(block=block),
             mq.fp8_json(weight_block_size=list(block), scale_fmt="ue8m0"),
             dict(dtype="bfloat16", note="scales are powers of two, stored as F8_E8M0; blocks end with every projection"))
+
+
+def with_f32_biases(state, rules, dtype, seed):
+    disk, meaning, done = ql.quantize_state(state, rules, dtype, seed)
+    for name in state:
+        if name.endswith(".bias"):
+            disk[name] = meaning[name] = state[name].float()
+    return disk, meaning, done
+
+
+def fbgemm_fp8_llama():
+    plain = [f"model.layers.1.self_attn.{p}_proj" for p in "qkvo"]
+    rules = [(r"layers\.1\.self_attn", None), (r"down_proj$", ("fbgemm_fp8", dict(scale_dtype=torch.bfloat16))),
+             (mq.LINEAR, ("fbgemm_fp8", dict(scale_dtype=torch.float32)))]
+    return (LlamaForCausalLM, mq.llama(hidden_size=64, intermediate_size=112, mlp_bias=True), 2403, None, None,
+            {"activation_scale_ub": 1200.0, "modules_to_not_convert": ["lm_head"] + plain, "quant_method": "fbgemm_fp8"},
+            dict(rules=rules, convert=with_f32_biases, dtype="bfloat16",
+                 note="a scale for each row, of down_proj in bfloat16; attention of layer 1 is not quantized; biases of the MLP"))
+
+
+def mxfp8_qwen3():
+    return (Qwen3ForCausalLM, mq.qwen3(hidden_size=64, intermediate_size=128, head_dim=16), 2404, "mxfp8", {},
+            {"activation_scheme": "dynamic", "modules_to_not_convert": ["lm_head"], "quant_method": "mxfp8",
+             "scale_fmt": "ue8m0", "weight_block_size": [1, 32]},
+            dict(dtype="bfloat16", note="a power of two for 32 inputs, stored as its exponent in a byte"))
 
 
 def ct_naive_qwen2():
@@ -238,9 +289,11 @@ if __name__ == "__main__":
     ql.METHODS["ct_float4"] = (float4_pack, float4_unpack)
     ql.METHODS["bnb_4bit"] = (bnb_4bit_pack, bnb_4bit_unpack)
     ql.METHODS["bnb_8bit"] = (bnb_8bit_pack, bnb_8bit_unpack)
+    ql.METHODS["fbgemm_fp8"] = (ql.ct_fp8_pack, fbgemm_unpack)
+    ql.METHODS["mxfp8"] = (mxfp8_pack, mxfp8_unpack)
     for make in (fp8_e8m0_llama, ct_naive_qwen2, gptq_int4_mixtral, ct_w4a16_mixtral, ct_mxfp4_llama, ct_nvfp4_qwen3,
                  ct_nvfp4_mixtral, fp8_block_mixtral, bnb_nf4_llama, bnb_nf4_double_qwen3, bnb_fp4_qwen2, bnb_nf4_mixtral,
-                 bnb_int8_llama):
+                 bnb_int8_llama, fbgemm_fp8_llama, mxfp8_qwen3):
         if not options.names or make.__name__ in options.names:
             cls, config, seed, method, values, quantization, more = make()
             rules = more.pop("rules", [(mq.LINEAR, (method, values))])
