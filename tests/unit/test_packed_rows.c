@@ -96,7 +96,8 @@ static float scale_at(const struct graft_packed_rows *rows, int64_t row, int64_t
         return ldexpf(1.0F, ((const unsigned char *)data)[at] - 127);
     }
     if (block->dtype == GRAFT_DTYPE_F8_E4M3) {
-        return float8(((const unsigned char *)data)[at]) / rows->divisor;
+        const float scale = float8(((const unsigned char *)data)[at]);
+        return rows->factor != 0.0F ? scale * rows->factor : scale / rows->divisor;
     }
     const uint16_t half = ((const uint16_t *)data)[at];
     if (block->dtype == GRAFT_DTYPE_BF16) {
@@ -335,6 +336,7 @@ static void set_up(struct trial *trial, const struct cut *cut, int32_t kind, gra
     rows->groups = graft_packed_rows_blocks(cut->in, cut->group_size);
     rows->zero = kind == GRAFT_ROW_KIND_UINT4 ? 8 : kind == GRAFT_ROW_KIND_UINT8 ? 128 : 0;
     rows->divisor = 1.7F;
+    rows->factor = cut->out % 4 == 0 ? 0.3F : 0.0F;
     const int64_t scale_rows = graft_packed_rows_blocks(cut->out, cut->block_rows);
     set_weight(trial, 0, cut->out, rows->row_bytes, GRAFT_DTYPE_U8);
     set_weight(trial, 1, scale_rows, rows->groups * scale_size(scales), scales);

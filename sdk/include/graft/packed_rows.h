@@ -55,8 +55,11 @@ struct graft_packed_rows {
     const int32_t *zeros;                        /* [ceil(out_features * bits / 32), groups], words along outputs */
     const struct graft_weight *codes;            /* [out_features, ..] */
     const struct graft_weight *scales;           /* [ceil(out_features / block_rows), groups] F32, F16, BF16 or, as
-                                                    U8, E8M0: 2^(byte - 127); or F8_E4M3, over `divisor` */
+                                                    U8, E8M0: 2^(byte - 127); or F8_E4M3, over `divisor`, or
+                                                    times `factor` */
     const struct graft_weight *bias;             /* [out_features]; NULL: none */
+    float factor;                                /* likewise; 0: there is a divisor */
+    uint32_t reserved;                           /* 0 */
 };
 
 /* One for each instruction set. */
@@ -90,7 +93,7 @@ struct graft_packed_rows_work {
     const float *bias;                    /* [out_features]; NULL: there is none */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_packed_rows, 112);
+GRAFT_ASSERT_SIZE(struct graft_packed_rows, 120);
 GRAFT_ASSERT_SIZE(struct graft_packed_rows_loops, 56);
 GRAFT_ASSERT_SIZE(struct graft_packed_rows_work, 56);
 
