@@ -107,6 +107,22 @@ static int is_string(const struct graft_config *config, const char *field, const
     return found != NULL && strcmp(found, value) == 0;
 }
 
+static int read_modelopt(const struct graft_config *config, struct quantized *quantized, struct graft_error *error) {
+    quantized->tensors = fp8;
+    quantized->n = FP8_TENSORS;
+    if (is_string(config, FIELD("quant_algo"), "MIXED_PRECISION")) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "tensor_parallel",
+                               "Linears quantized in several ways cannot be divided among processes (%s: %s)",
+                               config->file, FIELD("quant_algo"));
+    }
+    if (!is_string(config, FIELD("quant_algo"), "FP8")) {
+        quantized->output_group = 1;
+        quantized->input_group = 16;
+        quantized->input_word = 2;
+    }
+    return GRAFT_OK;
+}
+
 static int read_compressed(const struct graft_config *config, struct quantized *quantized, struct graft_error *error) {
     int64_t groups = config->size(config->data, FIELD("config_groups"));
     int status = GRAFT_OK;
@@ -144,6 +160,7 @@ int quantized_read(const struct graft_config *config, struct quantized *quantize
                    {"fp8", read_fp8},
                    {"fbgemm_fp8", read_fbgemm},
                    {"mxfp8", read_mxfp8},
+                   {"modelopt", read_modelopt},
                    {"compressed-tensors", read_compressed}};
     const char *method = NULL;
     *quantized =
