@@ -138,15 +138,19 @@ GRAFT_INLINE int graft_packed_rows_sizes(const struct graft_args *args, const ch
                               : status;
 }
 
-/* [load] Describes the sizes and the bias of a module, which the checkpoint may have without the architecture. */
+/* [load] Describes the sizes and the bias of a module, which the checkpoint may have without the architecture. Where a
+ * class above has but some of the inputs read, it adds the bias to the sum (linear.h). */
 GRAFT_INLINE int graft_packed_rows_describe(const struct graft_sink *sink, const struct graft_packed_rows *self,
                                             const struct graft_args *args, struct graft_error *error) {
+    const int32_t is_part = graft_args_int(args, "whole_in_features", self->in_features) > self->in_features;
     int32_t bias = graft_args_int(args, "bias", 1) != 0 ? GRAFT_INIT_NONE : GRAFT_INIT_ABSENT;
     int status = graft_describe_number(sink, "in_features", self->in_features, error);
     if (status == GRAFT_OK) {
         status = graft_describe_number(sink, "out_features", self->out_features, error);
     }
-    return status == GRAFT_OK ? graft_describe_parameter(sink, "bias", 1, &self->out_features, 0, bias, error) : status;
+    return status == GRAFT_OK && !is_part
+               ? graft_describe_parameter(sink, "bias", 1, &self->out_features, 0, bias, error)
+               : status;
 }
 
 /* [load] Describes the codes, a row for each output: in one block, or in several, as joined projections have them. */
