@@ -69,6 +69,12 @@ static int is_made(const struct joining *joining, const char *name) {
     return 0;
 }
 
+/* Whether only some of the parts may have it, as only keys and values have scales for their cache. */
+static int may_be_of_some(const struct graft_parameter *parameter) {
+    return parameter->init == GRAFT_INIT_ABSENT && parameter->join.kind == GRAFT_JOIN_EACH &&
+           (parameter->flags & GRAFT_PARAMETER_ANY_LENGTH) != 0;
+}
+
 static int is_complete(struct joining *joining, const char *name) {
     size_t with = 0;
     while (joining->views[with] == NULL) {
@@ -132,7 +138,7 @@ static int are_equal(struct joining *joining, const char *name) {
 
 /* Whether the tensors found join; if not, the reason is told. */
 static int fits(struct joining *joining, const struct graft_parameter *parameter, const char *name) {
-    if (!is_complete(joining, name)) {
+    if (!may_be_of_some(parameter) && !is_complete(joining, name)) {
         return 0;
     }
     switch (parameter->join.kind) {
@@ -151,16 +157,18 @@ static int fits(struct joining *joining, const struct graft_parameter *parameter
 /* A conversion of the owner's that joins what the parts call `name`. */
 static int derive(struct joining *joining, const struct graft_parameter *parameter, const char *name) {
     const struct graft_node_join *join = joining->join;
-    struct graft_derived *derived = graft_node_derive(join->owner, joining->n);
-    int failed = derived == NULL;
-    for (size_t i = 0; i < joining->n && !failed; i++) {
-        derived->sources[i] = graft_format("%s.%s", join->names[i], name);
-        failed = derived->sources[i] == NULL;
+    struct graft_derived *derived = graft_node_derive(join->owner, find(joining, name));
+    int is_scalar = 0, failed = derived == NULL;
+    for (size_t i = 0, n = 0; i < joining->n && !failed; i++) {
+        if (joining->views[i] != NULL) {
+            is_scalar = joining->views[i]->rank == 0; /* stacks of one are vectors, which join */
+            derived->sources[n] = graft_format("%s.%s", join->names[i], name);
+            failed = derived->sources[n++] == NULL;
+        }
     }
     if (failed || (derived->target = graft_format("%.*s.%s", (int)join->name_length, join->name, name)) == NULL) {
         return -1;
     }
-    const int is_scalar = joining->views[0]->rank == 0; /* stacks of one are vectors, which join */
     const int32_t dim = parameter->join.kind == GRAFT_JOIN_ROWS ? parameter->join.dim : 0;
     derived->operations[0] =
         (struct graft_operation){.struct_size = sizeof derived->operations[0], .kind = GRAFT_OP_MERGE_MODULELIST};

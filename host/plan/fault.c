@@ -3,7 +3,9 @@
  * unused. */
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "config/quantization.h"
 #include "plan/lookup.h"
@@ -82,11 +84,26 @@ static int add_neighbours(const struct graft_plan *plan, const struct graft_node
     return status;
 }
 
+/* Where Model Optimizer says how it quantized weights; its older versions, only there. */
+static const char model_optimizer_file[] = "hf_quant_config.json";
+
+static int has_file(const struct graft_plan *plan, const char *name) {
+    char *path = graft_path_join(graft_checkpoint_directory(plan->checkpoint), name);
+    int has = path != NULL && graft_file_exists(path);
+    graft_free(path);
+    return has;
+}
+
 static void add_quantization(const struct graft_plan *plan, struct graft_text *text) {
     const struct graft_config *config = plan->tree->config != NULL ? &plan->tree->config->view : NULL;
     const char *field = config != NULL ? graft_quantization_field(config) : NULL;
     if (field != NULL) {
         graft_text_printf(text, "; config.json has a %s", field);
+    } else if (has_file(plan, model_optimizer_file)) {
+        graft_text_printf(text,
+                          "; %s says how weights are quantized, but config.json has no quantization_config, with "
+                          "quant_method \"modelopt\" and the quant_algo from there",
+                          model_optimizer_file);
     }
 }
 

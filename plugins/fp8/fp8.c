@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Linears of FP8 checkpoints (quant_method "fp8"): F8_E4M3 weights, read where they lie in the file, times a scale for
- * each block of `weight_block_size`, or one for all of a weight. The last blocks of rows and columns may be smaller.
- * Activations stay as they are: the scale that a checkpoint may have for them is kept and not used.
+ * Linears of FP8 checkpoints (quant_method "fp8", "fbgemm_fp8" and "mxfp8"): F8_E4M3 weights, read where they lie in
+ * the file, times a scale for each block of `weight_block_size`, each row, or all of a weight. The last blocks of rows
+ * and columns may be smaller. Activations stay as they are: the scale that a checkpoint may have for them is kept and
+ * not used.
  */
 #include <stdlib.h>
 
@@ -10,9 +11,16 @@
 #include "graft/packed_rows.h"
 #include "graft/plugin.h"
 
-enum { MAX_SIZE = 1 << 30 };
+enum { MAX_SIZE = 1 << 30, MX_GROUP = 32 };
 
 #define FIELD(name) "quantization_config." name
+
+static const char *const methods[] = {"fp8", "fbgemm_fp8", "mxfp8", NULL};
+
+static int is_method(const struct graft_config *config, const char *name) {
+    const char *method = config->string(config->data, FIELD("quant_method"));
+    return method != NULL && strcmp(method, name) == 0;
+}
 
 /* Refuses a string of config.json that is none of two. */
 static int check_string(const struct graft_config *config, const char *field, const char *one, const char *two,
@@ -25,6 +33,13 @@ static int check_string(const struct graft_config *config, const char *field, co
                : status;
 }
 
+/* What shares a scale where no field says it: inputs by 32, rows, or all. */
+static void set_blocks(const struct graft_config *config, struct graft_packed_rows *self) {
+    const int is_mx = is_method(config, "mxfp8");
+    self->block_rows = is_mx || is_method(config, "fbgemm_fp8") ? 1 : self->out_features;
+    self->group_size = is_mx ? MX_GROUP : self->in_features;
+}
+
 static int read_config(const struct graft_config *config, struct graft_packed_rows *self, struct graft_error *error) {
     static const char field[] = FIELD("weight_block_size");
     int status = check_string(config, FIELD("fmt"), "e4m3", "float8_e4m3fn", error);
@@ -32,8 +47,7 @@ static int read_config(const struct graft_config *config, struct graft_packed_ro
         status = check_string(config, FIELD("activation_scheme"), "dynamic", "static", error);
     }
     if (status != GRAFT_OK || !graft_config_has(config, field)) {
-        self->block_rows = self->out_features;
-        self->group_size = self->in_features;
+        set_blocks(config, self);
         return status;
     }
     if (config->kind(config->data, field) != GRAFT_FIELD_ARRAY || config->size(config->data, field) != 2) {
@@ -50,14 +64,22 @@ static int is_static(const struct graft_config *config) {
     return scheme != NULL && strcmp(scheme, "static") == 0;
 }
 
-/* `weight_scale_inv` has two dimensions where there are blocks, be it a single one. */
+/* `weight_scale_inv` has two dimensions where there are blocks, be it a single one; of MXFP8 it is E8M0. */
+static int describe_scales(const struct graft_sink *sink, const struct graft_config *config,
+                           const struct graft_packed_rows *self, struct graft_error *error) {
+    const int64_t shape[2] = {graft_packed_rows_blocks(self->out_features, self->block_rows), self->groups};
+    const int is_one = is_method(config, "fp8") && !graft_config_has(config, FIELD("weight_block_size"));
+    return is_method(config, "mxfp8") ? graft_describe_joined(sink, "weight_scale_inv", 2, shape, GRAFT_DTYPE_U8, 0,
+                                                              graft_join_rows(0, self->block_rows), error)
+                                      : graft_packed_rows_scales(sink, "weight_scale_inv", self, is_one, error);
+}
+
 static int describe_tensors(const struct graft_sink *sink, const struct graft_config *config,
                             const struct graft_packed_rows *self, struct graft_error *error) {
-    const int has_blocks = graft_config_has(config, FIELD("weight_block_size"));
     int status =
         graft_packed_rows_codes(sink, "weight", self->out_features, self->in_features, GRAFT_DTYPE_F8_E4M3, error);
     if (status == GRAFT_OK) {
-        status = graft_packed_rows_scales(sink, "weight_scale_inv", self, !has_blocks, error);
+        status = describe_scales(sink, config, self, error);
     }
     return status == GRAFT_OK && is_static(config) ? graft_packed_rows_input_scale(sink, "activation_scale", error)
                                                    : status;
@@ -133,7 +155,6 @@ static const struct graft_parts_expert_list list = {"FP8MoeMLP"};
 static const struct graft_class experts_class = {
     GRAFT_PARTS_CLASS("FP8Experts", GRAFT_INTERFACE_EXPERTS, graft_parts_expert_list), .data = &list};
 
-static const char *const methods[] = {"fp8", NULL};
 static const char *const scales[] = {"weight_scale_inv", "weight_scale", NULL};
 
 static const char *const expert_scales[] = {"0.gate_proj.weight_scale_inv", "0.gate_proj.weight_scale",
@@ -168,7 +189,7 @@ static const struct graft_plugin plugin = {
     .id = "fp8",
     .version = "1.0.0",
     .license = "Apache-2.0",
-    .description = "Linears of FP8 checkpoints, scaled by blocks or as a whole, multiplied as they are stored",
+    .description = "Linears of FP8 checkpoints, scaled by blocks, rows or as a whole, multiplied as they are stored",
     .replacements = replacements,
     .n_replacements = sizeof replacements / sizeof replacements[0],
     .replacement_stride = sizeof replacements[0],

@@ -112,3 +112,32 @@ refused model.layers.0.mlp.up_proj.weight F8_E4M3
 fresh
 rename '0\.mlp\.up_proj\.weight"' '0.mlp.up_proj.wait"  '
 refused model.layers.0.mlp.up_proj.weight
+
+echo 'a scale for each row'
+fresh fbgemm_fp8_llama
+one=$(run --threads 1)
+[ "$one" = "$(run --threads 3)" ] || fail 'differs with the number of threads'
+rename '\(0\.mlp\.up_proj\.weight_scale":{[^}]*\)\[112,1]' '\1[1,112]'
+refused model.layers.0.mlp.up_proj.weight_scale_inv '[112, 1]' '[1, 112]'
+fresh fbgemm_fp8_llama
+rename '\(0\.mlp\.up_proj\.weight_scale":{[^}]*\)F32' '\1I32'
+refused model.layers.0.mlp.up_proj.weight_scale 'type I32'
+fresh fbgemm_fp8_llama
+rename '0\.mlp\.up_proj\.weight_scale"' '0.mlp.up_proj.weight_scole"'
+refused model.layers.0.mlp.up_proj.weight F8_E4M3
+
+echo 'a byte for 32 inputs, whether a field says so or not'
+fresh mxfp8_qwen3
+one=$(run)
+tr -d '\n' <"$scratch/model/config.json" | sed 's/"weight_block_size": \[[^]]*]/"weight_block_size": null/' >"$scratch/edited"
+grep -qF '"weight_block_size": null' "$scratch/edited" || fail 'weight_block_size is not in config.json'
+cp "$scratch/edited" "$scratch/model/config.json"
+[ "$one" = "$(run)" ] || fail 'differs without weight_block_size'
+rename '\(0\.mlp\.up_proj\.weight_scale_inv":{[^}]*\)\[128,2]' '\1[64,4] '
+refused model.layers.0.mlp.up_proj.weight_scale_inv '[128, 2]' '[64, 4]'
+fresh mxfp8_qwen3
+rename '\(0\.mlp\.up_proj\.weight_scale_inv":{[^}]*\)U8' '\1I8'
+refused model.layers.0.mlp.up_proj.weight_scale_inv 'type I8, expected U8'
+fresh mxfp8_qwen3
+rename '0\.mlp\.up_proj\.weight_scale_inv"' '0.mlp.up_proj.weight_scale_out"'
+refused model.layers.0.mlp.up_proj.weight F8_E4M3

@@ -27,7 +27,7 @@ struct linear {
 
 /* --- What the module inside has --- */
 
-/* The bias is added here, to the sum. */
+/* The bias is added here, to the sum. A quantized module may have one that the architecture has not. */
 static int describe_sum(const struct graft_args *args, const struct graft_sink *sink, const struct quantized *quantized,
                         struct kept *kept, struct graft_error *error) {
     const struct graft_parallel *ranks = tensor_parallel_ranks();
@@ -50,8 +50,10 @@ static int describe_sum(const struct graft_args *args, const struct graft_sink *
     if (status == GRAFT_OK) {
         status = sink->super(sink->data, &given, error);
     }
-    return status == GRAFT_OK && graft_args_int(args, "bias", 1) != 0
-               ? graft_describe_parameter(sink, "bias", 1, &kept->out_features, 0, GRAFT_INIT_NONE, error)
+    const int32_t has_bias = graft_args_int(args, "bias", 1) != 0;
+    return status == GRAFT_OK && (has_bias || quantized->n > 0)
+               ? graft_describe_parameter(sink, "bias", 1, &kept->out_features, 0,
+                                          has_bias ? GRAFT_INIT_NONE : GRAFT_INIT_ABSENT, error)
                : status;
 }
 

@@ -106,9 +106,41 @@ static int read_fp8(const struct graft_config *config, struct quantized *quantiz
                               : status;
 }
 
+/* A scale for each row. */
+static int read_fbgemm(const struct graft_config *config, struct quantized *quantized, struct graft_error *error) {
+    int status = read_fp8(config, quantized, error);
+    quantized->output_group = 1;
+    return status;
+}
+
+static int read_mxfp8(const struct graft_config *config, struct quantized *quantized, struct graft_error *error) {
+    int status = read_fp8(config, quantized, error);
+    if (!graft_config_has(config, FIELD("weight_block_size"))) {
+        quantized->output_group = 1;
+        quantized->input_group = 32;
+    }
+    return status;
+}
+
 static int is_string(const struct graft_config *config, const char *field, const char *value) {
     const char *found = config->string(config->data, field);
     return found != NULL && strcmp(found, value) == 0;
+}
+
+static int read_modelopt(const struct graft_config *config, struct quantized *quantized, struct graft_error *error) {
+    quantized->tensors = fp8;
+    quantized->n = FP8_TENSORS;
+    if (is_string(config, FIELD("quant_algo"), "MIXED_PRECISION")) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "tensor_parallel",
+                               "Linears quantized in several ways cannot be divided among processes (%s: %s)",
+                               config->file, FIELD("quant_algo"));
+    }
+    if (!is_string(config, FIELD("quant_algo"), "FP8")) {
+        quantized->output_group = 1;
+        quantized->input_group = 16;
+        quantized->input_word = 2;
+    }
+    return GRAFT_OK;
 }
 
 static int read_compressed(const struct graft_config *config, struct quantized *quantized, struct graft_error *error) {
@@ -148,6 +180,9 @@ int quantized_read(const struct graft_config *config, struct quantized *quantize
                    {"auto-round", read_auto_round},
                    {"intel/auto-round", read_auto_round},
                    {"fp8", read_fp8},
+                   {"fbgemm_fp8", read_fbgemm},
+                   {"mxfp8", read_mxfp8},
+                   {"modelopt", read_modelopt},
                    {"compressed-tensors", read_compressed}};
     const char *method = NULL;
     *quantized =

@@ -75,6 +75,9 @@ quantized=$goldens/../quantized
     same 2 "$quantized/ct_fp8_static_llama" compressed_tensors 5e-5 $prompts --dtype float32
     same 2 "$quantized/ct_w8a8_int8_llama" compressed_tensors 5e-5 $prompts --dtype float32
     same 2 "$quantized/ct_nvfp4_qwen3" compressed_tensors 5e-5 $prompts --dtype float32
+    same 2 "$quantized/fbgemm_fp8_llama" fp8 5e-5 $prompts --dtype float32
+    same 2 "$quantized/mxfp8_qwen3" fp8 5e-5 $prompts --dtype float32
+    same 2 "$quantized/modelopt_nvfp4_qwen3_moe" modelopt 5e-5 $prompts --dtype float32
 }
 
 # What fused_qkv would join of them is no longer what the checkpoint has: it leaves these attentions alone, and says so.

@@ -13,6 +13,8 @@ static const char *const checkpoints[][2] = {
     {"\"nvfp4-pack-quantized\"", GRAFT_FUZZ_MODELS "/quantized/ct_nvfp4_qwen3/model.safetensors"},
     {"\"compressed-tensors\"", GRAFT_FUZZ_MODELS "/quantized/ct_mixed_qwen3/model.safetensors"},
     {"\"fp8\"", GRAFT_FUZZ_MODELS "/quantized/fp8_e8m0_llama/model.safetensors"},
+    {"\"mxfp8\"", GRAFT_FUZZ_MODELS "/quantized/mxfp8_qwen3/model.safetensors"},
+    {"\"modelopt\"", GRAFT_FUZZ_MODELS "/quantized/modelopt_nvfp4_qwen3_moe/model.safetensors"},
     {"", GRAFT_FUZZ_MODELS "/quantized/gptq_int4_desc_act_llama/model.safetensors"},
 };
 

@@ -3,8 +3,9 @@
     python make_quantized_goldens.py --oracle DIR [--out DIR] [NAME ...]
 
 DIR holds make_quantized.py, quant_lib.py and oracle_lib.py. Outputs are those of the dequantized weights, by the formulas
-of the methods. Float4 is packed by the library compressed-tensors, which gives the same weights, rounded to bf16, what is
-called bnb_... by bitsandbytes and auto_round_... by auto-round, whose own weights are asserted to be these.
+of the methods. Float4 is packed by the library compressed-tensors, which gives the same weights, rounded to bf16; what is
+called bnb_... by bitsandbytes, auto_round_... by auto-round and modelopt_... by nvidia-modelopt, whose own weights are
+asserted to be these, as those of transformers for mxfp8_... and fbgemm_....
 """
 import argparse
 import json
@@ -105,6 +106,82 @@ def bnb_8bit_pack(weight, gen=None):
 
 def bnb_8bit_unpack(tensors, **_):
     return tensors["weight"].float() * (tensors["SCB"] / 127)[:, None]
+
+
+def as_transformers(tensors, weight):
+    """The weight, which transformers makes of the tensors as well."""
+    from transformers.integrations.finegrained_fp8 import Fp8Dequantize
+    scales = next(tensor for name, tensor in tensors.items() if name.startswith("weight_scale"))
+    assert torch.equal(Fp8Dequantize(None)._dequantize_one(tensors["weight"], scales, torch.float32), weight)
+    return weight
+
+
+def fbgemm_unpack(tensors, **_):
+    return as_transformers(tensors, ql.ct_fp8_unpack(tensors))
+
+
+def mxfp8_pack(weight, gen=None):
+    """Powers of two for 32 inputs of a row, as their exponents."""
+    groups = weight.unflatten(1, (-1, 32))
+    exponents = torch.ceil(torch.log2(groups.abs().amax(-1) / ql.F8_MAX))
+    codes = (groups * torch.exp2(-exponents)[..., None]).flatten(1).to(ql.F8)
+    return {"weight": codes, "weight_scale_inv": (exponents + 127).to(torch.uint8)}
+
+
+def mxfp8_unpack(tensors, **_):
+    scales = torch.exp2(tensors["weight_scale_inv"].float() - 127)
+    return as_transformers(tensors, tensors["weight"].float() * scales.repeat_interleave(32, 1))
+
+
+def modelopt_scales(gen, cache):
+    """Those of activations and of the cache of keys or values, which the golden does not use."""
+    names = ["input_scale"] + ([cache] if cache is not None else [])
+    return {name: (0.01 + 0.01 * torch.rand((), generator=gen)) for name in names}
+
+
+def modelopt_fp8_pack(weight, largest=None, cache=None, gen=None):
+    """`largest` is what weights with one scale are taken to reach."""
+    from modelopt.torch.export import quant_utils
+    top = weight.abs().max() if largest is None else torch.tensor(largest)
+    assert top >= weight.abs().max(), weight.abs().max()
+    packed = {"weight": quant_utils.to_quantized_weight(weight, top / ql.F8_MAX, "fp8"), "weight_scale": top / ql.F8_MAX}
+    theirs = quant_utils.from_quantized_weight(packed["weight"], packed["weight_scale"], "fp8", torch.float32)
+    assert torch.equal(theirs, ql.ct_fp8_unpack(packed))
+    return {**packed, **modelopt_scales(gen, cache)}
+
+
+def modelopt_nvfp4_pack(weight, largest=None, cache=None, gen=None):
+    from modelopt.torch.quantization.qtensor import NVFP4QTensor
+    top = weight.abs().max() if largest is None else torch.tensor(largest)
+    assert top >= weight.abs().max(), weight.abs().max()
+    codes, scales, factor = NVFP4QTensor.quantize(weight.clone(), 16, weights_scaling_factor_2=top / (6 * ql.F8_MAX))
+    packed = {"weight": codes._quantized_data, "weight_scale": scales, "weight_scale_2": factor}
+    theirs = codes.dequantize(torch.float32, scale=scales, double_scale=factor, block_sizes={-1: 16})
+    assert torch.equal(theirs, modelopt_nvfp4_unpack(packed))
+    return {**packed, **modelopt_scales(gen, cache)}
+
+
+def modelopt_nvfp4_unpack(tensors, **_):
+    """A zero has no sign: products cannot tell."""
+    values = torch.tensor(ql.FP4_VALUES + tuple(0.0 - v for v in ql.FP4_VALUES))
+    codes = torch.stack([tensors["weight"] & 15, tensors["weight"] >> 4], -1).flatten(-2)
+    return values[codes.long()] * (tensors["weight_scale"].float() * tensors["weight_scale_2"]).repeat_interleave(16, 1)
+
+
+def modelopt_json(**more):
+    """As the library writes it into config.json."""
+    from modelopt.torch.export.convert_hf_config import convert_hf_quant_config_format
+    details = {"kv_cache_quant_algo": "FP8", "exclude_modules": ["lm_head", "model.embed_tokens"], **more}
+    return convert_hf_quant_config_format({"producer": {"name": "modelopt", "version": "0.47.0"}, "quantization": details})
+
+
+def modelopt_rules(method, first):
+    """Projections of layer 0 have one scale, or one factor; the others each its own."""
+    rules = [(r"mlp\.gate$", None)]
+    for layer, options in ((r"layers\.0\.self_attn\.", dict(largest=first)), ("", {})):
+        rules += [(layer + r".*k_proj$", (method, dict(cache="k_scale", **options))),
+                  (layer + r".*v_proj$", (method, dict(cache="v_scale", **options))), (layer + mq.LINEAR, (method, options))]
+    return rules
 
 
 def bnb_json(**more):
@@ -224,6 +301,47 @@ def fp8_e8m0_llama():
             dict(dtype="bfloat16", note="scales are powers of two, stored as F8_E8M0; blocks end with every projection"))
 
 
+def with_f32_biases(state, rules, dtype, seed):
+    disk, meaning, done = ql.quantize_state(state, rules, dtype, seed)
+    for name in state:
+        if name.endswith(".bias"):
+            disk[name] = meaning[name] = state[name].float()
+    return disk, meaning, done
+
+
+def fbgemm_fp8_llama():
+    plain = [f"model.layers.1.self_attn.{p}_proj" for p in "qkvo"]
+    rules = [(r"layers\.1\.self_attn", None), (r"down_proj$", ("fbgemm_fp8", dict(scale_dtype=torch.bfloat16))),
+             (mq.LINEAR, ("fbgemm_fp8", dict(scale_dtype=torch.float32)))]
+    return (LlamaForCausalLM, mq.llama(hidden_size=64, intermediate_size=112, mlp_bias=True), 2403, None, None,
+            {"activation_scale_ub": 1200.0, "modules_to_not_convert": ["lm_head"] + plain, "quant_method": "fbgemm_fp8"},
+            dict(rules=rules, convert=with_f32_biases, dtype="bfloat16",
+                 note="a scale for each row, of down_proj in bfloat16; attention of layer 1 is not quantized; biases of the MLP"))
+
+
+def mxfp8_qwen3():
+    return (Qwen3ForCausalLM, mq.qwen3(hidden_size=64, intermediate_size=128, head_dim=16), 2404, "mxfp8", {},
+            {"activation_scheme": "dynamic", "modules_to_not_convert": ["lm_head"], "quant_method": "mxfp8",
+             "scale_fmt": "ue8m0", "weight_block_size": [1, 32]},
+            dict(dtype="bfloat16", note="a power of two for 32 inputs, stored as its exponent in a byte"))
+
+
+def modelopt_fp8_llama():
+    return (LlamaForCausalLM, mq.llama(hidden_size=64, intermediate_size=112), 2601, None, None, modelopt_json(quant_algo="FP8"),
+            dict(rules=modelopt_rules("modelopt_fp8", 1.0), dtype="bfloat16",
+                 note="q, k and v of layer 0 have one scale; scales of activations, keys and values are unused by the golden"))
+
+
+def modelopt_nvfp4_qwen3_moe():
+    config = mq.qwen3_moe(hidden_size=64, moe_intermediate_size=48, num_experts=3, num_attention_heads=4,
+                          num_key_value_heads=2, head_dim=16)
+    keep = [f"model.layers.{i}.mlp.gate" for i in range(2)]
+    return (Qwen3MoeForCausalLM, config, 2602, None, None,
+            modelopt_json(quant_algo="NVFP4", group_size=16, exclude_modules=["lm_head", "model.embed_tokens"] + keep),
+            dict(rules=modelopt_rules("modelopt_nvfp4", 1.0), dtype="bfloat16",
+                 note="q, k and v of layer 0 have one factor; experts one by one, routers are plain"))
+
+
 def ct_naive_qwen2():
     return (Qwen2ForCausalLM, mq.qwen2(hidden_size=64, intermediate_size=112, num_hidden_layers=1), 2301, "ct_naive", dict(bits=6),
             mq.ct_json("naive-quantized", mq.ct_args(num_bits=6)),
@@ -314,9 +432,14 @@ if __name__ == "__main__":
     ql.METHODS["ct_float4"] = (float4_pack, float4_unpack)
     ql.METHODS["bnb_4bit"] = (bnb_4bit_pack, bnb_4bit_unpack)
     ql.METHODS["bnb_8bit"] = (bnb_8bit_pack, bnb_8bit_unpack)
+    ql.METHODS["fbgemm_fp8"] = (ql.ct_fp8_pack, fbgemm_unpack)
+    ql.METHODS["mxfp8"] = (mxfp8_pack, mxfp8_unpack)
+    ql.METHODS["modelopt_fp8"] = (modelopt_fp8_pack, ql.ct_fp8_unpack)
+    ql.METHODS["modelopt_nvfp4"] = (modelopt_nvfp4_pack, modelopt_nvfp4_unpack)
     for make in (fp8_e8m0_llama, ct_naive_qwen2, gptq_int4_mixtral, ct_w4a16_mixtral, ct_mxfp4_llama, ct_nvfp4_qwen3,
                  ct_nvfp4_mixtral, fp8_block_mixtral, bnb_nf4_llama, bnb_nf4_double_qwen3, bnb_fp4_qwen2, bnb_nf4_mixtral,
-                 bnb_int8_llama, auto_round_gptq_mixed_llama, auto_round_asym_qwen3_moe, auto_round_awq_llama):
+                 bnb_int8_llama, auto_round_gptq_mixed_llama, auto_round_asym_qwen3_moe, auto_round_awq_llama,
+                 fbgemm_fp8_llama, mxfp8_qwen3, modelopt_fp8_llama, modelopt_nvfp4_qwen3_moe):
         if not options.names or make.__name__ in options.names:
             cls, config, seed, method, values, quantization, more = make()
             rules = more.pop("rules", [(mq.LINEAR, (method, values))])

@@ -96,7 +96,8 @@ static float scale_at(const struct graft_packed_rows *rows, int64_t row, int64_t
         return ldexpf(1.0F, ((const unsigned char *)data)[at] - 127);
     }
     if (block->dtype == GRAFT_DTYPE_F8_E4M3) {
-        return float8(((const unsigned char *)data)[at]) / rows->divisor;
+        const float scale = float8(((const unsigned char *)data)[at]);
+        return rows->factor != 0.0F ? scale * rows->factor : scale / rows->divisor;
     }
     const uint16_t half = ((const uint16_t *)data)[at];
     if (block->dtype == GRAFT_DTYPE_BF16) {
@@ -335,6 +336,7 @@ static void set_up(struct trial *trial, const struct cut *cut, int32_t kind, gra
     rows->groups = graft_packed_rows_blocks(cut->in, cut->group_size);
     rows->zero = kind == GRAFT_ROW_KIND_UINT4 ? 8 : kind == GRAFT_ROW_KIND_UINT8 ? 128 : 0;
     rows->divisor = 1.7F;
+    rows->factor = cut->out % 4 == 0 ? 0.3F : 0.0F;
     const int64_t scale_rows = graft_packed_rows_blocks(cut->out, cut->block_rows);
     set_weight(trial, 0, cut->out, rows->row_bytes, GRAFT_DTYPE_U8);
     set_weight(trial, 1, scale_rows, rows->groups * scale_size(scales), scales);
@@ -403,14 +405,19 @@ static void test_loops(void **state) {
         {4, 2336, 1, 32, 0, 0},  {7, 192, 1, 64, 1, 0},    {3, 288, 1, 128, 1, 0},  {4, 2880, 1, 32, 0, 0},
         {6, 416, 1, 416, 1, 0},  {4, 2336, 1, 16, 0, 0},   {64, 160, 1, 16, 0, 0},  {70, 1152, 1, 16, 0, 0},
     };
-    static const graft_dtype types[] = {GRAFT_DTYPE_F32, GRAFT_DTYPE_F16, GRAFT_DTYPE_BF16};
-    static const graft_dtype types_of_float4[] = {GRAFT_DTYPE_U8, GRAFT_DTYPE_F16, GRAFT_DTYPE_F8_E4M3};
+    static const graft_dtype types[][3] = {
+        [GRAFT_ROW_KIND_UINT4] = {GRAFT_DTYPE_F32, GRAFT_DTYPE_F16, GRAFT_DTYPE_BF16},
+        [GRAFT_ROW_KIND_UINT8] = {GRAFT_DTYPE_F32, GRAFT_DTYPE_F16, GRAFT_DTYPE_BF16},
+        [GRAFT_ROW_KIND_INT8] = {GRAFT_DTYPE_F32, GRAFT_DTYPE_F16, GRAFT_DTYPE_BF16},
+        [GRAFT_ROW_KIND_FLOAT8] = {GRAFT_DTYPE_F32, GRAFT_DTYPE_U8, GRAFT_DTYPE_BF16},
+        [GRAFT_ROW_KIND_FLOAT4] = {GRAFT_DTYPE_U8, GRAFT_DTYPE_F16, GRAFT_DTYPE_F8_E4M3},
+    };
     int n_prepared[KINDS] = {0};
     (void)state;
     for (int32_t kind = 0; kind <= GRAFT_ROW_KIND_FLOAT4; kind++) {
         for (size_t i = 0; i < sizeof cuts / sizeof cuts[0] * 3; i++) {
             struct trial trial;
-            set_up(&trial, &cuts[i / 3], kind, (kind == GRAFT_ROW_KIND_FLOAT4 ? types_of_float4 : types)[i % 3]);
+            set_up(&trial, &cuts[i / 3], kind, types[kind][i % 3]);
             for (int32_t build = 0; build < GRAFT_PACKED_ROWS_BUILDS; build++) {
                 if (graft_isa_runs(build)) {
                     trial.rows.loops = builds_of(kind)[build];

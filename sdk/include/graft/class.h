@@ -40,8 +40,8 @@ enum {
     /* No parameter, but a tensor of the checkpoint that conversions of the class make parameters of: described so that
      * those of several modules can be joined (struct graft_join). There is nothing to bind, and `init` is none. */
     GRAFT_PARAMETER_SOURCE = 1 << 18,
-    /* Its first dimension is as long as the checkpoint has it, `shape[0]` at most: of what only other tensors, or its
-     * own bytes, say the length of. Joined, as GRAFT_JOIN_EACH alone, it is those of the parts one behind the other. */
+    /* Its first dimension is as long as the checkpoint has it, `shape[0]` at most, as only tensors or its own bytes
+     * tell. Joined, as GRAFT_JOIN_EACH alone, it is those of the parts in turn; with GRAFT_INIT_ABSENT, of some. */
     GRAFT_PARAMETER_ANY_LENGTH = 1 << 19
 };
 

@@ -5,7 +5,7 @@
  * Arguments that parents give: in_features, out_features, bias (0 or 1).
  *
  * Optional, where a class above has only a part of a weight read: whole_in_features and whole_out_features, those of
- * the weight in the checkpoint, for who checks what else it says of that.
+ * the weight in the checkpoint, for who checks what else it says of that. That class adds the bias of a sum of parts.
  */
 #ifndef GRAFT_LINEAR_H
 #define GRAFT_LINEAR_H

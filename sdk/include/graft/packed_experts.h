@@ -75,9 +75,9 @@ struct graft_packed_stack_work {
     int64_t unit;                        /* rows of an item */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_packed_stack, 120);
+GRAFT_ASSERT_SIZE(struct graft_packed_stack, 128);
 GRAFT_ASSERT_SIZE(struct graft_packed_stack_job, 64);
-GRAFT_ASSERT_SIZE(struct graft_packed_experts, 272);
+GRAFT_ASSERT_SIZE(struct graft_packed_experts, 288);
 GRAFT_ASSERT_SIZE(struct graft_packed_run, 24);
 GRAFT_ASSERT_SIZE(struct graft_packed_routed, 40);
 GRAFT_ASSERT_SIZE(struct graft_packed_stack_work, 16);

@@ -44,7 +44,7 @@ struct graft_packed_linear {
     uint32_t reserved;
 };
 
-GRAFT_ASSERT_SIZE(struct graft_packed_linear, 216);
+GRAFT_ASSERT_SIZE(struct graft_packed_linear, 224);
 
 /* [load] In `describe`, where rows are wanted: chooses them, if codes have 4 bits and words belong to one group. */
 GRAFT_INLINE void graft_packed_linear_lay(struct graft_packed_linear *self) {

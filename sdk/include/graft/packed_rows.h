@@ -55,8 +55,11 @@ struct graft_packed_rows {
     const int32_t *zeros;                        /* [ceil(out_features * bits / 32), groups], words along outputs */
     const struct graft_weight *codes;            /* [out_features, ..] */
     const struct graft_weight *scales;           /* [ceil(out_features / block_rows), groups] F32, F16, BF16 or, as
-                                                    U8, E8M0: 2^(byte - 127); or F8_E4M3, over `divisor` */
+                                                    U8, E8M0: 2^(byte - 127); or F8_E4M3, over `divisor`, or
+                                                    times `factor` */
     const struct graft_weight *bias;             /* [out_features]; NULL: none */
+    float factor;                                /* likewise; 0: there is a divisor */
+    uint32_t reserved;                           /* 0 */
 };
 
 /* One for each instruction set. */
@@ -90,7 +93,7 @@ struct graft_packed_rows_work {
     const float *bias;                    /* [out_features]; NULL: there is none */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_packed_rows, 112);
+GRAFT_ASSERT_SIZE(struct graft_packed_rows, 120);
 GRAFT_ASSERT_SIZE(struct graft_packed_rows_loops, 56);
 GRAFT_ASSERT_SIZE(struct graft_packed_rows_work, 56);
 
@@ -135,15 +138,19 @@ GRAFT_INLINE int graft_packed_rows_sizes(const struct graft_args *args, const ch
                               : status;
 }
 
-/* [load] Describes the sizes and the bias of a module, which the checkpoint may have without the architecture. */
+/* [load] Describes the sizes and the bias of a module, which the checkpoint may have without the architecture. Where a
+ * class above has but some of the inputs read, it adds the bias to the sum (linear.h). */
 GRAFT_INLINE int graft_packed_rows_describe(const struct graft_sink *sink, const struct graft_packed_rows *self,
                                             const struct graft_args *args, struct graft_error *error) {
+    const int32_t is_part = graft_args_int(args, "whole_in_features", self->in_features) > self->in_features;
     int32_t bias = graft_args_int(args, "bias", 1) != 0 ? GRAFT_INIT_NONE : GRAFT_INIT_ABSENT;
     int status = graft_describe_number(sink, "in_features", self->in_features, error);
     if (status == GRAFT_OK) {
         status = graft_describe_number(sink, "out_features", self->out_features, error);
     }
-    return status == GRAFT_OK ? graft_describe_parameter(sink, "bias", 1, &self->out_features, 0, bias, error) : status;
+    return status == GRAFT_OK && !is_part
+               ? graft_describe_parameter(sink, "bias", 1, &self->out_features, 0, bias, error)
+               : status;
 }
 
 /* [load] Describes the codes, a row for each output: in one block, or in several, as joined projections have them. */

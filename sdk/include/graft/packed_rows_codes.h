@@ -188,8 +188,10 @@ GRAFT_ROW_INLINE float graft_row_scale(const struct graft_packed_rows *self, con
         return graft_f32_from_bf16(((const uint16_t *)row->scales->data)[at]);
     case GRAFT_DTYPE_U8:
         return graft_row_power(((const unsigned char *)row->scales->data)[at]);
-    case GRAFT_DTYPE_F8_E4M3:
-        return graft_row_float8_alone(((const unsigned char *)row->scales->data)[at]) / self->divisor;
+    case GRAFT_DTYPE_F8_E4M3: {
+        const float scale = graft_row_float8_alone(((const unsigned char *)row->scales->data)[at]);
+        return self->factor != 0.0F ? scale * self->factor : scale / self->divisor;
+    }
     default:
         return ((const float *)row->scales->data)[at];
     }
@@ -233,8 +235,10 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_some_scales(const struct graft_packe
         return graft_packed_brains((const uint16_t *)scales);
     case GRAFT_DTYPE_U8:
         return graft_row_powers((const unsigned char *)scales);
-    case GRAFT_DTYPE_F8_E4M3:
-        return graft_row_float8((const unsigned char *)scales, 0, 0.0F) / self->divisor;
+    case GRAFT_DTYPE_F8_E4M3: {
+        const graft_row_floats some = graft_row_float8((const unsigned char *)scales, 0, 0.0F);
+        return self->factor != 0.0F ? some * self->factor : some / self->divisor;
+    }
     default:
         return (graft_row_floats)graft_packed_words_from(scales);
     }

@@ -79,11 +79,13 @@ GRAFT_INLINE int graft_packed_describe_tensors(const struct graft_sink *sink, co
 }
 
 /* [load] Describes the module's tensors, but for those of one format only. A bias may be in the checkpoint where the
- * architecture has none: old tools wrote zeros, and some corrections are kept there. */
+ * architecture has none: old tools wrote zeros, and some corrections are kept there. Where a class above has but some
+ * of the inputs read, it adds the bias to the sum (linear.h). */
 GRAFT_INLINE int graft_packed_describe(const struct graft_sink *sink, const struct graft_packed *self,
                                        const struct graft_args *args, const int64_t words[2], int64_t word_rows,
                                        struct graft_error *error) {
     const int64_t sizes[2] = {self->in_features, self->out_features};
+    const int32_t is_part = graft_args_int(args, "whole_in_features", self->in_features) > self->in_features;
     int32_t bias = graft_args_int(args, "bias", 1) != 0 ? GRAFT_INIT_NONE : GRAFT_INIT_ABSENT;
     int status = sink->attribute(sink->data, "in_features", &sizes[0], 1, error);
     if (status == GRAFT_OK) {
@@ -92,7 +94,8 @@ GRAFT_INLINE int graft_packed_describe(const struct graft_sink *sink, const stru
     if (status == GRAFT_OK) {
         status = graft_packed_describe_tensors(sink, self, words, word_rows, GRAFT_PARAMETER_CONTIGUOUS, error);
     }
-    return status == GRAFT_OK ? graft_describe_parameter(sink, "bias", 1, &sizes[1], 0, bias, error) : status;
+    return status == GRAFT_OK && !is_part ? graft_describe_parameter(sink, "bias", 1, &sizes[1], 0, bias, error)
+                                          : status;
 }
 
 /* [load] In `create`: points to what was described. */
