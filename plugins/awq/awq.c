@@ -84,7 +84,12 @@ static int as_loop(void *instance, const struct graft_call *call, const struct g
     return graft_packed_linear_as_loop(instance, call, args, loop, error);
 }
 
-static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward, .as_loop = as_loop};
+static void read_rows(void *instance, int64_t first, int64_t n, float *weight, float *bias) {
+    graft_packed_linear_read(instance, first, n, weight, bias);
+}
+
+static const struct graft_linear vtable = {
+    .struct_size = sizeof vtable, .forward = forward, .as_loop = as_loop, .read_rows = read_rows};
 
 /* --- Rows --- */
 

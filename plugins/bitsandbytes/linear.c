@@ -65,5 +65,10 @@ static int as_loop(void *instance, const struct graft_call *call, const struct g
     return graft_packed_rows_as_loop(&self->rows, call, args, loop, error);
 }
 
+static void read_rows(void *instance, int64_t first, int64_t n, float *weight, float *bias) {
+    const struct bnb_linear *self = instance;
+    graft_packed_rows_read(&self->rows, first, n, weight, bias);
+}
+
 const struct graft_linear bnb_linear_vtable = {
-    .struct_size = sizeof bnb_linear_vtable, .forward = forward, .as_loop = as_loop};
+    .struct_size = sizeof bnb_linear_vtable, .forward = forward, .as_loop = as_loop, .read_rows = read_rows};

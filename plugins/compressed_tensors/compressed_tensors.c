@@ -234,7 +234,13 @@ static int as_loop(void *instance, const struct graft_call *call, const struct g
     return graft_packed_rows_as_loop(&self->rows, call, args, loop, error);
 }
 
-static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward, .as_loop = as_loop};
+static void read_rows(void *instance, int64_t first, int64_t n, float *weight, float *bias) {
+    const struct ct_linear *self = instance;
+    graft_packed_rows_read(&self->rows, first, n, weight, bias);
+}
+
+static const struct graft_linear vtable = {
+    .struct_size = sizeof vtable, .forward = forward, .as_loop = as_loop, .read_rows = read_rows};
 
 static const struct graft_class compressed_linear_class = {
     .struct_size = sizeof compressed_linear_class,

@@ -116,7 +116,12 @@ static int as_loop(void *instance, const struct graft_call *call, const struct g
     return graft_packed_rows_as_loop(instance, call, args, loop, error);
 }
 
-static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward, .as_loop = as_loop};
+static void read_rows(void *instance, int64_t first, int64_t n, float *weight, float *bias) {
+    graft_packed_rows_read(instance, first, n, weight, bias);
+}
+
+static const struct graft_linear vtable = {
+    .struct_size = sizeof vtable, .forward = forward, .as_loop = as_loop, .read_rows = read_rows};
 
 static const char *const sources[] = {"weight"};
 static const char *const targets[] = {"qweight", "scales"};

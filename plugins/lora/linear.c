@@ -126,22 +126,30 @@ static int merge(struct lora_linear *self, const char *path, struct graft_error 
     return status;
 }
 
-/* Of each pair of DoRA. Of a part of the inputs norms would be too small. */
-static int find_magnitudes(struct lora_linear *self, const struct graft_build *build, struct graft_error *error) {
-    const struct graft_linear_args none = {.struct_size = sizeof none};
+static int find_magnitude(const struct lora_linear *self, const struct graft_build *build, struct lora_piece *piece,
+                          struct graft_error *error) {
+    const struct graft_weight *m = piece->pair->magnitude;
+    /* of a part of the inputs norms would be too small */
     const int is_whole = graft_args_int(build->args, "whole_in_features", self->in_features) == self->in_features;
+    struct lora_base base;
+    struct lora_delta delta;
+    if (!is_whole || !lora_base_open(self->original, self->out_features, self->in_features, &base) ||
+        !read_delta(piece, &delta) || !lora_are_floats(delta.a.weight) || !lora_are_floats(delta.b.weight) ||
+        !lora_are_floats(m)) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, build->path,
+                               "use_dora: the norms of the weight's rows are not known");
+    }
+    return lora_magnitude_make(&base, &delta, m, threads, build->path, &piece->magnitude, error);
+}
+
+/* Of each pair of DoRA. */
+static int find_magnitudes(struct lora_linear *self, const struct graft_build *build, struct graft_error *error) {
     int status = GRAFT_OK;
     for (int32_t i = 0; i < self->n && status == GRAFT_OK; i++) {
         struct lora_piece *piece = &self->pieces[i];
-        struct graft_product original;
-        struct lora_delta delta = {.factor = 0.0F};
-        if (piece->pair == NULL || piece->pair->magnitude == NULL) {
-            continue;
+        if (piece->pair != NULL && piece->pair->magnitude != NULL) {
+            status = find_magnitude(self, build, piece, error);
         }
-        const int are_products =
-            is_whole && graft_linear_as_product(self->original, &none, &original) && read_delta(piece, &delta);
-        status = lora_magnitude_make(are_products ? &original : NULL, &delta, piece->pair->magnitude, threads,
-                                     build->path, &piece->magnitude, error);
     }
     return status;
 }

@@ -4,88 +4,93 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct work {
-    const struct graft_product *original;
+    const struct lora_base *base;
     const struct lora_delta *delta;
     struct lora_columns a;
-    float *norms; /* [rows] */
+    float *norms; /* [rows] of the sums */
+    float *bias;  /* [rows] */
     atomic_int failed;
 };
 
+static float norm(const float *row, int64_t n) {
+    double sum = 0.0;
+    for (int64_t i = 0; i < n; i++) {
+        sum += (double)row[i] * row[i];
+    }
+    return (float)sqrt(sum);
+}
+
+/* Of the rows that are read together, those that the delta is for. */
+static void find_some(const struct work *work, int64_t first, float *weight, float *row) {
+    const struct lora_base *base = work->base;
+    const int64_t left = base->rows - first, n = left < GRAFT_LINEAR_ROWS ? left : GRAFT_LINEAR_ROWS;
+    float bias[GRAFT_LINEAR_ROWS];
+    lora_base_read(base, first, n, weight, bias);
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t r = first + i - work->delta->first;
+        if (r >= 0 && r < work->delta->b.rows) {
+            memcpy(row, weight + i * base->columns, (size_t)base->columns * sizeof *row);
+            lora_add_delta(work->delta, &work->a, r, row);
+            work->norms[r] = norm(row, base->columns);
+            work->bias[r] = bias[i];
+        }
+    }
+}
+
+/* A body: [begin, end) of GRAFT_LINEAR_ROWS rows each, from the first that has some of the delta's. */
 static void find_norms(void *data, int64_t begin, int64_t end) {
     struct work *work = data;
+    const int64_t start = work->delta->first / GRAFT_LINEAR_ROWS;
+    float *weight = malloc((size_t)(GRAFT_LINEAR_ROWS * work->base->columns) * sizeof *weight);
     float *row = lora_sum_room(&work->a);
-    if (row == NULL) {
+    if (weight == NULL || row == NULL) {
         atomic_store(&work->failed, 1);
-        return;
-    }
-    for (int64_t r = begin; r < end; r++) {
-        double sum = 0.0;
-        lora_sum_row(work->original, work->delta, &work->a, r, row);
-        for (int64_t c = 0; c < work->a.out_features; c++) {
-            sum += (double)row[c] * row[c];
+    } else {
+        for (int64_t i = begin; i < end; i++) {
+            find_some(work, (start + i) * GRAFT_LINEAR_ROWS, weight, row);
         }
-        work->norms[r] = (float)sqrt(sum);
     }
+    free(weight);
     free(row);
 }
 
-static int are_floats(const struct graft_product *original, const struct lora_delta *delta,
-                      const struct graft_weight *m) {
-    return original != NULL && lora_are_floats(original->weight) && lora_are_floats(delta->a.weight) &&
-           lora_are_floats(delta->b.weight) && lora_are_floats(m);
-}
-
-/* Norms become what they are to be scaled by. */
-static int divide(const struct graft_weight *m, int64_t rows, float *scale, const char *path,
+/* Norms and biases become what outputs are scaled by, and what is missing of them then. */
+static int divide(const struct graft_weight *m, int64_t rows, struct lora_magnitude *made, const char *path,
                   struct graft_error *error) {
     for (int64_t r = 0; r < rows; r++) {
         float magnitude = 0.0F;
         lora_read_row(m, r, &magnitude);
-        if (!(scale[r] > 0.0F)) {
+        if (!(made->scale[r] > 0.0F)) {
             return graft_error_set(error, GRAFT_ERROR_MODEL, path,
                                    "use_dora: row %lld of the adapted weight is 0, and no length can be given to it",
                                    (long long)r);
         }
-        scale[r] = magnitude / scale[r];
+        made->scale[r] = magnitude / made->scale[r];
+        made->shift[r] *= 1.0F - made->scale[r];
     }
     return GRAFT_OK;
 }
 
-static void find_shift(const struct graft_product *original, int64_t first, int64_t rows, struct lora_magnitude *made) {
-    for (int64_t r = 0; r < rows; r++) {
-        float bias = 0.0F;
-        lora_read_row(original->bias, original->first_row + first + r, &bias);
-        made->shift[r] = (1.0F - made->scale[r]) * bias;
-    }
-}
-
-int lora_magnitude_make(const struct graft_product *original, const struct lora_delta *delta,
-                        const struct graft_weight *m, const struct graft_threads *threads, const char *path,
-                        struct lora_magnitude *made, struct graft_error *error) {
-    const int64_t rows = delta->b.rows;
-    *made = (struct lora_magnitude){NULL, NULL};
-    if (!are_floats(original, delta, m)) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, path,
-                               "use_dora: the weight is not of floats, so the norms of its rows are not known");
-    }
-    const int has_bias = original->bias != NULL && lora_are_floats(original->bias);
-    struct work work = {.original = original, .delta = delta};
+int lora_magnitude_make(const struct lora_base *base, const struct lora_delta *delta, const struct graft_weight *m,
+                        const struct graft_threads *threads, const char *path, struct lora_magnitude *made,
+                        struct graft_error *error) {
+    const int64_t rows = delta->b.rows, end = delta->first + rows;
+    const int64_t units = (end - 1) / GRAFT_LINEAR_ROWS - delta->first / GRAFT_LINEAR_ROWS + 1;
+    struct work work = {.base = base, .delta = delta};
     int failed = lora_delta_open(delta, &work.a) != 0;
-    work.norms = made->scale = malloc((size_t)rows * sizeof *made->scale);
-    made->shift = has_bias ? malloc((size_t)rows * sizeof *made->shift) : NULL;
-    failed = failed || made->scale == NULL || (has_bias && made->shift == NULL);
-    if (!failed) {
-        threads->parallel_for(rows, 16, find_norms, &work);
+    *made = (struct lora_magnitude){malloc((size_t)rows * sizeof(float)), malloc((size_t)rows * sizeof(float))};
+    work.norms = made->scale;
+    work.bias = made->shift;
+    if (!failed && made->scale != NULL && made->shift != NULL) {
+        threads->parallel_for(units, 1, find_norms, &work);
         failed = atomic_load(&work.failed);
     }
     lora_columns_finish(&work.a);
-    int status = failed ? graft_fail_memory(error, path) : divide(m, rows, made->scale, path, error);
-    if (status == GRAFT_OK && has_bias) {
-        find_shift(original, delta->first, rows, made);
-    }
-    return status;
+    return failed || made->scale == NULL || made->shift == NULL ? graft_fail_memory(error, path)
+                                                                : divide(m, rows, made, path, error);
 }
 
 void lora_magnitude_finish(struct lora_magnitude *magnitude) {
@@ -96,10 +101,7 @@ void lora_magnitude_finish(struct lora_magnitude *magnitude) {
 
 void lora_magnitude_apply(const struct lora_magnitude *magnitude, int64_t begin, int64_t end, float *y) {
     for (int64_t i = begin; i < end; i++) {
-        y[i - begin] *= magnitude->scale[i];
-    }
-    for (int64_t i = begin; magnitude->shift != NULL && i < end; i++) {
-        y[i - begin] += magnitude->shift[i];
+        y[i - begin] = y[i - begin] * magnitude->scale[i] + magnitude->shift[i];
     }
 }
 

@@ -6,6 +6,7 @@
 #ifndef LORA_MAGNITUDE_H
 #define LORA_MAGNITUDE_H
 
+#include "base.h"
 #include "graft/call.h"
 #include "graft/threads.h"
 #include "rows.h"
@@ -14,14 +15,14 @@
 /* What becomes of an output y, its bias included: scale * y + shift. */
 struct lora_magnitude {
     float *scale; /* [outputs]; NULL: there are no magnitudes */
-    float *shift; /* [outputs] what is missing of the bias then; NULL: 0 */
+    float *shift; /* [outputs] what is missing of the bias then */
 };
 
-/* [load] For the rows that `delta` adds to, of magnitudes `m` [rows]. Whatever comes of it is to be finished. An
- * original that is not floats, or NULL, is an error, since its norms are not known. */
-int lora_magnitude_make(const struct graft_product *original, const struct lora_delta *delta,
-                        const struct graft_weight *m, const struct graft_threads *threads, const char *path,
-                        struct lora_magnitude *made, struct graft_error *error);
+/* [load] For the rows of `base` that `delta`, of floats, adds to, of magnitudes `m` [rows]. Whatever comes of it is to
+ * be finished. */
+int lora_magnitude_make(const struct lora_base *base, const struct lora_delta *delta, const struct graft_weight *m,
+                        const struct graft_threads *threads, const char *path, struct lora_magnitude *made,
+                        struct graft_error *error);
 void lora_magnitude_finish(struct lora_magnitude *magnitude);
 
 /* [any] Outputs [begin, end) of a row, of which y has the first. */

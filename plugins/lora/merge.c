@@ -46,7 +46,8 @@ static void merge_rows(void *data, int64_t begin, int64_t end) {
         return;
     }
     for (int64_t r = begin; r < end; r++) {
-        lora_sum_row(work->original, delta, &work->a, r, row);
+        lora_read_row(work->original->weight, work->original->first_row + delta->first + r, row);
+        lora_add_delta(delta, &work->a, r, row);
         for (int64_t c = 0; delta->scale != NULL && c < work->a.out_features; c++) {
             row[c] *= delta->scale[r];
         }

@@ -25,10 +25,7 @@ void lora_read_row(const struct graft_weight *weight, int64_t row, float *out) {
         row -= block->rows;
     }
     for (int64_t k = 0; k < weight->columns; k++) {
-        int64_t at = row * weight->columns + k;
-        out[k] = block->dtype == GRAFT_DTYPE_F32   ? ((const float *)block->data)[at]
-                 : block->dtype == GRAFT_DTYPE_F16 ? graft_f32_from_f16(((const uint16_t *)block->data)[at])
-                                                   : graft_f32_from_bf16(((const uint16_t *)block->data)[at]);
+        out[k] = graft_f32_at(block->data, block->dtype, row * weight->columns + k);
     }
 }
 
@@ -58,10 +55,8 @@ float *lora_sum_room(const struct lora_columns *a) {
     return calloc((size_t)(padded(a->out_features) + a->rank), sizeof(float));
 }
 
-void lora_sum_row(const struct graft_product *original, const struct lora_delta *delta, const struct lora_columns *a,
-                  int64_t r, float *row) {
+void lora_add_delta(const struct lora_delta *delta, const struct lora_columns *a, int64_t r, float *row) {
     float *b = row + padded(a->out_features);
-    lora_read_row(original->weight, original->first_row + delta->first + r, row);
     lora_read_row(delta->b.weight, delta->b.first_row + r, b);
     for (int64_t k = 0; k < a->rank; k++) {
         b[k] *= delta->factor;

@@ -26,8 +26,7 @@ int lora_delta_open(const struct lora_delta *delta, struct lora_columns *a);
 /* Room for a row of the sum, to be freed; NULL where memory ran out. */
 float *lora_sum_room(const struct lora_columns *a);
 
-/* Row r of the sum, not scaled, where all are floats: the first numbers of such room. */
-void lora_sum_row(const struct graft_product *original, const struct lora_delta *delta, const struct lora_columns *a,
-                  int64_t r, float *row);
+/* Makes row r of the sum, not scaled, of the original's: the first numbers of such room. */
+void lora_add_delta(const struct lora_delta *delta, const struct lora_columns *a, int64_t r, float *row);
 
 #endif

@@ -1,9 +1,9 @@
 #!/bin/sh
 # The plugin at the command line: what plan tells of adapters, scales, stacks, merging, and what is refused. That results
 # are right is for the goldens (tests/goldens/test_adapted.c).
-# usage: test.sh HOST PLUGINS_FOLDER GOLDENS_SOURCE GOLDENS_FOLDER MAKE_ROUNDED
+# usage: test.sh HOST PLUGINS_FOLDER GOLDENS_SOURCE GOLDENS_FOLDER MAKE_ROUNDED QUANTIZED_LINEAR
 set -eu
-host=$1 plugins=$2 lora=$3/lora goldens=$4 make_rounded=$5
+host=$1 plugins=$2 lora=$3/lora goldens=$4 make_rounded=$5 quantized_linear=$6
 model=$lora/llama adapters=$lora/llama/adapters
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -143,7 +143,10 @@ dora beside.safetensors lora "$magnitudes" >"$scratch/magnitudes"
 dora merged.safetensors lora "$magnitudes" --plugin-option lora.merge=true | cmp -s - "$scratch/magnitudes" ||
     fail 'DoRA, merged: the ids are others'
 cmp -s "$scratch/beside.safetensors" "$scratch/merged.safetensors" && fail 'DoRA: nothing was merged'
-refused 4 'use_dora: the weight is not of floats' dora none int8_linear,lora "$magnitudes"
+dora int8.safetensors int8_linear,lora "$magnitudes" >"$scratch/int8"
+cmp -s "$scratch/beside.safetensors" "$scratch/int8.safetensors" && fail 'DoRA around int8: as around floats'
+refused 4 'use_dora: the norms of the weight' dora none quantized_linear,lora "$magnitudes" \
+    --plugins-dir "$(dirname "$quantized_linear")"
 cp -r "$magnitudes" "$scratch/plain"
 sed 's/"use_dora": true/"use_dora": false/' "$magnitudes/adapter_config.json" >"$scratch/plain/adapter_config.json"
 refused 4 'lora_magnitude_vector' dora none lora "$scratch/plain"

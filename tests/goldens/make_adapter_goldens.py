@@ -42,6 +42,8 @@ CASES = {
     "qwen2_dora": ("plain/qwen2", dict(
         r=4, lora_alpha=8, target_modules=["q_proj", "v_proj", "o_proj", "gate_proj", "down_proj"], use_dora=True),
         "float32", None),
+    "bnb_nf4_dora": ("quantized/bnb_nf4_double_qwen3", dict(
+        r=4, lora_alpha=8, target_modules=["k_proj", "v_proj", "up_proj"], use_dora=True), "float32", None),
     "gpt2": (GPT2, dict(
         r=4, lora_alpha=8, target_modules=["c_attn", "c_proj", "c_fc"], fan_in_fan_out=True, use_dora=True),
         "bfloat16", None),

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "abi.h"
+#include "dtype.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -50,6 +51,13 @@ GRAFT_INLINE float graft_f32_from_f16(uint16_t bits) {
         return graft_f32_from_bits(sign | 0x7f800000u | (rest & 0x007fffffu) | quiet);
     }
     return graft_f32_from_bits(sign | graft_bits_from_f32(graft_f32_from_bits(rest) * 5.192296858534828e33F));
+}
+
+/* [any] Number `i` of an array of F32, F16 or BF16. */
+GRAFT_INLINE float graft_f32_at(const void *numbers, graft_dtype dtype, int64_t i) {
+    return dtype == GRAFT_DTYPE_F32   ? ((const float *)numbers)[i]
+           : dtype == GRAFT_DTYPE_F16 ? graft_f32_from_f16(((const uint16_t *)numbers)[i])
+                                      : graft_f32_from_bf16(((const uint16_t *)numbers)[i]);
 }
 
 #ifdef __cplusplus

@@ -23,6 +23,9 @@ extern "C" {
 
 #define GRAFT_INTERFACE_LINEAR "graft.linear/1"
 
+/* Rows of W that are read together. */
+enum { GRAFT_LINEAR_ROWS = 64 };
+
 struct graft_linear_args {
     uint32_t struct_size;
     uint32_t required_features;
@@ -51,10 +54,15 @@ struct graft_linear {
      * their loops as one. */
     int (*as_loop)(void *self, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_loop *loop, struct graft_error *error);
+    /* [any] Optional: weight [n, in_features] = rows [first, first + n) of W as `forward` multiplies by in f32
+     * (GRAFT_PRECISION_FLOAT32), bias [n] = b of these, 0 where there is none. `first` is a multiple of
+     * GRAFT_LINEAR_ROWS, and n at most as many. By several threads at once. For whoever wants to know weights that are
+     * no product. */
+    void (*read_rows)(void *self, int64_t first, int64_t n, float *weight, float *bias);
 };
 
 GRAFT_ASSERT_SIZE(struct graft_linear_args, 32);
-GRAFT_ASSERT_SIZE(struct graft_linear, 32);
+GRAFT_ASSERT_SIZE(struct graft_linear, 40);
 
 /* [any] What as_product of a class does that only passes the call on: 1 or 0, and `product`, whose size the parent has
  * set. */
@@ -78,6 +86,20 @@ GRAFT_INLINE int graft_linear_pass_loop(const struct graft_module *module, const
         return GRAFT_OK;
     }
     return vtable->as_loop(module->instance, call, args, loop, error);
+}
+
+/* [any] Reads rows of the module's weight, as `read_rows` says, and returns 1; 0: its class does not tell. Of no rows
+ * (n is 0) only whether it does. */
+GRAFT_INLINE int32_t graft_linear_read_rows(const struct graft_module *module, int64_t first, int64_t n, float *weight,
+                                            float *bias) {
+    const struct graft_linear *vtable = (const struct graft_linear *)module->forward;
+    if (!GRAFT_HAS(vtable, struct graft_linear, read_rows) || vtable->read_rows == NULL) {
+        return 0;
+    }
+    if (n > 0) {
+        vtable->read_rows(module->instance, first, n, weight, bias);
+    }
+    return 1;
 }
 
 /* [any] Whether the module's call is a product, and `product` it: 1 or 0. Zeroes the product first and sets its

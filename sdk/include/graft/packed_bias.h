@@ -3,6 +3,7 @@
 #ifndef GRAFT_PACKED_BIAS_H
 #define GRAFT_PACKED_BIAS_H
 
+#include "convert.h"
 #include "kernels.h"
 #include "threads.h"
 
@@ -16,6 +17,19 @@ GRAFT_INLINE void graft_packed_add_row(const float *bias, int64_t n, int64_t tok
         for (int64_t r = 0; r < n; r++) {
             y[t * stride + r] += bias[r];
         }
+    }
+}
+
+/* [any] numbers [n] = a bias from row `first` on; NULL: 0. */
+GRAFT_INLINE void graft_packed_read_bias(const struct graft_weight *bias, int64_t first, int64_t n, float *numbers) {
+    const struct graft_row_block *block = bias != NULL ? graft_weight_block(bias, 0) : NULL;
+    int32_t next = 1;
+    memset(numbers, 0, (size_t)n * sizeof *numbers);
+    for (int64_t i = 0; i < n && block != NULL; i++, first++) {
+        for (; first >= block->rows; block = graft_weight_block(bias, next++)) {
+            first -= block->rows;
+        }
+        numbers[i] = graft_f32_at(block->data, block->dtype, first);
     }
 }
 

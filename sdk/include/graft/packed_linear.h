@@ -158,6 +158,17 @@ GRAFT_INLINE int graft_packed_linear_as_loop(const struct graft_packed_linear *s
                           : graft_packed_as_loop(&self->words, call, args, loop, error);
 }
 
+/* [any] Likewise graft_linear.read_rows. */
+GRAFT_INLINE void graft_packed_linear_read(const struct graft_packed_linear *self, int64_t first, int64_t n,
+                                           float *weight, float *bias) {
+    if (self->has_rows) {
+        graft_packed_rows_read(&self->rows, first, n, weight, bias);
+    } else {
+        graft_packed_widen(&self->words, first, n, GRAFT_DTYPE_F32, weight);
+        graft_packed_read_bias(self->words.bias, first, n, bias);
+    }
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -273,6 +273,13 @@ GRAFT_INLINE void graft_packed_rows_widen(const void *weight, int64_t first, int
     self->loops->widen(self, first, n, dtype, out);
 }
 
+/* [any] What graft_linear.read_rows of such a class does. */
+GRAFT_INLINE void graft_packed_rows_read(const struct graft_packed_rows *self, int64_t first, int64_t n, float *weight,
+                                         float *bias) {
+    graft_packed_rows_widen(self, first, n, GRAFT_DTYPE_F32, weight);
+    graft_packed_read_bias(self->bias, first, n, bias);
+}
+
 /* [forward] The inputs of few tokens as prepared, if they are to be. */
 GRAFT_INLINE int graft_packed_rows_make_inputs(const struct graft_call *call, struct graft_packed_rows_work *work,
                                                struct graft_error *error) {

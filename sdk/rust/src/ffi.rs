@@ -362,6 +362,7 @@ c_structs! {
         pub forward: unsafe extern "C" fn(instance: *mut c_void, call: *const graft_call, args: *const graft_linear_args, error: *mut graft_error) -> c_int,
         pub as_product: Option<unsafe extern "C" fn(instance: *mut c_void, args: *const graft_linear_args, product: *mut graft_product) -> i32>,
         pub as_loop: Option<unsafe extern "C" fn(instance: *mut c_void, call: *const graft_call, args: *const graft_linear_args, run: *mut graft_loop, error: *mut graft_error) -> c_int>,
+        pub read_rows: Option<unsafe extern "C" fn(instance: *mut c_void, first: i64, n: i64, weight: *mut f32, bias: *mut f32)>,
     }
 
     pub struct graft_activation_args {
