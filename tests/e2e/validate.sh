@@ -116,6 +116,7 @@ for plugin; do
     */compressed_tensors.so) model=ct_mixed_qwen3 ;;
     */fp8.so) model=fp8_block_qwen3_moe ;;
     */bitsandbytes.so) model=bnb_nf4_mixtral ;;
+    */bitlinear.so) model=bitnet_bias_norm_qwen2 ;;
     *) model= ;;
     esac
     [ -z "$model" ] || on_checkpoint "$model"
