@@ -22,6 +22,9 @@ static int32_t round_inputs(const float *x, int64_t n, float factor, int8_t *int
 
 typedef graft_packed_ints ints;
 
+/* Rows of codes begin at any byte. */
+typedef graft_packed_words words_at __attribute__((aligned(1), may_alias));
+
 /* Bytes of a vector, tokens that there are registers for, and steps whose sums fit 16 bits. */
 enum { BYTES = sizeof(ints), SIDE = GRAFT_PACKED_LANES == 16 ? 4 : 2, STEPS = GRAFT_MANY_STEPS };
 
@@ -46,12 +49,12 @@ GRAFT_PACKED_INLINE void add_steps(const uint8_t *codes, const int8_t *x, int64_
                                    ints *sums) {
     for (int64_t i = 0; i < n; i++, codes += BYTES, x += BYTES) {
         ints parts[BITLINEAR_PARTS];
-        take_apart(graft_packed_words_from(codes), parts);
+        take_apart(*(const words_at *)codes, parts);
         for (int t = 0; t < n_tokens; t++) {
-            const ints inputs = (ints)graft_packed_words_from(x + t * stride);
+            const graft_packed_words inputs = *(const words_at *)(x + t * stride);
             for (int k = 0; k < BITLINEAR_PARTS; k++) {
                 ints *sum = &sums[t * BITLINEAR_PARTS + k];
-                *sum = graft_many_bytes(*sum, parts[k], inputs);
+                *sum = graft_many_bytes(*sum, parts[k], (ints)inputs);
             }
         }
     }
