@@ -117,6 +117,7 @@ for plugin; do
     */fp8.so) model=fp8_block_qwen3_moe ;;
     */bitsandbytes.so) model=bnb_nf4_mixtral ;;
     */modelopt.so) model=modelopt_nvfp4_qwen3_moe ;;
+    */bitlinear.so) model=bitnet_bias_norm_qwen2 ;;
     *) model= ;;
     esac
     [ -z "$model" ] || on_checkpoint "$model"

@@ -134,6 +134,10 @@ def mistral(**kw):
     return "mistral", small(**{"sliding_window": None, "rms_norm_eps": 1e-5, **kw})
 
 
+def bitnet(**kw):
+    return "bitnet", small(**{"rms_norm_eps": 1e-5, "rope_parameters": rope(500000.0), **kw})
+
+
 def gpt2(**kw):
     return "gpt2", {"vocab_size": 64, "n_embd": 24, "n_layer": 2, "n_head": 4, "n_positions": 32, **IDS, **kw}
 
@@ -310,6 +314,10 @@ PLAIN.update({
 })
 # The same of families that plugins bring.
 BROUGHT = {
+    "bitnet_tied_bf16": (bitnet(tie_word_embeddings=True), 721, 12, {"dtype": "bfloat16"},
+                         "relu squared, norms before the last projections of attention and MLP; tied embeddings, bfloat16 on disk"),
+    "bitnet_bias_sharded": (bitnet(attention_bias=True, hidden_act="silu"), 722, 12, {"shard": "16KB", "hub_config": False},
+                            "biases on q, k, v and o, another activation; several files and an index; v5 spelling"),
     "deepseek_v2": (deepseek("deepseek_v2", topk_method="group_limited_greedy", routed_scaling_factor=1.5, mlp_bias=True,
                              rope_parameters=dict(YARN, mscale=0.7, mscale_all_dim=0.7)), 711, 20, {"drop_fields": ["head_dim"]},
                     "groups by their best experts, softmax, biases in MLPs; yarn with its magnitude in the scaling"),

@@ -10,12 +10,20 @@ asserted to be these, as those of transformers for mxfp8_... and fbgemm_....
 import argparse
 import json
 import os
+import re
+import shutil
 import sys
 import tempfile
 
+os.environ["TORCHDYNAMO_DISABLE"] = "1"  # BitNet's Linears would be compiled
+
 import torch
-from transformers import (LlamaForCausalLM, MixtralConfig, MixtralForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM,
-                          Qwen3MoeForCausalLM)
+import transformers
+from safetensors.torch import save_file
+from transformers import (BitNetConfig, BitNetForCausalLM, LlamaForCausalLM, MixtralConfig, MixtralForCausalLM,
+                          Qwen2ForCausalLM, Qwen3ForCausalLM, Qwen3MoeForCausalLM)
+
+import weights
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODEL_NAMES = {"block_sparse_moe": "mlp", "w1": "gate_proj", "w3": "up_proj", "w2": "down_proj"}
@@ -408,6 +416,128 @@ def mixtral_state(state, rules, dtype, seed):
     return disk, meaning, done
 
 
+def bitnet_config(**kw):
+    return BitNetConfig(**{**dict(vocab_size=96, hidden_size=32, intermediate_size=72, num_hidden_layers=2, num_attention_heads=4,
+                                  num_key_value_heads=2, max_position_embeddings=256, tie_word_embeddings=True,
+                                  rope_parameters=mq.rope(500000.0), bos_token_id=1, eos_token_id=2), **kw})
+
+
+def bitnet_json(**kw):
+    return {"quant_method": "bitnet", "modules_to_not_convert": None, **kw}
+
+
+def bitnet_offline():
+    return (BitNetForCausalLM, bitnet_config(), 2601, bitnet_json(linear_class="autobitlinear", quantization_mode="offline"),
+            "as published: AutoBitLinear, tied embeddings")
+
+
+def bitnet_online():
+    return (BitNetForCausalLM, bitnet_config(), 2602, bitnet_json(linear_class="autobitlinear", quantization_mode="online"),
+            "weights are rounded in the forward of AutoBitLinear")
+
+
+def bitnet_bitlinear_llama():
+    config = mq.llama(hidden_size=32, intermediate_size=72, num_hidden_layers=1)
+    return LlamaForCausalLM, config, 2603, bitnet_json(), "BitLinear, which is the default"
+
+
+def bitnet_bias_norm_qwen2():
+    config = mq.qwen2(hidden_size=32, intermediate_size=72, num_hidden_layers=1)
+    return (Qwen2ForCausalLM, config, 2604, bitnet_json(linear_class="autobitlinear", use_rms_norm=True, rms_norm_eps=1e-5),
+            "biases of q, k and v, which AutoBitLinear multiplies by the scale as well; norms before its inputs are rounded")
+
+
+def bitnet_pack(weight, quantization):
+    """What is stored of a weight, and what that stands for."""
+    from transformers.integrations.bitnet import WeightQuant, pack_weights
+    weight = weight.to(torch.bfloat16)
+    scale = 1.0 / weight.double().abs().mean().float()
+    codes = (weight.float() * scale).round().clamp(-1, 1)
+    if quantization.get("quantization_mode") == "online":
+        torch.testing.assert_close(WeightQuant.apply(weight.float()), codes / scale, rtol=3e-7, atol=0)
+        return {"weight": weight}, codes * (1.0 / scale)
+    divides = quantization.get("linear_class", "bitlinear") == "bitlinear"
+    stored = (scale if divides else 1.0 / scale).to(torch.bfloat16)
+    packed = {"weight": pack_weights(codes.clone()), "weight_scale": stored.reshape(1)}
+    return packed, 127 * codes / (127 * stored.float()) if divides else codes * stored.float()
+
+
+def bitnet_state(state, quantization, seed):
+    disk, meaning = {}, {}
+    gen = torch.Generator().manual_seed(seed)
+    for name, value in sorted(state.items()):
+        module = name.rpartition(".")[0]
+        if not re.search(mq.LINEAR, module) or value.ndim != 2:
+            disk[name] = value.to(torch.bfloat16)
+            continue
+        packed, meaning[name] = bitnet_pack(value, quantization)
+        disk.update({f"{module}.{leaf}": tensor for leaf, tensor in packed.items()})
+        if quantization.get("use_rms_norm"):
+            disk[f"{module}.rms_norm.weight"] = (1 + 0.1 * torch.randn(value.shape[1], generator=gen)).to(torch.bfloat16)
+    return disk, meaning
+
+
+def in_float32(model):
+    """Whatever it is asked for, a quantized model has the types of its file at first."""
+    for module in torch.nn.Module.float(model).modules():
+        if type(module).__name__ == "BitLinear":
+            module.dtype = torch.float32
+    return model.eval()
+
+
+class Halfway:
+    """How close inputs of a model's Linears come to where rounding them to integers turns."""
+
+    def __init__(self, model):
+        from transformers.integrations.bitnet import AutoBitLinear, BitLinear
+        self.least = 0.5
+        for module in model.modules():
+            if isinstance(module, (AutoBitLinear, BitLinear)):
+                module.register_forward_pre_hook(self.watch)
+
+    def watch(self, module, args):
+        x = args[0] if module.rms_norm is None else module.rms_norm(args[0])
+        scaled = x * (127 / x.abs().amax(-1, keepdim=True))
+        self.least = min(self.least, ((scaled - scaled.floor()) - 0.5).abs().min().item())
+
+
+def bitnet_case(root, name, cls, config, seed, quantization, note, length=6, steps=8):
+    """By transformers itself, of a seed where no input is so close to a turn that sums in another order make it another integer;
+    nor where the prompt is repeated, as test_quantized does."""
+    folder = f"{root}/{name}"
+    while True:
+        with tempfile.TemporaryDirectory() as made:
+            ol.make_checkpoint(made, cls, config, seed, generation={"bos_token_id": 1, "eos_token_id": 2})
+            disk, meaning = bitnet_state(ol.state_dict_of(made), quantization, seed)
+            shutil.rmtree(folder, ignore_errors=True)
+            shutil.copytree(made, folder)
+        save_file(disk, f"{folder}/model.safetensors", metadata={"format": "pt"})
+        ol.rewrite_json(f"{folder}/config.json", lambda c: c.update(torch_dtype="bfloat16", quantization_config=quantization))
+        inputs = {"input_ids": torch.randint(3, config.vocab_size, (1, length), generator=torch.Generator().manual_seed(seed))}
+        model, info = cls.from_pretrained(folder, dtype=torch.float32, output_loading_info=True)
+        halfway = Halfway(in_float32(model))
+        ids, margins, rows = ol.greedy(model, inputs, steps)
+        logits = ol.forward(model, inputs, False)["logits"]
+        ol.forward(model, {"input_ids": inputs["input_ids"].repeat(1, 6)}, False)
+        if halfway.least > 1e-4 and min(margins) > 0.01 and len(set(ids)) > (1 if config.tie_word_embeddings else 2):
+            break
+        seed += 1000
+    eager = ol.forward(in_float32(ol.load(cls, folder, torch.float32, "eager")), inputs, False)["logits"]
+    save_file({"logits": logits.contiguous(), "greedy_logits": rows.contiguous()}, f"{folder}/golden.safetensors")
+    weights.write_json(f"{folder}/golden.json", {
+        "case": name, "class": cls.__name__, "transformers": transformers.__version__, "torch": torch.__version__,
+        "dtype_on_disk": "bfloat16", "compute": "float32, attention sdpa, inputs of quantized Linears rounded to 8 bits", "note": note,
+        "input_ids": inputs["input_ids"][0].tolist(), "loading_info": {k: sorted(map(str, v)) for k, v in info.items()},
+        **ol.summary({"logits": logits}), "greedy_ids": ids, "greedy_min_margin": min(margins), "least_from_halfway": halfway.least,
+        "reference_spread": {"max_abs_output": logits.abs().max().item(), "fp32_eager_vs_sdpa": ol.max_diff(logits, eager)},
+        "runtime": {"parameters": []}, "seed": seed,
+        # A vector that is normed first tells nothing of one column.
+        "quantized_weights": ol.describe([] if quantization.get("use_rms_norm") else sorted((n, w + 0.0) for n, w in meaning.items()), digest=True)})
+    for file in os.listdir(folder):
+        os.chmod(f"{folder}/{file}", 0o644)
+    print(name, seed, ids, min(margins), halfway.least, ol.max_diff(logits, eager), flush=True)
+
+
 def use_model_names(path):
     """Weights under the names of the model's modules, whatever checkpoints call them."""
     with open(path, encoding="utf-8") as f:
@@ -445,3 +575,6 @@ if __name__ == "__main__":
             rules = more.pop("rules", [(mq.LINEAR, (method, values))])
             ql.make_case(options.out, make.__name__, cls, config, seed, rules, quantization, **more)
             use_model_names(f"{options.out}/{make.__name__}/golden.json")
+    for make in (bitnet_offline, bitnet_online, bitnet_bitlinear_llama, bitnet_bias_norm_qwen2):
+        if not options.names or make.__name__ in options.names:
+            bitnet_case(options.out, make.__name__, *make())

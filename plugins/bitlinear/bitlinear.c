@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Linears of BitNet checkpoints (quant_method "bitnet"), of two bits a weight. */
+#include "graft/plugin.h"
+#include "linear.h"
+
+#define FIELD(name) "quantization_config." name
+
+static const char *const methods[] = {"bitnet", NULL};
+static const char *const of_packed[] = {"weight_scale", NULL};
+static const char *const autobitlinear[] = {"autobitlinear", NULL};
+static const char *const offline[] = {"offline", NULL};
+static const char *const online[] = {"online", NULL};
+
+#define CONDITION(kind, field, names) \
+    { sizeof(struct graft_condition), kind, field, names }
+#define CONDITION_METHOD CONDITION(GRAFT_CONDITION_CONFIG, FIELD("quant_method"), methods)
+#define CONDITION_PACKED CONDITION(GRAFT_CONDITION_TENSOR, NULL, of_packed)
+#define CONDITION_AUTO CONDITION(GRAFT_CONDITION_CONFIG, FIELD("linear_class"), autobitlinear)
+
+/* BitLinear takes no notice of the mode. What is neither class or neither mode comes to one that refuses it. */
+static const struct graft_condition if_bitlinear[] = {
+    CONDITION_METHOD, CONDITION(GRAFT_CONDITION_NO_CONFIG, FIELD("linear_class"), autobitlinear), CONDITION_PACKED};
+static const struct graft_condition if_auto[] = {
+    CONDITION_METHOD, CONDITION_AUTO, CONDITION(GRAFT_CONDITION_NO_CONFIG, FIELD("quantization_mode"), online),
+    CONDITION_PACKED};
+static const struct graft_condition if_online[] = {
+    CONDITION_METHOD, CONDITION_AUTO, CONDITION(GRAFT_CONDITION_CONFIG, FIELD("quantization_mode"), NULL),
+    CONDITION(GRAFT_CONDITION_NO_CONFIG, FIELD("quantization_mode"), offline)};
+
+#define LINEAR(class, array, path)                                                                        \
+    {                                                                                                     \
+        .struct_size = sizeof(struct graft_replacement), .key = GRAFT_KEY_NAME, .target = "Linear",       \
+        .replacement = &(class), .conditions = (array), .n_conditions = sizeof(array) / sizeof(array)[0], \
+        .condition_stride = sizeof(array)[0], .module_path = (path)                                       \
+    }
+
+static const struct graft_replacement replacements[] = {
+    LINEAR(bitlinear_class, if_bitlinear, NULL),
+    LINEAR(bitlinear_auto_class, if_auto, NULL),
+    LINEAR(bitlinear_online_class, if_online, "^(?!(.*\\.)?lm_head$)"),
+};
+
+static const struct graft_plugin plugin = {
+    GRAFT_PLUGIN_HEADER,
+    .id = "bitlinear",
+    .version = "1.0.0",
+    .license = "Apache-2.0",
+    .description = "Linears of BitNet checkpoints, 2 bits a weight, multiplied as they are stored",
+    .replacements = replacements,
+    .n_replacements = sizeof replacements / sizeof replacements[0],
+    .replacement_stride = sizeof replacements[0],
+    .quant_methods = methods,
+};
+
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
+    (void)host;
+    (void)error;
+    return &plugin;
+}

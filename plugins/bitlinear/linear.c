@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the classes describe and create: BitLinear, and AutoBitLinear whose weights are packed or are to be. */
+#include "linear.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graft/convert.h"
+#include "graft/describe.h"
+
+#define FIELD(name) "quantization_config." name
+
+static const struct bitlinear_loops *const tables[] = GRAFT_ISA_ALL_TABLES(bitlinear_loops);
+
+/* What config.json says of all modules. */
+struct settings {
+    int32_t use_rms_norm;
+    uint32_t reserved;
+    double rms_norm_eps;
+};
+
+/* --- Describing --- */
+
+/* Refuses a string of config.json that is none of two. */
+static int check_string(const struct graft_config *config, const char *field, const char *one, const char *two,
+                        struct graft_error *error) {
+    const char *value = one;
+    int status = graft_config_string(config, field, &value, error);
+    return status == GRAFT_OK && strcmp(value, one) != 0 && strcmp(value, two) != 0
+               ? graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected \"%s\" or \"%s\", got \"%s\"",
+                                 field, one, two, value)
+               : status;
+}
+
+static int read_settings(const struct graft_config *config, struct settings *settings, struct graft_error *error) {
+    *settings = (struct settings){.rms_norm_eps = 1e-6};
+    int status = check_string(config, FIELD("linear_class"), "bitlinear", "autobitlinear", error);
+    if (status == GRAFT_OK) {
+        status = check_string(config, FIELD("quantization_mode"), "offline", "online", error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_config_bool(config, FIELD("use_rms_norm"), &settings->use_rms_norm, error);
+    }
+    return status == GRAFT_OK ? graft_config_real(config, FIELD("rms_norm_eps"), 0.0, &settings->rms_norm_eps, error)
+                              : status;
+}
+
+/* Where weights are rounded by this plugin, the tensors do not say which are to be. */
+static int check_skipped(const struct graft_config *config, struct graft_error *error) {
+    static const char field[] = FIELD("modules_to_not_convert");
+    const char *only = config->string(config->data, FIELD("modules_to_not_convert.0"));
+    if (!graft_config_has(config, field) ||
+        (config->size(config->data, field) == 1 && only != NULL && strcmp(only, "lm_head") == 0)) {
+        return GRAFT_OK;
+    }
+    return graft_config_expected(config, field, "null or [\"lm_head\"] with quantization_mode \"online\"", error);
+}
+
+static int read_sizes(const struct graft_args *args, const char *path, struct bitlinear *self,
+                      struct graft_error *error) {
+    int64_t outputs = 0;
+    int status = graft_args_size(args, "in_features", BITLINEAR_MAX_INPUTS, path, &self->in_features, error);
+    if (status == GRAFT_OK) {
+        status = graft_args_size(args, "out_features", INT32_MAX, path, &outputs, error);
+    }
+    if (status == GRAFT_OK && outputs % BITLINEAR_PARTS != 0) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, path, "out_features: expected a multiple of %d, got %lld",
+                                 BITLINEAR_PARTS, (long long)outputs);
+    }
+    self->rows = outputs / BITLINEAR_PARTS;
+    return status;
+}
+
+static int describe_tensors(const struct graft_sink *sink, const struct bitlinear *self, const struct graft_args *args,
+                            struct graft_error *error) {
+    const int32_t bias = graft_args_int(args, "bias", 1) != 0 ? GRAFT_INIT_NONE : GRAFT_INIT_ABSENT;
+    const int64_t outputs = self->rows * BITLINEAR_PARTS, one = 1;
+    const int64_t plain[2] = {outputs, self->in_features}, packed[2] = {self->rows, self->in_features};
+    int status;
+    if (self->kind == BITLINEAR_ONLINE) {
+        status = graft_describe_parameter(sink, "weight", 2, plain, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error);
+    } else {
+        status = graft_describe_typed(sink, "weight", 2, packed, GRAFT_DTYPE_U8, error);
+        if (status == GRAFT_OK) {
+            status =
+                graft_describe_parameter(sink, "weight_scale", 1, &one, GRAFT_PARAMETER_SCALAR, GRAFT_INIT_NONE, error);
+        }
+    }
+    if (status == GRAFT_OK) {
+        status = graft_describe_parameter(sink, "bias", 1, &outputs, 0, bias, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_describe_number(sink, "in_features", self->in_features, error);
+    }
+    return status == GRAFT_OK ? graft_describe_number(sink, "out_features", outputs, error) : status;
+}
+
+/* The class's `data` is its kind. */
+static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
+                    const struct graft_sink *sink, struct graft_error *error) {
+    struct bitlinear *self = sink->keep(sink->data, sizeof *self, error); /* for `create` */
+    struct settings settings;
+    int status = self != NULL ? read_settings(config, &settings, error) : GRAFT_ERROR_INTERNAL;
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    *self = (struct bitlinear){.kind = *(const int32_t *)cls->data};
+    status = self->kind == BITLINEAR_ONLINE ? check_skipped(config, error) : GRAFT_OK;
+    if (status == GRAFT_OK) {
+        status = read_sizes(args, sink->path, self, error);
+    }
+    if (status == GRAFT_OK) {
+        status = describe_tensors(sink, self, args, error);
+    }
+    return status == GRAFT_OK && settings.use_rms_norm
+               ? graft_describe_norm(sink, "rms_norm", "LlamaRMSNorm", self->in_features, settings.rms_norm_eps, error)
+               : status;
+}
+
+/* --- Creating --- */
+
+/* The bits of a code that means 2: both are set. */
+static int check_codes(const struct bitlinear *self, const char *path, struct graft_error *error) {
+    for (int64_t r = 0; r < self->rows; r++) {
+        const uint8_t *row = self->codes + r * self->in_features;
+        unsigned both = 0;
+        for (int64_t i = 0; i < self->in_features; i++) {
+            both |= row[i] & row[i] >> 1;
+        }
+        if ((both & 0x55) != 0) {
+            return graft_error_set(error, GRAFT_ERROR_MODEL, path,
+                                   "weight: row %lld has a code of 3, expected 0 to 2, which mean -1, 0 and 1",
+                                   (long long)r);
+        }
+    }
+    return GRAFT_OK;
+}
+
+static float number_of(const struct graft_weight *weight) {
+    const struct graft_row_block *block = graft_weight_block(weight, 0);
+    uint16_t half;
+    float number;
+    if (block->dtype == GRAFT_DTYPE_F32) {
+        memcpy(&number, block->data, sizeof number);
+        return number;
+    }
+    memcpy(&half, block->data, sizeof half);
+    return block->dtype == GRAFT_DTYPE_BF16 ? graft_f32_from_bf16(half) : graft_f32_from_f16(half);
+}
+
+static int bind_packed(struct bitlinear *self, const struct graft_build *build, struct graft_error *error) {
+    int status = GRAFT_OK;
+    const struct graft_weight *weight = graft_build_weight(build, "weight", &status, error);
+    const struct graft_weight *scale = graft_build_weight(build, "weight_scale", &status, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    self->codes = graft_weight_block(weight, 0)->data;
+    self->weight_scale = number_of(scale);
+    if (!isfinite(self->weight_scale) || self->weight_scale <= 0.0F) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, build->path, "weight_scale: expected a number above 0, got %g",
+                               (double)self->weight_scale);
+    }
+    return check_codes(self, build->path, error);
+}
+
+static int bind_plain(struct bitlinear *self, const struct graft_build *build, struct graft_error *error) {
+    int status = GRAFT_OK;
+    const struct graft_weight *weight = graft_build_weight(build, "weight", &status, error);
+    return status == GRAFT_OK ? bitlinear_pack(self, weight, build->path, error) : status;
+}
+
+static void destroy(void *instance) {
+    struct bitlinear *self = instance;
+    free(self->own);
+    free(self);
+}
+
+static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                  struct graft_error *error) {
+    struct bitlinear *self = malloc(sizeof *self);
+    (void)cls;
+    if (self == NULL) {
+        return graft_fail_memory(error, build->path);
+    }
+    memcpy(self, build->kept, sizeof *self);
+    self->loops = tables[graft_isa_choose(sizeof tables / sizeof tables[0])];
+    self->bias = build->weight(build->data, "bias");        /* or NULL */
+    self->rms_norm = build->child(build->data, "rms_norm"); /* likewise */
+    int status = self->kind == BITLINEAR_ONLINE ? bind_plain(self, build, error) : bind_packed(self, build, error);
+    if (status != GRAFT_OK) {
+        destroy(self);
+        return status;
+    }
+    *instance = self;
+    return GRAFT_OK;
+}
+
+static const int32_t divides = BITLINEAR_DIVIDES, multiplies = BITLINEAR_MULTIPLIES, online = BITLINEAR_ONLINE;
+
+#define CLASS(class_name, its_kind)                                                                                   \
+    {                                                                                                                 \
+        .struct_size = sizeof(struct graft_class), .name = (class_name), .interface_id = GRAFT_INTERFACE_LINEAR,      \
+        .describe = describe, .create = create, .destroy = destroy, .forward = &bitlinear_vtable, .data = &(its_kind) \
+    }
+
+const struct graft_class bitlinear_class = CLASS("BitLinear", divides);
+const struct graft_class bitlinear_auto_class = CLASS("AutoBitLinear", multiplies);
+const struct graft_class bitlinear_online_class = CLASS("OnlineAutoBitLinear", online);

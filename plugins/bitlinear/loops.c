@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One build of it for each instruction set. */
+#include "loops.h"
+
+#include "graft/packed_many_loops.h"
+
+/* Adding and subtracting 1.5 * 2^23 rounds to an integer, in the rounding mode that there is: ties to even. */
+static int32_t round_inputs(const float *x, int64_t n, float factor, int8_t *integers) {
+    const float shift = 12582912.0F;
+    int32_t sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        float scaled = x[i] * factor;
+        scaled = scaled > 127.0F ? 127.0F : scaled;
+        scaled = scaled < -128.0F ? -128.0F : scaled;
+        integers[i] = (int8_t)((scaled + shift) - shift);
+        sum += integers[i];
+    }
+    return sum;
+}
+
+#if defined(__AVX2__)
+
+typedef graft_packed_ints ints;
+
+/* Rows of codes begin at any byte. */
+typedef graft_packed_words words_at __attribute__((aligned(1), may_alias));
+
+/* Bytes of a vector, tokens that there are registers for, and steps whose sums fit 16 bits. */
+enum { BYTES = sizeof(ints), SIDE = GRAFT_PACKED_LANES == 16 ? 4 : 2, STEPS = GRAFT_MANY_STEPS };
+
+/* A mask for each byte. */
+GRAFT_PACKED_INLINE ints masked(graft_packed_words bytes, uint32_t mask) {
+    return (ints)(bytes & graft_packed_all(mask * 0x01010101U));
+}
+
+/* The codes of each output where they lie in their bytes, so four, 16 and 64 times as large; the last two, where sums
+ * are of 16 bits, once and four times. */
+GRAFT_PACKED_INLINE void take_apart(graft_packed_words bytes, ints parts[BITLINEAR_PARTS]) {
+    const int down = GRAFT_PACKED_VNNI ? 0 : 4;
+    const graft_packed_words upper = bytes >> down;
+    parts[0] = masked(bytes, 0x03);
+    parts[1] = masked(bytes, 0x0c);
+    parts[2] = masked(upper, 0x30U >> down);
+    parts[3] = masked(upper, 0xc0U >> down);
+}
+
+/* sums [n_tokens, BITLINEAR_PARTS] += `n` vectors of codes times inputs. */
+GRAFT_PACKED_INLINE void add_steps(const uint8_t *codes, const int8_t *x, int64_t stride, int64_t n, const int n_tokens,
+                                   ints *sums) {
+    for (int64_t i = 0; i < n; i++, codes += BYTES, x += BYTES) {
+        ints parts[BITLINEAR_PARTS];
+        take_apart(*(const words_at *)codes, parts);
+        for (int t = 0; t < n_tokens; t++) {
+            const graft_packed_words inputs = *(const words_at *)(x + t * stride);
+            for (int k = 0; k < BITLINEAR_PARTS; k++) {
+                ints *sum = &sums[t * BITLINEAR_PARTS + k];
+                *sum = graft_many_bytes(*sum, parts[k], (ints)inputs);
+            }
+        }
+    }
+}
+
+/* The same in 32 bits. */
+GRAFT_PACKED_INLINE void add_up(const uint8_t *codes, const int8_t *x, int64_t stride, int64_t n, const int n_tokens,
+                                ints *sums) {
+#if GRAFT_PACKED_VNNI
+    add_steps(codes, x, stride, n, n_tokens, sums);
+#else
+    const ints none = {0};
+    for (int64_t i = 0; i < n; i += STEPS) {
+        ints some[SIDE * BITLINEAR_PARTS];
+        for (int s = 0; s < n_tokens * BITLINEAR_PARTS; s++) {
+            some[s] = none;
+        }
+        add_steps(codes + i * BYTES, x + i * BYTES, stride, n - i < STEPS ? n - i : STEPS, n_tokens, some);
+        for (int s = 0; s < n_tokens * BITLINEAR_PARTS; s++) {
+            sums[s] = graft_packed_dot(sums[s], some[s], none + 0x00010001);
+        }
+    }
+#endif
+}
+
+/* Eight lanes with the same sum. */
+GRAFT_PACKED_INLINE __m256i fold(ints sums) {
+#if GRAFT_PACKED_LANES == 16
+    return _mm256_add_epi32(_mm512_castsi512_si256((__m512i)sums), _mm512_extracti64x4_epi64((__m512i)sums, 1));
+#else
+    return (__m256i)sums;
+#endif
+}
+
+/* The sums of all lanes, of codes that count once: to[k * rows]. */
+GRAFT_PACKED_INLINE void finish(const ints sums[BITLINEAR_PARTS], int64_t rows, int32_t *to) {
+    const int upper = GRAFT_PACKED_VNNI ? 4 : 0;
+    const __m256i lower_pairs = _mm256_hadd_epi32(fold(sums[0]), fold(sums[1]));
+    const __m256i fours = _mm256_hadd_epi32(lower_pairs, _mm256_hadd_epi32(fold(sums[2]), fold(sums[3])));
+    const __m128i scaled = _mm_add_epi32(_mm256_castsi256_si128(fours), _mm256_extracti128_si256(fours, 1));
+    const __m128i all = _mm_srav_epi32(scaled, _mm_setr_epi32(0, 2, upper, upper + 2));
+    to[0] = _mm_extract_epi32(all, 0);
+    to[rows] = _mm_extract_epi32(all, 1);
+    to[2 * rows] = _mm_extract_epi32(all, 2);
+    to[3 * rows] = _mm_extract_epi32(all, 3);
+}
+
+GRAFT_PACKED_INLINE void multiply_some(const uint8_t *codes, int64_t rows, const struct bitlinear_inputs *inputs,
+                                       const int n_tokens, const int8_t *x, int32_t *sums) {
+    const int64_t columns = inputs->columns, whole = columns / BYTES, left = columns % BYTES;
+    for (int64_t r = 0; r < rows; r++, codes += columns) {
+        ints all[SIDE * BITLINEAR_PARTS] = {{0}};
+        add_up(codes, x, inputs->stride, whole, n_tokens, all);
+        if (left > 0) { /* behind them may be the end of the file */
+            uint8_t last[BYTES] = {0};
+            memcpy(last, codes + whole * BYTES, (size_t)left);
+            add_up(last, x + whole * BYTES, inputs->stride, 1, n_tokens, all);
+        }
+        for (int t = 0; t < n_tokens; t++) {
+            finish(&all[t * BITLINEAR_PARTS], rows, sums + t * BITLINEAR_PARTS * rows + r);
+        }
+    }
+}
+
+static void multiply(const uint8_t *codes, int64_t rows, const struct bitlinear_inputs *inputs, int64_t tokens,
+                     int32_t *sums) {
+    const int8_t *x = inputs->integers;
+    while (tokens > 0) {
+        const int64_t n = tokens >= SIDE ? SIDE : tokens >= 2 ? 2 : 1;
+        if (n == 1) {
+            multiply_some(codes, rows, inputs, 1, x, sums);
+        } else if (n == 2) {
+            multiply_some(codes, rows, inputs, 2, x, sums);
+        } else {
+            multiply_some(codes, rows, inputs, SIDE, x, sums);
+        }
+        tokens -= n;
+        x += n * inputs->stride;
+        sums += n * BITLINEAR_PARTS * rows;
+    }
+}
+
+#else
+
+static void multiply(const uint8_t *codes, int64_t rows, const struct bitlinear_inputs *inputs, int64_t tokens,
+                     int32_t *sums) {
+    for (int64_t t = 0; t < tokens; t++) {
+        const int8_t *x = inputs->integers + t * inputs->stride;
+        for (int k = 0; k < BITLINEAR_PARTS; k++, sums += rows) {
+            for (int64_t r = 0; r < rows; r++) {
+                const uint8_t *row = codes + r * inputs->columns;
+                int32_t sum = 0;
+                for (int64_t i = 0; i < inputs->columns; i++) {
+                    sum += (row[i] >> 2 * k & 3) * x[i];
+                }
+                sums[r] = sum;
+            }
+        }
+    }
+}
+
+#endif
+
+const struct bitlinear_loops GRAFT_ISA_ALL_NAME(bitlinear_loops) = {graft_packed_largest, round_inputs, multiply};

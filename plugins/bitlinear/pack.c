@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Weights that transformers rounds in every forward, once: -1, 0 and 1 times the mean of their absolute values. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "graft/convert.h"
+#include "linear.h"
+
+/* Sums that are added to in turn, so that none waits for the one before. */
+enum { SUMS = 8 };
+
+/* A row, or some of its numbers, as f32. */
+static void widen(const struct graft_row_block *block, int64_t first, int64_t n, float *out) {
+    const uint16_t *halves = (const uint16_t *)block->data + first;
+    if (block->dtype == GRAFT_DTYPE_F32) {
+        memcpy(out, (const float *)block->data + first, (size_t)n * sizeof *out);
+    }
+    for (int64_t i = 0; i < n && block->dtype == GRAFT_DTYPE_BF16; i++) {
+        out[i] = graft_f32_from_bf16(halves[i]);
+    }
+    for (int64_t i = 0; i < n && block->dtype == GRAFT_DTYPE_F16; i++) {
+        out[i] = graft_f32_from_f16(halves[i]);
+    }
+}
+
+static double sum_of_row(const float *row, int64_t n) {
+    double sums[SUMS] = {0}, all = 0;
+    for (int64_t i = 0; i < n; i++) {
+        sums[i % SUMS] += fabs((double)row[i]);
+    }
+    for (int i = 0; i < SUMS; i++) {
+        all += sums[i];
+    }
+    return all;
+}
+
+/* Adds the codes of an output to its bytes. What lies halfway becomes 0, as ties do that go to even. */
+static void add_row(const float *row, int64_t n, float scale, int part, uint8_t *bytes) {
+    for (int64_t i = 0; i < n; i++) {
+        const float scaled = row[i] * scale;
+        const int code = 1 + (scaled > 0.5F) - (scaled < -0.5F);
+        bytes[i] = (uint8_t)(bytes[i] | code << 2 * part);
+    }
+}
+
+static int pack(struct bitlinear *self, const struct graft_row_block *block, float *row, const char *path,
+                struct graft_error *error) {
+    const int64_t n = self->in_features, outputs = self->rows * BITLINEAR_PARTS;
+    double sum = 0;
+    for (int64_t o = 0; o < outputs; o++) {
+        widen(block, o * n, n, row);
+        sum += sum_of_row(row, n);
+    }
+    if (!isfinite(sum)) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, path, "weight: a number is infinite or none");
+    }
+    const float mean = (float)(sum / (double)(n * outputs)), least = 1e-5F;
+    const float scale = 1.0F / (mean < least ? least : mean);
+    for (int64_t o = 0; o < outputs; o++) {
+        widen(block, o * n, n, row);
+        add_row(row, n, scale, (int)(o / self->rows), self->own + o % self->rows * n);
+    }
+    self->codes = self->own;
+    self->weight_scale = 1.0F / scale;
+    return GRAFT_OK;
+}
+
+int bitlinear_pack(struct bitlinear *self, const struct graft_weight *weight, const char *path,
+                   struct graft_error *error) {
+    float *row = malloc((size_t)self->in_features * sizeof *row);
+    self->own = calloc((size_t)self->rows, (size_t)self->in_features);
+    int status = row != NULL && self->own != NULL ? pack(self, graft_weight_block(weight, 0), row, path, error)
+                                                  : graft_fail_memory(error, path);
+    free(row);
+    return status;
+}
