@@ -50,7 +50,7 @@ grep -q 'note .*leaves 1 module alone, lm_head: none of the tensors "qweight", "
     fail 'no note on lm_head'
 grep -q 'initial' "$scratch/plan" && fail 'a bias that nobody has is made'
 "$host" plan --plugins-dir "$plugins" --model "$goldens/plain/llama_bf16" >"$scratch/plan"
-grep -q 'note .*plugins .* gptq and .* have no effect on this model: quantization_config.quant_method is none of .*"gptq"' \
+grep -q 'note .*plugins .* gptq, .* have no effect on this model: quantization_config.quant_method is none of .*"gptq"' \
     "$scratch/plan" || fail 'no note on a model that is not quantized'
 "$host" inspect "$plugins/gptq/gptq.so" >"$scratch/inspect"
 for words in 'quant_methods' 'conditions' 'qweight'; do
