@@ -64,8 +64,8 @@ const char *graft_json_other_key(const graft_json *object, const char *const *ke
 /* Members in file order: `iterator` starts at NULL; returns 0 at the end. */
 int graft_json_next(const graft_json *object, void **iterator, const char **key, const graft_json **value);
 
-/* Member number `i` of an object, in the order of the file; NULL behind the last. Asked for one by one they cost no more
- * than by graft_json_next. */
+/* Member number `i` of an object, in the order of the file; NULL behind the last. Asked for one by one they cost no
+ * more than by graft_json_next. */
 const graft_json *graft_json_member(const graft_json *object, size_t i, const char **key);
 
 /* Building documents to print. A consumed value (`_take`) is owned by its container from then on, also on failure, and
