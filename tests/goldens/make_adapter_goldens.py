@@ -14,7 +14,7 @@ import tempfile
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForCausalLM, Mxfp4Config
+from transformers import AutoConfig, AutoModelForCausalLM, Mxfp4Config
 
 import weights
 
@@ -44,6 +44,8 @@ CASES = {
         "float32", None),
     "bnb_nf4_dora": ("quantized/bnb_nf4_double_qwen3", dict(
         r=4, lora_alpha=8, target_modules=["k_proj", "v_proj", "up_proj"], use_dora=True), "float32", None),
+    "gptq_dora": ("quantized/gptq_int8_qwen2", dict(
+        r=4, lora_alpha=8, target_modules=["q_proj", "v_proj", "down_proj"], use_dora=True), "bfloat16", None),
     "gpt2": (GPT2, dict(
         r=4, lora_alpha=8, target_modules=["c_attn", "c_proj", "c_fc"], fan_in_fan_out=True, use_dora=True),
         "bfloat16", None),
@@ -68,9 +70,32 @@ def dequantize_bnb(model):
     return model
 
 
+def codes(words, bits):
+    """Those of words, the first in the lowest bits, in a dimension of their own."""
+    return torch.stack([words.long() >> bits * i & (1 << bits) - 1 for i in range(32 // bits)], -1)
+
+
+def load_gptq(base, bits):
+    """Weights by the formula, of zero points that are stored less one."""
+    config = AutoConfig.from_pretrained(base)
+    del config.quantization_config
+    model = AutoModelForCausalLM.from_config(config, attn_implementation="eager").float().eval()
+    tensors = load_file(f"{base}/model.safetensors")
+    for name in [n.removesuffix(".qweight") for n in tensors if n.endswith(".qweight")]:
+        words, zeros, scales, groups = (tensors.pop(f"{name}.{n}") for n in ("qweight", "qzeros", "scales", "g_idx"))
+        integers = codes(words, bits).transpose(1, 2).reshape(-1, words.shape[1])
+        zeros = codes(zeros, bits).reshape(zeros.shape[0], -1) + 1
+        tensors[f"{name}.weight"] = ((integers - zeros[groups.long()]) * scales.float()[groups.long()]).T.contiguous()
+    model.load_state_dict(tensors, strict=not config.tie_word_embeddings)
+    return model
+
+
 def load(base):
     with open(f"{base}/config.json") as f:
-        method = json.load(f).get("quantization_config", {}).get("quant_method")
+        quantization = json.load(f).get("quantization_config", {})
+    method = quantization.get("quant_method")
+    if method == "gptq":
+        return load_gptq(base, quantization["bits"])
     more = {"quantization_config": Mxfp4Config(dequantize=True)} if method == "mxfp4" else {}
     model = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32, attn_implementation="eager", **more).eval()
     return (dequantize_bnb(model) if method == "bitsandbytes" else model).float()
