@@ -16,7 +16,6 @@ static const struct bitlinear_loops *const tables[] = GRAFT_ISA_ALL_TABLES(bitli
 /* What config.json says of all modules. */
 struct settings {
     int32_t use_rms_norm;
-    uint32_t reserved;
     double rms_norm_eps;
 };
 
@@ -137,18 +136,6 @@ static int check_codes(const struct bitlinear *self, const char *path, struct gr
     return GRAFT_OK;
 }
 
-static float number_of(const struct graft_weight *weight) {
-    const struct graft_row_block *block = graft_weight_block(weight, 0);
-    uint16_t half;
-    float number;
-    if (block->dtype == GRAFT_DTYPE_F32) {
-        memcpy(&number, block->data, sizeof number);
-        return number;
-    }
-    memcpy(&half, block->data, sizeof half);
-    return block->dtype == GRAFT_DTYPE_BF16 ? graft_f32_from_bf16(half) : graft_f32_from_f16(half);
-}
-
 static int bind_packed(struct bitlinear *self, const struct graft_build *build, struct graft_error *error) {
     int status = GRAFT_OK;
     const struct graft_weight *weight = graft_build_weight(build, "weight", &status, error);
@@ -157,7 +144,8 @@ static int bind_packed(struct bitlinear *self, const struct graft_build *build, 
         return status;
     }
     self->codes = graft_weight_block(weight, 0)->data;
-    self->weight_scale = number_of(scale);
+    const struct graft_row_block *number = graft_weight_block(scale, 0);
+    self->weight_scale = graft_f32_at(number->data, number->dtype, 0);
     if (!isfinite(self->weight_scale) || self->weight_scale <= 0.0F) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, build->path, "weight_scale: expected a number above 0, got %g",
                                (double)self->weight_scale);

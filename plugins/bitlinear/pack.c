@@ -9,17 +9,10 @@
 /* Sums that are added to in turn, so that none waits for the one before. */
 enum { SUMS = 8 };
 
-/* A row, or some of its numbers, as f32. */
-static void widen(const struct graft_row_block *block, int64_t first, int64_t n, float *out) {
-    const uint16_t *halves = (const uint16_t *)block->data + first;
-    if (block->dtype == GRAFT_DTYPE_F32) {
-        memcpy(out, (const float *)block->data + first, (size_t)n * sizeof *out);
-    }
-    for (int64_t i = 0; i < n && block->dtype == GRAFT_DTYPE_BF16; i++) {
-        out[i] = graft_f32_from_bf16(halves[i]);
-    }
-    for (int64_t i = 0; i < n && block->dtype == GRAFT_DTYPE_F16; i++) {
-        out[i] = graft_f32_from_f16(halves[i]);
+/* A row as f32. */
+static void widen(const struct graft_row_block *block, int64_t row, int64_t n, float *out) {
+    for (int64_t i = 0; i < n; i++) {
+        out[i] = graft_f32_at(block->data, block->dtype, row * n + i);
     }
 }
 
@@ -48,7 +41,7 @@ static int pack(struct bitlinear *self, const struct graft_row_block *block, flo
     const int64_t n = self->in_features, outputs = self->rows * BITLINEAR_PARTS;
     double sum = 0;
     for (int64_t o = 0; o < outputs; o++) {
-        widen(block, o * n, n, row);
+        widen(block, o, n, row);
         sum += sum_of_row(row, n);
     }
     if (!isfinite(sum)) {
@@ -57,7 +50,7 @@ static int pack(struct bitlinear *self, const struct graft_row_block *block, flo
     const float mean = (float)(sum / (double)(n * outputs)), least = 1e-5F;
     const float scale = 1.0F / (mean < least ? least : mean);
     for (int64_t o = 0; o < outputs; o++) {
-        widen(block, o * n, n, row);
+        widen(block, o, n, row);
         add_row(row, n, scale, (int)(o / self->rows), self->own + o % self->rows * n);
     }
     self->codes = self->own;

@@ -18,19 +18,12 @@ static void need(int condition, const char *what) {
     }
 }
 
-static float number(const struct graft_tensor_view *view, int64_t i) {
-    const uint16_t *halves = view->data;
-    return view->dtype == GRAFT_DTYPE_F32   ? ((const float *)view->data)[i]
-           : view->dtype == GRAFT_DTYPE_F16 ? graft_f32_from_f16(halves[i])
-                                            : graft_f32_from_bf16(halves[i]);
-}
-
 static void round_tensor(struct graft_tensor_view *view) {
     const int64_t n = view->bytes / (view->dtype == GRAFT_DTYPE_F32 ? 4 : 2);
     uint16_t *to = graft_alloc((size_t)n, sizeof *to);
     need(to != NULL, "out of memory");
     for (int64_t i = 0; i < n; i++) {
-        to[i] = graft_bf16_from_f32(number(view, i));
+        to[i] = graft_bf16_from_f32(graft_f32_at(view->data, view->dtype, i));
     }
     view->dtype = GRAFT_DTYPE_BF16;
     view->data = to;
