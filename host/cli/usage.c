@@ -85,7 +85,7 @@ static const char *const sections[] = {
     "Comparing and measuring\n"
     "  --against DIR          verify: compare with this checkpoint, such as the one before it was quantized\n"
     "  --diff FILE            plan: print what is different from what plan --json wrote to FILE\n"
-    "  --tolerance T          verify: how far logits may differ (default 5e-5)\n"
+    "  --tolerance T          verify: how far logits may differ, relative to the largest (default 5e-5)\n"
     "  --prompt-tokens N, --new-tokens N, --repeat N    bench: sizes and runs (default 512, 32, 3)\n"
     "  --sequences N          bench: run so many sequences as one batch, 1 to 64 (default 1)\n"
     "  --compare FILE         bench: print ratios to what bench --json wrote to FILE\n"

@@ -119,6 +119,10 @@ void graft_difference_add(struct graft_difference *found, const float *values, c
     }
 }
 
+double graft_difference_limit(const struct graft_difference *found, double tolerance) {
+    return isfinite(found->value) && found->value > 1.0 ? tolerance * found->value : tolerance;
+}
+
 static void add_ids(struct graft_difference *found, const int32_t *values, const int32_t *reference, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
         add_one(found, values[i], reference[i]);

@@ -49,7 +49,7 @@ int graft_compare_numbers(const struct graft_subject *subject, const float *numb
     }
     graft_difference_add(&found, numbers, reference, count);
     int same = memcmp(numbers, reference, (size_t)count * sizeof *numbers) == 0;
-    if (tolerance == 0.0 ? !same : !(found.difference <= tolerance)) {
+    if (tolerance == 0.0 ? !same : !(found.difference <= graft_difference_limit(&found, tolerance))) {
         return graft_validation_fault(subject->validation, error, "%s: they differ by %.3g (values up to %.3g)%s", what,
                                       found.difference, found.value, tolerance == 0.0 ? ", and must not in a bit" : "");
     }

@@ -5,7 +5,7 @@
 
 #include "validate/tiny.h"
 
-/* How far logits of one model may differ where sums are made in another order. */
+/* How far logits of one model may differ where sums are made in another order: graft_difference_limit. */
 #define GRAFT_VALIDATION_TOLERANCE 5e-5
 
 /* [any] Token ids that every tiny model has. */
@@ -22,7 +22,8 @@ int graft_subject_has_logits(struct graft_subject *subject);
 int graft_make_logits(const struct graft_subject *subject, struct graft_model *model,
                       const struct graft_prompt *prompts, size_t n, float **logits, struct graft_error *error);
 
-/* [any] A fault if `count` numbers of two runs differ by more than `tolerance` (0: in a bit), or are not finite. */
+/* [any] A fault if `count` numbers of two runs differ by more than `tolerance` allows
+ * (graft_difference_limit; 0: in a bit), or are not finite. */
 int graft_compare_numbers(const struct graft_subject *subject, const float *numbers, const float *reference,
                           int64_t count, double tolerance, const char *what, struct graft_error *error);
 

@@ -19,12 +19,16 @@ host() {
     timeout 120 "$host" "$@" >out 2>err </dev/null || status=$?
 }
 
+# write TENSOR FILE AT: bytes from stdin into the tensor, from its byte AT on
+write() {
+    header=$(od -An -tu8 -N8 "$2" | tr -d ' ')
+    offset=$(head -c $((header + 8)) "$2" | grep -ao "\"$1\":{[^}]*}" | sed 's/.*"data_offsets":\[\([0-9]*\),.*/\1/')
+    dd of="$2" bs=1 seek=$((header + 8 + offset + $3)) conv=notrunc 2>/dev/null
+}
+
 # change TENSOR: another first byte, in ./changed
 change() {
-    file=changed/model.safetensors
-    header=$(od -An -tu8 -N8 "$file" | tr -d ' ')
-    offset=$(head -c $((header + 8)) "$file" | grep -ao "\"$1\":{[^}]*}" | sed 's/.*"data_offsets":\[\([0-9]*\),.*/\1/')
-    printf '\125' | dd of="$file" bs=1 seek=$((header + 8 + offset)) conv=notrunc 2>/dev/null
+    printf '\125' | write "$1" changed/model.safetensors 0
 }
 
 host verify --model "$gptq" --against other --plugins-dir "$plugins" --max-new-tokens 3 --json
@@ -44,6 +48,30 @@ check 'a code of one module: no other differs' model.layers.1.mlp.up_proj \
     "$(grep '^model\|^lm_head' out | grep -v 'difference 0 ' | sed 's/: .*//')"
 host verify --model "$gptq" --against changed --plugins-dir "$plugins" --max-new-tokens 0 --tolerance 100
 check 'a tolerance that allows it' 0 "$status"
+
+# Large logits carry large rounding errors: the tolerance is relative to them. A final norm of 1000 makes them large, the
+# lowest bits of some weights play the rounding.
+hidden=$(sed -n 's/.*"hidden_size": *\([0-9]*\).*/\1/p' "$goldens/plain/llama/config.json")
+for name in large rounded wrong; do
+    cp -rL "$goldens/plain/llama" "$name" && chmod -R u+w "$name"
+    for _ in $(seq "$hidden"); do
+        printf '\000\000\172\104'
+    done | write model.norm.weight "$name/model.safetensors" 0
+done
+for at in 0 4 8 12; do
+    printf '\125\125' | write model.layers.1.mlp.up_proj.weight rounded/model.safetensors $at
+done
+printf '\100' | write model.layers.1.mlp.up_proj.weight wrong/model.safetensors 3
+host verify --model rounded --against large --input-ids 1,2,3
+check 'large logits, rounding: exit status' 0 "$status"
+difference=$(sed -n 's/^logits: largest difference \([^ ]*\) .*/\1/p' out)
+check 'large logits, rounding: more than 5e-5' 1 "$(awk -v x="$difference" 'BEGIN { print (x > 5e-5) }')"
+has 'large logits, rounding: what is allowed' ' allowed (tolerance 5e-05)' out
+host verify --model rounded --against large --input-ids 1,2,3 --tolerance 1e-9
+check 'large logits, rounding: a small tolerance' 6 "$status"
+has 'large logits, rounding: a small tolerance is told' ' allowed), greedy ids' err
+host verify --model wrong --against large --input-ids 1,2,3 --max-new-tokens 0
+check 'large logits, a fault: exit status' 6 "$status"
 
 cp -rL "$goldens/plain/llama_bf16" float && chmod -R u+w float
 host verify --model "$goldens/plain/llama_bf16" --against float

@@ -247,6 +247,24 @@ static void test_difference(void **state) {
     assert_true(found.difference == (double)__builtin_inff());
 }
 
+static void test_difference_limit(void **state) {
+    static const struct {
+        struct graft_difference found;
+        double limit; /* for a tolerance of 0.5 */
+    } cases[] = {
+        {{0.0, 0.0}, 0.5},
+        {{0.0, 0.25}, 0.5},
+        {{0.0, 1.0}, 0.5},
+        {{0.0, 40.0}, 20.0},
+        {{0.0, (double)__builtin_inff()}, 0.5},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_true(graft_difference_limit(&cases[i].found, 0.5) == cases[i].limit);
+        assert_true(graft_difference_limit(&cases[i].found, 0.0) == 0.0);
+    }
+}
+
 /* Without memory nothing is left hooked. */
 static void test_out_of_memory(void **state) {
     struct fixture fixture = open_model("llama");
@@ -268,10 +286,10 @@ static void test_out_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_changes), cmocka_unit_test(test_every_interface),
-        cmocka_unit_test(test_hook_stops),      cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_profile),         cmocka_unit_test(test_difference),
-        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_nothing_changes),  cmocka_unit_test(test_every_interface),
+        cmocka_unit_test(test_hook_stops),       cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_profile),          cmocka_unit_test(test_difference),
+        cmocka_unit_test(test_difference_limit), cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

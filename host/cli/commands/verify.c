@@ -3,6 +3,7 @@
 #include "cli/commands/verify.h"
 #include "cli/images.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -149,9 +150,13 @@ static int judge(const struct graft_verification *run, struct graft_error *error
     const char *ids = !graft_verification_generates(run) ? ""
                       : run->same_ids                    ? ", greedy ids are equal"
                                                          : ", greedy ids differ";
-    (void)graft_error_set(error, GRAFT_ERROR_VERIFY, graft_model_plan(run->model)->directory, "%s differ: %s by %.3g%s",
-                          run->against ? "the two checkpoints" : "replaced and original",
-                          graft_verification_outputs(run), run->logits.difference, ids);
+    char allowed[64] = "";
+    if (run->tolerance >= 0.0) {
+        (void)snprintf(allowed, sizeof allowed, " (at most %.3g allowed)", graft_verification_limit(run));
+    }
+    (void)graft_error_set(error, GRAFT_ERROR_VERIFY, graft_model_plan(run->model)->directory,
+                          "%s differ: %s by %.3g%s%s", run->against ? "the two checkpoints" : "replaced and original",
+                          graft_verification_outputs(run), run->logits.difference, allowed, ids);
     if (worst != NULL) {
         const struct graft_named_module *module = worst->module;
         const char *by = module->plugin != NULL ? " by " : "", *plugin = module->plugin != NULL ? module->plugin : "";

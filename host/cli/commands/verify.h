@@ -8,6 +8,7 @@
 #include "graft/host/compare.h"
 #include "graft/host/graft.h"
 
+/* Relative to the largest logit: graft_difference_limit. */
 #define GRAFT_VERIFY_TOLERANCE 5e-5
 
 struct graft_verification {
@@ -27,9 +28,14 @@ struct graft_verification {
     struct graft_ids *original_ids;
 };
 
+/* How far the logits may differ. Only where they are judged. */
+static inline double graft_verification_limit(const struct graft_verification *run) {
+    return graft_difference_limit(&run->logits, run->tolerance);
+}
+
 /* Whether the logits are within the tolerance, and the ids the same. */
 static inline int graft_verification_passed(const struct graft_verification *run) {
-    return run->same_ids && (run->tolerance < 0.0 || run->logits.difference <= run->tolerance);
+    return run->same_ids && (run->tolerance < 0.0 || run->logits.difference <= graft_verification_limit(run));
 }
 
 /* Whether both models generate; else they are encoders, and there are no greedy ids. */

@@ -46,7 +46,7 @@ static void print_outputs(const struct graft_verification *run) {
     (void)printf("%s: largest difference %.3g (values up to %.3g) over %lld positions", graft_verification_outputs(run),
                  run->logits.difference, run->logits.value, (long long)run->positions);
     if (run->tolerance >= 0.0) {
-        (void)printf(", tolerance %g", run->tolerance);
+        (void)printf(", at most %.3g allowed (tolerance %g)", graft_verification_limit(run), run->tolerance);
     }
     (void)printf("\n");
     if (graft_verification_generates(run)) {
@@ -112,6 +112,9 @@ static graft_json *document(struct graft_writer *writer, const struct graft_veri
     graft_writer_set_real(writer, logits, "largest_value", run->logits.value);
     graft_writer_set(writer, logits, "tolerance",
                      run->tolerance >= 0.0 ? graft_json_new_real(run->tolerance) : graft_json_new_string(NULL));
+    graft_writer_set(writer, logits, "largest_allowed",
+                     run->tolerance >= 0.0 ? graft_json_new_real(graft_verification_limit(run))
+                                           : graft_json_new_string(NULL));
     graft_writer_set_string(writer, object, "against", run->against);
     graft_writer_set(writer, object, "modules", modules);
     graft_writer_set(writer, object, graft_verification_outputs(run), logits);

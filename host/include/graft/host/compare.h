@@ -34,6 +34,11 @@ struct graft_difference {
 /* [any] Adds two arrays of `count` numbers to `found`, which starts as {0}. */
 void graft_difference_add(struct graft_difference *found, const float *values, const float *reference, int64_t count);
 
+/* [any] How large a difference may be that is rounding: `tolerance` times the largest value of the reference, or
+ * `tolerance` itself where that value is below 1 or not finite. The rounding errors of f32 grow with the numbers:
+ * logits of 40 differ by 1e-4 between two correct orders of the same sums. */
+double graft_difference_limit(const struct graft_difference *found, double tolerance);
+
 /* One replaced module, or one with other weights. */
 struct graft_compared {
     uint32_t struct_size;
