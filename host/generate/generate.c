@@ -13,9 +13,9 @@ struct sink {
 static int on_token(void *data, const struct graft_sequence *sequence, int32_t id, int32_t end, const float *logits,
                     struct graft_error *error) {
     const struct sink *sink = data;
-    int last = end == GRAFT_SEQUENCE_STOPPED || end == GRAFT_SEQUENCE_COMPLETE;
-    (void)logits;
-    int status = sink->call(sink->data, (size_t)sequence->number, id, last, error);
+    const struct graft_sequence_token token = {
+        .struct_size = sizeof token, .id = id, .sequence = sequence->number, .end = end, .logits = logits};
+    int status = sink->call(sink->data, &token, error);
     return status == GRAFT_OK && end == GRAFT_SEQUENCE_OUT_OF_POSITIONS
                ? graft_error_set(error, GRAFT_ERROR_IO, "prompt",
                                  "sequence %lld: %zu tokens, the model has positions for %lld",

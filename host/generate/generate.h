@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "generate/session.h"
 #include "graft/host/generation.h"
+#include "graft/host/sequences.h"
 
 enum { GRAFT_MAX_EOS = 32 };
 
@@ -21,9 +22,9 @@ struct graft_generation_settings {
 int graft_generation_settings_read(const char *directory, const graft_json *config,
                                    struct graft_generation_settings *settings, struct graft_error *error);
 
-/* Called for each new token, in order within a sequence; `last` is 1 for the one that ends it. Any status but GRAFT_OK
- * stops the generation. */
-typedef int (*graft_token_sink)(void *data, size_t sequence, int32_t id, int last, struct graft_error *error);
+/* Called for each new token, in order within a sequence (graft_generated_function). Any status but GRAFT_OK stops the
+ * generation. */
+typedef int (*graft_token_sink)(void *data, const struct graft_sequence_token *token, struct graft_error *error);
 
 struct graft_run_options;
 

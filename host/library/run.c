@@ -100,9 +100,9 @@ int graft_model_check_generation(const struct graft_generation *generation, stru
     return wrong == NULL ? GRAFT_OK : graft_error_set(error, GRAFT_ERROR_USAGE, wrong, "out of range");
 }
 
-int graft_model_generate(struct graft_model *model, const struct graft_prompt *prompts, size_t n,
-                         const struct graft_generation *generation, graft_token_function on_token, void *data,
-                         struct graft_error *error) {
+int graft_model_generate_tokens(struct graft_model *model, const struct graft_prompt *prompts, size_t n,
+                                const struct graft_generation *generation, graft_generated_function on_token,
+                                void *data, struct graft_error *error) {
     struct graft_generation_settings settings = model->generation;
     struct request request;
     int status = request_init(&request, model, prompts, n, error);
@@ -117,6 +117,25 @@ int graft_model_generate(struct graft_model *model, const struct graft_prompt *p
     }
     request_finish(&request);
     return status;
+}
+
+/* What graft_model_generate was given. */
+struct plain_sink {
+    graft_token_function call;
+    void *data;
+};
+
+static int on_plain_token(void *data, const struct graft_sequence_token *token, struct graft_error *error) {
+    const struct plain_sink *sink = data;
+    int last = token->end == GRAFT_SEQUENCE_STOPPED || token->end == GRAFT_SEQUENCE_COMPLETE;
+    return sink->call(sink->data, (size_t)token->sequence, token->id, last, error);
+}
+
+int graft_model_generate(struct graft_model *model, const struct graft_prompt *prompts, size_t n,
+                         const struct graft_generation *generation, graft_token_function on_token, void *data,
+                         struct graft_error *error) {
+    struct plain_sink sink = {on_token, data};
+    return graft_model_generate_tokens(model, prompts, n, generation, on_plain_token, &sink, error);
 }
 
 int graft_model_logits(struct graft_model *model, const struct graft_prompt *prompts, size_t n, float *logits,

@@ -133,6 +133,68 @@ static void test_limits(void **state) {
     graft_model_free(model);
 }
 
+/* What comes with a token: the logits that the model gave, whatever was done to them to choose it, and its end. */
+struct tokens {
+    int64_t vocab_size;
+    int32_t ids[MOST_TOKENS];
+    int32_t ends[MOST_TOKENS];
+    float *rows; /* [MOST_TOKENS, vocab_size] */
+    size_t count;
+};
+
+static int keep_token(void *data, const struct graft_sequence_token *token, struct graft_error *failure) {
+    struct tokens *tokens = data;
+    (void)failure;
+    assert_in_range(tokens->count, 0, MOST_TOKENS - 1);
+    assert_int_equal(token->sequence, 0);
+    assert_non_null(token->logits);
+    memcpy(tokens->rows + (int64_t)tokens->count * tokens->vocab_size, token->logits,
+           (size_t)tokens->vocab_size * sizeof(float));
+    tokens->ids[tokens->count] = token->id;
+    tokens->ends[tokens->count++] = token->end;
+    return GRAFT_OK;
+}
+
+static void test_tokens(void **state) {
+    enum { NEW = 4 };
+    struct graft_generation generation = {.struct_size = sizeof generation};
+    struct graft_model *model = load_model("plain/llama");
+    int64_t vocab_size = graft_model_vocab_size(model);
+    float *rows = malloc(sizeof(float) * MOST_TOKENS * (size_t)vocab_size);
+    float *logits = malloc(sizeof(float) * MOST_TOKENS * (size_t)vocab_size);
+    struct tokens tokens = {.vocab_size = vocab_size, .rows = rows};
+    int32_t ids[4 + NEW];
+    int others = 0;
+    (void)state;
+    graft_model_generation(model, &generation);
+    generation.max_new_tokens = NEW;
+    generation.ignore_eos = 1;
+    generation.do_sample = 1;
+    generation.temperature = 50.0;
+    generation.top_k = 0;
+    generation.repetition_penalty = 3.0;
+    generation.seed = 7;
+    assert_int_equal(graft_model_generate_tokens(model, prompts, 1, &generation, keep_token, &tokens, &error),
+                     GRAFT_OK);
+    assert_int_equal(tokens.count, NEW);
+    memcpy(ids, first_ids, sizeof first_ids);
+    memcpy(ids + 4, tokens.ids, sizeof(int32_t) * NEW);
+    const struct graft_prompt all = {.ids = ids, .count = 4 + NEW};
+    assert_int_equal(graft_model_logits(model, &all, 1, logits, &error), GRAFT_OK);
+    for (int64_t i = 0; i < NEW; i++) {
+        const float *row = rows + i * vocab_size, *wanted = logits + (3 + i) * vocab_size;
+        for (int64_t j = 0; j < vocab_size; j++) {
+            assert_true(row[j] - wanted[j] < 5e-5F && wanted[j] - row[j] < 5e-5F);
+        }
+        others += largest(wanted, vocab_size) != tokens.ids[i];
+        assert_int_equal(tokens.ends[i], i + 1 < NEW ? GRAFT_SEQUENCE_GOES_ON : GRAFT_SEQUENCE_COMPLETE);
+    }
+    assert_true(others > 0); /* the choice was not the model's own */
+    free(rows);
+    free(logits);
+    graft_model_free(model);
+}
+
 /* A program built with an older header, or with a newer one. */
 static void test_other_sizes(void **state) {
     struct {
@@ -301,6 +363,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_generate, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_limits, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_tokens, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_misuse, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_other_sizes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_classes, set_up, tear_down),

@@ -36,13 +36,13 @@ static int print_streamed(struct printer *printer, int32_t id, int last, struct 
     return status == GRAFT_OK ? graft_output_flush(stdout, error) : status;
 }
 
-static int on_token(void *data, size_t sequence, int32_t id, int last, struct graft_error *error) {
+static int on_token(void *data, const struct graft_sequence_token *token, struct graft_error *error) {
     struct printer *printer = data;
     if (printer->stream != NULL) {
-        return print_streamed(printer, id, last, error);
+        return print_streamed(printer, token->id, token->end != GRAFT_SEQUENCE_GOES_ON, error);
     }
-    graft_ids_add(&printer->sequences[sequence], id);
-    return printer->sequences[sequence].failed ? graft_fail_memory(error, "generation") : GRAFT_OK;
+    graft_ids_add(&printer->sequences[token->sequence], token->id);
+    return printer->sequences[token->sequence].failed ? graft_fail_memory(error, "generation") : GRAFT_OK;
 }
 
 static int print_sequence(const struct printer *printer, const struct graft_ids *ids, struct graft_error *error) {
@@ -123,7 +123,8 @@ static int generate(const struct graft_options *options, struct graft_model *mod
     choose_generation(options, model, &generation);
     int status = printer_init(&printer, options->output_ids ? NULL : tokenizer, prompts->count, error);
     if (status == GRAFT_OK) {
-        status = graft_model_generate(model, prompts->prompts, prompts->count, &generation, on_token, &printer, error);
+        status = graft_model_generate_tokens(model, prompts->prompts, prompts->count, &generation, on_token, &printer,
+                                             error);
     }
     for (size_t i = 0; i < prompts->count && status == GRAFT_OK && printer.stream == NULL; i++) {
         status = print_sequence(&printer, &printer.sequences[i], error);

@@ -185,6 +185,18 @@ int graft_model_generate(struct graft_model *model, const struct graft_prompt *p
                          const struct graft_generation *generation, graft_token_function on_token, void *data,
                          struct graft_error *error);
 
+/* [any] Called for each new token, on the thread that generates. `token->sequence` is the number of the prompt, from 0.
+ * `token->logits` are those that the model gave, before penalties, temperature and the like; NULL where another process
+ * has chosen the token. Both are valid during the call. Any status but GRAFT_OK stops generation. */
+typedef int (*graft_generated_function)(void *data, const struct graft_sequence_token *token,
+                                        struct graft_error *error);
+
+/* [any, one thread per model] graft_model_generate for who wants to know why a sequence ends, or how probable its
+ * tokens are. */
+int graft_model_generate_tokens(struct graft_model *model, const struct graft_prompt *prompts, size_t n,
+                                const struct graft_generation *generation, graft_generated_function on_token,
+                                void *data, struct graft_error *error);
+
 /* [any, one thread per model] The logits of every position of `n` prompts, one ragged batch: [sum of counts,
  * vocab_size] f32, one prompt after another, into the caller's memory. */
 int graft_model_logits(struct graft_model *model, const struct graft_prompt *prompts, size_t n, float *logits,

@@ -76,12 +76,12 @@ enum {
     GRAFT_SEQUENCE_OUT_OF_POSITIONS = 3 /* the model has no position for its next token */
 };
 
-/* A token that a step gave. */
+/* A new token, of graft_sequences_step or graft_model_generate_tokens. */
 struct graft_sequence_token {
     uint32_t struct_size;
     int32_t id;          /* the token; below the vocabulary size */
-    int64_t sequence;    /* the number that graft_sequences_add gave */
-    int32_t end;         /* GRAFT_SEQUENCE_...: of its last token, why */
+    int64_t sequence;    /* the number that graft_sequences_add gave; that of the prompt */
+    int32_t end;         /* GRAFT_SEQUENCE_...: of its sequence's last token, why that ends */
     int32_t reserved;    /* 0 */
     const float *logits; /* [vocab_size], if they were asked for; else NULL */
 };
