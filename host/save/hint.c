@@ -8,16 +8,18 @@
 #include "save/save.h"
 
 struct search {
+    const struct graft_tree *tree;
     const struct journal_class *cls;
     int found;
 };
 
 static int look_for(void *data, struct graft_node *node, struct graft_error *error) {
     struct search *search = data;
+    struct journal_class cls;
     (void)error;
-    search->found |= node->original != NULL && node->describer != node->original &&
-                     strcmp(node->describer->cls->name, search->cls->class_name) == 0 &&
-                     strcmp(node->describer->origin.plugin, search->cls->plugin) == 0;
+    search->found |= graft_journal_class_at(search->tree, node, &cls) &&
+                     strcmp(cls.class_name, search->cls->class_name) == 0 &&
+                     strcmp(cls.plugin, search->cls->plugin) == 0;
     return GRAFT_OK;
 }
 
@@ -36,7 +38,7 @@ void graft_save_hint(const char *directory, struct graft_tree *tree, const struc
         return;
     }
     for (size_t i = 0; i < journal.n_classes; i++) {
-        struct search search = {&journal.classes[i], 0};
+        struct search search = {tree, &journal.classes[i], 0};
         (void)graft_tree_walk(tree, look_for, &search, NULL);
         if (!search.found) {
             graft_text_printf(&needed, "%s%s for %s (plugin %s)", needed.length > 0 ? ", " : "", search.cls->class_name,

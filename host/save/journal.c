@@ -189,14 +189,33 @@ int graft_journal_add_origin(struct journal *journal, const struct journal *stor
     return 0;
 }
 
+int graft_journal_class_at(const struct graft_tree *tree, const struct graft_node *node, struct journal_class *cls) {
+    const struct graft_known_class *replacement = node->kernel_on != NULL ? node->kernel_on : node->known;
+    const struct graft_known_class *original = node->original;
+    if (original == NULL || node->describer->cls->describe == NULL ||
+        graft_snapshot_describer(tree->snapshot, original, &original, NULL) != GRAFT_OK ||
+        node->describer == original) {
+        return 0;
+    }
+    *cls = (struct journal_class){replacement->cls->name, node->original->cls->name, replacement->origin.plugin};
+    return 1;
+}
+
+struct adding {
+    struct journal *journal;
+    const struct graft_tree *tree;
+};
+
 static int add_class_of(void *data, struct graft_node *node, struct graft_error *error) {
-    if (node->original == NULL || node->describer == node->original) {
+    const struct adding *adding = data;
+    struct journal_class cls;
+    if (!graft_journal_class_at(adding->tree, node, &cls)) {
         return GRAFT_OK;
     }
-    struct journal_class cls = {node->describer->cls->name, node->original->cls->name, node->describer->origin.plugin};
-    return graft_journal_add_class(data, &cls) == 0 ? GRAFT_OK : graft_fail_memory(error, node->path);
+    return graft_journal_add_class(adding->journal, &cls) == 0 ? GRAFT_OK : graft_fail_memory(error, node->path);
 }
 
 int graft_journal_add_classes(struct journal *journal, struct graft_tree *tree, struct graft_error *error) {
-    return graft_tree_walk(tree, add_class_of, journal, error);
+    struct adding adding = {journal, tree};
+    return graft_tree_walk(tree, add_class_of, &adding, error);
 }

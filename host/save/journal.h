@@ -148,7 +148,11 @@ int graft_journal_find_operations(struct journal *journal, struct graft_tree *tr
 /* Whether the layout has no tensor for a parameter. */
 int graft_journal_is_absent(const struct journal *journal, const char *name);
 
-/* Adds the replacements of the tree that declare parameters of their own. */
+/* Whether the module's parameters are described by a replacement, in whatever way that came by its description: its own
+ * `describe`, or that of a base. Then 1, and `cls` is that replacement; 0 where those of the original hold. */
+int graft_journal_class_at(const struct graft_tree *tree, const struct graft_node *node, struct journal_class *cls);
+
+/* Adds the replacements of the tree that describe parameters. */
 int graft_journal_add_classes(struct journal *journal, struct graft_tree *tree, struct graft_error *error);
 
 /* Adds the options, defaults too, of the plugins that the journal's classes come from. */
