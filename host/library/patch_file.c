@@ -208,11 +208,11 @@ int graft_patch_file_read(const char *path, const struct graft_snapshot *snapsho
     if (status == GRAFT_OK || status == GRAFT_ERROR_INTERNAL) {
         return status == GRAFT_OK ? GRAFT_OK : graft_fail_memory(error, path);
     }
-    (void)graft_error_set(error, GRAFT_ERROR_IO, cause.source, "%s", cause.message);
+    (void)graft_error_set(error, GRAFT_ERROR_MODEL, cause.source, "%s", cause.message);
     if (cause.hint[0] != '\0') {
         graft_error_hint(error, "%s", cause.hint);
     }
-    return GRAFT_ERROR_IO;
+    return GRAFT_ERROR_MODEL;
 }
 
 void graft_patch_file_finish(struct patch_file *file) {

@@ -126,7 +126,7 @@ check 'half: nothing gets lost' 4 "$status"
 has 'half: whose part it would be' 'down_proj.weight: no parameter holds all of it, so the runtime layout would lose some' err
 sed 's/"length": 1/"length": 3/' half.json >long.json
 host plan --model half --patch long.json
-check 'half: a Slice that is not in its dimension' 5 "$status"
+check 'half: a Slice that is not in its dimension' 4 "$status"
 has 'half: and says so' 'conversions[0].operations[0].of: expected 4 to' err
 
 # Classes of this load only.
@@ -204,7 +204,7 @@ has 'operation without a way back: known before' 'the operation absolute of plug
 
 # Names that mean nothing, or two things.
 host plan --model "$llama" --plugins-dir both --patch negated.json
-check 'operation of two plugins: an error' 5 "$status"
+check 'operation of two plugins: an error' 4 "$status"
 has 'operation of two plugins: says whose' 'conversions[0].operations[0].op: "negated" is the name of several operations: ' err
 has 'operation of two plugins: of one' probe.negated err
 has 'operation of two plugins: of the other' other.negated err
@@ -212,11 +212,11 @@ converter x '{"op": "other.negated"}' >whose.json
 host plan --model "$llama" --plugins-dir both --patch whose.json
 check 'operation of two plugins: with the id it is one' 0 "$status"
 host plan --model "$llama" --plugins-dir one --patch whose.json
-check 'unknown operation: an error' 5 "$status"
+check 'unknown operation: an error' 4 "$status"
 has 'unknown operation: lists what there is' '"other.negated" is not an operation; known: Concatenate, Chunk, MergeModulelist, SplitModulelist, Split, Interleave, Transpose, Conv3dToLinear, LinearToConv3d, PermuteForRope, Slice, probe.negated, probe.absolute' err
 converter x '{"op": "negated", "dim": 1}' >field.json
 host plan --model "$llama" --plugins-dir one --patch field.json
-check 'operation with a field it does not have: an error' 5 "$status"
+check 'operation with a field it does not have: an error' 4 "$status"
 host inspect "one/$(basename "$probe")"
 has 'inspect: names the operations' 'name: negated' out
 has 'inspect: says which can be undone' 'reversible: true' out

@@ -147,7 +147,7 @@ static void test_bad_files(void **state) {
         struct graft_model *model = NULL;
         folder_put(folder, "patch.json", cases[i][0], strlen(cases[i][0]));
         options.patch_file = folder_path(folder, "patch.json");
-        assert_int_equal(graft_model_open(library, llama_directory(path), &options, &model, &error), GRAFT_ERROR_IO);
+        assert_int_equal(graft_model_open(library, llama_directory(path), &options, &model, &error), GRAFT_ERROR_MODEL);
         if (strstr(error.message, cases[i][1]) == NULL || strstr(error.source, "patch.json") == NULL) {
             fail_msg("%s: \"%s: %s\" does not say \"%s\"", cases[i][0], error.source, error.message, cases[i][1]);
         }

@@ -47,7 +47,7 @@ static int check_work(const char *file, const graft_json *other, const struct gr
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         const graft_json *value = graft_json_get(other, sizes[i].key);
         if (graft_json_type(value) != GRAFT_JSON_INT) {
-            return graft_error_set(error, GRAFT_ERROR_USAGE, file,
+            return graft_error_set(error, GRAFT_ERROR_MODEL, file,
                                    "%s: expected an integer, got %s; is this what bench "
                                    "--json wrote?",
                                    sizes[i].key, graft_json_type_name(value));
@@ -70,7 +70,7 @@ int graft_bench_read_other(const struct graft_options *options, const struct gra
     for (size_t i = 0; i < MEASURES && status == GRAFT_OK && file != NULL; i++) {
         const graft_json *value = find(*other, &measures[i]);
         if (!is_number(value)) {
-            status = graft_error_set(error, GRAFT_ERROR_USAGE, file, "%s: expected a number, got %s",
+            status = graft_error_set(error, GRAFT_ERROR_MODEL, file, "%s: expected a number, got %s",
                                      measures[i].keys[1] != NULL ? measures[i].keys[1] : measures[i].keys[0],
                                      graft_json_type_name(value));
         }
