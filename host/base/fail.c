@@ -21,3 +21,7 @@ int graft_check_given(const void *given, size_t size_1_0, const char *name, stru
                : graft_error_set(error, GRAFT_ERROR_USAGE, name, "struct_size: expected at least %zu, got %u", size_1_0,
                                  (unsigned)struct_size);
 }
+
+int graft_check_given_path(const char *path, const char *name, struct graft_error *error) {
+    return path[0] != '\0' ? GRAFT_OK : graft_error_set(error, GRAFT_ERROR_USAGE, name, "expected a path, got \"\"");
+}

@@ -39,7 +39,9 @@ enum {
     PROMPT = RUN | VERIFY,
     MUTED = MODEL | TOKENIZE | LIST | VALIDATE,
     EVERY = MUTED | TRY,
-    LOCKED = 1 << 16 /* no command: it decides what a model is made of, and is locked */
+    /* No commands, but what is special about an option: */
+    LOCKED = 1 << 16, /* it decides what a model is made of, and is locked */
+    PROSE = 1 << 17   /* its value is a text for the model, which may be empty; all others are not */
 };
 
 static const struct spec specs[] = {
@@ -69,7 +71,7 @@ static const struct spec specs[] = {
     {"strict", FLAG, offsetof(struct graft_options, strict), MODEL | LOCKED},
     {"report", TEXT, offsetof(struct graft_options, report), RUN | PERPLEXITY},
     {"quiet", FLAG, offsetof(struct graft_options, quiet), MUTED},
-    {"prompt", TEXTS, offsetof(struct graft_options, prompts), PROMPT},
+    {"prompt", TEXTS, offsetof(struct graft_options, prompts), PROMPT | PROSE},
     {"prompt-file", TEXTS, offsetof(struct graft_options, prompt_files), PROMPT},
     {"input-ids", TEXTS, offsetof(struct graft_options, input_ids), PROMPT},
     {"prompt-adapter", TEXTS, offsetof(struct graft_options, prompt_adapters), RUN},
@@ -77,7 +79,7 @@ static const struct spec specs[] = {
     {"video", NAMED_TEXTS, offsetof(struct graft_options, images), PROMPT},
     {"pixel-values", TEXT, offsetof(struct graft_options, pixel_values), PROMPT},
     {"token-type-ids", TEXTS, offsetof(struct graft_options, token_type_ids), RUN},
-    {"text-pair", TEXTS, offsetof(struct graft_options, text_pairs), RUN},
+    {"text-pair", TEXTS, offsetof(struct graft_options, text_pairs), RUN | PROSE},
     {"lines", FLAG, offsetof(struct graft_options, lines), RUN},
     {"pairs", FLAG, offsetof(struct graft_options, pairs), RUN},
     {"embed", FLAG, offsetof(struct graft_options, embed), RUN},
@@ -188,7 +190,7 @@ static int store(const struct spec *spec, struct graft_options *options, const c
         errno = 0;
         *(double *)field = strtod(value, &end);
         if (errno != 0 || end == value || *end != '\0' || !(*(double *)field >= 0.0 && *(double *)field < 1e6)) {
-            return usage(error, "expected a non-negative number", argument);
+            return usage(error, "expected a non-negative number below 1000000", argument);
         }
         return GRAFT_OK;
     case NUMBER:
@@ -249,6 +251,9 @@ static int parse_option(struct parser *parser, struct graft_error *error) {
         }
         parser->at++;
         value = parser->argv[parser->at];
+    }
+    if (spec->kind != FLAG && value[0] == '\0' && (spec->commands & PROSE) == 0) {
+        return usage(error, "expected a value, got an empty one", argument);
     }
     return store(spec, parser->options, argument, value, error);
 }
@@ -407,7 +412,10 @@ static int check_bench(const struct graft_options *options, struct graft_error *
                   {"--sequences", options->sequences, MAX_SEQUENCES}};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         if (counts[i].value < 1 || counts[i].value > counts[i].maximum) {
-            return usage(error, "expected at least 1, and not that many", counts[i].name);
+            (void)graft_error_set(error, GRAFT_ERROR_USAGE, counts[i].name, "expected 1 to %lld",
+                                  (long long)counts[i].maximum);
+            graft_error_hint(error, "see --help");
+            return GRAFT_ERROR_USAGE;
         }
     }
     return options->compare != NULL && options->json
@@ -419,7 +427,7 @@ static int check_bench(const struct graft_options *options, struct graft_error *
 static int parse_command(struct parser *parser, struct graft_error *error) {
     static const char *const names[] = {"run",   "plan", "tokenize",   "list", "inspect", "verify",
                                         "bench", "save", "perplexity", "try",  "validate"};
-    if (parser->argc < 2 || parser->argv[1][0] == '-') {
+    if (parser->argc < 2 || parser->argv[1][0] == '-' || parser->argv[1][0] == '\0') {
         return GRAFT_OK;
     }
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -454,7 +462,9 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
     int status = parse_command(&parser, error);
     for (; status == GRAFT_OK && parser.at < argc; parser.at++) {
         int is_word = argv[parser.at][0] != '-';
-        if ((options->command & (INSPECT | VALIDATE)) != 0 && options->subject == NULL && is_word) {
+        if (argv[parser.at][0] == '\0') {
+            status = usage(error, "expected no empty word", "arguments");
+        } else if ((options->command & (INSPECT | VALIDATE)) != 0 && options->subject == NULL && is_word) {
             options->subject = argv[parser.at];
         } else if (options->command == GRAFT_COMMAND_TRY && is_word) {
             status = append(&options->files, argv[parser.at], argv[parser.at], error);

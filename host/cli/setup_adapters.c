@@ -18,6 +18,9 @@ static size_t name_length(const char *given) {
 
 static int set(struct graft_adapter_options *adapter, const char *given, struct graft_error *error) {
     size_t length = name_length(given);
+    if (given[0] == '=' || (length > 0 && given[length + 1] == '\0')) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "--adapter", "expected [NAME=]DIR, got \"%.200s\"", given);
+    }
     *adapter = (struct graft_adapter_options){
         .struct_size = sizeof *adapter,
         .name = length > 0 ? graft_strndup(given, length) : graft_strdup(usual_name),

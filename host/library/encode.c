@@ -50,6 +50,9 @@ static int check_outputs(const struct graft_model *model, size_t tokens, const s
     if (outputs->pooler_output != NULL && !model->encoding.info.has_pooler) {
         return refuse(model, "has no pooler_output", error);
     }
+    if (outputs->n_rows < 0) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "n_rows", "out of range");
+    }
     for (int64_t i = 0; task == GRAFT_TASK_MASKED_LM && outputs->logits != NULL && i < outputs->n_rows; i++) {
         int64_t row = outputs->rows[i];
         if (row < 0 || (uint64_t)row >= tokens || (i > 0 && row <= outputs->rows[i - 1])) {

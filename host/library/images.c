@@ -60,6 +60,10 @@ int graft_model_check_prompts(const struct graft_model *model, const struct graf
             given[prompts[i].images[j].is_video != 0]++;
         }
         for (size_t kind = 0; kind < 2; kind++) {
+            if (ids[kind] < 0 && given[kind] > 0) {
+                return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt", "prompt %zu: %s takes no %s", i + 1,
+                                       model->tree->root->class_name, kind == 1 ? "videos" : "images");
+            }
             if (ids[kind] >= 0 && places[kind] > 0 && given[kind] == 0) {
                 return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
                                        "prompt %zu has %s tokens (%ld), but no %s to go with them", i + 1,

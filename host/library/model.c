@@ -180,6 +180,9 @@ int graft_model_open(struct graft_library *library, const char *directory, const
                      struct graft_model **model, struct graft_error *error) {
     double start = graft_seconds();
     int status = graft_check_given(options, GRAFT_MODEL_OPTIONS_SIZE_1_0, "struct graft_model_options", error);
+    if (status == GRAFT_OK) {
+        status = graft_check_given_path(directory, "directory", error);
+    }
     if (status != GRAFT_OK) {
         return status;
     }

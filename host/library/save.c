@@ -16,6 +16,9 @@ int graft_model_save(struct graft_model *model, const char *directory, const str
                      struct graft_error *error) {
     struct graft_bound *bound = NULL;
     int status = graft_check_given(options, GRAFT_SAVE_OPTIONS_SIZE_1_0, "struct graft_save_options", error);
+    if (status == GRAFT_OK) {
+        status = graft_check_given_path(directory, "directory", error);
+    }
     if (status != GRAFT_OK) {
         return status;
     }

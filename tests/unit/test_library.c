@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "graft/host/registry.h"
+#include "graft/host/save.h"
 #include "graft/mlp.h"
 
 enum { MOST_TOKENS = 64 };
@@ -238,7 +239,11 @@ static void test_misuse(void **state) {
     assert_int_equal(graft_model_load(model, NULL), GRAFT_ERROR_USAGE);
     assert_int_equal(graft_model_generate(model, prompts, 0, NULL, tell, &told, NULL), GRAFT_ERROR_USAGE);
     assert_int_equal(told.count[0], 0);
+    error = graft_error_none();
+    assert_int_equal(graft_model_save(model, "", NULL, &error), GRAFT_ERROR_USAGE);
+    assert_string_equal(error.source, "directory");
     graft_model_free(model);
+    assert_int_equal(graft_model_open(library, "", NULL, &model, NULL), GRAFT_ERROR_USAGE);
     graft_library_free(NULL);
     graft_model_free(NULL);
 }

@@ -126,6 +126,9 @@ static void test_bad_input(void **state) {
         .struct_size = sizeof too_many, .logits = numbers, .rows = all, .n_rows = 3};
     const struct graft_encoder_prompt two = {ids, NULL, 2};
     assert_int_equal(encode(&opened, &two, 1, too_many, "ascending"), GRAFT_ERROR_USAGE);
+    const struct graft_encoder_outputs negative = {
+        .struct_size = sizeof negative, .logits = numbers, .rows = all, .n_rows = -1};
+    assert_int_equal(encode(&opened, &prompt, 1, negative, "out of range"), GRAFT_ERROR_USAGE);
     assert_int_equal(encode(&opened, &prompt, 0, (struct graft_encoder_outputs){0}, "at least one"), GRAFT_ERROR_USAGE);
     close_case(&opened);
 }

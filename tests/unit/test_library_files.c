@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program chooses which files of a directory are opened, by what is in them. */
+/* Files by way of the library's calls: which ones of a directory are opened, by what is in them, and which numbers can
+ * be written to one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,9 @@
 #include <cmocka.h>
 
 #include "base/sha256.h"
+#include "folder.h"
 #include "graft/host/graft.h"
+#include "graft/host/recording.h"
 
 /* What is wanted, and what was asked for. */
 struct choice {
@@ -78,10 +81,47 @@ static void test_ended(void **state) {
     graft_library_free(library);
 }
 
+/* Numbers of a program that cannot be those of an array are refused before any of them is used, and no file comes. */
+static void test_recorded(void **state) {
+    static const float numbers[24] = {1};
+    static const struct {
+        struct graft_recorded recorded;
+        const char *field; /* NULL: it can be written */
+    } cases[] = {
+        {{.name = "x", .rank = 3, .shape = {2, 3, 4}, .data = numbers}, NULL},
+        {{.name = "x", .rank = 2, .shape = {0, 3}}, NULL},
+        {{.name = "x", .rank = 3, .shape = {-1, 2, 3}, .data = numbers}, "shape"},
+        {{.name = "x", .rank = 2, .shape = {-2, -2}, .data = numbers}, "shape"},
+        {{.name = "x", .rank = 3, .shape = {INT64_C(1) << 40, INT64_C(1) << 40, 1}, .data = numbers}, "shape"},
+        {{.name = "x", .rank = 3, .shape = {1, INT64_MAX, 2}, .data = numbers}, "shape"},
+        {{.name = "x", .rank = 7, .shape = {2, 3, 4}, .data = numbers}, "rank"},
+        {{.name = "x", .rank = 0, .shape = {2, 3, 4}, .data = numbers}, "rank"},
+        {{.name = "x", .rank = -1, .shape = {2, 3, 4}, .data = numbers}, "rank"},
+        {{.name = "x", .rank = 1, .shape = {2}}, "data"},
+        {{.name = NULL, .rank = 1, .shape = {2}, .data = numbers}, "name"},
+        {{.name = "\xff", .rank = 1, .shape = {2}, .data = numbers}, "name"},
+        {{.name = "__metadata__", .rank = 1, .shape = {2}, .data = numbers}, "name"},
+    };
+    char folder[64];
+    (void)state;
+    folder_create(folder);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct graft_error error = graft_error_none();
+        int status = graft_recorded_write(folder_path(folder, "x.safetensors"), &cases[i].recorded, 1, &error);
+        assert_int_equal(status, cases[i].field != NULL ? GRAFT_ERROR_USAGE : GRAFT_OK);
+        assert_string_equal(error.source, cases[i].field != NULL ? cases[i].field : "");
+        assert_int_equal(folder_count(folder), cases[i].field == NULL);
+        (void)unlink(folder_path(folder, "x.safetensors"));
+    }
+    assert_int_equal(graft_recorded_write("", NULL, 0, NULL), GRAFT_ERROR_USAGE);
+    folder_remove(folder);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chosen),
         cmocka_unit_test(test_ended),
+        cmocka_unit_test(test_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

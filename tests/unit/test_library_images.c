@@ -154,6 +154,16 @@ static void test_text_model(void **state) {
     assert_int_equal(graft_model_video_token_id(model), -1);
     assert_int_equal(graft_video_processor_open(model, &videos, NULL), GRAFT_ERROR_USAGE);
     assert_null(videos);
+    assert_int_equal(graft_model_load(model, NULL), GRAFT_OK);
+    for (int32_t is_video = 0; is_video < 2; is_video++) {
+        static const int32_t ids[] = {1, 2, 3};
+        const struct graft_image given = {.struct_size = sizeof given, .grid = {1, 2, 2}, .is_video = is_video};
+        const struct graft_prompt prompt = {.ids = ids, .count = 3, .images = &given, .n_images = 1};
+        error = graft_error_none();
+        assert_int_equal(graft_model_generate(model, &prompt, 1, NULL, NULL, NULL, &error), GRAFT_ERROR_USAGE);
+        assert_string_equal(error.message, is_video ? "prompt 1: Qwen2MoeForCausalLM takes no videos"
+                                                    : "prompt 1: Qwen2MoeForCausalLM takes no images");
+    }
     graft_model_free(model);
 }
 
