@@ -69,6 +69,9 @@ void graft_added_split(const struct graft_added *added, enum graft_added_stage s
         if (rule->single_word && (touches_word_before(text, start) || touches_word_after(text, length, end))) {
             continue;
         }
+        if (rule->special && added->ignores_special) {
+            continue;
+        }
         if (rule->lstrip) {
             start = skip_space_back(text, start, open);
         }
@@ -103,9 +106,19 @@ const char *graft_added_decoded(const struct graft_added *added, int32_t id, siz
     return graft_vocab_text(&added->vocab, token);
 }
 
-int graft_added_is_special(const struct graft_added *added, int32_t id) {
+static const struct graft_added_rule *find_rule(const struct graft_added *added, int32_t id) {
     const struct graft_token *token = graft_vocab_find_id(&added->vocab, id);
-    return token != NULL && added->rules[token - added->vocab.tokens].special;
+    return token != NULL ? &added->rules[token - added->vocab.tokens] : NULL;
+}
+
+int graft_added_is_special(const struct graft_added *added, int32_t id) {
+    const struct graft_added_rule *rule = find_rule(added, id);
+    return rule != NULL && rule->special;
+}
+
+int graft_added_is_skipped(const struct graft_added *added, int32_t id) {
+    const struct graft_added_rule *rule = find_rule(added, id);
+    return rule != NULL && rule->skipped;
 }
 
 void graft_added_finish(struct graft_added *added) {

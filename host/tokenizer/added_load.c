@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the added tokens. */
+/* Collecting the added tokens. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -9,8 +9,11 @@
 /* Tokens are sought at every place of a text; this bounds what that can cost. */
 enum { MAX_TOKEN_BYTES = 1024 };
 
-static int read_rule(const struct graft_spec *spec, struct graft_added_rule *rule, struct graft_error *error) {
-    int status = graft_spec_bool(spec, "special", 0, &rule->special, error);
+static int read_rule(const struct graft_spec *spec, int special, struct graft_added_token *token,
+                     struct graft_error *error) {
+    struct graft_added_rule *rule = &token->rule;
+    struct graft_spec normalized = graft_spec_get(spec, "normalized");
+    int status = graft_spec_bool(spec, "special", special, &rule->special, error);
     if (status == GRAFT_OK) {
         status = graft_spec_bool(spec, "single_word", 0, &rule->single_word, error);
     }
@@ -23,100 +26,154 @@ static int read_rule(const struct graft_spec *spec, struct graft_added_rule *rul
     if (status == GRAFT_OK) {
         status = graft_spec_bool(spec, "normalized", !rule->special, &rule->normalized, error);
     }
+    token->has_normalized = !graft_spec_is_none(&normalized);
     return status;
+}
+
+int graft_added_read(const struct graft_spec *spec, const char *const *keys, int special,
+                     struct graft_added_token *token, struct graft_error *error) {
+    *token = (struct graft_added_token){0};
+    int status = graft_spec_expect_object(spec, keys, error);
+    if (status == GRAFT_OK) {
+        status = graft_spec_string(spec, "content", &token->text, &token->length, error);
+    }
+    if (status == GRAFT_OK && token->length > MAX_TOKEN_BYTES) {
+        status = graft_spec_error(spec, error, "the content has %zu bytes, at most %d are supported", token->length,
+                                  MAX_TOKEN_BYTES);
+    }
+    return status == GRAFT_OK ? read_rule(spec, special, token, error) : status;
 }
 
 /* One text with two ids, or one id with two texts, would make ids depend on the order in which things are read. */
 static int check_conflicts(const struct graft_added *added, const struct graft_spec *spec,
-                           const struct graft_vocab *vocab, const char *text, size_t length, int32_t id,
+                           const struct graft_vocab *vocab, const struct graft_added_token *token, int32_t id,
                            struct graft_error *error) {
     const struct graft_vocab *const both[] = {vocab, &added->vocab};
-    if (graft_vocab_find(&added->vocab, text, length) != NULL) {
-        return graft_spec_error(spec, error, "\"%s\" appears twice", text);
+    if (graft_vocab_find(&added->vocab, token->text, token->length) != NULL) {
+        return graft_spec_error(spec, error, "\"%s\" appears twice", token->text);
     }
     for (size_t i = 0; i < 2; i++) {
-        const struct graft_token *same_text = graft_vocab_find(both[i], text, length);
+        const struct graft_token *same_text = graft_vocab_find(both[i], token->text, token->length);
         const struct graft_token *same_id = graft_vocab_find_id(both[i], id);
         if (same_text != NULL && same_text->id != id) {
-            return graft_spec_error(spec, error, "\"%s\" has the id %d here and %d in model.vocab", text, (int)id,
-                                    (int)same_text->id);
+            return graft_spec_error(spec, error, "\"%s\" has the id %d here and %d in model.vocab", token->text,
+                                    (int)id, (int)same_text->id);
         }
         if (same_id != NULL && same_text == NULL) {
             return graft_spec_error(spec, error, "\"%s\" and \"%s\" have the same id %d",
-                                    graft_vocab_text(both[i], same_id), text, (int)id);
+                                    graft_vocab_text(both[i], same_id), token->text, (int)id);
         }
     }
     return GRAFT_OK;
 }
 
-/* Puts the token where the text will be searched for it. */
-static int add_to_trie(struct graft_added *added, const struct graft_spec *spec, const char *text, size_t length,
-                       const struct graft_normalizer *normalizer, struct graft_error *error) {
-    int32_t index = (int32_t)added->vocab.count - 1;
-    struct graft_text form = {0};
-    int status = GRAFT_OK;
-    if (!added->rules[index].normalized) {
-        status =
-            graft_trie_add(&added->raw, text, length, index) != 0 ? graft_fail_memory(error, spec->file) : GRAFT_OK;
-        return status;
+static int append(struct graft_added *added, const struct graft_added_token *token, int32_t id, const char *file,
+                  struct graft_error *error) {
+    if (graft_grow(&added->rules, &added->capacity, added->vocab.count, sizeof *added->rules) != 0 ||
+        graft_vocab_add(&added->vocab, token->text, token->length, id) != 0) {
+        return graft_fail_memory(error, file);
     }
-    graft_text_add(&form, text, length);
-    status = form.failed ? graft_fail_memory(error, spec->file) : graft_normalizer_run(normalizer, &form, error);
+    added->rules[added->vocab.count - 1] = token->rule;
+    added->next_id = id >= added->next_id ? (int64_t)id + 1 : added->next_id;
+    return GRAFT_OK;
+}
+
+static int load_token(struct graft_added *added, const struct graft_spec *spec, const struct graft_vocab *vocab,
+                      struct graft_error *error) {
+    static const char *const keys[] = {"id",     "content",    "single_word", "lstrip",
+                                       "rstrip", "normalized", "special",     NULL};
+    struct graft_spec id_field = graft_spec_get(spec, "id");
+    struct graft_added_token token;
+    int32_t id = 0;
+    int status = graft_added_read(spec, keys, 0, &token, error);
+    if (status == GRAFT_OK) {
+        status = graft_spec_id(&id_field, &id, error);
+    }
+    if (status == GRAFT_OK) {
+        status = check_conflicts(added, spec, vocab, &token, id, error);
+    }
+    return status == GRAFT_OK ? append(added, &token, id, spec->file, error) : status;
+}
+
+int graft_added_load(struct graft_added *added, const struct graft_spec *spec, const struct graft_vocab *vocab,
+                     struct graft_error *error) {
+    int status = graft_spec_is_none(spec) ? GRAFT_OK : graft_spec_expect_array(spec, error);
+    for (size_t i = 0; status == GRAFT_OK && i < graft_json_size(spec->value); i++) {
+        struct graft_spec token = graft_spec_at(spec, i);
+        status = load_token(added, &token, vocab, error);
+    }
+    return status;
+}
+
+int graft_added_put(struct graft_added *added, const struct graft_vocab *vocab, const struct graft_added_token *token,
+                    const char *file, int32_t *id, struct graft_error *error) {
+    const struct graft_token *known = graft_vocab_find(&added->vocab, token->text, token->length);
+    if (token->length > MAX_TOKEN_BYTES) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, file, "a token has %zu bytes, at most %d are supported",
+                               token->length, MAX_TOKEN_BYTES);
+    }
+    if (known != NULL) {
+        struct graft_added_rule *rule = &added->rules[known - added->vocab.tokens];
+        const struct graft_added_rule before = *rule;
+        *rule = token->rule;
+        rule->special |= before.special;
+        rule->decoded_normalized |= before.normalized | before.decoded_normalized;
+        *id = known->id;
+        return GRAFT_OK;
+    }
+    known = graft_vocab_find(vocab, token->text, token->length);
+    int64_t next = added->next_id > (int64_t)vocab->count ? added->next_id : (int64_t)vocab->count;
+    next = known != NULL ? known->id : next;
+    const struct graft_token *other = known == NULL ? graft_vocab_find_id(vocab, (int32_t)next) : NULL;
+    if (next > INT32_MAX || other != NULL) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, file,
+                               "the token \"%s\" would get the id %lld, the number of tokens, which is that of \"%s\": "
+                               "model.vocab of tokenizer.json leaves out ids",
+                               token->text, (long long)next, other != NULL ? graft_vocab_text(vocab, other) : "");
+    }
+    *id = (int32_t)next;
+    return append(added, token, *id, file, error);
+}
+
+/* Puts the token where the text will be searched for it. */
+static int index_token(struct graft_added *added, size_t i, const struct graft_normalizer *normalizer, const char *file,
+                       struct graft_error *error) {
+    const struct graft_token *token = &added->vocab.tokens[i];
+    const char *text = graft_vocab_text(&added->vocab, token);
+    struct graft_added_rule *rule = &added->rules[i];
+    struct graft_text form = {0};
+    if (!rule->normalized && graft_trie_add(&added->raw, text, token->length, (int32_t)i) != 0) {
+        return graft_fail_memory(error, file);
+    }
+    if (!rule->normalized && !rule->decoded_normalized) {
+        return GRAFT_OK;
+    }
+    graft_text_add(&form, text, token->length);
+    int status = form.failed ? graft_fail_memory(error, file) : graft_normalizer_run(normalizer, &form, error);
     if (status == GRAFT_OK && form.length > 0) {
-        added->rules[index].form_start = added->forms.length;
-        added->rules[index].form_length = form.length;
+        rule->form_start = added->forms.length;
+        rule->form_length = form.length;
         graft_text_add(&added->forms, form.bytes, form.length);
-        if (added->forms.failed || graft_trie_add(&added->normalized, form.bytes, form.length, index) != 0) {
-            status = graft_fail_memory(error, spec->file);
+        if (added->forms.failed ||
+            (rule->normalized && graft_trie_add(&added->normalized, form.bytes, form.length, (int32_t)i) != 0)) {
+            status = graft_fail_memory(error, file);
         }
     }
     graft_text_free(&form);
     return status;
 }
 
-static int add_token(struct graft_added *added, const struct graft_spec *spec, const struct graft_vocab *vocab,
-                     const struct graft_normalizer *normalizer, struct graft_error *error) {
-    static const char *const keys[] = {"id",     "content",    "single_word", "lstrip",
-                                       "rstrip", "normalized", "special",     NULL};
-    struct graft_spec id_field = graft_spec_get(spec, "id");
-    struct graft_added_rule rule = {0};
-    const char *text;
-    size_t length = 0;
-    int32_t id;
-    int status = graft_spec_expect_object(spec, keys, error);
-    if (status == GRAFT_OK) {
-        status = graft_spec_id(&id_field, &id, error);
+int graft_added_index(struct graft_added *added, const struct graft_normalizer *normalizer, const char *file,
+                      struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (size_t i = 0; status == GRAFT_OK && i < added->vocab.count; i++) {
+        status = added->vocab.tokens[i].length > 0 ? index_token(added, i, normalizer, file, error) : GRAFT_OK;
     }
-    if (status == GRAFT_OK) {
-        status = graft_spec_string(spec, "content", &text, &length, error);
-    }
-    if (status == GRAFT_OK && length > MAX_TOKEN_BYTES) {
-        status = graft_spec_error(spec, error, "the content has %zu bytes, at most %d are supported", length,
-                                  MAX_TOKEN_BYTES);
-    }
-    if (status == GRAFT_OK) {
-        status = read_rule(spec, &rule, error);
-    }
-    if (status == GRAFT_OK) {
-        status = check_conflicts(added, spec, vocab, text, length, id, error);
-    }
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    if (graft_grow(&added->rules, &added->capacity, added->vocab.count, sizeof *added->rules) != 0 ||
-        graft_vocab_add(&added->vocab, text, length, id) != 0) {
-        return graft_fail_memory(error, spec->file);
-    }
-    added->rules[added->vocab.count - 1] = rule;
-    return length > 0 ? add_to_trie(added, spec, text, length, normalizer, error) : GRAFT_OK;
-}
-
-int graft_added_load(struct graft_added *added, const struct graft_spec *spec, const struct graft_vocab *vocab,
-                     const struct graft_normalizer *normalizer, struct graft_error *error) {
-    int status = graft_spec_is_none(spec) ? GRAFT_OK : graft_spec_expect_array(spec, error);
-    for (size_t i = 0; status == GRAFT_OK && i < graft_json_size(spec->value); i++) {
-        struct graft_spec token = graft_spec_at(spec, i);
-        status = add_token(added, &token, vocab, normalizer, error);
+    for (size_t i = 0; status == GRAFT_OK && i < added->vocab.count; i++) {
+        size_t length = 0;
+        const char *text = graft_added_decoded(added, added->vocab.tokens[i].id, &length);
+        const struct graft_token *same = graft_vocab_find(&added->vocab, text, length);
+        added->rules[i].skipped = same != NULL && added->rules[same - added->vocab.tokens].special;
     }
     return status;
 }

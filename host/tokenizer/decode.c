@@ -17,7 +17,7 @@ static int push(const struct graft_tokenizer *tokenizer, struct graft_decoder_ru
     if (token == NULL) {
         token = graft_tokenizer_token(tokenizer, id, &length);
     }
-    if (token == NULL || (skip_special_tokens && graft_added_is_special(&tokenizer->added, id))) {
+    if (token == NULL || (skip_special_tokens && graft_added_is_skipped(&tokenizer->added, id))) {
         return GRAFT_OK;
     }
     return graft_decoder_emit(tokenizer->decoder, run, token, length, error);

@@ -40,6 +40,9 @@ struct graft_decoder {
 /* [load] Reads the field `decoder`; without one, tokens are joined by spaces. */
 int graft_decoder_load(const struct graft_spec *spec, struct graft_decoder **chain, struct graft_error *error);
 
+/* [load] Adds the removal of spaces before English punctuation to the end of a chain. `file` is named in errors. */
+int graft_decoder_add_clean_up(struct graft_decoder **chain, const char *file, struct graft_error *error);
+
 void graft_decoder_destroy(struct graft_decoder *chain);
 
 /* [any] Starts and ends a run over `chain`. graft_decoder_start returns 0, or -1 out of memory. */

@@ -21,6 +21,7 @@ struct graft_tokenizer {
     struct graft_token_model *model;
     struct graft_template postprocessor;
     struct graft_decoder *decoder;
+    struct graft_text notes; /* each with a NUL after it */
     size_t size;
     int32_t max_id;
 };

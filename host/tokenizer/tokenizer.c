@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "tokenizer/config_tokens.h"
 #include "tokenizer/pipeline.h"
 
 static int has_token(const void *data, int32_t id) {
@@ -33,15 +34,37 @@ static int load_postprocessor(struct graft_tokenizer *tokenizer, const struct gr
     return status;
 }
 
+/* The file's own added tokens, and those of the files beside it. */
+static int load_added(struct graft_tokenizer *tokenizer, struct graft_config_tokens *tokens,
+                      const struct graft_spec *spec, struct graft_error *error) {
+    int status = graft_added_load(&tokenizer->added, spec, &tokenizer->vocab, error);
+    if (status == GRAFT_OK) {
+        status = graft_config_tokens_add(tokens, &tokenizer->added, &tokenizer->vocab, &tokenizer->notes, error);
+    }
+    return status == GRAFT_OK ? graft_added_index(&tokenizer->added, tokenizer->normalizer, tokenizer->path, error)
+                              : status;
+}
+
+/* transformers does not clean up what BPE decodes, unless told twice. */
+static int load_decoder(struct graft_tokenizer *tokenizer, const struct graft_config_tokens *tokens,
+                        const struct graft_spec *root, struct graft_error *error) {
+    struct graft_spec decoder = graft_spec_get(root, "decoder");
+    struct graft_spec model = graft_spec_get(root, "model");
+    int is_bpe = graft_json_get(model.value, "merges") != NULL;
+    int status = graft_decoder_load(&decoder, &tokenizer->decoder, error);
+    return status == GRAFT_OK && tokens->clean_up && (!is_bpe || tokens->clean_up_bpe_too)
+               ? graft_decoder_add_clean_up(&tokenizer->decoder, tokenizer->path, error)
+               : status;
+}
+
 /* Each part may need those before it. */
 static int load_parts(struct graft_tokenizer *tokenizer, const struct graft_document *document,
-                      const struct graft_spec *root, struct graft_error *error) {
+                      struct graft_config_tokens *tokens, const struct graft_spec *root, struct graft_error *error) {
     struct graft_spec normalizer = graft_spec_get(root, "normalizer");
     struct graft_spec pretokenizer = graft_spec_get(root, "pre_tokenizer");
     struct graft_spec model = graft_spec_get(root, "model");
     struct graft_spec added = graft_spec_get(root, "added_tokens");
     struct graft_spec postprocessor = graft_spec_get(root, "post_processor");
-    struct graft_spec decoder = graft_spec_get(root, "decoder");
     int status = graft_normalizer_load(&normalizer, &tokenizer->normalizer, error);
     if (status == GRAFT_OK) {
         status = graft_pretokenizer_load(&pretokenizer, &tokenizer->pretokenizer, error);
@@ -50,16 +73,16 @@ static int load_parts(struct graft_tokenizer *tokenizer, const struct graft_docu
         status = graft_token_model_load(&model, document, &tokenizer->vocab, &tokenizer->model, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_added_load(&tokenizer->added, &added, &tokenizer->vocab, tokenizer->normalizer, error);
+        status = load_added(tokenizer, tokens, &added, error);
     }
     if (status == GRAFT_OK) {
         status = load_postprocessor(tokenizer, &postprocessor, error);
     }
-    return status != GRAFT_OK ? status : graft_decoder_load(&decoder, &tokenizer->decoder, error);
+    return status != GRAFT_OK ? status : load_decoder(tokenizer, tokens, root, error);
 }
 
 static int load_document(struct graft_tokenizer *tokenizer, const struct graft_document *document,
-                         struct graft_error *error) {
+                         struct graft_config_tokens *tokens, struct graft_error *error) {
     static const char *const keys[] = {"version",       "truncation", "padding",        "added_tokens", "normalizer",
                                        "pre_tokenizer", "model",      "post_processor", "decoder",      NULL};
     struct graft_spec root = {document->rest, tokenizer->path, NULL, NULL, 0};
@@ -67,7 +90,7 @@ static int load_document(struct graft_tokenizer *tokenizer, const struct graft_d
     if (status == GRAFT_OK) {
         status = check_version(&root, error);
     }
-    return status != GRAFT_OK ? status : load_parts(tokenizer, document, &root, error);
+    return status != GRAFT_OK ? status : load_parts(tokenizer, document, tokens, &root, error);
 }
 
 static void count_tokens(struct graft_tokenizer *tokenizer) {
@@ -87,6 +110,7 @@ static void count_tokens(struct graft_tokenizer *tokenizer) {
 
 int graft_tokenizer_load(const char *directory, struct graft_tokenizer **tokenizer, struct graft_error *error) {
     struct graft_document document = {0};
+    struct graft_config_tokens tokens = {0};
     struct graft_tokenizer *made = graft_alloc(1, sizeof *made);
     *tokenizer = NULL;
     if (made != NULL) {
@@ -98,8 +122,15 @@ int graft_tokenizer_load(const char *directory, struct graft_tokenizer **tokeniz
     }
     int status = graft_document_read(&document, made->path, error);
     if (status == GRAFT_OK) {
-        status = load_document(made, &document, error);
+        status = graft_config_tokens_read(&tokens, directory, error);
     }
+    if (status == GRAFT_OK) {
+        status = load_document(made, &document, &tokens, error);
+    }
+    if (status == GRAFT_OK && made->notes.failed) {
+        status = graft_fail_memory(error, directory);
+    }
+    graft_config_tokens_finish(&tokens);
     graft_document_finish(&document);
     if (status != GRAFT_OK) {
         graft_tokenizer_free(made);
@@ -121,8 +152,18 @@ void graft_tokenizer_free(struct graft_tokenizer *tokenizer) {
     graft_vocab_free(&tokenizer->vocab);
     graft_pretokenizer_destroy(tokenizer->pretokenizer);
     graft_normalizer_destroy(tokenizer->normalizer);
+    graft_text_free(&tokenizer->notes);
     graft_free(tokenizer->path);
     graft_free(tokenizer);
+}
+
+const char *graft_tokenizer_note(const struct graft_tokenizer *tokenizer, size_t i) {
+    const struct graft_text *notes = &tokenizer->notes;
+    size_t at = 0;
+    for (; i > 0 && at < notes->length; i--) {
+        at += strlen(notes->bytes + at) + 1;
+    }
+    return at < notes->length ? notes->bytes + at : NULL;
 }
 
 int32_t graft_tokenizer_id(const struct graft_tokenizer *tokenizer, const char *token) {

@@ -83,12 +83,96 @@ static void test_absent(void **state) {
     assert_string_equal(error.source, "/nonexistent/tokenizer.json");
 }
 
+/* A sound tokenizer.json with one faulty file beside it. */
+static void test_files_beside(void **state) {
+    (void)state;
+    static const struct {
+        const char *file, *content, *expected;
+    } faults[] = {
+        {"tokenizer_config.json", "[]", "expected an object, got an array"},
+        {"tokenizer_config.json", "{\"eos_token\": 5}",
+         "eos_token: expected a token, a string or an object with its content, got an integer"},
+        {"tokenizer_config.json", "{\"eos_token\": {\"lstrip\": true}}",
+         "eos_token.content: missing, expected a string"},
+        {"tokenizer_config.json", "{\"eos_token\": {\"content\": \"x\", \"strip\": true}}",
+         "eos_token: the field \"strip\" is not known"},
+        {"tokenizer_config.json", "{\"extra_special_tokens\": [\"x\", 1]}",
+         "extra_special_tokens[1]: expected a token, a string or an object with its content, got an integer"},
+        {"tokenizer_config.json", "{\"extra_special_tokens\": {\"x\": 1}}",
+         "extra_special_tokens.x: expected a token, a string or an object with its content, got an integer"},
+        {"tokenizer_config.json", "{\"additional_special_tokens\": \"x\"}",
+         "additional_special_tokens: expected an array, got a string"},
+        {"tokenizer_config.json", "{\"added_tokens_decoder\": []}",
+         "added_tokens_decoder: expected an object, got an array"},
+        {"tokenizer_config.json", "{\"added_tokens_decoder\": {\"x\": {\"content\": \"x\"}}}",
+         "added_tokens_decoder.x: expected an id from 0 to 2147483647 as the name of the field"},
+        {"tokenizer_config.json", "{\"added_tokens_decoder\": {\"2147483648\": {\"content\": \"x\"}}}",
+         "added_tokens_decoder.2147483648: expected an id from 0 to 2147483647 as the name of the field"},
+        {"tokenizer_config.json", "{\"added_tokens_decoder\": {\"7\": \"x\"}}",
+         "added_tokens_decoder.7: expected an object, got a string"},
+        {"tokenizer_config.json", "{\"split_special_tokens\": 1}",
+         "split_special_tokens: expected true or false, got an integer"},
+        {"tokenizer_config.json", "{\"clean_up_tokenization_spaces\": \"no\"}",
+         "clean_up_tokenization_spaces: expected true or false, got a string"},
+        {"special_tokens_map.json", "1", "expected an object, got an integer"},
+        {"special_tokens_map.json", "{\"pad_token\": []}",
+         "pad_token: expected a token, a string or an object with its content, got an array"},
+        {"added_tokens.json", "{\"x\": -1}", "x: -1 is not between 0 and 2147483647"},
+        {"added_tokens.json", "{\"x\": \"1\"}", "x: expected an integer, got a string"},
+    };
+    char *sound = data_path("data/tokenizer/variants/bytes", "tokenizer.json");
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        char folder[64];
+        struct graft_error error = graft_error_none();
+        struct graft_tokenizer *tokenizer = NULL;
+        folder_create(folder);
+        folder_link(folder, "tokenizer.json", sound);
+        folder_put(folder, faults[i].file, faults[i].content, strlen(faults[i].content));
+        assert_int_equal(graft_tokenizer_load(folder, &tokenizer, &error), GRAFT_ERROR_MODEL);
+        assert_string_equal(error.message, faults[i].expected);
+        assert_non_null(strstr(error.source, faults[i].file));
+        assert_null(tokenizer);
+        folder_remove(folder);
+    }
+    graft_free(sound);
+}
+
+/* A token whose id would be another's: the vocabulary has 5 tokens and leaves out ids before the last. */
+static void test_id_taken(void **state) {
+    (void)state;
+    static const char document[] = "{\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0, \"b\": 1, \"c\": 2, \"d\": "
+                                   "3, \"e\": 5}, \"merges\": []}}";
+    static const char config[] = "{\"eos_token\": \"x\"}";
+    char folder[64];
+    struct graft_error error = graft_error_none();
+    struct graft_tokenizer *tokenizer = NULL;
+    folder_create(folder);
+    folder_put(folder, "tokenizer.json", document, sizeof document - 1);
+    folder_put(folder, "tokenizer_config.json", config, sizeof config - 1);
+    assert_int_equal(graft_tokenizer_load(folder, &tokenizer, &error), GRAFT_ERROR_MODEL);
+    assert_string_equal(error.message,
+                        "the token \"x\" would get the id 5, the number of tokens, which is that of \"e\": "
+                        "model.vocab of tokenizer.json leaves out ids");
+    folder_remove(folder);
+}
+
+/* Ids that are not taken are said. */
+static void test_notes(void **state) {
+    (void)state;
+    struct graft_tokenizer *tokenizer = load_tokenizer("data/tokenizer/directories", "added_decoder");
+    const char *note = graft_tokenizer_note(tokenizer, 0);
+    assert_non_null(note);
+    assert_non_null(strstr(note, "tokenizer_config.json: the token \"hat\" gets the id 26, not 3; 3 more tokens get "
+                                 "other ids, too (as in transformers, new tokens are numbered without gaps)"));
+    assert_null(graft_tokenizer_note(tokenizer, 1));
+    graft_tokenizer_free(tokenizer);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_deep),
-        cmocka_unit_test(test_absent),
+        cmocka_unit_test(test_faults), cmocka_unit_test(test_truncated),    cmocka_unit_test(test_deep),
+        cmocka_unit_test(test_absent), cmocka_unit_test(test_files_beside), cmocka_unit_test(test_id_taken),
+        cmocka_unit_test(test_notes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `run` for encoders: texts in batches of limited size, results in the order of the texts. */
 #include "cli/commands/encode.h"
+#include "cli/open_tokenizer.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -148,7 +149,7 @@ static int prepare(struct graft_encode_run *run, struct graft_error *error) {
     int needs = graft_texts_need_tokenizer(options);
     int fills =
         graft_model_task(run->model) == GRAFT_TASK_MASKED_LM && !options->embed && (needs || !writes_files(options));
-    int status = needs || fills ? graft_tokenizer_load(options->model, &run->tokenizer, error) : GRAFT_OK;
+    int status = needs || fills ? graft_open_tokenizer(options, &run->tokenizer, error) : GRAFT_OK;
     run->mask_id = -1;
     if (status == GRAFT_OK && fills) {
         run->mask_id = graft_fill_mask_token(options->model, run->tokenizer, error);

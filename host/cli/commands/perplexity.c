@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/commands/commands.h"
+#include "cli/open_tokenizer.h"
 #include "cli/output.h"
 #include "cli/report/weights.h"
 #include "cli/report/writer.h"
@@ -36,7 +37,7 @@ static int read_ids(const struct graft_options *options, struct graft_ids *ids, 
     size_t length = 0;
     int status = read_text(options->text, &text, &length, error);
     if (status == GRAFT_OK) {
-        status = graft_tokenizer_load(options->model, &tokenizer, error);
+        status = graft_open_tokenizer(options, &tokenizer, error);
     }
     if (status == GRAFT_OK) {
         status = graft_tokenizer_encode(tokenizer, text, length, 0, ids, error);

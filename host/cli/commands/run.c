@@ -5,6 +5,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/encode.h"
 #include "cli/images.h"
+#include "cli/open_tokenizer.h"
 #include "cli/output.h"
 #include "cli/prompts.h"
 #include "cli/report/logits.h"
@@ -205,7 +206,7 @@ int graft_command_run(const struct graft_options *options, struct graft_model *m
         return status;
     }
     if (texts > 0 || (!options->output_ids && options->max_new_tokens != 0)) {
-        status = graft_tokenizer_load(options->model, &tokenizer, error);
+        status = graft_open_tokenizer(options, &tokenizer, error);
     }
     if (status == GRAFT_OK) {
         status = graft_prompts_read(options, tokenizer, &prompts, error);

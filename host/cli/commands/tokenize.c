@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "cli/commands/commands.h"
+#include "cli/open_tokenizer.h"
 #include "cli/output.h"
 #include "graft/host/tokenizer.h"
 
@@ -119,7 +120,7 @@ int graft_command_tokenize(const struct graft_options *options, struct graft_err
     char *buffer = NULL;
     size_t capacity = 0;
     struct line line = {0};
-    int status = graft_tokenizer_load(options->model, &tokenizer, error);
+    int status = graft_open_tokenizer(options, &tokenizer, error);
     while (status == GRAFT_OK) {
         ssize_t length = getline(&buffer, &capacity, stdin);
         if (length < 0) {

@@ -2,6 +2,7 @@
 /* `verify`: the model with and without replacements, or two checkpoints, module by module and end to end. */
 #include "cli/commands/verify.h"
 #include "cli/images.h"
+#include "cli/open_tokenizer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -111,7 +112,7 @@ static int read_prompts(const struct graft_options *options, struct graft_verifi
                         struct graft_error *error) {
     struct graft_tokenizer *tokenizer = NULL;
     size_t texts = options->prompts.count + options->prompt_files.count;
-    int status = texts > 0 ? graft_tokenizer_load(options->model, &tokenizer, error) : GRAFT_OK;
+    int status = texts > 0 ? graft_open_tokenizer(options, &tokenizer, error) : GRAFT_OK;
     if (status == GRAFT_OK) {
         status = graft_prompts_read(options, tokenizer, &run->prompts, error);
     }

@@ -47,12 +47,17 @@ void graft_ids_free(struct graft_ids *list);
 
 struct graft_tokenizer;
 
-/* [load] Reads `directory`/tokenizer.json. A fault in it is GRAFT_ERROR_MODEL and names file and field. The caller
- * frees the result, which is NULL on failure. */
+/* [load] Reads `directory`/tokenizer.json, and the tokens that tokenizer_config.json, special_tokens_map.json and
+ * added_tokens.json add to it, as transformers does. A fault in them is GRAFT_ERROR_MODEL and names file and field. The
+ * caller frees the result, which is NULL on failure. */
 int graft_tokenizer_load(const char *directory, struct graft_tokenizer **tokenizer, struct graft_error *error);
 
 /* [load] Accepts NULL. */
 void graft_tokenizer_free(struct graft_tokenizer *tokenizer);
+
+/* [any] Notes about how the files were read, from 0 on, such as ids that a file gives and that are not taken; valid as
+ * long as the tokenizer. NULL behind the last. */
+const char *graft_tokenizer_note(const struct graft_tokenizer *tokenizer, size_t i);
 
 /* [any] Adds the ids of a text to `ids`. Bytes that are not UTF-8 are read as U+FFFD, one for each maximal part of a
  * sequence. On failure `ids` may hold some ids. If one of the file's expressions takes too long on the text, that is

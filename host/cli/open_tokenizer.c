@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/open_tokenizer.h"
+
+#include "cli/output.h"
+
+int graft_open_tokenizer(const struct graft_options *options, struct graft_tokenizer **tokenizer,
+                         struct graft_error *error) {
+    int status = graft_tokenizer_load(options->model, tokenizer, error);
+    const char *note;
+    for (size_t i = 0; status == GRAFT_OK && !options->quiet && (note = graft_tokenizer_note(*tokenizer, i)) != NULL;
+         i++) {
+        graft_output_line(stderr, "note: %s", note);
+    }
+    return status;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Adding them, in the order of transformers. */
+#include "tokenizer/config_tokens.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/file.h"
+
+/* One run over the lists. */
+struct adding {
+    const struct graft_config_tokens *tokens;
+    struct graft_added *added;
+    const struct graft_vocab *vocab;
+    size_t moved;               /* tokens that get another id than the one by which they are listed */
+    struct graft_vocab strings; /* what has been added without a rule: that counts once */
+    struct graft_text *notes;
+};
+
+static int is_named(const struct graft_config_tokens *tokens, const char *text, size_t length) {
+    for (size_t i = 0; i < tokens->named.n; i++) {
+        const struct graft_added_token *named = &tokens->named.items[i].token;
+        if (named->length == length && memcmp(named->text, text, length) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Where the token is among the added ones, or their number. */
+static size_t place_of(const struct graft_added *added, const struct graft_token *token) {
+    return token != NULL ? (size_t)(token - added->vocab.tokens) : added->vocab.count;
+}
+
+static int put(const struct adding *adding, const struct graft_config_token *item, int32_t *id,
+               struct graft_error *error) {
+    struct graft_added_token token = item->token;
+    if (token.length == 0) {
+        *id = (int32_t)item->id;
+        return GRAFT_OK;
+    }
+    if (is_named(adding->tokens, token.text, token.length)) {
+        token.rule.special = 1;
+        token.rule.normalized = token.rule.normalized && token.has_normalized;
+    }
+    return graft_added_put(adding->added, adding->vocab, &token, item->file, id, error);
+}
+
+static void note_moved(struct adding *adding, const struct graft_config_token *item, int32_t id) {
+    if (adding->moved++ == 0) {
+        graft_text_printf(adding->notes, "%s: the token \"%s\" gets the id %d, not %lld", graft_path_name(item->file),
+                          item->token.text, (int)id, (long long)item->id);
+    }
+}
+
+/* Whether a token of added_tokens.json gives way to one of tokenizer.json, the first `n_own` of the added ones. */
+static int gives_way(const struct adding *adding, const struct graft_config_token *item, size_t n_own) {
+    const struct graft_vocab *own = &adding->added->vocab;
+    const struct graft_token *same = graft_vocab_find(own, item->token.text, item->token.length);
+    return !adding->tokens->has_decoder &&
+           (place_of(adding->added, graft_vocab_find_id(own, (int32_t)item->id)) < n_own ||
+            (place_of(adding->added, same) < n_own && same->id > item->id));
+}
+
+static int add_listed(struct adding *adding, struct graft_error *error) {
+    const struct graft_config_token_list *listed = &adding->tokens->listed;
+    size_t n_own = adding->added->vocab.count;
+    int status = GRAFT_OK;
+    for (size_t i = 0; status == GRAFT_OK && i < listed->n; i++) {
+        const struct graft_config_token *item = &listed->items[i];
+        int32_t id = -1;
+        if (gives_way(adding, item, n_own)) {
+            continue;
+        }
+        status = put(adding, item, &id, error);
+        if (status == GRAFT_OK && id != item->id) {
+            note_moved(adding, item, id);
+        }
+    }
+    if (adding->moved > 1) {
+        graft_text_printf(adding->notes, "; %zu more tokens get other ids, too", adding->moved - 1);
+    }
+    if (adding->moved > 0) {
+        graft_text_add_string(adding->notes, " (as in transformers, new tokens are numbered without gaps)");
+        graft_text_add(adding->notes, "", 1);
+    }
+    return status;
+}
+
+/* Whether a token without a rule comes for the first time; one with a rule is always new. */
+static int is_new(struct adding *adding, const struct graft_config_token *item, int *new, struct graft_error *error) {
+    const struct graft_added_token *token = &item->token;
+    struct graft_vocab *strings = &adding->strings;
+    *new = !item->is_text || graft_vocab_find(strings, token->text, token->length) == NULL;
+    return item->is_text && *new &&graft_vocab_add(strings, token->text, token->length, (int32_t)strings->count) != 0
+               ? graft_fail_memory(error, item->file)
+               : GRAFT_OK;
+}
+
+/* Those that are not added yet. Of several rules for one text the last counts. */
+static int add_others(struct adding *adding, const struct graft_config_token_list *list, size_t n_before,
+                      struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (size_t i = 0; status == GRAFT_OK && i < list->n; i++) {
+        const struct graft_added_token *token = &list->items[i].token;
+        const struct graft_token *known = graft_vocab_find(&adding->added->vocab, token->text, token->length);
+        int32_t id;
+        int new = 0;
+        if (place_of(adding->added, known) >= n_before) {
+            status = is_new(adding, &list->items[i], &new, error);
+        }
+        if (status == GRAFT_OK && new) {
+            status = put(adding, &list->items[i], &id, error);
+        }
+    }
+    return status;
+}
+
+/* Without an added_tokens_decoder, named tokens are special whatever tokenizer.json says. */
+static void mark_own(const struct adding *adding) {
+    struct graft_added *added = adding->added;
+    for (size_t i = 0; i < added->vocab.count && !adding->tokens->has_decoder; i++) {
+        const struct graft_token *token = &added->vocab.tokens[i];
+        added->rules[i].special |= is_named(adding->tokens, graft_vocab_text(&added->vocab, token), token->length);
+    }
+}
+
+static int by_id(const void *a, const void *b) {
+    const struct graft_config_token *first = a, *second = b;
+    return first->id != second->id ? (first->id < second->id ? -1 : 1) : (first > second) - (first < second);
+}
+
+int graft_config_tokens_add(struct graft_config_tokens *tokens, struct graft_added *added,
+                            const struct graft_vocab *vocab, struct graft_text *notes, struct graft_error *error) {
+    struct adding adding = {.tokens = tokens, .added = added, .vocab = vocab, .notes = notes};
+    if (tokens->listed.n > 1) {
+        qsort(tokens->listed.items, tokens->listed.n, sizeof *tokens->listed.items, by_id);
+    }
+    mark_own(&adding);
+    int status = add_listed(&adding, error);
+    size_t n_before = added->vocab.count;
+    if (status == GRAFT_OK) {
+        status = add_others(&adding, &tokens->named, n_before, error);
+    }
+    if (status == GRAFT_OK) {
+        status = add_others(&adding, &tokens->extra, n_before, error);
+    }
+    graft_vocab_free(&adding.strings);
+    added->ignores_special = tokens->split_special_tokens;
+    return status;
+}
+
+void graft_config_tokens_finish(struct graft_config_tokens *tokens) {
+    for (size_t i = 0; i < GRAFT_N_TOKEN_FILES; i++) {
+        graft_json_free(tokens->documents[i]);
+        graft_free(tokens->paths[i]);
+    }
+    graft_free(tokens->listed.items);
+    graft_free(tokens->named.items);
+    graft_free(tokens->extra.items);
+    *tokens = (struct graft_config_tokens){0};
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tokens that the files beside tokenizer.json name, as transformers reads them:
+ *
+ * - tokenizer_config.json: `added_tokens_decoder`; the named tokens (`eos_token` and every other field that ends in
+ *   `_token`); `extra_special_tokens`, or `additional_special_tokens` where that is not given;
+ * - special_tokens_map.json (whose fields replace those of tokenizer_config.json) and added_tokens.json, both read only
+ *   where there is no `added_tokens_decoder`.
+ */
+#ifndef GRAFT_TOKENIZER_CONFIG_TOKENS_H
+#define GRAFT_TOKENIZER_CONFIG_TOKENS_H
+
+#include "tokenizer/added.h"
+
+/* The three files. */
+enum { GRAFT_TOKENIZER_CONFIG, GRAFT_SPECIAL_TOKENS_MAP, GRAFT_ADDED_TOKENS, GRAFT_N_TOKEN_FILES };
+
+/* A token that some file names. */
+struct graft_config_token {
+    const char *name; /* "eos_token"; NULL for others */
+    const char *file;
+    struct graft_added_token token;
+    int64_t id;  /* by which it is listed; -1: none */
+    int is_text; /* written as a string, without a rule */
+};
+
+/* Growing; starts as {0}. */
+struct graft_config_token_list {
+    struct graft_config_token *items;
+    size_t n;
+    size_t capacity;
+};
+
+/* Starts as {0}. */
+struct graft_config_tokens {
+    char *paths[GRAFT_N_TOKEN_FILES];
+    graft_json *documents[GRAFT_N_TOKEN_FILES]; /* NULL where there is no such file */
+    struct graft_config_token_list listed;      /* with ids */
+    struct graft_config_token_list named;       /* in the order in which they are added */
+    struct graft_config_token_list extra;
+    int has_decoder; /* there is an added_tokens_decoder */
+    int split_special_tokens;
+    int clean_up; /* spaces of decoded text */
+    int clean_up_bpe_too;
+};
+
+/* [load] Reads what there is of the files. Errors are GRAFT_ERROR_MODEL. To be finished on failure too. */
+int graft_config_tokens_read(struct graft_config_tokens *tokens, const char *directory, struct graft_error *error);
+
+/* [load] Adds the tokens to those of tokenizer.json. What is worth knowing about ids that a file gives and that are not
+ * taken is added to `notes`, with a NUL after it. */
+int graft_config_tokens_add(struct graft_config_tokens *tokens, struct graft_added *added,
+                            const struct graft_vocab *vocab, struct graft_text *notes, struct graft_error *error);
+
+void graft_config_tokens_finish(struct graft_config_tokens *tokens);
+
+#endif

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "tokenizer/config_tokens.h"
+
+enum {
+    MAX_FILE_BYTES = 64 << 20,
+    MAX_NAMED = 4096, /* every other token is compared with each of them */
+};
+
+/* What transformers calls special tokens in every model, in the order in which it adds them. */
+static const char *const attributes[] = {"bos_token", "eos_token", "unk_token", "sep_token",
+                                         "pad_token", "cls_token", "mask_token"};
+
+enum { N_ATTRIBUTES = sizeof attributes / sizeof attributes[0] };
+
+struct reading {
+    struct graft_config_tokens *tokens;
+    struct graft_spec roots[GRAFT_N_TOKEN_FILES];
+};
+
+static int is_attribute(const char *name) {
+    for (size_t i = 0; i < N_ATTRIBUTES; i++) {
+        if (strcmp(attributes[i], name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int append(struct graft_config_token_list *list, const struct graft_config_token *token,
+                  struct graft_error *error) {
+    if (graft_grow(&list->items, &list->capacity, list->n, sizeof *list->items) != 0) {
+        return graft_fail_memory(error, token->file);
+    }
+    list->items[list->n++] = *token;
+    return GRAFT_OK;
+}
+
+/* A token written as a string, or as an object with a rule. `special`: what an object is that does not say and that is
+ * not marked as transformers marks its own. */
+static int read_token(const struct graft_spec *spec, int special, struct graft_config_token *token,
+                      struct graft_error *error) {
+    static const char *const keys[] = {"content", "lstrip", "rstrip", "single_word", "normalized",
+                                       "special", "__type", "id",     NULL};
+    *token = (struct graft_config_token){.file = spec->file, .id = -1};
+    token->token.text = graft_json_string(spec->value, &token->token.length);
+    if (token->token.text != NULL) {
+        token->is_text = 1;
+        token->token.rule.special = 1;
+        return GRAFT_OK;
+    }
+    if (graft_json_type(spec->value) != GRAFT_JSON_OBJECT) {
+        return graft_spec_error(spec, error, "expected a token, a string or an object with its content, got %s",
+                                graft_json_type_name(spec->value));
+    }
+    special = special && graft_json_get(spec->value, "__type") == NULL;
+    return graft_added_read(spec, keys, special, &token->token, error);
+}
+
+/* A later token of the same name takes the place of the one before. */
+static int set_named(struct reading *reading, const struct graft_spec *spec, const char *name,
+                     struct graft_error *error) {
+    struct graft_config_token_list *named = &reading->tokens->named;
+    struct graft_config_token token;
+    int status = read_token(spec, 1, &token, error);
+    token.name = name;
+    for (size_t i = 0; status == GRAFT_OK && i < named->n; i++) {
+        if (strcmp(named->items[i].name, name) == 0) {
+            named->items[i] = token;
+            return GRAFT_OK;
+        }
+    }
+    if (status == GRAFT_OK && named->n == MAX_NAMED) {
+        return graft_spec_error(spec, error, "there are more than %d special tokens with names", MAX_NAMED);
+    }
+    return status == GRAFT_OK ? append(named, &token, error) : status;
+}
+
+static int is_truthy(const struct graft_spec *spec) {
+    return graft_json_size(spec->value) > 0;
+}
+
+/* `eos_token` and its like. */
+static int read_attributes(struct reading *reading, struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (size_t i = 0; status == GRAFT_OK && i < N_ATTRIBUTES; i++) {
+        struct graft_spec field = graft_spec_get(&reading->roots[GRAFT_SPECIAL_TOKENS_MAP], attributes[i]);
+        if (field.value == NULL) {
+            field = graft_spec_get(&reading->roots[GRAFT_TOKENIZER_CONFIG], attributes[i]);
+        }
+        status = graft_spec_is_none(&field) ? GRAFT_OK : set_named(reading, &field, attributes[i], error);
+    }
+    return status;
+}
+
+static int ends_in_token(const char *name) {
+    size_t length = strlen(name);
+    return length > 6 && strcmp(name + length - 6, "_token") == 0;
+}
+
+/* The other fields of an object whose name says that they are tokens; `texts` chooses those that are strings. */
+static int read_others(struct reading *reading, const struct graft_spec *root, int texts, struct graft_error *error) {
+    void *iterator = NULL;
+    const char *name;
+    const graft_json *value;
+    int status = GRAFT_OK;
+    while (status == GRAFT_OK && graft_json_next(root->value, &iterator, &name, &value)) {
+        int is_text = graft_json_type(value) == GRAFT_JSON_STRING;
+        int is_object = graft_json_type(graft_json_get(value, "content")) == GRAFT_JSON_STRING;
+        if (ends_in_token(name) && !is_attribute(name) && (texts ? is_text : is_object)) {
+            struct graft_spec field = graft_spec_get(root, name);
+            status = set_named(reading, &field, name, error);
+        }
+    }
+    return status;
+}
+
+/* An object that gives tokens names of its own. */
+static int read_names(struct reading *reading, const struct graft_spec *object, struct graft_error *error) {
+    void *iterator = NULL;
+    const char *name;
+    const graft_json *value;
+    int status = GRAFT_OK;
+    while (status == GRAFT_OK && graft_json_next(object->value, &iterator, &name, &value)) {
+        struct graft_spec field = graft_spec_get(object, name);
+        status = set_named(reading, &field, name, error);
+    }
+    return status;
+}
+
+static int read_extra(struct reading *reading, const struct graft_spec *array, struct graft_error *error) {
+    int status = graft_spec_is_none(array) ? GRAFT_OK : graft_spec_expect_array(array, error);
+    for (size_t i = 0; status == GRAFT_OK && i < graft_json_size(array->value); i++) {
+        struct graft_spec element = graft_spec_at(array, i);
+        struct graft_config_token token;
+        status = read_token(&element, 1, &token, error);
+        if (status == GRAFT_OK) {
+            status = append(&reading->tokens->extra, &token, error);
+        }
+    }
+    return status;
+}
+
+/* Fields that are read after the tokens with ids. */
+struct late_fields {
+    struct graft_spec names; /* gives names to tokens */
+    struct graft_spec extra;
+};
+
+/* The field that lists special tokens without names, or gives them names. Of the older and the newer spelling of
+ * tokenizer_config.json the newer counts unless it is empty; special_tokens_map.json adds to what is there under the
+ * newer one. The older one counts, too, but later, where the newer gives names only. */
+static int read_lists(struct reading *reading, struct late_fields *late, struct graft_error *error) {
+    const struct graft_spec *config = &reading->roots[GRAFT_TOKENIZER_CONFIG];
+    const struct graft_spec *map = &reading->roots[GRAFT_SPECIAL_TOKENS_MAP];
+    struct graft_spec extra = graft_spec_get(config, "extra_special_tokens");
+    struct graft_spec older = graft_spec_get(config, "additional_special_tokens");
+    struct graft_spec more = graft_spec_get(map, "extra_special_tokens");
+    struct graft_spec older_more = graft_spec_get(map, "additional_special_tokens");
+    if (older.value != NULL && !is_truthy(&extra)) {
+        extra = older;
+        older.value = NULL;
+    }
+    int is_there = extra.value != NULL;
+    int status = GRAFT_OK;
+    if (graft_json_type(extra.value) == GRAFT_JSON_OBJECT) {
+        late->names = extra;
+        is_there = 0;
+    } else {
+        status = read_extra(reading, &extra, error);
+    }
+    if (status == GRAFT_OK && graft_json_type(more.value) == GRAFT_JSON_OBJECT) {
+        status = read_names(reading, &more, error);
+    } else if (status == GRAFT_OK && more.value != NULL) {
+        status = read_extra(reading, &more, error);
+        is_there = 1;
+    }
+    if (!is_there) {
+        late->extra = older_more.value != NULL ? older_more : older;
+    }
+    return status;
+}
+
+/* Lists a token under its id; another of the same id gives way. */
+static int list_token(struct reading *reading, struct graft_map *by_id, const struct graft_config_token *token,
+                      struct graft_error *error) {
+    struct graft_config_token_list *listed = &reading->tokens->listed;
+    const uint64_t *same = graft_map_get(by_id, (uint64_t)token->id);
+    if (same != NULL) {
+        listed->items[*same] = *token;
+        return GRAFT_OK;
+    }
+    return graft_map_set(by_id, (uint64_t)token->id, listed->n) != 0 ? graft_fail_memory(error, token->file)
+                                                                     : append(listed, token, error);
+}
+
+/* An id as the name of a member. */
+static int parse_id(const char *digits, int64_t *id) {
+    char *end = NULL;
+    errno = 0;
+    *id = strtoll(digits, &end, 10);
+    return digits[0] >= '0' && digits[0] <= '9' && *end == '\0' && errno == 0 && *id <= INT32_MAX ? 0 : -1;
+}
+
+static int read_decoder(struct reading *reading, const struct graft_spec *decoder, struct graft_map *by_id,
+                        struct graft_error *error) {
+    static const char *const no_keys[] = {NULL};
+    void *iterator = NULL;
+    const char *key;
+    const graft_json *value;
+    if (graft_json_type(decoder->value) != GRAFT_JSON_OBJECT) {
+        return graft_spec_expect_object(decoder, no_keys, error);
+    }
+    int status = GRAFT_OK;
+    while (status == GRAFT_OK && graft_json_next(decoder->value, &iterator, &key, &value)) {
+        struct graft_spec field = graft_spec_get(decoder, key);
+        struct graft_config_token token;
+        int64_t id;
+        if (parse_id(key, &id) != 0) {
+            return graft_spec_error(&field, error, "expected an id from 0 to %d as the name of the field", INT32_MAX);
+        }
+        status = read_token(&field, 0, &token, error);
+        if (status == GRAFT_OK && token.is_text) {
+            status = graft_spec_error(&field, error, "expected an object, got a string");
+        }
+        token.id = id;
+        status = status == GRAFT_OK ? list_token(reading, by_id, &token, error) : status;
+    }
+    return status;
+}
+
+/* Leaves out objects of tokenizer_config.json: transformers reads them later. */
+static int add_texts(struct graft_vocab *texts, const struct graft_config_token_list *list, const char *config,
+                     struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (size_t i = 0; status == GRAFT_OK && i < list->n; i++) {
+        const struct graft_added_token *token = &list->items[i].token;
+        int is_known = list->items[i].is_text || list->items[i].file != config;
+        if (is_known && graft_vocab_find(texts, token->text, token->length) == NULL &&
+            graft_vocab_add(texts, token->text, token->length, (int32_t)texts->count) != 0) {
+            status = graft_fail_memory(error, list->items[i].file);
+        }
+    }
+    return status;
+}
+
+/* added_tokens.json gives ids to texts; those among `special` are special tokens. */
+static int list_added_tokens(struct reading *reading, const struct graft_vocab *special, struct graft_map *by_id,
+                             struct graft_error *error) {
+    const struct graft_spec *root = &reading->roots[GRAFT_ADDED_TOKENS];
+    void *iterator = NULL;
+    const char *text;
+    const graft_json *value;
+    int status = GRAFT_OK;
+    while (status == GRAFT_OK && graft_json_next(root->value, &iterator, &text, &value)) {
+        struct graft_spec field = graft_spec_get(root, text);
+        size_t length = strlen(text);
+        struct graft_config_token token = {.file = root->file, .token = {text, length, {0}, 1}};
+        int32_t id;
+        status = graft_spec_id(&field, &id, error);
+        if (status == GRAFT_OK) {
+            token.id = id;
+            token.token.rule.special = graft_vocab_find(special, text, length) != NULL;
+            token.token.rule.normalized = !token.token.rule.special;
+            status = list_token(reading, by_id, &token, error);
+        }
+    }
+    return status;
+}
+
+static int read_added_tokens(struct reading *reading, struct graft_map *by_id, struct graft_error *error) {
+    const char *config = reading->tokens->paths[GRAFT_TOKENIZER_CONFIG];
+    struct graft_vocab special = {0};
+    int status = add_texts(&special, &reading->tokens->named, config, error);
+    if (status == GRAFT_OK) {
+        status = add_texts(&special, &reading->tokens->extra, config, error);
+    }
+    if (status == GRAFT_OK) {
+        status = list_added_tokens(reading, &special, by_id, error);
+    }
+    graft_vocab_free(&special);
+    return status;
+}
+
+static int open_file(struct reading *reading, size_t i, const char *directory, struct graft_error *error) {
+    static const char *const names[] = {"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"};
+    struct graft_config_tokens *tokens = reading->tokens;
+    tokens->paths[i] = graft_path_join(directory, names[i]);
+    if (tokens->paths[i] == NULL) {
+        return graft_fail_memory(error, directory);
+    }
+    reading->roots[i].file = tokens->paths[i];
+    if (!graft_file_exists(tokens->paths[i])) {
+        return GRAFT_OK;
+    }
+    int status = graft_json_read(tokens->paths[i], MAX_FILE_BYTES, &tokens->documents[i], error);
+    reading->roots[i].value = tokens->documents[i];
+    if (status == GRAFT_OK && graft_json_type(tokens->documents[i]) != GRAFT_JSON_OBJECT) {
+        status = graft_spec_error(&reading->roots[i], error, "expected an object, got %s",
+                                  graft_json_type_name(tokens->documents[i]));
+    }
+    return status;
+}
+
+static int read_switches(struct reading *reading, struct graft_error *error) {
+    const struct graft_spec *config = &reading->roots[GRAFT_TOKENIZER_CONFIG];
+    struct graft_config_tokens *tokens = reading->tokens;
+    int status = graft_spec_bool(config, "split_special_tokens", 0, &tokens->split_special_tokens, error);
+    if (status == GRAFT_OK) {
+        status = graft_spec_bool(config, "clean_up_tokenization_spaces", 0, &tokens->clean_up, error);
+    }
+    return status == GRAFT_OK
+               ? graft_spec_bool(config, "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output", 0,
+                                 &tokens->clean_up_bpe_too, error)
+               : status;
+}
+
+/* Names that transformers gives beside its own, those of objects before those of strings, and other late fields. */
+static int read_late(struct reading *reading, const struct late_fields *late, struct graft_error *error) {
+    const struct graft_spec *config = &reading->roots[GRAFT_TOKENIZER_CONFIG];
+    const struct graft_spec *map = &reading->roots[GRAFT_SPECIAL_TOKENS_MAP];
+    struct graft_spec explicit_names = graft_spec_get(config, "model_specific_special_tokens");
+    int status = read_others(reading, config, 0, error);
+    for (int texts = 0; status == GRAFT_OK && texts < 2; texts++) {
+        status = read_others(reading, map, texts, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_others(reading, config, 1, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_names(reading, &explicit_names, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_names(reading, &late->names, error);
+    }
+    return status == GRAFT_OK ? read_extra(reading, &late->extra, error) : status;
+}
+
+static int read_all(struct reading *reading, struct graft_map *by_id, struct graft_error *error) {
+    struct graft_spec decoder = graft_spec_get(&reading->roots[GRAFT_TOKENIZER_CONFIG], "added_tokens_decoder");
+    struct late_fields late = {0};
+    reading->tokens->has_decoder = !graft_spec_is_none(&decoder);
+    if (reading->tokens->has_decoder) {
+        reading->roots[GRAFT_SPECIAL_TOKENS_MAP].value = NULL;
+        reading->roots[GRAFT_ADDED_TOKENS].value = NULL;
+    }
+    int status = read_switches(reading, error);
+    if (status == GRAFT_OK) {
+        status = read_attributes(reading, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_lists(reading, &late, error);
+    }
+    if (status == GRAFT_OK) {
+        status = reading->tokens->has_decoder ? read_decoder(reading, &decoder, by_id, error)
+                                              : read_added_tokens(reading, by_id, error);
+    }
+    return status == GRAFT_OK ? read_late(reading, &late, error) : status;
+}
+
+int graft_config_tokens_read(struct graft_config_tokens *tokens, const char *directory, struct graft_error *error) {
+    struct reading reading = {.tokens = tokens};
+    struct graft_map by_id = {0};
+    int status = GRAFT_OK;
+    for (size_t i = 0; status == GRAFT_OK && i < GRAFT_N_TOKEN_FILES; i++) {
+        status = open_file(&reading, i, directory, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_all(&reading, &by_id, error);
+    }
+    graft_map_free(&by_id);
+    return status;
+}
