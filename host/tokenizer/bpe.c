@@ -26,8 +26,7 @@ static int add_unknown(const struct graft_bpe *bpe, int *pending, struct graft_m
         return GRAFT_OK;
     }
     if (bpe->unk < 0) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, bpe->file,
-                               "model.unk_token: not in the vocabulary, but needed for this text");
+        return graft_unk_token_needed(bpe->file, error);
     }
     if (*pending && !bpe->fuse_unk) {
         graft_merge_add(work, bpe->unk);
@@ -36,35 +35,52 @@ static int add_unknown(const struct graft_bpe *bpe, int *pending, struct graft_m
     return GRAFT_OK;
 }
 
-static int add_characters(const struct graft_bpe *bpe, const char *word, size_t length, struct graft_merge_work *work,
+/* How the vocabulary spells the character `[at, end)` of the word: with the prefix, unless it is the first, and with
+ * the suffix if it is the last. */
+static struct graft_text_view spell(const struct graft_bpe *bpe, const char *word, size_t length, size_t at, size_t end,
+                                    struct graft_text *scratch) {
+    size_t prefix = at > 0 ? bpe->prefix.length : 0, suffix = end == length ? bpe->suffix.length : 0;
+    if (prefix == 0 && suffix == 0) {
+        return (struct graft_text_view){word + at, end - at};
+    }
+    scratch->length = 0;
+    graft_text_add(scratch, bpe->prefix.bytes, prefix);
+    graft_text_add(scratch, word + at, end - at);
+    graft_text_add(scratch, bpe->suffix.bytes, suffix);
+    return (struct graft_text_view){scratch->bytes, scratch->failed ? 0 : scratch->length};
+}
+
+static int add_characters(const struct graft_bpe *bpe, const char *word, size_t length, struct graft_model_work *work,
                           struct graft_error *error) {
+    struct graft_merge_work *merge = &work->merge;
     int pending = 0;
     for (size_t at = 0; at < length;) {
         uint32_t code;
-        size_t n = graft_utf8_read(word + at, &code);
-        const struct graft_token *token = graft_vocab_find(bpe->vocab, word + at, n);
-        if (token != NULL) {
+        size_t end = at + graft_utf8_read(word + at, &code);
+        struct graft_text_view character = spell(bpe, word, length, at, end, &work->scratch);
+        int32_t id = graft_vocab_id(bpe->vocab, character);
+        if (id >= 0) {
             if (pending) {
-                graft_merge_add(work, bpe->unk);
+                graft_merge_add(merge, bpe->unk);
                 pending = 0;
             }
-            graft_merge_add(work, token->id);
-        } else if (!bpe->byte_fallback || !add_bytes(bpe, word + at, n, work)) {
-            int status = add_unknown(bpe, &pending, work, error);
+            graft_merge_add(merge, id);
+        } else if (!bpe->byte_fallback || !add_bytes(bpe, character.text, character.length, merge)) {
+            int status = add_unknown(bpe, &pending, merge, error);
             if (status != GRAFT_OK) {
                 return status;
             }
         }
-        at += n;
+        at = end;
     }
     if (pending) {
-        graft_merge_add(work, bpe->unk);
+        graft_merge_add(merge, bpe->unk);
     }
     return GRAFT_OK;
 }
 
 int graft_bpe_encode(const struct graft_token_model *self, const char *word, size_t length,
-                     struct graft_merge_work *work, struct graft_ids *out, struct graft_error *error) {
+                     struct graft_model_work *work, struct graft_ids *out, struct graft_error *error) {
     const struct graft_bpe *bpe = (const struct graft_bpe *)self;
     if (bpe->ignore_merges) {
         const struct graft_token *whole = graft_vocab_find(bpe->vocab, word, length);
@@ -73,11 +89,11 @@ int graft_bpe_encode(const struct graft_token_model *self, const char *word, siz
             return GRAFT_OK;
         }
     }
-    graft_merge_begin(work);
+    graft_merge_begin(&work->merge);
     int status = add_characters(bpe, word, length, work, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    graft_merge_finish(work, &bpe->merges, out);
-    return work->failed ? graft_fail_memory(error, "BPE") : GRAFT_OK;
+    graft_merge_finish(&work->merge, &bpe->merges, out);
+    return work->merge.failed || work->scratch.failed ? graft_fail_memory(error, "BPE") : GRAFT_OK;
 }

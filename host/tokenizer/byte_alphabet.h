@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "base/text.h"
+
 /* [any] The character that stands for a byte. */
 static inline uint32_t graft_byte_to_character(unsigned char byte) {
     if (byte <= 0x20) {
@@ -31,6 +33,13 @@ static inline int graft_byte_from_character(uint32_t code) {
         return 0xAD;
     }
     return (code >= 0x21 && code <= 0x7E) || (code >= 0xA1 && code <= 0xFF && code != 0xAD) ? (int)code : -1;
+}
+
+/* [any] Adds the characters that stand for `n` bytes. */
+static inline void graft_byte_alphabet_add(struct graft_text *out, const char *bytes, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        graft_utf8_add(out, graft_byte_to_character((unsigned char)bytes[i]));
+    }
 }
 
 #endif

@@ -5,16 +5,17 @@
 
 static const struct {
     const char *type;
+    const char *own; /* a field that tells a value without `type` apart */
     graft_decoder_create *create;
     int takes_parts; /* may stand behind one that fuses */
 } kinds[] = {
-    {"ByteLevel", graft_decoder_create_byte_level, 0},
-    {"ByteFallback", graft_decoder_create_byte_fallback, 0},
-    {"Replace", graft_decoder_create_replace, 0},
-    {"Strip", graft_decoder_create_strip, 1},
-    {"Metaspace", graft_decoder_create_metaspace, 1},
-    {"WordPiece", graft_decoder_create_wordpiece, 0},
-    {"Fuse", graft_decoder_create_fuse, 1},
+    {"ByteLevel", NULL, graft_decoder_create_byte_level, 0},
+    {"ByteFallback", NULL, graft_decoder_create_byte_fallback, 0},
+    {"Replace", "pattern", graft_decoder_create_replace, 0},
+    {"Strip", "start", graft_decoder_create_strip, 1},
+    {"Metaspace", NULL, graft_decoder_create_metaspace, 1},
+    {"WordPiece", "prefix", graft_decoder_create_wordpiece, 0},
+    {"Fuse", NULL, graft_decoder_create_fuse, 1},
 };
 
 /* The end of the chain so far. */
@@ -24,13 +25,13 @@ struct tail {
     int fused;
 };
 
-static int load_one(void *data, const struct graft_spec *spec, const char *type, struct graft_error *error) {
+static int load_one(void *data, const struct graft_spec *spec, struct graft_error *error) {
     struct tail *tail = data;
     struct graft_spec field = graft_spec_get(spec, "type");
     size_t i;
-    int status = graft_sequence_kind(spec, type, kinds, sizeof kinds[0], sizeof kinds / sizeof kinds[0], &i, error);
+    int status = graft_sequence_kind(spec, kinds, sizeof kinds[0], sizeof kinds / sizeof kinds[0], &i, error);
     if (status == GRAFT_OK && tail->fused && !kinds[i].takes_parts) {
-        status = graft_spec_error(&field, error, "\"%s\" after a decoder that fuses is not supported", type);
+        status = graft_spec_error(&field, error, "\"%s\" after a decoder that fuses is not supported", kinds[i].type);
     }
     if (status == GRAFT_OK) {
         status = kinds[i].create(spec, tail->slot, error);

@@ -10,9 +10,9 @@
 /* Published files have up to 35 MB. */
 enum { MAX_FILE_BYTES = 256 << 20 };
 
-/* Steps over a member's value, and takes it down if it starts with that bracket. */
-static int pass_value(struct graft_json_cursor *cursor, char bracket, struct graft_json_cursor *value) {
-    int wanted = graft_json_cursor_sees(cursor, bracket);
+/* Steps over a member's value, and takes it down if it is an array or an object. */
+static int pass_value(struct graft_json_cursor *cursor, struct graft_json_cursor *value) {
+    int wanted = graft_json_cursor_sees(cursor, '{') || graft_json_cursor_sees(cursor, '[');
     size_t start = cursor->at;
     if (graft_json_cursor_skip(cursor) != 0) {
         return -1;
@@ -31,10 +31,9 @@ static int pass_model(struct graft_json_cursor *cursor, struct graft_document *d
         struct graft_json_cursor key = *cursor;
         int is_vocab = graft_json_cursor_is(&key, "vocab"), is_merges = graft_json_cursor_is(cursor, "merges");
         if (is_merges < 0 || !graft_json_cursor_take(cursor, ':') ||
-            pass_value(cursor, is_merges ? '[' : '{',
-                       is_vocab    ? &document->vocab
-                       : is_merges ? &document->merges
-                                   : NULL) != 0) {
+            pass_value(cursor, is_vocab    ? &document->vocab
+                               : is_merges ? &document->merges
+                                           : NULL) != 0) {
             return -1;
         }
     }
@@ -50,7 +49,7 @@ static void find_large_members(struct graft_document *document, size_t length) {
             return;
         }
         more = (is_model && graft_json_cursor_sees(&cursor, '{') ? pass_model(&cursor, document)
-                                                                 : pass_value(&cursor, '{', NULL)) == 0
+                                                                 : pass_value(&cursor, NULL)) == 0
                    ? 1
                    : -1;
     }

@@ -36,7 +36,7 @@ static int find_added(const struct graft_tokenizer *tokenizer, const char *text,
 
 static int apply_model(const struct graft_tokenizer *tokenizer, const struct graft_pieces *pieces,
                        struct graft_ids *ids, struct graft_error *error) {
-    struct graft_merge_work work = {0};
+    struct graft_model_work work = {0};
     int status = GRAFT_OK;
     for (size_t i = 0; status == GRAFT_OK && i < pieces->n; i++) {
         const struct graft_piece *piece = &pieces->items[i];
@@ -50,7 +50,7 @@ static int apply_model(const struct graft_tokenizer *tokenizer, const struct gra
     if (status == GRAFT_OK && ids->failed) {
         status = graft_fail_memory(error, tokenizer->path);
     }
-    graft_merge_free(&work);
+    graft_model_work_free(&work);
     return status;
 }
 

@@ -1,113 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tokenizer/model.h"
 
+#include "base/alloc.h"
 #include "base/fail.h"
+#include "tokenizer/model_make.h"
 #include "tokenizer/sequence.h"
-
-static int add_token(struct graft_vocab *vocab, const struct graft_spec *spec, const struct graft_text *token,
-                     int64_t id, struct graft_error *error) {
-    if (id < 0 || id > INT32_MAX) {
-        return graft_spec_error(spec, error, "the id %lld of \"%s\" is not between 0 and %ld", (long long)id,
-                                token->bytes, (long)INT32_MAX);
-    }
-    const struct graft_token *other = graft_vocab_find_id(vocab, (int32_t)id);
-    if (graft_vocab_find(vocab, token->bytes, token->length) != NULL) {
-        return graft_spec_error(spec, error, "\"%s\" appears twice", token->bytes);
-    }
-    if (other != NULL) {
-        return graft_spec_error(spec, error, "\"%s\" and \"%s\" have the same id %lld", graft_vocab_text(vocab, other),
-                                token->bytes, (long long)id);
-    }
-    return graft_vocab_add(vocab, token->bytes, token->length, (int32_t)id) == 0 ? GRAFT_OK
-                                                                                 : graft_fail_memory(error, spec->file);
-}
-
-/* One "token": id; `token` is memory for it. */
-static int read_token(struct graft_json_cursor *cursor, struct graft_vocab *vocab, const struct graft_spec *spec,
-                      struct graft_text *token, struct graft_error *error) {
-    int64_t id;
-    token->length = 0;
-    if (graft_json_cursor_string(cursor, token) != 0 || !graft_json_cursor_take(cursor, ':')) {
-        return token->failed ? graft_fail_memory(error, spec->file)
-                             : graft_spec_error(spec, error, "expected a token, %zu bytes in", cursor->at);
-    }
-    if (token->failed) {
-        return graft_fail_memory(error, spec->file);
-    }
-    if (graft_json_cursor_integer(cursor, &id) != 0) {
-        return graft_spec_error(spec, error, "the id of \"%s\" is not an integer", token->bytes);
-    }
-    return add_token(vocab, spec, token, id, error);
-}
-
-/* A guess at a member's length, for the tables' first size; indented files have more. */
-enum { BYTES_A_MEMBER = 20 };
-
-static int load_vocab(struct graft_json_cursor cursor, struct graft_vocab *vocab, const struct graft_spec *spec,
-                      struct graft_error *error) {
-    struct graft_text token = {0};
-    int status = GRAFT_OK;
-    if (!graft_json_cursor_take(&cursor, '{')) {
-        return graft_spec_error(spec, error, "expected an object that gives each token its id");
-    }
-    if (graft_vocab_reserve(vocab, cursor.length / BYTES_A_MEMBER) != 0) {
-        return graft_fail_memory(error, spec->file);
-    }
-    int more = 0;
-    for (size_t n = 0; status == GRAFT_OK && (more = graft_json_cursor_more(&cursor, '}', n)) > 0; n++) {
-        status = read_token(&cursor, vocab, spec, &token, error);
-    }
-    if (status == GRAFT_OK && more < 0) {
-        status = graft_spec_error(spec, error, "expected a comma or the end, %zu bytes in", cursor.at);
-    }
-    graft_text_free(&token);
-    return status;
-}
 
 static const struct {
     const char *type;
-    const char *own; /* a field that only this kind has, which tells files from before the field `type` apart */
-    graft_token_model_create *create;
+    const char
+        *own; /* a field that tells files from before the field `type` apart; the first kind that has it counts */
+    graft_token_model_read *read;
 } kinds[] = {
-    {"BPE", "merges", graft_token_model_create_bpe},
-    {"WordPiece", "max_input_chars_per_word", graft_token_model_create_wordpiece},
+    {"BPE", "merges", graft_token_model_read_bpe},
+    {"WordPiece", "max_input_chars_per_word", graft_token_model_read_wordpiece},
+    {"WordLevel", "unk_token", graft_token_model_read_wordlevel},
+    {"Unigram", "vocab", graft_token_model_read_unigram},
 };
-
-enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
-
-static int find_kind(const struct graft_spec *spec, size_t *kind, struct graft_error *error) {
-    struct graft_spec field = graft_spec_get(spec, "type");
-    const char *type = NULL;
-    int status = graft_spec_optional_string(spec, "type", &type, NULL, error);
-    if (status != GRAFT_OK || type != NULL) {
-        return status == GRAFT_OK ? graft_sequence_kind(spec, type, kinds, sizeof kinds[0], N_KINDS, kind, error)
-                                  : status;
-    }
-    for (*kind = 0; *kind < N_KINDS; ++*kind) {
-        if (graft_json_get(spec->value, kinds[*kind].own) != NULL) {
-            return GRAFT_OK;
-        }
-    }
-    return graft_spec_error(&field, error, "missing, expected \"BPE\" or \"WordPiece\"");
-}
 
 int graft_token_model_load(const struct graft_spec *spec, const struct graft_document *document,
                            struct graft_vocab *vocab, struct graft_token_model **model, struct graft_error *error) {
-    struct graft_spec vocab_field = graft_spec_get(spec, "vocab");
     size_t kind;
     *model = NULL;
     if (graft_json_type(spec->value) != GRAFT_JSON_OBJECT) {
         return graft_spec_error(spec, error, spec->value == NULL ? "missing" : "expected an object");
     }
-    int status = find_kind(spec, &kind, error);
-    if (status == GRAFT_OK) {
-        status = load_vocab(document->vocab, vocab, &vocab_field, error);
-    }
-    return status == GRAFT_OK ? kinds[kind].create(spec, document, vocab, model, error) : status;
+    int status = graft_sequence_kind(spec, kinds, sizeof kinds[0], sizeof kinds / sizeof kinds[0], &kind, error);
+    return status == GRAFT_OK ? kinds[kind].read(spec, document, vocab, model, error) : status;
 }
 
 void graft_token_model_destroy(struct graft_token_model *model) {
     if (model != NULL) {
         model->destroy(model);
     }
+}
+
+int graft_vocab_lexicon(const struct graft_vocab *vocab, const char *file, struct graft_lexicon *lexicon,
+                        struct graft_error *error) {
+    struct graft_lexicon_entry *entries = graft_alloc(vocab->count, sizeof *entries);
+    int status = entries == NULL ? graft_fail_memory(error, file) : GRAFT_OK;
+    for (size_t i = 0; status == GRAFT_OK && i < vocab->count; i++) {
+        const struct graft_token *token = &vocab->tokens[i];
+        entries[i] = (struct graft_lexicon_entry){graft_vocab_text(vocab, token), token->length, token->id};
+        if (token->length > GRAFT_TOKEN_MAX_BYTES) {
+            status = graft_error_set(error, GRAFT_ERROR_MODEL, file,
+                                     "model.vocab: the token with the id %d has %lu bytes, at most %d are supported",
+                                     (int)token->id, (unsigned long)token->length, GRAFT_TOKEN_MAX_BYTES);
+        }
+    }
+    if (status == GRAFT_OK && graft_lexicon_build(lexicon, entries, vocab->count) != 0) {
+        status = graft_fail_memory(error, file);
+    }
+    graft_free(entries);
+    return status;
+}
+
+int graft_unk_token_needed(const char *file, struct graft_error *error) {
+    return graft_error_set(error, GRAFT_ERROR_MODEL, file,
+                           "model.unk_token: not in the vocabulary, but needed for this text");
 }

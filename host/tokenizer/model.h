@@ -4,15 +4,16 @@
 #define GRAFT_TOKENIZER_MODEL_H
 
 #include "graft/host/tokenizer.h"
-#include "tokenizer/bpe_merge.h"
 #include "tokenizer/document.h"
+#include "tokenizer/lexicon.h"
+#include "tokenizer/model_work.h"
 #include "tokenizer/spec.h"
 #include "tokenizer/vocab.h"
 
 /* One kind is one file, which embeds this as the first member of what it needs. */
 struct graft_token_model {
-    /* [any] Adds the ids of `word` (valid UTF-8, not empty). `work` is memory that a whole encode shares. */
-    int (*encode)(const struct graft_token_model *self, const char *word, size_t length, struct graft_merge_work *work,
+    /* [any] Adds the ids of `word` (valid UTF-8, not empty). */
+    int (*encode)(const struct graft_token_model *self, const char *word, size_t length, struct graft_model_work *work,
                   struct graft_ids *out, struct graft_error *error);
     void (*destroy)(struct graft_token_model *self);
 };
@@ -23,11 +24,25 @@ int graft_token_model_load(const struct graft_spec *spec, const struct graft_doc
 
 void graft_token_model_destroy(struct graft_token_model *model);
 
-/* [load] What makes each kind, the vocabulary being read. */
-typedef int graft_token_model_create(const struct graft_spec *spec, const struct graft_document *document,
-                                     const struct graft_vocab *vocab, struct graft_token_model **made,
-                                     struct graft_error *error);
-graft_token_model_create graft_token_model_create_bpe;
-graft_token_model_create graft_token_model_create_wordpiece;
+/* [load] What reads each kind from a tokenizer.json, its vocabulary too. */
+typedef int graft_token_model_read(const struct graft_spec *spec, const struct graft_document *document,
+                                   struct graft_vocab *vocab, struct graft_token_model **made,
+                                   struct graft_error *error);
+graft_token_model_read graft_token_model_read_bpe;
+graft_token_model_read graft_token_model_read_unigram;
+graft_token_model_read graft_token_model_read_wordpiece;
+graft_token_model_read graft_token_model_read_wordlevel;
+
+/* [load] The lexicon of a vocabulary's tokens and their ids. A token of more than GRAFT_TOKEN_MAX_BYTES (model_make.h)
+ * is GRAFT_ERROR_MODEL. */
+int graft_vocab_lexicon(const struct graft_vocab *vocab, const char *file, struct graft_lexicon *lexicon,
+                        struct graft_error *error);
+
+/* [load] Reads an object of tokens and their ids, the field `spec`, into an empty vocabulary. */
+int graft_vocab_read(const struct graft_spec *spec, struct graft_json_cursor cursor, struct graft_vocab *vocab,
+                     struct graft_error *error);
+
+/* [any] The error of a text with something unknown in it, where the vocabulary lacks the unknown token. */
+int graft_unk_token_needed(const char *file, struct graft_error *error);
 
 #endif

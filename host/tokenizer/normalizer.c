@@ -7,22 +7,32 @@
 
 static const struct {
     const char *type;
+    const char *own; /* a field that tells a value without `type` apart */
     graft_normalizer_create *create;
 } kinds[] = {
-    {"NFC", graft_normalizer_create_form},         {"NFD", graft_normalizer_create_form},
-    {"NFKC", graft_normalizer_create_form},        {"NFKD", graft_normalizer_create_form},
-    {"Lowercase", graft_normalizer_create_mapped}, {"StripAccents", graft_normalizer_create_mapped},
-    {"Strip", graft_normalizer_create_strip},      {"Prepend", graft_normalizer_create_prepend},
-    {"Replace", graft_normalizer_create_replace},  {"BertNormalizer", graft_normalizer_create_bert},
+    {"NFC", NULL, graft_normalizer_create_form},
+    {"NFD", NULL, graft_normalizer_create_form},
+    {"NFKC", NULL, graft_normalizer_create_form},
+    {"NFKD", NULL, graft_normalizer_create_form},
+    {"Lowercase", NULL, graft_normalizer_create_mapped},
+    {"StripAccents", NULL, graft_normalizer_create_mapped},
+    {"Strip", "strip_left", graft_normalizer_create_strip},
+    {"Prepend", "prepend", graft_normalizer_create_prepend},
+    {"Replace", "pattern", graft_normalizer_create_replace},
+    {"Precompiled", "precompiled_charsmap", graft_normalizer_create_precompiled},
+    {"ByteLevel", NULL, graft_normalizer_create_byte_level},
+    {"Nmt", NULL, graft_normalizer_create_mapped},
+    {"Bert", NULL, graft_normalizer_create_bert},
+    {"BertNormalizer", "clean_text", graft_normalizer_create_bert},
 };
 
 /* Appends a normalizer to the chain whose end `data` points to, and moves that end. */
-static int load_one(void *data, const struct graft_spec *spec, const char *type, struct graft_error *error) {
+static int load_one(void *data, const struct graft_spec *spec, struct graft_error *error) {
     struct graft_normalizer ***tail = data;
     size_t i;
-    int status = graft_sequence_kind(spec, type, kinds, sizeof kinds[0], sizeof kinds / sizeof kinds[0], &i, error);
+    int status = graft_sequence_kind(spec, kinds, sizeof kinds[0], sizeof kinds / sizeof kinds[0], &i, error);
     if (status == GRAFT_OK) {
-        status = kinds[i].create(spec, type, *tail, error);
+        status = kinds[i].create(spec, kinds[i].type, *tail, error);
         *tail = **tail != NULL ? &(**tail)->next : *tail;
     }
     return status;

@@ -26,11 +26,13 @@ void graft_normalizer_destroy(struct graft_normalizer *chain);
 /* [load] What makes each kind; `type` says which, where a function makes several. */
 typedef int graft_normalizer_create(const struct graft_spec *spec, const char *type, struct graft_normalizer **made,
                                     struct graft_error *error);
-graft_normalizer_create graft_normalizer_create_form;    /* NFC, NFD, NFKC, NFKD */
-graft_normalizer_create graft_normalizer_create_mapped;  /* Lowercase, StripAccents */
-graft_normalizer_create graft_normalizer_create_strip;   /* Strip */
-graft_normalizer_create graft_normalizer_create_prepend; /* Prepend */
-graft_normalizer_create graft_normalizer_create_replace; /* Replace */
-graft_normalizer_create graft_normalizer_create_bert;    /* BertNormalizer */
+graft_normalizer_create graft_normalizer_create_form;        /* NFC, NFD, NFKC, NFKD */
+graft_normalizer_create graft_normalizer_create_mapped;      /* Lowercase, StripAccents, Nmt */
+graft_normalizer_create graft_normalizer_create_strip;       /* Strip */
+graft_normalizer_create graft_normalizer_create_prepend;     /* Prepend */
+graft_normalizer_create graft_normalizer_create_replace;     /* Replace */
+graft_normalizer_create graft_normalizer_create_bert;        /* BertNormalizer */
+graft_normalizer_create graft_normalizer_create_precompiled; /* Precompiled */
+graft_normalizer_create graft_normalizer_create_byte_level;  /* ByteLevel */
 
 #endif

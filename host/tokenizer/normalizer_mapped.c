@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Normalizers without settings that look at one character at a time: Lowercase, StripAccents. */
+/* Normalizers without settings that look at one character at a time: Lowercase, StripAccents, Nmt. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -17,6 +17,21 @@ static void add_unless_mark(struct graft_text *out, uint32_t code) {
     if (!graft_unicode_is_mark(code)) {
         graft_utf8_add(out, code);
     }
+}
+
+/* Nmt, as SentencePiece's rule `nmt` has it: some control characters go, and white space of all sorts becomes a space.
+ */
+static void add_for_translation(struct graft_text *out, uint32_t code) {
+    if ((code >= 0x01 && code <= 0x08) || code == 0x0B || (code >= 0x0E && code <= 0x1F) || code == 0x7F ||
+        code == 0x8F || code == 0x9F) {
+        return;
+    }
+    if (code == 0x09 || code == 0x0A || code == 0x0C || code == 0x0D || code == 0x1680 ||
+        (code >= 0x200B && code <= 0x200F) || code == 0x2028 || code == 0x2029 || code == 0x2581 || code == 0xFEFF ||
+        code == 0xFFFD) {
+        code = ' ';
+    }
+    graft_utf8_add(out, code);
 }
 
 static int run(const struct graft_normalizer *self, const char *text, size_t length, struct graft_text *out,
@@ -47,7 +62,9 @@ int graft_normalizer_create_mapped(const struct graft_spec *spec, const char *ty
     }
     mapped->base.run = run;
     mapped->base.destroy = destroy;
-    mapped->add = strcmp(type, "Lowercase") == 0 ? graft_unicode_add_lower : add_unless_mark;
+    mapped->add = strcmp(type, "Lowercase") == 0 ? graft_unicode_add_lower
+                  : strcmp(type, "Nmt") == 0     ? add_for_translation
+                                                 : add_unless_mark;
     *made = &mapped->base;
     return GRAFT_OK;
 }

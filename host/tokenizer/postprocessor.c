@@ -71,19 +71,20 @@ static int load_byte_level(struct graft_template *processor, const struct graft_
 
 static const struct {
     const char *type;
+    const char *own; /* a field that tells a value without `type` apart */
     int (*load)(struct graft_template *processor, const struct graft_spec *spec, struct graft_error *error);
     int is_template; /* of which there may be one */
 } kinds[] = {
-    {"ByteLevel", load_byte_level, 0},
-    {"BertProcessing", load_bert, 1},
-    {"RobertaProcessing", load_roberta, 1},
-    {"TemplateProcessing", graft_template_load_parts, 1},
+    {"ByteLevel", NULL, load_byte_level, 0},
+    {"BertProcessing", "sep", load_bert, 1},
+    {"RobertaProcessing", "trim_offsets", load_roberta, 1},
+    {"TemplateProcessing", "single", graft_template_load_parts, 1},
 };
 
-static int load_one(void *data, const struct graft_spec *spec, const char *type, struct graft_error *error) {
+static int load_one(void *data, const struct graft_spec *spec, struct graft_error *error) {
     struct graft_template *processor = data;
     size_t i;
-    int status = graft_sequence_kind(spec, type, kinds, sizeof kinds[0], sizeof kinds / sizeof kinds[0], &i, error);
+    int status = graft_sequence_kind(spec, kinds, sizeof kinds[0], sizeof kinds / sizeof kinds[0], &i, error);
     if (status == GRAFT_OK && kinds[i].is_template && processor->given) {
         status = graft_spec_error(spec, error, "a second template is not supported");
     }

@@ -6,23 +6,24 @@
 
 static const struct {
     const char *type;
+    const char *own; /* a field that tells a value without `type` apart */
     graft_pretokenizer_create *create;
 } kinds[] = {
-    {"Split", graft_pretokenizer_create_split},
-    {"ByteLevel", graft_pretokenizer_create_byte_level},
-    {"Digits", graft_pretokenizer_create_digits},
-    {"WhitespaceSplit", graft_pretokenizer_create_spaces},
-    {"BertPreTokenizer", graft_pretokenizer_create_spaces},
-    {"Metaspace", graft_pretokenizer_create_metaspace},
+    {"Split", NULL, graft_pretokenizer_create_split},
+    {"ByteLevel", NULL, graft_pretokenizer_create_byte_level},
+    {"Digits", NULL, graft_pretokenizer_create_digits},
+    {"WhitespaceSplit", NULL, graft_pretokenizer_create_spaces},
+    {"BertPreTokenizer", NULL, graft_pretokenizer_create_spaces},
+    {"Metaspace", NULL, graft_pretokenizer_create_metaspace},
 };
 
 /* Appends a pre-tokenizer to the chain whose end `data` points to, and moves that end. */
-static int load_one(void *data, const struct graft_spec *spec, const char *type, struct graft_error *error) {
+static int load_one(void *data, const struct graft_spec *spec, struct graft_error *error) {
     struct graft_pretokenizer ***tail = data;
     size_t i;
-    int status = graft_sequence_kind(spec, type, kinds, sizeof kinds[0], sizeof kinds / sizeof kinds[0], &i, error);
+    int status = graft_sequence_kind(spec, kinds, sizeof kinds[0], sizeof kinds / sizeof kinds[0], &i, error);
     if (status == GRAFT_OK) {
-        status = kinds[i].create(spec, type, *tail, error);
+        status = kinds[i].create(spec, kinds[i].type, *tail, error);
         *tail = **tail != NULL ? &(**tail)->next : *tail;
     }
     return status;

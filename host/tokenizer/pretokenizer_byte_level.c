@@ -5,7 +5,6 @@
 #include "tokenizer/byte_alphabet.h"
 #include "tokenizer/matcher.h"
 #include "tokenizer/pretokenizer.h"
-#include "tokenizer/utf8.h"
 
 static const char words[] = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
@@ -18,9 +17,7 @@ struct byte_level {
 
 static void add_word(struct graft_pieces *out, const char *text, size_t length, int first) {
     size_t start = out->text.length;
-    for (size_t i = 0; i < length; i++) {
-        graft_utf8_add(&out->text, graft_byte_to_character((unsigned char)text[i]));
-    }
+    graft_byte_alphabet_add(&out->text, text, length);
     graft_pieces_close(out, start, first);
 }
 

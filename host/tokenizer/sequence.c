@@ -13,12 +13,12 @@ static int step(const struct walk *walk, const struct graft_spec *spec, int dept
     const char *const keys[] = {"type", walk->key, NULL};
     struct graft_spec members = graft_spec_get(spec, walk->key);
     const char *type;
-    int status = graft_spec_string(spec, "type", &type, NULL, error);
+    int status = graft_spec_optional_string(spec, "type", &type, NULL, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    if (strcmp(type, "Sequence") != 0) {
-        return walk->member(walk->data, spec, type, error);
+    if (type == NULL ? members.value == NULL : strcmp(type, "Sequence") != 0) {
+        return walk->member(walk->data, spec, error);
     }
     if (depth == GRAFT_SPEC_MAX_NESTING) {
         return graft_spec_error(spec, error, "sequences nested deeper than %d", depth);
@@ -40,14 +40,21 @@ int graft_sequence_walk(const struct graft_spec *spec, const char *key, graft_se
     return step(&walk, spec, 0, error);
 }
 
-int graft_sequence_kind(const struct graft_spec *spec, const char *type, const void *kinds, size_t stride, size_t n,
-                        size_t *number, struct graft_error *error) {
+int graft_sequence_kind(const struct graft_spec *spec, const void *kinds, size_t stride, size_t n, size_t *number,
+                        struct graft_error *error) {
     struct graft_spec field = graft_spec_get(spec, "type");
+    const char *type;
+    int status = graft_spec_optional_string(spec, "type", &type, NULL, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
     for (*number = 0; *number < n; ++*number) {
-        const char *const *known = (const char *const *)(const void *)((const char *)kinds + *number * stride);
-        if (strcmp(*known, type) == 0) {
+        const char *const *names = (const char *const *)(const void *)((const char *)kinds + *number * stride);
+        if (type != NULL ? strcmp(names[0], type) == 0
+                         : names[1] != NULL && graft_json_get(spec->value, names[1]) != NULL) {
             return GRAFT_OK;
         }
     }
-    return graft_spec_error(&field, error, "\"%s\" is not supported", type);
+    return type != NULL ? graft_spec_error(&field, error, "\"%s\" is not supported", type)
+                        : graft_spec_string(spec, "type", &type, NULL, error);
 }

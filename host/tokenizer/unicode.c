@@ -62,6 +62,22 @@ int graft_unicode_is_control(uint32_t code) {
     return of == UTF8PROC_CATEGORY_CC || of == UTF8PROC_CATEGORY_CF || of == UTF8PROC_CATEGORY_CO;
 }
 
+size_t graft_unicode_cluster(const char *bytes, size_t length) {
+    uint32_t code, next;
+    utf8proc_int32_t state = 0;
+    size_t at = graft_utf8_read(bytes, &code);
+    while (at < length) {
+        size_t n = graft_utf8_read(bytes + at, &next);
+        int plain = code < 0x80 && next < 0x80 && code != '\r';
+        if (plain || utf8proc_grapheme_break_stateful((utf8proc_int32_t)code, (utf8proc_int32_t)next, &state)) {
+            break;
+        }
+        code = next;
+        at += n;
+    }
+    return at;
+}
+
 void graft_unicode_add_lower(struct graft_text *text, uint32_t code) {
     graft_utf8_add(text, (uint32_t)utf8proc_tolower((utf8proc_int32_t)code));
     if (code == 0x130) {

@@ -16,6 +16,10 @@ int graft_unicode_is_mark(uint32_t code);        /* M* */
 int graft_unicode_is_nonspacing(uint32_t code);  /* Mn */
 int graft_unicode_is_control(uint32_t code);     /* Cc, Cf, Co */
 
+/* Bytes of the extended grapheme cluster at the start of `bytes`, valid UTF-8 of at least one byte: of what readers see
+ * as one character. */
+size_t graft_unicode_cluster(const char *bytes, size_t length);
+
 /* Adds the character's lower case, without regard to its neighbours or a language. */
 void graft_unicode_add_lower(struct graft_text *text, uint32_t code);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tokenizer/vocab.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -97,4 +98,17 @@ void graft_vocab_free(struct graft_vocab *vocab) {
     graft_free(vocab->by_text);
     graft_map_free(&vocab->by_id);
     *vocab = (struct graft_vocab){0};
+}
+
+int32_t graft_vocab_id(const struct graft_vocab *vocab, struct graft_text_view token) {
+    const struct graft_token *found = token.text == NULL ? NULL : graft_vocab_find(vocab, token.text, token.length);
+    return found != NULL ? found->id : -1;
+}
+
+void graft_vocab_byte_tokens(const struct graft_vocab *vocab, int32_t tokens[256]) {
+    for (unsigned byte = 0; byte < 256; byte++) {
+        char name[8];
+        int length = snprintf(name, sizeof name, "<0x%02X>", byte);
+        tokens[byte] = graft_vocab_id(vocab, (struct graft_text_view){name, (size_t)length});
+    }
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/text.h"
+#include "graft/host/tokenizer.h"
 #include "tokenizer/map.h"
 
 struct graft_token {
@@ -35,6 +36,12 @@ int graft_vocab_add(struct graft_vocab *vocab, const char *text, size_t length, 
 /* [any] The token with this text or id; NULL when there is none. */
 const struct graft_token *graft_vocab_find(const struct graft_vocab *vocab, const char *text, size_t length);
 const struct graft_token *graft_vocab_find_id(const struct graft_vocab *vocab, int32_t id);
+
+/* [any] The id of a token, or -1. */
+int32_t graft_vocab_id(const struct graft_vocab *vocab, struct graft_text_view token);
+
+/* [any] The ids of the tokens "<0x00>" to "<0xFF>", -1 where there is none: for models that fall back on bytes. */
+void graft_vocab_byte_tokens(const struct graft_vocab *vocab, int32_t tokens[256]);
 
 /* [any] The token's bytes, NUL-terminated, until the vocabulary changes. */
 static inline const char *graft_vocab_text(const struct graft_vocab *vocab, const struct graft_token *token) {

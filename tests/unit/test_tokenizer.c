@@ -140,10 +140,17 @@ static void test_large_texts(void **state) {
     (void)state;
     static const char *const units[] = {"a", "he",       " ",  "\n ",         "\xCC\x81\xCC\xA3",
                                         "!", "<|im_end", "12", "\xE6\x9C\xA8"};
-    static const char *const names[] = {"qwen2", "llama2", "bert"};
+    static const char *const names[] = {"goldens/tokenizers/qwen2",
+                                        "goldens/tokenizers/llama2",
+                                        "goldens/tokenizers/bert",
+                                        "data/tokenizer/variants/words_unbounded",
+                                        "data/tokenizer/variants/unigram_unknown_last",
+                                        "data/tokenizer/variants/normalizer_precompiled",
+                                        "data/tokenizer/variants/bpe_affixes_bytes",
+                                        "data/tokenizer/variants/whole_words"};
     enum { BYTES = 200000 };
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
-        struct graft_tokenizer *tokenizer = load_tokenizer("goldens/tokenizers", names[k]);
+        struct graft_tokenizer *tokenizer = load_tokenizer(".", names[k]);
         for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
             struct graft_text text = {0};
             clock_t start = clock();
@@ -212,6 +219,43 @@ static void test_largest_id(void **state) {
     folder_remove(folder);
 }
 
+/* A file may lack the unknown token, as long as no text needs it. */
+static void test_unknown_token_missing(void **state) {
+    (void)state;
+    static const struct {
+        const char *model;
+        const char *message;
+    } models[] = {
+        {"\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[],\"unk_token\":\"u\"",
+         "model.unk_token: not in the vocabulary"},
+        {"\"type\":\"WordLevel\",\"vocab\":{\"a\":0},\"unk_token\":\"u\"", "model.unk_token: not in the vocabulary"},
+        {"\"type\":\"WordPiece\",\"vocab\":{\"a\":0},\"unk_token\":\"u\",\"continuing_subword_prefix\":\"\","
+         "\"max_input_chars_per_word\":9",
+         "model.unk_token: not in the vocabulary"},
+        {"\"type\":\"Unigram\",\"vocab\":[[\"a\",-1]],\"unk_id\":null", "model.unk_id: missing"},
+    };
+    char folder[64];
+    folder_create(folder);
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
+        struct graft_error error = graft_error_none();
+        struct graft_tokenizer *tokenizer;
+        char *text = graft_format("{\"model\": {%s}}", models[i].model);
+        char *expected = graft_format("%s, but needed for this text", models[i].message);
+        folder_put(folder, "tokenizer.json", text, strlen(text));
+        assert_int_equal(graft_tokenizer_load(folder, &tokenizer, NULL), GRAFT_OK);
+        struct graft_ids ids = encode(tokenizer, "a", 1, 1);
+        assert_int_equal(ids.n, 1);
+        assert_int_equal(graft_tokenizer_encode(tokenizer, "ab", 2, 1, &ids, &error), GRAFT_ERROR_MODEL);
+        assert_string_equal(error.message, expected);
+        assert_string_equal(error.source, folder_path(folder, "tokenizer.json"));
+        graft_ids_free(&ids);
+        graft_tokenizer_free(tokenizer);
+        graft_free(expected);
+        graft_free(text);
+    }
+    folder_remove(folder);
+}
+
 /* Loads, encodes, and adds the ids and the decoded text to `result`. Returns the first status that is not GRAFT_OK. */
 static int use_once(const char *path, struct graft_text *result) {
     static const char text[] = "the \xC3\xA9 hat's 12\xCC\x81<s>\xE6\x9C\xA8";
@@ -247,8 +291,9 @@ static long allocations_of_parsing(const char *path) {
  * compiles to machine code if it can). A sanitizer sees what is not given back. */
 static void test_no_memory(void **state) {
     (void)state;
-    static const char *const names[] = {"added_flags", "added_prepended", "added_lowercased", "split_empty_matches",
-                                        "metaspace_first"};
+    static const char *const names[] = {
+        "added_flags",   "added_prepended", "added_lowercased", "split_empty_matches", "metaspace_first",
+        "unigram_bytes", "words",           "whole_words",      "bpe_affixes_bytes",   "normalizer_precompiled"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char *path = data_path("data/tokenizer/variants", names[i]);
         struct graft_text expected = {0};
@@ -277,7 +322,8 @@ int main(void) {
         cmocka_unit_test(test_tokens),       cmocka_unit_test(test_invalid_bytes),
         cmocka_unit_test(test_random_bytes), cmocka_unit_test(test_stream_is_prompt),
         cmocka_unit_test(test_large_texts),  cmocka_unit_test(test_costly_expression),
-        cmocka_unit_test(test_largest_id),   cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_largest_id),   cmocka_unit_test(test_unknown_token_missing),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

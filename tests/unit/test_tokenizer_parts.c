@@ -10,7 +10,9 @@
 #include "tokenizer/byte_alphabet.h"
 #include "tokenizer/dialect.h"
 #include "tokenizer/document.h"
+#include "tokenizer/lexicon.h"
 #include "tokenizer/map.h"
+#include "tokenizer/score.h"
 #include "tokenizer/segments.h"
 #include "tokenizer/trie.h"
 #include "tokenizer/unicode.h"
@@ -68,6 +70,92 @@ static void test_trie(void **state) {
     assert_int_equal(graft_trie_longest(&trie, "abcd", 3, &value), 2);
     assert_int_equal(graft_trie_longest(&trie, "bcd", 3, &value), 0);
     graft_trie_free(&trie);
+}
+
+/* The lexicon finds exactly its entries, however their bytes lie: all lengths, all bytes, many that share a beginning.
+ */
+static void test_lexicon(void **state) {
+    (void)state;
+    enum { N = 20000, LONGEST = 8 };
+    struct graft_lexicon_entry *entries = graft_alloc(N, sizeof *entries);
+    char(*texts)[LONGEST] = graft_alloc(N, sizeof *texts);
+    struct graft_vocab vocab = {0};
+    struct graft_lexicon lexicon = {0};
+    uint32_t seed = 1;
+    for (size_t i = 0; i < N; i++) {
+        uint32_t length = (uint32_t)(i % LONGEST) + 1;
+        for (uint32_t k = 0; k < length; k++) {
+            seed = seed * 1664525 + 1013904223;
+            texts[i][k] = (char)(seed >> (i % 3 == 0 ? 24 : 30)); /* any byte, or one of four */
+        }
+        entries[i] = (struct graft_lexicon_entry){texts[i], length, (int32_t)i};
+        if (graft_vocab_find(&vocab, texts[i], length) == NULL) {
+            assert_int_equal(graft_vocab_add(&vocab, texts[i], length, (int32_t)vocab.count), 0);
+        }
+    }
+    assert_int_equal(graft_lexicon_build(&lexicon, entries, N), 0);
+    for (size_t i = 0; i < N; i++) {
+        uint32_t node = 0;
+        for (uint32_t k = 0; k < entries[i].length; k++) {
+            node = graft_lexicon_step(&lexicon, node, entries[i].bytes[k]);
+            assert_int_not_equal(node, 0);
+        }
+        int32_t value = lexicon.nodes[node].value;
+        assert_true(value >= entries[i].value); /* of equal ones the largest */
+        assert_int_equal(memcmp(texts[value], entries[i].bytes, entries[i].length), 0);
+    }
+    for (size_t i = 0; i < 200000; i++) { /* what is no entry has no value */
+        char text[LONGEST];
+        uint32_t node = 0, length = 0;
+        do {
+            seed = seed * 1664525 + 1013904223;
+            text[length] = (char)(seed >> (i % 3 == 0 ? 24 : 30));
+            node = graft_lexicon_step(&lexicon, node, text[length++]);
+            assert_int_equal(node != 0 && lexicon.nodes[node].value >= 0,
+                             graft_vocab_find(&vocab, text, length) != NULL);
+        } while (node != 0 && length < LONGEST);
+    }
+    graft_lexicon_free(&lexicon);
+    graft_vocab_free(&vocab);
+    graft_free(texts);
+    graft_free(entries);
+}
+
+/* The scores that the reference reads, which are not always the nearest doubles. */
+static void test_score(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        double score;
+    } right[] = {
+        {"0", 0.0},
+        {"-0.0", -0.0},
+        {"-13.518600463867188", -13.518600463867188},
+        {"6.86483854179079738e+06", 6864838.541790796},
+        {"5.89002257982551740e-19", 5.890022579825516e-19},
+        {"1.2088995980580642e+39", 1.208899598058064e+39},
+        {"-5.87851162064912964e-03", -0.0058785116206491305},
+        {"2.841593666939481E210", 2.8415936669394807e+210},
+        {"3.2459131194240045e-230", 3.245913119424004e-230},
+        {"0e999999999999", 0.0},
+        {"1e-400", 0.0},
+        {"1e-309", 1e-309},
+        {"99999999999999999999999.5", 1e23},
+    };
+    static const char *const wrong[] = {"",    "-",        ".5",    "1.",  "1e", "1e+", "+1", "1e309", "1e999999999999",
+                                        "NaN", "Infinity", "\"1\"", "true"};
+    struct graft_score_powers powers = {0};
+    double score;
+    for (size_t i = 0; i < sizeof right / sizeof right[0]; i++) {
+        struct graft_json_cursor cursor = {right[i].text, strlen(right[i].text), 0};
+        assert_int_equal(graft_score_read(&cursor, &powers, &score), 0);
+        assert_memory_equal(&score, &right[i].score, sizeof score);
+        assert_int_equal(cursor.at, cursor.length);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct graft_json_cursor cursor = {wrong[i], strlen(wrong[i]), 0};
+        assert_int_equal(graft_score_read(&cursor, &powers, &score), -1);
+    }
 }
 
 /* However a text is cut, the parts come out as the whole does. */
@@ -227,6 +315,8 @@ int main(void) {
         cmocka_unit_test(test_map),
         cmocka_unit_test(test_vocab),
         cmocka_unit_test(test_trie),
+        cmocka_unit_test(test_lexicon),
+        cmocka_unit_test(test_score),
         cmocka_unit_test(test_lossy_in_parts),
         cmocka_unit_test(test_byte_alphabet),
         cmocka_unit_test(test_normalization),

@@ -3,13 +3,20 @@
 variants/NAME/tokenizer.json has one setting or part each, and tokenizer_golden.json beside it what the reference
 (tokenizers 0.23.3) answers. bad/NAME/tokenizer.json has one fault each, and error.txt beside it what Graft says.
 
-    pip install tokenizers==0.23.3 && python make_cases.py
+Variants called texts_... are trained on texts.json, sentences in many scripts, and their goldens are of those.
+
+    pip install tokenizers==0.23.3 sentencepiece==0.2.3 && python make_cases.py
 """
+import base64
+import io
 import json
 import os
 import shutil
+import tempfile
 
-from tokenizers import Tokenizer
+import sentencepiece
+from sentencepiece import sentencepiece_model_pb2
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -19,6 +26,8 @@ STRINGS = [
     "x<s> a <s>", "the[M]hat [M] the", "\u2581the\u2581", "\u3000wide\u00a0space\u2028", "it's don't", "word.Word!word ?", "\x00\x01\x7f\ufffd",
     "aa aaa aaaa aaaaa", "a\u0301\u0323\u0300", "12\u00bd\u00b2_x", "thehat", "hathe [M][M]", "\t\t-\t",
 ]
+with open(os.path.join(HERE, "texts.json"), encoding="utf-8") as texts:
+    TEXTS = json.load(texts)
 PAIRS = [("the", "hat"), ("", "a"), ("a", ""), ("<s>", "[M] a")]
 
 
@@ -95,6 +104,76 @@ def word_tokenizer():
             "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True}, "model": model}
 
 
+def metaspace(**fields):
+    return {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True, **fields}
+
+
+def unigram_tokenizer(**model):
+    """Many ways to cut a text have the same score; "a" appears twice."""
+    pieces = [["<unk>", 0], ["<s>", 0.0], ["</s>", 0.0], ["\u2581", -2.5], ["a", -1], ["t", -1.0], ["h", -1.0], ["e", -1.0], ["at", -2.0],
+              ["hat", -3.0], ["he", -1.5], ["the", -2.5], ["\u2581the", -2.25e0], ["\u2581t", -3.5], ["aa", -2.0], ["aaa", -2.999999999999999999999],
+              ["a", -1.0], ["--", -4.0], ["-", -2.0], ["\u00e9", -3.0], ["\u6728", -5.0], ["s", -1.25], ["\u2581\u2581", -60E-1], ["xy", 12.0],
+              ["12", -33333333333333333333e-19], ["1", -1.8], ["2", -1.8], ["c", -3.0], ["l", -3.0], ["n", -3.0], ["it", -3.0], ["", -1.0]]
+    document = bpe([], [], ["<unk>", "<s>", "</s>"])
+    document["model"] = {"type": "Unigram", "unk_id": 0, "vocab": pieces, "byte_fallback": False, **model}
+    document["pre_tokenizer"] = document["decoder"] = metaspace()
+    return document
+
+
+def whole_words():
+    tokens = ["[UNK]", "<s>", "</s>", "the", "hat", "The", "a", "-", "aa", "caf\u00e9", "\u6728\u5320", "12", "it's", " "]
+    document = bpe([], [], tokens[:3])
+    document["model"] = {"type": "WordLevel", "vocab": {t: i for i, t in enumerate(tokens)}, "unk_token": "[UNK]"}
+    document["pre_tokenizer"] = {"type": "WhitespaceSplit"}
+    return document
+
+
+def affixed(prefix, suffix, **model):
+    """Merges of tokens that say whether something comes before them or ends with them."""
+    first, last = list("abcehlnostT-1.\u00e9\u6728"), [prefix + c + suffix for c in "abcehlnost-12\u00e9"]
+    merges = [("t", prefix + "h"), ("th", prefix + "e" + suffix), ("h", prefix + "a"), ("ha", prefix + "t" + suffix),
+              (prefix + "a", prefix + "a"), ("a", prefix + "aa"), (prefix + "a", prefix + "t" + suffix)]
+    inner = [prefix + c for c in "abcehlnost-12"]
+    # The set of spellings, each once: with an empty affix some of them are the same.
+    characters = list(dict.fromkeys([*first, *[c + suffix for c in first], *inner, *last]))
+    document = bpe(characters, [], ["<unk>", "<s>", "</s>"], unk_token="<unk>", continuing_subword_prefix=prefix or None,
+                   end_of_word_suffix=suffix or None, **model)
+    vocab = document["model"]["vocab"]
+    for left, right in merges:
+        vocab.setdefault(left + right[len(prefix):], len(vocab))
+    document["model"]["merges"] = [list(m) for m in merges]
+    document["pre_tokenizer"] = {"type": "WhitespaceSplit"}
+    return document
+
+
+def trained(model, trainer, pre_tokenizer=None, normalizer=None):
+    tokenizer = Tokenizer(model)
+    tokenizer.pre_tokenizer = pre_tokenizer or pre_tokenizers.WhitespaceSplit()
+    if normalizer is not None:
+        tokenizer.normalizer = normalizer
+    tokenizer.train_from_iterator(TEXTS * 3, trainer)
+    return json.loads(tokenizer.to_str())["model"]
+
+
+def charsmap(**rule):
+    """What sentencepiece compiles for a rule by name, or for one of the caller's."""
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(["the hat the hat"]), model_writer=model, vocab_size=10, hard_vocab_limit=False,
+                                             minloglevel=2, **rule)
+    proto = sentencepiece_model_pb2.ModelProto.FromString(model.getvalue())
+    return {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(proto.normalizer_spec.precompiled_charsmap).decode()}
+
+
+def small_charsmap():
+    rules = [("A", "a"), ("e\u0301", "\u00e9"), ("\ufb01", "fi"), ("\u00a0", " "), ("\u2460", "1"), ("\u212b", "\u00e5"), ("T", "t"), ("\x7f", ""),
+             ("a\u0323\u0301", "x"), ("\u1112", "H"), ("\r\n", "-"), ("'", "\u2019")]
+    with tempfile.NamedTemporaryFile("w", suffix=".tsv") as file:
+        for source, target in rules:
+            file.write("%s\t%s\n" % tuple(" ".join("%X" % ord(c) for c in text) for text in (source, target)))
+        file.flush()
+        return charsmap(normalization_rule_tsv=file.name)
+
+
 VARIANTS = {}
 
 
@@ -169,6 +248,69 @@ def make_variants():
     document["normalizer"].update(strip_accents=False, clean_text=False)
     del document["model"]["type"]
     variant("words_accents", document)
+    make_model_variants()
+    make_normalizer_variants()
+    make_text_variants()
+
+
+def make_model_variants():
+    variant("unigram", unigram_tokenizer())
+    document = unigram_tokenizer(byte_fallback=True)
+    document["model"]["vocab"] += [[f"<0x{b:02X}>", -40.0 - b] for b in range(256) if b != 0x9F]
+    variant("unigram_bytes", document, pre_tokenizer=metaspace(split=False, prepend_scheme="first"))
+    variant("unigram_unknown_last", unigram_tokenizer(unk_id=31), pre_tokenizer=None, decoder=None)
+    variant("whole_words", whole_words())
+    document = word_tokenizer()
+    document["model"].update(max_input_chars_per_word=10**15, continuing_subword_prefix="")
+    variant("words_unbounded", document, pre_tokenizer=None, normalizer=None)
+    for name, prefix, suffix in (("prefix", "##", ""), ("suffix", "", "</w>"), ("affixes", "@", "</w>")):
+        variant("bpe_" + name, affixed(prefix, suffix))
+    document = affixed("##", "</w>", byte_fallback=True, fuse_unk=True)
+    for byte in range(256):
+        document["model"]["vocab"].setdefault(f"<0x{byte:02X}>", len(document["model"]["vocab"]))
+    variant("bpe_affixes_bytes", document)
+    document = bytes_tokenizer()
+    document["model"].update(dropout=0.0, ignore_merges=True, merges=["#version: 0.2", *[" ".join(m) for m in document["model"]["merges"]]])
+    variant("bytes_merges_text", document)
+    document = word_tokenizer()
+    for part in ("model", "normalizer", "decoder", "post_processor"):
+        del document[part]["type"]
+    variant("types_missing", document)
+    document = unigram_tokenizer()
+    del document["model"]["type"]
+    document["normalizer"] = {"normalizers": [{"strip_left": True, "strip_right": False}, {"pattern": {"String": "--"}, "content": "a"}]}
+    document["decoder"] = {"type": "Sequence", "decoders": [{"pattern": {"String": "\u2581"}, "content": " "}, {"content": "s", "start": 1, "stop": 0}]}
+    document["post_processor"] = template([("<s>", 0), ("$A", 0)], [("$A", 0), ("$B", 1)])
+    del document["post_processor"]["type"]
+    variant("types_missing_nested", document)
+
+
+def make_normalizer_variants():
+    variant("normalizer_nmt", bytes_tokenizer(), normalizer={"type": "Nmt"})
+    variant("normalizer_bytelevel", bytes_tokenizer(), normalizer={"type": "ByteLevel"}, pre_tokenizer=None)
+    variant("normalizer_precompiled", bytes_tokenizer(), normalizer=small_charsmap())
+    document = word_tokenizer()
+    document["normalizer"]["type"] = "Bert"
+    variant("normalizer_bert", document)
+
+
+def make_text_variants():
+    specials = ["<unk>", "<s>", "</s>"]
+    quiet = {"special_tokens": specials, "show_progress": False}
+    model = trained(models.Unigram(), trainers.UnigramTrainer(vocab_size=1800, unk_token="<unk>", **quiet), pre_tokenizers.Metaspace())
+    variant("texts_unigram", bpe([], [], specials), model=model, normalizer=charsmap(normalization_rule_name="nmt_nfkc"),
+            pre_tokenizer=metaspace(), decoder=metaspace())
+    bert = normalizers.BertNormalizer()
+    model = trained(models.WordPiece(unk_token="<unk>"), trainers.WordPieceTrainer(vocab_size=1500, **quiet), pre_tokenizers.BertPreTokenizer(), bert)
+    variant("texts_wordpiece", word_tokenizer(), model=model, added_tokens=[added(i, t, special=True) for i, t in enumerate(specials)])
+    model = trained(models.WordLevel(unk_token="<unk>"), trainers.WordLevelTrainer(vocab_size=300, **quiet), pre_tokenizers.BertPreTokenizer())
+    variant("texts_wordlevel", bpe([], [], specials), model=model, pre_tokenizer={"type": "BertPreTokenizer"})
+    suffix = {"end_of_word_suffix": "</w>"}
+    model = trained(models.BPE(unk_token="<unk>", **suffix), trainers.BpeTrainer(vocab_size=1500, limit_alphabet=500, **suffix, **quiet))
+    variant("texts_bpe_suffix", bpe([], [], specials), model=model, pre_tokenizer={"type": "WhitespaceSplit"})
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    model = trained(models.BPE(), trainers.BpeTrainer(vocab_size=1200, initial_alphabet=alphabet, **quiet), pre_tokenizers.ByteLevel())
+    variant("texts_bytes", bytes_tokenizer(), model=model, added_tokens=[added(i, t, special=True) for i, t in enumerate(specials)])
 
 
 BAD = {}
@@ -212,21 +354,27 @@ def make_bad_parts():
         value=split({}, "Removed"))
     bad("pattern_dialect", "pre_tokenizer.pretokenizers[0].pattern: an intersection of classes, at byte 4 of the expression, is not supported",
         b(), path=["pre_tokenizer"], value=split({"Regex": "[a-z&&[^b]]"}, "Removed"))
-    bad("normalizer_unknown", 'normalizer.normalizers[0].type: "Precompiled" is not supported', b(), path=["normalizer"],
-        value={"type": "Sequence", "normalizers": [{"type": "Precompiled", "precompiled_charsmap": "AA=="}]})
+    bad("normalizer_unknown", 'normalizer.normalizers[0].type: "Uppercase" is not supported', b(), path=["normalizer"],
+        value={"type": "Sequence", "normalizers": [{"type": "Uppercase"}]})
+    for name, text, error in (("base64", "AA=A", "expected base64"), ("short", "AAA=", "2 bytes do not hold a trie of 0"),
+                              ("trie", base64.b64encode(b"\x08\0\0\0\0\0\0\0").decode(), "8 bytes do not hold a trie of 8"),
+                              ("leaf", base64.b64encode(b"\x04\0\0\0\x02\0\0\x80a\0").decode(), "its replacements are not UTF-8, or end too early"),
+                              ("text", base64.b64encode(b"\x04\0\0\0\0\0\0\0\xff\0").decode(), "its replacements are not UTF-8, or end too early")):
+        bad("charsmap_" + name, "normalizer.precompiled_charsmap: " + error, b(), path=["normalizer"],
+            value={"type": "Precompiled", "precompiled_charsmap": text})
     bad("normalizer_nested", ".".join(["normalizer"] + ["normalizers[0]"] * 8) + ": sequences nested deeper than 8", b(), path=["normalizer"],
         value=nested)
     bad("decoder_unknown", 'decoder.type: "CTC" is not supported', b(), path=["decoder"], value={"type": "CTC"})
-    bad("decoder_behind_fuse", 'decoder.decoders[1].type: "ByteFallback" behind a decoder that fuses is not supported', b(), path=["decoder"],
+    bad("decoder_behind_fuse", 'decoder.decoders[1].type: "ByteFallback" after a decoder that fuses is not supported', b(), path=["decoder"],
         value={"type": "Sequence", "decoders": [{"type": "Fuse"}, {"type": "ByteFallback"}]})
     bad("strip_end", "decoder.stop: only 0 is supported", b(), path=["decoder"], value={"type": "Strip", "content": " ", "start": 0, "stop": 1})
     bad("processor_unknown", 'post_processor.processors[0].type: "Pad" is not supported', b(), path=["post_processor"],
         value={"type": "Sequence", "processors": [{"type": "Pad"}]})
     bad("template_token", 'post_processor.single[0].SpecialToken.id: "<x>" is not among special_tokens', sentence_tokenizer(),
         path=["post_processor", "single", 0, "SpecialToken", "id"], value="<x>")
-    bad("template_id", "post_processor: the special token's id 4000 is no token", sentence_tokenizer(),
+    bad("template_id", "post_processor: the special token's id 4000 is not a token", sentence_tokenizer(),
         path=["post_processor", "special_tokens", "<s>", "ids"], value=[4000])
-    bad("template_sequence", 'post_processor.single[1].Sequence.id: "B" is no sequence of this template', sentence_tokenizer(),
+    bad("template_sequence", 'post_processor.single[1].Sequence.id: "B" is not a sequence of this template', sentence_tokenizer(),
         path=["post_processor", "single", 1, "Sequence", "id"], value="B")
     bad("template_without_text", "post_processor.single: the text has no place in the template", sentence_tokenizer(),
         path=["post_processor", "single"], value=[])
@@ -236,10 +384,12 @@ def make_bad_tokens():
     b = tiny_tokenizer
     bad("model_missing", "model: missing", b(), path=["model"], drop=True)
     bad("model_is_text", "model: expected an object", b(), path=["model"], value="BPE")
-    bad("model_unknown", 'model.type: "Unigram" is not supported', b(), path=["model", "type"], value="Unigram")
+    bad("model_unknown", 'model.type: "Trigram" is not supported', b(), path=["model", "type"], value="Trigram")
+    bad("model_type_missing", "model.type: missing, expected a string", b(), path=["model"], value={})
     bad("model_field", 'model: the field "rank" is not known', b(), path=["model", "rank"], value=1)
-    bad("dropout", "model.dropout: only null is supported", b(), path=["model", "dropout"], value=0.1)
-    bad("suffix", 'model.end_of_word_suffix: "</w>" is not supported, only null or ""', b(), path=["model", "end_of_word_suffix"], value="</w>")
+    bad("dropout", "model.dropout: 0.1 is not supported, only null or 0: it leaves merges out by chance", b(), path=["model", "dropout"], value=0.1)
+    bad("dropout_type", "model.dropout: expected a number, got a string", b(), path=["model", "dropout"], value="0")
+    bad("suffix", "model.end_of_word_suffix: expected a string, got an integer", b(), path=["model", "end_of_word_suffix"], value=1)
     bad("flag_type", "model.fuse_unk: expected true or false, got an integer", b(), path=["model", "fuse_unk"], value=1)
     bad("vocab_missing", "model.vocab: expected an object that gives each token its id", b(), path=["model", "vocab"], drop=True)
     bad("vocab_is_list", "model.vocab: expected an object that gives each token its id", b(), path=["model", "vocab"], value=["a"])
@@ -256,16 +406,29 @@ def make_bad_tokens():
     bad("merge_unknown_result", 'model.merges[2]: "ah" is not in the vocabulary', b(), path=["model", "merges", 2], value=["a", "h"])
     for name, value in (("merge_three", "a a a"), ("merge_one", "aa"), ("merge_short", ["a"]), ("merge_long", ["a", "a", "a"]), ("merge_number", 1)):
         bad(name, 'model.merges[0]: expected two tokens, ["a", "b"] or "a b"', b(), path=["model", "merges", 0], value=value)
-    bad("wordpiece_unk", 'model.unk_token: "[X]" is not in the vocabulary', word_tokenizer(), path=["model", "unk_token"], value="[X]")
-    bad("wordpiece_longest", "model.max_input_chars_per_word: 1001 is not between 0 and 1000", word_tokenizer(),
-        path=["model", "max_input_chars_per_word"], value=1001)
+    form = "model.merges[1]: expected %s, like the merges before it: a file may have only one of the two forms"
+    bad("merge_text_behind_array", form % '["a", "b"]', b(), path=["model", "merges", 1], value="\u0120 t")
+    document = b()
+    document["model"]["merges"][0] = "h e"
+    bad("merge_array_behind_text", form % '"a b"', document, path=["model", "merges", 1], value=["\u0120", "t"])
+    bad("wordpiece_unk", "model.unk_token: missing, expected a string", word_tokenizer(), path=["model", "unk_token"], drop=True)
+    bad("wordpiece_token", "model.vocab: the token with the id 37 has 4097 bytes, at most 4096 are supported", word_tokenizer(),
+        path=["model", "vocab", "x" * 4097], value=37)
+    u = unigram_tokenizer
+    bad("unigram_vocab", "model.vocab: expected an array of tokens and their scores", u(), path=["model", "vocab"], value={"a": 0})
+    for name, value in (("number", ["a", "-1.0"]), ("short", ["a"]), ("long", ["a", 1, 2]), ("token", [1, 1]), ("text", "a")):
+        bad("unigram_piece_" + name, 'model.vocab[1]: expected a token and its score, ["a", -1.5]', u(), path=["model", "vocab", 1], value=value)
+    bad("unigram_unk", "model.unk_id: 32, but the vocabulary has 32 tokens", u(), path=["model", "unk_id"], value=32)
+    bad("unigram_field", 'model: the field "unk_token" is not known', u(), path=["model", "unk_token"], value="<unk>")
+    bad("unigram_token", "model.vocab: the token with the id 5 has 4097 bytes, at most 4096 are supported", u(), path=["model", "vocab", 5],
+        value=["x" * 4097, 0])
     bad("added_not_list", "added_tokens: expected an array, got an object", b(), path=["added_tokens"], value={})
     bad("added_field", 'added_tokens[0]: the field "word" is not known', b(), path=["added_tokens", 0, "word"], value=1)
     bad("added_no_content", "added_tokens[0].content: missing, expected a string", b(), path=["added_tokens", 0, "content"], drop=True)
     bad("added_id_negative", "added_tokens[0].id: -2 is not between 0 and 2147483647", b(), path=["added_tokens", 0, "id"], value=-2)
     bad("added_id_taken", 'added_tokens[0]: "!" and "<new>" have the same id 2', b(), path=["added_tokens", 0], value=added(2, "<new>"))
     bad("added_other_id", 'added_tokens[0]: "<s>" has the id 900 here and 0 in model.vocab', b(), path=["added_tokens", 0, "id"], value=900)
-    bad("added_twice", 'added_tokens[1]: "<s>" is there twice', b(), path=["added_tokens", 1], value=added(0, "<s>"))
+    bad("added_twice", 'added_tokens[1]: "<s>" appears twice', b(), path=["added_tokens", 1], value=added(0, "<s>"))
     bad("added_control", 'added_tokens[0]: "!" and "?[2J" have the same id 2', b(), path=["added_tokens", 0], value=added(2, "\x1b[2J"))
     bad("added_long", "added_tokens[0]: the content has 1025 bytes, at most 1024 are supported", b(), path=["added_tokens", 0, "content"],
         value="x" * 1025)
@@ -277,11 +440,11 @@ def make_bad_bytes():
     bad("empty", "not valid JSON, line 1 column 0: unexpected token near end of file", raw=b"")
     bad("not_utf8", "not UTF-8 at byte 14", raw=b'{"version": "1\xff"}')
     bad("list", "expected an object, got an array", raw=b"[]")
-    bad("vocab_token_twice", 'model.vocab: "</s>" is there twice', raw=text[:vocab] + b'"</s>": 800, ' + text[vocab:])
+    bad("vocab_token_twice", 'model.vocab: "</s>" appears twice', raw=text[:vocab] + b'"</s>": 800, ' + text[vocab:])
     bad("vocab_number_key", "model.vocab: expected a token, 1 bytes in", raw=text[:vocab] + b"5: 800, " + text[vocab:])
     bad("vocab_bad_escape", "model.vocab: expected a token, 3 bytes in", raw=text[:vocab] + b'"a\\q": 800, ' + text[vocab:])
     bad("vocab_lone_surrogate", "model.vocab: expected a token, 8 bytes in", raw=text[:vocab] + b'"\\ud800": 800, ' + text[vocab:])
-    bad("vocab_comma", "model.vocab: expected a comma or an end, 11 bytes in", raw=text[:vocab] + b'"ab": 800 "ac": 801, ' + text[vocab:])
+    bad("vocab_comma", "model.vocab: expected a comma or the end, 11 bytes in", raw=text[:vocab] + b'"ab": 800 "ac": 801, ' + text[vocab:])
 
 
 def write(folder, name, data):
@@ -290,19 +453,19 @@ def write(folder, name, data):
         file.write(data)
 
 
-def golden(tokenizer):
+def golden(tokenizer, texts, pairs_of):
     def answer(text):
         ids = tokenizer.encode(text).ids
         return {"text": text, "ids": ids, "ids_no_special": tokenizer.encode(text, add_special_tokens=False).ids,
                 "decoded": tokenizer.decode(ids, skip_special_tokens=False), "decoded_skip_special": tokenizer.decode(ids)}
     pairs = []
-    for first, second in PAIRS:
+    for first, second in pairs_of:
         both = tokenizer.encode(first, second)
         pairs.append({"first": first, "second": second, "ids": both.ids, "type_ids": both.type_ids})
     # Ids that no text gives: characters cut short, special tokens in the middle, ids without a token.
     cut = [tokenizer.encode("\u6728\u5320\u00e9", add_special_tokens=False).ids[n:] for n in range(1, 4)]
     odd = cut + [[1, 20, 2, 21], [200, 30, 31], [90000, 5], [i for i in range(0, 300, 7)], []]
-    return {"strings": [answer(text) for text in STRINGS], "pairs": pairs,
+    return {"strings": [answer(text) for text in texts], "pairs": pairs,
             "decode_only": [{"ids": ids, "decoded": tokenizer.decode(ids, skip_special_tokens=False)} for ids in odd]}
 
 
@@ -317,7 +480,9 @@ def main():
         text = dump(document)
         folder = os.path.join(HERE, "variants", name)
         write(folder, "tokenizer.json", text.encode())
-        write(folder, "tokenizer_golden.json", dump(golden(Tokenizer.from_str(text))).encode())
+        long = name.startswith("texts_")
+        answers = golden(Tokenizer.from_str(text), TEXTS if long else STRINGS, list(zip(TEXTS[:6], TEXTS[6:12])) if long else PAIRS)
+        write(folder, "tokenizer_golden.json", dump(answers).encode())
     for name, (raw, error) in BAD.items():
         write(os.path.join(HERE, "bad", name), "tokenizer.json", raw)
         write(os.path.join(HERE, "bad", name), "error.txt", error.encode())

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * SentencePiece's precompiled normalization: a table of strings and what they become. Its form is that of
+ * `precompiled_charsmap` in a sentencepiece model: the size of a double-array trie in bytes (u32, little endian), the
+ * trie's units (u32 each), then the replacements, each with a NUL after it.
+ */
+#ifndef GRAFT_TOKENIZER_CHARSMAP_H
+#define GRAFT_TOKENIZER_CHARSMAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graft/error.h"
+#include "graft/host/tokenizer.h"
+
+/* Starts as {0}. */
+struct graft_charsmap {
+    uint32_t *units; /* [n] */
+    size_t n;
+    char *texts; /* [length] and a NUL */
+    size_t length;
+    unsigned char starts[256]; /* whether some string starts with this byte */
+};
+
+/* [load] Reads a map, which need not outlive the call. A malformed one is GRAFT_ERROR_MODEL, `what` being the field it
+ * comes from. To be finished on failure too. */
+int graft_charsmap_init(struct graft_charsmap *map, const char *bytes, size_t size, const char *file, const char *what,
+                        struct graft_error *error);
+void graft_charsmap_finish(struct graft_charsmap *map);
+
+/* [any] What the shortest string of the map that `text` begins with becomes; NULL as its text: there is none. The rest
+ * of `text` plays no part, as in the reference. */
+struct graft_text_view graft_charsmap_find(const struct graft_charsmap *map, const char *text, size_t length);
+
+#endif
