@@ -100,10 +100,13 @@ static int run(struct graft_options *options, struct graft_error *error) {
     if (options->command == GRAFT_COMMAND_TRY) {
         return graft_command_try(options, error);
     }
-    if (options->command == GRAFT_COMMAND_VALIDATE) {
+    int status = graft_setup_find_models(options, error);
+    if (status == GRAFT_OK && options->command == GRAFT_COMMAND_VALIDATE) {
         return graft_command_validate(options, error);
     }
-    int status = graft_setup_process(options, error);
+    if (status == GRAFT_OK) {
+        status = graft_setup_process(options, error);
+    }
     if (status == GRAFT_OK) {
         status = graft_lock_read(options, error);
     }

@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "cli/program.h"
 
 struct translation {
@@ -56,9 +59,69 @@ static void translate(char *text, size_t size, const struct translation *words, 
     }
 }
 
+int graft_hint_is_convertible(const char *path) {
+    static const char *const endings[] = {".gguf", ".bin", ".bin.index.json"};
+    size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        size_t ending = strlen(endings[i]);
+        if (length > ending && strcmp(path + length - ending, endings[i]) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The text as a word of a shell. */
+static void add_word(struct graft_text *text, const char *word) {
+    int is_plain =
+        word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-,:@%=")] == '\0';
+    graft_text_add_string(text, is_plain ? " " : " '");
+    for (; *word != '\0'; word++) {
+        graft_text_add(text, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+    }
+    graft_text_add_string(text, is_plain ? "" : "'");
+}
+
+void graft_hint_convert(const char *path, struct graft_error *error) {
+    struct graft_text command = {0};
+    char *script = graft_program_converter();
+    if (script != NULL) {
+        graft_text_add_string(&command, ": python3");
+        add_word(&command, script);
+        add_word(&command, path);
+    }
+    error->hint[0] = '\0';
+    graft_error_hint(error, "%s has to be converted to safetensors%s", graft_path_name(path),
+                     command.bytes != NULL && !command.failed ? command.bytes : "");
+    graft_text_free(&command);
+    graft_free(script);
+}
+
+/* The library knows the file that has to be converted, but not how this program's users do it. */
+static void translate_conversion(struct graft_error *error) {
+    static const char ending[] = " has to be converted to safetensors";
+    const char *at = strstr(error->hint, ending);
+    if (at == NULL || at[sizeof ending - 1] != '\0') {
+        return;
+    }
+    const char *slash = strrchr(error->source, '/');
+    const size_t parent = slash != NULL ? (size_t)(slash - error->source) : 0;
+    char *paths[] = {graft_format("%s/%.*s", error->source, (int)(at - error->hint), error->hint),
+                     graft_format("%.*s/%.*s", (int)parent, error->source, (int)(at - error->hint), error->hint)};
+    for (size_t i = 0; i < 2; i++) { /* the source is the directory, or a file in it */
+        if (paths[i] != NULL && graft_file_exists(paths[i])) {
+            graft_hint_convert(paths[i], error);
+            break;
+        }
+    }
+    graft_free(paths[0]);
+    graft_free(paths[1]);
+}
+
 void graft_hint_translate(struct graft_error *error) {
     translate(error->source, sizeof error->source, sources, sizeof sources / sizeof sources[0]);
     translate(error->hint, sizeof error->hint, hints, sizeof hints / sizeof hints[0]);
+    translate_conversion(error);
 }
 
 const char *graft_hint_for_note(const char *note) {

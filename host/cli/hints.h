@@ -8,6 +8,12 @@
 /* Replaces the library fields that an error names with options, and the calls that its hint names with commands. */
 void graft_hint_translate(struct graft_error *error);
 
+/* Whether a file of this name holds weights that share/to_safetensors.py converts. */
+int graft_hint_is_convertible(const char *path);
+
+/* Hints at the command that converts the weights of this file, or directory, to safetensors. */
+void graft_hint_convert(const char *path, struct graft_error *error);
+
 /* What to add to a note: "", or " with --plugins". */
 const char *graft_hint_for_note(const char *note);
 

@@ -585,6 +585,8 @@ graft_json *graft_options_locked(const struct graft_options *options) {
 }
 
 void graft_options_finish(struct graft_options *options) {
+    graft_free(options->found_model);
+    graft_free(options->found_against);
     graft_free(options->files.items);
     graft_free(options->plugins_dirs.items);
     graft_free(options->plugin_options.items);

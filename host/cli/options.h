@@ -46,7 +46,9 @@ struct graft_options {
     int version;
     int list_options;
 
-    const char *model;
+    const char *model;   /* a directory or a repository; once it was found (graft_setup_find_models), a directory */
+    char *found_model;   /* the directory that `model` means; NULL: not found yet */
+    char *found_against; /* likewise, `against` */
     struct graft_strings plugins_dirs;
     const char *plugins; /* "ID,ID", or NULL */
     int no_plugins;

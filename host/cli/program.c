@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/file.h"
 
 static const char *name = "graft";
 
@@ -66,24 +67,46 @@ static char *path_from(const char *folder, const char *place) {
     return graft_format("%.*s/%s", (int)length, folder, place);
 }
 
+/* The first of the `n` places, as seen from the program's folder, that there is; else `configured`. NULL: memory ran
+ * out. */
+static char *find_installed(const char *const *places, size_t n, const char *configured) {
+    char folder[PATH_MAX];
+    struct stat status;
+    n = find_folder(folder) == 0 ? n : 0;
+    for (size_t i = 0; i < n; i++) {
+        char *path = path_from(folder, places[i]);
+        if (path == NULL || stat(path, &status) == 0) {
+            return path;
+        }
+        graft_free(path);
+    }
+    return graft_strdup(configured);
+}
+
 int graft_program_plugins_dir(char **directory, struct graft_error *error) {
     static const char *const places[] = {GRAFT_PLUGINS_FROM_BINDIR,
                                          "plugins"}; /* the latter as scripts/bundle lays out */
-    char folder[PATH_MAX];
     struct stat status;
-    size_t n = find_folder(folder) == 0 ? sizeof places / sizeof places[0] : 0;
-    for (size_t i = 0; i <= n; i++) {
-        *directory = i < n ? path_from(folder, places[i]) : graft_strdup(GRAFT_PLUGINS_DIR);
-        if (*directory == NULL) {
-            return graft_fail_memory(error, "--plugins-dir");
-        }
-        if (stat(*directory, &status) == 0 && S_ISDIR(status.st_mode)) {
-            return GRAFT_OK;
-        }
-        graft_free(*directory);
+    *directory = find_installed(places, sizeof places / sizeof places[0], GRAFT_PLUGINS_DIR);
+    if (*directory == NULL) {
+        return graft_fail_memory(error, "--plugins-dir");
     }
+    if (stat(*directory, &status) == 0 && S_ISDIR(status.st_mode)) {
+        return GRAFT_OK;
+    }
+    graft_free(*directory);
     *directory = NULL;
     (void)graft_error_set(error, GRAFT_ERROR_USAGE, "--plugins-dir default", "no plugins are installed");
     graft_error_hint(error, "expected the folder %s; for a folder called default write ./default", GRAFT_PLUGINS_DIR);
     return GRAFT_ERROR_USAGE;
+}
+
+char *graft_program_converter(void) {
+    static const char *const places[] = {GRAFT_DATA_FROM_BINDIR "/to_safetensors.py", "to_safetensors.py"};
+    char *path = find_installed(places, sizeof places / sizeof places[0], GRAFT_DATA_DIR "/to_safetensors.py");
+    if (path != NULL && !graft_file_exists(path)) {
+        graft_free(path);
+        return NULL;
+    }
+    return path;
 }

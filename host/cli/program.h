@@ -18,4 +18,8 @@ int graft_program_path(char **path, struct graft_error *error);
  * beside the program; or as configured. The caller frees it with graft_free. None of them there is an error. */
 int graft_program_plugins_dir(char **directory, struct graft_error *error);
 
+/* The script that converts weights to safetensors, likewise found; NULL where it is not installed. The caller frees it
+ * with graft_free. */
+char *graft_program_converter(void);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "cli/hub.h"
 #include "cli/lock/lock.h"
 #include "cli/output.h"
 #include "cli/program.h"
@@ -16,6 +17,19 @@
 static void print_log(void *data, const char *sender, const char *text) {
     (void)data;
     (void)fprintf(stderr, "%s: %s\n", sender, text);
+}
+
+int graft_setup_find_models(struct graft_options *options, struct graft_error *error) {
+    int status = GRAFT_OK;
+    if (options->model != NULL) {
+        status = graft_hub_find(options->model, &options->found_model, error);
+        options->model = options->found_model;
+    }
+    if (status == GRAFT_OK && options->against != NULL) {
+        status = graft_hub_find(options->against, &options->found_against, error);
+        options->against = options->found_against;
+    }
+    return status;
 }
 
 /* The program tries plugins by running itself. */

@@ -7,6 +7,9 @@
 #include "graft/host/graft.h"
 #include "graft/host/watch.h"
 
+/* Finds the directories that --model and --against name (cli/hub.h). From then on the options name these. */
+int graft_setup_find_models(struct graft_options *options, struct graft_error *error);
+
 /* Threads, and where plugins' log lines go. */
 int graft_setup_process(const struct graft_options *options, struct graft_error *error);
 

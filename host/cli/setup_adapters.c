@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "cli/hub.h"
 #include "cli/setup.h"
 
 /* As in PEFT. */
@@ -24,10 +25,13 @@ static int set(struct graft_adapter_options *adapter, const char *given, struct 
     *adapter = (struct graft_adapter_options){
         .struct_size = sizeof *adapter,
         .name = length > 0 ? graft_strndup(given, length) : graft_strdup(usual_name),
-        .directory = length > 0 ? given + length + 1 : given,
         .scale = 1.0,
     };
-    return adapter->name != NULL ? GRAFT_OK : graft_fail_memory(error, "--adapter");
+    char *directory = NULL;
+    int status = adapter->name != NULL ? graft_hub_find(length > 0 ? given + length + 1 : given, &directory, error)
+                                       : graft_fail_memory(error, "--adapter");
+    adapter->directory = directory;
+    return status;
 }
 
 static int scale(struct graft_adapter_options *adapters, size_t n, const char *given, struct graft_error *error) {
@@ -65,6 +69,7 @@ int graft_setup_adapters(const struct graft_options *options, struct graft_adapt
 void graft_setup_adapters_free(struct graft_adapter_options *adapters, size_t n) {
     for (size_t i = 0; adapters != NULL && i < n; i++) {
         graft_free((char *)(uintptr_t)adapters[i].name);
+        graft_free((char *)(uintptr_t)adapters[i].directory);
     }
     graft_free(adapters);
 }

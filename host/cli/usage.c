@@ -21,6 +21,13 @@ static const char *const commands[] = {
 
 /* In sections, since compilers need not accept longer strings. */
 static const char *const sections[] = {
+    "Models\n"
+    "  --model DIR            a directory with config.json and safetensors files; or ORG/NAME[@REVISION], a repository "
+    "in\n"
+    "                         the hub cache (HF_HUB_CACHE, HF_HOME/hub, ~/.cache/huggingface/hub); nothing is "
+    "downloaded\n"
+    "\n",
+
     "Plugins\n"
     "  --plugins-dir DIR      search DIR for NAME[/NAME].so or .family.json; repeatable; \"default\": those installed\n"
     "  --plugins ID,ID        use only these; if two want a module, the first listed wraps or replaces it\n"

@@ -183,7 +183,9 @@ static int read_identity(struct graft_model_config *config, struct graft_error *
         return status;
     }
     if (!graft_config_has(view, "model_type")) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "model_type: missing, expected a string");
+        (void)graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "model_type: missing, expected a string");
+        graft_error_hint(error, "add the field: it says which family of models this is, such as \"llama\" or \"bert\"");
+        return GRAFT_ERROR_MODEL;
     }
     status = graft_config_string(view, "model_type", &config->model_type, error);
     return status == GRAFT_OK ? read_architectures(config, error) : status;

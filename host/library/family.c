@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "library/library.h"
 
@@ -43,10 +44,20 @@ static int check_architecture(const struct graft_model *model, const struct graf
     return status;
 }
 
+/* A GGUF file has its config inside. */
+static void hint_absent_config(const char *directory, struct graft_error *error) {
+    char *path = graft_path_join(directory, "config.json");
+    if (path != NULL && !graft_file_exists(path)) {
+        graft_checkpoint_hint_unread(directory, error);
+    }
+    graft_free(path);
+}
+
 int graft_model_read_family(struct graft_model *model, const struct graft_snapshot *snapshot,
                             struct graft_error *error) {
     int status = graft_model_config_read(model->directory, &model->config, error);
     if (status != GRAFT_OK) {
+        hint_absent_config(model->directory, error);
         return status;
     }
     struct graft_model_config *config = model->config;

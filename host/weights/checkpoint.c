@@ -55,18 +55,9 @@ int graft_checkpoint_add_file(struct graft_checkpoint *checkpoint, const char *n
 
 /* The error of a directory without weights, and what to do when there are some of another kind. */
 static int no_weights(const char *directory, struct graft_error *error) {
-    static const char *const others[] = {"pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5",
-                                         "flax_model.msgpack"};
     int status = graft_error_set(error, GRAFT_ERROR_MODEL, directory, "expected %s or %s, found neither", single_name,
                                  GRAFT_CHECKPOINT_INDEX);
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        char *path = graft_path_join(directory, others[i]);
-        if (path != NULL && graft_file_exists(path)) {
-            graft_error_hint(
-                error, "%s exists, but only safetensors files are supported; save the model as safetensors", others[i]);
-        }
-        graft_free(path);
-    }
+    graft_checkpoint_hint_unread(directory, error);
     return status;
 }
 

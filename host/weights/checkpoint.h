@@ -38,6 +38,10 @@ struct graft_absent_file {
  * errors but a lack of memory are GRAFT_ERROR_MODEL. No tensor's bytes are touched. */
 int graft_checkpoint_open(const char *directory, struct graft_checkpoint **checkpoint, struct graft_error *error);
 
+/* [load] Adds to the error of a directory without weights, or without a config, which of its files has to be converted
+ * first, if it has one in a format that is not read (PyTorch's, GGUF). */
+void graft_checkpoint_hint_unread(const char *directory, struct graft_error *error);
+
 /* [load] A checkpoint without tensors, for a model that is built from its config alone. No file is looked for. */
 int graft_checkpoint_open_none(const char *directory, struct graft_checkpoint **checkpoint, struct graft_error *error);
 

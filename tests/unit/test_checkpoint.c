@@ -145,9 +145,7 @@ static void test_no_weights(void **state) {
     assert_string_equal(error.hint, "");
     folder_put(folder, "pytorch_model.bin", "", 0);
     error = assert_refused(NULL, "expected model.safetensors or " INDEX ", found neither");
-    assert_string_equal(
-        error.hint,
-        "pytorch_model.bin exists, but only safetensors files are supported; save the model as safetensors");
+    assert_string_equal(error.hint, "pytorch_model.bin has to be converted to safetensors");
 
     struct graft_checkpoint *checkpoint = NULL;
     error = graft_error_none();
