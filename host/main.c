@@ -8,6 +8,7 @@
 #include "cli/program.h"
 #include "cli/report/ranks.h"
 #include "cli/setup.h"
+#include "cli/standard_input.h"
 #include "graft/host/parallel.h"
 #include "graft/host/process.h"
 
@@ -112,6 +113,9 @@ static int run(struct graft_options *options, struct graft_error *error) {
     }
     if (status == GRAFT_OK) {
         status = graft_setup_parallel(options, error);
+    }
+    if (status == GRAFT_OK && graft_parallel_get()->rank == 0) { /* which reads prompts for all */
+        status = graft_standard_input_take(options, error);
     }
     if (status == GRAFT_OK) {
         status = options->command == GRAFT_COMMAND_TOKENIZE ? graft_command_tokenize(options, error)

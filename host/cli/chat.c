@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/standard_input.h"
 
 enum { MAX_FILE_BYTES = 1 << 24 };
 
@@ -96,7 +97,7 @@ static void write_chat(const char *template, const char *question, size_t length
 static int read_question(const struct graft_options *options, char **question, size_t *length,
                          struct graft_error *error) {
     if (options->prompt_files.count > 0) {
-        return graft_file_read(options->prompt_files.items[0], MAX_FILE_BYTES, GRAFT_ERROR_IO, question, length, error);
+        return graft_prompt_file_read(options, options->prompt_files.items[0], question, length, error);
     }
     *question = graft_strdup(options->prompts.items[0]);
     *length = strlen(options->prompts.items[0]);

@@ -488,6 +488,10 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
     return status == GRAFT_OK ? check_bench(options, error) : status;
 }
 
+int graft_options_add_prompt_file(struct graft_options *options, const char *path, struct graft_error *error) {
+    return append(&options->prompt_files, path, "--prompt-file", error);
+}
+
 int graft_options_name_file(const struct graft_options *options) {
     static const char *const endings[] = {".so", ".family.json"};
     size_t length = options->subject != NULL ? strlen(options->subject) : 0;
@@ -585,6 +589,7 @@ graft_json *graft_options_locked(const struct graft_options *options) {
 }
 
 void graft_options_finish(struct graft_options *options) {
+    graft_text_free(&options->standard_input);
     graft_free(options->found_model);
     graft_free(options->found_against);
     graft_free(options->files.items);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "graft/error.h"
+#include "graft/host/text.h"
 
 enum graft_command {
     GRAFT_COMMAND_RUN = 1,
@@ -77,6 +78,7 @@ struct graft_options {
 
     struct graft_strings prompts;
     struct graft_strings prompt_files;
+    struct graft_text standard_input; /* the prompt that it is (cli/standard_input.h) */
     struct graft_strings input_ids;
     struct graft_strings prompt_adapters; /* a name for each prompt; or none */
     struct graft_named_strings images;    /* of --image and --video */
@@ -135,9 +137,11 @@ struct graft_options {
 int graft_options_parse(int argc, char **argv, struct graft_options *options, struct graft_error *error);
 void graft_options_finish(struct graft_options *options);
 
+/* Adds a value of --prompt-file, which outlives the options. */
+int graft_options_add_prompt_file(struct graft_options *options, const char *path, struct graft_error *error);
+
 /* What all processes that run one model must have been given alike, as text: all but files' places, threads, and what
  * is shown. */
-struct graft_text;
 void graft_options_shared(const struct graft_options *options, struct graft_text *text);
 
 /* The options given that decide what a model is made of: {"--dtype": "float32", "--fuse": ["GLOB,GLOB"], "--strict":

@@ -6,16 +6,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
+#include "cli/standard_input.h"
 #include "graft/host/images.h"
-
-enum { MAX_PROMPT_BYTES = 64 << 20 };
 
 static int read_file(const struct graft_options *options, const struct graft_tokenizer *tokenizer, const char *path,
                      struct graft_ids *ids, struct graft_error *error) {
     char *text = NULL;
     size_t length = 0;
-    int status = graft_file_read(path, MAX_PROMPT_BYTES, GRAFT_ERROR_IO, &text, &length, error);
+    int status = graft_prompt_file_read(options, path, &text, &length, error);
     if (status == GRAFT_OK) {
         status = graft_tokenizer_encode(tokenizer, text, length, !options->no_special_tokens, ids, error);
     }

@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "base/file.h"
 #include "cli/prompts.h"
+#include "cli/standard_input.h"
 
 enum { MAX_LINE_BYTES = 64 << 20 };
 
@@ -76,7 +76,7 @@ static int read_file(struct graft_texts *texts, const char *path, struct graft_t
                      struct graft_error *error) {
     struct graft_text_view view = {NULL, 0};
     char *bytes = NULL;
-    int status = graft_file_read(path, MAX_LINE_BYTES, GRAFT_ERROR_IO, &bytes, &view.length, error);
+    int status = graft_prompt_file_read(texts->options, path, &bytes, &view.length, error);
     view.text = bytes;
     if (status == GRAFT_OK) {
         status = encode(texts, &view, NULL, text, error);

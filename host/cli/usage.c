@@ -54,6 +54,7 @@ static const char *const sections[] = {
 
     "Prompt\n"
     "  --prompt TEXT, --prompt-file FILE, --input-ids 1,2,3         repeat for a batch\n"
+    "                         FILE may be -, standard input; run reads it as the prompt if it is piped and none is given\n"
     "  --prompt-adapter NAME  the only adapter for this prompt; for each prompt one, in their order; __base__: none\n"
     "  --image FILE           a PNG or JPEG, for models that take images; repeatable\n"
     "  --video DIR            a video: the PNG or JPEG files in DIR, in order of name; repeatable\n"
