@@ -5,17 +5,16 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "tokenizer/decoder.h"
-#include "tokenizer/utf8.h"
+#include "tokenizer/metaspace.h"
 
 struct metaspace {
     struct graft_decoder base;
-    struct graft_text mark; /* one character */
-    int drops_first;
+    struct graft_metaspace settings;
 };
 
 static int take(const struct graft_decoder *self, struct graft_decoder_run *run, const char *token, size_t length,
                 struct graft_error *error) {
-    const struct metaspace *metaspace = (const struct metaspace *)self;
+    const struct graft_metaspace *metaspace = &((const struct metaspace *)self)->settings;
     struct graft_decoder_state *state = &run->states[self->index];
     const struct graft_text *mark = &metaspace->mark;
     struct graft_text result = {0};
@@ -24,7 +23,7 @@ static int take(const struct graft_decoder *self, struct graft_decoder_run *run,
             graft_text_add(&result, token + at++, 1);
             continue;
         }
-        if (state->started || !metaspace->drops_first) {
+        if (state->started || metaspace->scheme == GRAFT_METASPACE_NEVER) {
             graft_text_add(&result, " ", 1);
         }
         at += mark->length;
@@ -37,37 +36,8 @@ static int take(const struct graft_decoder *self, struct graft_decoder_run *run,
 }
 
 static void destroy(struct graft_decoder *self) {
-    graft_text_free(&((struct metaspace *)self)->mark);
+    graft_text_free(&((struct metaspace *)self)->settings.mark);
     graft_free(self);
-}
-
-static int read_settings(struct metaspace *metaspace, const struct graft_spec *spec, struct graft_error *error) {
-    static const char *const keys[] = {"type",  "replacement", "prepend_scheme", "add_prefix_space", "str_rep",
-                                       "split", NULL};
-    struct graft_spec field = graft_spec_get(spec, "replacement");
-    const char *mark, *scheme;
-    size_t length = 0;
-    int status = graft_spec_expect_object(spec, keys, error);
-    if (status == GRAFT_OK) {
-        status = graft_spec_string(spec, "replacement", &mark, &length, error);
-    }
-    if (status == GRAFT_OK && graft_utf8_count(mark, length) != 1) {
-        status = graft_spec_error(&field, error, "expected one character");
-    }
-    if (status == GRAFT_OK) {
-        graft_text_add(&metaspace->mark, mark, length);
-        status = metaspace->mark.failed ? graft_fail_memory(error, spec->file) : GRAFT_OK;
-    }
-    if (status == GRAFT_OK) {
-        status = graft_spec_bool(spec, "add_prefix_space", 1, &metaspace->drops_first, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_spec_optional_string(spec, "prepend_scheme", &scheme, NULL, error);
-    }
-    if (status == GRAFT_OK && scheme != NULL) {
-        metaspace->drops_first = strcmp(scheme, "never") != 0;
-    }
-    return status;
 }
 
 int graft_decoder_create_metaspace(const struct graft_spec *spec, struct graft_decoder **made,
@@ -78,7 +48,7 @@ int graft_decoder_create_metaspace(const struct graft_spec *spec, struct graft_d
     }
     metaspace->base.token = take;
     metaspace->base.destroy = destroy;
-    int status = read_settings(metaspace, spec, error);
+    int status = graft_metaspace_read(&metaspace->settings, spec, error);
     if (status != GRAFT_OK) {
         destroy(&metaspace->base);
         return status;

@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "tokenizer/decoder.h"
-#include "tokenizer/utf8.h"
 
 struct strip {
     struct graft_decoder base;
@@ -40,17 +39,13 @@ static void destroy(struct graft_decoder *self) {
 
 static int read_settings(struct strip *strip, const struct graft_spec *spec, struct graft_error *error) {
     static const char *const keys[] = {"type", "content", "start", "stop", NULL};
-    struct graft_spec content_field = graft_spec_get(spec, "content");
     struct graft_spec stop_field = graft_spec_get(spec, "stop");
     const char *content;
     size_t length = 0;
     int64_t start = 0, stop = 0;
     int status = graft_spec_expect_object(spec, keys, error);
     if (status == GRAFT_OK) {
-        status = graft_spec_string(spec, "content", &content, &length, error);
-    }
-    if (status == GRAFT_OK && graft_utf8_count(content, length) != 1) {
-        status = graft_spec_error(&content_field, error, "expected one character");
+        status = graft_spec_character(spec, "content", &content, &length, error);
     }
     if (status == GRAFT_OK) {
         status = graft_spec_count(spec, "start", INT32_MAX, &start, error);

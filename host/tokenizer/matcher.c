@@ -51,12 +51,25 @@ int graft_matcher_init_regex(struct graft_matcher *matcher, const char *expressi
 
 static int copy_string(struct graft_matcher *matcher, const char *string, size_t length, const struct graft_spec *spec,
                        struct graft_error *error) {
-    if (length == 0 || length > MAX_STRING_BYTES) {
-        return graft_spec_error(spec, error, "the string has %zu bytes, expected 1 to %d", length, MAX_STRING_BYTES);
+    if (length > MAX_STRING_BYTES) {
+        return graft_spec_error(spec, error, "the string has %zu bytes, at most %d are supported", length,
+                                MAX_STRING_BYTES);
     }
     matcher->length = length;
     matcher->string = graft_strndup(string, length);
     return matcher->string == NULL ? graft_fail_memory(error, spec->file) : GRAFT_OK;
+}
+
+int graft_matcher_init_string(struct graft_matcher *matcher, const char *string, size_t length,
+                              const struct graft_spec *spec, struct graft_error *error) {
+    int status = remember_place(matcher, spec, error);
+    if (status == GRAFT_OK) {
+        status = copy_string(matcher, string, length, spec, error);
+    }
+    if (status != GRAFT_OK) {
+        graft_matcher_finish(matcher);
+    }
+    return status;
 }
 
 int graft_matcher_init(struct graft_matcher *matcher, const struct graft_spec *spec, struct graft_error *error) {
@@ -88,6 +101,10 @@ int graft_matcher_init(struct graft_matcher *matcher, const struct graft_spec *s
 
 static int find_string(const struct graft_matcher *matcher, const char *text, size_t length, size_t from,
                        struct graft_regex_match *match) {
+    if (matcher->length == 0) { /* is everywhere */
+        *match = (struct graft_regex_match){from, from};
+        return GRAFT_REGEX_MATCH;
+    }
     while (length - from >= matcher->length) {
         const char *at = memchr(text + from, matcher->string[0], length - from - matcher->length + 1);
         if (at == NULL) {

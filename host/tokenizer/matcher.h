@@ -19,6 +19,10 @@ struct graft_matcher {
 /* [load] Reads a pattern. On failure the matcher is as after graft_matcher_finish. */
 int graft_matcher_init(struct graft_matcher *matcher, const struct graft_spec *spec, struct graft_error *error);
 
+/* [load] The same from a string, which stands at `spec`. */
+int graft_matcher_init_string(struct graft_matcher *matcher, const char *string, size_t length,
+                              const struct graft_spec *spec, struct graft_error *error);
+
 /* [load] The same from an expression of our own making. */
 int graft_matcher_init_regex(struct graft_matcher *matcher, const char *expression, const struct graft_spec *spec,
                              struct graft_error *error);

@@ -29,10 +29,18 @@ void graft_pretokenizer_destroy(struct graft_pretokenizer *chain);
 /* [load] What makes each kind; `type` says which, where a function makes several. */
 typedef int graft_pretokenizer_create(const struct graft_spec *spec, const char *type, struct graft_pretokenizer **made,
                                       struct graft_error *error);
-graft_pretokenizer_create graft_pretokenizer_create_split;      /* Split */
-graft_pretokenizer_create graft_pretokenizer_create_byte_level; /* ByteLevel */
-graft_pretokenizer_create graft_pretokenizer_create_digits;     /* Digits */
-graft_pretokenizer_create graft_pretokenizer_create_spaces;     /* WhitespaceSplit, BertPreTokenizer */
-graft_pretokenizer_create graft_pretokenizer_create_metaspace;  /* Metaspace */
+graft_pretokenizer_create graft_pretokenizer_create_split;        /* Split */
+graft_pretokenizer_create graft_pretokenizer_create_delimiter;    /* CharDelimiterSplit */
+graft_pretokenizer_create graft_pretokenizer_create_byte_level;   /* ByteLevel */
+graft_pretokenizer_create graft_pretokenizer_create_digits;       /* Digits */
+graft_pretokenizer_create graft_pretokenizer_create_punctuation;  /* Punctuation */
+graft_pretokenizer_create graft_pretokenizer_create_spaces;       /* WhitespaceSplit, Whitespace, BertPreTokenizer */
+graft_pretokenizer_create graft_pretokenizer_create_metaspace;    /* Metaspace */
+graft_pretokenizer_create graft_pretokenizer_create_scripts;      /* UnicodeScripts */
+graft_pretokenizer_create graft_pretokenizer_create_fixed_length; /* FixedLength */
+
+/* [load] Reads the member `behavior`, which must be there. */
+int graft_pretokenizer_read_behavior(const struct graft_spec *spec, enum graft_split_behavior *behavior,
+                                     struct graft_error *error);
 
 #endif

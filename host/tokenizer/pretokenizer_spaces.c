@@ -1,44 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cutting at white space, without settings: WhitespaceSplit, and BertPreTokenizer, where punctuation stands alone too.
- */
+/* Cutting at white space, without settings: WhitespaceSplit; Whitespace, where what is neither letter nor digit is cut
+ * off too; and BertPreTokenizer, where every punctuation mark stands alone. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "tokenizer/pretokenizer.h"
 #include "tokenizer/unicode.h"
+#include "tokenizer/utf8.h"
 
 struct spaces {
     struct graft_pretokenizer base;
-    int isolates_punctuation;
+    /* Words fall into runs of characters of the same kind; a kind of 0 stands alone. */
+    int (*kind)(uint32_t code);
 };
 
-/* In ASCII, BERT takes all that is neither letter, digit, space nor control for punctuation. */
-static int is_punctuation(uint32_t code) {
-    return (code >= 0x21 && code <= 0x2F) || (code >= 0x3A && code <= 0x40) || (code >= 0x5B && code <= 0x60) ||
-           (code >= 0x7B && code <= 0x7E) || graft_unicode_is_punctuation(code);
+static int kind_of_word(uint32_t code) {
+    (void)code;
+    return 1;
+}
+
+static int kind_for_bert(uint32_t code) {
+    return !graft_unicode_is_bert_punctuation(code);
+}
+
+static int kind_of_whitespace(uint32_t code) {
+    return graft_unicode_is_word(code) ? 1 : 2;
 }
 
 static int run(const struct graft_pretokenizer *self, const char *text, size_t length, int first,
                struct graft_segments *scratch, struct graft_pieces *out, struct graft_error *error) {
     const struct spaces *spaces = (const struct spaces *)self;
-    struct graft_segments within = {0};
+    const int none = -1;
+    size_t open = 0;
+    int last = none;
+    (void)scratch;
     (void)error;
-    graft_segments_by_character(scratch, text, length, graft_unicode_is_space);
-    for (size_t i = 0; i < scratch->n; i++) {
-        const struct graft_segment *word = &scratch->items[i];
-        int word_first = first && word->start == 0;
-        if (word->match) {
-            continue;
+    for (size_t at = 0; at < length;) {
+        uint32_t code;
+        size_t n = graft_utf8_read(text + at, &code);
+        int kind = graft_unicode_is_space(code) ? none : spaces->kind(code);
+        if (kind != last || kind == 0) {
+            if (last != none) {
+                graft_pieces_add(out, text + open, at - open, first && open == 0);
+            }
+            open = at;
+            last = kind;
         }
-        if (!spaces->isolates_punctuation) {
-            graft_pieces_add(out, text + word->start, word->end - word->start, word_first);
-            continue;
-        }
-        graft_segments_by_character(&within, text + word->start, word->end - word->start, is_punctuation);
-        graft_segments_split(&within, GRAFT_SPLIT_ISOLATED, text + word->start, word_first, out);
+        at += n;
     }
-    graft_segments_free(&within);
+    if (last != none) {
+        graft_pieces_add(out, text + open, length - open, first && open == 0);
+    }
     return GRAFT_OK;
 }
 
@@ -59,7 +72,9 @@ int graft_pretokenizer_create_spaces(const struct graft_spec *spec, const char *
     }
     spaces->base.run = run;
     spaces->base.destroy = destroy;
-    spaces->isolates_punctuation = strcmp(type, "BertPreTokenizer") == 0;
+    spaces->kind = strcmp(type, "BertPreTokenizer") == 0 ? kind_for_bert
+                   : strcmp(type, "Whitespace") == 0     ? kind_of_whitespace
+                                                         : kind_of_word;
     *made = &spaces->base;
     return GRAFT_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Split: cuts at the matches of a pattern. */
+/* Split: cuts at the matches of a pattern. CharDelimiterSplit: at a character, which goes. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -33,8 +33,8 @@ static void destroy(struct graft_pretokenizer *self) {
     graft_free(self);
 }
 
-static int read_behavior(const struct graft_spec *spec, enum graft_split_behavior *behavior,
-                         struct graft_error *error) {
+int graft_pretokenizer_read_behavior(const struct graft_spec *spec, enum graft_split_behavior *behavior,
+                                     struct graft_error *error) {
     static const struct {
         const char *name;
         enum graft_split_behavior behavior;
@@ -60,31 +60,58 @@ static int read_behavior(const struct graft_spec *spec, enum graft_split_behavio
     return graft_spec_error(&field, error, "\"%s\" is not supported", name);
 }
 
-int graft_pretokenizer_create_split(const struct graft_spec *spec, const char *type, struct graft_pretokenizer **made,
-                                    struct graft_error *error) {
+static int read_split(struct split *split, const struct graft_spec *spec, struct graft_error *error) {
     static const char *const keys[] = {"type", "pattern", "behavior", "invert", NULL};
     struct graft_spec pattern = graft_spec_get(spec, "pattern");
+    int status = graft_spec_expect_object(spec, keys, error);
+    if (status == GRAFT_OK) {
+        status = graft_pretokenizer_read_behavior(spec, &split->behavior, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_spec_bool(spec, "invert", 0, &split->invert, error);
+    }
+    return status == GRAFT_OK ? graft_matcher_init(&split->matcher, &pattern, error) : status;
+}
+
+static int read_delimiter(struct split *split, const struct graft_spec *spec, struct graft_error *error) {
+    static const char *const keys[] = {"type", "delimiter", NULL};
+    struct graft_spec delimiter = graft_spec_get(spec, "delimiter");
+    const char *text;
+    size_t length = 0;
+    int status = graft_spec_expect_object(spec, keys, error);
+    if (status == GRAFT_OK) {
+        status = graft_spec_character(spec, "delimiter", &text, &length, error);
+    }
+    split->behavior = GRAFT_SPLIT_REMOVED;
+    return status == GRAFT_OK ? graft_matcher_init_string(&split->matcher, text, length, &delimiter, error) : status;
+}
+
+static int create(const struct graft_spec *spec,
+                  int (*read)(struct split *split, const struct graft_spec *spec, struct graft_error *error),
+                  struct graft_pretokenizer **made, struct graft_error *error) {
     struct split *split = graft_alloc(1, sizeof *split);
-    (void)type;
     if (split == NULL) {
         return graft_fail_memory(error, spec->file);
     }
     split->base.run = run;
     split->base.destroy = destroy;
-    int status = graft_spec_expect_object(spec, keys, error);
-    if (status == GRAFT_OK) {
-        status = read_behavior(spec, &split->behavior, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_spec_bool(spec, "invert", 0, &split->invert, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_matcher_init(&split->matcher, &pattern, error);
-    }
+    int status = read(split, spec, error);
     if (status != GRAFT_OK) {
         destroy(&split->base);
         return status;
     }
     *made = &split->base;
     return GRAFT_OK;
+}
+
+int graft_pretokenizer_create_split(const struct graft_spec *spec, const char *type, struct graft_pretokenizer **made,
+                                    struct graft_error *error) {
+    (void)type;
+    return create(spec, read_split, made, error);
+}
+
+int graft_pretokenizer_create_delimiter(const struct graft_spec *spec, const char *type,
+                                        struct graft_pretokenizer **made, struct graft_error *error) {
+    (void)type;
+    return create(spec, read_delimiter, made, error);
 }

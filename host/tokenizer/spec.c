@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "tokenizer/utf8.h"
 
 struct graft_spec graft_spec_get(const struct graft_spec *object, const char *key) {
     struct graft_spec child = {graft_json_get(object->value, key), object->file, object, key, 0};
@@ -99,6 +100,15 @@ int graft_spec_optional_string(const struct graft_spec *object, const char *key,
     struct graft_spec spec = graft_spec_get(object, key);
     *text = NULL;
     return graft_spec_is_none(&spec) ? GRAFT_OK : graft_spec_string(object, key, text, length, error);
+}
+
+int graft_spec_character(const struct graft_spec *object, const char *key, const char **text, size_t *length,
+                         struct graft_error *error) {
+    struct graft_spec spec = graft_spec_get(object, key);
+    int status = graft_spec_string(object, key, text, length, error);
+    return status == GRAFT_OK && graft_utf8_count(*text, *length) != 1
+               ? graft_spec_error(&spec, error, "expected one character")
+               : status;
 }
 
 int graft_spec_bool(const struct graft_spec *object, const char *key, int fallback, int *truth,

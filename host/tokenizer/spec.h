@@ -47,6 +47,9 @@ int graft_spec_string(const struct graft_spec *object, const char *key, const ch
 /* As above for a member that may be absent or null: then `*text` is NULL. */
 int graft_spec_optional_string(const struct graft_spec *object, const char *key, const char **text, size_t *length,
                                struct graft_error *error);
+/* As graft_spec_string, for a member that is one character. */
+int graft_spec_character(const struct graft_spec *object, const char *key, const char **text, size_t *length,
+                         struct graft_error *error);
 int graft_spec_bool(const struct graft_spec *object, const char *key, int fallback, int *truth,
                     struct graft_error *error);
 /* An integer from 0 to `max`; required. */

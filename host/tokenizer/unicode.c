@@ -43,6 +43,11 @@ int graft_unicode_is_punctuation(uint32_t code) {
     return of >= UTF8PROC_CATEGORY_PC && of <= UTF8PROC_CATEGORY_PO;
 }
 
+int graft_unicode_is_bert_punctuation(uint32_t code) {
+    return (code >= 0x21 && code <= 0x2F) || (code >= 0x3A && code <= 0x40) || (code >= 0x5B && code <= 0x60) ||
+           (code >= 0x7B && code <= 0x7E) || graft_unicode_is_punctuation(code);
+}
+
 int graft_unicode_is_number(uint32_t code) {
     utf8proc_category_t of = category(code);
     return of >= UTF8PROC_CATEGORY_ND && of <= UTF8PROC_CATEGORY_NO;

@@ -8,13 +8,14 @@
 
 #include "base/text.h"
 
-int graft_unicode_is_space(uint32_t code);       /* property White_Space */
-int graft_unicode_is_word(uint32_t code);        /* Alphabetic, marks, decimal digits, connectors, joiners */
-int graft_unicode_is_punctuation(uint32_t code); /* P* */
-int graft_unicode_is_number(uint32_t code);      /* N* */
-int graft_unicode_is_mark(uint32_t code);        /* M* */
-int graft_unicode_is_nonspacing(uint32_t code);  /* Mn */
-int graft_unicode_is_control(uint32_t code);     /* Cc, Cf, Co */
+int graft_unicode_is_space(uint32_t code);            /* property White_Space */
+int graft_unicode_is_word(uint32_t code);             /* Alphabetic, marks, decimal digits, connectors, joiners */
+int graft_unicode_is_punctuation(uint32_t code);      /* P* */
+int graft_unicode_is_bert_punctuation(uint32_t code); /* P*, and every mark of ASCII */
+int graft_unicode_is_number(uint32_t code);           /* N* */
+int graft_unicode_is_mark(uint32_t code);             /* M* */
+int graft_unicode_is_nonspacing(uint32_t code);       /* Mn */
+int graft_unicode_is_control(uint32_t code);          /* Cc, Cf, Co */
 
 /* Bytes of the extended grapheme cluster at the start of `bytes`, valid UTF-8 of at least one byte: of what readers see
  * as one character. */

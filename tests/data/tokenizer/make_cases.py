@@ -146,6 +146,18 @@ def affixed(prefix, suffix, **model):
     return document
 
 
+def marked_words(*steps, **fields):
+    """Every byte is a token, and another one at a word's end: ids show where words end."""
+    document = bpe(byte_alphabet(), [], ["<s>", "</s>"], end_of_word_suffix="$")
+    vocab = document["model"]["vocab"]
+    for character in byte_alphabet():
+        vocab[character + "$"] = len(vocab)
+    last = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+    document["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [*steps, last]}
+    document.update(fields)
+    return document
+
+
 def trained(model, trainer, pre_tokenizer=None, normalizer=None):
     tokenizer = Tokenizer(model)
     tokenizer.pre_tokenizer = pre_tokenizer or pre_tokenizers.WhitespaceSplit()
@@ -250,6 +262,7 @@ def make_variants():
     variant("words_accents", document)
     make_model_variants()
     make_normalizer_variants()
+    make_pretokenizer_variants()
     make_text_variants()
 
 
@@ -294,23 +307,71 @@ def make_normalizer_variants():
     variant("normalizer_bert", document)
 
 
+BEHAVIORS = ["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
+
+
+def make_pretokenizer_variants():
+    for behavior in BEHAVIORS:
+        variant("punctuation_" + behavior.lower(), marked_words({"type": "Punctuation", "behavior": behavior}))
+    variant("punctuation", marked_words({"type": "Punctuation"}))
+    for name in ("Whitespace", "WhitespaceSplit", "BertPreTokenizer", "UnicodeScripts"):
+        variant("words_by_" + name.lower(), marked_words({"type": name}))
+    variant("delimiter", marked_words({"type": "CharDelimiterSplit", "delimiter": "h"}))
+    variant("delimiter_wide", marked_words({"type": "CharDelimiterSplit", "delimiter": "\u5320"}))
+    variant("fixed_length", marked_words({"type": "FixedLength", "length": 3}))
+    variant("fixed_length_default", marked_words({"type": "Punctuation"}, {"type": "FixedLength"}))
+    variant("digits_marked", marked_words({"type": "Digits", "individual_digits": False}))
+    for scheme in ("always", "first", "never"):
+        variant("metaspace_words_" + scheme, marked_words({"type": "WhitespaceSplit"}, metaspace(prepend_scheme=scheme)))
+        variant("metaspace_whole_" + scheme, marked_words({"type": "UnicodeScripts"}, metaspace(prepend_scheme=scheme, split=False)))
+    variant("metaspace_older", marked_words({"type": "Metaspace", "replacement": "_", "add_prefix_space": True, "str_rep": "_"}))
+    variant("split_nothing", marked_words({"type": "Split", "pattern": {"String": ""}, "behavior": "Isolated", "invert": False}))
+    for behavior in BEHAVIORS:
+        variant("split_inverted_" + behavior.lower(), marked_words({"type": "Split", "pattern": {"String": "h"}, "behavior": behavior, "invert": True}))
+    variant("bytes_twice", marked_words({"type": "Digits", "individual_digits": True},
+                                        {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": False, "use_regex": True}))
+
+
+def trained_variant(name, make):
+    """Training gives another model each time, so one that is there stays. Remove its folder for a new one."""
+    path = os.path.join(HERE, "variants", name, "tokenizer.json")
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            variant(name, json.load(file))
+    else:
+        variant(name, make())
+
+
 def make_text_variants():
     specials = ["<unk>", "<s>", "</s>"]
+    tokens = [added(i, t, special=True) for i, t in enumerate(specials)]
     quiet = {"special_tokens": specials, "show_progress": False}
-    model = trained(models.Unigram(), trainers.UnigramTrainer(vocab_size=1800, unk_token="<unk>", **quiet), pre_tokenizers.Metaspace())
-    variant("texts_unigram", bpe([], [], specials), model=model, normalizer=charsmap(normalization_rule_name="nmt_nfkc"),
-            pre_tokenizer=metaspace(), decoder=metaspace())
-    bert = normalizers.BertNormalizer()
-    model = trained(models.WordPiece(unk_token="<unk>"), trainers.WordPieceTrainer(vocab_size=1500, **quiet), pre_tokenizers.BertPreTokenizer(), bert)
-    variant("texts_wordpiece", word_tokenizer(), model=model, added_tokens=[added(i, t, special=True) for i, t in enumerate(specials)])
-    model = trained(models.WordLevel(unk_token="<unk>"), trainers.WordLevelTrainer(vocab_size=300, **quiet), pre_tokenizers.BertPreTokenizer())
-    variant("texts_wordlevel", bpe([], [], specials), model=model, pre_tokenizer={"type": "BertPreTokenizer"})
     suffix = {"end_of_word_suffix": "</w>"}
-    model = trained(models.BPE(unk_token="<unk>", **suffix), trainers.BpeTrainer(vocab_size=1500, limit_alphabet=500, **suffix, **quiet))
-    variant("texts_bpe_suffix", bpe([], [], specials), model=model, pre_tokenizer={"type": "WhitespaceSplit"})
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    model = trained(models.BPE(), trainers.BpeTrainer(vocab_size=1200, initial_alphabet=alphabet, **quiet), pre_tokenizers.ByteLevel())
-    variant("texts_bytes", bytes_tokenizer(), model=model, added_tokens=[added(i, t, special=True) for i, t in enumerate(specials)])
+
+    def unigram():
+        model = trained(models.Unigram(), trainers.UnigramTrainer(vocab_size=1800, unk_token="<unk>", **quiet), pre_tokenizers.Metaspace())
+        return {**bpe([], [], specials), "model": model, "normalizer": charsmap(normalization_rule_name="nmt_nfkc"),
+                "pre_tokenizer": metaspace(), "decoder": metaspace()}
+
+    def wordpiece():
+        trainer = trainers.WordPieceTrainer(vocab_size=1500, **quiet)
+        model = trained(models.WordPiece(unk_token="<unk>"), trainer, pre_tokenizers.BertPreTokenizer(), normalizers.BertNormalizer())
+        return {**word_tokenizer(), "model": model, "added_tokens": tokens}
+
+    def wordlevel():
+        model = trained(models.WordLevel(unk_token="<unk>"), trainers.WordLevelTrainer(vocab_size=300, **quiet), pre_tokenizers.BertPreTokenizer())
+        return {**bpe([], [], specials), "model": model, "pre_tokenizer": {"type": "BertPreTokenizer"}}
+
+    def bpe_suffix():
+        model = trained(models.BPE(unk_token="<unk>", **suffix), trainers.BpeTrainer(vocab_size=1500, limit_alphabet=500, **suffix, **quiet))
+        return {**bpe([], [], specials), "model": model, "pre_tokenizer": {"type": "WhitespaceSplit"}}
+
+    def byte_level():
+        trainer = trainers.BpeTrainer(vocab_size=1200, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), **quiet)
+        return {**bytes_tokenizer(), "model": trained(models.BPE(), trainer, pre_tokenizers.ByteLevel()), "added_tokens": tokens}
+
+    for name, make in (("unigram", unigram), ("wordpiece", wordpiece), ("wordlevel", wordlevel), ("bpe_suffix", bpe_suffix), ("bytes", byte_level)):
+        trained_variant("texts_" + name, make)
 
 
 BAD = {}
@@ -348,8 +409,20 @@ def make_bad_parts():
     bad("pretokenizer_field", 'pre_tokenizer: the field "regex" is not known', b(), path=["pre_tokenizer", "regex"], value=1)
     bad("behavior", 'pre_tokenizer.pretokenizers[0].behavior: "Merged" is not supported', b(), path=["pre_tokenizer"],
         value=split({"String": " "}, "Merged"))
-    bad("pattern_empty", "pre_tokenizer.pretokenizers[0].pattern: the string has 0 bytes, expected 1 to 1024", b(), path=["pre_tokenizer"],
-        value=split({"String": ""}, "Removed"))
+    bad("pattern_long", "pre_tokenizer.pretokenizers[0].pattern: the string has 1025 bytes, at most 1024 are supported", b(), path=["pre_tokenizer"],
+        value=split({"String": "x" * 1025}, "Removed"))
+    bad("punctuation_behavior", 'pre_tokenizer.behavior: "isolated" is not supported', b(), path=["pre_tokenizer"],
+        value={"type": "Punctuation", "behavior": "isolated"})
+    bad("delimiter", "pre_tokenizer.delimiter: expected one character", b(), path=["pre_tokenizer"],
+        value={"type": "CharDelimiterSplit", "delimiter": "ab"})
+    bad("delimiter_missing", "pre_tokenizer.delimiter: missing, expected a string", b(), path=["pre_tokenizer"], value={"type": "CharDelimiterSplit"})
+    bad("fixed_length", "pre_tokenizer.length: expected at least 1", b(), path=["pre_tokenizer"], value={"type": "FixedLength", "length": 0})
+    bad("fixed_length_type", "pre_tokenizer.length: expected an integer, got a string", b(), path=["pre_tokenizer"],
+        value={"type": "FixedLength", "length": "5"})
+    bad("metaspace_mark", "pre_tokenizer.replacement: expected one character", b(), path=["pre_tokenizer"], value=metaspace(replacement=""))
+    bad("metaspace_scheme", 'pre_tokenizer.prepend_scheme: "last" is not supported', b(), path=["pre_tokenizer"], value=metaspace(prepend_scheme="last"))
+    bad("metaspace_conflict", 'decoder.add_prefix_space: false, but prepend_scheme is "always"', b(), path=["decoder"],
+        value=metaspace(add_prefix_space=False))
     bad("pattern_kind", 'pre_tokenizer.pretokenizers[0].pattern: expected either "String" or "Regex"', b(), path=["pre_tokenizer"],
         value=split({}, "Removed"))
     bad("pattern_dialect", "pre_tokenizer.pretokenizers[0].pattern: an intersection of classes, at byte 4 of the expression, is not supported",

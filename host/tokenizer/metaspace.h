@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The settings of Metaspace, as a pre-tokenizer and as a decoder. */
+#ifndef GRAFT_TOKENIZER_METASPACE_H
+#define GRAFT_TOKENIZER_METASPACE_H
+
+#include "base/text.h"
+#include "tokenizer/spec.h"
+
+enum graft_metaspace_scheme { GRAFT_METASPACE_NEVER, GRAFT_METASPACE_FIRST, GRAFT_METASPACE_ALWAYS };
+
+/* Starts as {0}. */
+struct graft_metaspace {
+    struct graft_text mark;             /* one character, which stands for a space */
+    enum graft_metaspace_scheme scheme; /* what is given a mark to start with */
+    int split;                          /* whether marks begin words */
+};
+
+/* [load] Reads the settings. The caller frees `mark`, also on failure. */
+int graft_metaspace_read(struct graft_metaspace *metaspace, const struct graft_spec *spec, struct graft_error *error);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* FixedLength: all words but the last have that many characters. */
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "tokenizer/pretokenizer.h"
+#include "tokenizer/utf8.h"
+
+enum { DEFAULT_LENGTH = 5 };
+
+struct fixed_length {
+    struct graft_pretokenizer base;
+    int64_t length; /* characters */
+};
+
+static int run(const struct graft_pretokenizer *self, const char *text, size_t length, int first,
+               struct graft_segments *scratch, struct graft_pieces *out, struct graft_error *error) {
+    const struct fixed_length *fixed = (const struct fixed_length *)self;
+    (void)scratch;
+    (void)error;
+    for (size_t at = 0; at < length;) {
+        size_t end = at;
+        for (int64_t n = 0; n < fixed->length && end < length; n++) {
+            uint32_t code;
+            end += graft_utf8_read(text + end, &code);
+        }
+        graft_pieces_add(out, text + at, end - at, first && at == 0);
+        at = end;
+    }
+    return GRAFT_OK;
+}
+
+static void destroy(struct graft_pretokenizer *self) {
+    graft_free(self);
+}
+
+static int read_length(const struct graft_spec *spec, int64_t *length, struct graft_error *error) {
+    static const char *const keys[] = {"type", "length", NULL};
+    struct graft_spec field = graft_spec_get(spec, "length");
+    int status = graft_spec_expect_object(spec, keys, error);
+    *length = DEFAULT_LENGTH;
+    if (status == GRAFT_OK && field.value != NULL) {
+        status = graft_spec_count(spec, "length", INT64_MAX, length, error);
+    }
+    return status == GRAFT_OK && *length == 0 ? graft_spec_error(&field, error, "expected at least 1") : status;
+}
+
+int graft_pretokenizer_create_fixed_length(const struct graft_spec *spec, const char *type,
+                                           struct graft_pretokenizer **made, struct graft_error *error) {
+    struct fixed_length *fixed = graft_alloc(1, sizeof *fixed);
+    (void)type;
+    if (fixed == NULL) {
+        return graft_fail_memory(error, spec->file);
+    }
+    fixed->base.run = run;
+    fixed->base.destroy = destroy;
+    int status = read_length(spec, &fixed->length, error);
+    if (status != GRAFT_OK) {
+        destroy(&fixed->base);
+        return status;
+    }
+    *made = &fixed->base;
+    return GRAFT_OK;
+}
