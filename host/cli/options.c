@@ -12,7 +12,7 @@
 #include "cli/report/writer.h"
 #include "cli/size.h"
 
-enum kind { FLAG, TEXT, TEXTS, NAMED_TEXTS, NUMBER, FRACTION, SIZE };
+enum kind { FLAG, TEXT, TEXTS, NAMED_TEXTS, NAMED_TEXT, NUMBER, FRACTION, SIZE };
 
 struct spec {
     const char *name; /* without the dashes */
@@ -90,6 +90,33 @@ static const struct spec specs[] = {
     {"repetition-penalty", FRACTION, offsetof(struct graft_options, repetition_penalty), RUN},
     {"seed", NUMBER, offsetof(struct graft_options, seed), RUN},
     {"speculate", NUMBER, offsetof(struct graft_options, speculate), RUN},
+    {"do-sample", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"max-length", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"min-length", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"min-new-tokens", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"suppress-tokens", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"begin-suppress-tokens", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"bad-words-ids", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"sequence-bias", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"no-repeat-ngram-size", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"encoder-no-repeat-ngram-size", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"encoder-repetition-penalty", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"forced-bos-token-id", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"forced-eos-token-id", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"exponential-decay-length-penalty", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"remove-invalid-values", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"renormalize-logits", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"min-p", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"typical-p", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"epsilon-cutoff", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"eta-cutoff", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"top-h", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"num-beams", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"length-penalty", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"early-stopping", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"num-return-sequences", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"guidance-scale", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"stop-strings", TEXTS, offsetof(struct graft_options, stop_strings), RUN},
     {"logits", TEXT, offsetof(struct graft_options, logits), RUN},
     {"hidden-states", TEXT, offsetof(struct graft_options, hidden_states), RUN},
     {"attentions", TEXT, offsetof(struct graft_options, attentions), RUN},
@@ -181,6 +208,7 @@ static int store(const struct spec *spec, struct graft_options *options, const c
     case TEXTS:
         return append(field, value, argument, error);
     case NAMED_TEXTS:
+    case NAMED_TEXT:
         status = append(&named->names, spec->name, argument, error);
         return status == GRAFT_OK ? append(&named->values, value, argument, error) : status;
     case SIZE:
@@ -452,6 +480,7 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
         .repetition_penalty = -1.0,
         .top_k = -1,
         .seed = -1,
+        .speculate = -1,
         .tolerance = -1.0,
         .prompt_tokens = -1,
         .new_tokens = 32,
@@ -518,10 +547,26 @@ static void add_list(const struct graft_strings *list, const char *name, struct 
     }
 }
 
+static void add_named(const struct graft_named_strings *list, const char *name, struct graft_text *text) {
+    for (size_t i = 0; i < list->names.count; i++) {
+        if (strcmp(list->names.items[i], name) == 0) {
+            graft_text_printf(text, "--%s\t%s\n", name, list->values.items[i]);
+        }
+    }
+}
+
+/* Below 0 it was not given. */
+static void add_number(const char *name, int64_t number, struct graft_text *text) {
+    if (number < 0) {
+        graft_text_printf(text, "--%s\tnot given\n", name);
+    } else {
+        graft_text_printf(text, "--%s\t%lld\n", name, (long long)number);
+    }
+}
+
 static void add_value(const struct spec *spec, const struct graft_options *options, struct graft_text *text) {
     const void *field = (const char *)options + spec->offset;
     const char *const *string = field;
-    const struct graft_named_strings *named = field;
     switch (spec->kind) {
     case FLAG:
         graft_text_printf(text, "--%s\t%d\n", spec->name, *(const int *)field);
@@ -533,7 +578,8 @@ static void add_value(const struct spec *spec, const struct graft_options *optio
         add_list(field, spec->name, text);
         return;
     case NAMED_TEXTS:
-        add_list(&named->values, spec->name, text);
+    case NAMED_TEXT:
+        add_named(field, spec->name, text);
         return;
     case FRACTION:
         graft_text_printf(text, "--%s\t%.17g\n", spec->name, *(const double *)field);
@@ -541,7 +587,7 @@ static void add_value(const struct spec *spec, const struct graft_options *optio
     case SIZE:
     case NUMBER:
     default:
-        graft_text_printf(text, "--%s\t%lld\n", spec->name, (long long)*(const int64_t *)field);
+        add_number(spec->name, *(const int64_t *)field, text);
     }
 }
 
@@ -601,6 +647,9 @@ void graft_options_finish(struct graft_options *options) {
     graft_free(options->adapter_scales.items);
     graft_free(options->images.values.items);
     graft_free(options->images.names.items);
+    graft_free(options->generation.values.items);
+    graft_free(options->generation.names.items);
+    graft_free(options->stop_strings.items);
     graft_free(options->prompts.items);
     graft_free(options->prompt_files.items);
     graft_free(options->input_ids.items);

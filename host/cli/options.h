@@ -40,7 +40,7 @@ struct graft_lock;
 
 struct graft_options {
     enum graft_command command;
-    uint64_t given[2];          /* a bit for each option that was there, in the order of options.c */
+    uint64_t given[4];          /* a bit for each option that was there, in the order of options.c */
     const char *subject;        /* what follows `inspect`, a file or a class, or `validate`, a file */
     struct graft_strings files; /* what follows `try` */
     int help;
@@ -94,7 +94,9 @@ struct graft_options {
     double repetition_penalty;
     int64_t top_k;
     int64_t seed;
-    int64_t speculate; /* 0: no guessing */
+    int64_t speculate;                     /* -1: as the model says */
+    struct graft_named_strings generation; /* of other options that are fields of generation_config.json */
+    struct graft_strings stop_strings;
     const char *logits;
     const char *hidden_states; /* this and the following: files; or NULL */
     const char *attentions;

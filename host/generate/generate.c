@@ -24,14 +24,16 @@ static int on_token(void *data, const struct graft_sequence *sequence, int32_t i
 }
 
 static int add(struct graft_run *run, const struct graft_ids_view *prompt, int32_t adapter, size_t number,
-               const struct graft_generation_settings *settings, struct graft_error *error) {
-    size_t n_stops = settings->generation.ignore_eos ? 0 : (size_t)settings->n_eos;
+               const struct graft_generation_settings *settings, const struct graft_token_texts *texts,
+               struct graft_error *error) {
+    size_t n_stops = settings->generation.ignore_eos ? 0 : settings->eos.n;
     struct graft_sequence *sequence =
-        graft_sequence_create(prompt, &settings->generation, settings->eos, n_stops, number);
+        graft_sequence_create(prompt, &settings->generation, settings->eos.ids, n_stops, number);
     if (sequence == NULL) {
         return graft_fail_memory(error, "generation");
     }
     sequence->adapter = adapter;
+    sequence->texts = *texts;
     int status = graft_run_add(run, sequence, error);
     if (status != GRAFT_OK) {
         graft_sequence_free(sequence);
@@ -41,13 +43,13 @@ static int add(struct graft_run *run, const struct graft_ids_view *prompt, int32
 
 int graft_generate(struct graft_session *session, const struct graft_run_options *options,
                    const struct graft_ids_view *prompts, const int32_t *adapters, size_t n,
-                   const struct graft_generation_settings *settings, graft_token_sink sink, void *data,
-                   struct graft_error *error) {
+                   const struct graft_generation_settings *settings, const struct graft_token_texts *texts,
+                   graft_token_sink sink, void *data, struct graft_error *error) {
     struct sink to = {sink, data};
     struct graft_run *run = NULL;
     int status = graft_run_create(session, options, &run, error);
-    for (size_t i = 0; i < n && status == GRAFT_OK && settings->generation.max_new_tokens > 0; i++) {
-        status = add(run, &prompts[i], adapters[i], i, settings, error);
+    for (size_t i = 0; i < n && status == GRAFT_OK && settings->generation.max_new_tokens != 0; i++) {
+        status = add(run, &prompts[i], adapters[i], i, settings, texts, error);
     }
     while (status == GRAFT_OK && graft_run_count(run) > 0) {
         status = graft_run_step(run, on_token, &to, error);

@@ -5,22 +5,23 @@
 
 #include "base/json.h"
 #include "generate/session.h"
+#include "generate/stop_strings.h"
 #include "graft/host/generation.h"
 #include "graft/host/sequences.h"
-
-enum { GRAFT_MAX_EOS = 32 };
 
 /* How to generate, and when a sequence ends. */
 struct graft_generation_settings {
     struct graft_generation generation;
-    int32_t eos[GRAFT_MAX_EOS]; /* ids that end a sequence */
-    int32_t n_eos;
+    struct graft_id_list eos;               /* ids that end a sequence */
+    const char *file;                       /* where they are from */
+    struct graft_generation_fields *fields; /* what lists of both point to, and the name of the file */
 };
 
-/* [load] Defaults, then generation_config.json if the directory has one, then eos_token_id of config.json (or its
- * text_config) if that one says nothing of it. */
+/* [load] Defaults, then generation_config.json if the directory has one, or else config.json; then eos_token_id of
+ * config.json (or its text_config) if the former says nothing of it. The caller finishes it, also after an error. */
 int graft_generation_settings_read(const char *directory, const graft_json *config,
                                    struct graft_generation_settings *settings, struct graft_error *error);
+void graft_generation_settings_finish(struct graft_generation_settings *settings);
 
 /* Called for each new token, in order within a sequence (graft_generated_function). Any status but GRAFT_OK stops the
  * generation. */
@@ -28,11 +29,12 @@ typedef int (*graft_token_sink)(void *data, const struct graft_sequence_token *t
 
 struct graft_run_options;
 
-/* [forward] Feeds the prompts, each under the adapter (as in graft_batch) that goes with it, to `session`, whose slots
- * are all empty, and generates. An eos id is told to the sink, too. */
+/* [forward] `texts` is for the stop strings that the settings may have. Feeds the prompts, each under the adapter (as
+ * in graft_batch) that goes with it, to `session`, whose slots are all empty, and generates. An eos id is told to the
+ * sink, too. */
 int graft_generate(struct graft_session *session, const struct graft_run_options *options,
                    const struct graft_ids_view *prompts, const int32_t *adapters, size_t n,
-                   const struct graft_generation_settings *settings, graft_token_sink sink, void *data,
-                   struct graft_error *error);
+                   const struct graft_generation_settings *settings, const struct graft_token_texts *texts,
+                   graft_token_sink sink, void *data, struct graft_error *error);
 
 #endif

@@ -78,6 +78,10 @@ static int check_prompt(const struct graft_run *run, const struct graft_sequence
                                    (long long)run->options.vocab_size);
         }
     }
+    if (sequence->generation.max_new_tokens <= 0) {
+        return graft_error_set(error, GRAFT_ERROR_IO, "prompt", "%zu tokens, and max_length allows %lld with new ones",
+                               sequence->prompt, (long long)sequence->generation.max_length);
+    }
     if (sequence->most > 0 && sequence->prompt > (size_t)sequence->most) {
         return graft_error_set(error, GRAFT_ERROR_IO, "prompt", "%zu tokens, the model has positions for %lld",
                                sequence->prompt, (long long)sequence->most);

@@ -50,9 +50,9 @@ static int take(struct graft_run *run, const struct graft_feed *feed, const floa
     *end = GRAFT_SEQUENCE_GOES_ON;
     for (size_t i = 0; is_right && *end == GRAFT_SEQUENCE_GOES_ON; i++) {
         const float *logits = rows != NULL ? rows + (int64_t)i * run->options.vocab_size : NULL;
+        const struct graft_choice choice = graft_sequence_choice(sequence);
         int32_t id = logits == NULL ? graft_choices_next(&run->choices)
-                                    : graft_sampler_pick(run->sampler, &sequence->generation, logits, sequence->ids,
-                                                         sequence->count, &sequence->state);
+                                    : graft_sampler_pick(run->sampler, &choice, logits, &sequence->state);
         int status = graft_sequence_reserve(sequence, 1, error);
         if (status == GRAFT_OK && logits != NULL) {
             status = graft_choices_add(&run->choices, id, error);
@@ -62,8 +62,10 @@ static int take(struct graft_run *run, const struct graft_feed *feed, const floa
         }
         is_right = i < feed->guesses && sequence->ids[sequence->count] == id;
         right += (size_t)is_right;
-        *end = graft_sequence_append(sequence, id);
-        status = output->call(output->data, sequence, id, *end, logits, error);
+        status = graft_sequence_append(sequence, id, end, error);
+        if (status == GRAFT_OK) {
+            status = output->call(output->data, sequence, id, *end, logits, error);
+        }
         if (status != GRAFT_OK) {
             return status;
         }

@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "generate/candidates.h"
+#include "generate/warpers.h"
 #include "kernels/loops.h"
 
 struct graft_sampler {
     int64_t vocab_size;
-    float *scores;                      /* [vocab_size]: with a penalty, then what they weigh */
-    unsigned char *seen;                /* [vocab_size]: in the history; all 0 between picks */
+    float *scores; /* [vocab_size]: processed, then what they weigh */
+    struct graft_processor_room room;
     struct graft_candidate *candidates; /* [vocab_size] */
     struct graft_candidate *sorted;     /* [vocab_size]: room to put them in order */
 };
@@ -22,12 +22,13 @@ int graft_sampler_create(int64_t vocab_size, struct graft_sampler **sampler, str
     if (result != NULL) {
         result->vocab_size = vocab_size;
         result->scores = graft_alloc(n, sizeof *result->scores);
-        result->seen = graft_alloc(n, 1);
+        result->room.seen = graft_alloc(n, 1);
+        result->room.bias = graft_alloc(n, sizeof *result->room.bias);
         result->candidates = graft_alloc(n, sizeof *result->candidates);
         result->sorted = graft_alloc(n, sizeof *result->sorted);
     }
-    if (result == NULL || result->scores == NULL || result->seen == NULL || result->candidates == NULL ||
-        result->sorted == NULL) {
+    if (result == NULL || result->scores == NULL || result->room.seen == NULL || result->room.bias == NULL ||
+        result->candidates == NULL || result->sorted == NULL) {
         graft_sampler_free(result);
         return graft_fail_memory(error, "generation");
     }
@@ -38,7 +39,8 @@ int graft_sampler_create(int64_t vocab_size, struct graft_sampler **sampler, str
 void graft_sampler_free(struct graft_sampler *sampler) {
     if (sampler != NULL) {
         graft_free(sampler->scores);
-        graft_free(sampler->seen);
+        graft_free(sampler->room.seen);
+        graft_free(sampler->room.bias);
         graft_free(sampler->candidates);
         graft_free(sampler->sorted);
         graft_free(sampler);
@@ -63,27 +65,6 @@ static double next_uniform(struct graft_sampler_state *state) {
     return (double)(next_random(state) >> 11) * 0x1p-53;
 }
 
-/* The logits with the penalty on the history: themselves where there is none. A token that occurs several times is
- * punished once. */
-static const float *punished(struct graft_sampler *sampler, double penalty, const float *logits, const int32_t *history,
-                             size_t n) {
-    if (penalty == 1.0) {
-        return logits;
-    }
-    memcpy(sampler->scores, logits, (size_t)sampler->vocab_size * sizeof *logits);
-    for (size_t i = 0; i < n; i++) {
-        float *score = &sampler->scores[history[i]];
-        if (!sampler->seen[history[i]]) {
-            *score = *score < 0.0F ? *score * (float)penalty : *score / (float)penalty;
-        }
-        sampler->seen[history[i]] = 1;
-    }
-    for (size_t i = 0; i < n; i++) {
-        sampler->seen[history[i]] = 0;
-    }
-    return sampler->scores;
-}
-
 /* The first of the largest; NaN counts as smallest. */
 static int32_t argmax(const float *scores, int64_t n) {
     enum { BLOCK = 1024 };
@@ -105,39 +86,19 @@ static int32_t argmax(const float *scores, int64_t n) {
     return 0;
 }
 
-/* Softmax over the candidates, then those that top_p leaves. Returns how many; at least one. */
-static int64_t take_top_p(struct graft_candidate *candidates, int64_t count, double temperature, double top_p) {
-    double total = 0.0, cumulative = 0.0;
-    for (int64_t i = 0; i < count; i++) {
-        candidates[i].probability = exp(((double)candidates[i].logit - (double)candidates[0].logit) / temperature);
-        total += candidates[i].probability;
-    }
-    for (int64_t i = 0; i < count; i++) {
-        candidates[i].probability /= total;
-    }
-    while (top_p < 1.0 && count > 1) {
-        cumulative += candidates[count - 1].probability;
-        if (cumulative > 1.0 - top_p) {
-            break;
-        }
-        count--;
-    }
-    return count;
-}
-
+/* What has no probability is never drawn. */
 static int32_t draw(const struct graft_candidate *candidates, int64_t count, struct graft_sampler_state *state) {
     double total = 0.0;
+    int64_t last = 0;
     for (int64_t i = 0; i < count; i++) {
         total += candidates[i].probability;
     }
     double left = next_uniform(state) * total;
-    for (int64_t i = 0; i + 1 < count; i++) {
+    for (int64_t i = 0; i < count && left >= 0.0; i++) {
         left -= candidates[i].probability;
-        if (left < 0.0) {
-            return candidates[i].id;
-        }
+        last = candidates[i].probability > 0.0 ? i : last;
     }
-    return candidates[count - 1].id;
+    return candidates[last].id;
 }
 
 /* --- Without top_k: of a whole vocabulary, which takes long to sort --- */
@@ -214,7 +175,7 @@ static int32_t find(const float *weights, int64_t n, struct nucleus nucleus, dou
         const uint32_t bits = bits_of(weights[i]);
         if (i == nucleus.best || bits > nucleus.threshold || (bits == nucleus.threshold && nucleus.n-- > 0)) {
             left -= (double)weights[i];
-            last = i;
+            last = weights[i] > 0.0F ? i : last;
         }
     }
     return (int32_t)last;
@@ -229,19 +190,49 @@ static int32_t draw_of_all(const float *weights, int64_t n, int64_t best, double
     return find(weights, n, nucleus, next_uniform(state) * nucleus.total);
 }
 
-int32_t graft_sampler_pick(struct graft_sampler *sampler, const struct graft_generation *generation,
-                           const float *logits, const int32_t *history, size_t n, struct graft_sampler_state *state) {
-    const float *scores = punished(sampler, generation->repetition_penalty, logits, history, n);
-    int32_t best = argmax(scores, sampler->vocab_size);
+/* What processors make of the logits: the logits themselves where there are none. */
+static const float *process(struct graft_sampler *sampler, const struct graft_choice *choice, const float *logits) {
+    if (!graft_processors_wanted(choice)) {
+        return logits;
+    }
+    memcpy(sampler->scores, logits, (size_t)sampler->vocab_size * sizeof *logits);
+    graft_processors_run(choice, sampler->scores, sampler->vocab_size, &sampler->room);
+    return sampler->scores;
+}
+
+int32_t graft_sampler_pick(struct graft_sampler *sampler, const struct graft_choice *choice, const float *logits,
+                           struct graft_sampler_state *state) {
+    const struct graft_generation *generation = choice->generation;
+    const int64_t n = sampler->vocab_size;
+    const float *scores = process(sampler, choice, logits);
+    int32_t best = argmax(scores, n);
     if (!generation->do_sample || !isfinite(scores[best])) {
         return best;
     }
-    if (generation->top_k <= 0 || generation->top_k >= sampler->vocab_size) {
-        weigh(scores, sampler->vocab_size, scores[best], generation->temperature, sampler->scores);
-        return draw_of_all(sampler->scores, sampler->vocab_size, best, generation->top_p, state);
+    if (graft_warpers_are_few(generation, n)) {
+        weigh(scores, n, scores[best], generation->temperature, sampler->scores);
+        return draw_of_all(sampler->scores, n, best, generation->top_p, state);
     }
-    int64_t count =
-        graft_candidates_take(scores, sampler->vocab_size, generation->top_k, sampler->candidates, sampler->sorted);
-    count = take_top_p(sampler->candidates, count, generation->temperature, generation->top_p);
+    int64_t count = graft_warpers_run(generation, scores, n, 1, sampler->candidates, sampler->sorted);
+    graft_warpers_weigh(sampler->candidates, count);
     return draw(sampler->candidates, count, state);
+}
+
+void graft_sampler_score(struct graft_sampler *sampler, const struct graft_choice *choice, int64_t least,
+                         float *scores) {
+    const struct graft_generation *generation = choice->generation;
+    const int64_t n = sampler->vocab_size;
+    graft_processors_run(choice, scores, n, &sampler->room);
+    if (generation->do_sample) {
+        int64_t count = graft_warpers_run(generation, scores, n, least, sampler->candidates, sampler->sorted);
+        for (int64_t i = 0; i < n; i++) {
+            scores[i] = -INFINITY;
+        }
+        for (int64_t i = 0; i < count; i++) {
+            scores[sampler->candidates[i].id] = sampler->candidates[i].logit;
+        }
+    }
+    if (generation->renormalize_logits) {
+        graft_log_softmax(scores, n);
+    }
 }

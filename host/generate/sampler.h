@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "generate/processors.h"
 #include "graft/error.h"
-#include "graft/host/generation.h"
 
 /* The draws of one sequence. Sequence `i` of a batch draws the same whatever else is in the batch. */
 struct graft_sampler_state {
@@ -20,8 +20,13 @@ struct graft_sampler;
 int graft_sampler_create(int64_t vocab_size, struct graft_sampler **sampler, struct graft_error *error);
 void graft_sampler_free(struct graft_sampler *sampler);
 
-/* The next token. `logits` [vocab_size]; `history` [n]: the ids of the sequence so far, prompt included. */
-int32_t graft_sampler_pick(struct graft_sampler *sampler, const struct graft_generation *generation,
-                           const float *logits, const int32_t *history, size_t n, struct graft_sampler_state *state);
+/* The next token. `logits` [vocab_size]. */
+int32_t graft_sampler_pick(struct graft_sampler *sampler, const struct graft_choice *choice, const float *logits,
+                           struct graft_sampler_state *state);
+
+/* scores [vocab_size], in place: what processors, and with do_sample warpers, make of them; a token that is not left is
+ * -INFINITY. Of those warpers keep at least `least`. */
+void graft_sampler_score(struct graft_sampler *sampler, const struct graft_choice *choice, int64_t least,
+                         float *scores);
 
 #endif

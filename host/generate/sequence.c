@@ -23,16 +23,21 @@ struct graft_sequence *graft_sequence_create(const struct graft_ids_view *prompt
         .images = prompt->images,
         .n_images = prompt->n_images,
         .generation = *generation,
+        .fields = graft_generation_fields_create(),
         .stops = graft_alloc(n_stops + 1, sizeof *sequence->stops),
         .n_stops = n_stops,
     };
-    if (sequence->ids == NULL || sequence->stops == NULL) {
+    if (sequence->ids == NULL || sequence->stops == NULL || sequence->fields == NULL ||
+        graft_generation_own(&sequence->generation, sequence->fields, NULL) != GRAFT_OK) {
         graft_sequence_free(sequence);
         return NULL;
     }
     memcpy(sequence->ids, prompt->ids, prompt->count * sizeof *sequence->ids);
     if (n_stops > 0) {
         memcpy(sequence->stops, stops, n_stops * sizeof *stops);
+    }
+    if (generation->max_new_tokens < 0) {
+        sequence->generation.max_new_tokens = generation->max_length - (int64_t)prompt->count;
     }
     graft_sampler_state_init(&sequence->state, generation->seed, draws);
     return sequence;
@@ -42,6 +47,7 @@ void graft_sequence_free(struct graft_sequence *sequence) {
     if (sequence != NULL) {
         graft_free(sequence->ids);
         graft_free(sequence->stops);
+        graft_generation_fields_free(sequence->fields);
         graft_free(sequence);
     }
 }
@@ -60,25 +66,48 @@ size_t graft_sequence_left(const struct graft_sequence *sequence) {
     return (size_t)sequence->generation.max_new_tokens - (sequence->count - sequence->prompt);
 }
 
-static int stops_at(const struct graft_sequence *sequence, int32_t id) {
-    for (size_t i = 0; i < sequence->n_stops; i++) {
-        if (sequence->stops[i] == id) {
-            return 1;
-        }
+struct graft_choice graft_sequence_choice(const struct graft_sequence *sequence) {
+    return (struct graft_choice){
+        .generation = &sequence->generation,
+        .ids = sequence->ids,
+        .count = sequence->count,
+        .prompt = sequence->prompt,
+        .longest = sequence->prompt + (size_t)sequence->generation.max_new_tokens,
+        .eos = {sequence->stops, sequence->n_stops},
+    };
+}
+
+/* An id that ends the sequence, or a text that has its end in the last token. */
+static int check_stops(const struct graft_sequence *sequence, int *is_stopped, struct graft_error *error) {
+    const struct graft_generation *generation = &sequence->generation;
+    *is_stopped = 0;
+    for (size_t i = 0; i < sequence->n_stops && !*is_stopped; i++) {
+        *is_stopped = sequence->stops[i] == sequence->ids[sequence->count - 1];
     }
-    return 0;
+    return generation->n_stop_strings > 0 && !*is_stopped
+               ? graft_stop_strings_check(&sequence->texts, generation->stop_strings, generation->n_stop_strings,
+                                          sequence->ids, sequence->count, is_stopped, error)
+               : GRAFT_OK;
 }
 
 /* The last token needs no position: nothing comes after it. */
-int32_t graft_sequence_append(struct graft_sequence *sequence, int32_t id) {
+int graft_sequence_append(struct graft_sequence *sequence, int32_t id, int32_t *end, struct graft_error *error) {
+    int is_stopped;
     sequence->ids[sequence->count++] = id;
-    if (stops_at(sequence, id)) {
-        return GRAFT_SEQUENCE_STOPPED;
+    int status = check_stops(sequence, &is_stopped, error);
+    if (status != GRAFT_OK) {
+        sequence->count--;
+        return status;
     }
-    if (graft_sequence_left(sequence) == 0) {
-        return GRAFT_SEQUENCE_COMPLETE;
+    if (is_stopped) {
+        *end = GRAFT_SEQUENCE_STOPPED;
+    } else if (graft_sequence_left(sequence) == 0) {
+        *end = GRAFT_SEQUENCE_COMPLETE;
+    } else {
+        *end = sequence->most > 0 && sequence->count > (size_t)sequence->most ? GRAFT_SEQUENCE_OUT_OF_POSITIONS
+                                                                              : GRAFT_SEQUENCE_GOES_ON;
     }
-    return sequence->most > 0 && sequence->count > (size_t)sequence->most ? GRAFT_SEQUENCE_OUT_OF_POSITIONS : 0;
+    return GRAFT_OK;
 }
 
 size_t graft_sequence_alike(const struct graft_sequence *a, const struct graft_sequence *b, size_t most) {

@@ -4,8 +4,10 @@
 #define GRAFT_GENERATE_SEQUENCE_H
 
 #include "generate/draft.h"
+#include "generate/fields.h"
 #include "generate/generate.h"
 #include "generate/sampler.h"
+#include "generate/stop_strings.h"
 
 enum graft_sequence_stage {
     GRAFT_SEQUENCE_WAITS, /* for a slot, or for memory */
@@ -27,8 +29,10 @@ struct graft_sequence {
     size_t fed;     /* how many the session holds */
     const struct graft_image *images;
     size_t n_images;
-    struct graft_generation generation;
-    int32_t *stops; /* [n_stops]: ids that end it */
+    struct graft_generation generation; /* with max_new_tokens, whatever said how long it may become */
+    struct graft_generation_fields *fields;
+    struct graft_token_texts texts; /* for stop strings */
+    int32_t *stops;                 /* [n_stops]: ids that end it */
     size_t n_stops;
     int gives_logits; /* whoever added it wants to see them */
     int64_t most;     /* tokens that the model has positions for; 0: no limit */
@@ -37,8 +41,8 @@ struct graft_sequence {
     struct graft_sampler_state state;
 };
 
-/* A sequence of this prompt, whose images stay the caller's; NULL if memory ran out. Draws differ by `generation->seed`
- * and `draws`. */
+/* A sequence of this prompt, whose images stay the caller's, while everything else is copied; NULL if memory ran out.
+ * Draws differ by `generation->seed` and `draws`. */
 struct graft_sequence *graft_sequence_create(const struct graft_ids_view *prompt,
                                              const struct graft_generation *generation, const int32_t *stops,
                                              size_t n_stops, size_t draws);
@@ -50,9 +54,12 @@ int graft_sequence_reserve(struct graft_sequence *sequence, size_t more, struct 
 /* How many tokens it may still get. */
 size_t graft_sequence_left(const struct graft_sequence *sequence);
 
-/* Adds the next token. Returns why the sequence ends with it, as in graft/host/sequences.h; 0: it goes on. There is
+/* What is to be known of it when its next token is chosen. */
+struct graft_choice graft_sequence_choice(const struct graft_sequence *sequence);
+
+/* Adds the next token. `*end` is why the sequence ends with it, as in graft/host/sequences.h; 0: it goes on. There is
  * room. */
-int32_t graft_sequence_append(struct graft_sequence *sequence, int32_t id);
+int graft_sequence_append(struct graft_sequence *sequence, int32_t id, int32_t *end, struct graft_error *error);
 
 /* How many of the first ids of both are the same, at most `most`. */
 size_t graft_sequence_alike(const struct graft_sequence *a, const struct graft_sequence *b, size_t most);

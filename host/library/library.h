@@ -49,6 +49,7 @@ struct graft_model {
     const char *unset;               /* without weights: the first parameter that has no initial value; or NULL */
     int64_t vocab_size;
     struct graft_generation_settings generation;
+    struct graft_tokenizer *tokenizer; /* for stop strings; NULL until there are any */
     struct graft_model_encoding encoding;
     const struct graft_implementation *attention; /* in force; of the tree's snapshot */
     const struct graft_implementation *experts;
@@ -129,8 +130,17 @@ int graft_model_find_adapters(const struct graft_model *model, const struct graf
 /* [any] How sequences of the model run, up to `slots` at once, without other limits. */
 struct graft_run_options graft_model_run_options(const struct graft_model *model, int32_t slots);
 
-/* [any] Whether these settings can be used; else GRAFT_ERROR_USAGE with the name of the field. */
-int graft_model_check_generation(const struct graft_generation *generation, struct graft_error *error);
+/* [any] Whether the ids in generation_config.json are of the model's vocabulary, where they have to be. */
+int graft_model_check_fields(const struct graft_model *model, struct graft_error *error);
+
+/* [any] The settings of the model directory with those over them that a program gives (NULL: none). What cannot be used
+ * is GRAFT_ERROR_USAGE with the name of the field. Lists stay where they are. */
+int graft_model_choose_generation(const struct graft_model *model, const struct graft_generation *given,
+                                  struct graft_generation *generation, struct graft_error *error);
+
+/* [load] What tokens stand for, if these settings have stop strings. It goes with the model. */
+int graft_model_token_texts(struct graft_model *model, const struct graft_generation *generation,
+                            struct graft_token_texts *texts, struct graft_error *error);
 
 /* [load] How the model directory says that images, or videos, are prepared; checked against the model. */
 int graft_model_read_processor(const struct graft_model *model, int32_t is_video, struct graft_processor_config *config,

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "config/quantization.h"
 #include "graft/causal_lm.h"
+#include "graft/host/tokenizer.h"
 #include "library/facts.h"
 #include "library/library.h"
 #include "library/patch_file.h"
@@ -150,6 +151,9 @@ static int open_model(struct graft_model *model, struct graft_library *library,
         status = read_vocab_size(model, error);
     }
     if (status == GRAFT_OK) {
+        status = graft_model_check_fields(model, error);
+    }
+    if (status == GRAFT_OK) {
         const struct graft_plan_options wanted = {
             .base_model_prefix = graft_family_prefix(model->family.family),
             .ignored_tensors = model->family.family->ignored_tensors,
@@ -274,6 +278,8 @@ void graft_model_free(struct graft_model *model) {
         graft_model_lists_finish(&model->lists);
         graft_checkpoint_close(model->checkpoint);
         graft_adapters_finish(&model->adapters);
+        graft_generation_settings_finish(&model->generation);
+        graft_tokenizer_free(model->tokenizer);
         graft_model_config_free(model->config);
         for (size_t i = 0; i < model->n_notes; i++) {
             graft_free(model->notes[i]);

@@ -74,46 +74,23 @@ static int request_init(struct request *request, const struct graft_model *model
     return status == GRAFT_OK ? graft_model_find_adapters(model, prompts, n, request->adapters, error) : status;
 }
 
-void graft_model_generation(const struct graft_model *model, struct graft_generation *generation) {
-    graft_struct_copy(generation, generation->struct_size, &model->generation.generation);
-}
-
-int graft_model_check_generation(const struct graft_generation *generation, struct graft_error *error) {
-    int status = graft_check_given(generation, GRAFT_GENERATION_SIZE_1_0, "struct graft_generation", error);
-    const char *wrong = NULL;
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    if (generation->max_new_tokens < 0) {
-        wrong = "max_new_tokens";
-    } else if (!(generation->temperature > 0.0)) {
-        wrong = "temperature";
-    } else if (generation->top_k < 0) {
-        wrong = "top_k";
-    } else if (!(generation->top_p > 0.0 && generation->top_p <= 1.0)) {
-        wrong = "top_p";
-    } else if (!(generation->repetition_penalty > 0.0)) {
-        wrong = "repetition_penalty";
-    } else if (generation->speculate < 0) {
-        wrong = "speculate";
-    }
-    return wrong == NULL ? GRAFT_OK : graft_error_set(error, GRAFT_ERROR_USAGE, wrong, "out of range");
-}
-
 int graft_model_generate_tokens(struct graft_model *model, const struct graft_prompt *prompts, size_t n,
                                 const struct graft_generation *generation, graft_generated_function on_token,
                                 void *data, struct graft_error *error) {
     struct graft_generation_settings settings = model->generation;
+    struct graft_token_texts texts;
     struct request request;
     int status = request_init(&request, model, prompts, n, error);
-    if (status == GRAFT_OK && generation != NULL) {
-        graft_struct_copy(&settings.generation, sizeof settings.generation, generation);
-        status = graft_model_check_generation(&settings.generation, error);
+    if (status == GRAFT_OK) {
+        status = graft_model_choose_generation(model, generation, &settings.generation, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_model_token_texts(model, &settings.generation, &texts, error);
     }
     if (status == GRAFT_OK) {
         const struct graft_run_options options = graft_model_run_options(model, (int32_t)n);
-        status = graft_generate(request.session, &options, request.views, request.adapters, n, &settings, on_token,
-                                data, error);
+        status = graft_generate(request.session, &options, request.views, request.adapters, n, &settings, &texts,
+                                on_token, data, error);
     }
     request_finish(&request);
     return status;

@@ -13,7 +13,7 @@
 enum { DEFAULT_RUNNING = 64, DEFAULT_PIECE = 512, LEAST_PIECE = 64 };
 
 struct graft_sequences {
-    const struct graft_model *model;
+    struct graft_model *model;
     struct graft_session *session;
     struct graft_run *run;
     struct graft_sequence_token *tokens; /* [n] of the last step */
@@ -136,7 +136,7 @@ void graft_sequences_free(struct graft_sequences *sequences) {
 static int gather_stops(const struct graft_model *model, const struct graft_generation *generation,
                         const struct graft_sequence_options *options, struct graft_ids *stops) {
     if (!generation->ignore_eos) {
-        graft_ids_append(stops, model->generation.eos, (size_t)model->generation.n_eos);
+        graft_ids_append(stops, model->generation.eos.ids, model->generation.eos.n);
     }
     if (options != NULL && options->n_stop_ids > 0) {
         graft_ids_append(stops, options->stop_ids, options->n_stop_ids);
@@ -146,16 +146,11 @@ static int gather_stops(const struct graft_model *model, const struct graft_gene
 
 static int read_generation(const struct graft_model *model, const struct graft_sequence_options *options,
                            struct graft_generation *generation, struct graft_error *error) {
-    *generation = model->generation.generation;
     int status = graft_check_given(options, GRAFT_SEQUENCE_OPTIONS_SIZE_1_0, "struct graft_sequence_options", error);
     if (status != GRAFT_OK) {
         return status;
     }
-    const struct graft_generation *given = options != NULL ? options->generation : NULL;
-    status = graft_model_check_generation(given != NULL ? given : generation, error);
-    if (status == GRAFT_OK && given != NULL) {
-        graft_struct_copy(generation, sizeof *generation, given);
-    }
+    status = graft_model_choose_generation(model, options != NULL ? options->generation : NULL, generation, error);
     return status == GRAFT_OK && generation->max_new_tokens == 0
                ? graft_error_set(error, GRAFT_ERROR_USAGE, "max_new_tokens", "out of range")
                : status;
@@ -167,6 +162,7 @@ static int add(struct graft_sequences *sequences, const struct graft_prompt *pro
     const struct graft_ids_view view = {prompt->ids, prompt->count, prompt->images, prompt->n_images};
     struct graft_ids stops = {0};
     struct graft_sequence *sequence = NULL;
+    int status;
     if (gather_stops(sequences->model, generation, options, &stops) == 0) {
         sequence = graft_sequence_create(&view, generation, stops.ids, stops.n, 0);
     }
@@ -174,8 +170,11 @@ static int add(struct graft_sequences *sequences, const struct graft_prompt *pro
     if (sequence == NULL) {
         return graft_fail_memory(error, sequences->model->directory);
     }
+    status = graft_model_token_texts(sequences->model, generation, &sequence->texts, error);
     sequence->gives_logits = options != NULL && options->gives_logits;
-    int status = graft_model_find_adapters(sequences->model, prompt, 1, &sequence->adapter, error);
+    if (status == GRAFT_OK) {
+        status = graft_model_find_adapters(sequences->model, prompt, 1, &sequence->adapter, error);
+    }
     if (status == GRAFT_OK) {
         status = graft_run_add(sequences->run, sequence, error);
     }

@@ -39,7 +39,7 @@ sed -i 's/\[64,112\]/[112,64]/' "$scratch/turned/model.safetensors"
 cmp -s "$model/model.safetensors" "$scratch/turned/model.safetensors" && fail "no shape was turned"
 # shellcheck disable=SC2086 # words
 {
-    unlike "the options of rank 1 are not those of rank 0: --speculate is 3, on rank 0 0" $one --speculate 3 --model "$model"
+    unlike "the options of rank 1 are not those of rank 0: --speculate is 3, on rank 0 not given" $one --speculate 3 --model "$model"
     unlike "the plugins of rank 1 are not those of rank 0: fused_qkv is version" \
         "$host" --plugins-dir "$scratch/plugins" $ask --model "$model"
     unlike "the fields of config.json of rank 1 are not those of rank 0: rms_norm_eps is 0.5, on rank 0 " \

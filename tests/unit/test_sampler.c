@@ -27,7 +27,8 @@ static int32_t pick(const float *logits, int64_t n, double penalty, const int32_
     struct graft_sampler_state state = {0};
     struct graft_sampler *sampler;
     assert_int_equal(graft_sampler_create(n, &sampler, NULL), GRAFT_OK);
-    int32_t id = graft_sampler_pick(sampler, &generation, logits, history, seen, &state);
+    const struct graft_choice choice = {.generation = &generation, .ids = history, .count = seen, .longest = SIZE_MAX};
+    int32_t id = graft_sampler_pick(sampler, &choice, logits, &state);
     graft_sampler_free(sampler);
     return id;
 }
@@ -95,11 +96,12 @@ static void count_draws(const struct graft_generation *generation, const float *
                         int *counts) {
     struct graft_sampler_state state;
     struct graft_sampler *sampler;
+    const struct graft_choice choice = {.generation = generation};
     graft_sampler_state_init(&state, 7, 0);
     memset(counts, 0, (size_t)n * sizeof *counts);
     assert_int_equal(graft_sampler_create(n, &sampler, NULL), GRAFT_OK);
     for (int i = 0; i < draws; i++) {
-        counts[graft_sampler_pick(sampler, generation, logits, NULL, 0, &state)]++;
+        counts[graft_sampler_pick(sampler, &choice, logits, &state)]++;
     }
     graft_sampler_free(sampler);
 }
@@ -289,11 +291,12 @@ static void check_sorted(const float *logits, int64_t k, double top_p) {
     for (int64_t i = 0; i < count; i++) {
         assert_int_equal(candidates[i].id, tokens[i].id);
     }
+    const struct graft_choice choice = {.generation = &generation};
     graft_sampler_state_init(&state, 11, 0);
     assert_int_equal(graft_sampler_create(MOST, &sampler, NULL), GRAFT_OK);
     for (int i = 0; i < DRAWS; i++) {
         int32_t wanted = plain_draw(&generation, tokens, count, uniform_of(&state));
-        assert_int_equal(graft_sampler_pick(sampler, &generation, logits, NULL, 0, &state), wanted);
+        assert_int_equal(graft_sampler_pick(sampler, &choice, logits, &state), wanted);
     }
     graft_sampler_free(sampler);
 }

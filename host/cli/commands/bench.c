@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `bench`: how fast a model loads, reads a prompt and generates, and how near that comes to what memory allows. */
 #include "cli/commands/bench.h"
+#include "cli/generation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,12 +44,7 @@ static int on_token(void *data, size_t sequence, int32_t id, int last, struct gr
 static int run_prompts(const struct graft_bench *bench, struct graft_model *model, struct graft_profile *profile,
                        struct timing *timing, const struct graft_prompt *prompts, int64_t new_tokens,
                        struct graft_error *error) {
-    struct graft_generation generation = {.struct_size = sizeof generation};
-    graft_model_generation(model, &generation);
-    generation.do_sample = 0;
-    generation.repetition_penalty = 1.0;
-    generation.ignore_eos = 1;
-    generation.max_new_tokens = new_tokens;
+    const struct graft_generation generation = graft_generation_plain(new_tokens);
     if (profile != NULL) {
         graft_profile_set_phase(profile, GRAFT_PHASE_PROMPT);
     }

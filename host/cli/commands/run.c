@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <time.h>
-
 #include "base/alloc.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/encode.h"
+#include "cli/generation.h"
 #include "cli/images.h"
 #include "cli/open_tokenizer.h"
 #include "cli/output.h"
@@ -82,47 +81,16 @@ static void printer_finish(struct printer *printer) {
     graft_free(printer->sequences);
 }
 
-/* A seed that differs from run to run. */
-static uint64_t any_seed(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-/* The model's defaults with the options over them. Any option of sampling asks for sampling, but temperature 0 never.
- */
-static void choose_generation(const struct graft_options *options, const struct graft_model *model,
-                              struct graft_generation *generation) {
-    graft_model_generation(model, generation);
-    generation->seed = options->seed >= 0 ? (uint64_t)options->seed : any_seed();
-    generation->speculate = options->speculate < INT32_MAX ? (int32_t)options->speculate : INT32_MAX;
-    if (options->max_new_tokens >= 0) {
-        generation->max_new_tokens = options->max_new_tokens;
-    }
-    if (options->repetition_penalty > 0.0) {
-        generation->repetition_penalty = options->repetition_penalty;
-    }
-    if (options->top_k >= 0) {
-        generation->do_sample = 1;
-        generation->top_k = options->top_k;
-    }
-    if (options->top_p > 0.0) {
-        generation->do_sample = 1;
-        generation->top_p = options->top_p;
-    }
-    if (options->temperature >= 0.0) {
-        generation->do_sample = options->temperature > 0.0;
-        generation->temperature = generation->do_sample ? options->temperature : 1.0;
-    }
-}
-
 static int generate(const struct graft_options *options, struct graft_model *model,
                     const struct graft_tokenizer *tokenizer, const struct graft_prompts *prompts,
                     struct graft_error *error) {
-    struct printer printer;
-    struct graft_generation generation = {.struct_size = sizeof generation};
-    choose_generation(options, model, &generation);
-    int status = printer_init(&printer, options->output_ids ? NULL : tokenizer, prompts->count, error);
+    struct printer printer = {0};
+    struct graft_generation generation;
+    struct graft_generation_fields *fields;
+    int status = graft_generation_choose(options, model, &generation, &fields, error);
+    if (status == GRAFT_OK) {
+        status = printer_init(&printer, options->output_ids ? NULL : tokenizer, prompts->count, error);
+    }
     if (status == GRAFT_OK) {
         status = graft_model_generate_tokens(model, prompts->prompts, prompts->count, &generation, on_token, &printer,
                                              error);
@@ -131,6 +99,7 @@ static int generate(const struct graft_options *options, struct graft_model *mod
         status = print_sequence(&printer, &printer.sequences[i], error);
     }
     printer_finish(&printer);
+    graft_generation_fields_free(fields);
     return status;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `verify`: the model with and without replacements, or two checkpoints, module by module and end to end. */
 #include "cli/commands/verify.h"
+#include "cli/generation.h"
 #include "cli/images.h"
 #include "cli/open_tokenizer.h"
 
@@ -70,13 +71,8 @@ static int on_token(void *data, size_t sequence, int32_t id, int last, struct gr
 /* What both models go on with. */
 static int compare_greedy(struct graft_verification *run, struct graft_error *error) {
     struct graft_error failure = graft_error_none();
-    struct graft_generation generation = {.struct_size = sizeof generation};
+    const struct graft_generation generation = graft_generation_plain(run->new_tokens);
     size_t n = run->prompts.count;
-    graft_model_generation(run->model, &generation);
-    generation.do_sample = 0;
-    generation.repetition_penalty = 1.0;
-    generation.ignore_eos = 1;
-    generation.max_new_tokens = run->new_tokens;
     run->ids = graft_alloc(n, sizeof *run->ids);
     run->original_ids = graft_alloc(n, sizeof *run->original_ids);
     if (run->ids == NULL || run->original_ids == NULL) {

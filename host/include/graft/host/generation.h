@@ -3,17 +3,48 @@
 #ifndef GRAFT_HOST_GENERATION_H
 #define GRAFT_HOST_GENERATION_H
 
+#include <stddef.h>
 #include <stdint.h>
+
+#include "graft/error.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* graft_model_generation fills it with a model's defaults; change what you want. */
+/* Some token ids. Never grows. */
+struct graft_id_list {
+    const int32_t *ids; /* [n] */
+    size_t n;           /* how many */
+};
+
+/* A sequence of tokens, and what is added to the score of its last one where the others are there. Never grows. */
+struct graft_sequence_bias {
+    const int32_t *ids; /* [n], at least one */
+    size_t n;           /* how many */
+    double bias;        /* finite */
+};
+
+/* early_stopping: when beam search ends. */
+enum {
+    GRAFT_EARLY_STOPPING_FALSE = 0, /* when no beam is likely to become better than the worst that is finished */
+    GRAFT_EARLY_STOPPING_TRUE = 1,  /* as soon as num_beams are finished */
+    GRAFT_EARLY_STOPPING_NEVER = 2  /* when no beam can become better than the worst that is finished */
+};
+
+/*
+ * graft_model_generation fills it with a model's defaults; change what you want. Members are named as in
+ * generation_config.json, and mean what they mean in transformers 5.23; docs/cli.md says in which order they take
+ * effect. 0, and a list of none, is "off" where nothing else is said.
+ *
+ * What members point to belongs to whoever set them: in what graft_model_generation filled in, to the model, as long as
+ * there is one; in what graft_generation_read filled in, to its `fields`. Functions that are given the struct read it
+ * until they return; graft_sequences_add copies everything.
+ */
 struct graft_generation {
     uint32_t struct_size;
     int32_t do_sample;         /* 0: take the token with the largest logit */
-    int64_t max_new_tokens;    /* per sequence; >= 0 */
+    int64_t max_new_tokens;    /* per sequence; >= 0; or -1: max_length decides */
     double temperature;        /* > 0: logits are divided by it */
     int64_t top_k;             /* only the k largest logits, and those equal to the k-th; 0: all */
     double top_p;              /* (0, 1]: only the most probable tokens that together reach this */
@@ -21,11 +52,73 @@ struct graft_generation {
     uint64_t seed;             /* the same seed, model and prompt give the same text */
     int32_t ignore_eos;        /* 1: always go on to max_new_tokens */
     /* Guesses this many tokens at most from what the sequence said before, and checks them in one forward (prompt
-     * look-up). Never changes what is generated; 0: off. */
+     * look-up). Never changes what is generated; 0: off. With beams and guidance nothing is guessed. */
     int32_t speculate;
+
+    /* How long, counted in tokens. */
+    int64_t max_length;     /* of prompt and new tokens, where max_new_tokens is -1; a prompt that long is an error */
+    int64_t min_length;     /* before prompt and new tokens are as many, none of the end-of-sequence ids is chosen */
+    int64_t min_new_tokens; /* likewise, of new tokens */
+
+    /* What may be said. */
+    struct graft_id_list suppress_tokens;            /* never */
+    struct graft_id_list begin_suppress_tokens;      /* not first */
+    const struct graft_id_list *bad_words_ids;       /* [n_bad_words_ids] sequences that are never completed */
+    size_t n_bad_words_ids;                          /* how many */
+    const struct graft_sequence_bias *sequence_bias; /* [n_sequence_bias] */
+    size_t n_sequence_bias;                          /* how many */
+    int64_t no_repeat_ngram_size;                    /* no sequence of so many tokens occurs twice, prompt included */
+    int64_t encoder_no_repeat_ngram_size;            /* nor one that the prompt has */
+    double encoder_repetition_penalty;        /* multiplies positive logits of the prompt's tokens; 0 and 1: off */
+    struct graft_id_list forced_bos_token_id; /* at most one: it follows a prompt of one token */
+    struct graft_id_list forced_eos_token_id; /* one of these is the last token that the length allows */
+    /* exponential_decay_length_penalty: behind so many new tokens, ... */
+    int64_t exponential_decay_start;
+    /* ... the scores of end-of-sequence ids grow by this to the power of how many more there are; 0 and 1: off. */
+    double exponential_decay_factor;
+    int32_t remove_invalid_values;   /* 1: NaN becomes 0, infinities the largest and smallest finite number */
+    int32_t renormalize_logits;      /* 1: scores become logarithms of probabilities in the end, which beams add up */
+    const char *const *stop_strings; /* [n_stop_strings] texts that end a sequence, with what is left of their token */
+    size_t n_stop_strings;           /* how many */
+
+    /* What is left to draw from; without do_sample they have no effect. */
+    double min_p;          /* tokens that are at least so probable, relative to the most probable one */
+    double typical_p;      /* (0, 1): those whose surprise is closest to the expected one, until they reach this */
+    double epsilon_cutoff; /* (0, 1): those that are at least so probable */
+    double eta_cutoff;     /* (0, 1): the same, less where the entropy is high */
+    double top_h;          /* (0, 1]: the most probable of 100 that together reach this part of their entropy */
+
+    /* Several ways at once. */
+    int64_t num_beams;            /* 0 and 1: no beams */
+    double length_penalty;        /* a finished beam's score is divided by its new tokens to the power of this */
+    int32_t early_stopping;       /* GRAFT_EARLY_STOPPING_... */
+    uint32_t reserved;            /* 0 */
+    int64_t num_return_sequences; /* results for each prompt: sampled, or the best beams; 0 and 1: one */
+
+    /* The logits move from what they are without the prompt (only its last token) to what they are with it, and so many
+     * times as far; 0 and 1: off. Not with beams. */
+    double guidance_scale;
+
+    /* What plugins offer by name (graft/logits_processor.h), in the order in which they run. */
+    const char *const *logits_processors; /* [n_logits_processors] */
+    size_t n_logits_processors;           /* how many */
 };
 
 #define GRAFT_GENERATION_SIZE_1_0 GRAFT_END_OF(struct graft_generation, speculate)
+
+/* What lists of a struct graft_generation point to. */
+struct graft_generation_fields;
+
+/* [any] Reads an object of fields as generation_config.json has them, `length` bytes of JSON, over `generation`, whose
+ * struct_size is this version's: fields that it does not have stay as they are. A maximum length in it takes the place
+ * of the other one (max_length, max_new_tokens). A field that is wrong, or asks for what is not done, is an error
+ * (GRAFT_ERROR_USAGE) that names it; `source` is where errors say that the text is from. `*fields`, which is NULL on
+ * failure, is the caller's, to be given to graft_generation_fields_free when `generation` is not used any more. */
+int graft_generation_read(const char *json, size_t length, const char *source, struct graft_generation *generation,
+                          struct graft_generation_fields **fields, struct graft_error *error);
+
+/* [any] Accepts NULL. */
+void graft_generation_fields_free(struct graft_generation_fields *fields);
 
 #ifdef __cplusplus
 }

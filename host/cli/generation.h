@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How to generate, by the options of the command line. */
+#ifndef GRAFT_CLI_GENERATION_H
+#define GRAFT_CLI_GENERATION_H
+
+#include "cli/options.h"
+#include "graft/host/generation.h"
+
+struct graft_model;
+
+/* The model's defaults with the options over them. Lists belong to the model and to `*fields`, which the caller frees
+ * with graft_generation_fields_free, also after an error (GRAFT_ERROR_USAGE, which names the option). */
+int graft_generation_choose(const struct graft_options *options, const struct graft_model *model,
+                            struct graft_generation *generation, struct graft_generation_fields **fields,
+                            struct graft_error *error);
+
+/* Greedy, `new_tokens` of them, whatever the model directory says: for measuring and comparing. */
+struct graft_generation graft_generation_plain(int64_t new_tokens);
+
+#endif

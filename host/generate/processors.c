@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "generate/processors.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* What a processor works on. */
+struct work {
+    const struct graft_choice *choice;
+    const struct graft_generation *generation;
+    float *scores;
+    int64_t vocab_size;
+    const struct graft_processor_room *room;
+};
+
+static int is_known(const struct work *work, int32_t id) {
+    return id >= 0 && id < work->vocab_size;
+}
+
+static void set(const struct work *work, const struct graft_id_list *ids, float score) {
+    for (size_t i = 0; i < ids->n; i++) {
+        if (is_known(work, ids->ids[i])) {
+            work->scores[ids->ids[i]] = score;
+        }
+    }
+}
+
+/* Whether the sequence ends in these `n` ids. */
+static int ends_in(const struct graft_choice *choice, const int32_t *ids, size_t n) {
+    return n <= choice->count && (n == 0 || memcmp(choice->ids + choice->count - n, ids, n * sizeof *ids) == 0);
+}
+
+/* --- Biases --- */
+
+/* Biases of single tokens stand for themselves, the last one of a token; those of sequences are added. */
+static void gather_bias(const struct work *work, const int32_t *ids, size_t n, float bias, int singles) {
+    const int32_t last = ids[n - 1];
+    if ((n == 1) != singles || !is_known(work, last)) {
+        return;
+    }
+    if (singles) {
+        work->room->bias[last] = bias;
+    } else if (ends_in(work->choice, ids, n - 1)) {
+        work->room->bias[last] += bias;
+    }
+}
+
+/* Adds what was gathered for a token, once. */
+static void spend_bias(const struct work *work, int32_t last) {
+    if (is_known(work, last) && work->room->bias[last] != 0.0F) {
+        work->scores[last] += work->room->bias[last];
+        work->room->bias[last] = 0.0F;
+    }
+}
+
+static void add_biases(const struct work *work) {
+    const struct graft_generation *generation = work->generation;
+    for (int singles = 1; singles >= 0; singles--) {
+        for (size_t i = 0; i < generation->n_sequence_bias; i++) {
+            const struct graft_sequence_bias *bias = &generation->sequence_bias[i];
+            gather_bias(work, bias->ids, bias->n, (float)bias->bias, singles);
+        }
+    }
+    for (size_t i = 0; i < generation->n_sequence_bias; i++) {
+        const struct graft_sequence_bias *bias = &generation->sequence_bias[i];
+        spend_bias(work, bias->ids[bias->n - 1]);
+    }
+}
+
+static int is_end(const struct work *work, int32_t id) {
+    for (size_t i = 0; i < work->choice->eos.n; i++) {
+        if (work->choice->eos.ids[i] == id) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* An end of sequence is no bad word, even if it is called one. */
+static void forbid_words(const struct work *work) {
+    for (size_t i = 0; i < work->generation->n_bad_words_ids; i++) {
+        const struct graft_id_list *word = &work->generation->bad_words_ids[i];
+        const int32_t last = word->ids[word->n - 1];
+        if (is_known(work, last) && ends_in(work->choice, word->ids, word->n - 1) &&
+            !(word->n == 1 && is_end(work, last))) {
+            work->scores[last] -= INFINITY;
+        }
+    }
+}
+
+/* --- Penalties --- */
+
+/* A token that occurs several times is punished once. */
+static void punish(const struct work *work, size_t n, double penalty) {
+    const int32_t *ids = work->choice->ids;
+    const float factor = (float)penalty;
+    for (size_t i = 0; i < n; i++) {
+        float *score = &work->scores[ids[i]];
+        if (!work->room->seen[ids[i]]) {
+            *score = *score < 0.0F ? *score * factor : *score / factor;
+        }
+        work->room->seen[ids[i]] = 1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        work->room->seen[ids[i]] = 0;
+    }
+}
+
+/* Whatever of the first `n` ids followed the last size - 1 of the sequence before. */
+static void forbid_repeats(const struct work *work, size_t n, int64_t size) {
+    const struct graft_choice *choice = work->choice;
+    const size_t before = (size_t)size - 1;
+    for (size_t i = before; choice->count >= before && i < n; i++) {
+        if (ends_in(choice, choice->ids + i - before, before)) {
+            work->scores[choice->ids[i]] = -INFINITY;
+        }
+    }
+}
+
+/* Makes ending more likely with each token behind the first ones. */
+static void decay(const struct work *work) {
+    const struct graft_choice *choice = work->choice;
+    const int64_t behind = (int64_t)(choice->count - choice->prompt) - work->generation->exponential_decay_start;
+    if (behind <= 0) {
+        return;
+    }
+    const float growth = (float)(pow(work->generation->exponential_decay_factor, (double)behind) - 1.0);
+    for (size_t i = 0; i < choice->eos.n; i++) {
+        float *score = is_known(work, choice->eos.ids[i]) ? &work->scores[choice->eos.ids[i]] : NULL;
+        if (score != NULL && isfinite(*score)) {
+            *score += fabsf(*score) * growth;
+        }
+    }
+}
+
+/* --- Lengths and single tokens --- */
+
+/* min_new_tokens goes before min_length. */
+static size_t shortest(const struct graft_choice *choice) {
+    const struct graft_generation *generation = choice->generation;
+    return generation->min_new_tokens > 0 ? choice->prompt + (size_t)generation->min_new_tokens
+                                          : (size_t)generation->min_length;
+}
+
+static void force(const struct work *work, const struct graft_id_list *ids) {
+    for (int64_t i = 0; i < work->vocab_size; i++) {
+        work->scores[i] = -INFINITY;
+    }
+    set(work, ids, 0.0F);
+}
+
+static void make_finite(const struct work *work) {
+    for (int64_t i = 0; i < work->vocab_size; i++) {
+        float *score = &work->scores[i];
+        if (isnan(*score)) {
+            *score = 0.0F;
+        } else if (isinf(*score)) {
+            *score = *score > 0.0F ? FLT_MAX : -FLT_MAX;
+        }
+    }
+}
+
+/* A token that is forced behind a prompt of one is not the first that is chosen. */
+static size_t first_choice(const struct graft_choice *choice) {
+    return choice->prompt + (choice->prompt <= 1 && choice->generation->forced_bos_token_id.n > 0);
+}
+
+static int is_number(double penalty) {
+    return penalty != 0.0 && penalty != 1.0;
+}
+
+int graft_processors_wanted(const struct graft_choice *choice) {
+    const struct graft_generation *generation = choice->generation;
+    return generation->repetition_penalty != 1.0 || is_number(generation->encoder_repetition_penalty) ||
+           generation->n_sequence_bias > 0 || generation->n_bad_words_ids > 0 || generation->no_repeat_ngram_size > 0 ||
+           generation->encoder_no_repeat_ngram_size > 0 || generation->min_length > 0 ||
+           generation->min_new_tokens > 0 || generation->forced_bos_token_id.n > 0 ||
+           generation->forced_eos_token_id.n > 0 || generation->remove_invalid_values ||
+           is_number(generation->exponential_decay_factor) || generation->suppress_tokens.n > 0 ||
+           generation->begin_suppress_tokens.n > 0;
+}
+
+static void run_penalties(const struct work *work) {
+    const struct graft_choice *choice = work->choice;
+    const struct graft_generation *generation = work->generation;
+    if (is_number(generation->encoder_repetition_penalty)) {
+        punish(work, choice->prompt, 1.0 / generation->encoder_repetition_penalty);
+    }
+    if (generation->repetition_penalty != 1.0) {
+        punish(work, choice->count, generation->repetition_penalty);
+    }
+    if (generation->no_repeat_ngram_size > 0) {
+        forbid_repeats(work, choice->count, generation->no_repeat_ngram_size);
+    }
+    if (generation->encoder_no_repeat_ngram_size > 0) {
+        forbid_repeats(work, choice->prompt, generation->encoder_no_repeat_ngram_size);
+    }
+}
+
+void graft_processors_run(const struct graft_choice *choice, float *scores, int64_t vocab_size,
+                          const struct graft_processor_room *room) {
+    const struct graft_generation *generation = choice->generation;
+    const struct work work = {choice, generation, scores, vocab_size, room};
+    add_biases(&work);
+    run_penalties(&work);
+    forbid_words(&work);
+    if (choice->count < shortest(choice)) {
+        set(&work, &choice->eos, -INFINITY);
+    }
+    if (generation->forced_bos_token_id.n > 0 && choice->count == 1) {
+        force(&work, &generation->forced_bos_token_id);
+    }
+    if (generation->forced_eos_token_id.n > 0 && choice->count + 1 == choice->longest) {
+        force(&work, &generation->forced_eos_token_id);
+    }
+    if (generation->remove_invalid_values) {
+        make_finite(&work);
+    }
+    if (is_number(generation->exponential_decay_factor)) {
+        decay(&work);
+    }
+    set(&work, &generation->suppress_tokens, -INFINITY);
+    if (choice->count == first_choice(choice)) {
+        set(&work, &generation->begin_suppress_tokens, -INFINITY);
+    }
+}
+
+void graft_log_softmax(float *scores, int64_t n) {
+    float largest = -INFINITY;
+    double sum = 0.0;
+    for (int64_t i = 0; i < n; i++) {
+        largest = scores[i] > largest ? scores[i] : largest;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        sum += exp((double)scores[i] - (double)largest);
+    }
+    const double total = (double)largest + log(sum);
+    for (int64_t i = 0; i < n; i++) {
+        scores[i] = (float)((double)scores[i] - total);
+    }
+}

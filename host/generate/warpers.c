@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "generate/warpers.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOP_H_TOKENS = 100 };
+
+/* Candidates under way. */
+struct pool {
+    const struct graft_generation *generation;
+    struct graft_candidate *candidates; /* [count] */
+    int64_t count;
+    int64_t least; /* that are kept */
+    struct graft_candidate *room;
+};
+
+void graft_warpers_weigh(struct graft_candidate *candidates, int64_t count) {
+    double total = 0.0;
+    for (int64_t i = 0; i < count; i++) {
+        candidates[i].probability = exp((double)candidates[i].logit - (double)candidates[0].logit);
+        total += candidates[i].probability;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        candidates[i].probability /= total;
+    }
+}
+
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* -p log p, summed up over the first `count`. */
+static double entropy(const struct graft_candidate *candidates, int64_t count) {
+    double sum = 0.0;
+    for (int64_t i = 0; i < count; i++) {
+        const double p = candidates[i].probability;
+        sum -= p > 0.0 ? p * log(p) : 0.0;
+    }
+    return sum;
+}
+
+/* The first `k`, and what equals the last of them. */
+static void keep_first(struct pool *pool, int64_t k) {
+    int64_t kept = smaller(k, pool->count);
+    while (kept < pool->count && pool->candidates[kept].logit == pool->candidates[kept - 1].logit) {
+        kept++;
+    }
+    pool->count = kept;
+}
+
+static void take_top_h(struct pool *pool) {
+    double sum = 0.0;
+    int64_t kept = 0;
+    pool->count = smaller(pool->count, TOP_H_TOKENS);
+    graft_warpers_weigh(pool->candidates, pool->count);
+    const double most = entropy(pool->candidates, pool->count) * pool->generation->top_h;
+    for (; kept < pool->count; kept++) {
+        sum += entropy(&pool->candidates[kept], 1);
+        if (!(pool->candidates[kept].probability > 0.0) || (sum > most && kept > 0)) {
+            break;
+        }
+    }
+    pool->count = kept > 0 ? kept : 1;
+}
+
+/* Drops the last ones, as long as they weigh no more together than top_p leaves out. */
+static void take_top_p(struct pool *pool) {
+    double cumulative = 0.0;
+    graft_warpers_weigh(pool->candidates, pool->count);
+    while (pool->count > pool->least) {
+        cumulative += pool->candidates[pool->count - 1].probability;
+        if (cumulative > 1.0 - pool->generation->top_p) {
+            break;
+        }
+        pool->count--;
+    }
+}
+
+static void drop_below(struct pool *pool, double probability) {
+    while (pool->count > pool->least && pool->candidates[pool->count - 1].probability < probability) {
+        pool->count--;
+    }
+}
+
+/* The same, and what equals the last that is to be kept stays. */
+static void drop_below_with_equals(struct pool *pool, double probability) {
+    const float last = pool->candidates[smaller(pool->least, pool->count) - 1].logit;
+    while (pool->count > pool->least && pool->candidates[pool->count - 1].probability < probability &&
+           pool->candidates[pool->count - 1].logit < last) {
+        pool->count--;
+    }
+}
+
+/* How far a candidate's surprise is from the one that is expected stands in `probability` while these are sorted. */
+static int by_distance(const void *a, const void *b) {
+    const struct graft_candidate *left = a;
+    const struct graft_candidate *right = b;
+    if (left->probability != right->probability) {
+        return left->probability < right->probability ? -1 : 1;
+    }
+    return left->id < right->id ? -1 : 1;
+}
+
+/* Turns probabilities into distances; of what is impossible it is infinite. */
+static void measure(struct pool *pool) {
+    const double expected = entropy(pool->candidates, pool->count);
+    for (int64_t i = 0; i < pool->count; i++) {
+        const double p = pool->candidates[i].probability;
+        pool->candidates[i].probability = p > 0.0 ? fabs(-log(p) - expected) : (double)INFINITY;
+    }
+}
+
+/* The candidates in the order of their distances, up to where they reach typical_p; then in the usual order again. */
+static void take_typical(struct pool *pool) {
+    const size_t size = sizeof *pool->room;
+    struct graft_candidate *sorted = pool->room;
+    double total = 0.0, cumulative = 0.0;
+    graft_warpers_weigh(pool->candidates, pool->count);
+    measure(pool);
+    memcpy(sorted, pool->candidates, (size_t)pool->count * size);
+    qsort(sorted, (size_t)pool->count, size, by_distance);
+    const double largest = (double)pool->candidates[0].logit;
+    for (int64_t i = 0; i < pool->count; i++) {
+        total += exp((double)sorted[i].logit - largest);
+    }
+    int64_t last = 0;
+    while (last < pool->count - 1) {
+        cumulative += exp((double)sorted[last].logit - largest) / total;
+        if (cumulative >= pool->generation->typical_p) {
+            break;
+        }
+        last++;
+    }
+    double farthest = sorted[last].probability;
+    if (pool->least > 1) {
+        const double least = sorted[smaller(pool->least, pool->count) - 1].probability;
+        farthest = farthest > least ? farthest : least;
+    }
+    int64_t kept = 0;
+    for (int64_t i = 0; i < pool->count; i++) {
+        if (pool->candidates[i].probability <= farthest) {
+            pool->candidates[kept++] = pool->candidates[i];
+        }
+    }
+    pool->count = kept;
+}
+
+static void take_eta(struct pool *pool) {
+    const double epsilon = pool->generation->eta_cutoff;
+    graft_warpers_weigh(pool->candidates, pool->count);
+    const double eta = sqrt(epsilon) * exp(-entropy(pool->candidates, pool->count));
+    drop_below_with_equals(pool, epsilon < eta ? epsilon : eta);
+}
+
+static int is_cut(double part) {
+    return part > 0.0 && part < 1.0;
+}
+
+int graft_warpers_are_few(const struct graft_generation *generation, int64_t n) {
+    return (generation->top_k <= 0 || generation->top_k >= n) && generation->top_h == 0.0 && generation->min_p == 0.0 &&
+           !is_cut(generation->typical_p) && !is_cut(generation->epsilon_cutoff) && !is_cut(generation->eta_cutoff);
+}
+
+/* How many of the largest scores are looked at. */
+static int64_t most_wanted(const struct graft_generation *generation, int64_t n, int64_t least) {
+    int64_t k = generation->top_k > 0 ? smaller(generation->top_k > least ? generation->top_k : least, n) : n;
+    return generation->top_h > 0.0 ? smaller(n, TOP_H_TOKENS) : k;
+}
+
+int64_t graft_warpers_run(const struct graft_generation *generation, const float *scores, int64_t n, int64_t least,
+                          struct graft_candidate *candidates, struct graft_candidate *room) {
+    const int64_t k = most_wanted(generation, n, least);
+    struct pool pool = {generation, candidates, graft_candidates_take(scores, n, k, candidates, room), least, room};
+    for (int64_t i = 0; i < pool.count; i++) {
+        candidates[i].logit /= (float)generation->temperature;
+    }
+    if (generation->top_h > 0.0) {
+        take_top_h(&pool);
+    }
+    if (generation->top_k > 0) {
+        keep_first(&pool, generation->top_k > least ? generation->top_k : least);
+    }
+    if (generation->top_p < 1.0) {
+        take_top_p(&pool);
+    }
+    if (generation->min_p > 0.0) {
+        graft_warpers_weigh(candidates, pool.count);
+        drop_below(&pool, generation->min_p * candidates[0].probability);
+    }
+    if (is_cut(generation->typical_p)) {
+        take_typical(&pool);
+    }
+    if (is_cut(generation->epsilon_cutoff)) {
+        graft_warpers_weigh(candidates, pool.count);
+        drop_below_with_equals(&pool, generation->epsilon_cutoff);
+    }
+    if (is_cut(generation->eta_cutoff)) {
+        take_eta(&pool);
+    }
+    return pool.count;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a model generates: what its directory says, and what a program asks for. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "config/config.h"
+#include "generate/fields.h"
+#include "library/library.h"
+
+void graft_model_generation(const struct graft_model *model, struct graft_generation *generation) {
+    graft_struct_copy(generation, generation->struct_size, &model->generation.generation);
+}
+
+/* Over a copy that has all members; what the program's struct has no room for, it does not know. */
+static int read_over(const struct graft_config *document, struct graft_generation *generation,
+                     struct graft_generation_fields *owner, struct graft_error *error) {
+    struct graft_generation all;
+    const uint32_t size = generation->struct_size;
+    graft_struct_copy(&all, sizeof all, generation);
+    int status = graft_generation_read_fields(document, &all, owner, error);
+    if (status == GRAFT_OK) {
+        memcpy(generation, &all, size < sizeof all ? size : sizeof all);
+        generation->struct_size = size;
+    }
+    return status;
+}
+
+int graft_generation_read(const char *json, size_t length, const char *source, struct graft_generation *generation,
+                          struct graft_generation_fields **fields, struct graft_error *error) {
+    graft_json *document = NULL;
+    int status = graft_check_given(generation, GRAFT_END_OF(struct graft_generation, n_logits_processors),
+                                   "struct graft_generation", error);
+    *fields = NULL;
+    if (status == GRAFT_OK) {
+        status = graft_json_parse(json, length, source, &document, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_config_check_document(document, source, error);
+    }
+    if (status == GRAFT_OK) {
+        const struct graft_config view = graft_config_view(document, source);
+        *fields = graft_generation_fields_create();
+        status = *fields != NULL ? read_over(&view, generation, *fields, error) : graft_fail_memory(error, source);
+    }
+    graft_json_free(document);
+    if (status != GRAFT_OK) {
+        graft_generation_fields_free(*fields);
+        *fields = NULL;
+    }
+    if (status == GRAFT_ERROR_MODEL && error != NULL) {
+        error->code = GRAFT_ERROR_USAGE;
+    }
+    return status == GRAFT_ERROR_MODEL ? GRAFT_ERROR_USAGE : status;
+}
+
+/* The name of a field that is out of its range; NULL: none is. */
+static const char *find_wrong(const struct graft_generation *generation) {
+    const struct {
+        const char *name;
+        int is_right;
+    } ranges[] = {
+        {"max_new_tokens", generation->max_new_tokens >= -1},
+        {"max_length", generation->max_new_tokens >= 0 ? generation->max_length >= 0 : generation->max_length > 0},
+        {"min_length", generation->min_length >= 0},
+        {"min_new_tokens", generation->min_new_tokens >= 0},
+        {"temperature", generation->temperature > 0.0},
+        {"top_k", generation->top_k >= 0},
+        {"top_p", generation->top_p > 0.0 && generation->top_p <= 1.0},
+        {"min_p", generation->min_p >= 0.0 && generation->min_p <= 1.0},
+        {"typical_p", generation->typical_p >= 0.0},
+        {"epsilon_cutoff", generation->epsilon_cutoff >= 0.0},
+        {"eta_cutoff", generation->eta_cutoff >= 0.0},
+        {"top_h", generation->top_h >= 0.0 && generation->top_h <= 1.0},
+        {"repetition_penalty", generation->repetition_penalty > 0.0},
+        {"encoder_repetition_penalty", generation->encoder_repetition_penalty >= 0.0},
+        {"no_repeat_ngram_size", generation->no_repeat_ngram_size >= 0},
+        {"encoder_no_repeat_ngram_size", generation->encoder_no_repeat_ngram_size >= 0},
+        {"exponential_decay_start", generation->exponential_decay_start >= 0},
+        {"exponential_decay_factor", generation->exponential_decay_factor >= 0.0},
+        {"num_beams", generation->num_beams >= 0},
+        {"early_stopping", generation->early_stopping >= 0 && generation->early_stopping <= GRAFT_EARLY_STOPPING_NEVER},
+        {"reserved", generation->reserved == 0},
+        {"num_return_sequences", generation->num_return_sequences >= 0},
+        {"forced_bos_token_id", generation->forced_bos_token_id.n <= 1},
+        {"speculate", generation->speculate >= 0},
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        if (!ranges[i].is_right) {
+            return ranges[i].name;
+        }
+    }
+    return NULL;
+}
+
+static int check_ids(const char *name, const int32_t *ids, size_t n, int64_t vocab_size, struct graft_error *error) {
+    for (size_t i = 0; i < n; i++) {
+        if (ids[i] < 0 || ids[i] >= vocab_size) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, name,
+                                   "token id %ld is outside the model's vocabulary of %lld", (long)ids[i],
+                                   (long long)vocab_size);
+        }
+    }
+    return GRAFT_OK;
+}
+
+/* Where the reference has no use for an id that the model does not have, it is an error; elsewhere it does nothing. */
+static int check_lists(const struct graft_generation *generation, int64_t vocab_size, struct graft_error *error) {
+    const struct graft_id_list *bos = &generation->forced_bos_token_id;
+    const struct graft_id_list *eos = &generation->forced_eos_token_id;
+    int status = check_ids("forced_bos_token_id", bos->ids, bos->n, vocab_size, error);
+    if (status == GRAFT_OK) {
+        status = check_ids("forced_eos_token_id", eos->ids, eos->n, vocab_size, error);
+    }
+    for (size_t i = 0; i < generation->n_bad_words_ids && status == GRAFT_OK; i++) {
+        const struct graft_id_list *word = &generation->bad_words_ids[i];
+        status = word->n > 0 ? check_ids("bad_words_ids", word->ids, word->n, vocab_size, error)
+                             : graft_error_set(error, GRAFT_ERROR_USAGE, "bad_words_ids", "sequence %zu is empty", i);
+    }
+    for (size_t i = 0; i < generation->n_sequence_bias && status == GRAFT_OK; i++) {
+        const struct graft_sequence_bias *bias = &generation->sequence_bias[i];
+        status = bias->n > 0 ? check_ids("sequence_bias", bias->ids, bias->n, vocab_size, error)
+                             : graft_error_set(error, GRAFT_ERROR_USAGE, "sequence_bias", "sequence %zu is empty", i);
+    }
+    return status;
+}
+
+static int check_done(const struct graft_generation *generation, struct graft_error *error) {
+    const char *name = generation->num_beams > 1                                                ? "num_beams"
+                       : generation->num_return_sequences > 1                                   ? "num_return_sequences"
+                       : generation->guidance_scale != 0.0 && generation->guidance_scale != 1.0 ? "guidance_scale"
+                       : generation->n_logits_processors > 0                                    ? "logits_processors"
+                                                                                                : NULL;
+    return name != NULL ? graft_error_set(error, GRAFT_ERROR_USAGE, name, "is not done yet") : GRAFT_OK;
+}
+
+int graft_model_check_fields(const struct graft_model *model, struct graft_error *error) {
+    struct graft_error found = graft_error_none();
+    if (model->encoding.task != GRAFT_TASK_CAUSAL_LM) {
+        return GRAFT_OK;
+    }
+    int status = check_lists(&model->generation.generation, model->vocab_size, &found);
+    return status == GRAFT_OK ? GRAFT_OK
+                              : graft_error_set(error, GRAFT_ERROR_MODEL, model->generation.file, "%s: %s",
+                                                found.source, found.message);
+}
+
+/* A program that was built before some members were there leaves them as the directory says. */
+static void put_over(struct graft_generation *generation, const struct graft_generation *given) {
+    size_t size = given->struct_size < sizeof *generation ? given->struct_size : sizeof *generation;
+    memcpy(generation, given, size);
+    generation->struct_size = sizeof *generation;
+}
+
+int graft_model_choose_generation(const struct graft_model *model, const struct graft_generation *given,
+                                  struct graft_generation *generation, struct graft_error *error) {
+    *generation = model->generation.generation;
+    int status = graft_check_given(given, GRAFT_GENERATION_SIZE_1_0, "struct graft_generation", error);
+    if (status == GRAFT_OK && given != NULL) {
+        put_over(generation, given);
+    }
+    const char *wrong = status == GRAFT_OK ? find_wrong(generation) : NULL;
+    if (wrong != NULL) {
+        status = graft_error_set(error, GRAFT_ERROR_USAGE, wrong, "out of range");
+    }
+    if (status == GRAFT_OK) {
+        status = check_lists(generation, model->vocab_size, error);
+    }
+    return status == GRAFT_OK ? check_done(generation, error) : status;
+}

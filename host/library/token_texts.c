@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What tokens of a model stand for, for the texts that end a sequence. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "graft/host/tokenizer.h"
+#include "library/library.h"
+#include "tokenizer/byte_alphabet.h"
+#include "tokenizer/utf8.h"
+
+static const char before[] = "abcdef"; /* a token behind this is in the middle of a text */
+static const char unknown[] = "\xEF\xBF\xBD";
+
+/* "<0x0A>" is a byte, and so is a character of the alphabet of byte-level models; each is decoded to U+FFFD where it is
+ * a part of a character. */
+static void add_bytes(const char *token, size_t length, struct graft_text *text) {
+    unsigned byte;
+    char end;
+    if (length == 6 && sscanf(token, "<0x%2x%c", &byte, &end) == 2 && end == '>') {
+        graft_text_add(text, (const char[]){(char)byte}, 1);
+        return;
+    }
+    for (size_t at = 0; at < length;) {
+        uint32_t code;
+        const size_t size = graft_utf8_read(token + at, &code);
+        const int value = graft_byte_from_character(code);
+        graft_text_add(text, value >= 0 ? (const char[]){(char)value} : token + at, value >= 0 ? 1 : size);
+        at += size;
+    }
+}
+
+static int add_text(const void *data, int32_t id, struct graft_text *text, struct graft_error *error) {
+    const struct graft_model *model = data;
+    const struct graft_tokenizer *tokenizer = model->tokenizer;
+    size_t length = 0;
+    const char *token = graft_tokenizer_token(tokenizer, id, &length);
+    struct graft_text decoded = {0};
+    struct graft_ids ids = {0};
+    if (token == NULL) {
+        return GRAFT_OK;
+    }
+    int status = graft_tokenizer_encode(tokenizer, before, sizeof before - 1, 0, &ids, error);
+    graft_ids_add(&ids, id);
+    if (status == GRAFT_OK) {
+        status = ids.failed ? graft_fail_memory(error, model->directory)
+                            : graft_tokenizer_decode(tokenizer, ids.ids, ids.n, 0, &decoded, error);
+    }
+    const char *found = status == GRAFT_OK && decoded.bytes != NULL ? strstr(decoded.bytes, before) : NULL;
+    const char *rest = found != NULL ? found + sizeof before - 1 : token;
+    if (status == GRAFT_OK && strstr(rest, unknown) != NULL) {
+        add_bytes(token, length, text);
+    } else if (status == GRAFT_OK) {
+        graft_text_add(text, rest, strlen(rest));
+    }
+    graft_ids_free(&ids);
+    graft_text_free(&decoded);
+    return status;
+}
+
+int graft_model_token_texts(struct graft_model *model, const struct graft_generation *generation,
+                            struct graft_token_texts *texts, struct graft_error *error) {
+    *texts = (struct graft_token_texts){add_text, model};
+    if (generation->n_stop_strings == 0 || model->tokenizer != NULL) {
+        return GRAFT_OK;
+    }
+    return graft_tokenizer_load(model->directory, &model->tokenizer, error);
+}
