@@ -101,18 +101,19 @@ static int run(struct graft_options *options, struct graft_error *error) {
     if (options->command == GRAFT_COMMAND_TRY) {
         return graft_command_try(options, error);
     }
-    int status = graft_setup_find_models(options, error);
-    if (status == GRAFT_OK && options->command == GRAFT_COMMAND_VALIDATE) {
-        return graft_command_validate(options, error);
+    if (options->command == GRAFT_COMMAND_VALIDATE) {
+        int found = graft_setup_find_models(options, error);
+        return found == GRAFT_OK ? graft_command_validate(options, error) : found;
     }
-    if (status == GRAFT_OK) {
-        status = graft_setup_process(options, error);
-    }
+    int status = graft_setup_process(options, error);
     if (status == GRAFT_OK) {
         status = graft_lock_read(options, error);
     }
     if (status == GRAFT_OK) {
         status = graft_setup_parallel(options, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_setup_find_models(options, error);
     }
     if (status == GRAFT_OK && graft_parallel_get()->rank == 0) { /* which reads prompts for all */
         status = graft_standard_input_take(options, error);

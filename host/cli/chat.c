@@ -56,6 +56,14 @@ static int find_template(const char *directory, char **text, struct graft_error 
     return status;
 }
 
+int graft_chat_has_template(const char *directory) {
+    struct graft_error error = graft_error_none();
+    char *text = NULL;
+    int has = find_template(directory, &text, &error) == GRAFT_OK && text != NULL;
+    graft_free(text);
+    return has;
+}
+
 /* The turn of the system that the template writes out, if there is one: text without expressions between its marks. */
 static size_t default_system(const char *template, const char **begin) {
     *begin = strstr(template, system_turn);

@@ -7,7 +7,10 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/chat.h"
+#include "cli/output.h"
 #include "cli/program.h"
+#include "cli/report/printer.h"
 
 struct translation {
     const char *library;
@@ -126,6 +129,21 @@ void graft_hint_translate(struct graft_error *error) {
     translate(error->source, sizeof error->source, sources, sizeof sources / sizeof sources[0]);
     translate(error->hint, sizeof error->hint, hints, sizeof hints / sizeof hints[0]);
     translate_conversion(error);
+}
+
+void graft_hint_chat(const struct graft_printer *printer) {
+    const char *directory = graft_model_plan(printer->model)->directory;
+    for (size_t i = 0; i < printer->n; i++) {
+        const struct graft_printed *printed = &printer->sequences[i];
+        if (printed->ids.n == 1 && printed->end == GRAFT_SEQUENCE_STOPPED && graft_chat_has_template(directory)) {
+            graft_output_line(stderr,
+                              "%s: the answer to prompt %zu ended at once; the model has a chat template: write the "
+                              "prompt as it does (in Python: tokenizer.apply_chat_template(messages, tokenize=False, "
+                              "add_generation_prompt=True)), with --no-special-tokens",
+                              graft_program_name(), i / printer->per_prompt + 1);
+            return;
+        }
+    }
 }
 
 const char *graft_hint_for_note(const char *note) {

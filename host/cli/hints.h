@@ -14,6 +14,10 @@ int graft_hint_is_convertible(const char *path);
 /* Hints at the command that converts the weights of this file, or directory, to safetensors. */
 void graft_hint_convert(const char *path, struct graft_error *error);
 
+/* On stderr: that a model with a chat template ended its answer to a prompt at once. */
+struct graft_printer;
+void graft_hint_chat(const struct graft_printer *printer);
+
 /* What to add to a note: "", or " with --plugins". */
 const char *graft_hint_for_note(const char *note);
 

@@ -124,6 +124,8 @@ static const struct spec specs[] = {
     {"trace", TEXT, offsetof(struct graft_options, trace), RUN | PERPLEXITY},
     {"check-finite", FLAG, offsetof(struct graft_options, check_finite), RUN | PERPLEXITY},
     {"output-ids", FLAG, offsetof(struct graft_options, output_ids), RUN},
+    {"keep-special-tokens", FLAG, offsetof(struct graft_options, keep_special_tokens), RUN},
+    {"logprobs", NUMBER, offsetof(struct graft_options, logprobs), RUN},
     {"no-special-tokens", FLAG, offsetof(struct graft_options, no_special_tokens), PROMPT | TOKENIZE},
     {"against", TEXT, offsetof(struct graft_options, against), VERIFY},
     {"tolerance", FRACTION, offsetof(struct graft_options, tolerance), VERIFY},
@@ -379,6 +381,12 @@ static int check_values(const struct graft_options *options, struct graft_error 
     if (options->diff != NULL && options->json) {
         return usage(error, "use only one of them: a comparison is text", "--diff and --json");
     }
+    if (options->logprobs >= 0 && !options->json) {
+        return usage(error, "needs --json", "--logprobs");
+    }
+    if (options->logprobs > GRAFT_MAX_LOGPROBS) {
+        return usage(error, "expected at most 1000", "--logprobs");
+    }
     if (options->top_p == 0.0 || options->top_p > 1.0) {
         return usage(error, "expected more than 0 and at most 1", "--top-p");
     }
@@ -478,6 +486,7 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
         .temperature = -1.0,
         .top_p = -1.0,
         .repetition_penalty = -1.0,
+        .logprobs = -1,
         .top_k = -1,
         .seed = -1,
         .speculate = -1,

@@ -36,6 +36,8 @@ struct graft_named_strings {
     struct graft_strings names;
 };
 
+enum { GRAFT_MAX_LOGPROBS = 1000 };
+
 struct graft_lock;
 
 struct graft_options {
@@ -104,6 +106,8 @@ struct graft_options {
     const char *trace; /* a file; or NULL */
     int check_finite;
     int output_ids;
+    int keep_special_tokens;
+    int64_t logprobs; /* how many of the most probable tokens are told; -1: no probabilities at all */
     int no_special_tokens;
 
     const char *against;   /* this and the following: for `verify`; NULL: the model without replacements */
