@@ -87,6 +87,19 @@ static int note_idle_names(struct graft_model *model, const struct graft_adapter
     return status;
 }
 
+/* Rows of single tokens, of which a module has some at least. */
+static int note_idle_tokens(struct graft_model *model, const struct graft_adapter *adapter, struct graft_error *error) {
+    static const char field[] = "trainable_token_indices";
+    const struct graft_config *config = &model->config->view;
+    char path[GRAFT_ADAPTER_NAME + 40];
+    (void)snprintf(path, sizeof path, "adapter.%s.%s", adapter->name, field);
+    return config->size(config->data, path) == 0 || has_tensor_of(adapter, "token_adapter", strlen("token_adapter"))
+               ? GRAFT_OK
+               : add(model,
+                     graft_format("adapter %s: %s names tokens, for which it has no tensors", adapter->name, field),
+                     error);
+}
+
 /* What PEFT was asked to adapt, and did not save. It starts such modules without effect, so it is no error. */
 static int note_idle_targets(struct graft_model *model, struct graft_error *error) {
     int status = GRAFT_OK;
@@ -94,6 +107,8 @@ static int note_idle_targets(struct graft_model *model, struct graft_error *erro
         const struct graft_adapter *adapter = &model->adapters.items[i];
         status = note_idle_names(model, adapter, "target_modules", 0, error);
         status = status == GRAFT_OK ? note_idle_names(model, adapter, "target_parameters", 1, error) : status;
+        status = status == GRAFT_OK ? note_idle_names(model, adapter, "modules_to_save", 0, error) : status;
+        status = status == GRAFT_OK ? note_idle_tokens(model, adapter, error) : status;
     }
     return status;
 }

@@ -51,6 +51,20 @@ static int check_module(void *data, struct graft_node *node, struct graft_error 
     return GRAFT_ERROR_USAGE;
 }
 
+/* A weight of the model that an adapter has other values for is that of all prompts. */
+static int check_weights(const struct graft_model *model, struct graft_error *error) {
+    for (size_t i = 0; i < model->plan->n_bindings; i++) {
+        const struct graft_binding *binding = &model->plan->bindings[i];
+        if (binding->from_adapter && binding->status == GRAFT_BINDING_FOUND) {
+            (void)graft_error_set(error, GRAFT_ERROR_USAGE, binding->parameter->name,
+                                  "an adapter changes this weight of the model for all prompts: none can be chosen for "
+                                  "one");
+            return GRAFT_ERROR_USAGE;
+        }
+    }
+    return GRAFT_OK;
+}
+
 int graft_model_find_adapters(const struct graft_model *model, const struct graft_prompt *prompts, size_t n,
                               int32_t *adapters, struct graft_error *error) {
     int status = GRAFT_OK, chooses = 0;
@@ -58,6 +72,9 @@ int graft_model_find_adapters(const struct graft_model *model, const struct graf
         adapters[i] = GRAFT_ADAPTER_ALL;
         status = find(model, i, prompts[i].adapter, &adapters[i], error);
         chooses |= adapters[i] != GRAFT_ADAPTER_ALL;
+    }
+    if (status == GRAFT_OK && chooses) {
+        status = check_weights(model, error);
     }
     return status == GRAFT_OK && chooses ? graft_tree_walk(model->tree, check_module, NULL, error) : status;
 }

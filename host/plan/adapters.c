@@ -42,11 +42,24 @@ static const char *own_name(const struct graft_adapter *adapter, const struct gr
     return tensor->name + strlen("adapter.") + strlen(adapter->name) + strlen(".");
 }
 
+/* Whether the module has something for the adapter under another name: then the class that replaced it is not what
+ * keeps the tensor from its place. */
+static int applies_adapters(const struct graft_node *node) {
+    static const char child[] = "adapter.";
+    for (size_t i = 0; i < node->n_children; i++) {
+        if (strncmp(node->children[i]->name, child, strlen(child)) == 0 ||
+            strcmp(node->children[i]->name, "adapter") == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static int fail_unused(const struct graft_adapter *adapter, const struct graft_tensor_view *tensor,
                        const struct graft_node *node, struct graft_error *error) {
     const char *name = own_name(adapter, tensor), *path = node->path[0] != '\0' ? node->path : "the model";
     const char *plugin = node->known != NULL ? node->known->origin.plugin : NULL;
-    if (node->n_children == 0) {
+    if (node->n_children == 0 || applies_adapters(node)) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, tensor->file, "%.300s: nothing takes it, %.300s is a %s", name,
                                path, node->class_name);
     }
@@ -67,17 +80,22 @@ static int check(const struct graft_plan *plan, const struct graft_adapter *adap
         used += is_used != 0;
         unused = is_used || unused != NULL ? unused : &adapter->tensors[i];
     }
-    const struct graft_node *node = unused != NULL ? nearest(plan, own_name(adapter, unused)) : NULL;
-    if (node != NULL && (used > 0 || node->n_children > 0)) {
-        return fail_unused(adapter, unused, node, error);
+    if (unused == NULL) {
+        return GRAFT_OK;
     }
-    if (used == 0) {
+    const struct graft_node *node = nearest(plan, own_name(adapter, unused));
+    if (used == 0 && !graft_snapshot_applies_adapters(plan->tree->snapshot)) {
         (void)graft_error_set(error, GRAFT_ERROR_MODEL, adapter->directory,
                               "nothing in this model applies the adapter \"%s\"", adapter->name);
-        graft_error_hint(error, "load a plugin that does: lora, for an adapter of PEFT whose peft_type is LORA");
+        graft_error_hint(error, "load a plugin that does: lora, for an adapter of PEFT");
         return GRAFT_ERROR_MODEL;
     }
-    return GRAFT_OK;
+    int status = fail_unused(adapter, unused, node, error);
+    if (used == 0) {
+        graft_error_hint(error, "PEFT's save_pretrained writes names without the adapter's own, as in "
+                                "\"...lora_A.weight\"; with it (\"...lora_A.default.weight\") nothing is recognised");
+    }
+    return status;
 }
 
 int graft_plan_check_adapters(const struct graft_plan *plan, struct graft_error *error) {

@@ -17,9 +17,11 @@ struct takers {
     size_t capacity;
 };
 
-/* What one module cuts in pieces for others goes to each of these. */
+/* What one module cuts in pieces for others goes to each of these, and adapters may change a weight that is tied
+ * differently for each module that has it. */
 static int same_taker(const struct graft_binding *a, const struct graft_binding *b) {
-    return (a->site == b->site && a->conversion == b->conversion) || (a->cut_by != NULL && a->cut_by == b->cut_by);
+    return (a->from_adapter && b->from_adapter) || (a->site == b->site && a->conversion == b->conversion) ||
+           (a->cut_by != NULL && a->cut_by == b->cut_by);
 }
 
 /* "the conversion to qkv_proj.weight of "model.layers.0.self_attn"" or "parameter "model.x.weight"". */

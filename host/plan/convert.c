@@ -65,14 +65,21 @@ static int is_above(const struct graft_node *node, const struct graft_node *belo
     return below != NULL;
 }
 
+void graft_binding_give_back(struct graft_binding *binding) {
+    const struct graft_tensor_view *tensor = graft_binding_tensor(binding);
+    const struct graft_tensor_view *replaced = tensor != NULL ? tensor : binding->replaced;
+    graft_value_free(&binding->value);
+    graft_free(binding->problem);
+    *binding = (struct graft_binding){
+        .parameter = binding->parameter, .contiguous = binding->contiguous, .replaced = replaced};
+}
+
 /* A parameter that is to be made of the tensor of its own name gives that back, and so what a module above has made of
  * it: that is taken again, as the source. */
 static void give_back(const struct conversion_site *site, struct graft_parameter *parameter) {
     struct graft_binding *binding = graft_plan_binding(site->plan, parameter);
     if (binding->site == NULL || (binding->site != site->node && is_above(binding->site, site->node))) {
-        graft_value_free(&binding->value);
-        graft_free(binding->problem);
-        *binding = (struct graft_binding){.parameter = parameter, .contiguous = binding->contiguous};
+        graft_binding_give_back(binding);
     }
 }
 
@@ -115,6 +122,7 @@ static int fill(void *data, int32_t target, int64_t index, struct graft_value *v
     binding->transform = site->listed != NULL ? site->listed->transform : NULL;
     binding->by_patch = site->listed != NULL && site->listed->by_patch;
     binding->from_tied = site->from_tied;
+    binding->from_adapter = graft_conversion_is_of_adapter(site->conversion);
     binding->cut_by = site->cut_by;
     binding->value = *value;
     *value = (struct graft_value){0};
@@ -129,17 +137,34 @@ static void note_list(struct conversion_site *site, const struct gathered *gathe
     }
 }
 
-/* The tensor of the parameter that a name is tied to. */
+/* What a parameter has that a name is tied to: its tensor, or what an adapter makes of that. */
+static int gather_other(struct conversion_site *site, const char *tensor, struct gathered *gathered,
+                        struct graft_value_list *list, struct graft_error *error) {
+    const struct graft_parameter *parameter = graft_node_find_parameter(site->lookup->tree->root, tensor);
+    if (parameter != NULL && graft_plan_binding(site->plan, parameter)->from_adapter) {
+        struct conversion_site other = *site;
+        other.node = parameter->node;
+        return graft_conversion_from_parents(&other, tensor, list, error);
+    }
+    return graft_lookup_gather(site->lookup, tensor, gathered, error);
+}
+
+/* The same of the parameter that a name is tied to. */
 static int gather_tied(struct conversion_site *site, const char *name, struct gathered *gathered,
-                       struct graft_error *error) {
+                       struct graft_value_list *list, struct graft_error *error) {
     const struct graft_tree *tree = site->lookup->tree;
     int status = GRAFT_OK;
-    for (size_t i = 0; tree != NULL && i < tree->n_tied_names && gathered->n == 0 && status == GRAFT_OK; i++) {
+    for (size_t i = 0; tree != NULL && i < tree->n_tied_names && gathered->n + list->count == 0 && status == GRAFT_OK;
+         i++) {
         if (strcmp(tree->tied_names[i].name, name) == 0) {
-            status = graft_lookup_gather(site->lookup, tree->tied_names[i].tensor, gathered, error);
+            status = gather_other(site, tree->tied_names[i].tensor, gathered, list, error);
         }
     }
-    site->n_tied += gathered->n > 0;
+    const struct graft_parameter *own = tree != NULL ? graft_node_find_parameter(tree->root, name) : NULL;
+    if (status == GRAFT_OK && gathered->n + list->count == 0 && own != NULL && own->tied_to != NULL) {
+        status = graft_lookup_gather(site->lookup, own->tied_to->name, gathered, error);
+    }
+    site->n_tied += gathered->n + list->count > 0;
     return status;
 }
 
@@ -162,7 +187,7 @@ static int gather(struct conversion_site *site, struct conversion_use *use, int3
                 status = graft_conversion_from_parents(site, name, &use->lists[i], error);
             }
             if (status == GRAFT_OK && use->gathered[i].n == 0 && use->lists[i].count == 0) {
-                status = gather_tied(site, name, &use->gathered[i], error);
+                status = gather_tied(site, name, &use->gathered[i], &use->lists[i], error);
             }
         }
         int is_present = use->gathered[i].n + use->lists[i].count > 0;
@@ -242,7 +267,11 @@ int graft_conversion_apply(struct conversion_site *site, struct graft_error *err
     struct graft_error failure = graft_error_none();
     struct conversion_use use;
     int32_t targets = count_targets(site);
-    if (targets == 0 || target_is_found(site)) {
+    const int is_of_adapter = graft_conversion_is_of_adapter(site->conversion);
+    if (targets == 0 && is_of_adapter) {
+        return graft_conversion_check_tied(site, error);
+    }
+    if (targets == 0 || (!is_of_adapter && target_is_found(site))) {
         return GRAFT_OK;
     }
     if (targets < site->conversion->n_targets) {
@@ -251,6 +280,12 @@ int graft_conversion_apply(struct conversion_site *site, struct graft_error *err
                                (int)site->conversion->n_targets, (int)targets);
     }
     give_back_targets(site);
+    if (is_of_adapter) {
+        int is_same = 0, status = graft_conversion_replace(site, &is_same, error);
+        if (status != GRAFT_OK || is_same) {
+            return status;
+        }
+    }
     int status = graft_conversion_values(site, &use, &failure);
     if (status == GRAFT_OK && use.n_lists > 0) {
         status = graft_use_deliver(&use, &failure);

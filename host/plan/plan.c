@@ -213,6 +213,7 @@ static int make(struct planner *planner, struct graft_tree *tree, struct graft_e
         status = take_namesakes(planner, tree, error);
     }
     if (status == GRAFT_OK) {
+        graft_plan_follow_adapters(plan);
         bind_ties(plan);
     }
     if (status == GRAFT_OK) {

@@ -37,11 +37,13 @@ struct graft_binding {
     struct graft_binding *tied_to;
     struct graft_binding *shared_with; /* a binding of the same name, of an original beside its replacement; or NULL */
     char *problem;
-    int32_t from_tied;  /* 1: converted from what a parameter that its name is tied to has, and keeps */
-    int32_t contiguous; /* 1: it, or one tied to it, wants one row block */
-    graft_dtype dtype;  /* of the weight once bound */
-    int32_t copied;     /* 1: one contiguous copy is made; 0: row blocks in the mapped files */
-    int64_t bytes;      /* of the weight once bound; 0 when it shares another's */
+    int32_t from_tied;    /* 1: converted from what a parameter that its name is tied to has, and keeps */
+    int32_t from_adapter; /* 1: made of what an adapter has in the place of the model's own, or to change that with */
+    const struct graft_tensor_view *replaced; /* that of the model; NULL: none, or not a whole tensor */
+    int32_t contiguous;                       /* 1: it, or one tied to it, wants one row block */
+    graft_dtype dtype;                        /* of the weight once bound */
+    int32_t copied;                           /* 1: one contiguous copy is made; 0: row blocks in the mapped files */
+    int64_t bytes;                            /* of the weight once bound; 0 when it shares another's */
 };
 
 struct graft_plan {

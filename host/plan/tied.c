@@ -3,10 +3,9 @@
 #include <string.h>
 
 #include "base/dtype.h"
-#include "plan/plan.h"
+#include "plan/convert.h"
 
-/* The bytes of a value that is all of one mapped tensor; NULL for others. */
-static const struct graft_tensor_view *whole_tensor(const struct graft_binding *binding) {
+const struct graft_tensor_view *graft_binding_tensor(const struct graft_binding *binding) {
     const struct graft_value *value = &binding->value;
     const struct graft_tensor_view *tensor = value->n_parts == 1 ? value->parts[0].tensor : NULL;
     int whole = tensor != NULL && tensor->data != NULL &&
@@ -27,7 +26,7 @@ const struct graft_binding *graft_plan_tied_apart(const struct graft_plan *plan)
         if (other == NULL || binding->status != GRAFT_BINDING_FOUND || other->status != GRAFT_BINDING_FOUND) {
             continue;
         }
-        const struct graft_tensor_view *a = whole_tensor(binding), *b = whole_tensor(other);
+        const struct graft_tensor_view *a = graft_binding_tensor(binding), *b = graft_binding_tensor(other);
         if (a != NULL && b != NULL && differ(a, b)) {
             return binding;
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether plugins read the weights of a method (`quantization_config.quant_method`), and in which layouts. */
+/* What plugins read: the weights of a method (`quantization_config.quant_method`), in which layouts, and adapters. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -19,6 +19,18 @@ int graft_snapshot_reads(const struct graft_snapshot *snapshot, const char *id, 
         const struct graft_plugin *plugin = snapshot->plugins[i].descriptor;
         if ((id == NULL || strcmp(plugin->id, id) == 0) && lists(plugin, quant_method)) {
             return 1;
+        }
+    }
+    return 0;
+}
+
+int graft_snapshot_applies_adapters(const struct graft_snapshot *snapshot) {
+    const struct rule *rule;
+    for (size_t i = 0; (rule = graft_snapshot_rule(snapshot, i)) != NULL; i++) {
+        for (int32_t k = 0; k < rule->declared->n_conditions; k++) {
+            if (graft_condition_is_of_adapters(graft_replacement_condition(rule->declared, k))) {
+                return 1;
+            }
         }
     }
     return 0;

@@ -167,6 +167,9 @@ int graft_snapshot_reads(const struct graft_snapshot *snapshot, const char *id, 
 int graft_snapshot_check_layout(const struct graft_snapshot *snapshot, const struct graft_config *config,
                                 const char *quant_method, struct graft_error *error);
 
+/* [any] Whether the conditions of a plugin's replacement ask for an adapter's tensors. */
+int graft_snapshot_applies_adapters(const struct graft_snapshot *snapshot);
+
 /* [any] The classes, in order of registration; NULL after the last. */
 const struct graft_known_class *graft_snapshot_class_at(const struct graft_snapshot *snapshot, size_t i);
 

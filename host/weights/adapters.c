@@ -26,8 +26,11 @@ static int by_name(const void *left, const void *right) {
     return strcmp(a->name, b->name);
 }
 
-static int name_tensors(struct graft_adapter *adapter, struct graft_error *error) {
+static int name_tensors(struct graft_adapter *adapter, const char *path, struct graft_error *error) {
     size_t n = graft_safetensors_count(adapter->file), prefix = strlen(peft_prefix);
+    if (n == 0) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, path, "expected an adapter's tensors, found none");
+    }
     adapter->tensors = graft_alloc(n, sizeof *adapter->tensors);
     if (adapter->tensors == NULL) {
         return graft_fail_memory(error, adapter->directory);
@@ -41,9 +44,7 @@ static int name_tensors(struct graft_adapter *adapter, struct graft_error *error
             return graft_fail_memory(error, adapter->directory);
         }
     }
-    if (n > 0) {
-        qsort(adapter->tensors, n, sizeof *adapter->tensors, by_name);
-    }
+    qsort(adapter->tensors, n, sizeof *adapter->tensors, by_name);
     for (size_t i = 1; i < n; i++) {
         if (strcmp(adapter->tensors[i - 1].name, adapter->tensors[i].name) == 0) {
             return graft_error_set(error, GRAFT_ERROR_MODEL, adapter->tensors[i].file,
@@ -67,8 +68,11 @@ static int open_file(struct graft_adapter *adapter, struct graft_error *error) {
             graft_error_set(error, GRAFT_ERROR_MODEL, adapter->directory, "expected %s, which is not there", file_name);
         graft_error_hint(error, "an adapter in another format has to be saved as safetensors");
     }
+    if (status == GRAFT_OK) {
+        status = name_tensors(adapter, path, error);
+    }
     graft_free(path);
-    return status == GRAFT_OK ? name_tensors(adapter, error) : status;
+    return status;
 }
 
 /* It stands for the model without any (GRAFT_BASE_MODEL). */

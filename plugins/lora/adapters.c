@@ -8,7 +8,7 @@
 #include "fields.h"
 #include "targets.h"
 
-enum { MAX_PATTERN = 4096, MAX_RANK = 1 << 16, MAX_MODULE = 1024, MAX_TENSOR = 2048 };
+enum { MAX_PATTERN = 4096, MAX_RANK = 1 << 16, MAX_MODULE = LORA_MODULE_NAME, MAX_TENSOR = LORA_TENSOR_NAME };
 
 int64_t lora_count(const struct graft_config *config) {
     return config->size(config->data, "adapters");
@@ -135,7 +135,6 @@ int lora_read(const struct graft_config *config, const struct graft_sink *sink, 
         adapter->kind = LORA_PAIR;
     } else if ((tensor = find_pair(sink, adapter, "lora_embedding_A", "lora_embedding_B")) != NULL) {
         adapter->kind = LORA_EMBEDDING;
-        adapter->has_base = has(sink, adapter, "base_layer.weight");
     } else if (has(sink, adapter, "weight")) {
         adapter->kind = LORA_WHOLE;
     } else {
@@ -143,20 +142,39 @@ int lora_read(const struct graft_config *config, const struct graft_sink *sink, 
     }
     lora_fields_of(config, i, &fields);
     int status = lora_fields_check(&fields, error);
+    module_name(sink, place, adapter, tensor != NULL ? tensor : "weight", module);
     if (status != GRAFT_OK || adapter->kind == LORA_WHOLE) {
+        /* else it is a table of the model itself (model_weight.h) */
+        adapter->kind = lora_is_saved(&fields, module) ? LORA_WHOLE : LORA_NOTHING;
         return status;
     }
-    module_name(sink, place, adapter, tensor, module);
-    status = lora_check_target(&fields, module, error);
+    status = lora_check_target(&fields, module, place->outputs, error);
     if (status == GRAFT_OK) {
         status = read_strength(&fields, module, i, adapter, error);
     }
     if (status == GRAFT_OK) {
         status = lora_field_bool(&fields, "use_dora", &adapter->has_magnitude, error);
     }
+    if (status == GRAFT_OK) {
+        status = lora_field_bool(&fields, "lora_bias", &adapter->has_bias, error);
+    }
     return status == GRAFT_OK && adapter->kind == LORA_EMBEDDING
                ? refuse_magnitudes(&fields, "not done for embeddings", error)
                : status;
+}
+
+int32_t lora_has_tensor(const struct graft_config *config, const struct graft_sink *sink, int64_t i, const char *tensor,
+                        char name[LORA_TENSOR_NAME], char module[LORA_MODULE_NAME]) {
+    const struct lora_place itself = {.below = "", .path = sink->path};
+    struct lora_adapter adapter = {.kind = LORA_NOTHING};
+    lora_child_name(config, i, "", adapter.child);
+    if (name != NULL) {
+        tensor_name(&adapter, tensor, name);
+    }
+    if (module != NULL) {
+        module_name(sink, &itself, &adapter, tensor, module);
+    }
+    return has(sink, &adapter, tensor);
 }
 
 /* The parameter that the outer tensors are for: the second, where there are inner ones; else the one that the config
@@ -191,7 +209,7 @@ static int read_parameter(const struct lora_fields *fields, const char *module, 
 
 int lora_read_parameters(const struct graft_config *config, const struct graft_sink *sink, int64_t i,
                          const char *const names[2], struct lora_adapter adapters[2], struct graft_error *error) {
-    const struct lora_place place = {"", sink->path};
+    const struct lora_place place = {.below = "", .path = sink->path};
     struct lora_fields fields;
     char module[MAX_MODULE];
     int outer = 0;

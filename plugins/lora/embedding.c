@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An Embedding and what adapters add to its rows; its table is the adapter's where one stores that, too. */
+/* An Embedding and what adapters add to its rows, or an Embedding that an adapter stores whole. */
 #include <stdlib.h>
 
 #include "adapters.h"
 #include "graft/describe.h"
 #include "graft/kernels.h"
 #include "lora.h"
+#include "model_weight.h"
 #include "rows.h"
 #include "stored.h"
 
@@ -13,20 +14,21 @@
 struct part {
     const struct graft_module *module;
     int32_t adapter;
-    int32_t is_table; /* takes the place of the original, on the rows that the adapter takes effect on */
+    int32_t is_whole; /* takes the place of the original, on the rows that the adapter takes effect on */
+};
+
+/* What `describe` found, for `create`. */
+struct description {
+    int64_t whole;    /* the adapter that stores the module whole, or -1 */
+    int64_t weight[]; /* of lora_describe_weight */
 };
 
 struct lora_embedding {
     const struct graft_module *original;
-    struct part *parts; /* [n_parts]: one with a table goes first */
+    struct part *parts; /* [n_parts]: a whole one goes first */
     int32_t n_parts;
     int64_t embedding_dim;
 };
-
-/* Whether it stands in the original's place. */
-static int has_table(const struct lora_adapter *adapter) {
-    return adapter->kind == LORA_WHOLE || (adapter->kind == LORA_EMBEDDING && adapter->has_base);
-}
 
 static int describe_part(const struct graft_sink *sink, const struct lora_adapter *adapter,
                          const struct graft_args *given, struct graft_error *error) {
@@ -35,11 +37,10 @@ static int describe_part(const struct graft_sink *sink, const struct lora_adapte
         graft_int_arg("embedding_dim", graft_args_int(given, "embedding_dim", 0)),
         graft_int_arg("rank", adapter->rank),
         graft_real_arg("factor", adapter->factor),
-        graft_int_arg("has_base", adapter->has_base),
     };
     if (adapter->kind == LORA_EMBEDDING) {
         return graft_describe_child(sink, adapter->child, lora_embedding_pair_class.name, GRAFT_INTERFACE_EMBEDDING,
-                                    args, 5, error);
+                                    args, 4, error);
     }
     int status = graft_describe_child(sink, adapter->child, "Embedding", GRAFT_INTERFACE_EMBEDDING, args, 2, error);
     return status == GRAFT_OK ? lora_describe_whole(sink, adapter->child, error) : status;
@@ -47,30 +48,33 @@ static int describe_part(const struct graft_sink *sink, const struct lora_adapte
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
-    const struct lora_place itself = {"", sink->path};
-    int64_t *table = sink->keep(sink->data, sizeof *table, error); /* the adapter that has one, or -1; for `create` */
-    int status = table != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    const struct lora_place itself = {.below = "", .path = sink->path};
+    struct description *found = sink->keep(sink->data, (int64_t)sizeof *found + lora_weight_bytes(config, sink), error);
+    int status = found != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     (void)cls;
     for (int64_t i = 0; status == GRAFT_OK && i < lora_count(config); i++) {
         struct lora_adapter adapter;
-        *table = i == 0 ? -1 : *table;
+        found->whole = i == 0 ? -1 : found->whole;
         status = lora_read(config, sink, i, &itself, &adapter, error);
         if (status == GRAFT_OK && (adapter.kind == LORA_EMBEDDING || adapter.kind == LORA_WHOLE)) {
             status = describe_part(sink, &adapter, args, error);
         }
-        if (status == GRAFT_OK && has_table(&adapter) && *table >= 0) {
+        if (status == GRAFT_OK && adapter.kind == LORA_WHOLE && found->whole >= 0) {
             status = graft_error_set(error, GRAFT_ERROR_MODEL, sink->path,
-                                     "two adapters store this table: load one of them");
+                                     "two adapters store this module whole (modules_to_save): load one of them");
         }
-        *table = has_table(&adapter) ? i : *table;
+        found->whole = adapter.kind == LORA_WHOLE ? i : found->whole;
+    }
+    if (status == GRAFT_OK) {
+        status = lora_describe_weight(config, sink, found->weight, error);
     }
     return status == GRAFT_OK ? lora_describe_by_row(sink, error) : status;
 }
 
-static void add_part(struct lora_embedding *self, const struct graft_module *module, int32_t adapter, int is_table) {
+static void add_part(struct lora_embedding *self, const struct graft_module *module, int32_t adapter, int is_whole) {
     struct part *part = &self->parts[self->n_parts++];
-    *part = (struct part){module, adapter, is_table};
-    if (is_table) {
+    *part = (struct part){module, adapter, is_whole};
+    if (is_whole) {
         struct part first = self->parts[0];
         self->parts[0] = *part;
         *part = first;
@@ -80,10 +84,10 @@ static void add_part(struct lora_embedding *self, const struct graft_module *mod
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
     int64_t n = lora_count(build->config);
-    const int64_t *table = build->kept;
+    const struct description *found = build->kept;
     struct lora_embedding *self = calloc(1, sizeof *self);
     (void)cls;
-    if (self == NULL || (self->parts = calloc((size_t)n, sizeof *self->parts)) == NULL) {
+    if (self == NULL || (self->parts = calloc((size_t)n + 1, sizeof *self->parts)) == NULL) {
         free(self);
         return graft_fail_memory(error, build->path);
     }
@@ -94,7 +98,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
         lora_child_name(build->config, i, "", name);
         const struct graft_module *module = build->child(build->data, name);
         if (module != NULL) {
-            add_part(self, module, (int32_t)i, i == *table);
+            add_part(self, module, (int32_t)i, i == found->whole);
         }
     }
     *instance = self;
@@ -122,7 +126,7 @@ static int run_part(const struct lora_embedding *self, const struct graft_call *
         .struct_size = sizeof own, .tokens = rows->n, .ids = ids, .output = output};
     int status = graft_embedding_forward(part->module, call, &own, error);
     if (status == GRAFT_OK) {
-        lora_rows_put(rows, call, output, self->embedding_dim, self->embedding_dim, !part->is_table, args->output);
+        lora_rows_put(rows, call, output, self->embedding_dim, self->embedding_dim, !part->is_whole, args->output);
     }
     return status;
 }

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The same for an embedding: factor * B A[:, id], of lora_embedding_A [rank, num_embeddings] and lora_embedding_B
- * [embedding_dim, rank], which PEFT stores without ".weight". It stores the table itself beside them, base_layer, which
- * is then the one they belong to.
+ * [embedding_dim, rank], which PEFT stores without ".weight".
  */
 #include <stdlib.h>
 
 #include "graft/describe.h"
-#include "graft/kernels.h"
 #include "lora.h"
 #include "stored.h"
 
 struct pair {
-    const struct graft_module *a;    /* an Embedding [num_embeddings, rank] */
-    const struct graft_module *b;    /* a Linear [embedding_dim, rank] */
-    const struct graft_module *base; /* an Embedding, or NULL */
+    const struct graft_module *a; /* an Embedding [num_embeddings, rank] */
+    const struct graft_module *b; /* a Linear [embedding_dim, rank] */
     int64_t rank;
     int64_t embedding_dim;
     float factor;
@@ -37,16 +34,11 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     if (status == GRAFT_OK) {
         status = graft_describe_linear(sink, "lora_embedding_B", rank, embedding_dim, 0, error);
     }
-    if (status == GRAFT_OK && graft_args_int(args, "has_base", 0) != 0) {
-        status = describe_embedding(sink, "base_layer", num_embeddings, embedding_dim, error);
-    }
     if (status == GRAFT_OK) {
         status = lora_describe_stored(sink, "lora_embedding_A", "lora_embedding_A.weight", 1, error);
     }
-    if (status == GRAFT_OK) {
-        status = lora_describe_stored(sink, "lora_embedding_B", "lora_embedding_B.weight", 0, error);
-    }
-    return status == GRAFT_OK ? lora_describe_stored(sink, "base_layer.weight", "base_layer.weight", 0, error) : status;
+    return status == GRAFT_OK ? lora_describe_stored(sink, "lora_embedding_B", "lora_embedding_B.weight", 0, error)
+                              : status;
 }
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
@@ -62,25 +54,10 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     if (self == NULL) {
         return graft_fail_memory(error, build->path);
     }
-    *self = (struct pair){a,
-                          b,
-                          build->child(build->data, "base_layer"),
-                          graft_args_int(build->args, "rank", 0),
-                          graft_args_int(build->args, "embedding_dim", 0),
+    *self = (struct pair){a, b, graft_args_int(build->args, "rank", 0), graft_args_int(build->args, "embedding_dim", 0),
                           (float)graft_args_real(build->args, "factor", 1.0)};
     *instance = self;
     return GRAFT_OK;
-}
-
-/* output += the base's rows */
-static int add_base(const struct pair *self, const struct graft_call *call, const struct graft_embedding_args *args,
-                    struct graft_error *error) {
-    struct graft_embedding_args base = *args;
-    base.output = graft_scratch_floats(call, args->tokens, self->embedding_dim, error);
-    int status = base.output != NULL ? graft_embedding_forward(self->base, call, &base, error) : GRAFT_ERROR_INTERNAL;
-    return status == GRAFT_OK
-               ? call->kernels->add(call, args->output, base.output, args->tokens * self->embedding_dim, error)
-               : status;
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_embedding_args *args,
@@ -98,10 +75,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     for (int64_t i = 0; status == GRAFT_OK && i < args->tokens * self->rank; i++) {
         narrow[i] *= self->factor;
     }
-    if (status == GRAFT_OK) {
-        status = graft_linear_forward(self->b, call, &second, error);
-    }
-    return status == GRAFT_OK && self->base != NULL ? add_base(self, call, args, error) : status;
+    return status == GRAFT_OK ? graft_linear_forward(self->b, call, &second, error) : status;
 }
 
 static const struct graft_embedding vtable = {.struct_size = sizeof vtable, .forward = forward};

@@ -47,13 +47,14 @@ static int describe_expert(const struct graft_config *config, const struct graft
         const int projection = k % LORA_PROJECTIONS;
         struct lora_adapter adapter;
         char below[BELOW], path[MAX_PATH];
-        const struct lora_place place = {below, path};
+        const struct lora_place place = {.below = below, .path = path};
         name_projection(expert, k / LORA_PROJECTIONS, projection, below);
         (void)snprintf(path, sizeof path, "%s.%s", sink->path, below);
         status = lora_read(config, sink, i, &place, &adapter, error);
-        if (status == GRAFT_OK && adapter.kind == LORA_PAIR && adapter.has_magnitude) {
+        if (status == GRAFT_OK && adapter.kind == LORA_PAIR && (adapter.has_magnitude || adapter.has_bias)) {
             status = graft_error_set(error, GRAFT_ERROR_MODEL, path,
-                                     "use_dora: not done for stacked experts; load sequential_experts as well");
+                                     "%s: not done for stacked experts; load sequential_experts as well",
+                                     adapter.has_magnitude ? "use_dora" : "lora_bias");
         } else if (status == GRAFT_OK && adapter.kind == LORA_PAIR) {
             status = describe_pair(sink, args, projection, &adapter, error);
         }

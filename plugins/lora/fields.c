@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 void lora_fields_of(const struct graft_config *config, int64_t i, struct lora_fields *fields) {
     char path[LORA_FIELD];
@@ -70,7 +71,9 @@ static const char *const known[] = {
     "layers_to_transform",
     "loftq_config",
     "lora_alpha",
+    "lora_bias",
     "lora_dropout",
+    "lora_ga_config",
     "megatron_config",
     "megatron_core",
     "modules_to_save",
@@ -84,8 +87,10 @@ static const char *const known[] = {
     "target_modules",
     "target_parameters",
     "task_type",
+    "trainable_token_indices",
     "use_dora",
     "use_rslora",
+    "velora_config",
     "init_lora_weights",
     "bias",
 };
@@ -124,8 +129,13 @@ int lora_field_refuse(const struct lora_fields *fields, const char *field, const
 /* The ways to start training from that leave the base as it was: an adapter trained from another one is of a base that
  * PEFT makes while it loads. */
 static int starts_from_base(const struct lora_fields *fields) {
+    static const char *const ways[] = {"gaussian", "orthogonal", "eva", "mica"};
     const char *way = text(fields, "init_lora_weights");
-    return way == NULL || strcmp(way, "gaussian") == 0 || strcmp(way, "orthogonal") == 0 || strcmp(way, "eva") == 0;
+    size_t i = 0;
+    while (way != NULL && i < sizeof ways / sizeof ways[0] && strcasecmp(way, ways[i]) != 0) {
+        i++;
+    }
+    return i < sizeof ways / sizeof ways[0];
 }
 
 int lora_fields_check(const struct lora_fields *fields, struct graft_error *error) {
@@ -140,9 +150,10 @@ int lora_fields_check(const struct lora_fields *fields, struct graft_error *erro
         return lora_field_refuse(fields, "bias", "expected \"none\": trained biases are not applied", error);
     }
     if (!starts_from_base(fields)) {
-        return lora_field_refuse(fields, "init_lora_weights",
-                                 "an adapter for a changed base is not applied; save it as one for the original",
-                                 error);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, fields->file,
+                               "init_lora_weights: \"%.40s\" makes an adapter for a changed base, which is not "
+                               "applied; save it as one for the original",
+                               text(fields, "init_lora_weights"));
     }
     for (int64_t i = 0; (field = config->key(config->data, fields->prefix, i)) != NULL; i++) {
         char place[32];

@@ -8,6 +8,7 @@
 #include "adapters.h"
 #include "graft/describe.h"
 #include "lora.h"
+#include "model_weight.h"
 #include "stored.h"
 
 static int32_t merging;
@@ -33,7 +34,7 @@ struct found {
 
 struct description {
     int64_t n;
-    struct found found[];
+    struct found found[]; /* [n], and behind all that there may be, the memory of lora_describe_weight */
 };
 
 static int describe_child(const struct graft_sink *sink, const struct lora_adapter *adapter,
@@ -46,9 +47,10 @@ static int describe_child(const struct graft_sink *sink, const struct lora_adapt
         graft_int_arg("rank", adapter->rank),
         graft_real_arg("factor", adapter->factor),
         graft_int_arg("magnitude", adapter->has_magnitude),
+        graft_int_arg("lora_bias", adapter->has_bias),
     };
     if (adapter->kind == LORA_PAIR) {
-        return graft_describe_child(sink, adapter->child, lora_pair_class.name, GRAFT_INTERFACE_LINEAR, args, 6, error);
+        return graft_describe_child(sink, adapter->child, lora_pair_class.name, GRAFT_INTERFACE_LINEAR, args, 7, error);
     }
     int status = graft_describe_child(sink, adapter->child, "Linear", GRAFT_INTERFACE_LINEAR, args, 3, error);
     return status == GRAFT_OK ? lora_describe_whole(sink, adapter->child, error) : status;
@@ -57,7 +59,7 @@ static int describe_child(const struct graft_sink *sink, const struct lora_adapt
 static int describe_part(const struct graft_config *config, const struct graft_args *args,
                          const struct graft_sink *sink, const struct graft_part_info *part,
                          struct description *description, struct graft_error *error) {
-    const struct lora_place place = {part->name, part->path};
+    const struct lora_place place = {part->name, part->path, part->outputs};
     int status = GRAFT_OK;
     int32_t n_whole = 0;
     for (int64_t i = 0; i < lora_count(config) && status == GRAFT_OK; i++) {
@@ -88,19 +90,23 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     while (sink->part(sink->data, parts, &part)) {
         parts++;
     }
-    struct description *description = sink->keep(
-        sink->data, (int64_t)sizeof *description + parts * lora_count(config) * (int64_t)sizeof(struct found), error);
+    const int64_t most = parts * lora_count(config);
+    const int64_t bytes = (int64_t)sizeof(struct description) + most * (int64_t)sizeof(struct found);
+    struct description *description = sink->keep(sink->data, bytes + lora_weight_bytes(config, sink), error);
     int status = description != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     for (int32_t i = 0; i < parts && status == GRAFT_OK; i++) {
         (void)sink->part(sink->data, i, &part);
         status = describe_part(config, args, sink, &part, description, error);
+    }
+    if (status == GRAFT_OK) {
+        status = lora_describe_weight(config, sink, (int64_t *)(void *)(description->found + most), error);
     }
     return status == GRAFT_OK && !merges(config) ? lora_describe_by_row(sink, error) : status;
 }
 
 /* What a piece adds to the original's rows; 0 where it is no pair of products. */
 static int read_delta(const struct lora_piece *piece, struct lora_delta *delta) {
-    if (piece->pair == NULL || !lora_pair_products(piece->pair, &delta->a, &delta->b)) {
+    if (piece->pair == NULL || piece->pair->bias != NULL || !lora_pair_products(piece->pair, &delta->a, &delta->b)) {
         return 0;
     }
     delta->factor = piece->pair->factor;
@@ -142,13 +148,16 @@ static int find_magnitude(const struct lora_linear *self, const struct graft_bui
     return lora_magnitude_make(&base, &delta, m, threads, build->path, &piece->magnitude, error);
 }
 
-/* Of each pair of DoRA. */
+/* Of each pair of DoRA, and of each whose lora_B has a bias. */
 static int find_magnitudes(struct lora_linear *self, const struct graft_build *build, struct graft_error *error) {
     int status = GRAFT_OK;
     for (int32_t i = 0; i < self->n && status == GRAFT_OK; i++) {
         struct lora_piece *piece = &self->pieces[i];
         if (piece->pair != NULL && piece->pair->magnitude != NULL) {
             status = find_magnitude(self, build, piece, error);
+        } else if (piece->pair != NULL && piece->pair->bias != NULL) {
+            status =
+                lora_magnitude_of_bias(piece->pair->bias, piece->pair->factor, build->path, &piece->magnitude, error);
         }
     }
     return status;

@@ -14,7 +14,7 @@ struct lora_piece {
     int32_t adapter;
     int64_t first; /* of the module's outputs */
     int64_t outputs;
-    struct lora_magnitude magnitude; /* of a pair of DoRA */
+    struct lora_magnitude magnitude; /* of a pair of DoRA, or with a bias */
 };
 
 struct lora_linear {

@@ -12,7 +12,7 @@ extern const struct graft_class lora_embedding_class;
 extern const struct graft_class lora_experts_class;
 
 /* What one adapter adds: the child "adapter.NAME" of these. Arguments beside their interfaces': rank, factor, and of
- * the embedding has_base. */
+ * a Linear's magnitude, lora_bias. */
 extern const struct graft_class lora_pair_class;
 extern const struct graft_class lora_embedding_pair_class;
 

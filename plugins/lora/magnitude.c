@@ -93,6 +93,21 @@ int lora_magnitude_make(const struct lora_base *base, const struct lora_delta *d
                                                                 : divide(m, rows, made, path, error);
 }
 
+int lora_magnitude_of_bias(const struct graft_weight *bias, float factor, const char *path, struct lora_magnitude *made,
+                           struct graft_error *error) {
+    const size_t rows = (size_t)bias->rows;
+    *made = (struct lora_magnitude){malloc(rows * sizeof(float)), malloc(rows * sizeof(float))};
+    if (made->scale == NULL || made->shift == NULL) {
+        return graft_fail_memory(error, path);
+    }
+    for (int64_t r = 0; r < bias->rows; r++) {
+        lora_read_row(bias, r, &made->shift[r]);
+        made->scale[r] = 1.0F;
+        made->shift[r] *= factor;
+    }
+    return GRAFT_OK;
+}
+
 void lora_magnitude_finish(struct lora_magnitude *magnitude) {
     free(magnitude->scale);
     free(magnitude->shift);

@@ -23,6 +23,10 @@ struct lora_magnitude {
 int lora_magnitude_make(const struct lora_base *base, const struct lora_delta *delta, const struct graft_weight *m,
                         const struct graft_threads *threads, const char *path, struct lora_magnitude *made,
                         struct graft_error *error);
+
+/* [load] The same where nothing is scaled, and factor * `bias`, of floats, is added: the bias of lora_B. */
+int lora_magnitude_of_bias(const struct graft_weight *bias, float factor, const char *path, struct lora_magnitude *made,
+                           struct graft_error *error);
 void lora_magnitude_finish(struct lora_magnitude *magnitude);
 
 /* [any] Outputs [begin, end) of a row, of which y has the first. */

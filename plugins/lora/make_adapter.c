@@ -60,12 +60,18 @@ static void add_module(struct tensors *tensors, const char *module, int64_t rank
     add(tensors, module, "lora_B.weight", out, rank);
 }
 
-static void write_config(const char *directory, int64_t rank) {
+/* `modules` is "model.layers.#.self_attn.q_proj:64:64" and so on, NULL-terminated; of rank 0 they are stored whole. */
+static void write_config(const char *directory, int64_t rank, char **modules) {
     char *path = graft_format("%s/adapter_config.json", directory);
     FILE *file = path != NULL ? fopen(path, "w") : NULL;
     need(file != NULL, "cannot write the config");
-    (void)fprintf(file, "{\"peft_type\": \"LORA\", \"r\": %d, \"lora_alpha\": 4, \"target_modules\": \"all-linear\"}\n",
+    (void)fprintf(file, "{\"peft_type\": \"LORA\", \"r\": %d, \"lora_alpha\": 4, \"target_modules\": \"all-linear\"",
                   rank > 0 ? (int)rank : 1);
+    for (int i = 0; rank == 0 && modules[i] != NULL; i++) {
+        const char *name = strrchr(modules[i], '.') + 1;
+        (void)fprintf(file, "%s\"%.*s\"", i == 0 ? ", \"modules_to_save\": [" : ", ", (int)strcspn(name, ":"), name);
+    }
+    (void)fprintf(file, "%s}\n", rank == 0 ? "]" : "");
     need(fclose(file) == 0, "cannot write the config");
     graft_free(path);
 }
@@ -89,7 +95,7 @@ int main(int argc, char **argv) {
     char *path = graft_format("%s/adapter_model.safetensors", argv[1]);
     need(path != NULL && graft_safetensors_write(path, tensors.items, tensors.n, NULL, &error) == GRAFT_OK,
          error.message);
-    write_config(argv[1], rank);
+    write_config(argv[1], rank, argv + 5);
     graft_free(path);
     for (size_t i = 0; i < tensors.n; i++) {
         graft_free((void *)(uintptr_t)tensors.items[i].name);

@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "graft/convert.h"
@@ -40,11 +41,15 @@ int main(int argc, char **argv) {
     need(tensors != NULL, "out of memory");
     for (size_t i = 0; i < n; i++) {
         tensors[i] = *graft_safetensors_at(file, i);
-        round_tensor(&tensors[i]);
+        if (strstr(tensors[i].name, ".base_layer.weight") == NULL) { /* the model's own */
+            round_tensor(&tensors[i]);
+        }
     }
     need(graft_safetensors_write(argv[2], tensors, n, NULL, &error) == GRAFT_OK, error.message);
     for (size_t i = 0; i < n; i++) {
-        graft_free((void *)(uintptr_t)tensors[i].data);
+        if (tensors[i].data != graft_safetensors_at(file, i)->data) {
+            graft_free((void *)(uintptr_t)tensors[i].data);
+        }
     }
     graft_free(tensors);
     graft_safetensors_close(file);

@@ -13,7 +13,14 @@
 #include "merge.h"
 #include "stored.h"
 
-static const char MAGNITUDE[] = "lora_magnitude_vector";
+static const char MAGNITUDE[] = "lora_magnitude_vector", BIAS[] = "bias";
+
+/* A number for each output. */
+static int describe_vector(const struct graft_sink *sink, const struct graft_args *args, const char *tensor,
+                           const char *parameter, struct graft_error *error) {
+    int status = graft_describe_vector(sink, parameter, graft_args_int(args, "out_features", 0), error);
+    return status == GRAFT_OK ? lora_describe_stored(sink, tensor, parameter, 0, error) : status;
+}
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
@@ -30,11 +37,12 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     if (status == GRAFT_OK) {
         status = lora_describe_stored(sink, "lora_B.weight", "lora_B.weight", 0, error);
     }
-    if (status != GRAFT_OK || !graft_args_int(args, "magnitude", 0)) {
-        return status;
+    if (status == GRAFT_OK && graft_args_int(args, "magnitude", 0)) {
+        status = describe_vector(sink, args, MAGNITUDE, MAGNITUDE, error);
     }
-    status = graft_describe_vector(sink, MAGNITUDE, graft_args_int(args, "out_features", 0), error);
-    return status == GRAFT_OK ? lora_describe_stored(sink, MAGNITUDE, MAGNITUDE, 0, error) : status;
+    return status == GRAFT_OK && graft_args_int(args, "lora_bias", 0)
+               ? describe_vector(sink, args, "lora_B.bias", BIAS, error)
+               : status;
 }
 
 static int read_columns(struct lora_pair *self) {
@@ -70,6 +78,8 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     const struct graft_module *b = graft_build_child(build, "lora_B", &status, error);
     const struct graft_weight *magnitude =
         graft_args_int(build->args, "magnitude", 0) ? graft_build_weight(build, MAGNITUDE, &status, error) : NULL;
+    const struct graft_weight *bias =
+        graft_args_int(build->args, "lora_bias", 0) ? graft_build_weight(build, BIAS, &status, error) : NULL;
     if (status != GRAFT_OK) {
         return status;
     }
@@ -82,7 +92,8 @@ static int create(const struct graft_class *cls, const struct graft_build *build
                                .rank = graft_args_int(build->args, "rank", 0),
                                .out_features = graft_args_int(build->args, "out_features", 0),
                                .factor = (float)graft_args_real(build->args, "factor", 1.0),
-                               .magnitude = magnitude};
+                               .magnitude = magnitude,
+                               .bias = bias};
     if (read_columns(self) != 0) {
         destroy(self);
         return graft_fail_memory(error, build->path);

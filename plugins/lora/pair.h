@@ -13,6 +13,7 @@ struct lora_pair {
     int64_t out_features;
     float factor;
     const struct graft_weight *magnitude; /* lora_magnitude_vector [out] of DoRA, or NULL */
+    const struct graft_weight *bias;      /* that of lora_B [out] (lora_bias), or NULL; added by whom the pair is for */
     struct lora_columns columns;          /* of b; none: its numbers are not known */
 };
 

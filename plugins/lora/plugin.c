@@ -10,10 +10,11 @@
 #include "targets.h"
 
 /* What adapters may have for a module. */
+#define OF_TOKENS "adapter.*.token_adapter.trainable_tokens_delta"
 static const char *const of_linears[] = {"adapter.*.lora_A.weight", "adapter.*.lora_B.weight", "adapter.*.weight",
-                                         NULL};
+                                         OF_TOKENS, NULL};
 static const char *const of_embeddings[] = {"adapter.*.lora_embedding_A", "adapter.*.lora_embedding_B",
-                                            "adapter.*.weight", NULL};
+                                            "adapter.*.weight", OF_TOKENS, NULL};
 
 /* Of all experts together, or of the first: who adapts experts adapts them all. */
 static const char *const of_experts[] = {

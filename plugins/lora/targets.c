@@ -2,6 +2,7 @@
 #include "targets.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_PATTERN = 4096 };
@@ -47,19 +48,141 @@ int lora_names_parameter(const struct lora_fields *fields, const char *parameter
     return lists(fields, "target_parameters", parameter);
 }
 
-/* A list of names, or a regular expression; "all-linear" is short for a list that depends on the model. */
-int lora_check_target(const struct lora_fields *fields, const char *module, struct graft_error *error) {
+/* A list of names, or a regular expression. */
+static int names(const struct lora_fields *fields, const char *field, const char *module, int32_t *found,
+                 struct graft_error *error) {
+    const struct graft_config *config = fields->config;
+    char path[LORA_FIELD], where[sizeof fields->file + LORA_FIELD];
+    lora_field_path(fields, field, path);
+    const char *pattern = config->string(config->data, path);
+    (void)snprintf(where, sizeof where, "%s: %s", fields->file, field);
+    *found = lists(fields, field, module);
+    return pattern != NULL ? lora_matches(pattern, module, where, found, error) : GRAFT_OK;
+}
+
+/* The number behind a name that ends in `.PATTERN.`; PATTERN NULL: any one name. -1: the module is in no layer. */
+static int layer_of(const struct lora_fields *fields, const char *module, const char *pattern, int64_t *layer,
+                    struct graft_error *error) {
+    *layer = -1;
+    for (const char *at = strchr(module, '.'); at != NULL && *layer < 0; at = strchr(at + 1, '.')) {
+        const size_t digits = strspn(at + 1, "0123456789");
+        char before[MAX_PATTERN], whole[MAX_PATTERN];
+        int32_t found = pattern == NULL && memchr(module, '.', (size_t)(at - module)) != NULL;
+        if (digits == 0 || digits > 9 || at[1 + digits] != '.') {
+            continue;
+        }
+        if (pattern != NULL) {
+            (void)snprintf(before, sizeof before, "%.*s", (int)(at - module), module);
+            (void)snprintf(whole, sizeof whole, "(.*\\.)?%.*s", MAX_PATTERN / 2, pattern);
+            int status = lora_matches(whole, before, fields->file, &found, error);
+            if (status != GRAFT_OK) {
+                return status;
+            }
+        }
+        *layer = found ? strtol(at + 1, NULL, 10) : -1;
+    }
+    return GRAFT_OK;
+}
+
+/* By the first of `layers_pattern`, a string or a list, that finds one. */
+static int find_layer(const struct lora_fields *fields, const char *module, int64_t *layer, struct graft_error *error) {
+    const struct graft_config *config = fields->config;
+    char path[LORA_FIELD], element[LORA_FIELD + 24];
+    lora_field_path(fields, "layers_pattern", path);
+    const char *pattern = config->string(config->data, path);
+    const int64_t n = config->size(config->data, path);
+    *layer = -1;
+    if (n == 0) {
+        return layer_of(fields, module, pattern != NULL && pattern[0] != '\0' ? pattern : NULL, layer, error);
+    }
+    int status = GRAFT_OK;
+    for (int64_t i = 0; i < n && *layer < 0 && status == GRAFT_OK; i++) {
+        (void)snprintf(element, sizeof element, "%s.%lld", path, (long long)i);
+        status = layer_of(fields, module, config->string(config->data, element), layer, error);
+    }
+    return status;
+}
+
+/* `layers_to_transform`, a number or a list, which only lists of targets have. */
+static int is_in_layers(const struct lora_fields *fields, const char *module, int32_t *is_in,
+                        struct graft_error *error) {
+    const struct graft_config *config = fields->config;
+    char path[LORA_FIELD], element[LORA_FIELD + 24];
+    lora_field_path(fields, "layers_to_transform", path);
+    const int is_one = config->kind(config->data, path) == GRAFT_FIELD_INT;
+    const int64_t n = config->size(config->data, path);
+    int64_t layer = -1;
+    *is_in = !is_one && n == 0;
+    int status = *is_in ? GRAFT_OK : find_layer(fields, module, &layer, error);
+    for (int64_t i = 0; i < n && !*is_in; i++) {
+        (void)snprintf(element, sizeof element, "%s.%lld", path, (long long)i);
+        *is_in = layer >= 0 && config->integer(config->data, element) == layer;
+    }
+    *is_in |= is_one && layer >= 0 && config->integer(config->data, path) == layer;
+    return status;
+}
+
+static int refuse(const struct lora_fields *fields, const char *field, const char *what, const char *module,
+                  struct graft_error *error) {
+    return graft_error_set(error, GRAFT_ERROR_MODEL, fields->file, "%s: %s %s, for which the adapter has tensors",
+                           field, what, module);
+}
+
+/* What PEFT would not adapt whatever its targets are. */
+static int check_excluded(const struct lora_fields *fields, const char *module, struct graft_error *error) {
+    static const char *const lists_of[] = {"exclude_modules", "modules_to_save"};
+    for (size_t i = 0; i < sizeof lists_of / sizeof lists_of[0]; i++) {
+        int32_t found = 0;
+        int status = names(fields, lists_of[i], module, &found, error);
+        if (status != GRAFT_OK || found) {
+            return status != GRAFT_OK ? status : refuse(fields, lists_of[i], "names", module, error);
+        }
+    }
+    return GRAFT_OK;
+}
+
+/* With `ensure_weight_tying` PEFT adapts a head that shares the embedding's weight, whatever its targets are. */
+static int is_tied(const struct lora_fields *fields, int64_t outputs, int32_t *tied, struct graft_error *error) {
+    const struct graft_config *config = fields->config;
+    int32_t ties = 0, shares = 1;
+    int status = lora_field_bool(fields, "ensure_weight_tying", &ties, error);
+    if (status == GRAFT_OK && ties) {
+        status = graft_config_bool(config, "tie_word_embeddings", &shares, error);
+    }
+    *tied = ties && shares && outputs == config->integer(config->data, "vocab_size");
+    return status;
+}
+
+int lora_check_target(const struct lora_fields *fields, const char *module, int64_t outputs,
+                      struct graft_error *error) {
     const struct graft_config *config = fields->config;
     char path[LORA_FIELD];
+    int32_t found = 0, is_in = 1;
+    int status = is_tied(fields, outputs, &found, error);
+    if (status != GRAFT_OK || found) {
+        return status;
+    }
+    status = check_excluded(fields, module, error);
     lora_field_path(fields, "target_modules", path);
     const char *pattern = config->string(config->data, path);
-    if (!graft_config_has(config, path) || (pattern != NULL && strcmp(pattern, "all-linear") == 0)) {
-        return GRAFT_OK;
+    if (status != GRAFT_OK || !graft_config_has(config, path) ||
+        (pattern != NULL && strcmp(pattern, "all-linear") == 0)) { /* which is short for a list, by the model */
+        return status;
     }
-    int32_t found = lists(fields, "target_modules", module);
-    int status = pattern != NULL ? lora_matches(pattern, module, fields->file, &found, error) : GRAFT_OK;
-    return status != GRAFT_OK || found
-               ? status
-               : graft_error_set(error, GRAFT_ERROR_MODEL, fields->file,
-                                 "target_modules: does not name %s, for which the adapter has tensors", module);
+    status = names(fields, "target_modules", module, &found, error);
+    if (status == GRAFT_OK && !found) {
+        return refuse(fields, "target_modules", "does not name", module, error);
+    }
+    if (status == GRAFT_OK && pattern == NULL) {
+        status = is_in_layers(fields, module, &is_in, error);
+    }
+    return status == GRAFT_OK && !is_in ? refuse(fields, "layers_to_transform", "leaves out", module, error) : status;
+}
+
+int lora_is_saved(const struct lora_fields *fields, const char *module) {
+    const struct graft_config *config = fields->config;
+    char path[LORA_FIELD];
+    lora_field_path(fields, "ensure_weight_tying", path);
+    return lists(fields, "modules_to_save", module) ||
+           (config->integer(config->data, path) != 0 && config->kind(config->data, path) == GRAFT_FIELD_BOOL);
 }

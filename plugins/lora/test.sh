@@ -264,6 +264,11 @@ faulty 's/"target_parameters": null/"target_parameters": ["mlp.experts.down_proj
 "$host" plan --plugins-dir "$plugins" --plugins lora --model "$model" --adapter "$scratch/faulty" |
     grep -q 'note *adapter default: target_parameters names "mlp.experts.down_proj", for which it has no tensors$' ||
     fail 'no note on a parameter without tensors'
+faulty 's/"trainable_token_indices": null/"trainable_token_indices": [3]/; s/"modules_to_save": null/"modules_to_save": ["lm_head"]/'
+"$host" plan --plugins-dir "$plugins" --plugins lora --model "$model" --adapter "$scratch/faulty" >"$scratch/plan"
+for words in 'modules_to_save names "lm_head", for which' 'trainable_token_indices names tokens, for which'; do
+    grep -q "note *adapter default: $words it has no tensors\$" "$scratch/plan" || fail "no note: $words"
+done
 # as a regular expression: the golden patterns_rslora has one
 rm -rf "$scratch/faulty"
 cp -r "$adapters/patterns_rslora" "$scratch/faulty"
@@ -279,6 +284,23 @@ refused 4 'nothing in this model applies the adapter "a"' run fused_qkv --adapte
 refused 4 'names no module, model.layers.0.mlp (LlamaMLP) has none' run lora \
     --adapter "$lora/qwen2_moe/adapters/attention_shared"
 
+echo 'tensors with the name of the adapter, and none'
+for adapter in named empty; do
+    mkdir -p "$scratch/$adapter"
+    cp "$adapters/attention_r8/adapter_config.json" "$scratch/$adapter"
+done
+header='{"base_model.model.model.layers.0.self_attn.q_proj.lora_A.default.weight":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
+{
+    printf '%b\0\0\0\0\0\0\0' "\\0$(printf '%03o' "${#header}")"
+    printf '%s\0\0\0\0' "$header"
+} >"$scratch/named/adapter_model.safetensors"
+printf '\002\0\0\0\0\0\0\0{}' >"$scratch/empty/adapter_model.safetensors"
+refused 4 'q_proj.lora_A.default.weight: nothing takes it, model.layers.0.self_attn.q_proj is a Linear' run lora \
+    --adapter "$scratch/named"
+grep -q 'load a plugin' "$scratch/err" && fail 'advice to load what is loaded'
+refused 4 'nothing in this model applies the adapter "default"' run fused_qkv --adapter "$scratch/named"
+refused 4 "empty/adapter_model.safetensors: expected an adapter's tensors, found none" run lora --adapter "$scratch/empty"
+
 echo 'an adapter of another base'
 faulty 's/"r": 8/"r": 4/'
 refused 4 'adapter.a.lora_A.weight: expected [4, 64]' run lora --adapter a="$scratch/faulty"
@@ -292,7 +314,13 @@ while read -r field old new; do
 done <<'END'
 peft_type "LORA" "IA3"
 bias "none" "all"
-lora_bias false true
+lora_bias false 1
+exclude_modules null ["v_proj"]
+exclude_modules null ".*v_proj"
+exclude_modules null "("
+modules_to_save null ["self_attn.v_proj"]
+layers_to_transform null 0
+layers_to_transform null [1]
 layer_replication null [[0,2]]
 init_lora_weights true "pissa"
 use_rslora false 1
@@ -309,7 +337,29 @@ refused 4 faulty/adapter_config.json run lora --adapter "$scratch/faulty"
 echo 'two that store one table'
 refused 4 'two adapters store this module whole' run lora --adapter a="$adapters/head_saved" \
     --adapter b="$adapters/head_saved"
-refused 4 'two adapters store this table' run lora --adapter a="$adapters/embedding" --adapter b="$adapters/embedding"
+run lora --adapter a="$adapters/embedding" --adapter b="$adapters/embedding" >/dev/null # the model's own, twice
+tied() { # tied PLUGINS OPTIONS: a model whose head is its embedding; ids to stdout
+    list=$1
+    shift
+    "$host" --quiet --plugins-dir "$plugins" --plugins "$list" --model "$goldens/plain/llama_tied" --dtype float32 \
+        --input-ids 5,6,7 --output-ids --max-new-tokens 2 "$@"
+}
+refused 4 'two adapters have other values for it' tied lora --adapter a="$goldens/adapters/embedding_tied" \
+    --adapter b="$goldens/adapters/both_tied"
+
+echo 'a head that is quantized while it is loaded is that of the adapter, and no embedding is left behind'
+tied lora --adapter a="$goldens/adapters/embedding_tied" --logits "$scratch/floats" >/dev/null
+tied lora,int8_linear_head --adapter a="$goldens/adapters/embedding_tied" --logits "$scratch/codes" >/dev/null
+cmp -s "$scratch/floats" "$scratch/codes" && fail 'nothing is quantized'
+for adapter in head_tied both_tied tokens_each; do
+    refused 4 'model.embed_tokens.weight' tied lora,int8_linear_head --adapter a="$goldens/adapters/$adapter"
+done
+
+echo 'what an adapter changes of the model itself it changes for all prompts'
+for adapter in head_tied embedding_tied tokens_tied; do
+    refused 2 'changes this weight of the model for all prompts' tied lora --adapter a="$goldens/adapters/$adapter" \
+        --prompt-adapter __base__
+done
 
 echo 'options'
 refused 2 'two of them are called "default"' run lora --adapter "$adapters/embedding" --adapter "$adapters/head_saved"

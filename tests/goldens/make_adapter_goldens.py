@@ -25,8 +25,34 @@ EXPERTS = ["mlp.experts.gate_up_proj", "mlp.experts.down_proj"]
 GPT_OSS = "../../../plugins/families/gpt_oss/goldens/gpt_oss"
 GPT2 = "../../../plugins/families/gpt2/goldens/gpt2"
 
-# The base, LoRA's options, the type on disk, and whether experts are named one by one as transformers 4 did.
+# The base, LoRA's options, the type on disk, and whether experts are named one by one as transformers 4 did. Tables that
+# PEFT stores beside a pair, or of which it stores single rows, are others than the base's here, so that all show which
+# they take.
 CASES = {
+    "head_tied": ("plain/llama_tied", dict(r=4, lora_alpha=8, target_modules=["lm_head", "v_proj"]), "float32", None),
+    "embedding_tied": ("plain/llama_tied", dict(r=4, lora_alpha=8, target_modules=["embed_tokens", "v_proj"]),
+                       "bfloat16", None),
+    "both_tied": ("plain/llama_tied", dict(r=4, lora_alpha=8, target_modules=["embed_tokens", "lm_head"]), "float32", None),
+    "both_untied": ("plain/qwen2", dict(r=4, lora_alpha=8, target_modules=["embed_tokens", "lm_head", "q_proj"]),
+                    "bfloat16", None),
+    "gpt2_head": (GPT2, dict(r=4, lora_alpha=8, target_modules=["wte", "lm_head"]), "float32", None),
+    "tokens_tied": ("plain/llama_tied", dict(
+        r=4, lora_alpha=8, target_modules=["v_proj"], trainable_token_indices=[130, *range(4, 60, 4)]), "float32", None),
+    "tokens_each": ("plain/llama_tied", dict(
+        r=4, lora_alpha=8, target_modules=["v_proj"], trainable_token_indices={"embed_tokens": [*range(4, 60, 4)], "lm_head": [40, 7, 60]}),
+        "float32", None),
+    "tokens_untied": ("plain/qwen2_bf16", dict(
+        r=4, lora_alpha=8, target_modules=["v_proj"], trainable_token_indices={"embed_tokens": [*range(4, 60, 4)], "lm_head": [40, 7, 60]}),
+        "bfloat16", None),
+    "gpt2_tokens": (GPT2, dict(
+        r=4, lora_alpha=8, target_modules=["c_attn"], fan_in_fan_out=True, trainable_token_indices=[*range(4, 60, 4)]),
+        "float32", None),
+    "lora_bias": ("plain/qwen2", dict(
+        r=4, lora_alpha=8, target_modules=["q_proj", "v_proj", "down_proj"], lora_bias=True, exclude_modules=["0.mlp.down_proj"]),
+        "float32", None),
+    "layers": ("plain/qwen2", dict(
+        r=4, lora_alpha=8, target_modules=["q_proj", "up_proj"], layers_to_transform=[1], layers_pattern="layers",
+        init_lora_weights="orthogonal"), "float32", None),
     "gpt_oss_experts": (GPT_OSS, dict(
         r=4, lora_alpha=8, target_modules=["q_proj", "v_proj"], target_parameters=EXPERTS, use_rslora=True,
         rank_pattern={"experts.down_proj": 3}, alpha_pattern={r"layers\.1\.mlp\.experts\.gate_up_proj": 5}), "float32", None),
@@ -119,6 +145,8 @@ def experts_one_by_one(folder, model, options, naming):
 def spread(name, shape):
     if "lora_magnitude" in name:
         return 1, 0.2
+    if len(shape) == 1:
+        return 0, 0.3
     return 0, 1 / math.sqrt(shape[1]) if ".lora_A." in name else 0.4 / math.sqrt(shape[1])
 
 
@@ -134,7 +162,8 @@ def write_adapter(folder, model, options, dtype, naming, seed):
     save_file(tensors, path, metadata={"format": "pt"})
     weights.edit_json(f"{folder}/adapter_config.json", lambda c: c.update(
         base_model_name_or_path="example/base", inference_mode=True,
-        **{key: sorted(c[key]) for key in ("target_modules", "target_parameters") if isinstance(c[key], list)}))
+        **{key: sorted(c[key]) for key in ("target_modules", "target_parameters", "exclude_modules")
+           if isinstance(c[key], list)}))
     weights.refill(folder, seed, spread)
 
 
@@ -152,6 +181,11 @@ def outputs(model, ids):
     return logits, torch.stack(steps), greedy, margin
 
 
+def can_merge(options, model):
+    """Not with a bias that the base has no place for, nor with one weight for the embedding and the head."""
+    return "lora_bias" not in options and not model.config.tie_word_embeddings
+
+
 def attempt(base, folder, options, dtype, naming, seed):
     """What golden.json says, or None where the choices are not clear."""
     model = load(base)
@@ -163,7 +197,7 @@ def attempt(base, folder, options, dtype, naming, seed):
     logits, steps, greedy, margin = outputs(adapted, ids)
     if margin < LEAST or greedy == plain[2]:
         return None
-    merged = outputs(adapted.merge_and_unload().eval(), ids)[0]
+    merged = outputs(adapted.merge_and_unload().eval(), ids)[0] if can_merge(options, adapted) else logits
     save_file({"logits": logits[None].contiguous(), "greedy_logits": steps.contiguous()}, f"{folder}/golden.safetensors")
     return {
         "base": os.path.basename(base), "seed": seed, "dtype_on_disk": dtype, "input_ids": ids, "greedy_ids": greedy,
