@@ -79,10 +79,16 @@ static int gives_way(const struct rule *rule) {
     return (rule->declared->flags & GRAFT_REPLACEMENT_GIVES_WAY) != 0;
 }
 
+/* The one of the two that names the class; NULL: both do, or neither. */
+static const struct rule *named(const struct rule *a, const struct rule *b, const struct graft_known_class *original) {
+    int a_names = graft_rule_names(a, original), b_names = graft_rule_names(b, original);
+    return a_names == b_names ? NULL : a_names ? a : b;
+}
+
 const struct rule *graft_rule_prefer(const struct rule *a, const struct rule *b,
                                      const struct graft_known_class *original) {
     if (graft_rule_same_source(a, b)) {
-        return !graft_rule_names(a, original) && graft_rule_names(b, original) ? b : a;
+        return named(a, b, original) == b ? b : a;
     }
     if (a->source != b->source) {
         return a->source < b->source ? a : b;
@@ -93,7 +99,7 @@ const struct rule *graft_rule_prefer(const struct rule *a, const struct rule *b,
     if (gives_way(a) != gives_way(b)) {
         return gives_way(a) ? b : a;
     }
-    return NULL;
+    return named(a, b, original);
 }
 
 int graft_rule_fits(const struct rule *rule, const struct graft_known_class *original) {

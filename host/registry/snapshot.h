@@ -176,7 +176,8 @@ const struct graft_known_class *graft_rule_replacement(const struct rule *rule, 
 int graft_rule_same_source(const struct rule *a, const struct rule *b);
 
 /* Which of two that want a module gets it: the load @rule@ before calls, calls before plugins, plugins by rank; of one
- * source a name before a pattern, then the one registered first, which is `a`. NULL: two plugins without an order. */
+ * source, and of plugins without an order, a name before a pattern; of one source the one registered first, which is
+ * `a`. NULL: two plugins without an order, both by a name or both by a pattern. */
 const struct rule *graft_rule_prefer(const struct rule *a, const struct rule *b,
                                      const struct graft_known_class *original);
 

@@ -98,17 +98,42 @@ static void test_first_pattern_wins(void **state) {
     assert_string_equal(winner("LlamaAttention"), "LlamaAttention");
 }
 
-/* Two without an order want the module: an error, unless something goes before both, whenever it was registered. */
+/* Two without an order, both by a name or both by a pattern, want the module: an error, unless something goes before
+ * both, whenever it was registered. */
 static void test_tie(void **state) {
-    const struct graft_replacement first = name_key("LlamaAttention", &mine);
-    const struct graft_replacement second = pattern_key("^Llama", &yours);
+    const struct graft_replacement names[] = {name_key("LlamaAttention", &mine), name_key("LlamaAttention", &yours)};
+    const struct graft_replacement patterns[] = {pattern_key("Attention$", &mine), pattern_key("^Llama", &yours)};
+    const struct graft_replacement *const pairs[] = {names, patterns};
     (void)state;
-    add(&first, "a", 0);
-    add(&second, "b", 0);
-    assert_null(winner("LlamaAttention"));
-    assert_non_null(strstr(error.message, "plugins a and b both replace LlamaAttention"));
-    add(&second, "c", -1);
-    assert_string_equal(winner("LlamaAttention"), "Yours");
+    for (size_t i = 0; i < 2; i++) {
+        add(&pairs[i][0], "a", 0);
+        add(&pairs[i][1], "b", 0);
+        assert_null(winner("LlamaAttention"));
+        assert_non_null(strstr(error.message, "plugins a and b both replace LlamaAttention"));
+        add(&patterns[1], "c", -1);
+        assert_string_equal(winner("LlamaAttention"), "Yours");
+        graft_registry_free(registry);
+        (void)set_up(NULL);
+    }
+}
+
+/* A name goes before the patterns of other plugins, in whatever order they were registered, also where these are tied.
+ */
+static void test_exact_before_patterns_of_others(void **state) {
+    const struct graft_replacement keys[] = {name_key("LlamaAttention", &mine), pattern_key("^Llama", &yours),
+                                             pattern_key("Attention$", &yours)};
+    static const char *const plugins[] = {"a", "b", "c"};
+    static const size_t orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        for (size_t k = 0; k < 3; k++) {
+            add(&keys[orders[i][k]], plugins[k], 0);
+        }
+        assert_string_equal(winner("LlamaAttention"), "Mine");
+        assert_string_equal(winner("BertSelfAttention"), "Yours");
+        graft_registry_free(registry);
+        (void)set_up(NULL);
+    }
 }
 
 static void test_module_path(void **state) {
@@ -220,7 +245,7 @@ static void test_interface_rule_and_path(void **state) {
 }
 
 static void test_conflict(void **state) {
-    const struct graft_replacement first = name_key("LlamaAttention", &mine);
+    const struct graft_replacement first = pattern_key("LlamaAttention", &mine);
     const struct graft_replacement second = pattern_key("^Llama", &yours);
     (void)state;
     add(&first, "one_plugin", 0);
@@ -395,6 +420,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_exact_before_pattern, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_first_pattern_wins, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_tie, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_exact_before_patterns_of_others, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_module_path, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_model_types, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_basic_classes, set_up, tear_down),

@@ -12,8 +12,9 @@
  * registered by calls before those from files, which go in the order that the user gave. Within a source, exact names
  * go before patterns, then the first registered goes first; only that one has a part in a module. If several sources
  * have a part, those whose class calls super (GRAFT_CLASS_CALLS_SUPER) wrap each other in this order, plugins without
- * an order by id. Of the others the first is innermost; two plugins without an order are then an error. A look-up by
- * name gives the outermost class. Scopes apply the same rule to the mapping as it was when they were entered.
+ * an order by id. Of the others the first is innermost; of two plugins without an order that is the one with the exact
+ * name, and two exact names or two patterns are an error. A look-up by name gives the outermost class. Scopes apply the
+ * same rule to the mapping as it was when they were entered.
  *
  * Plugins' entries may be unregistered, cleared and overwritten like any others; the plugin stays loaded. A model uses
  * the mapping as it is when the model is opened; later changes affect later models only.
