@@ -1,27 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plugin/elf.h"
 
-#include <elf.h>
 #include <string.h>
+
+#include "plugin/machine.h"
 
 #if UINTPTR_MAX > UINT32_MAX
 typedef Elf64_Ehdr elf_header;
 typedef Elf64_Phdr elf_segment;
 typedef Elf64_Dyn elf_dynamic;
 typedef Elf64_Sym elf_symbol;
-enum { OWN_CLASS = ELFCLASS64 };
 #else
 typedef Elf32_Ehdr elf_header;
 typedef Elf32_Phdr elf_segment;
 typedef Elf32_Dyn elf_dynamic;
 typedef Elf32_Sym elf_symbol;
-enum { OWN_CLASS = ELFCLASS32 };
-#endif
-
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-enum { OWN_ORDER = ELFDATA2LSB };
-#else
-enum { OWN_ORDER = ELFDATA2MSB };
 #endif
 
 /* Addresses, as the dynamic section gives them. 0: not given. */
@@ -47,7 +40,7 @@ static int read_word(const struct graft_elf *elf, uint64_t offset, uint32_t *wor
 
 static int read_header(const struct graft_elf *elf, elf_header *header) {
     return read_at(elf, 0, header, sizeof *header) && memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
-           header->e_ident[EI_CLASS] == OWN_CLASS && header->e_ident[EI_DATA] == OWN_ORDER &&
+           header->e_ident[EI_CLASS] == GRAFT_OWN_CLASS && header->e_ident[EI_DATA] == GRAFT_OWN_ORDER &&
            header->e_type == ET_DYN && header->e_phentsize == sizeof(elf_segment);
 }
 

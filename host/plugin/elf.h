@@ -11,7 +11,7 @@
 
 enum graft_elf_verdict {
     GRAFT_ELF_READ = 0,
-    GRAFT_ELF_OTHER,     /* no shared object for this machine: the dynamic linker says why, and in better words */
+    GRAFT_ELF_OTHER,     /* no shared object for this machine (machine.h), or none at all, as the dynamic linker says */
     GRAFT_ELF_TRUNCATED, /* the file ends before its segments do */
     GRAFT_ELF_DAMAGED,   /* its dynamic symbols lead out of the file */
 };

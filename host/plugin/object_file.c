@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "plugin/elf.h"
 #include "plugin/libc_names.h"
+#include "plugin/machine.h"
 
 /* --- Who may write to it --- */
 
@@ -94,8 +95,15 @@ static int check_exports(const char *file, const char *entry, const struct graft
 static int check_bytes(const char *file, const char *entry, const void *bytes, size_t size, int *has_entry,
                        struct graft_error *error) {
     struct graft_elf elf;
+    char found[GRAFT_MACHINE_BYTES], own[GRAFT_MACHINE_BYTES];
     int status = GRAFT_OK;
     *has_entry = 1;
+    if (graft_machine_differs(bytes, size, found, own)) {
+        status = graft_error_set(error, GRAFT_ERROR_PLUGIN, file, "is for another machine: expected %s, found %s", own,
+                                 found);
+        graft_error_hint(error, "build it for this machine");
+        return status;
+    }
     switch (graft_elf_read(bytes, size, &elf)) {
     case GRAFT_ELF_READ:
         return check_exports(file, entry, &elf, has_entry, error);

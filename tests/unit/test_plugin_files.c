@@ -86,14 +86,66 @@ static void read_good(char *bytes, size_t room, size_t *size) {
 
 static char bytes[4 << 20];
 
-static void test_other_machine(void **state) {
+static void test_no_machine(void **state) {
     size_t size;
     (void)state;
     read_good(bytes, sizeof bytes, &size);
-    bytes[4] = 1; /* e_ident[EI_CLASS]: 32 bits */
+    bytes[4] = 9; /* e_ident[EI_CLASS]: no class that there is */
     write_bytes(folder, "small.so", bytes, size);
     expect_report(NULL, "error: DIR/small.so: cannot be loaded: wrong ELF class: ELFCLASS32; expected a shared object "
                         "built for this machine\n");
+}
+
+/* Objects for other processors and systems are refused by what they are for, whatever the dynamic linker makes of them.
+ */
+static void test_other_machines(void **state) {
+    enum { LITTLE = 1, BIG = 2 };
+    static const struct {
+        unsigned number; /* e_machine */
+        unsigned char bits, order;
+        const char *begin; /* of a file that is no ELF; or NULL */
+        const char *found;
+    } cases[] = {
+        {183, 64, LITTLE, NULL, "AArch64 (64 bits)"},
+        {183, 64, BIG, NULL, "AArch64 (64 bits, big-endian)"},
+        {243, 64, LITTLE, NULL, "RISC-V (64 bits)"},
+        {243, 32, LITTLE, NULL, "RISC-V (32 bits)"},
+        {3, 64, LITTLE, NULL, "x86 (64 bits)"},
+        {3, 32, LITTLE, NULL, "x86 (32 bits)"},
+        {40, 32, LITTLE, NULL, "ARM (32 bits)"},
+        {22, 64, BIG, NULL, "S/390 (64 bits, big-endian)"},
+        {21, 64, LITTLE, NULL, "PowerPC64 (64 bits)"},
+        {258, 64, LITTLE, NULL, "LoongArch (64 bits)"},
+        {62, 32, LITTLE, NULL, "x86-64 (32 bits)"},
+        {4711, 64, LITTLE, NULL, "processor number 4711 of ELF (64 bits)"},
+        {0, 0, 0, "MZ", "Windows (PE)"},
+        {0, 0, 0, "\xcf\xfa\xed\xfe", "macOS (Mach-O)"},
+    };
+    size_t size;
+    (void)state;
+    read_good(bytes, sizeof bytes, &size);
+    ElfW(Ehdr) own;
+    memcpy(&own, bytes, sizeof own);
+    if (own.e_machine != EM_X86_64 || own.e_ident[EI_CLASS] != ELFCLASS64) {
+        print_message("the words expected are those of x86-64\n");
+        skip();
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char expected[256];
+        bytes[4] = cases[i].bits == 64 ? 2 : 1;
+        bytes[5] = (char)cases[i].order;
+        bytes[18] = (char)(cases[i].order == BIG ? cases[i].number >> 8 : cases[i].number & 255);
+        bytes[19] = (char)(cases[i].order == BIG ? cases[i].number & 255 : cases[i].number >> 8);
+        if (cases[i].begin != NULL) {
+            memcpy(bytes, cases[i].begin, strlen(cases[i].begin));
+        }
+        (void)snprintf(expected, sizeof expected,
+                       "error: DIR/other.so: is for another machine: expected x86-64 (64 bits), found %s; build it for "
+                       "this machine\n",
+                       cases[i].found);
+        write_bytes(folder, "other.so", bytes, size);
+        expect_report(NULL, expected);
+    }
 }
 
 /* Where the last segment of an object ends that is loaded; debug information behind it may be missing. */
@@ -263,7 +315,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_absent_folder, setup, teardown),
         cmocka_unit_test_setup_teardown(test_junk, setup, teardown),
         cmocka_unit_test_setup_teardown(test_empty_file, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_other_machine, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_no_machine, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_other_machines, setup, teardown),
         cmocka_unit_test_setup_teardown(test_truncated, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_special_files, setup, teardown),
