@@ -19,9 +19,9 @@ static int differs(const struct graft_model *model, const struct graft_model *ot
 
 static int check_fields(const struct graft_model *model, const struct graft_model *other, struct graft_error *error) {
     const struct graft_config *ours = &model->config->view, *theirs = &other->config->view;
-    if (strcmp(graft_model_root_class(model), graft_model_root_class(other)) != 0) {
+    if (strcmp(model->root_class, other->root_class) != 0) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, theirs->file, "architectures: expected %s as in %s, got %s",
-                               graft_model_root_class(model), model->directory, graft_model_root_class(other));
+                               model->root_class, model->directory, other->root_class);
     }
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         int64_t wanted = ours->integer(ours->data, sizes[i]), found = theirs->integer(theirs->data, sizes[i]);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The family of a model: what its config.json is read by, and what its root is. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "graft/causal_lm.h"
 #include "library/library.h"
 
 /* An architecture of another model type would read this config by other rules. */
@@ -19,29 +21,66 @@ static const char *type_of_architecture(const struct graft_snapshot *snapshot, c
     return NULL;
 }
 
-static int check_architecture(const struct graft_model *model, const struct graft_snapshot *snapshot,
-                              struct graft_error *error) {
+const char *graft_model_causal_lm(const struct graft_model *model, const struct graft_snapshot *snapshot) {
+    const struct graft_family *family = model->family.family;
+    for (int32_t i = 0; i < family->n_architectures; i++) {
+        const char *name = graft_family_root(family, graft_family_architecture(family, i)->name);
+        const struct graft_known_class *known = graft_snapshot_class(snapshot, name, model->family.origin.plugin);
+        if (known != NULL && strcmp(known->cls->interface_id, GRAFT_INTERFACE_CAUSAL_LM) == 0) {
+            return name;
+        }
+    }
+    return NULL;
+}
+
+/* An architecture that the family does not know. `fault` is why its causal LM does not take its place; or "". */
+static int fail_unknown(const struct graft_model *model, const char *fault, struct graft_error *error) {
     const struct graft_model_config *config = model->config;
     const struct graft_family *family = model->family.family;
-    if (graft_family_root(family, config->architecture) != NULL) {
-        return GRAFT_OK;
-    }
-    const char *type = type_of_architecture(snapshot, config->architecture);
-    if (type != NULL) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                               "architectures: %s does not belong to model_type \"%s\" but to \"%s\"",
-                               config->architecture, config->model_type, type);
-    }
     struct graft_text known = {0};
     for (int32_t i = 0; i < family->n_architectures; i++) {
         graft_text_printf(&known, "%s%s", i > 0 ? ", " : "", graft_family_architecture(family, i)->name);
     }
     int status = known.failed ? graft_fail_memory(error, config->file)
                               : graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                                                "architectures: model_type \"%s\" has no %s; it has %s",
-                                                config->model_type, config->architecture, known.bytes);
+                                                "architectures: model_type \"%s\" has no %s; it has %s%s",
+                                                config->model_type, config->architecture, known.bytes, fault);
     graft_text_free(&known);
     return status;
+}
+
+/* Which class is the root: that of the architecture. transformers goes by the model type alone, so one that nobody
+ * knows may be another name for the causal LM; graft_model_check_root says whether it is, by the tensors. */
+static int choose_root(struct graft_model *model, const struct graft_snapshot *snapshot, struct graft_error *error) {
+    const struct graft_model_config *config = model->config;
+    model->root_class = graft_family_root(model->family.family, config->architecture);
+    if (model->root_class != NULL && !model->takes_head) {
+        return GRAFT_OK;
+    }
+    const char *type = model->takes_head ? NULL : type_of_architecture(snapshot, config->architecture);
+    if (type != NULL) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                               "architectures: %s does not belong to model_type \"%s\" but to \"%s\"",
+                               config->architecture, config->model_type, type);
+    }
+    model->root_class = model->without_weights ? NULL : graft_model_causal_lm(model, snapshot);
+    model->root_guessed = 1;
+    return model->root_class != NULL ? GRAFT_OK : fail_unknown(model, "", error);
+}
+
+int graft_model_check_root(const struct graft_model *model, struct graft_error *error) {
+    const struct graft_plan *plan = model->plan;
+    const struct graft_binding *fault = graft_plan_fault(plan, NULL, NULL);
+    char words[320];
+    if (!model->root_guessed || (fault == NULL && plan->n_unexpected == 0)) {
+        return GRAFT_OK;
+    }
+    (void)snprintf(words, sizeof words, ", and its tensors are not those of %s: \"%.200s\" %s", model->root_class,
+                   plan->n_unexpected > 0 ? plan->unexpected[0]->name : fault->parameter->name,
+                   plan->n_unexpected > 0                   ? "has no place in it"
+                   : fault->status == GRAFT_BINDING_MISSING ? "is missing"
+                                                            : "does not fit");
+    return fail_unknown(model, words, error);
 }
 
 /* A GGUF file has its config inside. */
@@ -68,9 +107,5 @@ int graft_model_read_family(struct graft_model *model, const struct graft_snapsh
     model->family = *known;
     graft_model_config_read_as(config, known->family);
     status = graft_snapshot_check_family(snapshot, known, error);
-    return status == GRAFT_OK ? check_architecture(model, snapshot, error) : status;
-}
-
-const char *graft_model_root_class(const struct graft_model *model) {
-    return graft_family_root(model->family.family, model->config->architecture);
+    return status == GRAFT_OK ? choose_root(model, snapshot, error) : status;
 }

@@ -54,7 +54,7 @@ static int register_for(struct graft_library *library, const struct graft_model 
     const struct graft_tree_options options = {
         .config = draft->config,
         .snapshot = snapshot,
-        .class_name = graft_model_root_class(draft),
+        .class_name = draft->root_class,
         .family = &draft->family,
         .fusion = &request,
     };

@@ -39,6 +39,9 @@ struct graft_model {
     int32_t without_weights;
     struct graft_model_config *config;
     struct graft_known_family family; /* of the model type */
+    const char *root_class;           /* of the tree; the family's */
+    int32_t root_guessed;             /* the causal LM, which `architectures` does not name */
+    int32_t takes_head;               /* asked for: it, where `architectures` names the model without its head */
     struct graft_checkpoint *checkpoint;
     struct graft_adapters adapters;
     struct graft_model_lists lists; /* what the checkpoint goes through before classes see it */
@@ -71,8 +74,12 @@ int graft_model_read_family(struct graft_model *model, const struct graft_snapsh
 /* [load] What keys and values are kept as, by the option or the weights. */
 graft_dtype graft_model_kv_dtype(const struct graft_model *model);
 
-/* [load] The class of the root. */
-const char *graft_model_root_class(const struct graft_model *model);
+/* [any] The class of the family that generates text; NULL: it has none. */
+const char *graft_model_causal_lm(const struct graft_model *model, const struct graft_snapshot *snapshot);
+
+/* [load] Whether a root that was taken in the place of an architecture that nobody knows takes all tensors and lacks
+ * none: an error that names the architecture and the tensor otherwise. */
+int graft_model_check_root(const struct graft_model *model, struct graft_error *error);
 
 /* [load] Takes the fusion_config of an option (NULL: none was given). */
 int graft_model_set_fusion(struct graft_model *model, const char *fusion_config, struct graft_error *error);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "config/quantization.h"
+#include "graft/base_model.h"
 #include "graft/causal_lm.h"
 #include "graft/host/tokenizer.h"
 #include "library/facts.h"
@@ -90,7 +91,7 @@ static int build_tree(struct graft_model *model, const struct graft_library *lib
         .skip_bad_plugins = library->skip_bad_plugins,
         .without_replacements = originals && only_method == NULL,
         .only_method = only_method,
-        .class_name = graft_model_root_class(model),
+        .class_name = model->root_class,
         .family = &model->family,
         .adapters = &model->adapters,
     };
@@ -169,6 +170,9 @@ static int open_model(struct graft_model *model, struct graft_library *library,
         status = graft_plan_make(model->tree, model->checkpoint, &wanted, &model->plan, error);
     }
     if (status == GRAFT_OK) {
+        status = graft_model_check_root(model, error);
+    }
+    if (status == GRAFT_OK) {
         status = graft_plan_check_adapters(model->plan, error);
     }
     if (status == GRAFT_OK && model->without_weights) {
@@ -180,16 +184,8 @@ static int open_model(struct graft_model *model, struct graft_library *library,
     return status == GRAFT_OK ? graft_model_publish(model, error) : status;
 }
 
-int graft_model_open(struct graft_library *library, const char *directory, const struct graft_model_options *options,
-                     struct graft_model **model, struct graft_error *error) {
-    double start = graft_seconds();
-    int status = graft_check_given(options, GRAFT_MODEL_OPTIONS_SIZE_1_0, "struct graft_model_options", error);
-    if (status == GRAFT_OK) {
-        status = graft_check_given_path(directory, "directory", error);
-    }
-    if (status != GRAFT_OK) {
-        return status;
-    }
+static int open_as(struct graft_library *library, const char *directory, const struct graft_model_options *options,
+                   int takes_head, struct graft_model **model, struct graft_error *error) {
     struct graft_model *result = graft_alloc(1, sizeof *result);
     if (result == NULL || (result->directory = graft_strdup(directory)) == NULL) {
         graft_model_free(result);
@@ -198,9 +194,55 @@ int graft_model_open(struct graft_library *library, const char *directory, const
     result->precision = options != NULL ? options->precision : GRAFT_PRECISION_AUTO;
     result->kv_cache = options != NULL ? options->kv_cache : GRAFT_PRECISION_AUTO;
     result->without_weights = options != NULL && options->without_weights;
-    status = graft_model_set_fusion(result, options != NULL ? options->fusion_config : NULL, error);
+    result->takes_head = takes_head;
+    int status = graft_model_set_fusion(result, options != NULL ? options->fusion_config : NULL, error);
     if (status == GRAFT_OK) {
         status = open_model(result, library, options, error);
+    }
+    if (status != GRAFT_OK) {
+        graft_model_free(result);
+        return status;
+    }
+    *model = result;
+    return GRAFT_OK;
+}
+
+/* A model without its head beside whose tensors there are others: perhaps those of the head. Then the causal LM takes
+ * its place, if it takes all of them. */
+static int look_for_head(struct graft_library *library, const struct graft_model_options *options,
+                         struct graft_model **model, struct graft_error *error) {
+    const struct graft_model *bare = *model;
+    struct graft_model *whole = NULL;
+    struct graft_error cause = graft_error_none();
+    if (bare->without_weights || bare->plan->n_unexpected == 0 ||
+        !graft_node_has_interface(bare->tree->root, GRAFT_INTERFACE_BASE_MODEL) ||
+        graft_model_causal_lm(bare, bare->tree->snapshot) == NULL) {
+        return GRAFT_OK;
+    }
+    int status = open_as(library, bare->directory, options, 1, &whole, &cause);
+    if (status == GRAFT_ERROR_INTERNAL) {
+        return graft_fail_memory(error, bare->directory);
+    }
+    if (status == GRAFT_OK) {
+        graft_model_free(*model);
+        *model = whole;
+    }
+    return GRAFT_OK;
+}
+
+int graft_model_open(struct graft_library *library, const char *directory, const struct graft_model_options *options,
+                     struct graft_model **model, struct graft_error *error) {
+    double start = graft_seconds();
+    struct graft_model *result = NULL;
+    int status = graft_check_given(options, GRAFT_MODEL_OPTIONS_SIZE_1_0, "struct graft_model_options", error);
+    if (status == GRAFT_OK) {
+        status = graft_check_given_path(directory, "directory", error);
+    }
+    if (status == GRAFT_OK) {
+        status = open_as(library, directory, options, 0, &result, error);
+    }
+    if (status == GRAFT_OK) {
+        status = look_for_head(library, options, &result, error);
     }
     if (status != GRAFT_OK) {
         graft_model_free(result);

@@ -130,8 +130,19 @@ static int note_families(struct graft_model *model, struct graft_error *error) {
     return status;
 }
 
+static int note_root(struct graft_model *model, struct graft_error *error) {
+    const struct graft_model_config *config = model->config;
+    return model->root_guessed
+               ? add(model,
+                     graft_format("%s: architectures: %s is read as %s, whose tensors the checkpoint has", config->file,
+                                  config->architecture, model->root_class),
+                     error)
+               : GRAFT_OK;
+}
+
 int graft_model_collect_notes(struct graft_model *model, struct graft_error *error) {
-    int status = graft_assignment_notes(model->tree->assignment, add, model, error);
+    int status = note_root(model, error);
+    status = status == GRAFT_OK ? graft_assignment_notes(model->tree->assignment, add, model, error) : status;
     status = status == GRAFT_OK ? note_families(model, error) : status;
     status = status == GRAFT_OK ? note_idle_patch(model, error) : status;
     status = status == GRAFT_OK ? note_idle_targets(model, error) : status;

@@ -69,7 +69,9 @@ struct graft_family {
     const char *model_type; /* config.json's: "llama" */
     const char
         *base_model_prefix; /* what checkpoints of the bare model leave out of their names: "model"; NULL: nothing */
-    const struct graft_architecture *architectures; /* at least one; the first where config.json names none */
+    /* At least one; the first where config.json names none. For a name that is not here the first one that generates
+     * text is tried, and must take all tensors of the checkpoint. */
+    const struct graft_architecture *architectures;
     int32_t n_architectures;
     uint32_t architecture_stride;
     /* Classes that come with the family. Unlike those of struct graft_plugin they are public: any class may name them
