@@ -79,11 +79,7 @@ int graft_decode_stream_end(struct graft_decode_stream *stream, const char **byt
                             struct graft_error *error) {
     stream->run.out.length = 0;
     int status = graft_decoder_end(stream->tokenizer->decoder, &stream->run, error);
-    for (const struct graft_decoder *decoder = stream->tokenizer->decoder; decoder != NULL; decoder = decoder->next) {
-        struct graft_decoder_state *state = &stream->run.states[decoder->index];
-        state->count = 0;
-        state->started = 0;
-    }
+    graft_decoder_restart(stream->tokenizer->decoder, &stream->run);
     give(stream, bytes, length);
     return status;
 }

@@ -13,6 +13,7 @@
 
 struct graft_decoder_state {
     struct graft_text pending; /* held back */
+    struct graft_text whole;   /* the parts of the only token, of a decoder that collects them */
     size_t count;
     int started;
 };
@@ -25,16 +26,19 @@ struct graft_decoder_run {
 
 /* One kind is one file, which embeds this as the first member of what it needs. */
 struct graft_decoder {
-    /* [any] Takes a token, or where `fused` is set a part of the only one, and hands results to graft_decoder_emit. */
+    /* [any] Takes a token, or, where `fused` is set and `collects` is not, a part of the only one, and hands results
+     * to graft_decoder_emit. */
     int (*token)(const struct graft_decoder *self, struct graft_decoder_run *run, const char *bytes, size_t length,
                  struct graft_error *error);
     /* [any] The sequence has ended; NULL where nothing is held back. */
     int (*end)(const struct graft_decoder *self, struct graft_decoder_run *run, struct graft_error *error);
     void (*destroy)(struct graft_decoder *self);
     struct graft_decoder *next;
-    size_t index; /* of its state */
-    int fused;
-    int fuses; /* what it hands on are parts of one token */
+    size_t index;    /* of its state */
+    int takes_parts; /* may be given a token in parts */
+    int fuses;       /* what it hands on are parts of one token */
+    int fused;       /* what it is given are parts of one token */
+    int collects;    /* is given that token as a whole, at the end, because it takes no parts */
 };
 
 /* [load] Reads the field `decoder`; without one, tokens are joined by spaces. */
@@ -48,6 +52,9 @@ void graft_decoder_destroy(struct graft_decoder *chain);
 /* [any] Starts and ends a run over `chain`. graft_decoder_start returns 0, or -1 out of memory. */
 int graft_decoder_start(const struct graft_decoder *chain, struct graft_decoder_run *run);
 void graft_decoder_finish(const struct graft_decoder *chain, struct graft_decoder_run *run);
+
+/* [any] Makes a run that was ended ready for another sequence. */
+void graft_decoder_restart(const struct graft_decoder *chain, struct graft_decoder_run *run);
 
 /* [any] Gives a token to the chain that starts at `decoder`; NULL is the run's end. */
 int graft_decoder_emit(const struct graft_decoder *decoder, struct graft_decoder_run *run, const char *bytes,
@@ -66,5 +73,7 @@ graft_decoder_create graft_decoder_create_strip;
 graft_decoder_create graft_decoder_create_metaspace;
 graft_decoder_create graft_decoder_create_wordpiece;
 graft_decoder_create graft_decoder_create_fuse;
+graft_decoder_create graft_decoder_create_bpe;
+graft_decoder_create graft_decoder_create_ctc;
 
 #endif

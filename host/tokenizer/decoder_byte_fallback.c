@@ -19,7 +19,7 @@ static int byte_of(const char *token, size_t length) {
     if (length != 6 || token[0] != '<' || token[1] != '0' || token[2] != 'x' || token[5] != '>') {
         return -1;
     }
-    int high = hex_digit(token[3]), low = hex_digit(token[4]);
+    int high = token[3] == '+' ? 0 : hex_digit(token[3]), low = hex_digit(token[4]); /* a sign, as Rust reads numbers */
     return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 

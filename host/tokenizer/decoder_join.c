@@ -28,6 +28,7 @@ static int create(const struct graft_spec *spec, struct graft_decoder **made, st
     }
     decoder->destroy = destroy;
     decoder->fuses = 1;
+    decoder->takes_parts = 1;
     *made = decoder;
     return GRAFT_OK;
 }

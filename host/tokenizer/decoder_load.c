@@ -7,15 +7,16 @@ static const struct {
     const char *type;
     const char *own; /* a field that tells a value without `type` apart */
     graft_decoder_create *create;
-    int takes_parts; /* may stand behind one that fuses */
 } kinds[] = {
-    {"ByteLevel", NULL, graft_decoder_create_byte_level, 0},
-    {"ByteFallback", NULL, graft_decoder_create_byte_fallback, 0},
-    {"Replace", "pattern", graft_decoder_create_replace, 0},
-    {"Strip", "start", graft_decoder_create_strip, 1},
-    {"Metaspace", NULL, graft_decoder_create_metaspace, 1},
-    {"WordPiece", "prefix", graft_decoder_create_wordpiece, 0},
-    {"Fuse", NULL, graft_decoder_create_fuse, 1},
+    {"ByteLevel", NULL, graft_decoder_create_byte_level},
+    {"ByteFallback", NULL, graft_decoder_create_byte_fallback},
+    {"Replace", "pattern", graft_decoder_create_replace},
+    {"Strip", "start", graft_decoder_create_strip},
+    {"Metaspace", NULL, graft_decoder_create_metaspace},
+    {"WordPiece", "prefix", graft_decoder_create_wordpiece},
+    {"BPEDecoder", "suffix", graft_decoder_create_bpe},
+    {"CTC", "pad_token", graft_decoder_create_ctc},
+    {"Fuse", NULL, graft_decoder_create_fuse},
 };
 
 /* The end of the chain so far. */
@@ -27,12 +28,8 @@ struct tail {
 
 static int load_one(void *data, const struct graft_spec *spec, struct graft_error *error) {
     struct tail *tail = data;
-    struct graft_spec field = graft_spec_get(spec, "type");
     size_t i;
     int status = graft_sequence_kind(spec, kinds, sizeof kinds[0], sizeof kinds / sizeof kinds[0], &i, error);
-    if (status == GRAFT_OK && tail->fused && !kinds[i].takes_parts) {
-        status = graft_spec_error(&field, error, "\"%s\" after a decoder that fuses is not supported", kinds[i].type);
-    }
     if (status == GRAFT_OK) {
         status = kinds[i].create(spec, tail->slot, error);
     }
@@ -40,6 +37,7 @@ static int load_one(void *data, const struct graft_spec *spec, struct graft_erro
         struct graft_decoder *made = *tail->slot;
         made->index = tail->n++;
         made->fused = tail->fused;
+        made->collects = tail->fused && !made->takes_parts;
         tail->fused |= made->fuses;
         tail->slot = &made->next;
     }

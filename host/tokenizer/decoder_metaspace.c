@@ -48,6 +48,7 @@ int graft_decoder_create_metaspace(const struct graft_spec *spec, struct graft_d
     }
     metaspace->base.token = take;
     metaspace->base.destroy = destroy;
+    metaspace->base.takes_parts = 1;
     int status = graft_metaspace_read(&metaspace->settings, spec, error);
     if (status != GRAFT_OK) {
         destroy(&metaspace->base);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strip: up to so many of one character are dropped at the start of a token, or of the text once it is fused. */
+/* Strip: up to so many of one character are dropped at the start and at the end of a token, or of the text once it is
+ * fused. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -9,25 +10,31 @@
 struct strip {
     struct graft_decoder base;
     struct graft_text content; /* one character */
-    size_t start;
+    size_t start;              /* how many at the start */
+    size_t stop;               /* and at the end */
 };
+
+static int has_content(const struct strip *strip, const char *text, size_t length) {
+    return length >= strip->content.length && memcmp(text, strip->content.bytes, strip->content.length) == 0;
+}
 
 static int take(const struct graft_decoder *self, struct graft_decoder_run *run, const char *token, size_t length,
                 struct graft_error *error) {
     const struct strip *strip = (const struct strip *)self;
     struct graft_decoder_state *state = &run->states[self->index];
-    const struct graft_text *content = &strip->content;
-    size_t at = 0;
+    size_t n = strip->content.length, at = 0;
     if (!self->fused) {
         state->count = 0;
     }
-    while (state->count < strip->start && length - at >= content->length &&
-           memcmp(token + at, content->bytes, content->length) == 0) {
-        at += content->length;
+    while (state->count < strip->start && has_content(strip, token + at, length - at)) {
+        at += n;
         state->count++;
     }
     if (at < length) {
         state->count = strip->start; /* something else has come: no more is dropped */
+    }
+    for (size_t i = 0; i < strip->stop && length - at >= n && has_content(strip, token + length - n, n); i++) {
+        length -= n;
     }
     return graft_decoder_emit(self->next, run, token + at, length - at, error);
 }
@@ -39,7 +46,6 @@ static void destroy(struct graft_decoder *self) {
 
 static int read_settings(struct strip *strip, const struct graft_spec *spec, struct graft_error *error) {
     static const char *const keys[] = {"type", "content", "start", "stop", NULL};
-    struct graft_spec stop_field = graft_spec_get(spec, "stop");
     const char *content;
     size_t length = 0;
     int64_t start = 0, stop = 0;
@@ -53,11 +59,10 @@ static int read_settings(struct strip *strip, const struct graft_spec *spec, str
     if (status == GRAFT_OK) {
         status = graft_spec_count(spec, "stop", INT32_MAX, &stop, error);
     }
-    if (status == GRAFT_OK && stop != 0) {
-        status = graft_spec_error(&stop_field, error, "only 0 is supported");
-    }
     if (status == GRAFT_OK) {
         strip->start = (size_t)start;
+        strip->stop = (size_t)stop;
+        strip->base.takes_parts = stop == 0; /* what ends a part may not end the token */
         graft_text_add(&strip->content, content, length);
         status = strip->content.failed ? graft_fail_memory(error, spec->file) : GRAFT_OK;
     }

@@ -5,37 +5,13 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "tokenizer/decoder.h"
+#include "tokenizer/decoder_text.h"
 
 struct wordpiece {
     struct graft_decoder base;
     struct graft_text prefix;
     int cleanup;
 };
-
-/* Replaces every `from` in the text by `to`, which is no longer. */
-static void replace_all(struct graft_text *text, const char *from, const char *to) {
-    size_t from_length = strlen(from), to_length = strlen(to), kept = 0;
-    for (size_t at = 0; at < text->length;) {
-        if (text->length - at >= from_length && memcmp(text->bytes + at, from, from_length) == 0) {
-            memcpy(text->bytes + kept, to, to_length);
-            kept += to_length;
-            at += from_length;
-        } else {
-            text->bytes[kept++] = text->bytes[at++];
-        }
-    }
-    text->length = kept;
-}
-
-/* The order matters: each works on what those before it left. */
-static void clean_up(struct graft_text *text) {
-    static const char *const pairs[][2] = {{" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
-                                           {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},  {" do not", " don't"},
-                                           {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-        replace_all(text, pairs[i][0], pairs[i][1]);
-    }
-}
 
 static int take(const struct graft_decoder *self, struct graft_decoder_run *run, const char *token, size_t length,
                 struct graft_error *error) {
@@ -50,8 +26,8 @@ static int take(const struct graft_decoder *self, struct graft_decoder_run *run,
         graft_text_add(&text, token, length);
     }
     state->started = 1;
-    if (wordpiece->cleanup && !text.failed) {
-        clean_up(&text);
+    if (wordpiece->cleanup) {
+        graft_decoder_clean_up(&text);
     }
     int status = text.failed ? graft_fail_memory(error, "WordPiece")
                              : graft_decoder_emit(self->next, run, text.bytes, text.length, error);

@@ -88,20 +88,13 @@ int graft_tokenizer_encode_pair(const struct graft_tokenizer *tokenizer, const s
                                 const struct graft_text_view *second, int add_special_tokens, struct graft_ids *ids,
                                 struct graft_ids *types, struct graft_error *error) {
     struct graft_ids first_ids = {0}, second_ids = {0};
-    if (second != NULL && tokenizer->postprocessor.refuses_pairs) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, tokenizer->path,
-                               "post_processor.pair: a text of the pair has no place in the template");
-    }
     int status = encode_text(tokenizer, first, &first_ids, error);
     if (status == GRAFT_OK && second != NULL) {
         status = encode_text(tokenizer, second, &second_ids, error);
     }
     if (status == GRAFT_OK) {
-        graft_template_apply(&tokenizer->postprocessor, &first_ids, second != NULL ? &second_ids : NULL,
-                             add_special_tokens, ids, types);
-        if (ids->failed || (types != NULL && types->failed)) {
-            status = graft_fail_memory(error, tokenizer->path);
-        }
+        status = graft_postprocessor_run(tokenizer->postprocessor, &first_ids, second != NULL ? &second_ids : NULL,
+                                         add_special_tokens, tokenizer->path, ids, types, error);
     }
     graft_ids_free(&first_ids);
     graft_ids_free(&second_ids);
@@ -115,14 +108,14 @@ int graft_tokenizer_encode_within(const struct graft_tokenizer *tokenizer, const
     struct graft_ids own = {0}, around = {0};
     int status = encode_text(tokenizer, &view, &own, error);
     if (status == GRAFT_OK) {
-        graft_template_apply(&tokenizer->postprocessor, &nothing, NULL, 1, &around, NULL);
+        status =
+            graft_postprocessor_run(tokenizer->postprocessor, &nothing, NULL, 1, tokenizer->path, &around, NULL, error);
+    }
+    if (status == GRAFT_OK) {
         size_t room = limit > around.n ? limit - around.n : 0;
         *cut = own.n > room;
         own.n = own.n > room ? room : own.n;
-        graft_template_apply(&tokenizer->postprocessor, &own, NULL, 1, ids, NULL);
-        if (around.failed || ids->failed) {
-            status = graft_fail_memory(error, tokenizer->path);
-        }
+        status = graft_postprocessor_run(tokenizer->postprocessor, &own, NULL, 1, tokenizer->path, ids, NULL, error);
     }
     graft_ids_free(&own);
     graft_ids_free(&around);

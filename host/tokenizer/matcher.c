@@ -131,7 +131,7 @@ int graft_matcher_find(const struct graft_matcher *matcher, const char *text, si
     size_t open = 0, from = 0, last_end = SIZE_MAX;
     int found = GRAFT_REGEX_NO_MATCH;
     segments->n = 0;
-    while (from <= length) {
+    while (length > 0 && from <= length) { /* in a text of no characters nothing is found, as in the reference */
         struct graft_regex_match match;
         found = find_from(matcher, text, length, from, &match);
         if (found != GRAFT_REGEX_MATCH) {

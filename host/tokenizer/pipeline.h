@@ -8,8 +8,8 @@
 #include "tokenizer/decoder.h"
 #include "tokenizer/model.h"
 #include "tokenizer/normalizer.h"
+#include "tokenizer/postprocessor.h"
 #include "tokenizer/pretokenizer.h"
-#include "tokenizer/template.h"
 #include "tokenizer/vocab.h"
 
 struct graft_tokenizer {
@@ -19,7 +19,7 @@ struct graft_tokenizer {
     struct graft_pretokenizer *pretokenizer;
     struct graft_vocab vocab;
     struct graft_token_model *model;
-    struct graft_template postprocessor;
+    struct graft_postprocessor *postprocessor;
     struct graft_decoder *decoder;
     struct graft_text notes; /* each with a NUL after it */
     size_t size;

@@ -1,36 +1,123 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tokenizer/template.h"
 
-#include "base/alloc.h"
+#include <string.h>
 
-static void add_typed(const struct graft_ids *from, int32_t type_id, struct graft_ids *ids, struct graft_ids *types) {
-    graft_ids_append(ids, from->ids, from->n);
-    for (size_t i = 0; types != NULL && i < from->n; i++) {
-        graft_ids_add(types, type_id);
+#include "base/alloc.h"
+#include "base/fail.h"
+
+/* Adds a part and returns it, or NULL if memory ran out. */
+static struct graft_template_part *add_part(struct graft_template_parts *parts, int kind, int32_t type_id) {
+    if (graft_grow(&parts->items, &parts->capacity, parts->n, sizeof *parts->items) != 0) {
+        return NULL;
     }
+    struct graft_template_part *part = &parts->items[parts->n++];
+    *part = (struct graft_template_part){0};
+    part->kind = kind;
+    part->type_id = type_id;
+    return part;
 }
 
-void graft_template_apply(const struct graft_template *processor, const struct graft_ids *first,
-                          const struct graft_ids *second, int add_special_tokens, struct graft_ids *ids,
-                          struct graft_ids *types) {
-    const struct graft_template_parts *parts = second == NULL ? &processor->single : &processor->pair;
-    if (!processor->given) {
-        add_typed(first, 0, ids, types);
-        if (second != NULL) {
-            add_typed(second, 1, ids, types);
-        }
-        return;
+/* The ids of a special token, from `special_tokens`. `name` is where its name stands. */
+static int read_special(struct graft_template_part *part, const struct graft_spec *tokens,
+                        const struct graft_spec *name, struct graft_error *error) {
+    static const char *const keys[] = {"id", "ids", "tokens", NULL};
+    struct graft_spec token = graft_spec_get(tokens, graft_json_string(name->value, NULL));
+    struct graft_spec ids = graft_spec_get(&token, "ids");
+    if (token.value == NULL) {
+        return graft_spec_error(name, error, "\"%s\" is not among special_tokens", token.key);
     }
-    for (size_t i = 0; i < parts->n; i++) {
-        const struct graft_template_part *part = &parts->items[i];
-        if (part->kind == GRAFT_PART_FIRST) {
-            add_typed(first, part->type_id, ids, types);
-        } else if (part->kind == GRAFT_PART_SECOND && second != NULL) {
-            add_typed(second, part->type_id, ids, types);
-        } else if (part->kind == GRAFT_PART_SPECIAL && add_special_tokens) {
-            add_typed(&part->ids, part->type_id, ids, types);
+    int status = graft_spec_expect_object(&token, keys, error);
+    if (status == GRAFT_OK) {
+        status = graft_spec_expect_array(&ids, error);
+    }
+    for (size_t i = 0; status == GRAFT_OK && i < graft_json_size(ids.value); i++) {
+        struct graft_spec element = graft_spec_at(&ids, i);
+        int32_t id;
+        status = graft_spec_id(&element, &id, error);
+        if (status == GRAFT_OK) {
+            graft_ids_add(&part->ids, id);
         }
     }
+    return status == GRAFT_OK && part->ids.failed ? graft_fail_memory(error, name->file) : status;
+}
+
+/* {"Sequence": {"id", "type_id"}} or {"SpecialToken": {"id", "type_id"}} */
+static int read_part(const struct graft_spec *spec, const struct graft_spec *tokens, int is_pair,
+                     struct graft_template_parts *parts, struct graft_error *error) {
+    static const char *const outer[] = {"Sequence", "SpecialToken", NULL};
+    static const char *const inner[] = {"id", "type_id", NULL};
+    struct graft_spec sequence = graft_spec_get(spec, "Sequence");
+    struct graft_spec special = graft_spec_get(spec, "SpecialToken");
+    const struct graft_spec *given = sequence.value != NULL ? &sequence : &special;
+    struct graft_spec name = graft_spec_get(given, "id");
+    struct graft_template_part *part;
+    const char *id;
+    int64_t type_id;
+    int status = graft_spec_expect_object(spec, outer, error);
+    if (status == GRAFT_OK) {
+        status = graft_spec_expect_object(given, inner, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_spec_string(given, "id", &id, NULL, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_spec_count(given, "type_id", INT32_MAX, &type_id, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    if (given == &sequence && strcmp(id, "A") != 0 && (strcmp(id, "B") != 0 || !is_pair)) {
+        return graft_spec_error(&name, error, "\"%s\" is not a sequence of this template", id);
+    }
+    part = add_part(parts,
+                    given == &special      ? GRAFT_PART_SPECIAL
+                    : strcmp(id, "A") == 0 ? GRAFT_PART_FIRST
+                                           : GRAFT_PART_SECOND,
+                    (int32_t)type_id);
+    if (part == NULL) {
+        return graft_fail_memory(error, spec->file);
+    }
+    return given == &special ? read_special(part, tokens, &name, error) : GRAFT_OK;
+}
+
+static int has_part(const struct graft_template_parts *parts, int kind) {
+    size_t i = 0;
+    while (i < parts->n && (int)parts->items[i].kind != kind) {
+        i++;
+    }
+    return i < parts->n;
+}
+
+static int read_parts(const struct graft_spec *spec, const struct graft_spec *tokens, int is_pair,
+                      struct graft_template_parts *parts, struct graft_error *error) {
+    int status = graft_spec_expect_array(spec, error);
+    for (size_t i = 0; status == GRAFT_OK && i < graft_json_size(spec->value); i++) {
+        struct graft_spec part = graft_spec_at(spec, i);
+        status = read_part(&part, tokens, is_pair, parts, error);
+    }
+    if (status == GRAFT_OK && !is_pair && !has_part(parts, GRAFT_PART_FIRST)) {
+        status = graft_spec_error(spec, error, "the text has no place in the template");
+    }
+    return status;
+}
+
+int graft_template_load(struct graft_template *template, const struct graft_spec *spec, struct graft_error *error) {
+    static const char *const keys[] = {"type", "single", "pair", "special_tokens", NULL};
+    struct graft_spec single = graft_spec_get(spec, "single");
+    struct graft_spec pair = graft_spec_get(spec, "pair");
+    struct graft_spec tokens = graft_spec_get(spec, "special_tokens");
+    int status = graft_spec_expect_object(spec, keys, error);
+    if (status == GRAFT_OK) {
+        status = read_parts(&single, &tokens, 0, &template->single, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_parts(&pair, &tokens, 1, &template->pair, error);
+    }
+    /* Files of models that never see pairs may have nonsense here; that matters once there is one. */
+    template->refuses_pairs =
+        !has_part(&template->pair, GRAFT_PART_FIRST) || !has_part(&template->pair, GRAFT_PART_SECOND);
+    return status;
 }
 
 static int32_t unknown_of(const struct graft_template_parts *parts, int (*has)(const void *data, int32_t id),
@@ -45,10 +132,10 @@ static int32_t unknown_of(const struct graft_template_parts *parts, int (*has)(c
     return -1;
 }
 
-int32_t graft_template_unknown(const struct graft_template *processor, int (*has)(const void *data, int32_t id),
+int32_t graft_template_unknown(const struct graft_template *template, int (*has)(const void *data, int32_t id),
                                const void *data) {
-    int32_t id = unknown_of(&processor->single, has, data);
-    return id >= 0 ? id : unknown_of(&processor->pair, has, data);
+    int32_t id = unknown_of(&template->single, has, data);
+    return id >= 0 ? id : unknown_of(&template->pair, has, data);
 }
 
 static void free_parts(struct graft_template_parts *parts) {
@@ -58,8 +145,8 @@ static void free_parts(struct graft_template_parts *parts) {
     graft_free(parts->items);
 }
 
-void graft_template_finish(struct graft_template *processor) {
-    free_parts(&processor->single);
-    free_parts(&processor->pair);
-    *processor = (struct graft_template){0};
+void graft_template_finish(struct graft_template *template) {
+    free_parts(&template->single);
+    free_parts(&template->pair);
+    *template = (struct graft_template){0};
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Last step of an encode: what is put around a text, or around the two of a pair. */
+/* TemplateProcessing: what stands around a text, or around a pair of texts. */
 #ifndef GRAFT_TOKENIZER_TEMPLATE_H
 #define GRAFT_TOKENIZER_TEMPLATE_H
+
+#include <stddef.h>
+#include <stdint.h>
 
 #include "graft/host/tokenizer.h"
 #include "tokenizer/spec.h"
 
-/* "$A", "$B" or a special token, which may be several ids. */
 struct graft_template_part {
     enum { GRAFT_PART_FIRST, GRAFT_PART_SECOND, GRAFT_PART_SPECIAL } kind;
     int32_t type_id;
@@ -19,27 +21,19 @@ struct graft_template_parts {
     size_t capacity;
 };
 
-/* Starts as {0}, which puts nothing around a text and one text of a pair behind the other. */
+/* Starts as {0}. */
 struct graft_template {
-    int given;         /* whether the file says something */
-    int refuses_pairs; /* one of two texts would have no place */
     struct graft_template_parts single;
     struct graft_template_parts pair;
+    int refuses_pairs; /* one of two texts would have no place */
 };
 
-/* [load] Reads the field `post_processor`. */
-int graft_template_load(struct graft_template *processor, const struct graft_spec *spec, struct graft_error *error);
-
-/* [any] Adds the ids of `first`, and of `second` unless it is NULL, in their surroundings; `types` gets a type id for
- * each, and may be NULL. */
-void graft_template_apply(const struct graft_template *processor, const struct graft_ids *first,
-                          const struct graft_ids *second, int add_special_tokens, struct graft_ids *ids,
-                          struct graft_ids *types);
+/* [load] Reads a TemplateProcessing. To be finished on failure too. */
+int graft_template_load(struct graft_template *template, const struct graft_spec *spec, struct graft_error *error);
+void graft_template_finish(struct graft_template *template);
 
 /* [any] The first special token that `has` does not know, or -1. */
-int32_t graft_template_unknown(const struct graft_template *processor, int (*has)(const void *data, int32_t id),
+int32_t graft_template_unknown(const struct graft_template *template, int (*has)(const void *data, int32_t id),
                                const void *data);
-
-void graft_template_finish(struct graft_template *processor);
 
 #endif

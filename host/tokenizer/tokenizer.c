@@ -26,9 +26,9 @@ static int check_version(const struct graft_spec *root, struct graft_error *erro
 
 static int load_postprocessor(struct graft_tokenizer *tokenizer, const struct graft_spec *spec,
                               struct graft_error *error) {
-    int status = graft_template_load(&tokenizer->postprocessor, spec, error);
+    int status = graft_postprocessor_load(spec, &tokenizer->postprocessor, error);
     if (status == GRAFT_OK) {
-        int32_t id = graft_template_unknown(&tokenizer->postprocessor, has_token, tokenizer);
+        int32_t id = graft_postprocessor_unknown(tokenizer->postprocessor, has_token, tokenizer);
         status = id < 0 ? GRAFT_OK : graft_spec_error(spec, error, "the special token's id %d is not a token", (int)id);
     }
     return status;
@@ -146,7 +146,7 @@ void graft_tokenizer_free(struct graft_tokenizer *tokenizer) {
         return;
     }
     graft_decoder_destroy(tokenizer->decoder);
-    graft_template_finish(&tokenizer->postprocessor);
+    graft_postprocessor_destroy(tokenizer->postprocessor);
     graft_added_finish(&tokenizer->added);
     graft_token_model_destroy(tokenizer->model);
     graft_vocab_free(&tokenizer->vocab);

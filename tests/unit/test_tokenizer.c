@@ -291,9 +291,19 @@ static long allocations_of_parsing(const char *path) {
  * compiles to machine code if it can). A sanitizer sees what is not given back. */
 static void test_no_memory(void **state) {
     (void)state;
-    static const char *const names[] = {
-        "added_flags",   "added_prepended", "added_lowercased", "split_empty_matches", "metaspace_first",
-        "unigram_bytes", "words",           "whole_words",      "bpe_affixes_bytes",   "normalizer_precompiled"};
+    static const char *const names[] = {"added_flags",
+                                        "added_prepended",
+                                        "added_lowercased",
+                                        "split_empty_matches",
+                                        "metaspace_first",
+                                        "unigram_bytes",
+                                        "words",
+                                        "whole_words",
+                                        "bpe_affixes_bytes",
+                                        "normalizer_precompiled",
+                                        "decode_fallback_ctc",
+                                        "decode_ctc_words",
+                                        "post_template_bert"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char *path = data_path("data/tokenizer/variants", names[i]);
         struct graft_text expected = {0};

@@ -11,6 +11,7 @@ import base64
 import io
 import json
 import os
+import random
 import shutil
 import tempfile
 
@@ -263,6 +264,8 @@ def make_variants():
     make_model_variants()
     make_normalizer_variants()
     make_pretokenizer_variants()
+    make_decoder_variants()
+    make_postprocessor_variants()
     make_text_variants()
 
 
@@ -330,6 +333,45 @@ def make_pretokenizer_variants():
         variant("split_inverted_" + behavior.lower(), marked_words({"type": "Split", "pattern": {"String": "h"}, "behavior": behavior, "invert": True}))
     variant("bytes_twice", marked_words({"type": "Digits", "individual_digits": True},
                                         {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": False, "use_regex": True}))
+
+
+def tokens_to_decode(*decoders):
+    tokens = ["[UNK]", "a", "b</w>", "</w>", "the", "##s", "##", "\u2581the", "\u2581\u2581", "\u2581", "x\u2581y", " ", "  ", "|", "<pad>", "a|b", "<0xE6>",
+              "<0x9C>", "<0xA8>", "<0x41>", "<0xff>", "\u0120he", "\u00c3\u00a9", "\u00e9", "\u010a", "n't", " n't", " .", "do not", ".", "'", " ' ", "'m",
+              "aa", "aaa", "aba", "<p<pad>ad>", "h\u00e9 aa", "<0x+A>", "\u6728", "\u0120"]
+    document = bpe([], [], [])
+    document["model"] = {"type": "WordLevel", "vocab": {t: i for i, t in enumerate(tokens)}, "unk_token": "[UNK]"}
+    document["decoder"] = decoders[0] if len(decoders) == 1 else {"type": "Sequence", "decoders": list(decoders)}
+    return document
+
+
+def make_decoder_variants():
+    bpe_decoder, fuse, fallback = {"type": "BPEDecoder", "suffix": "</w>"}, {"type": "Fuse"}, {"type": "ByteFallback"}
+    ctc = {"type": "CTC", "pad_token": "<pad>", "word_delimiter_token": "|", "cleanup": True}
+    words, level = {"type": "WordPiece", "prefix": "##", "cleanup": True}, {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True}
+    replace = [{"type": "Replace", "pattern": pattern, "content": "-"} for pattern in ({"String": "\u2581"}, {"Regex": "a+ ?"}, {"String": ""})]
+    strip = [{"type": "Strip", "content": content, "start": start, "stop": stop} for content, start, stop in (("a", 1, 0), ("a", 0, 1), (" ", 0, 2))]
+    for name, decoders in {
+            "bpe": [bpe_decoder], "bpe_everywhere": [{"type": "BPEDecoder", "suffix": ""}], "ctc": [ctc], "ctc_raw": [{**ctc, "cleanup": False}],
+            "ctc_everywhere": [{**ctc, "pad_token": "", "word_delimiter_token": ""}], "strip_end": [strip[2]], "replace_everywhere": [replace[2]],
+            "nothing": [], "fuse_bpe": [fuse, bpe_decoder], "fuse_ctc": [level, ctc], "fuse_words": [fuse, words], "fuse_fallback": [fuse, fallback, words],
+            "fuse_level": [fuse, level], "fuse_replace": [fuse, replace[1], metaspace()], "fuse_strip": [words, fuse, strip[0], strip[1]],
+            "ctc_words": [ctc, words, bpe_decoder], "bpe_metaspace": [bpe_decoder, metaspace(prepend_scheme="never"), replace[0]],
+            "fallback_ctc": [fallback, ctc, fuse, replace[2]]}.items():
+        variant("decode_" + name, tokens_to_decode(*decoders))
+
+
+def make_postprocessor_variants():
+    """Each processor of a sequence works on the texts that the one before it made."""
+    first = template([("<s>", 0), ("$A", 0)], [("<s>", 0), ("$A", 0), ("</s>", 3), ("$B", 1)])
+    whole = template([("$A", 5)], [("$B", 4), ("$A", 2)])
+    bert = {"type": "BertProcessing", "sep": ["</s>", 1], "cls": ["<s>", 0]}
+    roberta = {**bert, "type": "RobertaProcessing", "trim_offsets": True, "add_prefix_space": False}
+    level = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+    for name, processors in {"template_bert": [first, level, bert], "whole_template": [whole, first], "bert_roberta": [bert, roberta],
+                             "roberta_bert": [roberta, {"type": "Sequence", "processors": [bert, bert]}], "roberta_older": [{**bert, "type": "RobertaProcessing"}],
+                             "nothing": []}.items():
+        variant("post_" + name, bytes_tokenizer(), post_processor={"type": "Sequence", "processors": processors})
 
 
 def trained_variant(name, make):
@@ -437,12 +479,18 @@ def make_bad_parts():
             value={"type": "Precompiled", "precompiled_charsmap": text})
     bad("normalizer_nested", ".".join(["normalizer"] + ["normalizers[0]"] * 8) + ": sequences nested deeper than 8", b(), path=["normalizer"],
         value=nested)
-    bad("decoder_unknown", 'decoder.type: "CTC" is not supported', b(), path=["decoder"], value={"type": "CTC"})
-    bad("decoder_behind_fuse", 'decoder.decoders[1].type: "ByteFallback" after a decoder that fuses is not supported', b(), path=["decoder"],
-        value={"type": "Sequence", "decoders": [{"type": "Fuse"}, {"type": "ByteFallback"}]})
-    bad("strip_end", "decoder.stop: only 0 is supported", b(), path=["decoder"], value={"type": "Strip", "content": " ", "start": 0, "stop": 1})
+    bad("decoder_unknown", 'decoder.type: "Tape" is not supported', b(), path=["decoder"], value={"type": "Tape"})
+    bad("decoder_suffix", "decoder.suffix: missing, expected a string", b(), path=["decoder"], value={"type": "BPEDecoder"})
+    bad("decoder_ctc", 'decoder: the field "delimiter" is not known', b(), path=["decoder"],
+        value={"type": "CTC", "pad_token": "", "delimiter": "|", "cleanup": True})
+    bad("strip_end", "decoder.stop: -1 is not between 0 and 2147483647", b(), path=["decoder"],
+        value={"type": "Strip", "content": " ", "start": 0, "stop": -1})
     bad("processor_unknown", 'post_processor.processors[0].type: "Pad" is not supported', b(), path=["post_processor"],
         value={"type": "Sequence", "processors": [{"type": "Pad"}]})
+    bad("bert_sep", "post_processor.sep: expected a token and its id", b(), path=["post_processor"],
+        value={"type": "BertProcessing", "sep": "</s>", "cls": ["<s>", 0]})
+    bad("bert_id", "post_processor: the special token's id 400 is not a token", b(), path=["post_processor"],
+        value={"type": "BertProcessing", "sep": ["</s>", 400], "cls": ["<s>", 0]})
     bad("template_token", 'post_processor.single[0].SpecialToken.id: "<x>" is not among special_tokens', sentence_tokenizer(),
         path=["post_processor", "single", 0, "SpecialToken", "id"], value="<x>")
     bad("template_id", "post_processor: the special token's id 4000 is not a token", sentence_tokenizer(),
@@ -526,7 +574,17 @@ def write(folder, name, data):
         file.write(data)
 
 
-def golden(tokenizer, texts, pairs_of):
+def answers(function, questions):
+    """What the function makes of each, without those on which the reference panics."""
+    for question in questions:
+        try:
+            yield function(question)
+        except BaseException as panic:
+            if type(panic).__name__ != "PanicException":
+                raise
+
+
+def golden(tokenizer, texts, pairs_of, n_random=0):
     def answer(text):
         ids = tokenizer.encode(text).ids
         return {"text": text, "ids": ids, "ids_no_special": tokenizer.encode(text, add_special_tokens=False).ids,
@@ -537,9 +595,13 @@ def golden(tokenizer, texts, pairs_of):
         pairs.append({"first": first, "second": second, "ids": both.ids, "type_ids": both.type_ids})
     # Ids that no text gives: characters cut short, special tokens in the middle, ids without a token.
     cut = [tokenizer.encode("\u6728\u5320\u00e9", add_special_tokens=False).ids[n:] for n in range(1, 4)]
-    odd = cut + [[1, 20, 2, 21], [200, 30, 31], [90000, 5], [i for i in range(0, 300, 7)], []]
-    return {"strings": [answer(text) for text in texts], "pairs": pairs,
-            "decode_only": [{"ids": ids, "decoded": tokenizer.decode(ids, skip_special_tokens=False)} for ids in odd]}
+    dice = random.Random(1)
+    drawn = [[dice.randrange(tokenizer.get_vocab_size()) for _ in range(dice.randrange(1, 9))] for _ in range(n_random)]
+    odd = drawn + cut + [[1, 20, 2, 21], [200, 30, 31], [90000, 5], [i for i in range(0, 300, 7)], []]
+
+    def decoded(ids):
+        return {"ids": ids, "decoded": tokenizer.decode(ids, skip_special_tokens=False)}
+    return {"strings": list(answers(answer, texts)), "pairs": pairs, "decode_only": list(answers(decoded, odd))}
 
 
 def main():
@@ -553,9 +615,12 @@ def main():
         text = dump(document)
         folder = os.path.join(HERE, "variants", name)
         write(folder, "tokenizer.json", text.encode())
-        long = name.startswith("texts_")
-        answers = golden(Tokenizer.from_str(text), TEXTS if long else STRINGS, list(zip(TEXTS[:6], TEXTS[6:12])) if long else PAIRS)
-        write(folder, "tokenizer_golden.json", dump(answers).encode())
+        tokenizer = Tokenizer.from_str(text)
+        if name.startswith("texts_"):
+            right = golden(tokenizer, TEXTS, list(zip(TEXTS[:6], TEXTS[6:12])))
+        else:
+            right = golden(tokenizer, STRINGS, PAIRS, 60 if name.startswith("decode_") else 0)
+        write(folder, "tokenizer_golden.json", dump(right).encode())
     for name, (raw, error) in BAD.items():
         write(os.path.join(HERE, "bad", name), "tokenizer.json", raw)
         write(os.path.join(HERE, "bad", name), "error.txt", error.encode())

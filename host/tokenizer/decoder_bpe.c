@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* BPEDecoder: the suffix of a token that ends a word becomes a space, but not in the last token, where it goes. */
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "tokenizer/decoder.h"
+#include "tokenizer/decoder_text.h"
+
+struct bpe {
+    struct graft_decoder base;
+    struct graft_text suffix;
+};
+
+/* Hands on the token that was held back, its suffix replaced. */
+static int release(const struct graft_decoder *self, struct graft_decoder_run *run, const char *by,
+                   struct graft_error *error) {
+    struct graft_decoder_state *state = &run->states[self->index];
+    struct graft_text result = {0};
+    graft_decoder_replace(state->pending.bytes, state->pending.length, &((const struct bpe *)self)->suffix, by,
+                          &result);
+    int status = result.failed ? graft_fail_memory(error, "BPEDecoder")
+                               : graft_decoder_emit(self->next, run, result.bytes, result.length, error);
+    graft_text_free(&result);
+    return status;
+}
+
+static int take(const struct graft_decoder *self, struct graft_decoder_run *run, const char *token, size_t length,
+                struct graft_error *error) {
+    struct graft_decoder_state *state = &run->states[self->index];
+    int status = state->started ? release(self, run, " ", error) : GRAFT_OK;
+    state->started = 1;
+    state->pending.length = 0;
+    graft_text_add(&state->pending, token, length);
+    return status == GRAFT_OK && state->pending.failed ? graft_fail_memory(error, "BPEDecoder") : status;
+}
+
+static int end(const struct graft_decoder *self, struct graft_decoder_run *run, struct graft_error *error) {
+    return run->states[self->index].started ? release(self, run, "", error) : GRAFT_OK;
+}
+
+static void destroy(struct graft_decoder *self) {
+    graft_text_free(&((struct bpe *)self)->suffix);
+    graft_free(self);
+}
+
+int graft_decoder_create_bpe(const struct graft_spec *spec, struct graft_decoder **made, struct graft_error *error) {
+    static const char *const keys[] = {"type", "suffix", NULL};
+    struct bpe *bpe = graft_alloc(1, sizeof *bpe);
+    const char *suffix;
+    size_t length = 0;
+    if (bpe == NULL) {
+        return graft_fail_memory(error, spec->file);
+    }
+    bpe->base.token = take;
+    bpe->base.end = end;
+    bpe->base.destroy = destroy;
+    int status = graft_spec_expect_object(spec, keys, error);
+    if (status == GRAFT_OK) {
+        status = graft_spec_string(spec, "suffix", &suffix, &length, error);
+    }
+    if (status == GRAFT_OK) {
+        graft_text_add(&bpe->suffix, suffix, length);
+        status = bpe->suffix.failed ? graft_fail_memory(error, spec->file) : GRAFT_OK;
+    }
+    if (status != GRAFT_OK) {
+        destroy(&bpe->base);
+        return status;
+    }
+    *made = &bpe->base;
+    return GRAFT_OK;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CTC, for models that give a token for each moment: equal neighbours are one, and the token between two equal ones
+ * goes. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "tokenizer/decoder.h"
+#include "tokenizer/decoder_text.h"
+
+struct ctc {
+    struct graft_decoder base;
+    struct graft_text pad_token;
+    struct graft_text word_delimiter_token;
+    int cleanup;
+};
+
+static void decode(const struct ctc *ctc, const char *token, size_t length, struct graft_text *result) {
+    struct graft_text text = {0};
+    if (!ctc->cleanup) {
+        graft_decoder_replace(token, length, &ctc->pad_token, "", result);
+        return;
+    }
+    graft_decoder_replace(token, length, &ctc->pad_token, "", &text);
+    graft_decoder_clean_up(&text);
+    graft_decoder_replace(text.bytes, text.length, &ctc->word_delimiter_token, " ", result);
+    result->failed |= text.failed;
+    graft_text_free(&text);
+}
+
+/* `pending` is the token before, as it came. */
+static int take(const struct graft_decoder *self, struct graft_decoder_run *run, const char *token, size_t length,
+                struct graft_error *error) {
+    struct graft_decoder_state *state = &run->states[self->index];
+    struct graft_text *last = &state->pending, result = {0};
+    if (state->started && last->length == length && memcmp(last->bytes, token, length) == 0) {
+        return GRAFT_OK;
+    }
+    state->started = 1;
+    last->length = 0;
+    graft_text_add(last, token, length);
+    decode((const struct ctc *)self, token, length, &result);
+    int status = last->failed || result.failed ? graft_fail_memory(error, "CTC") : GRAFT_OK;
+    if (status == GRAFT_OK && result.length > 0) {
+        status = graft_decoder_emit(self->next, run, result.bytes, result.length, error);
+    }
+    graft_text_free(&result);
+    return status;
+}
+
+static void destroy(struct graft_decoder *self) {
+    struct ctc *ctc = (struct ctc *)self;
+    graft_text_free(&ctc->pad_token);
+    graft_text_free(&ctc->word_delimiter_token);
+    graft_free(ctc);
+}
+
+static int read_text(const struct graft_spec *spec, const char *key, struct graft_text *text,
+                     struct graft_error *error) {
+    const char *bytes;
+    size_t length = 0;
+    int status = graft_spec_string(spec, key, &bytes, &length, error);
+    if (status == GRAFT_OK) {
+        graft_text_add(text, bytes, length);
+        status = text->failed ? graft_fail_memory(error, spec->file) : GRAFT_OK;
+    }
+    return status;
+}
+
+int graft_decoder_create_ctc(const struct graft_spec *spec, struct graft_decoder **made, struct graft_error *error) {
+    static const char *const keys[] = {"type", "pad_token", "word_delimiter_token", "cleanup", NULL};
+    struct ctc *ctc = graft_alloc(1, sizeof *ctc);
+    if (ctc == NULL) {
+        return graft_fail_memory(error, spec->file);
+    }
+    ctc->base.token = take;
+    ctc->base.destroy = destroy;
+    int status = graft_spec_expect_object(spec, keys, error);
+    if (status == GRAFT_OK) {
+        status = read_text(spec, "pad_token", &ctc->pad_token, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_text(spec, "word_delimiter_token", &ctc->word_delimiter_token, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_spec_bool(spec, "cleanup", 1, &ctc->cleanup, error);
+    }
+    if (status != GRAFT_OK) {
+        destroy(&ctc->base);
+        return status;
+    }
+    *made = &ctc->base;
+    return GRAFT_OK;
+}
