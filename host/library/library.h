@@ -32,6 +32,11 @@ struct graft_library {
     size_t called_capacity;
 };
 
+struct graft_model_note {
+    char *text;            /* one line */
+    size_t unused_plugins; /* graft_model_note_unused_plugins */
+};
+
 struct graft_model {
     char *directory;
     int32_t precision;
@@ -61,7 +66,7 @@ struct graft_model {
     struct graft_chains fusions; /* chains of modules, in place once the model is loaded */
     graft_json *fusion_config;   /* asked for by an option; NULL: config.json's holds */
     struct graft_published published;
-    char **notes; /* one line each */
+    struct graft_model_note *notes; /* [n_notes] */
     size_t n_notes;
     size_t notes_capacity;
     double load_seconds;

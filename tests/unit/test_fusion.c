@@ -299,7 +299,8 @@ static void test_registered_twice(void **state) {
 }
 
 /* Who asks for a fusion by name gets it, and the plugin that wanted the module is told. */
-static int remember(void *data, char *note_take, struct graft_error *error) {
+static int remember(void *data, char *note_take, size_t unused_plugins, struct graft_error *error) {
+    (void)unused_plugins;
     (void)error;
     (void)snprintf(data, 256, "%s", note_take);
     graft_free(note_take);

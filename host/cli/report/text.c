@@ -180,7 +180,26 @@ static void print_unexpected(FILE *out, const struct graft_plan_info *plan) {
     }
 }
 
-static int print(FILE *out, const struct graft_model *model, const struct graft_library *library,
+/* Where several notes tell of plugins that are not used, `brief` makes one line of them. */
+static void print_model_notes(FILE *out, const struct graft_model *model, int brief) {
+    size_t unused = 0, n = 0;
+    for (size_t i = 0; graft_model_note(model, i) != NULL; i++) {
+        unused += graft_model_note_unused_plugins(model, i);
+        n += graft_model_note_unused_plugins(model, i) > 0;
+    }
+    int is_short = brief && n > 1;
+    for (size_t i = 0; graft_model_note(model, i) != NULL; i++) {
+        const char *note = graft_model_note(model, i);
+        if (!is_short || graft_model_note_unused_plugins(model, i) == 0) {
+            graft_output_line(out, "  note       %s%s", note, graft_hint_for_note(note));
+        }
+    }
+    if (is_short) {
+        graft_output_line(out, "  note       %zu plugins not used; --report full names them", unused);
+    }
+}
+
+static int print(FILE *out, const struct graft_model *model, const struct graft_library *library, int brief,
                  const struct summary *summary, struct graft_error *error) {
     const struct graft_plan_info *plan = graft_model_plan(model);
     graft_output_line(out, "%s: %s (%s%s%s), %zu modules, %zu tensors in %zu file%s", plan->directory,
@@ -209,10 +228,7 @@ static int print(FILE *out, const struct graft_model *model, const struct graft_
         const char *note = graft_library_note(library, i);
         graft_output_line(out, "  note       %s%s", note, graft_hint_for_note(note));
     }
-    for (size_t i = 0; graft_model_note(model, i) != NULL; i++) {
-        const char *note = graft_model_note(model, i);
-        graft_output_line(out, "  note       %s%s", note, graft_hint_for_note(note));
-    }
+    print_model_notes(out, model, brief);
     (void)fprintf(out, "  memory     ");
     print_size(out, plan->mapped_bytes);
     (void)fprintf(out, " mapped, ");
@@ -258,13 +274,13 @@ void graft_report_notes(const struct graft_model *model, const struct graft_libr
     }
 }
 
-int graft_report_text(const struct graft_model *model, const struct graft_library *library, FILE *out,
+int graft_report_text(const struct graft_model *model, const struct graft_library *library, int brief, FILE *out,
                       struct graft_error *error) {
     struct summary summary = {0};
     summarize(&summary, model);
     int failed = summary.replaced.failed || summary.fused.failed || summary.converted.failed ||
                  summary.initial.failed || summary.problems.failed;
-    int status = failed ? graft_fail_memory(error, "report") : print(out, model, library, &summary, error);
+    int status = failed ? graft_fail_memory(error, "report") : print(out, model, library, brief, &summary, error);
     graft_rows_free(&summary.replaced);
     graft_rows_free(&summary.fused);
     graft_rows_free(&summary.converted);
