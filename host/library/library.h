@@ -145,10 +145,10 @@ struct graft_run_options graft_model_run_options(const struct graft_model *model
 /* [any] Whether the ids in generation_config.json are of the model's vocabulary, where they have to be. */
 int graft_model_check_fields(const struct graft_model *model, struct graft_error *error);
 
-/* [any] The settings of the model directory with those over them that a program gives (NULL: none). What cannot be used
- * is GRAFT_ERROR_USAGE with the name of the field. Lists stay where they are. */
-int graft_model_choose_generation(const struct graft_model *model, const struct graft_generation *given,
-                                  struct graft_generation *generation, struct graft_error *error);
+/* [load] The settings of the model directory with those over them that a program gives (NULL: none), and what these
+ * need. What cannot be used is GRAFT_ERROR_USAGE with the name of the field. Lists stay where they are. */
+int graft_model_choose_generation(struct graft_model *model, const struct graft_generation *given,
+                                  struct graft_generation_settings *settings, struct graft_error *error);
 
 /* [load] What tokens stand for, if these settings have stop strings. It goes with the model. */
 int graft_model_token_texts(struct graft_model *model, const struct graft_generation *generation,
