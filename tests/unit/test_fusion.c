@@ -345,7 +345,10 @@ static void test_below_replaced(void **state) {
                                     "it is gone: a module above it was replaced");
     graft_text_free(&text);
     graft_tree_fusion_note(model.tree, discovery, &text);
-    assert_non_null(strstr(text.bytes, "fusion stems: nothing in this model is compatible: a.stem: "));
+    assert_string_equal(text.bytes,
+                        "fusion stems: nothing in this model is compatible: a.stem: it is no longer a Even: a module "
+                        "above it was replaced; b.stem: its weight is odd; c.stem: it is gone: a module above it was "
+                        "replaced; top: its path is not one of \"(^|\\.)stem$\"");
     graft_text_free(&text);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The load report for people: equal lines are drawn together, so that a model of any size fits a screen. */
 #include "base/text.h"
+#include "base/alloc.h"
 #include "cli/generic_name.h"
 #include "cli/hints.h"
 #include "cli/output.h"
@@ -32,8 +33,11 @@ static void add_replacement(struct summary *summary, const struct graft_named_mo
 
 /* "Qwen3RMSNorm + Qwen3MLP, one after another". */
 static void add_fused(struct summary *summary, const struct graft_chain_info *chain) {
+    const char **paths = graft_alloc(chain->n_modules, sizeof *paths);
     struct graft_text text = {0};
-    for (size_t i = 0; i < chain->n_modules; i++) {
+    text.failed = paths == NULL;
+    for (size_t i = 0; i < chain->n_modules && !text.failed; i++) {
+        paths[i] = chain->modules[i]->path;
         graft_text_printf(&text, "%s%s", i > 0 ? " + " : "", chain->modules[i]->class_name);
     }
     if (chain->implementation != NULL) {
@@ -41,7 +45,8 @@ static void add_fused(struct summary *summary, const struct graft_chain_info *ch
     } else {
         graft_text_add_string(&text, ", one after another");
     }
-    graft_rows_add(&summary->fused, &text, NULL);
+    graft_rows_add_names(&summary->fused, &text, paths, chain->n_modules);
+    graft_free(paths);
 }
 
 static void add_conversion(struct summary *summary, const struct graft_planned_parameter *parameter) {
@@ -141,8 +146,10 @@ static void print_replaced(FILE *out, const struct graft_rows *rows) {
 
 static void print_fused(FILE *out, const struct graft_rows *rows) {
     for (size_t i = 0; i < rows->count; i++) {
-        (void)fprintf(out, "  fused      %s in %zu chain%s\n", rows->items[i].text, rows->items[i].count,
-                      rows->items[i].count == 1 ? "" : "s");
+        const struct graft_row *row = &rows->items[i];
+        (void)fprintf(out, "  fused      %s in %zu chain%s: ", row->text, row->count, row->count == 1 ? "" : "s");
+        graft_row_print_paths(out, row);
+        (void)fprintf(out, "\n");
     }
 }
 
