@@ -43,3 +43,18 @@ int graft_base64_decode(const char *text, size_t length, struct graft_text *out)
     }
     return 0;
 }
+
+void graft_base64_encode(const char *bytes, size_t length, struct graft_text *out) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t at = 0; at < length; at += 3) {
+        uint32_t bits = 0;
+        char text[4];
+        for (size_t i = 0; i < 3; i++) {
+            bits = bits << 8 | (at + i < length ? (unsigned char)bytes[at + i] : 0U);
+        }
+        for (size_t i = 0; i < 4; i++) {
+            text[i] = at + i <= length ? digits[bits >> (18 - 6 * i) & 63] : '=';
+        }
+        graft_text_add(out, text, 4);
+    }
+}

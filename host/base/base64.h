@@ -10,4 +10,7 @@
  * Returns 0, or -1 when the text is malformed. */
 int graft_base64_decode(const char *text, size_t length, struct graft_text *out);
 
+/* [any] Adds the text, with padding, that stands for `length` bytes. */
+void graft_base64_encode(const char *bytes, size_t length, struct graft_text *out);
+
 #endif

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _XOPEN_SOURCE 700 /* SIGXFSZ */
 #include "cli/program.h"
 
 #include <limits.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,11 +22,6 @@ void graft_program_set_name(const char *argv0) {
 
 const char *graft_program_name(void) {
     return name;
-}
-
-void graft_program_ignore_signals(void) {
-    (void)signal(SIGXFSZ, SIG_IGN);
-    (void)signal(SIGPIPE, SIG_IGN);
 }
 
 /* Returns 0, or -1 where the system does not tell. */

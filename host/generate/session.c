@@ -272,9 +272,7 @@ static int run(struct graft_session *session, const struct step *step, const int
         .n_images = (int32_t)step->n_images,
         .image_stride = sizeof *step->images,
     };
-    const struct graft_watched before = graft_running_watch();
-    int status = graft_causal_lm_forward(session->model, &call, &args, error);
-    return graft_running_unwatch(before, status, error);
+    return graft_causal_lm_forward(session->model, &call, &args, error);
 }
 
 /* Makes a step part of the sequences; or of none, if it failed: some modules have run, and others have not. */

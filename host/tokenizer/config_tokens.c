@@ -132,7 +132,26 @@ static int by_id(const void *a, const void *b) {
     return first->id != second->id ? (first->id < second->id ? -1 : 1) : (first > second) - (first < second);
 }
 
-int graft_config_tokens_add(struct graft_config_tokens *tokens, struct graft_added *added,
+/* Some classes add their special tokens once more, all as special: those written as strings, or all of them, lose other
+ * rules. */
+static int add_again(struct adding *adding, const struct graft_config_token_list *list, const char *which,
+                     struct graft_error *error) {
+    int all = strcmp(which, "all") == 0, status = GRAFT_OK;
+    for (size_t i = 0; status == GRAFT_OK && i < list->n; i++) {
+        struct graft_config_token item = list->items[i];
+        int32_t id;
+        if (item.is_text || all) {
+            item.token.rule = (struct graft_added_rule){0};
+        }
+        item.token.rule.special = 1;
+        if (item.token.length > 0) {
+            status = graft_added_put(adding->added, adding->vocab, &item.token, item.file, &id, error);
+        }
+    }
+    return status;
+}
+
+int graft_config_tokens_add(struct graft_config_tokens *tokens, const graft_json *entry, struct graft_added *added,
                             const struct graft_vocab *vocab, struct graft_text *notes, struct graft_error *error) {
     struct adding adding = {.tokens = tokens, .added = added, .vocab = vocab, .notes = notes};
     if (tokens->listed.n > 1) {
@@ -147,6 +166,13 @@ int graft_config_tokens_add(struct graft_config_tokens *tokens, struct graft_add
     if (status == GRAFT_OK) {
         status = add_others(&adding, &tokens->extra, n_before, error);
     }
+    const char *again = graft_json_string(graft_json_get(entry, "again"), NULL);
+    if (status == GRAFT_OK && again != NULL) {
+        status = add_again(&adding, &tokens->named, again, error);
+    }
+    if (status == GRAFT_OK && again != NULL) {
+        status = add_again(&adding, &tokens->extra, again, error);
+    }
     graft_vocab_free(&adding.strings);
     added->ignores_special = tokens->split_special_tokens;
     return status;
@@ -157,6 +183,7 @@ void graft_config_tokens_finish(struct graft_config_tokens *tokens) {
         graft_json_free(tokens->documents[i]);
         graft_free(tokens->paths[i]);
     }
+    graft_json_free(tokens->class_extra);
     graft_free(tokens->listed.items);
     graft_free(tokens->named.items);
     graft_free(tokens->extra.items);

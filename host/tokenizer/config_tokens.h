@@ -11,6 +11,8 @@
 #define GRAFT_TOKENIZER_CONFIG_TOKENS_H
 
 #include "tokenizer/added.h"
+#include "tokenizer/recipe.h"
+#include "tokenizer/sentencepiece.h"
 
 /* The three files. */
 enum { GRAFT_TOKENIZER_CONFIG, GRAFT_SPECIAL_TOKENS_MAP, GRAFT_ADDED_TOKENS, GRAFT_N_TOKEN_FILES };
@@ -31,6 +33,13 @@ struct graft_config_token_list {
     size_t capacity;
 };
 
+/* What tokens there are unless the files say otherwise. */
+struct graft_token_defaults {
+    const graft_json *entry; /* of the tokenizer's class; NULL: none */
+    const struct graft_recipe_values *values;
+    const struct graft_sentencepiece *pieces; /* NULL: none */
+};
+
 /* Starts as {0}. */
 struct graft_config_tokens {
     char *paths[GRAFT_N_TOKEN_FILES];
@@ -38,18 +47,28 @@ struct graft_config_tokens {
     struct graft_config_token_list listed;      /* with ids */
     struct graft_config_token_list named;       /* in the order in which they are added */
     struct graft_config_token_list extra;
-    int has_decoder; /* there is an added_tokens_decoder */
+    graft_json *class_extra; /* texts among the extra ones */
+    int has_decoder;         /* there is an added_tokens_decoder */
     int split_special_tokens;
     int clean_up; /* spaces of decoded text */
     int clean_up_bpe_too;
 };
 
 /* [load] Reads what there is of the files. Errors are GRAFT_ERROR_MODEL. To be finished on failure too. */
-int graft_config_tokens_read(struct graft_config_tokens *tokens, const char *directory, struct graft_error *error);
+int graft_config_tokens_open(struct graft_config_tokens *tokens, const char *directory, struct graft_error *error);
+
+/* [load] Lists their tokens. What `defaults` points to outlives them. */
+int graft_config_tokens_read(struct graft_config_tokens *tokens, const struct graft_token_defaults *defaults,
+                             struct graft_error *error);
+
+/* [load] A list of texts of a class, in which {"numbered": TEXT, "count": N} stands for N of them, TEXT0> to
+ * TEXT<N-1>>, or from the last to the first if "down" is true. `file` is named in errors. */
+int graft_config_tokens_list(const struct graft_recipe_values *values, const graft_json *part, const char *file,
+                             graft_json **list, struct graft_error *error);
 
 /* [load] Adds the tokens to those of tokenizer.json. What is worth knowing about ids that a file gives and that are not
- * taken is added to `notes`, with a NUL after it. */
-int graft_config_tokens_add(struct graft_config_tokens *tokens, struct graft_added *added,
+ * taken is added to `notes`, with a NUL after it. `entry` is that of the tokenizer's class, or NULL. */
+int graft_config_tokens_add(struct graft_config_tokens *tokens, const graft_json *entry, struct graft_added *added,
                             const struct graft_vocab *vocab, struct graft_text *notes, struct graft_error *error);
 
 void graft_config_tokens_finish(struct graft_config_tokens *tokens);

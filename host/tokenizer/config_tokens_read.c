@@ -22,6 +22,7 @@ enum { N_ATTRIBUTES = sizeof attributes / sizeof attributes[0] };
 
 struct reading {
     struct graft_config_tokens *tokens;
+    const struct graft_token_defaults *defaults;
     struct graft_spec roots[GRAFT_N_TOKEN_FILES];
 };
 
@@ -65,22 +66,53 @@ static int read_token(const struct graft_spec *spec, int special, struct graft_c
 }
 
 /* A later token of the same name takes the place of the one before. */
-static int set_named(struct reading *reading, const struct graft_spec *spec, const char *name,
-                     struct graft_error *error) {
+static int append_named(struct reading *reading, const struct graft_config_token *token, struct graft_error *error) {
     struct graft_config_token_list *named = &reading->tokens->named;
-    struct graft_config_token token;
-    int status = read_token(spec, 1, &token, error);
-    token.name = name;
-    for (size_t i = 0; status == GRAFT_OK && i < named->n; i++) {
-        if (strcmp(named->items[i].name, name) == 0) {
-            named->items[i] = token;
+    for (size_t i = 0; i < named->n; i++) {
+        if (strcmp(named->items[i].name, token->name) == 0) {
+            named->items[i] = *token;
             return GRAFT_OK;
         }
     }
-    if (status == GRAFT_OK && named->n == MAX_NAMED) {
-        return graft_spec_error(spec, error, "there are more than %d special tokens with names", MAX_NAMED);
+    if (named->n == MAX_NAMED) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, token->file,
+                               "there are more than %d special tokens with names", MAX_NAMED);
     }
-    return status == GRAFT_OK ? append(named, &token, error) : status;
+    return append(named, token, error);
+}
+
+/* What the class says about a token; NULL: nothing. */
+static const graft_json *class_token(const struct reading *reading, const char *name) {
+    return graft_json_get(graft_json_get(reading->defaults->entry, "tokens"), name);
+}
+
+static int set_named(struct reading *reading, const struct graft_spec *spec, const char *name,
+                     struct graft_error *error) {
+    const graft_json *by_class = class_token(reading, name);
+    struct graft_config_token token;
+    int status = read_token(spec, 1, &token, error);
+    token.name = name;
+    if (token.is_text && graft_json_type(by_class) == GRAFT_JSON_OBJECT) {
+        token.token.rule.lstrip = graft_json_bool(graft_json_get(by_class, "lstrip"));
+        token.is_text = 0;
+    }
+    return status == GRAFT_OK ? append_named(reading, &token, error) : status;
+}
+
+/* The token that the class has by that name, if it has one. */
+static int set_default(struct reading *reading, const char *name, struct graft_error *error) {
+    const graft_json *by_class = class_token(reading, name);
+    const graft_json *content = graft_json_get(by_class, "content");
+    const char *place = graft_json_string(by_class, NULL);
+    struct graft_config_token token = {
+        .name = name, .file = reading->tokens->paths[GRAFT_TOKENIZER_CONFIG], .id = -1, .is_text = content == NULL};
+    if (place != NULL && place[0] == '$') {
+        by_class = graft_json_get(reading->defaults->values->own, place + 1);
+    }
+    token.token.text = graft_json_string(content != NULL ? content : by_class, &token.token.length);
+    token.token.rule.special = 1;
+    token.token.rule.lstrip = graft_json_bool(graft_json_get(by_class, "lstrip"));
+    return token.token.text != NULL ? append_named(reading, &token, error) : GRAFT_OK;
 }
 
 static int is_truthy(const struct graft_spec *spec) {
@@ -95,7 +127,9 @@ static int read_attributes(struct reading *reading, struct graft_error *error) {
         if (field.value == NULL) {
             field = graft_spec_get(&reading->roots[GRAFT_TOKENIZER_CONFIG], attributes[i]);
         }
-        status = graft_spec_is_none(&field) ? GRAFT_OK : set_named(reading, &field, attributes[i], error);
+        status = field.value == NULL          ? set_default(reading, attributes[i], error)
+                 : graft_spec_is_none(&field) ? GRAFT_OK
+                                              : set_named(reading, &field, attributes[i], error);
     }
     return status;
 }
@@ -152,6 +186,7 @@ static int read_extra(struct reading *reading, const struct graft_spec *array, s
 struct late_fields {
     struct graft_spec names; /* gives names to tokens */
     struct graft_spec extra;
+    int has_extra; /* the newer field is there, so that neither `extra` nor what the class has counts */
 };
 
 /* The field that lists special tokens without names, or gives them names. Of the older and the newer spelling of
@@ -182,9 +217,8 @@ static int read_lists(struct reading *reading, struct late_fields *late, struct 
         status = read_extra(reading, &more, error);
         is_there = 1;
     }
-    if (!is_there) {
-        late->extra = older_more.value != NULL ? older_more : older;
-    }
+    late->extra = older_more.value != NULL ? older_more : older;
+    late->has_extra = is_there;
     return status;
 }
 
@@ -289,22 +323,22 @@ static int read_added_tokens(struct reading *reading, struct graft_map *by_id, s
     return status;
 }
 
-static int open_file(struct reading *reading, size_t i, const char *directory, struct graft_error *error) {
+int graft_config_tokens_open(struct graft_config_tokens *tokens, const char *directory, struct graft_error *error) {
     static const char *const names[] = {"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"};
-    struct graft_config_tokens *tokens = reading->tokens;
-    tokens->paths[i] = graft_path_join(directory, names[i]);
-    if (tokens->paths[i] == NULL) {
-        return graft_fail_memory(error, directory);
-    }
-    reading->roots[i].file = tokens->paths[i];
-    if (!graft_file_exists(tokens->paths[i])) {
-        return GRAFT_OK;
-    }
-    int status = graft_json_read(tokens->paths[i], MAX_FILE_BYTES, &tokens->documents[i], error);
-    reading->roots[i].value = tokens->documents[i];
-    if (status == GRAFT_OK && graft_json_type(tokens->documents[i]) != GRAFT_JSON_OBJECT) {
-        status = graft_spec_error(&reading->roots[i], error, "expected an object, got %s",
-                                  graft_json_type_name(tokens->documents[i]));
+    int status = GRAFT_OK;
+    for (size_t i = 0; status == GRAFT_OK && i < GRAFT_N_TOKEN_FILES; i++) {
+        tokens->paths[i] = graft_path_join(directory, names[i]);
+        if (tokens->paths[i] == NULL) {
+            return graft_fail_memory(error, directory);
+        }
+        if (graft_file_exists(tokens->paths[i])) {
+            status = graft_json_read(tokens->paths[i], MAX_FILE_BYTES, &tokens->documents[i], error);
+        }
+        if (status == GRAFT_OK && tokens->documents[i] != NULL &&
+            graft_json_type(tokens->documents[i]) != GRAFT_JSON_OBJECT) {
+            status = graft_error_set(error, GRAFT_ERROR_MODEL, tokens->paths[i], "expected an object, got %s",
+                                     graft_json_type_name(tokens->documents[i]));
+        }
     }
     return status;
 }
@@ -322,12 +356,62 @@ static int read_switches(struct reading *reading, struct graft_error *error) {
                : status;
 }
 
+/* The class's own names. */
+static int read_class_names(struct reading *reading, struct graft_error *error) {
+    const graft_json *named = graft_json_get(reading->defaults->entry, "tokens");
+    const char *name;
+    int status = GRAFT_OK;
+    for (size_t i = 0; status == GRAFT_OK && graft_json_member(named, i, &name) != NULL; i++) {
+        status = is_attribute(name) ? GRAFT_OK : set_default(reading, name, error);
+    }
+    return status;
+}
+
+/* Control symbols of a SentencePiece model are special, those that users defined are not. */
+static int add_pieces(struct reading *reading, const struct graft_sentencepiece *pieces, struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (size_t i = 0; status == GRAFT_OK && i < pieces->n; i++) {
+        const struct graft_sentence_piece *piece = &pieces->pieces[i];
+        struct graft_config_token token = {
+            .file = reading->tokens->paths[GRAFT_TOKENIZER_CONFIG],
+            .token = {piece->text.text, piece->text.length, {.special = piece->type == GRAFT_PIECE_CONTROL}, 1},
+            .id = -1};
+        if (piece->type == GRAFT_PIECE_CONTROL || piece->type == GRAFT_PIECE_USER_DEFINED) {
+            status = append(&reading->tokens->extra, &token, error);
+        }
+    }
+    return status;
+}
+
+static int add_class_extra(struct reading *reading, struct graft_error *error) {
+    const struct graft_token_defaults *defaults = reading->defaults;
+    struct graft_config_tokens *tokens = reading->tokens;
+    const char *file = tokens->paths[GRAFT_TOKENIZER_CONFIG];
+    int status = graft_config_tokens_list(defaults->values, graft_json_get(defaults->entry, "extra"), file,
+                                          &tokens->class_extra, error);
+    struct graft_spec list = {tokens->class_extra, file, NULL, "extra", 0};
+    return status == GRAFT_OK ? read_extra(reading, &list, error) : status;
+}
+
+/* The special tokens without names, where the newer field does not list them. */
+static int read_late_extra(struct reading *reading, const struct late_fields *late, struct graft_error *error) {
+    const struct graft_sentencepiece *pieces = reading->defaults->pieces;
+    if (late->has_extra) {
+        return GRAFT_OK;
+    }
+    int status = pieces != NULL ? add_pieces(reading, pieces, error) : read_extra(reading, &late->extra, error);
+    return status == GRAFT_OK && reading->defaults->entry != NULL ? add_class_extra(reading, error) : status;
+}
+
 /* Names that transformers gives beside its own, those of objects before those of strings, and other late fields. */
 static int read_late(struct reading *reading, const struct late_fields *late, struct graft_error *error) {
     const struct graft_spec *config = &reading->roots[GRAFT_TOKENIZER_CONFIG];
     const struct graft_spec *map = &reading->roots[GRAFT_SPECIAL_TOKENS_MAP];
     struct graft_spec explicit_names = graft_spec_get(config, "model_specific_special_tokens");
-    int status = read_others(reading, config, 0, error);
+    int status = read_class_names(reading, error);
+    if (status == GRAFT_OK) {
+        status = read_others(reading, config, 0, error);
+    }
     for (int texts = 0; status == GRAFT_OK && texts < 2; texts++) {
         status = read_others(reading, map, texts, error);
     }
@@ -340,7 +424,7 @@ static int read_late(struct reading *reading, const struct late_fields *late, st
     if (status == GRAFT_OK) {
         status = read_names(reading, &late->names, error);
     }
-    return status == GRAFT_OK ? read_extra(reading, &late->extra, error) : status;
+    return status == GRAFT_OK ? read_late_extra(reading, late, error) : status;
 }
 
 static int read_all(struct reading *reading, struct graft_map *by_id, struct graft_error *error) {
@@ -365,16 +449,53 @@ static int read_all(struct reading *reading, struct graft_map *by_id, struct gra
     return status == GRAFT_OK ? read_late(reading, &late, error) : status;
 }
 
-int graft_config_tokens_read(struct graft_config_tokens *tokens, const char *directory, struct graft_error *error) {
-    struct reading reading = {.tokens = tokens};
+int graft_config_tokens_read(struct graft_config_tokens *tokens, const struct graft_token_defaults *defaults,
+                             struct graft_error *error) {
+    struct reading reading = {.tokens = tokens, .defaults = defaults};
     struct graft_map by_id = {0};
-    int status = GRAFT_OK;
-    for (size_t i = 0; status == GRAFT_OK && i < GRAFT_N_TOKEN_FILES; i++) {
-        status = open_file(&reading, i, directory, error);
+    for (size_t i = 0; i < GRAFT_N_TOKEN_FILES; i++) {
+        reading.roots[i] = (struct graft_spec){tokens->documents[i], tokens->paths[i], NULL, NULL, 0};
     }
-    if (status == GRAFT_OK) {
-        status = read_all(&reading, &by_id, error);
-    }
+    int status = read_all(&reading, &by_id, error);
     graft_map_free(&by_id);
+    return status;
+}
+
+enum { MAX_NUMBERED = 100000 };
+
+static int append_numbered(graft_json *list, const graft_json *part, const char *file, struct graft_error *error) {
+    const char *text = graft_json_string(graft_json_get(part, "numbered"), NULL);
+    const graft_json *count = graft_json_get(part, "count");
+    int64_t n = graft_json_int(count);
+    int down = graft_json_bool(graft_json_get(part, "down"));
+    if (graft_json_type(count) != GRAFT_JSON_INT || n < 0 || n > MAX_NUMBERED) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, file,
+                               "the number of tokens %s...> (extra_ids): expected an integer from 0 to %d", text,
+                               MAX_NUMBERED);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        char *token = graft_format("%s%lld>", text, (long long)(down ? n - 1 - i : i));
+        int failed = token == NULL || graft_json_append_take(list, graft_json_new_string(token)) != 0;
+        graft_free(token);
+        if (failed) {
+            return graft_fail_memory(error, file);
+        }
+    }
+    return GRAFT_OK;
+}
+
+int graft_config_tokens_list(const struct graft_recipe_values *values, const graft_json *part, const char *file,
+                             graft_json **list, struct graft_error *error) {
+    *list = graft_json_new_array();
+    int status = *list != NULL ? GRAFT_OK : graft_fail_memory(error, file);
+    for (size_t i = 0; status == GRAFT_OK && i < graft_json_size(part); i++) {
+        graft_json *element = graft_recipe_fill(values, graft_json_at(part, i));
+        if (element != NULL && graft_json_type(element) == GRAFT_JSON_OBJECT) {
+            status = append_numbered(*list, element, file, error);
+            graft_json_free(element);
+        } else if (graft_json_append_take(*list, element) != 0) {
+            status = graft_fail_memory(error, file);
+        }
+    }
     return status;
 }

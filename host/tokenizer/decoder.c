@@ -12,6 +12,17 @@ void graft_decoder_destroy(struct graft_decoder *chain) {
     }
 }
 
+void graft_decoder_append(struct graft_decoder **chain, struct graft_decoder *decoder) {
+    size_t index = 0;
+    for (; *chain != NULL; chain = &(*chain)->next) {
+        index++;
+    }
+    decoder->index = index;
+    decoder->fused = 1;
+    decoder->takes_parts = 1;
+    *chain = decoder;
+}
+
 static size_t chain_length(const struct graft_decoder *chain) {
     size_t n = 0;
     for (; chain != NULL; chain = chain->next) {

@@ -47,6 +47,17 @@ int graft_decoder_load(const struct graft_spec *spec, struct graft_decoder **cha
 /* [load] Adds the removal of spaces before English punctuation to the end of a chain. `file` is named in errors. */
 int graft_decoder_add_clean_up(struct graft_decoder **chain, const char *file, struct graft_error *error);
 
+/* [load] Adds the removal of white space at both ends of the text. */
+int graft_decoder_add_trim(struct graft_decoder **chain, const char *file, struct graft_error *error);
+
+/* [load] Puts a decoder that works on the whole text at the end of a chain, which owns it from then on. */
+void graft_decoder_append(struct graft_decoder **chain, struct graft_decoder *decoder);
+
+/* [load] Adds to the end of a chain that `suffix` becomes a space, and white space at both ends is removed. The suffix
+ * outlives the chain's making only. */
+int graft_decoder_add_suffix(struct graft_decoder **chain, const char *suffix, const char *file,
+                             struct graft_error *error);
+
 void graft_decoder_destroy(struct graft_decoder *chain);
 
 /* [any] Starts and ends a run over `chain`. graft_decoder_start returns 0, or -1 out of memory. */

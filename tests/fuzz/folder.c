@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inputs as files, for the readers that take a path. */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,13 @@ static char folder[] = "/dev/shm/graft-fuzz-XXXXXX";
 static char file[sizeof folder + 64];
 
 static void clean_up(void) {
-    (void)unlink(file);
+    DIR *stream = opendir(folder);
+    for (const struct dirent *entry; stream != NULL && (entry = readdir(stream)) != NULL;) {
+        (void)unlinkat(dirfd(stream), entry->d_name, 0);
+    }
+    if (stream != NULL) {
+        (void)closedir(stream);
+    }
     (void)rmdir(folder);
 }
 

@@ -3,13 +3,15 @@ holds what transformers' AutoTokenizer answers.
 
     pip install transformers==5.23.0 sentencepiece && python make_directories.py [NAME...]
 """
+import io
 import json
-import logging
 import os
 import shutil
 import sys
 
 os.environ["TRANSFORMERS_VERBOSITY"] = "critical"
+import sentencepiece
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 from transformers import AutoTokenizer
 
 import make_cases
@@ -70,6 +72,124 @@ def make_added():
         **fast, "clean_up_tokenization_spaces": True, "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output": True})
 
 
+TEXT = """The joiner planes a board of oak. The apprentice sweeps the workshop, and the master's hands are old.
+Der Tischler \u00f6ffnet die T\u00fcr; gr\u00f6\u00dfere Ma\u00dfe. L'artisan r\u00e9pare la chaise ab\u00eem\u00e9e.
+\u0421\u0442\u043e\u043b\u044f\u0440 \u043e\u0442\u043a\u0440\u044b\u0432\u0430\u0435\u0442 \u0434\u0432\u0435\u0440\u044c. \u6728\u5320\u6253\u5f00\u95e8\u3002 \ubaa9\uc218\uac00 \ubb38\uc744 \uc5f0\ub2e4.
+\u0928\u0915\u094d\u0915\u093e\u0936\u0940. \u0e0a\u0e48\u0e32\u0e07\u0e44\u0e21\u0e49. \u0627\u0644\u0639\u0627\u0645\u0644 \u064a\u0641\u062a\u062d \u0627\u0644\u0628\u0627\u0628. \u05d4\u05e0\u05d2\u05e8. \u0391\u03bd\u03bf\u03af\u03b3\u03b5\u03b9. 12 345 boards, 67.8 % done!
+the the the hat hat that what where there then these those them they thin thick this planes plane boards board"""
+LINES = [" ".join(TEXT.split()[i:i + n]) for n in (1, 3, 7) for i in range(len(TEXT.split()))]
+VOCABULARY_STRINGS = [
+    "", " the  hat ", "The joiner planes a board of oak.", "gr\u00f6\u00dfere Ma\u00dfe, T\u00dcR", "\u0421\u0442\u043e\u043b\u044f\u0440 \u6728\u5320\u6253\u5f00 \ubaa9\uc218",
+    "\u0928\u0915\u094d\u0915\u093e\u0936\u0940 \u0e0a\u0e48\u0e32\u0e07 \u0627\u0644\u0628\u0627\u0628 \u05d4\u05e0\u05d2\u05e8 \u0391\u03bd", "12 345,67", "a\tb\n\n c\r\n", "<s>the</s> <unk> <mask>x",
+    "<|x|>the [INST] <ctl>hat [MASK]", "\U0001f642\u200d\U0001f469 \ufb01 \u2460 \uff21", "\u2581the\u2581 hat", "[CLS] a [SEP]<pad>", "``quote'' x  y.",
+    "<extra_id_1><madeupword3> hi<|endoftext|><|im_start|><end_of_turn>", "it's don't . n't", "x" * 30]
+VOCABULARY_PAIRS = [("the hat", "a board"), ("", "x"), ("<s> a", "[SEP] b")]
+# What a normalizer of SentencePiece may do, in a map of a few bytes: it is 240 KB where the trainer makes it.
+RULES = "FB01\t66 69\n2460\t31\nFF21\t41\n9\t20\nA\t20\nD\t20\n3000\t20\nDC\tFC\n"
+
+
+def pieces(kind, size, **settings):
+    model, rules = io.BytesIO(), os.path.join(HERE, "rules.tsv")
+    make_cases.write(HERE, "rules.tsv", RULES.encode())
+    if not settings.pop("identity", False):
+        settings["normalization_rule_tsv"] = rules
+    else:
+        settings["normalization_rule_name"] = "identity"
+    sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(LINES), model_writer=model, model_type=kind, vocab_size=size, minloglevel=2,
+                                             hard_vocab_limit=False, num_threads=1, **settings)
+    os.unlink(rules)
+    return model.getvalue()
+
+
+def trained(model, trainer, **parts):
+    tokenizer = Tokenizer(model)
+    for name, part in parts.items():
+        setattr(tokenizer, name, part)
+    tokenizer.train_from_iterator(LINES, trainer)
+    return json.loads(tokenizer.to_str())["model"]
+
+
+def bytes_vocabulary(*specials, **suffix):
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    model = trained(models.BPE(**suffix), trainers.BpeTrainer(vocab_size=350, special_tokens=list(specials), initial_alphabet=alphabet,
+                                                              show_progress=False, **suffix),
+                    pre_tokenizer=pre_tokenizers.ByteLevel(add_prefix_space=False))
+    return {"vocab__json": model["vocab"], "merges__txt": "#version: 0.2\n" + "".join(" ".join(m) + "\n" for m in model["merges"])}
+
+
+def words_vocabulary(*specials):
+    model = trained(models.WordPiece(unk_token="[UNK]"), trainers.WordPieceTrainer(vocab_size=220, special_tokens=list(specials), show_progress=False),
+                    normalizer=normalizers.BertNormalizer(), pre_tokenizer=pre_tokenizers.BertPreTokenizer())
+    return {"vocab__txt": "".join(token + "\n" for token in sorted(model["vocab"], key=model["vocab"].get))}
+
+
+def vocabulary(name, files, config=None, model_type=None):
+    files = dict(files)
+    if config is not None:
+        files["tokenizer_config__json"] = config
+    if model_type is not None:
+        files["config__json"] = {"model_type": model_type}
+    directory(name, VOCABULARY_STRINGS, VOCABULARY_PAIRS, **files)
+
+
+def make_pieces():
+    bpe = {"tokenizer__model": pieces("bpe", 420, byte_fallback=True, identity=True, remove_extra_whitespaces=False, split_digits=True,
+                                      user_defined_symbols=["<|x|>", "[INST]"], control_symbols=["<ctl>"])}
+    plain_bpe = pieces("bpe", 180)
+    unigram = pieces("unigram", 180)
+    unigram_bytes = {"tokenizer__model": pieces("unigram", 400, byte_fallback=True, user_defined_symbols=["<|x|>"], control_symbols=["<ctl>"])}
+    bert_like = pieces("unigram", 180, pad_id=0, unk_id=1, bos_id=-1, eos_id=-1, control_symbols=["[CLS]", "[SEP]"], user_defined_symbols=["[MASK]", '"', "-"])
+    gemma = {"tokenizer__model": pieces(
+        "bpe", 430, byte_fallback=True, identity=True, pad_id=0, eos_id=1, bos_id=2, unk_id=3, pad_piece="<pad>", eos_piece="<eos>", bos_piece="<bos>",
+        user_defined_symbols=["<mask>", "<start_of_turn>", "<end_of_turn>", "\n", "\n\n", "\u2581\u2581"], remove_extra_whitespaces=False, add_dummy_prefix=False,
+        allow_whitespace_only_pieces=True)}
+    t5 = {"spiece__model": pieces("unigram", 180, pad_id=0, eos_id=1, unk_id=2, bos_id=-1)}
+    llama = {"tokenizer_class": "LlamaTokenizer"}
+    vocabulary("llama_around", bpe, {**llama, "add_bos_token": True, "add_eos_token": True, "pad_token": "<pad>", "legacy": True}, "llama")
+    vocabulary("llama_no_prefix", bpe, {**llama, "add_prefix_space": False, "additional_special_tokens": ["<|x|>", "<new>"], "added_tokens_decoder": {
+        "0": plain("<unk>", special=True), "1": plain("<s>", special=True, lstrip=True), "600": plain("<|im_end|>", special=True)}}, "llama")
+    vocabulary("mistral", bpe, {**llama, "add_bos_token": True}, "mistral")
+    vocabulary("backend_renamed", bpe, {"tokenizer_class": "PreTrainedTokenizerFast", "added_tokens_decoder": {
+        "4": plain("<renamed>", special=True)}}, "granite")
+    vocabulary("backend_unigram", unigram_bytes, {"tokenizer_class": "PreTrainedTokenizerFast", "extra_special_tokens": ["<q>"]}, "granite")
+    vocabulary("code_llama", bpe, {"tokenizer_class": "CodeLlamaTokenizer"}, "llama")
+    vocabulary("gemma", gemma, {"tokenizer_class": "GemmaTokenizer", "add_bos_token": True}, "gemma2")
+    vocabulary("t5", t5, {"tokenizer_class": "T5Tokenizer", "extra_ids": 7}, "t5")
+    vocabulary("t5_listed", t5, {"additional_special_tokens": ["<extra_id_%d>" % i for i in range(100)]}, "t5")
+    vocabulary("xlm_roberta", {"sentencepiece__bpe__model": unigram}, None, "xlm-roberta")
+    vocabulary("albert", {"spiece__model": bert_like}, {"tokenizer_class": "AlbertTokenizer"}, "albert")
+    vocabulary("albert_cased", {"spiece__model": bert_like}, {"do_lower_case": False, "keep_accents": True}, "albert")
+    vocabulary("camembert", {"sentencepiece__bpe__model": unigram}, {"tokenizer_class": "CamembertTokenizer"}, "camembert")
+    vocabulary("barthez", {"sentencepiece__bpe__model": unigram}, {"tokenizer_class": "BarthezTokenizer"})
+    vocabulary("xlnet", {"spiece__model": unigram}, None, "xlnet")
+    vocabulary("big_bird", {"spiece__model": unigram}, None, "big_bird")
+    vocabulary("rembert", {"sentencepiece__model": bert_like}, {"do_lower_case": True}, "rembert")
+    vocabulary("deberta_v2", {"spm__model": unigram}, {"split_by_punct": True, "do_lower_case": True}, "deberta-v2")
+    vocabulary("xglm", {"tokenizer__model": unigram}, None, "xglm")
+    vocabulary("reformer", {"spiece__model": plain_bpe}, None, "reformer")
+
+
+def make_vocabularies():
+    end = "<|endoftext|>"
+    gpt2, roberta = bytes_vocabulary(end, "<|im_start|>", "<|im_end|>"), bytes_vocabulary("<s>", "<pad>", "</s>", "<unk>", "<mask>")
+    bert = words_vocabulary("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+    vocabulary("gpt2", gpt2, {"add_prefix_space": True, "add_bos_token": True}, "gpt2")
+    vocabulary("gpt_neox", gpt2, {"tokenizer_class": "GPTNeoXTokenizer", "add_eos_token": True})
+    vocabulary("qwen2", gpt2, {"tokenizer_class": "Qwen2TokenizerFast", "eos_token": "<|im_end|>", "additional_special_tokens": ["<|im_start|>"], "added_tokens_decoder": {
+        "0": plain(end, special=True), "1": plain("<|im_start|>", special=True, lstrip=True), "2": plain("<|im_end|>")}}, "qwen2")
+    vocabulary("roberta", {**roberta, "special_tokens_map__json": {"mask_token": plain("<mask>", lstrip=True), "additional_special_tokens": ["[INST]"]},
+                           "added_tokens__json": {"[MASK]": 700, "<mask>": 4}}, {"add_prefix_space": True}, "roberta")
+    vocabulary("deberta", roberta, None, "deberta")
+    vocabulary("blenderbot", roberta, None, "blenderbot")
+    vocabulary("cohere", gpt2, {"add_bos_token": True}, "cohere")
+    vocabulary("clip", bytes_vocabulary("<|startoftext|>", end, end_of_word_suffix="</w>"), None, "clip")
+    vocabulary("bert", bert, {"clean_up_tokenization_spaces": True}, "bert")
+    vocabulary("bert_cased", {"vocab__txt": bert["vocab__txt"] + "the\nhat \n\n\u00a0\n"}, {
+        "tokenizer_class": "DistilBertTokenizer", "do_lower_case": False, "tokenize_chinese_chars": False, "strip_accents": True})
+    vocabulary("mpnet", words_vocabulary("<s>", "<pad>", "</s>", "[UNK]", "<mask>"), None, "mpnet")
+    vocabulary("funnel", words_vocabulary("<unk>", "<sep>", "<pad>", "<cls>", "<mask>", "<s>", "</s>", "[UNK]"), None, "funnel")
+
+
 def golden(tokenizer, strings, pairs):
     def answer(text):
         ids = tokenizer(text)["input_ids"]
@@ -84,6 +204,8 @@ def golden(tokenizer, strings, pairs):
 
 def main():
     make_added()
+    make_pieces()
+    make_vocabularies()
     for name, (files, strings, pairs) in DIRECTORIES.items():
         if len(sys.argv) > 1 and name not in sys.argv[1:]:
             continue

@@ -47,9 +47,10 @@ void graft_ids_free(struct graft_ids *list);
 
 struct graft_tokenizer;
 
-/* [load] Reads `directory`/tokenizer.json, and the tokens that tokenizer_config.json, special_tokens_map.json and
- * added_tokens.json add to it, as transformers does. A fault in them is GRAFT_ERROR_MODEL and names file and field. The
- * caller frees the result, which is NULL on failure. */
+/* [load] Reads `directory`/tokenizer.json, or what is in its place: a SentencePiece model, vocab.json and merges.txt, or
+ * vocab.txt. tokenizer_config.json, special_tokens_map.json and added_tokens.json add tokens, as in transformers, and
+ * config.json helps to tell the tokenizer's class. A fault in any of them is GRAFT_ERROR_MODEL and names file and field.
+ * The caller frees the result, which is NULL on failure. */
 int graft_tokenizer_load(const char *directory, struct graft_tokenizer **tokenizer, struct graft_error *error);
 
 /* [load] Accepts NULL. */

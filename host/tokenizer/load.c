@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loading a tokenizer, of tokenizer.json or of the files in its place. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "tokenizer/config_tokens.h"
+#include "tokenizer/pipeline.h"
+#include "tokenizer/token_conversion.h"
+
+enum { MAX_CONFIG_BYTES = 64 << 20 };
+
+/* What is needed while loading. */
+struct loading {
+    struct graft_tokenizer *tokenizer;
+    const char *directory;
+    graft_json *config; /* config.json; NULL: there is none */
+    struct graft_token_class token_class;
+    struct graft_config_tokens tokens;
+    struct graft_document document;           /* tokenizer.json */
+    struct graft_token_conversion conversion; /* where there is none */
+    int converts;
+};
+
+static int has_token(const void *data, int32_t id) {
+    return graft_tokenizer_token(data, id, NULL) != NULL;
+}
+
+static int check_version(const struct graft_spec *root, struct graft_error *error) {
+    struct graft_spec field = graft_spec_get(root, "version");
+    const char *version;
+    int status = graft_spec_optional_string(root, "version", &version, NULL, error);
+    if (status == GRAFT_OK && version != NULL && strcmp(version, "1.0") != 0) {
+        status = graft_spec_error(&field, error, "\"%s\" is not supported, only \"1.0\"", version);
+    }
+    return status;
+}
+
+static int load_model(struct loading *loading, const struct graft_spec *root, struct graft_error *error) {
+    struct graft_tokenizer *tokenizer = loading->tokenizer;
+    struct graft_spec model = graft_spec_get(root, "model");
+    return loading->converts
+               ? graft_token_conversion_model(&loading->conversion, &tokenizer->vocab, &tokenizer->model, error)
+               : graft_token_model_load(&model, &loading->document, &tokenizer->vocab, &tokenizer->model, error);
+}
+
+/* The file's own added tokens, and those of the files beside it. */
+static int load_added(struct loading *loading, const struct graft_spec *root, struct graft_error *error) {
+    struct graft_tokenizer *tokenizer = loading->tokenizer;
+    struct graft_spec added = graft_spec_get(root, "added_tokens");
+    int status = graft_added_load(&tokenizer->added, &added, &tokenizer->vocab, error);
+    if (status == GRAFT_OK) {
+        status = graft_config_tokens_add(&loading->tokens, loading->token_class.entry, &tokenizer->added,
+                                         &tokenizer->vocab, &tokenizer->notes, error);
+    }
+    return status == GRAFT_OK ? graft_added_index(&tokenizer->added, tokenizer->normalizer, tokenizer->path, error)
+                              : status;
+}
+
+static int load_postprocessor(struct loading *loading, const struct graft_spec *root, struct graft_error *error) {
+    struct graft_tokenizer *tokenizer = loading->tokenizer;
+    int status = GRAFT_OK;
+    if (loading->converts) {
+        status = graft_token_conversion_post(&loading->conversion, &loading->tokens, &tokenizer->added,
+                                             &tokenizer->vocab, error);
+    }
+    struct graft_spec spec = graft_spec_get(root, "post_processor");
+    if (status == GRAFT_OK) {
+        status = graft_postprocessor_load(&spec, &tokenizer->postprocessor, error);
+    }
+    if (status == GRAFT_OK) {
+        int32_t id = graft_postprocessor_unknown(tokenizer->postprocessor, has_token, tokenizer);
+        status =
+            id < 0 ? GRAFT_OK : graft_spec_error(&spec, error, "the special token's id %d is not a token", (int)id);
+    }
+    return status;
+}
+
+/* transformers does not clean up what BPE decodes, unless told twice. */
+static int load_decoder(struct loading *loading, const struct graft_spec *root, struct graft_error *error) {
+    struct graft_tokenizer *tokenizer = loading->tokenizer;
+    const struct graft_config_tokens *tokens = &loading->tokens;
+    struct graft_spec decoder = graft_spec_get(root, "decoder");
+    struct graft_spec model = graft_spec_get(root, "model");
+    const char *type = graft_json_string(graft_json_get(model.value, "type"), NULL);
+    const char *suffix = graft_json_string(graft_json_get(loading->token_class.entry, "decoded_suffix"), NULL);
+    int is_bpe = type != NULL ? strcmp(type, "BPE") == 0 : graft_json_get(model.value, "merges") != NULL;
+    int status = graft_decoder_load(&decoder, &tokenizer->decoder, error);
+    if (status == GRAFT_OK && suffix != NULL) {
+        status = graft_decoder_add_suffix(&tokenizer->decoder, suffix, tokenizer->path, error);
+    }
+    return status == GRAFT_OK && tokens->clean_up && (!is_bpe || tokens->clean_up_bpe_too)
+               ? graft_decoder_add_clean_up(&tokenizer->decoder, tokenizer->path, error)
+               : status;
+}
+
+/* Each part may need those before it. */
+static int load_parts(struct loading *loading, const struct graft_spec *root, struct graft_error *error) {
+    struct graft_tokenizer *tokenizer = loading->tokenizer;
+    struct graft_spec normalizer = graft_spec_get(root, "normalizer");
+    struct graft_spec pretokenizer = graft_spec_get(root, "pre_tokenizer");
+    int status = graft_normalizer_load(&normalizer, &tokenizer->normalizer, error);
+    if (status == GRAFT_OK) {
+        status = graft_pretokenizer_load(&pretokenizer, &tokenizer->pretokenizer, error);
+    }
+    if (status == GRAFT_OK) {
+        status = load_model(loading, root, error);
+    }
+    if (status == GRAFT_OK) {
+        status = load_added(loading, root, error);
+    }
+    if (status == GRAFT_OK) {
+        status = load_postprocessor(loading, root, error);
+    }
+    return status == GRAFT_OK ? load_decoder(loading, root, error) : status;
+}
+
+static int load_document(struct loading *loading, struct graft_error *error) {
+    static const char *const keys[] = {"version",       "truncation", "padding",        "added_tokens", "normalizer",
+                                       "pre_tokenizer", "model",      "post_processor", "decoder",      NULL};
+    const graft_json *document = loading->converts ? loading->conversion.rest : loading->document.rest;
+    struct graft_spec root = {document, loading->tokenizer->path, NULL, NULL, 0};
+    int status = graft_spec_expect_object(&root, keys, error);
+    if (status == GRAFT_OK) {
+        status = check_version(&root, error);
+    }
+    return status == GRAFT_OK ? load_parts(loading, &root, error) : status;
+}
+
+static void count_tokens(struct graft_tokenizer *tokenizer) {
+    const struct graft_vocab *vocab = &tokenizer->vocab, *added = &tokenizer->added.vocab;
+    tokenizer->size = vocab->count;
+    tokenizer->max_id = -1;
+    for (size_t i = 0; i < vocab->count; i++) {
+        int32_t id = vocab->tokens[i].id;
+        tokenizer->max_id = id > tokenizer->max_id ? id : tokenizer->max_id;
+    }
+    for (size_t i = 0; i < added->count; i++) {
+        int32_t id = added->tokens[i].id;
+        tokenizer->max_id = id > tokenizer->max_id ? id : tokenizer->max_id;
+        tokenizer->size += graft_vocab_find_id(vocab, id) == NULL;
+    }
+}
+
+/* The files that tell the class. */
+static int read_configs(struct loading *loading, struct graft_error *error) {
+    char *path = graft_path_join(loading->directory, "config.json");
+    int status = path != NULL ? graft_config_tokens_open(&loading->tokens, loading->directory, error)
+                              : graft_fail_memory(error, loading->directory);
+    if (status == GRAFT_OK && graft_file_exists(path)) {
+        status = graft_json_read(path, MAX_CONFIG_BYTES, &loading->config, error);
+    }
+    graft_free(path);
+    return status == GRAFT_OK
+               ? graft_token_class_choose(&loading->token_class, loading->tokens.documents[GRAFT_TOKENIZER_CONFIG],
+                                          loading->config, error)
+               : status;
+}
+
+static int read_vocabulary(struct loading *loading, struct graft_error *error) {
+    struct graft_tokenizer *tokenizer = loading->tokenizer;
+    if (!loading->converts) {
+        return graft_document_read(&loading->document, tokenizer->path, error);
+    }
+    int status = graft_token_conversion_open(&loading->conversion, loading->directory, &loading->token_class,
+                                             loading->tokens.documents[GRAFT_TOKENIZER_CONFIG], error);
+    if (status == GRAFT_OK) {
+        graft_free(tokenizer->path);
+        tokenizer->path = graft_strdup(loading->conversion.path);
+        status = tokenizer->path != NULL ? GRAFT_OK : graft_fail_memory(error, loading->directory);
+    }
+    return status;
+}
+
+static int load(struct loading *loading, struct graft_error *error) {
+    const struct graft_token_conversion *conversion = &loading->conversion;
+    int status = read_configs(loading, error);
+    if (status == GRAFT_OK) {
+        loading->converts = !graft_file_exists(loading->tokenizer->path) && graft_file_exists(loading->directory);
+        status = read_vocabulary(loading, error);
+    }
+    const struct graft_recipe_values values = {conversion->own, loading->tokens.documents[GRAFT_TOKENIZER_CONFIG]};
+    const struct graft_token_defaults defaults = {
+        loading->token_class.entry, &values,
+        loading->converts && conversion->kind == GRAFT_VOCABULARY_PIECES ? &conversion->pieces : NULL};
+    if (status == GRAFT_OK) {
+        status = graft_config_tokens_read(&loading->tokens, &defaults, error);
+    }
+    if (status == GRAFT_OK && loading->converts) {
+        status = graft_token_conversion_fill(&loading->conversion, &loading->tokens, error);
+    }
+    if (status == GRAFT_OK) {
+        status = load_document(loading, error);
+    }
+    return status == GRAFT_OK && loading->tokenizer->notes.failed ? graft_fail_memory(error, loading->directory)
+                                                                  : status;
+}
+
+int graft_tokenizer_load(const char *directory, struct graft_tokenizer **tokenizer, struct graft_error *error) {
+    struct loading loading = {.directory = directory, .tokenizer = graft_alloc(1, sizeof *loading.tokenizer)};
+    *tokenizer = NULL;
+    if (loading.tokenizer != NULL) {
+        loading.tokenizer->path = graft_path_join(directory, "tokenizer.json");
+    }
+    int status = loading.tokenizer != NULL && loading.tokenizer->path != NULL ? load(&loading, error)
+                                                                              : graft_fail_memory(error, directory);
+    graft_token_conversion_finish(&loading.conversion);
+    graft_document_finish(&loading.document);
+    graft_config_tokens_finish(&loading.tokens);
+    graft_token_class_finish(&loading.token_class);
+    graft_json_free(loading.config);
+    if (status != GRAFT_OK) {
+        graft_tokenizer_free(loading.tokenizer);
+        return status;
+    }
+    count_tokens(loading.tokenizer);
+    *tokenizer = loading.tokenizer;
+    return GRAFT_OK;
+}
