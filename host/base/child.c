@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -37,18 +38,71 @@ static int64_t now_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Whether `child` ended in time. SIGCHLD is blocked, so that its end wakes us. */
-static int wait_for(pid_t child, const sigset_t *ends, int32_t limit_ms, int *status) {
-    int64_t end = now_ms() + limit_ms;
-    for (;;) {
-        pid_t ended = waitpid(child, status, WNOHANG);
-        int64_t left = end - now_ms();
-        if (ended != 0 || left <= 0) {
-            return ended == child;
-        }
-        const struct timespec rest = {left / 1000, (long)(left % 1000) * 1000000};
-        (void)sigtimedwait(ends, NULL, &rest);
+/* Milliseconds of processor time that the threads of `child` have taken together; 0 where the system does not say. */
+static int64_t processor_ms(pid_t child) {
+    clockid_t clock;
+    struct timespec used;
+    if (clock_getcpuclockid(child, &clock) != 0 || clock_gettime(clock, &used) != 0) {
+        return 0;
     }
+    return (int64_t)used.tv_sec * 1000 + used.tv_nsec / 1000000;
+}
+
+/* Whether `child` waits for something: it neither runs nor is stopped. Its state follows the name in parentheses. */
+static int is_asleep(pid_t child) {
+    char name[64], text[512];
+    (void)snprintf(name, sizeof name, "/proc/%ld/stat", (long)child);
+    FILE *file = fopen(name, "re");
+    size_t length = file != NULL ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    text[length] = '\0';
+    const char *behind = strrchr(text, ')');
+    return behind != NULL && behind[1] == ' ' && behind[2] == 'S';
+}
+
+/* What a child has taken of its limits. */
+struct taken {
+    int64_t then;      /* when this was last looked at */
+    int64_t all;       /* milliseconds in which this process watched it */
+    int64_t asleep;    /* of these, those at whose end it was asleep */
+    int64_t processor; /* what its threads had taken when the counts began */
+    int32_t steps;
+};
+
+enum { TICK_MS = 100 };
+
+/* Counts what passed since the last time: no more than two ticks, since in a longer time this process did not run. */
+static int32_t count(struct taken *taken, pid_t child, const struct graft_child_limits *limits) {
+    int64_t now = now_ms();
+    int64_t passed = now - taken->then < 2 * TICK_MS ? now - taken->then : 2 * TICK_MS;
+    int64_t processor = processor_ms(child);
+    taken->then = now;
+    taken->all += passed;
+    taken->asleep += is_asleep(child) ? passed : 0;
+    if (limits->steps != NULL && *limits->steps != taken->steps) {
+        *taken = (struct taken){.then = now, .processor = processor, .steps = *limits->steps};
+    }
+    return processor - taken->processor >= limits->processor_ms ? GRAFT_CHILD_BUSY
+           : taken->asleep >= limits->asleep_ms                 ? GRAFT_CHILD_ASLEEP
+           : taken->all >= GRAFT_CHILD_PATIENCE_MS              ? GRAFT_CHILD_STARVED
+                                                                : GRAFT_CHILD_IN_TIME;
+}
+
+/* Waits until `child` ends or has reached a limit, and says which. SIGCHLD is blocked, so that its end wakes us. */
+static int32_t wait_for(pid_t child, const sigset_t *ends, const struct graft_child_limits *limits, int *status) {
+    const struct timespec tick = {0, TICK_MS * 1000000L};
+    struct taken taken = {.then = now_ms(), .steps = limits->steps != NULL ? *limits->steps : 0};
+    int32_t timed_out = GRAFT_CHILD_IN_TIME;
+    while (waitpid(child, status, WNOHANG) == 0) {
+        if (timed_out != GRAFT_CHILD_IN_TIME) {
+            return timed_out;
+        }
+        (void)sigtimedwait(ends, NULL, &tick);
+        timed_out = count(&taken, child, limits);
+    }
+    return GRAFT_CHILD_IN_TIME;
 }
 
 /* Kills children that are in other groups, as far as the system lists them. */
@@ -65,32 +119,36 @@ static void kill_listed(void) {
     }
 }
 
-/* What the child leaves becomes ours, as we are a subreaper. Returns whether some of it was still running. */
+/* What the child leaves becomes ours, as we are a subreaper: what still runs is killed. Returns whether there was
+ * anything, also what had ended by itself: whether it still runs when we look is chance. */
 static int clear(pid_t group) {
     enum { TRIES = 200 };
     const struct timespec step = {0, 5000000};
+    int left = 0;
     pid_t ended;
-    while ((ended = waitpid(-1, NULL, WNOHANG)) > 0) {
-    }
-    int left = ended == 0;
-    for (int i = 0; i < TRIES && ended == 0; i++) {
+    for (int i = 0; i < TRIES; i++) {
+        while ((ended = waitpid(-1, NULL, WNOHANG)) > 0) {
+            left = 1;
+        }
+        if (ended != 0) {
+            break;
+        }
+        left = 1;
         (void)kill(-group, SIGKILL);
         kill_listed();
         (void)nanosleep(&step, NULL);
-        while ((ended = waitpid(-1, NULL, WNOHANG)) > 0) {
-        }
     }
     return left;
 }
 
-static void watch(pid_t child, int32_t limit_ms, struct graft_child_end *end) {
+static void watch(pid_t child, const struct graft_child_limits *limits, struct graft_child_end *end) {
     sigset_t ends;
     int status = 0;
     (void)sigemptyset(&ends);
     (void)sigaddset(&ends, SIGCHLD);
     (void)setpgid(child, child); /* as it does itself: whoever comes first */
-    if (!wait_for(child, &ends, limit_ms, &status)) {
-        end->timed_out = 1;
+    end->timed_out = wait_for(child, &ends, limits, &status);
+    if (end->timed_out != GRAFT_CHILD_IN_TIME) {
         (void)kill(child, SIGKILL);
         (void)waitpid(child, NULL, 0);
     } else if (WIFSIGNALED(status)) {
@@ -101,7 +159,8 @@ static void watch(pid_t child, int32_t limit_ms, struct graft_child_end *end) {
     end->left = clear(child);
 }
 
-void graft_child_run(void (*work)(void *data), void *data, int32_t limit_ms, struct graft_child_end *end) {
+void graft_child_run(void (*work)(void *data), void *data, const struct graft_child_limits *limits,
+                     struct graft_child_end *end) {
     sigset_t ends, before;
     *end = (struct graft_child_end){0};
     (void)signal(SIGCHLD, SIG_DFL); /* where it is ignored, nobody learns how a child ended */
@@ -116,7 +175,7 @@ void graft_child_run(void (*work)(void *data), void *data, int32_t limit_ms, str
         _exit(0);
     }
     if (child > 0) {
-        watch(child, limit_ms, end);
+        watch(child, limits, end);
     } else {
         end->failed = errno;
     }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/running.h"
 
+#include "base/float_environment.h"
+
 static _Thread_local struct graft_running running;
+static _Thread_local struct graft_watched watched;
 
 struct graft_running *graft_running(void) {
     return &running;
@@ -9,10 +12,59 @@ struct graft_running *graft_running(void) {
 
 struct graft_running graft_running_begin(const struct graft_task *task) {
     struct graft_running before = running;
-    running = (struct graft_running){NULL, task};
+    running = (struct graft_running){NULL, task, graft_float_environment()};
     return before;
 }
 
 void graft_running_end(struct graft_running before) {
+    uint64_t now = graft_float_environment();
+    if (now != running.environment) {
+        graft_running_blame(now);
+        graft_float_environment_set(running.environment);
+    }
     running = before;
+}
+
+struct graft_watched graft_running_watch(void) {
+    struct graft_watched before = watched;
+    watched = (struct graft_watched){.environment = graft_float_environment()};
+    return before;
+}
+
+void graft_running_blame(uint64_t found) {
+    if (watched.found == 0) {
+        watched.found = found;
+        watched.module = running.module;
+        watched.task = running.module == NULL ? running.task : NULL;
+    }
+}
+
+void graft_running_look(void) {
+    uint64_t now = graft_float_environment();
+    if (now != watched.environment && watched.environment != 0) {
+        graft_running_blame(now);
+        graft_float_environment_set(watched.environment);
+    }
+}
+
+static int fail(const struct graft_watched *fault, struct graft_error *error) {
+    const struct graft_module *module = fault->module;
+    const struct graft_task *task = fault->task;
+    const char *plugin = module != NULL ? module->plugin : task != NULL ? task->plugin : NULL;
+    const char *class_name = module != NULL ? module->class_name : task != NULL ? task->class_name : NULL;
+    const char *path = module != NULL ? module->path : task != NULL ? task->path : NULL;
+    int status = graft_error_set(
+        error, GRAFT_ERROR_PLUGIN, path != NULL ? path : "", "%s of %s%s%s changed the floating-point environment: %s",
+        module == NULL && task != NULL ? task->what : "forward", class_name != NULL ? class_name : "the model",
+        plugin != NULL ? " of plugin " : "", plugin != NULL ? plugin : "",
+        graft_float_environment_change(fault->environment, fault->found));
+    graft_error_hint(error, "functions of plugins leave it as they find it (graft/abi.h)");
+    return status;
+}
+
+int graft_running_unwatch(struct graft_watched before, int status, struct graft_error *error) {
+    graft_running_look();
+    const struct graft_watched fault = watched;
+    watched = before;
+    return status == GRAFT_OK && fault.found != 0 ? fail(&fault, error) : status;
 }

@@ -362,7 +362,7 @@ static int check_needs(const struct graft_options *options, struct graft_error *
 /* Values, and options that exclude each other. */
 static int check_values(const struct graft_options *options, struct graft_error *error) {
     static const char *const dtypes[] = {"auto", "float32", "bfloat16", NULL};
-    static const char *const reports[] = {"text", "json", "none", NULL};
+    static const char *const reports[] = {"text", "full", "json", "none", NULL};
     if (options->window >= 0 && options->window < 2) {
         return usage(error, "expected 2 or more: the first token of a window is not predicted", "--window");
     }
@@ -376,7 +376,7 @@ static int check_values(const struct graft_options *options, struct graft_error 
         return usage(error, "expected auto, float32 or bfloat16", "--kv-cache-dtype");
     }
     if (!one_of(options->report, reports)) {
-        return usage(error, "expected text, json or none", "--report");
+        return usage(error, "expected text, full, json or none", "--report");
     }
     if (options->diff != NULL && options->json) {
         return usage(error, "use only one of them: a comparison is text", "--diff and --json");

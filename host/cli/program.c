@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _XOPEN_SOURCE 700 /* SIGXFSZ */
 #include "cli/program.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,6 +24,11 @@ void graft_program_set_name(const char *argv0) {
 
 const char *graft_program_name(void) {
     return name;
+}
+
+void graft_program_ignore_signals(void) {
+    (void)signal(SIGXFSZ, SIG_IGN);
+    (void)signal(SIGPIPE, SIG_IGN);
 }
 
 /* Returns 0, or -1 where the system does not tell. */

@@ -244,8 +244,11 @@ int graft_setup_report(const struct graft_options *options, const struct graft_m
     if (options->quiet || strcmp(options->report, "none") == 0) {
         return GRAFT_OK;
     }
-    if (strcmp(options->report, "text") == 0) {
-        int status = graft_report_text(model, library, stderr, error);
+    int is_full = strcmp(options->report, "full") == 0;
+    if (is_full || strcmp(options->report, "text") == 0) {
+        /* Plugins that were named are meant to be used. */
+        int brief = !is_full && options->plugins == NULL;
+        int status = graft_report_text(model, library, brief, stderr, error);
         return status == GRAFT_OK && options->sha256 ? graft_report_sha256(library, stderr, error) : status;
     }
     graft_json *document = graft_report_json(model, library);

@@ -120,7 +120,7 @@ static const char *const sections[] = {
     "  --kv-cache-dtype auto|float32|bfloat16   keys and values of earlier tokens (auto: as most of the weights)\n"
     "  --threads N            threads to use (default: all)\n"
     "  --strict               treat missing or unexpected tensors as errors\n"
-    "  --report text|json|none, --quiet, --version, --help\n"
+    "  --report text|full|json|none, --quiet, --version, --help\n"
     "\n"
     "Exit status: 0 success, 1 internal, 2 usage, 3 plugin, 4 model files, 5 input or output, 6 verification failed\n",
 };

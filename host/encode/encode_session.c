@@ -214,9 +214,11 @@ int graft_encode_session_run(struct graft_encode_session *session, const struct 
             .positions = arrays.positions,
             .slots = arrays.slots,
         };
+        const struct graft_watched before = graft_running_watch();
         status = session->task == GRAFT_TASK_FEATURES    ? run_features(session, &batch, &arrays, outputs, error)
                  : session->task == GRAFT_TASK_MASKED_LM ? run_masked(session, &batch, &arrays, outputs, error)
                                                          : run_classifier(session, &batch, &arrays, outputs, error);
+        status = graft_running_unwatch(before, status, error);
     }
     arrays_finish(&arrays);
     return status;

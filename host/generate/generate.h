@@ -4,6 +4,7 @@
 #define GRAFT_GENERATE_GENERATE_H
 
 #include "base/json.h"
+#include "generate/named_processors.h"
 #include "generate/session.h"
 #include "generate/stop_strings.h"
 #include "graft/host/generation.h"
@@ -12,8 +13,10 @@
 /* How to generate, and when a sequence ends. */
 struct graft_generation_settings {
     struct graft_generation generation;
-    struct graft_id_list eos;               /* ids that end a sequence */
-    const char *file;                       /* where they are from */
+    struct graft_id_list eos;       /* ids that end a sequence */
+    const char *file;               /* where they are from */
+    struct graft_token_texts texts; /* for stop strings; and logits processors of plugins: both the caller's */
+    struct graft_named_processors processors;
     struct graft_generation_fields *fields; /* what lists of both point to, and the name of the file */
 };
 
@@ -29,12 +32,15 @@ typedef int (*graft_token_sink)(void *data, const struct graft_sequence_token *t
 
 struct graft_run_options;
 
-/* [forward] `texts` is for the stop strings that the settings may have. Feeds the prompts, each under the adapter (as
+/* [any] How many slots of a session each prompt takes with these settings. */
+size_t graft_generate_slots(const struct graft_generation *generation);
+
+/* [forward] Feeds the prompts, each under the adapter (as
  * in graft_batch) that goes with it, to `session`, whose slots are all empty, and generates. An eos id is told to the
  * sink, too. */
 int graft_generate(struct graft_session *session, const struct graft_run_options *options,
                    const struct graft_ids_view *prompts, const int32_t *adapters, size_t n,
-                   const struct graft_generation_settings *settings, const struct graft_token_texts *texts,
-                   graft_token_sink sink, void *data, struct graft_error *error);
+                   const struct graft_generation_settings *settings, graft_token_sink sink, void *data,
+                   struct graft_error *error);
 
 #endif

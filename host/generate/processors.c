@@ -170,10 +170,15 @@ static int is_number(double penalty) {
     return penalty != 0.0 && penalty != 1.0;
 }
 
+static int has_named(const struct graft_choice *choice) {
+    return choice->named != NULL && choice->named->processors.n > 0;
+}
+
 int graft_processors_wanted(const struct graft_choice *choice) {
     const struct graft_generation *generation = choice->generation;
-    return generation->repetition_penalty != 1.0 || is_number(generation->encoder_repetition_penalty) ||
-           generation->n_sequence_bias > 0 || generation->n_bad_words_ids > 0 || generation->no_repeat_ngram_size > 0 ||
+    return has_named(choice) || generation->repetition_penalty != 1.0 ||
+           is_number(generation->encoder_repetition_penalty) || generation->n_sequence_bias > 0 ||
+           generation->n_bad_words_ids > 0 || generation->no_repeat_ngram_size > 0 ||
            generation->encoder_no_repeat_ngram_size > 0 || generation->min_length > 0 ||
            generation->min_new_tokens > 0 || generation->forced_bos_token_id.n > 0 ||
            generation->forced_eos_token_id.n > 0 || generation->remove_invalid_values ||
@@ -198,8 +203,20 @@ static void run_penalties(const struct work *work) {
     }
 }
 
-void graft_processors_run(const struct graft_choice *choice, float *scores, int64_t vocab_size,
-                          const struct graft_processor_room *room) {
+static int run_named(const struct work *work, struct graft_error *error) {
+    const struct graft_logits_args args = {
+        .struct_size = sizeof args,
+        .ids = work->choice->ids,
+        .count = (int64_t)work->choice->count,
+        .prompt = (int64_t)work->choice->prompt,
+        .scores = work->scores,
+        .vocab_size = work->vocab_size,
+    };
+    return has_named(work->choice) ? graft_processor_states_run(work->choice->named, &args, error) : GRAFT_OK;
+}
+
+int graft_processors_run(const struct graft_choice *choice, float *scores, int64_t vocab_size,
+                         const struct graft_processor_room *room, struct graft_error *error) {
     const struct graft_generation *generation = choice->generation;
     const struct work work = {choice, generation, scores, vocab_size, room};
     add_biases(&work);
@@ -224,9 +241,10 @@ void graft_processors_run(const struct graft_choice *choice, float *scores, int6
     if (choice->count == first_choice(choice)) {
         set(&work, &generation->begin_suppress_tokens, -INFINITY);
     }
+    return run_named(&work, error);
 }
 
-void graft_log_softmax(float *scores, int64_t n) {
+double graft_log_sum(const float *scores, int64_t n) {
     float largest = -INFINITY;
     double sum = 0.0;
     for (int64_t i = 0; i < n; i++) {
@@ -235,7 +253,11 @@ void graft_log_softmax(float *scores, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         sum += exp((double)scores[i] - (double)largest);
     }
-    const double total = (double)largest + log(sum);
+    return (double)largest + log(sum);
+}
+
+void graft_log_softmax(float *scores, int64_t n) {
+    const double total = graft_log_sum(scores, n);
     for (int64_t i = 0; i < n; i++) {
         scores[i] = (float)((double)scores[i] - total);
     }

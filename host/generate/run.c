@@ -14,6 +14,7 @@ int graft_run_create(struct graft_session *session, const struct graft_run_optio
     }
     result->session = session;
     result->options = *options;
+    stages = options->has_teams ? 1 : stages; /* a team is in one group */
     result->n_groups = stages < (size_t)options->slots ? stages : (size_t)options->slots;
     result->slots = graft_alloc((size_t)options->slots, sizeof *result->slots);
     result->groups = graft_alloc(result->n_groups, sizeof *result->groups);
@@ -95,18 +96,55 @@ static int check_prompt(const struct graft_run *run, const struct graft_sequence
     return GRAFT_OK;
 }
 
+/* Room in the list, and slots and memory for all of a team. */
+static int check_team(struct graft_run *run, const struct graft_sequence *lead, size_t n, struct graft_error *error) {
+    if (n > (size_t)run->options.slots) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE,
+                               lead->generation.num_beams > 1 ? "num_beams" : "guidance_scale",
+                               "needs %zu sequences for a prompt; %d may run at once", n, (int)run->options.slots);
+    }
+    if (n > 1 && run->options.bytes > 0 && lead->bytes > run->options.bytes / (int64_t)n) {
+        return graft_error_set(
+            error, GRAFT_ERROR_IO, "prompt",
+            "%zu sequences of up to %lld tokens leave %lld bytes behind each, there is room for %lld", n,
+            (long long)most_fed(lead), (long long)lead->bytes, (long long)run->options.bytes);
+    }
+    return GRAFT_OK;
+}
+
+static void enlist(struct graft_run *run, struct graft_sequence *sequence, int64_t number) {
+    sequence->number = number;
+    run->sequences[run->n++] = sequence;
+}
+
 int graft_run_add(struct graft_run *run, struct graft_sequence *sequence, struct graft_error *error) {
+    const size_t n = graft_team_size(&sequence->generation);
     sequence->most = run->options.max_positions;
     sequence->bytes = run->options.bytes > 0 ? bytes_of(run, sequence) : 0;
     int status = check_prompt(run, sequence, error);
-    if (status == GRAFT_OK && graft_grow(&run->sequences, &run->capacity, run->n, sizeof *run->sequences) != 0) {
-        status = graft_fail_memory(error, "generation");
+    if (status == GRAFT_OK) {
+        status = check_team(run, sequence, n, error);
+    }
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        if (graft_grow(&run->sequences, &run->capacity, run->n + i, sizeof *run->sequences) != 0) {
+            status = graft_fail_memory(error, "generation");
+        }
     }
     if (status == GRAFT_OK) {
-        sequence->number = run->next_number++;
-        run->sequences[run->n++] = sequence;
+        status = graft_team_create(sequence, run->options.vocab_size, error);
     }
-    return status;
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    enlist(run, sequence, run->next_number);
+    for (size_t i = 1; i < n; i++) {
+        struct graft_sequence *member = sequence->team->members[i];
+        member->most = sequence->most;
+        member->bytes = sequence->bytes;
+        enlist(run, member, run->next_number);
+    }
+    run->next_number++;
+    return GRAFT_OK;
 }
 
 void graft_run_end(struct graft_sequence *sequence) {
@@ -130,18 +168,23 @@ static void drop_ended(struct graft_run *run) {
 }
 
 int graft_run_remove(struct graft_run *run, int64_t number) {
+    int found = -1;
     for (size_t i = 0; i < run->n; i++) {
         if (run->sequences[i]->number == number) {
             graft_run_end(run->sequences[i]);
-            drop_ended(run);
-            return 0;
+            found = 0;
         }
     }
-    return -1;
+    drop_ended(run);
+    return found;
 }
 
 size_t graft_run_count(const struct graft_run *run) {
-    return run->n;
+    size_t n = 0;
+    for (size_t i = 0; i < run->n; i++) {
+        n += (size_t)graft_team_leads(run->sequences[i]);
+    }
+    return n;
 }
 
 void graft_run_get_counts(const struct graft_run *run, struct graft_sequences_counts *counts) {
@@ -196,6 +239,20 @@ static int make_room(struct graft_run *run, int64_t bytes, struct graft_error *e
     return status;
 }
 
+/* Whether all of a team can be let in at once: one that waited for its own members would wait for ever. */
+static int has_room_for_team(const struct graft_run *run, const struct graft_sequence *lead) {
+    const size_t n = lead->team->n;
+    size_t slots = 0;
+    int64_t bytes = run->options.bytes;
+    for (int32_t i = 0; i < run->options.slots; i++) {
+        const struct graft_sequence *sequence = run->slots[i];
+        const int is_free = sequence == NULL || sequence->stage == GRAFT_SEQUENCE_IS_OVER;
+        slots += (size_t)is_free;
+        bytes -= is_free ? 0 : sequence->bytes;
+    }
+    return slots >= n && (run->options.bytes == 0 || lead->bytes <= bytes / (int64_t)n);
+}
+
 /* Lets those that wait in, in their order, while there are slots and memory. */
 static int admit(struct graft_run *run, struct graft_error *error) {
     int status = GRAFT_OK;
@@ -203,6 +260,9 @@ static int admit(struct graft_run *run, struct graft_error *error) {
         struct graft_sequence *sequence = run->sequences[i];
         if (sequence->stage != GRAFT_SEQUENCE_WAITS) {
             continue;
+        }
+        if (sequence->team != NULL && graft_team_leads(sequence) && !has_room_for_team(run, sequence)) {
+            break;
         }
         status = make_room(run, sequence->bytes, error);
         int32_t slot = find_slot(run, 0);

@@ -22,6 +22,7 @@ struct graft_run_options {
     int64_t bytes;          /* that sequences may leave behind; 0: no limit */
     int64_t token_bytes;    /* what one leaves behind for each token; used with `bytes` */
     int64_t sequence_bytes; /* and however long it is */
+    int32_t has_teams;      /* 1: sequences may take others with them, each a slot (team.h) */
 };
 
 /* [load] A run of a session whose slots are empty, and which outlives it. */
@@ -29,7 +30,8 @@ int graft_run_create(struct graft_session *session, const struct graft_run_optio
                      struct graft_error *error);
 void graft_run_free(struct graft_run *run);
 
-/* [load] Takes the sequence over, which gets its number, if all is well; else it stays the caller's. */
+/* [load] Takes the sequence over, which gets its number, if all is well; else it stays the caller's. With beams or
+ * guidance it comes with others. */
 int graft_run_add(struct graft_run *run, struct graft_sequence *sequence, struct graft_error *error);
 
 /* [load] Takes a sequence out. Returns -1 if there is none with that number. */

@@ -40,8 +40,33 @@ static int add_feed(struct graft_run_group *group, const struct graft_feed *feed
     return GRAFT_OK;
 }
 
+static int pick(struct graft_run *run, struct graft_sequence *sequence, const float *scores, int32_t *id,
+                struct graft_error *error) {
+    int status = graft_sequence_start_processors(sequence, run->options.vocab_size, error);
+    const struct graft_choice choice = graft_sequence_choice(sequence);
+    if (status == GRAFT_OK) {
+        status = graft_sampler_pick(run->sampler, &choice, scores, &sequence->state, id, error);
+    }
+    return status == GRAFT_OK ? graft_choices_add(&run->choices, *id, error) : status;
+}
+
+int graft_run_take_one(struct graft_run *run, struct graft_sequence *sequence, const float *scores, const float *logits,
+                       const struct graft_run_output *output, int32_t *end, struct graft_error *error) {
+    int32_t id = 0;
+    int status = graft_sequence_reserve(sequence, 1, error);
+    if (status == GRAFT_OK && scores != NULL) {
+        status = pick(run, sequence, scores, &id, error);
+    } else if (status == GRAFT_OK) {
+        id = graft_choices_next(&run->choices);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_sequence_append(sequence, id, end, error);
+    }
+    return status == GRAFT_OK ? output->call(output->data, sequence, id, *end, logits, error) : status;
+}
+
 /* Takes the next tokens of a sequence: one, and one more behind each guess that was right. They are picked from rows of
- * logits; without those (NULL) they are what rank 0 chose. Tells the output. */
+ * logits; without those (NULL) they are what rank 0 chose. */
 static int take(struct graft_run *run, const struct graft_feed *feed, const float *rows,
                 const struct graft_run_output *output, int32_t *end, struct graft_error *error) {
     struct graft_sequence *sequence = feed->sequence;
@@ -50,25 +75,13 @@ static int take(struct graft_run *run, const struct graft_feed *feed, const floa
     *end = GRAFT_SEQUENCE_GOES_ON;
     for (size_t i = 0; is_right && *end == GRAFT_SEQUENCE_GOES_ON; i++) {
         const float *logits = rows != NULL ? rows + (int64_t)i * run->options.vocab_size : NULL;
-        const struct graft_choice choice = graft_sequence_choice(sequence);
-        int32_t id = logits == NULL ? graft_choices_next(&run->choices)
-                                    : graft_sampler_pick(run->sampler, &choice, logits, &sequence->state);
-        int status = graft_sequence_reserve(sequence, 1, error);
-        if (status == GRAFT_OK && logits != NULL) {
-            status = graft_choices_add(&run->choices, id, error);
-        }
+        const int32_t guess = i < feed->guesses ? sequence->ids[sequence->count] : -1;
+        int status = graft_run_take_one(run, sequence, logits, logits, output, end, error);
         if (status != GRAFT_OK) {
             return status;
         }
-        is_right = i < feed->guesses && sequence->ids[sequence->count] == id;
+        is_right = sequence->ids[sequence->count - 1] == guess;
         right += (size_t)is_right;
-        status = graft_sequence_append(sequence, id, end, error);
-        if (status == GRAFT_OK) {
-            status = output->call(output->data, sequence, id, *end, logits, error);
-        }
-        if (status != GRAFT_OK) {
-            return status;
-        }
     }
     graft_draft_learn(&sequence->draft, feed->guesses, right);
     return GRAFT_OK;
@@ -80,6 +93,9 @@ static int settle(struct graft_run *run, const struct graft_feed *feed, const fl
     struct graft_sequence *sequence = feed->sequence;
     int32_t end = GRAFT_SEQUENCE_GOES_ON;
     int64_t reached = 0;
+    if (sequence->team != NULL) {
+        return feed->gives ? graft_run_settle_team(run, sequence, rows, output, error) : GRAFT_OK;
+    }
     int status = feed->gives ? take(run, feed, rows, output, &end, error) : GRAFT_OK;
     if (end != GRAFT_SEQUENCE_GOES_ON) {
         graft_run_end(sequence);
@@ -274,7 +290,9 @@ static int renew(struct graft_run *run, size_t group, struct graft_error *error)
 static size_t most_choices(const struct graft_run_group *group) {
     size_t most = 0;
     for (size_t i = 0; i < group->n_feeds; i++) {
-        most += group->feeds[i].gives ? group->feeds[i].guesses + 1 : 0;
+        const struct graft_feed *feed = &group->feeds[i];
+        const struct graft_team *team = feed->sequence->team;
+        most += !feed->gives ? 0 : team != NULL ? graft_run_team_choices(team) : feed->guesses + 1;
     }
     return most;
 }

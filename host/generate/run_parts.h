@@ -5,6 +5,7 @@
 
 #include "generate/choices.h"
 #include "generate/run.h"
+#include "generate/team.h"
 #include "graft/batch.h"
 
 /* What a forward was given of one sequence. */
@@ -53,6 +54,18 @@ struct graft_run_output {
     graft_run_sink call;
     void *data;
 };
+
+/* The next token of a sequence: picked from scores [vocab_size], or without those (NULL) what rank 0 chose. The output
+ * is told of it, with the logits; `*end` is why the sequence ends with it. */
+int graft_run_take_one(struct graft_run *run, struct graft_sequence *sequence, const float *scores, const float *logits,
+                       const struct graft_run_output *output, int32_t *end, struct graft_error *error);
+
+/* Takes the logits of a member of a team (NULL: another process has them); once all are there, its next step. */
+int graft_run_settle_team(struct graft_run *run, struct graft_sequence *member, const float *logits,
+                          const struct graft_run_output *output, struct graft_error *error);
+
+/* How many choices a step of the team makes. */
+size_t graft_run_team_choices(const struct graft_team *team);
 
 /* One step of group `number`. */
 int graft_run_step_group(struct graft_run *run, size_t number, const struct graft_run_output *output,

@@ -61,7 +61,7 @@ void graft_sampler_state_init(struct graft_sampler_state *state, uint64_t seed, 
 }
 
 /* In [0, 1). */
-static double next_uniform(struct graft_sampler_state *state) {
+double graft_sampler_uniform(struct graft_sampler_state *state) {
     return (double)(next_random(state) >> 11) * 0x1p-53;
 }
 
@@ -93,7 +93,7 @@ static int32_t draw(const struct graft_candidate *candidates, int64_t count, str
     for (int64_t i = 0; i < count; i++) {
         total += candidates[i].probability;
     }
-    double left = next_uniform(state) * total;
+    double left = graft_sampler_uniform(state) * total;
     for (int64_t i = 0; i < count && left >= 0.0; i++) {
         left -= candidates[i].probability;
         last = candidates[i].probability > 0.0 ? i : last;
@@ -187,28 +187,25 @@ static int32_t draw_of_all(const float *weights, int64_t n, int64_t best, double
     if (top_p < 1.0) {
         drop(&nucleus, weights, n, (1.0 - top_p) * nucleus.total);
     }
-    return find(weights, n, nucleus, next_uniform(state) * nucleus.total);
+    return find(weights, n, nucleus, graft_sampler_uniform(state) * nucleus.total);
 }
 
 /* What processors make of the logits: the logits themselves where there are none. */
-static const float *process(struct graft_sampler *sampler, const struct graft_choice *choice, const float *logits) {
+static int process(struct graft_sampler *sampler, const struct graft_choice *choice, const float *logits,
+                   const float **scores, struct graft_error *error) {
     if (!graft_processors_wanted(choice)) {
-        return logits;
+        *scores = logits;
+        return GRAFT_OK;
     }
+    *scores = sampler->scores;
     memcpy(sampler->scores, logits, (size_t)sampler->vocab_size * sizeof *logits);
-    graft_processors_run(choice, sampler->scores, sampler->vocab_size, &sampler->room);
-    return sampler->scores;
+    return graft_processors_run(choice, sampler->scores, sampler->vocab_size, &sampler->room, error);
 }
 
-int32_t graft_sampler_pick(struct graft_sampler *sampler, const struct graft_choice *choice, const float *logits,
-                           struct graft_sampler_state *state) {
-    const struct graft_generation *generation = choice->generation;
+/* By chance, from scores of which number `best` is the largest. */
+static int32_t draw_one(struct graft_sampler *sampler, const struct graft_generation *generation, const float *scores,
+                        int32_t best, struct graft_sampler_state *state) {
     const int64_t n = sampler->vocab_size;
-    const float *scores = process(sampler, choice, logits);
-    int32_t best = argmax(scores, n);
-    if (!generation->do_sample || !isfinite(scores[best])) {
-        return best;
-    }
     if (graft_warpers_are_few(generation, n)) {
         weigh(scores, n, scores[best], generation->temperature, sampler->scores);
         return draw_of_all(sampler->scores, n, best, generation->top_p, state);
@@ -218,21 +215,41 @@ int32_t graft_sampler_pick(struct graft_sampler *sampler, const struct graft_cho
     return draw(sampler->candidates, count, state);
 }
 
-void graft_sampler_score(struct graft_sampler *sampler, const struct graft_choice *choice, int64_t least,
-                         float *scores) {
-    const struct graft_generation *generation = choice->generation;
+int graft_sampler_pick(struct graft_sampler *sampler, const struct graft_choice *choice, const float *logits,
+                       struct graft_sampler_state *state, int32_t *id, struct graft_error *error) {
+    const float *scores = NULL;
+    int status = process(sampler, choice, logits, &scores, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    *id = argmax(scores, sampler->vocab_size);
+    if (choice->generation->do_sample && isfinite(scores[*id])) {
+        *id = draw_one(sampler, choice->generation, scores, *id, state);
+    }
+    return GRAFT_OK;
+}
+
+/* The scores of the tokens that are left; of others -INFINITY. */
+static void warp(struct graft_sampler *sampler, const struct graft_generation *generation, int64_t least,
+                 float *scores) {
     const int64_t n = sampler->vocab_size;
-    graft_processors_run(choice, scores, n, &sampler->room);
-    if (generation->do_sample) {
-        int64_t count = graft_warpers_run(generation, scores, n, least, sampler->candidates, sampler->sorted);
-        for (int64_t i = 0; i < n; i++) {
-            scores[i] = -INFINITY;
-        }
-        for (int64_t i = 0; i < count; i++) {
-            scores[sampler->candidates[i].id] = sampler->candidates[i].logit;
-        }
+    const int64_t count = graft_warpers_run(generation, scores, n, least, sampler->candidates, sampler->sorted);
+    for (int64_t i = 0; i < n; i++) {
+        scores[i] = -INFINITY;
     }
-    if (generation->renormalize_logits) {
-        graft_log_softmax(scores, n);
+    for (int64_t i = 0; i < count; i++) {
+        scores[sampler->candidates[i].id] = sampler->candidates[i].logit;
     }
+}
+
+int graft_sampler_score(struct graft_sampler *sampler, const struct graft_choice *choice, int64_t least, float *scores,
+                        struct graft_error *error) {
+    int status = graft_processors_run(choice, scores, sampler->vocab_size, &sampler->room, error);
+    if (status == GRAFT_OK && choice->generation->do_sample) {
+        warp(sampler, choice->generation, least, scores);
+    }
+    if (status == GRAFT_OK && choice->generation->renormalize_logits) {
+        graft_log_softmax(scores, sampler->vocab_size);
+    }
+    return status;
 }

@@ -21,12 +21,15 @@ int graft_sampler_create(int64_t vocab_size, struct graft_sampler **sampler, str
 void graft_sampler_free(struct graft_sampler *sampler);
 
 /* The next token. `logits` [vocab_size]. */
-int32_t graft_sampler_pick(struct graft_sampler *sampler, const struct graft_choice *choice, const float *logits,
-                           struct graft_sampler_state *state);
+int graft_sampler_pick(struct graft_sampler *sampler, const struct graft_choice *choice, const float *logits,
+                       struct graft_sampler_state *state, int32_t *id, struct graft_error *error);
 
 /* scores [vocab_size], in place: what processors, and with do_sample warpers, make of them; a token that is not left is
  * -INFINITY. Of those warpers keep at least `least`. */
-void graft_sampler_score(struct graft_sampler *sampler, const struct graft_choice *choice, int64_t least,
-                         float *scores);
+int graft_sampler_score(struct graft_sampler *sampler, const struct graft_choice *choice, int64_t least, float *scores,
+                        struct graft_error *error);
+
+/* A number in [0, 1). */
+double graft_sampler_uniform(struct graft_sampler_state *state);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "generate/team.h"
 #include "graft/host/sequences.h"
 
 struct graft_sequence *graft_sequence_create(const struct graft_ids_view *prompt,
@@ -15,15 +16,16 @@ struct graft_sequence *graft_sequence_create(const struct graft_ids_view *prompt
     }
     *sequence = (struct graft_sequence){
         .slot = -1,
-        .ids = graft_alloc(prompt->count, sizeof *sequence->ids),
+        .ids = graft_alloc(prompt->count + 1, sizeof *sequence->ids),
         .count = prompt->count,
-        .capacity = prompt->count,
+        .capacity = prompt->count + 1,
         .prompt = prompt->count,
         .reading = prompt->count,
         .images = prompt->images,
         .n_images = prompt->n_images,
         .generation = *generation,
         .fields = graft_generation_fields_create(),
+        .n_results = 1,
         .stops = graft_alloc(n_stops + 1, sizeof *sequence->stops),
         .n_stops = n_stops,
     };
@@ -45,6 +47,9 @@ struct graft_sequence *graft_sequence_create(const struct graft_ids_view *prompt
 
 void graft_sequence_free(struct graft_sequence *sequence) {
     if (sequence != NULL) {
+        graft_team_leave(sequence);
+        graft_processor_states_finish(&sequence->states);
+        graft_free(sequence->logits);
         graft_free(sequence->ids);
         graft_free(sequence->stops);
         graft_generation_fields_free(sequence->fields);
@@ -74,6 +79,7 @@ struct graft_choice graft_sequence_choice(const struct graft_sequence *sequence)
         .prompt = sequence->prompt,
         .longest = sequence->prompt + (size_t)sequence->generation.max_new_tokens,
         .eos = {sequence->stops, sequence->n_stops},
+        .named = &sequence->states,
     };
 }
 
@@ -91,23 +97,44 @@ static int check_stops(const struct graft_sequence *sequence, int *is_stopped, s
 }
 
 /* The last token needs no position: nothing comes after it. */
-int graft_sequence_append(struct graft_sequence *sequence, int32_t id, int32_t *end, struct graft_error *error) {
-    int is_stopped;
+static int32_t end_by_length(const struct graft_sequence *sequence) {
+    if (graft_sequence_left(sequence) == 0) {
+        return GRAFT_SEQUENCE_COMPLETE;
+    }
+    return sequence->most > 0 && sequence->count > (size_t)sequence->most ? GRAFT_SEQUENCE_OUT_OF_POSITIONS
+                                                                          : GRAFT_SEQUENCE_GOES_ON;
+}
+
+int graft_sequence_find_end(struct graft_sequence *sequence, int32_t id, int32_t *end, struct graft_error *error) {
+    int is_stopped = 0;
     sequence->ids[sequence->count++] = id;
     int status = check_stops(sequence, &is_stopped, error);
-    if (status != GRAFT_OK) {
-        sequence->count--;
-        return status;
+    *end = is_stopped ? GRAFT_SEQUENCE_STOPPED : end_by_length(sequence);
+    sequence->count--;
+    return status;
+}
+
+int graft_sequence_append(struct graft_sequence *sequence, int32_t id, int32_t *end, struct graft_error *error) {
+    int status = graft_sequence_find_end(sequence, id, end, error);
+    if (status == GRAFT_OK) {
+        status = graft_processor_states_accept(&sequence->states, id, error);
     }
-    if (is_stopped) {
-        *end = GRAFT_SEQUENCE_STOPPED;
-    } else if (graft_sequence_left(sequence) == 0) {
-        *end = GRAFT_SEQUENCE_COMPLETE;
-    } else {
-        *end = sequence->most > 0 && sequence->count > (size_t)sequence->most ? GRAFT_SEQUENCE_OUT_OF_POSITIONS
-                                                                              : GRAFT_SEQUENCE_GOES_ON;
-    }
-    return GRAFT_OK;
+    sequence->count += status == GRAFT_OK;
+    return status;
+}
+
+int graft_sequence_start_processors(struct graft_sequence *sequence, int64_t vocab_size, struct graft_error *error) {
+    const struct graft_logits_sequence begins = {
+        .struct_size = sizeof begins,
+        .ids = sequence->ids,
+        .count = (int64_t)sequence->prompt,
+        .vocab_size = vocab_size,
+        .eos_ids = sequence->stops,
+        .n_eos_ids = (int64_t)sequence->n_stops,
+        .directory = sequence->states.processors.directory,
+    };
+    return graft_processor_states_start(&sequence->states, &begins, sequence->ids + sequence->prompt,
+                                        sequence->count - sequence->prompt, error);
 }
 
 size_t graft_sequence_alike(const struct graft_sequence *a, const struct graft_sequence *b, size_t most) {

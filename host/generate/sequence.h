@@ -6,6 +6,7 @@
 #include "generate/draft.h"
 #include "generate/fields.h"
 #include "generate/generate.h"
+#include "generate/named_processors.h"
 #include "generate/sampler.h"
 #include "generate/stop_strings.h"
 
@@ -14,6 +15,8 @@ enum graft_sequence_stage {
     GRAFT_SEQUENCE_RUNS,
     GRAFT_SEQUENCE_IS_OVER /* and what it left in its slot serves others, until the slot is wanted */
 };
+
+struct graft_team;
 
 struct graft_sequence {
     int64_t number; /* of the run's sequences, in the order they came */
@@ -38,6 +41,13 @@ struct graft_sequence {
     int64_t most;     /* tokens that the model has positions for; 0: no limit */
     int64_t bytes;    /* reserved for what it leaves behind, of the run's budget */
     struct graft_draft draft;
+    struct graft_processor_states states; /* of logits processors, where tokens are chosen */
+    struct graft_team *team;              /* those that take their tokens with it; NULL: it is alone */
+    float *logits;                        /* [vocab_size], while it waits for those of its team */
+    int has_logits;
+    int is_taken;     /* while beams are put in order */
+    size_t result;    /* of n_results that this token is of */
+    size_t n_results; /* that it is to have; 0 and 1: one */
     struct graft_sampler_state state;
 };
 
@@ -60,6 +70,12 @@ struct graft_choice graft_sequence_choice(const struct graft_sequence *sequence)
 /* Adds the next token. `*end` is why the sequence ends with it, as in graft/host/sequences.h; 0: it goes on. There is
  * room. */
 int graft_sequence_append(struct graft_sequence *sequence, int32_t id, int32_t *end, struct graft_error *error);
+
+/* Why the sequence would end with that token, which is put behind its ids: there is room. */
+int graft_sequence_find_end(struct graft_sequence *sequence, int32_t id, int32_t *end, struct graft_error *error);
+
+/* [forward] Starts its logits processors, unless they are. */
+int graft_sequence_start_processors(struct graft_sequence *sequence, int64_t vocab_size, struct graft_error *error);
 
 /* How many of the first ids of both are the same, at most `most`. */
 size_t graft_sequence_alike(const struct graft_sequence *a, const struct graft_sequence *b, size_t most);

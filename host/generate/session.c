@@ -272,7 +272,9 @@ static int run(struct graft_session *session, const struct step *step, const int
         .n_images = (int32_t)step->n_images,
         .image_stride = sizeof *step->images,
     };
-    return graft_causal_lm_forward(session->model, &call, &args, error);
+    const struct graft_watched before = graft_running_watch();
+    int status = graft_causal_lm_forward(session->model, &call, &args, error);
+    return graft_running_unwatch(before, status, error);
 }
 
 /* Makes a step part of the sequences; or of none, if it failed: some modules have run, and others have not. */

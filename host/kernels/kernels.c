@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/kernels.h"
 
+#include "base/running.h"
 #include "kernels/cache.h"
 #include "kernels/loops.h"
 #include "kernels/parallel.h"
@@ -30,6 +31,18 @@ const struct graft_kernels *graft_kernels_get(void) {
     return &kernels;
 }
 
+/* Every call of a module begins with a mark, when its parent still runs, and ends with a release, when the module still
+ * does: so whoever changed the floating-point environment is running when that is seen. */
+static int64_t mark(const struct graft_scratch *scratch) {
+    graft_running_look();
+    return graft_scratch_mark(scratch);
+}
+
+static void release(struct graft_scratch *scratch, int64_t to) {
+    graft_running_look();
+    graft_scratch_release(scratch, to);
+}
+
 void graft_call_init(struct graft_call *call, int32_t precision, struct graft_scratch *scratch) {
     *call = (struct graft_call){
         .struct_size = sizeof *call,
@@ -38,8 +51,8 @@ void graft_call_init(struct graft_call *call, int32_t precision, struct graft_sc
         .threads = graft_threads_get(),
         .scratch = scratch,
         .scratch_alloc = graft_scratch_alloc,
-        .scratch_mark = graft_scratch_mark,
-        .scratch_release = graft_scratch_release,
+        .scratch_mark = mark,
+        .scratch_release = release,
         .state = graft_cache_state,
     };
 }

@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 
+#include "base/float_environment.h"
 #include "base/running.h"
 #include "kernels/pool.h"
 
@@ -33,6 +34,7 @@ struct loop {
     int32_t workers;
     struct graft_running running; /* a worker does what its caller does */
     atomic_llong next;            /* the first item that nobody has taken */
+    atomic_ullong environment;    /* the floating-point environment that the body left in a worker; 0: as it was */
 };
 
 /* How many of the items that are left make the next run: the last one takes what would be shorter than the grain. */
@@ -45,6 +47,7 @@ static int64_t run_length(const struct loop *loop, int64_t left) {
 static void take_runs(void *data, int32_t worker) {
     struct loop *loop = (struct loop *)data;
     const struct graft_running before = *graft_running();
+    const uint64_t environment = graft_float_environment();
     *graft_running() = loop->running;
     long long begin = atomic_load(&loop->next);
     while (begin < loop->items) {
@@ -53,6 +56,11 @@ static void take_runs(void *data, int32_t worker) {
             loop->body(loop->data, worker, begin, begin + length);
             begin = atomic_load(&loop->next);
         }
+    }
+    const uint64_t left = graft_float_environment();
+    if (left != environment) {
+        atomic_store(&loop->environment, left);
+        graft_float_environment_set(environment);
     }
     *graft_running() = before;
 }
@@ -67,8 +75,11 @@ void graft_parallel_for_workers(int64_t items, int64_t grain, graft_worker_body 
         body(data, 0, 0, items);
         return;
     }
-    struct loop loop = {body, data, items, least, workers, *graft_running(), 0};
+    struct loop loop = {body, data, items, least, workers, *graft_running(), 0, 0};
     graft_pool_run(workers, take_runs, &loop);
+    if (atomic_load(&loop.environment) != 0) {
+        graft_running_blame(atomic_load(&loop.environment));
+    }
 }
 
 struct plain_loop {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _XOPEN_SOURCE 700 /* sigaltstack */
-/* The last line of a process that crashes. Everything here runs in a signal handler: no locks, no memory, no stdio. */
+/* The last line of a process that crashes, or that a plugin ends. Most of this runs in a signal handler: no locks, no
+ * memory, no stdio. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -62,12 +64,13 @@ static void add_subject(struct line *line, const char *path, const char *class_n
     add(line, ")");
 }
 
-static void report(const char *signal_name) {
+/* "PROGRAM: SIGSEGV in forward of ...", by what runs on this thread. */
+static void report(const char *what) {
     const struct graft_running *now = graft_running();
     struct line line = {.length = 0};
     add(&line, program_name);
     add(&line, ": ");
-    add(&line, signal_name);
+    add(&line, what);
     if (now->module != NULL) {
         add(&line, " in forward");
         add_subject(&line, now->module->path, now->module->class_name, now->module->plugin, NULL);
@@ -129,4 +132,22 @@ void graft_watch_crashes(const char *program) {
     for (size_t i = 0; i < SIGNALS; i++) {
         (void)sigaction(signals[i].number, &action, &earlier[i]);
     }
+}
+
+static atomic_int exit_is_expected;
+
+static void on_exit_unexpected(void) {
+    if (!atomic_load(&exit_is_expected)) {
+        report("exit() was called");
+        _exit(GRAFT_ERROR_PLUGIN);
+    }
+}
+
+int graft_watch_exit(const char *program) {
+    program_name = program;
+    return atexit(on_exit_unexpected) == 0 ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+}
+
+void graft_expect_exit(void) {
+    atomic_store(&exit_is_expected, 1);
 }

@@ -7,6 +7,8 @@
 #include "generate/fields.h"
 #include "library/library.h"
 
+enum { MAX_WAYS = 4096 }; /* of a prompt at once */
+
 void graft_model_generation(const struct graft_model *model, struct graft_generation *generation) {
     graft_struct_copy(generation, generation->struct_size, &model->generation.generation);
 }
@@ -77,10 +79,10 @@ static const char *find_wrong(const struct graft_generation *generation) {
         {"encoder_no_repeat_ngram_size", generation->encoder_no_repeat_ngram_size >= 0},
         {"exponential_decay_start", generation->exponential_decay_start >= 0},
         {"exponential_decay_factor", generation->exponential_decay_factor >= 0.0},
-        {"num_beams", generation->num_beams >= 0},
+        {"num_beams", generation->num_beams >= 0 && generation->num_beams <= MAX_WAYS},
         {"early_stopping", generation->early_stopping >= 0 && generation->early_stopping <= GRAFT_EARLY_STOPPING_NEVER},
         {"reserved", generation->reserved == 0},
-        {"num_return_sequences", generation->num_return_sequences >= 0},
+        {"num_return_sequences", generation->num_return_sequences >= 0 && generation->num_return_sequences <= MAX_WAYS},
         {"forced_bos_token_id", generation->forced_bos_token_id.n <= 1},
         {"speculate", generation->speculate >= 0},
     };
@@ -124,13 +126,22 @@ static int check_lists(const struct graft_generation *generation, int64_t vocab_
     return status;
 }
 
-static int check_done(const struct graft_generation *generation, struct graft_error *error) {
-    const char *name = generation->num_beams > 1                                                ? "num_beams"
-                       : generation->num_return_sequences > 1                                   ? "num_return_sequences"
-                       : generation->guidance_scale != 0.0 && generation->guidance_scale != 1.0 ? "guidance_scale"
-                       : generation->n_logits_processors > 0                                    ? "logits_processors"
-                                                                                                : NULL;
-    return name != NULL ? graft_error_set(error, GRAFT_ERROR_USAGE, name, "is not done yet") : GRAFT_OK;
+/* What excludes each other. */
+static int check_ways(const struct graft_generation *generation, struct graft_error *error) {
+    const int64_t results = generation->num_return_sequences;
+    const int has_beams = generation->num_beams > 1;
+    if (has_beams && generation->guidance_scale != 0.0 && generation->guidance_scale != 1.0) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "guidance_scale", "not together with num_beams");
+    }
+    if (has_beams && results > generation->num_beams) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "num_return_sequences", "%lld of %lld beams",
+                               (long long)results, (long long)generation->num_beams);
+    }
+    if (!has_beams && !generation->do_sample && results > 1) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "num_return_sequences",
+                               "greedy decoding gives one result; do_sample and num_beams give several");
+    }
+    return GRAFT_OK;
 }
 
 int graft_model_check_fields(const struct graft_model *model, struct graft_error *error) {
@@ -151,9 +162,10 @@ static void put_over(struct graft_generation *generation, const struct graft_gen
     generation->struct_size = sizeof *generation;
 }
 
-int graft_model_choose_generation(const struct graft_model *model, const struct graft_generation *given,
-                                  struct graft_generation *generation, struct graft_error *error) {
-    *generation = model->generation.generation;
+int graft_model_choose_generation(struct graft_model *model, const struct graft_generation *given,
+                                  struct graft_generation_settings *settings, struct graft_error *error) {
+    struct graft_generation *generation = &settings->generation;
+    *settings = model->generation;
     int status = graft_check_given(given, GRAFT_GENERATION_SIZE_1_0, "struct graft_generation", error);
     if (status == GRAFT_OK && given != NULL) {
         put_over(generation, given);
@@ -165,5 +177,8 @@ int graft_model_choose_generation(const struct graft_model *model, const struct 
     if (status == GRAFT_OK) {
         status = check_lists(generation, model->vocab_size, error);
     }
-    return status == GRAFT_OK ? check_done(generation, error) : status;
+    if (status == GRAFT_OK) {
+        status = check_ways(generation, error);
+    }
+    return status == GRAFT_OK ? graft_model_token_texts(model, generation, &settings->texts, error) : status;
 }

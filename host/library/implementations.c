@@ -81,7 +81,8 @@ static struct users count(const struct graft_model *model, const char *kernel) {
 }
 
 /* A note on a kernel that does nothing; the last one stays. */
-static int keep_note(void *data, char *note_take, struct graft_error *error) {
+static int keep_note(void *data, char *note_take, size_t unused_plugins, struct graft_error *error) {
+    (void)unused_plugins;
     char **kept = data;
     (void)error;
     if (note_take != NULL && strstr(note_take, "kernel for class") != NULL) {

@@ -32,6 +32,11 @@ struct graft_library {
     size_t called_capacity;
 };
 
+struct graft_model_note {
+    char *text;            /* one line */
+    size_t unused_plugins; /* graft_model_note_unused_plugins */
+};
+
 struct graft_model {
     char *directory;
     int32_t precision;
@@ -61,7 +66,7 @@ struct graft_model {
     struct graft_chains fusions; /* chains of modules, in place once the model is loaded */
     graft_json *fusion_config;   /* asked for by an option; NULL: config.json's holds */
     struct graft_published published;
-    char **notes; /* one line each */
+    struct graft_model_note *notes; /* [n_notes] */
     size_t n_notes;
     size_t notes_capacity;
     double load_seconds;
@@ -140,10 +145,10 @@ struct graft_run_options graft_model_run_options(const struct graft_model *model
 /* [any] Whether the ids in generation_config.json are of the model's vocabulary, where they have to be. */
 int graft_model_check_fields(const struct graft_model *model, struct graft_error *error);
 
-/* [any] The settings of the model directory with those over them that a program gives (NULL: none). What cannot be used
- * is GRAFT_ERROR_USAGE with the name of the field. Lists stay where they are. */
-int graft_model_choose_generation(const struct graft_model *model, const struct graft_generation *given,
-                                  struct graft_generation *generation, struct graft_error *error);
+/* [load] The settings of the model directory with those over them that a program gives (NULL: none), and what these
+ * need. What cannot be used is GRAFT_ERROR_USAGE with the name of the field. Lists stay where they are. */
+int graft_model_choose_generation(struct graft_model *model, const struct graft_generation *given,
+                                  struct graft_generation_settings *settings, struct graft_error *error);
 
 /* [load] What tokens stand for, if these settings have stop strings. It goes with the model. */
 int graft_model_token_texts(struct graft_model *model, const struct graft_generation *generation,

@@ -324,7 +324,7 @@ void graft_model_free(struct graft_model *model) {
         graft_tokenizer_free(model->tokenizer);
         graft_model_config_free(model->config);
         for (size_t i = 0; i < model->n_notes; i++) {
-            graft_free(model->notes[i]);
+            graft_free(model->notes[i].text);
         }
         graft_json_free(model->fusion_config);
         graft_free(model->notes);

@@ -9,15 +9,20 @@
 #include "registry/assignment.h"
 #include "save/save.h"
 
-static int add(void *data, char *note_take, struct graft_error *error) {
+static int add_note(void *data, char *note_take, size_t unused_plugins, struct graft_error *error) {
     struct graft_model *model = data;
-    if (note_take == NULL || graft_grow(&model->notes, &model->notes_capacity, model->n_notes, sizeof(char *)) != 0) {
+    if (note_take == NULL ||
+        graft_grow(&model->notes, &model->notes_capacity, model->n_notes, sizeof *model->notes) != 0) {
         graft_free(note_take);
         return graft_fail_memory(error, model->directory);
     }
     graft_error_clean(note_take);
-    model->notes[model->n_notes++] = note_take;
+    model->notes[model->n_notes++] = (struct graft_model_note){note_take, unused_plugins};
     return GRAFT_OK;
+}
+
+static int add(void *data, char *note_take, struct graft_error *error) {
+    return add_note(data, note_take, 0, error);
 }
 
 /* What a user of a model with operations that cannot be undone is to know before it is to be saved, which none with
@@ -142,7 +147,7 @@ static int note_root(struct graft_model *model, struct graft_error *error) {
 
 int graft_model_collect_notes(struct graft_model *model, struct graft_error *error) {
     int status = note_root(model, error);
-    status = status == GRAFT_OK ? graft_assignment_notes(model->tree->assignment, add, model, error) : status;
+    status = status == GRAFT_OK ? graft_assignment_notes(model->tree->assignment, add_note, model, error) : status;
     status = status == GRAFT_OK ? note_families(model, error) : status;
     status = status == GRAFT_OK ? note_idle_patch(model, error) : status;
     status = status == GRAFT_OK ? note_idle_targets(model, error) : status;
@@ -164,5 +169,9 @@ int graft_model_collect_notes(struct graft_model *model, struct graft_error *err
 }
 
 const char *graft_model_note(const struct graft_model *model, size_t i) {
-    return i < model->n_notes ? model->notes[i] : NULL;
+    return i < model->n_notes ? model->notes[i].text : NULL;
+}
+
+size_t graft_model_note_unused_plugins(const struct graft_model *model, size_t i) {
+    return i < model->n_notes ? model->notes[i].unused_plugins : 0;
 }

@@ -45,14 +45,15 @@ int graft_model_check_ready(const struct graft_model *model, struct graft_error 
     return status;
 }
 
+/* With a session of `each` slots for a prompt. */
 static int request_init(struct request *request, const struct graft_model *model, const struct graft_prompt *prompts,
-                        size_t n, struct graft_error *error) {
+                        size_t n, size_t each, struct graft_error *error) {
     *request = (struct request){0};
     int status = graft_model_check_ready(model, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    if (n == 0 || n > INT32_MAX) {
+    if (n == 0 || n > INT32_MAX / each) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "expected at least one prompt");
     }
     status = graft_model_check_prompts(model, prompts, n, error);
@@ -70,7 +71,7 @@ static int request_init(struct request *request, const struct graft_model *model
             (struct graft_ids_view){prompts[i].ids, prompts[i].count, prompts[i].images, prompts[i].n_images};
         request->slots[i] = (int32_t)i;
     }
-    status = graft_model_session(model, (int32_t)n, &request->session, error);
+    status = graft_model_session(model, (int32_t)(n * each), &request->session, error);
     return status == GRAFT_OK ? graft_model_find_adapters(model, prompts, n, request->adapters, error) : status;
 }
 
@@ -78,19 +79,17 @@ int graft_model_generate_tokens(struct graft_model *model, const struct graft_pr
                                 const struct graft_generation *generation, graft_generated_function on_token,
                                 void *data, struct graft_error *error) {
     struct graft_generation_settings settings = model->generation;
-    struct graft_token_texts texts;
-    struct request request;
-    int status = request_init(&request, model, prompts, n, error);
+    struct request request = {0};
+    int status = graft_model_choose_generation(model, generation, &settings, error);
+    const size_t each = graft_generate_slots(&settings.generation);
     if (status == GRAFT_OK) {
-        status = graft_model_choose_generation(model, generation, &settings.generation, error);
+        status = request_init(&request, model, prompts, n, each, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_model_token_texts(model, &settings.generation, &texts, error);
-    }
-    if (status == GRAFT_OK) {
-        const struct graft_run_options options = graft_model_run_options(model, (int32_t)n);
-        status = graft_generate(request.session, &options, request.views, request.adapters, n, &settings, &texts,
-                                on_token, data, error);
+        struct graft_run_options options = graft_model_run_options(model, (int32_t)(n * each));
+        options.has_teams = each > 1;
+        status = graft_generate(request.session, &options, request.views, request.adapters, n, &settings, on_token,
+                                data, error);
     }
     request_finish(&request);
     return status;
@@ -120,7 +119,7 @@ int graft_model_logits(struct graft_model *model, const struct graft_prompt *pro
     struct request request;
     const float *rows = NULL;
     size_t tokens = 0;
-    int status = request_init(&request, model, prompts, n, error);
+    int status = request_init(&request, model, prompts, n, 1, error);
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         graft_session_choose_adapter(request.session, request.slots[i], request.adapters[i]);
     }

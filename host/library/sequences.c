@@ -144,37 +144,46 @@ static int gather_stops(const struct graft_model *model, const struct graft_gene
     return stops->failed ? -1 : 0;
 }
 
-static int read_generation(const struct graft_model *model, const struct graft_sequence_options *options,
-                           struct graft_generation *generation, struct graft_error *error) {
-    int status = graft_check_given(options, GRAFT_SEQUENCE_OPTIONS_SIZE_1_0, "struct graft_sequence_options", error);
-    if (status != GRAFT_OK) {
-        return status;
+/* A sequence has one result here: a prompt can be added as often as is wanted. */
+static int check_settings(const struct graft_generation *generation, const struct graft_sequence_options *options,
+                          struct graft_error *error) {
+    if (generation->max_new_tokens == 0) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "max_new_tokens", "out of range");
     }
-    status = graft_model_choose_generation(model, options != NULL ? options->generation : NULL, generation, error);
-    return status == GRAFT_OK && generation->max_new_tokens == 0
-               ? graft_error_set(error, GRAFT_ERROR_USAGE, "max_new_tokens", "out of range")
-               : status;
+    if (generation->num_return_sequences > 1) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "num_return_sequences", "a sequence has one result");
+    }
+    return generation->num_beams > 1 && options != NULL && options->gives_logits
+               ? graft_error_set(error, GRAFT_ERROR_USAGE, "gives_logits", "beams are chosen from many logits at once")
+               : GRAFT_OK;
+}
+
+static int read_generation(struct graft_model *model, const struct graft_sequence_options *options,
+                           struct graft_generation_settings *settings, struct graft_error *error) {
+    int status = graft_check_given(options, GRAFT_SEQUENCE_OPTIONS_SIZE_1_0, "struct graft_sequence_options", error);
+    if (status == GRAFT_OK) {
+        status = graft_model_choose_generation(model, options != NULL ? options->generation : NULL, settings, error);
+    }
+    return status == GRAFT_OK ? check_settings(&settings->generation, options, error) : status;
 }
 
 static int add(struct graft_sequences *sequences, const struct graft_prompt *prompt,
-               const struct graft_generation *generation, const struct graft_sequence_options *options, int64_t *number,
-               struct graft_error *error) {
+               const struct graft_generation_settings *settings, const struct graft_sequence_options *options,
+               int64_t *number, struct graft_error *error) {
     const struct graft_ids_view view = {prompt->ids, prompt->count, prompt->images, prompt->n_images};
     struct graft_ids stops = {0};
     struct graft_sequence *sequence = NULL;
-    int status;
-    if (gather_stops(sequences->model, generation, options, &stops) == 0) {
-        sequence = graft_sequence_create(&view, generation, stops.ids, stops.n, 0);
+    if (gather_stops(sequences->model, &settings->generation, options, &stops) == 0) {
+        sequence = graft_sequence_create(&view, &settings->generation, stops.ids, stops.n, 0);
     }
     graft_ids_free(&stops);
     if (sequence == NULL) {
         return graft_fail_memory(error, sequences->model->directory);
     }
-    status = graft_model_token_texts(sequences->model, generation, &sequence->texts, error);
+    sequence->texts = settings->texts;
+    sequence->states.processors = settings->processors;
     sequence->gives_logits = options != NULL && options->gives_logits;
-    if (status == GRAFT_OK) {
-        status = graft_model_find_adapters(sequences->model, prompt, 1, &sequence->adapter, error);
-    }
+    int status = graft_model_find_adapters(sequences->model, prompt, 1, &sequence->adapter, error);
     if (status == GRAFT_OK) {
         status = graft_run_add(sequences->run, sequence, error);
     }
@@ -188,15 +197,15 @@ static int add(struct graft_sequences *sequences, const struct graft_prompt *pro
 
 int graft_sequences_add(struct graft_sequences *sequences, const struct graft_prompt *prompt,
                         const struct graft_sequence_options *options, int64_t *number, struct graft_error *error) {
-    struct graft_generation generation;
-    int status = read_generation(sequences->model, options, &generation, error);
+    struct graft_generation_settings settings;
+    int status = read_generation(sequences->model, options, &settings, error);
     if (status == GRAFT_OK && prompt->count == 0) {
         status = graft_error_set(error, GRAFT_ERROR_IO, "prompt", "the sequence has no tokens");
     }
     if (status == GRAFT_OK) {
         status = graft_model_check_prompts(sequences->model, prompt, 1, error);
     }
-    return status == GRAFT_OK ? add(sequences, prompt, &generation, options, number, error) : status;
+    return status == GRAFT_OK ? add(sequences, prompt, &settings, options, number, error) : status;
 }
 
 int graft_sequences_remove(struct graft_sequences *sequences, int64_t number, struct graft_error *error) {

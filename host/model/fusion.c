@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/fusion.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/paths.h"
+
+/* So many reasons are told in one note. */
+enum { MAX_REASONS = 4 };
 
 const struct graft_candidate *graft_fusions_at(const struct fusions *fusions, const char *path) {
     for (size_t i = 0; i < fusions->n; i++) {
@@ -83,6 +89,49 @@ int graft_tree_is_fused(const struct graft_tree *tree, const struct graft_candid
     return 0;
 }
 
+/* Why candidate `i` is not fused; what `text` held before is gone. */
+static const char *reason_of(const struct graft_tree *tree, const struct graft_fused_modules *fused, size_t i,
+                             struct graft_text *text) {
+    text->length = 0;
+    (void)graft_tree_is_fused(tree, fused->candidates[i], text);
+    return text->length > 0 ? text->bytes : "";
+}
+
+/* Each reason once, with the modules that have it. */
+static void add_reasons(const struct graft_tree *tree, const struct graft_fused_modules *fused,
+                        struct graft_text *text) {
+    struct graft_text reason = {0}, other = {0};
+    const char **paths = graft_alloc(fused->n, sizeof *paths);
+    unsigned char *told = graft_alloc(fused->n, 1);
+    size_t n_reasons = 0, n_told = 0;
+    text->failed |= paths == NULL || told == NULL;
+    for (size_t i = 0; i < fused->n && n_reasons < MAX_REASONS && !text->failed; i++) {
+        size_t n = 0;
+        const char *why = told[i] ? NULL : reason_of(tree, fused, i, &reason);
+        for (size_t k = i; why != NULL && k < fused->n; k++) {
+            if (!told[k] && strcmp(reason_of(tree, fused, k, &other), why) == 0) {
+                paths[n++] = fused->candidates[k]->path;
+                told[k] = 1;
+            }
+        }
+        if (n > 0) {
+            graft_text_add_string(text, n_reasons > 0 ? "; " : "");
+            graft_text_add_paths(text, paths, n);
+            graft_text_printf(text, ": %s", why);
+            n_reasons++;
+            n_told += n;
+        }
+    }
+    if (n_told < fused->n) {
+        graft_text_printf(text, "; and %zu more modules, for other reasons", fused->n - n_told);
+    }
+    text->failed |= reason.failed || other.failed;
+    graft_text_free(&reason);
+    graft_text_free(&other);
+    graft_free(paths);
+    graft_free(told);
+}
+
 void graft_tree_fusion_note(const struct graft_tree *tree, const struct graft_fused_modules *fused,
                             struct graft_text *text) {
     const char *name = graft_fusion_family_of(fused->known)->name;
@@ -97,9 +146,5 @@ void graft_tree_fusion_note(const struct graft_tree *tree, const struct graft_fu
         graft_fusion_add_patterns(fused->known, text);
         return;
     }
-    graft_text_printf(text, "%s: ", fused->candidates[0]->path);
-    (void)graft_tree_is_fused(tree, fused->candidates[0], text);
-    if (fused->n > 1) {
-        graft_text_printf(text, " (and %zu more)", fused->n - 1);
-    }
+    add_reasons(tree, fused, text);
 }

@@ -16,7 +16,8 @@ struct graft_trial {
 
 /* What the process that tries and the one that is tried share: memory, since a plugin can close files. */
 struct graft_trial_notes {
-    volatile int32_t stage; /* GRAFT_TRIAL_... below: what the child is about */
+    volatile int32_t stage;  /* GRAFT_TRIAL_... below: what the child is about */
+    volatile int32_t failed; /* an errno: the child could not begin; 0: it began */
     volatile int32_t is_done;
     struct graft_trial trial; /* once it is done */
 };
@@ -30,8 +31,8 @@ enum {
 
 #define GRAFT_TRIAL_LEFT_PROCESSES "left processes behind"
 
-/* [any, in a process with one thread that has no other children] Opens `file` in a child, which is given `limit_ms`
- * milliseconds. Nothing that it started is left when this returns. */
+/* [any, in a process with one thread that has no other children] Opens `file` in a child, which may take `limit_ms`
+ * milliseconds of processor time, and sleep for as long. Nothing that it started is left when this returns. */
 void graft_trial_make(const char *file, int32_t limit_ms, struct graft_trial *trial);
 
 /* The child's part: it ends the process. */

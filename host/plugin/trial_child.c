@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include "plugin/host_services.h"
@@ -26,10 +27,20 @@ static int close_files(void) {
     return close_range(GRAFT_PROCESS_FILES, ~0U, 0);
 }
 
+/* A plugin that forks and returns in both processes has a copy of this one go on here. Only the one that is watched may
+ * say what it found. */
+static void end_copies(pid_t original) {
+    if (getpid() != original) {
+        _exit(0);
+    }
+}
+
 static int open_plugin(const char *file, struct graft_trial_notes *notes, struct graft_object **object,
                        struct graft_error *error) {
     graft_plugin_entry_function entry;
+    const pid_t self = getpid();
     int status = graft_object_open(file, GRAFT_PLUGIN_ENTRY, object, error);
+    end_copies(self);
     if (status == GRAFT_OK && *object == NULL) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, file, "exports no " GRAFT_PLUGIN_ENTRY);
     }
@@ -40,6 +51,7 @@ static int open_plugin(const char *file, struct graft_trial_notes *notes, struct
     notes->stage = GRAFT_TRIAL_ENTRY;
     memcpy(&entry, &address, sizeof entry);
     const struct graft_plugin *descriptor = address != NULL ? entry(graft_host_get(), error) : NULL;
+    end_copies(self);
     notes->stage = GRAFT_TRIAL_DESCRIPTOR;
     if (descriptor == NULL) {
         return graft_error_complete(error, GRAFT_ERROR_PLUGIN, file, GRAFT_PLUGIN_ENTRY " returned NULL");
@@ -53,13 +65,16 @@ _Noreturn void graft_trial_child(const char *file, struct graft_trial_notes *not
     struct graft_trial *trial = &notes->trial;
     struct graft_object *object = NULL;
     struct graft_process_state before;
+    const pid_t self = getpid();
     if (close_files() != 0) {
-        _exit(errno);
+        notes->failed = errno;
+        _exit(1);
     }
     graft_process_look(&before);
     trial->verdict = open_plugin(file, notes, &object, &error) == GRAFT_OK ? GRAFT_TRIAL_SAFE : GRAFT_TRIAL_UNOPENED;
     notes->stage = GRAFT_TRIAL_DESTRUCTORS;
     graft_object_close(object);
+    end_copies(self);
     const char *change = graft_process_change(&before);
     if (change != NULL) {
         trial->verdict = GRAFT_TRIAL_REFUSED;

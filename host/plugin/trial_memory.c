@@ -105,7 +105,8 @@ int graft_trial_recall(const struct graft_trial_memory *memory, const char *file
 void graft_trial_remember(const struct graft_trial_memory *memory, const char *file, const struct graft_trial *trial) {
     struct graft_text line = {0};
     struct stat status;
-    if (memory->path == NULL || trial->verdict == GRAFT_TRIAL_UNOPENED || identify(file, &line) != 0) {
+    int is_lasting = trial->verdict == GRAFT_TRIAL_SAFE || trial->verdict == GRAFT_TRIAL_REFUSED;
+    if (memory->path == NULL || !is_lasting || identify(file, &line) != 0) {
         graft_text_free(&line);
         return;
     }

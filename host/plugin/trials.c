@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -77,16 +78,17 @@ static char **make_arguments(const char *name, const struct tried *tried, const 
 static int start(char *const *arguments, int to, pid_t *child) {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
-    sigset_t none;
+    sigset_t none, all;
     (void)sigemptyset(&none);
+    (void)sigfillset(&all);
     int failed = posix_spawn_file_actions_init(&files);
     if (failed != 0) {
         return failed;
     }
     failed = posix_spawnattr_init(&attributes);
     if (failed == 0) {
-        failed = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK) |
-                 posix_spawnattr_setsigmask(&attributes, &none) |
+        failed = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) |
+                 posix_spawnattr_setsigmask(&attributes, &none) | posix_spawnattr_setsigdefault(&attributes, &all) |
                  posix_spawn_file_actions_adddup2(&files, to, STDOUT_FILENO) |
                  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0) |
                  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
@@ -126,10 +128,10 @@ static int ask(char *const *arguments, struct graft_text *answer) {
     return failed;
 }
 
-/* --- Its answer: "safe FILE", "refused FILE: CAUSE" or "unopened FILE: CAUSE", a line for each file in order --- */
+/* --- Its answer: "safe FILE" or "refused FILE: CAUSE", likewise "unopened" and "untried", a line for each file --- */
 
 static int read_line(const char *line, const char *file, struct graft_trial *trial) {
-    static const char *const words[] = {"safe ", "refused ", "unopened "};
+    static const char *const words[] = {"safe ", "refused ", "unopened ", "untried "}; /* by GRAFT_TRIAL_... */
     char *shown = graft_strdup(file);
     int known = 0;
     if (shown == NULL) {
@@ -137,14 +139,14 @@ static int read_line(const char *line, const char *file, struct graft_trial *tri
     }
     graft_error_clean(shown);
     size_t name = strlen(shown);
-    for (int32_t i = 0; i < 3 && !known; i++) {
+    for (int32_t i = 0; i <= GRAFT_TRIAL_UNTRIED && !known; i++) {
         size_t word = strlen(words[i]);
         if (strncmp(line, words[i], word) == 0 && strncmp(line + word, shown, name) == 0) {
             const char *cause = line + word + name;
             size_t length = strcspn(cause, "\n");
             *trial = (struct graft_trial){.verdict = i};
-            if (length > 2 && length - 2 < sizeof trial->cause && i != GRAFT_TRIAL_SAFE) {
-                memcpy(trial->cause, cause + 2, length - 2);
+            if (length > 2 && i != GRAFT_TRIAL_SAFE) {
+                (void)snprintf(trial->cause, sizeof trial->cause, "%.*s", (int)length - 2, cause + 2);
             }
             known = 1;
         }
@@ -270,7 +272,17 @@ int graft_trials_make(const char *const *files, size_t n, struct graft_trials **
 int graft_trials_check(const struct graft_trials *trials, const char *file, struct graft_error *error) {
     for (size_t i = 0; trials != NULL && i < trials->n; i++) {
         const struct tried *tried = &trials->items[i];
-        if (tried->trial.verdict == GRAFT_TRIAL_REFUSED && strcmp(tried->file, file) == 0) {
+        if (strcmp(tried->file, file) != 0) {
+            continue;
+        }
+        if (tried->trial.verdict == GRAFT_TRIAL_UNTRIED) {
+            int status =
+                graft_error_set(error, GRAFT_ERROR_PLUGIN, file,
+                                "not opened: it could not be tried in a process of its own: %s", tried->trial.cause);
+            graft_error_hint(error, "that is not the plugin's fault: it is tried again the next time");
+            return status;
+        }
+        if (tried->trial.verdict == GRAFT_TRIAL_REFUSED) {
             int status =
                 graft_error_set(error, GRAFT_ERROR_PLUGIN, file,
                                 "not opened: when it was tried in a process of its own, it %s", tried->trial.cause);

@@ -40,7 +40,7 @@ int graft_assignment_was_vetoed(struct graft_assignment *assignment);
 
 /* Gives each note (replacements that do nothing here, modules that conditions leave alone, groups and plugins left out,
  * keys that are no class and no pattern) to `add`, which owns it from then on; NULL means that memory ran out. */
-typedef int (*graft_assignment_add)(void *data, char *note_take, struct graft_error *error);
+typedef int (*graft_assignment_add)(void *data, char *note_take, size_t unused_plugins, struct graft_error *error);
 int graft_assignment_notes(const struct graft_assignment *assignment, graft_assignment_add add, void *data,
                            struct graft_error *error);
 

@@ -223,12 +223,18 @@ static int is_first_alike(const struct graft_assignment *assignment, size_t i) {
     return k == i;
 }
 
+/* How many idle plugins are like that of rule `i`, the first of them. */
+static size_t count_alike(const struct graft_assignment *assignment, size_t i) {
+    size_t n = 0;
+    for (size_t k = i + 1; k < assignment->n; k++) {
+        n += (size_t)are_idle_alike(assignment, i, k);
+    }
+    return n;
+}
+
 /* "plugin a has", "plugins a, b and c have": that of rule `i` and those like it. */
 static void write_idle_plugins(const struct graft_assignment *assignment, size_t i, struct graft_text *text) {
-    size_t left = 0;
-    for (size_t k = i + 1; k < assignment->n; k++) {
-        left += (size_t)are_idle_alike(assignment, i, k);
-    }
+    size_t left = count_alike(assignment, i);
     const char *verb = left > 0 ? "have" : "has";
     graft_text_printf(text, "plugin%s %s", left > 0 ? "s" : "",
                       graft_snapshot_rule(assignment->snapshot, i)->origin.plugin);
@@ -388,9 +394,10 @@ static int add_waiting(const struct graft_assignment *assignment, size_t i, graf
                        struct graft_error *error) {
     size_t all = count_company(assignment, 0, i);
     if (all > 1) {
-        return all == count_company(assignment, i, i) ? add(data, company_note(assignment, i), error) : GRAFT_OK;
+        return all == count_company(assignment, i, i) ? add(data, company_note(assignment, i), all, error) : GRAFT_OK;
     }
-    return is_first_waiting(assignment, i, 0) ? add(data, waiting_note(assignment, i), error) : GRAFT_OK;
+    size_t unused = is_all_waiting(assignment, i) ? 1 : 0;
+    return is_first_waiting(assignment, i, 0) ? add(data, waiting_note(assignment, i), unused, error) : GRAFT_OK;
 }
 
 static int add_notes(const struct graft_assignment *assignment, size_t i, graft_assignment_add add, void *data,
@@ -401,18 +408,18 @@ static int add_notes(const struct graft_assignment *assignment, size_t i, graft_
     if (waits(assignment, i)) {
         status = add_waiting(assignment, i, add, data, error);
     } else if (is_first_idle(assignment, i) && is_first_alike(assignment, i)) {
-        status = add(data, idle_note(assignment, i), error);
+        status = add(data, idle_note(assignment, i), 1 + count_alike(assignment, i), error);
     }
     if (status == GRAFT_OK && rule->invalid != NULL && assignment->rows[i].counts) {
         status =
             add(data, graft_format("key \"%s\" is treated as a plain name: %s", rule->declared->target, rule->invalid),
-                error);
+                0, error);
     }
     write_note(assignment, i, &text);
     if (status == GRAFT_OK && text.failed) {
         status = graft_fail_memory(error, graft_rule_source(rule));
     } else if (status == GRAFT_OK && text.length > 0) {
-        status = add(data, graft_strdup(text.bytes), error);
+        status = add(data, graft_strdup(text.bytes), 0, error);
     }
     graft_text_free(&text);
     return status;
@@ -422,7 +429,7 @@ int graft_assignment_notes(const struct graft_assignment *assignment, graft_assi
                            struct graft_error *error) {
     int status = GRAFT_OK;
     for (size_t i = 0; i < assignment->n_notes && status == GRAFT_OK; i++) {
-        status = add(data, graft_strdup(assignment->notes[i]), error);
+        status = add(data, graft_strdup(assignment->notes[i]), 0, error);
     }
     for (size_t i = 0; i < assignment->n && status == GRAFT_OK; i++) {
         status = add_notes(assignment, i, add, data, error);

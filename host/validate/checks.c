@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of checks, and making all or some of them. */
-#define _XOPEN_SOURCE 700 /* mkdtemp, nftw */
-
-#include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/child.h"
 #include "base/fail.h"
 #include "validate/given.h"
+#include "validate/models_folder.h"
 #include "validate/validation.h"
 
 static const struct graft_validation_check *const groups[] = {
@@ -35,13 +30,6 @@ static const struct graft_validation_check *find(size_t i) {
 const struct graft_check_info *graft_check(size_t i) {
     const struct graft_validation_check *check = find(i);
     return check != NULL ? &check->info : NULL;
-}
-
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place) {
-    (void)status;
-    (void)kind;
-    (void)place;
-    return remove(path);
 }
 
 /* What a check has failed for, to be said once. */
@@ -138,15 +126,6 @@ static int run(struct graft_validation *validation, const struct graft_check_opt
     return status;
 }
 
-/* TMPDIR, or else memory: nothing in it is worth a disk. */
-static const char *find_base(void) {
-    const char *given = getenv("TMPDIR");
-    if (given != NULL && given[0] != '\0') {
-        return given;
-    }
-    return access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp";
-}
-
 /* What a program gives, as much of it as it knows. */
 static int read_options(const struct graft_check_options *given, struct graft_check_options *options,
                         struct graft_error *error) {
@@ -169,8 +148,8 @@ static int read_options(const struct graft_check_options *given, struct graft_ch
 
 int graft_plugin_check(const char *file, const struct graft_check_options *options, graft_check_function on_result,
                        void *data, struct graft_error *error) {
-    enum { MAX_FOLDERS = 16 };
     struct graft_check_options own;
+    struct graft_models_folder folder;
     int status = read_options(options, &own, error);
     if (status != GRAFT_OK) {
         return status;
@@ -181,22 +160,17 @@ int graft_plugin_check(const char *file, const struct graft_check_options *optio
                                           .n_directories = own.model != NULL ? own.n_directories : 0,
                                           .fuzz = own.fuzz,
                                           .thorough = own.thorough};
-    char *folder = graft_format("%s/graft-validate-XXXXXX", find_base());
-    if (folder == NULL) {
-        return graft_fail_memory(error, file);
-    }
-    if (mkdtemp(folder) == NULL) {
-        status = graft_fail_errno(error, GRAFT_ERROR_IO, folder, "cannot be made", errno);
-        graft_free(folder);
-        return status;
-    }
-    validation.folder = folder;
+    status = graft_models_folder_init(&folder, error);
+    validation.folder = folder.path;
+    validation.alive = folder.alive;
     validation.notes = graft_child_memory(sizeof *validation.notes);
-    status = validation.notes != NULL ? run(&validation, &own, on_result, data, error) : graft_fail_memory(error, file);
-    (void)nftw(folder, remove_one, MAX_FOLDERS, FTW_DEPTH | FTW_PHYS);
+    if (status == GRAFT_OK) {
+        status =
+            validation.notes != NULL ? run(&validation, &own, on_result, data, error) : graft_fail_memory(error, file);
+    }
+    graft_models_folder_finish(&folder);
     if (validation.notes != NULL) {
         graft_child_memory_free(validation.notes, sizeof *validation.notes);
     }
-    graft_free(folder);
     return status;
 }

@@ -15,6 +15,7 @@
 
 void graft_validation_at(struct graft_validation *validation, const char *place) {
     (void)snprintf(validation->notes->place, sizeof validation->notes->place, "%s", place);
+    validation->notes->steps++;
 }
 
 int graft_validation_skip(struct graft_validation *validation, const char *why) {
@@ -115,6 +116,7 @@ static void work(void *data) {
     struct graft_validation_notes *notes = given->validation->notes;
     struct graft_error error = graft_error_none();
     be_silent();
+    (void)close(given->validation->alive); /* what a plugin leaves running must not keep the models */
     int status = given->check->function(given->validation, &error);
     if (status != GRAFT_OK) {
         notes->outcome = GRAFT_CHECK_FAILED;
@@ -132,8 +134,11 @@ static void judge(struct graft_validation_notes *notes, const struct graft_child
     char text[GRAFT_VALIDATION_TEXT] = "";
     if (end->failed != 0) {
         (void)snprintf(text, sizeof text, "could not be made: %s", strerror(end->failed));
-    } else if (end->timed_out) {
-        (void)snprintf(text, sizeof text, "the plugin did not come back within %g seconds", limit_ms / 1000.0);
+    } else if (end->timed_out == GRAFT_CHILD_STARVED) {
+        (void)snprintf(text, sizeof text, "could not be made: the machine was too busy");
+    } else if (end->timed_out != GRAFT_CHILD_IN_TIME) {
+        (void)snprintf(text, sizeof text, "the plugin did not come back: it %s for %g seconds",
+                       end->timed_out == GRAFT_CHILD_ASLEEP ? "slept" : "used the processor", limit_ms / 1000.0);
     } else if (end->signal != 0) {
         (void)snprintf(text, sizeof text, "the plugin was killed by signal %d (%s)", (int)end->signal,
                        strsignal(end->signal));
@@ -156,11 +161,20 @@ static void judge(struct graft_validation_notes *notes, const struct graft_child
 void graft_validation_run(struct graft_validation *validation, const struct graft_validation_check *check,
                           int32_t limit_ms, struct graft_check_result *result) {
     struct graft_child_end end;
+    const struct graft_child_limits limits = {
+        .processor_ms = limit_ms, .asleep_ms = limit_ms, .steps = &validation->notes->steps};
     struct work given = {validation, check};
     double start = graft_seconds();
     *validation->notes = (struct graft_validation_notes){0};
-    graft_child_run(work, &given, limit_ms, &end);
-    judge(validation->notes, &end, limit_ms);
+    if (validation->hung != NULL) {
+        char why[GRAFT_VALIDATION_TEXT];
+        (void)snprintf(why, sizeof why, "the plugin did not come back in %s", validation->hung);
+        (void)graft_validation_skip(validation, why);
+    } else {
+        graft_child_run(work, &given, &limits, &end);
+        judge(validation->notes, &end, limit_ms);
+        validation->hung = end.timed_out != GRAFT_CHILD_IN_TIME ? check->info.name : NULL;
+    }
     *result = (struct graft_check_result){.struct_size = sizeof *result,
                                           .outcome = validation->notes->outcome,
                                           .info = &check->info,

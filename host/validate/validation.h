@@ -15,19 +15,22 @@ enum { GRAFT_VALIDATION_TEXT = 2048 };
 /* Shared with the process that waits. */
 struct graft_validation_notes {
     int32_t is_done;
-    int32_t outcome; /* GRAFT_CHECK_... */
-    char place[256]; /* what the check is about: "llama", or "" */
+    int32_t outcome;        /* GRAFT_CHECK_... */
+    volatile int32_t steps; /* how many places there were: the time for a check is that for each of them */
+    char place[256];        /* what the check is about: "llama", or "" */
     char text[GRAFT_VALIDATION_TEXT];
 };
 
 struct graft_validation {
     const char *file;
     const char *folder;             /* of the tiny models: FOLDER/MODEL_TYPE; of the given one a link */
+    int alive;                      /* models_folder.h: to be closed by whoever may outlive this process */
     const char *model;              /* the directory of the given one; or NULL */
     const char *const *directories; /* [n_directories] of plugins that it needs */
     int32_t n_directories;
     int64_t fuzz;
     int32_t thorough; /* every allocation fails, not a sample */
+    const char *hung; /* the check that did not come back: those after it would wait as long; NULL: all did */
     struct graft_validation_notes *notes;
 };
 
@@ -57,7 +60,7 @@ extern const struct graft_validation_check graft_fuzz_checks[];
 #define GRAFT_CHECK(check_name, check_explanation, check_function) \
     { {sizeof(struct graft_check_info), 0, (check_name), (check_explanation)}, (check_function) }
 
-/* Says what the check is about from now on. */
+/* Says what the check is about from now on, and gives it its time anew. */
 void graft_validation_at(struct graft_validation *validation, const char *place);
 
 /* The check does not apply. Returns GRAFT_OK. */

@@ -32,6 +32,8 @@ prompts='--input-ids 5,6,7,8,9,10,11 --input-ids 9,8 --input-ids 3,1,4,1,5 --max
     same 2 "$goldens/qwen2_moe" sequential_experts,int4_linear $prompts
     same 2 "$goldens/llama" "" --speculate 4 --input-ids 5,6,5,6,5,6,5,6 --input-ids 7,7,7,7 --max-new-tokens 16
     same 2 "$goldens/llama" "" --temperature 2 --seed 11 $prompts
+    same 2 "$goldens/llama" "" --num-beams 4 --num-return-sequences 2 --no-repeat-ngram-size 2 $prompts
+    same 3 "$goldens/qwen3_sliding" "" --guidance-scale 2 --suppress-tokens 1,2 $prompts
 }
 
 # An adapter's tensors for layers of others are elsewhere with these.

@@ -7,7 +7,7 @@ _graft() {
     case $before in
     --plugins-dir) choices=default ;;
     --dtype|--kv-cache-dtype) choices='auto float32 bfloat16' ;;
-    --report) choices='text json none' ;;
+    --report) choices='text full json none' ;;
     --attn-implementation) choices='eager sdpa' ;;
     --experts-implementation) choices='eager batched_mm grouped_mm' ;;
     esac

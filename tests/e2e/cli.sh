@@ -44,7 +44,21 @@ check 'run without prompt: exit status' 0 "$status"
 check 'run without prompt: prints nothing' '' "$(cat out)"
 has 'report: says what was replaced by whom' 'LlamaAttention' err
 has 'report: names the plugin' 'fused_qkv' err
-has 'report: notes the plugin that matches nothing' 'sequential_experts' err
+has 'report: counts the plugins that are not used' ' plugins not used; --report full names them' err
+check 'report: does not name them' '' "$(grep -F sequential_experts err)"
+counted=$(sed -n 's/^  note  *\([0-9]*\) plugins not used;.*/\1/p' err)
+host --model "$llama" --plugins-dir plugins --report full
+has 'report full: names the plugin' 'fused_qkv' err
+has 'report full: says why plugins are not used' 'plugin sequential_experts has no effect on this model' err
+check 'report full: names as many as were counted' "$counted" "$(sed -nE 's/^  note +plugins? //p' err |
+    sed -E 's/ (have|has|are|is) .*//; s/,| and /\n/g' | grep -c .)"
+host plan --model "$llama" --plugins-dir plugins
+has 'plan: names them' 'plugin sequential_experts has no effect on this model' out
+host --model "$llama" --plugins-dir plugins --plugins sequential_experts,lora,gptq
+has 'report: says why plugins that were named are not used' 'plugin sequential_experts has no effect on this model' err
+mkdir one && cp plugins/sequential_experts.so one/
+host --model "$llama" --plugins-dir one
+has 'report: a single note is as short as a count' 'plugin sequential_experts has no effect on this model' err
 host run --model="$llama" --plugins-dir=plugins/ --report=json
 has 'report json: names the class' '"original_class": "LlamaAttention"' err
 host --model "$llama/" --plugins-dir plugins --quiet

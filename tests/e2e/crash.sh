@@ -58,6 +58,31 @@ crash forward division
 says 'a division by zero' "$fpe" "${host##*/}: SIGFPE in forward of $mlp $of"
 crash forward stack
 says 'a stack that overflows' "$segv" "${host##*/}: SIGSEGV in forward of $mlp $of"
+# Ending is not success.
+for where in describe create forward behind destroy; do
+    crash "$where" exit
+    [ "$where" = behind ] && where=forward
+    says "exit in $where" 3 "${host##*/}: exit() was called in $where of $mlp $of"
+done
+for where in init deinit; do
+    crash "$where" exit
+    says "exit in $where" 3 "${host##*/}: exit() was called in $where (plugin crash_probe, plugins/crash_probe.so)"
+done
+# What a plugin changes outside a forward is put back; in a forward it is an error, whichever thread it is.
+crash nowhere segv
+before=$(cat out)
+for where in init describe create; do
+    crash "$where" rounding
+    check "rounding changed in $where: the status" 0 "$status"
+    check "rounding changed in $where: the text" "$before" "$(cat out)"
+done
+for where in forward behind worker workers; do
+    crash "$where" rounding
+    check "rounding changed in $where: the status" 3 "$status"
+    check "rounding changed in $where: the line" \
+        "${host##*/}: $mlp: forward of CrashingMLP of plugin crash_probe changed the floating-point environment: another rounding mode; functions of plugins leave it as they find it (graft/abi.h)" \
+        "$(tail -n 1 err)"
+done
 crash nowhere segv
 check 'no crash: nothing is said' 0 "$(wc -c <err | tr -d ' ')"
 check 'no crash: the status' 0 "$status"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plugin that crashes where one of its options says, in the way that the other says; or gives a number that is none.
- */
+/* A plugin that crashes where one of its options says, in the way that the other says; or gives NaN, or changes how
+ * numbers are rounded. */
+#include <fenv.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -35,6 +36,13 @@ static void crash(const char *where) {
     }
     if (strcmp(how, "abort") == 0) {
         abort();
+    }
+    if (strcmp(how, "exit") == 0) {
+        exit(0);
+    }
+    if (strcmp(how, "rounding") == 0) {
+        (void)fesetround(FE_UPWARD);
+        return;
     }
     if (strcmp(how, "stack") == 0) {
         (void)overflow_stack(NULL, 0);
@@ -114,7 +122,8 @@ static const struct graft_replacement replacement = {.struct_size = sizeof repla
                                                      .replacement = &cls};
 static const struct graft_option options[] = {
     {sizeof options[0], GRAFT_OPTION_STRING, "where", "The function that crashes", "forward", NULL},
-    {sizeof options[0], GRAFT_OPTION_STRING, "how", "segv, abort, stack, illegal, bus or division", "segv", NULL}};
+    {sizeof options[0], GRAFT_OPTION_STRING, "how", "segv, abort, exit, stack, illegal, bus, division or rounding",
+     "segv", NULL}};
 static const struct graft_plugin plugin = {
     GRAFT_PLUGIN_HEADER,
     .id = "crash_probe",

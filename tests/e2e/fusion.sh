@@ -21,7 +21,7 @@ host() {
 }
 
 path=$("$host" plan --quiet --model "$model" --json | grep -o '"[a-z.]*patch_embed"' | head -n 1 | tr -d '"')
-fused="$path: PatchEmbed -> FusedPatchEmbed: proj is a Conv3d that sees each patch once"
+fused="PatchEmbed -> FusedPatchEmbed: proj is a Conv3d that sees each patch once (1 module: $path)"
 
 # Asked for
 host plan --model "$model" --plugins-dir plugins

@@ -137,5 +137,32 @@ check 'cleared: once' 1 "$(grep -c 'an interrupted save' err)"
 check 'cleared: nothing else' "$(printf '%s\n' "new.tmp-$gone-1" "new.tmp-$$-0" "new.tmp-$gone-x" "new.tmp-0$gone" \
     "other.tmp-$gone-0" "new.tmp-$gone-7" "new.tmp-$gone-8" | sort)" "$(find . -maxdepth 1 -name '*.tmp-*' | sed 's|^./||' | sort)"
 rm -rf new ./*.tmp-*
+# A limit on the size of files, as batch systems set, is a full disk to us, not a signal that ends the process.
+limited() { # limited WHAT WORDS ARGUMENTS...: what the program does where files may have 4 KiB
+    what=$1 words=$2
+    shift 2
+    before=$(ls)
+    status=0
+    # shellcheck disable=SC2016 # the inner shell's
+    sh -c 'ulimit -f 8; exec timeout 120 "$@" >/dev/null 2>err </dev/null' sh "$host" "$@" || status=$?
+    check "$what beyond a limit: exit status" 5 "$status"
+    check "$what beyond a limit: one line that says why" 1 "$(grep -c -e "$words: File too large" err)"
+    check "$what beyond a limit: nothing is left" "$before" "$(ls)"
+}
+limited 'save' 'limited.*' save --quiet --model "$model" --output limited
+limited '--logits' 'logits.*' run --quiet --model "$model" --input-ids 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20 \
+    --max-new-tokens 1 --output-ids --logits logits
+limited 'plan --html' 'page.*' plan --model "$model" --html page
+mkdir -p cache/graft && head -c 9000 /dev/zero | tr '\0' 'x' >cache/graft/trials && chmod 600 cache/graft/trials
+# shellcheck disable=SC2016 # the inner shell's
+XDG_CACHE_HOME=$PWD/cache sh -c 'ulimit -f 8; exec "$@" >/dev/null 2>err' sh "$host" list --plugins-dir plugins
+check 'list, where trials cannot be remembered: exit status' 0 $?
+# Nobody reads what is said on the way.
+before=$(ls)
+# shellcheck disable=SC2016 # the inner shell's
+sh -c '"$@" 2>&1 >/dev/null; echo $? >status' sh "$host" save --model "$model" --output unheard | :
+check 'a closed stderr: the model is saved all the same' 0 "$(cat status)"
+check 'a closed stderr: nothing else is left' "$before" "$(ls | grep -v -e '^unheard$' -e '^status$')"
+
 echo "1..$number"
 exit $failed

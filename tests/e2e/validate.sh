@@ -181,5 +181,44 @@ has 'the error counts' 'checks failed' "$scratch/err"
 check 'without a file: exit status' 2 $?
 "$host" validate /nowhere/x.so --quiet >"$scratch/out" 2>"$scratch/err"
 check 'a file that is not there: exit status' 6 $?
+# The models are in memory or on a disk: nothing of them is left, however the process ends.
+mkdir "$scratch/tmp"
+begin() { # begin ARGUMENTS...: in the background, until there are models; $pid
+    TMPDIR=$scratch/tmp "$host" validate --quiet "$plugins/good/good.so" "$@" >"$scratch/out" 2>"$scratch/err" &
+    pid=$!
+    tries=0
+    while [ -z "$(find "$scratch/tmp" -name config.json)" ] && [ "$tries" -lt 600 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+}
+emptied() { # emptied: within a minute
+    tries=0
+    while [ -n "$(ls "$scratch/tmp")" ] && [ "$tries" -lt 600 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    ls "$scratch/tmp"
+}
+for signal in INT TERM HUP KILL; do
+    begin
+    kill -s "$signal" "$pid"
+    wait "$pid" 2>/dev/null
+    check "ended by SIG$signal: nothing is left" '' "$(emptied)"
+done
+TMPDIR=$scratch/tmp "$host" validate "$plugins/good/good.so" 2>/dev/null | head -n 1 >/dev/null
+check 'a reader that goes: nothing is left' '' "$(emptied)"
+begin --only fuzz --fuzz 300
+most=0
+while kill -0 "$pid" 2>/dev/null; do
+    now=$(find "$scratch/tmp" -name config.json 2>/dev/null | wc -l)
+    [ "$now" -gt "$most" ] && most=$now
+    sleep 0.05
+done
+check 'hundreds of models: they go as they come' yes "$([ "$most" -lt 60 ] && echo yes || echo "$most")"
+# One that hangs is waited for once. Its processor time counts, and so does the time in which it sleeps.
+"$host" validate --quiet "$plugins/trial_hang/trial_hang.so" --only file.harmless >"$scratch/out" 2>"$scratch/err"
+has 'one that hangs: the cause' 'did not come back: it slept for 10 seconds' "$scratch/out"
+
 echo "1..$number"
 exit "$failed"

@@ -34,7 +34,8 @@ for dtype in float32 auto; do
     check "$dtype: the same ids" "$(cat ids)" "$(cat out)"
     cmp -s "plain-$dtype" "fused-$dtype"
     check "$dtype: not a bit of the logits differs" 0 $?
-    has "$dtype: the report tells" 'fused      Qwen3RMSNorm + Qwen3MLP, one after another in 2 chains' err
+    has "$dtype: the report tells" 'fused      Qwen3RMSNorm + Qwen3MLP, one after another in 2 chains: ' err
+    has "$dtype: and which modules" ': model.layers.{0-1}.post_attention_layernorm, model.layers.{0-1}.mlp' err
 done
 ask replaced --plugins-dir plugins --fuse "$norm_mlp" --dtype float32
 cmp -s plain-float32 replaced

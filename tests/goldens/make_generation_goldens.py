@@ -169,7 +169,7 @@ def make_ids(out):
     with open(f"{folder}/golden.json", encoding="utf-8") as f:
         prompts = [json.load(f)["input_ids"], [580, 12, 44, 301], [9]]
     cases = []
-    for fields, which in IDS + [({**N, "stop_strings": stop}, 0) for stop in STOPS]:
+    for fields, which in IDS + [({**N, "stop_strings": stop}, 0) for stop in STOPS] + BEAM_IDS + GUIDED_IDS:
         rows = []
         for model in models:
             model.generation_config = GenerationConfig.from_pretrained(folder)

@@ -73,7 +73,8 @@ static void check_scores(const graft_json *item) {
     for (size_t i = 0; i < n; i++) {
         scores[i] = (float)graft_json_real(graft_json_at(logits, i));
     }
-    graft_sampler_score(sampler, &choice, generation.num_beams > 1 ? (int64_t)(eos.n > 0 ? eos.n : 1) + 1 : 1, scores);
+    const int64_t least = generation.num_beams > 1 ? (int64_t)(eos.n > 0 ? eos.n : 1) + 1 : 1;
+    need(graft_sampler_score(sampler, &choice, least, scores, &error), &error);
     for (size_t i = 0; i < n; i++) {
         check(is_near(graft_json_at(expected, i), scores[i]), "%s: score %zu is %.9g, expected %.9g", name, i,
               (double)scores[i], graft_json_real(graft_json_at(expected, i)));

@@ -43,7 +43,8 @@ static inline struct graft_model *open_model(struct graft_library *library, cons
     return open_with(library, path, &options);
 }
 
-/* Prompts of one token and of several pieces; every fourth begins as the first does. Some draw, some guess. */
+/* Prompts of one token and of several pieces; every fourth begins as the first does. Some draw, some guess, some have
+ * beams or guidance, and some may not repeat themselves. */
 static inline void make_request(struct request *request, const struct graft_model *model, int number) {
     static const size_t counts[] = {1, 5, 16, 17, 40, PIECE, PIECE + 1, 2 * PIECE + 30, LONGEST};
     int64_t vocab = graft_model_vocab_size(model);
@@ -63,7 +64,10 @@ static inline void make_request(struct request *request, const struct graft_mode
     request->generation.seed = (uint64_t)number;
     request->generation.speculate = number % 3 == 2 ? 4 : 0;
     request->generation.repetition_penalty = number % 3 == 2 ? 0.7 : 1.0;
-    request->logits = malloc((size_t)vocab * NEW_TOKENS * sizeof(float));
+    request->generation.no_repeat_ngram_size = number % 6 == 5 ? 2 : 0;
+    request->generation.num_beams = number % 11 == 3 ? 3 : 1;
+    request->generation.guidance_scale = number % 11 == 4 ? 1.5 : 1.0;
+    request->logits = calloc((size_t)vocab * NEW_TOKENS, sizeof(float));
     assert_non_null(request->logits);
 }
 
@@ -77,8 +81,9 @@ static inline struct graft_sequences *create(struct graft_model *model, int32_t 
 
 static inline void add(struct graft_sequences *sequences, struct request *request) {
     const struct graft_prompt prompt = {.ids = request->ids, .count = request->count, .adapter = request->adapter};
-    const struct graft_sequence_options options = {
-        .struct_size = sizeof options, .gives_logits = 1, .generation = &request->generation};
+    const struct graft_sequence_options options = {.struct_size = sizeof options,
+                                                   .gives_logits = request->generation.num_beams <= 1,
+                                                   .generation = &request->generation};
     check(graft_sequences_add(sequences, &prompt, &options, &request->number, &error));
 }
 
@@ -94,8 +99,10 @@ static inline void step(struct graft_sequences *sequences, struct request *reque
         }
         assert_non_null(request);
         assert_true(request->n_got < NEW_TOKENS);
-        assert_non_null(tokens[i].logits);
-        memcpy(request->logits + (int64_t)request->n_got * vocab, tokens[i].logits, (size_t)vocab * sizeof(float));
+        assert_int_equal(tokens[i].logits != NULL, request->generation.num_beams <= 1);
+        if (tokens[i].logits != NULL) {
+            memcpy(request->logits + (int64_t)request->n_got * vocab, tokens[i].logits, (size_t)vocab * sizeof(float));
+        }
         request->got[request->n_got++] = tokens[i].id;
         request->end = tokens[i].end;
     }

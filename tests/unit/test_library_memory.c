@@ -43,13 +43,28 @@ struct use {
                 struct graft_error *error);
 };
 
+/* Beams, with lists that are copied. */
+static int generate_with_fields(struct graft_model *model, struct graft_generation *generation,
+                                struct graft_error *error) {
+    static const char text[] = "{\"num_beams\": 2, \"num_return_sequences\": 2, \"bad_words_ids\": [[1], [2, 3]], "
+                               "\"sequence_bias\": [[[4], 1.0]], \"suppress_tokens\": [5]}";
+    struct graft_generation_fields *fields = NULL;
+    int status = graft_generation_read(text, sizeof text - 1, "text", generation, &fields, error);
+    if (status == GRAFT_OK) {
+        status = graft_model_generate(model, &prompt, 1, generation, ignore, NULL, error);
+    }
+    graft_generation_fields_free(fields);
+    return status;
+}
+
 static int generate(const struct use *use, struct graft_library *library, struct graft_model *model,
                     struct graft_error *error) {
     struct graft_generation generation = {.struct_size = sizeof generation};
     (void)use, (void)library;
     graft_model_generation(model, &generation);
     generation.max_new_tokens = 2;
-    return graft_model_generate(model, &prompt, 1, &generation, ignore, NULL, error);
+    int status = graft_model_generate(model, &prompt, 1, &generation, ignore, NULL, error);
+    return status == GRAFT_OK ? generate_with_fields(model, &generation, error) : status;
 }
 
 /* What `verify` does. */

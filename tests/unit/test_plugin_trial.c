@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plugins that harm the process which opens them are refused with their cause, remembered, and leave nothing behind. */
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -54,12 +56,98 @@ static void test_causes(void **state) {
         {"trial_limits", "changed a resource limit"},
         {"trial_child", "left processes behind"},
         {"trial_daemon", "left processes behind"},
+        {"trial_umask", "changed the file mode mask"},
+        {"trial_handler", "changed a signal handler"},
+        {"trial_mask", "changed the signal mask"},
+        {"trial_alarm", "left a timer running (setitimer)"},
+        {"trial_locale", "changed the locale"},
+        {"trial_variable", "changed environment variables"},
+        {"trial_thread", "left threads behind"},
+#if defined(__x86_64__)
+        {"trial_subnormals", "changed the floating-point environment: subnormal numbers are flushed to zero"},
+        {"trial_traps", "changed the floating-point environment: exceptions trap"},
+#endif
     };
     (void)state;
     for (size_t i = 0; i < sizeof harmful / sizeof harmful[0]; i++) {
         expect(harmful[i].name, LIMIT_MS, GRAFT_TRIAL_REFUSED, harmful[i].cause);
     }
-    expect("trial_hang", SHORT_MS, GRAFT_TRIAL_REFUSED, "did not come back within 0.3 seconds in graft_plugin_entry");
+    if (access("/proc/self/timers", R_OK) == 0) {
+        expect("trial_timer", LIMIT_MS, GRAFT_TRIAL_REFUSED, "left a timer running (timer_create)");
+    }
+    expect("trial_hang", SHORT_MS, GRAFT_TRIAL_REFUSED,
+           "did not come back: it slept for 0.3 seconds in graft_plugin_entry");
+}
+
+/* Which of two copies of a process ends first is chance; the verdict is not. */
+static void test_forks(void **state) {
+    enum { TIMES = 30 };
+    (void)state;
+    for (int i = 0; i < TIMES; i++) {
+        expect("trial_forks", LIMIT_MS, GRAFT_TRIAL_REFUSED, "left processes behind");
+        expect("trial_forks_entry", LIMIT_MS, GRAFT_TRIAL_REFUSED, "left processes behind");
+    }
+}
+
+/* The first child of a process; 0 while there is none. */
+static pid_t first_child(pid_t parent) {
+    char path[PATH_ROOM];
+    long child = 0;
+    set_path(path, "/proc/%ld/task/%ld/children", (long)parent, (long)parent);
+    FILE *list = fopen(path, "r");
+    if (list != NULL) {
+        (void)!fscanf(list, "%ld", &child);
+        (void)fclose(list);
+    }
+    return (pid_t)child;
+}
+
+/* From a process that is nobody's child: stops whatever is tried next for a second, as a busy machine does. */
+static void stop_next_child(void) {
+    const pid_t self = getpid();
+    pid_t child = fork();
+    if (child == 0) {
+        if (fork() == 0) {
+            pid_t tried = 0;
+            (void)alarm(60);
+            while (tried == 0 || tried == getppid()) {
+                tried = first_child(self);
+            }
+            (void)kill(tried, SIGSTOP);
+            (void)sleep(1);
+            (void)kill(tried, SIGCONT);
+        }
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+static void test_stopped(void **state) {
+    (void)state;
+    stop_next_child();
+    expect("trial_slow", 800, GRAFT_TRIAL_SAFE, "");
+}
+
+/* In a process that may start no other: what could not be tried is no verdict. */
+static void test_no_processes(void **state) {
+    enum { NOBODY = 65534, UNEXPECTED = 1 };
+    const struct rlimit none = {0, 0};
+    struct graft_trial trial;
+    char path[PATH_ROOM];
+    int status = 0;
+    (void)state;
+    built_plugin(path, "good");
+    pid_t child = fork();
+    if (child == 0) {
+        int limited = setrlimit(RLIMIT_NPROC, &none) == 0 && (getuid() != 0 || setuid(NOBODY) == 0);
+        graft_trial_make(path, LIMIT_MS, &trial);
+        _exit(limited && trial.verdict == GRAFT_TRIAL_UNTRIED &&
+                      strcmp(trial.cause, "Resource temporarily unavailable") == 0
+                  ? 0
+                  : UNEXPECTED);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
 }
 
 static void test_harmless(void **state) {
@@ -77,6 +165,24 @@ static void expect_load(const char *expected) {
     load_report(&report, folder, &skip);
     assert_string_equal(report.bytes, expected);
     graft_text_free(&report);
+}
+
+/* A program in the place of ours, which says that a file could not be tried, once; it is asked each time. */
+static void test_untried(void **state) {
+    static const char script[] = "#!/bin/sh\necho \"untried $2: no processes\"\n";
+    char path[PATH_ROOM];
+    (void)state;
+    copy_plugin(folder, "good", "b.so");
+    write_bytes(folder, "try", script, strlen(script));
+    set_path(path, "%s/try", folder);
+    assert_int_equal(chmod(path, 0700), 0);
+    assert_int_equal(graft_trials_set_program(path, 0), GRAFT_OK);
+    for (int i = 0; i < 2; i++) {
+        expect_load("note: DIR/b.so: skipped: not opened: it could not be tried in a process of its own: no processes\n"
+                    "plugins: 0\n");
+    }
+    assert_int_equal(graft_trials_set_program(getenv("GRAFT_TEST_PROGRAM"), 0), GRAFT_OK);
+    expect_load("plugins: 1\n");
 }
 
 #define CRASH                                                                                                     \
@@ -164,6 +270,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_causes),
         cmocka_unit_test(test_harmless),
+        cmocka_unit_test(test_forks),
+        cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_no_processes),
+        cmocka_unit_test_setup_teardown(test_untried, setup, teardown),
         cmocka_unit_test_setup_teardown(test_load, setup, teardown),
         cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(test_damaged_memory, setup, teardown),

@@ -41,7 +41,8 @@ static int tear_down(void **state) {
     return 0;
 }
 
-static int keep_note(void *data, char *note_take, struct graft_error *error) {
+static int keep_note(void *data, char *note_take, size_t unused_plugins, struct graft_error *error) {
+    (void)unused_plugins;
     size_t length = strlen(notes);
     (void)data, (void)error;
     (void)snprintf(notes + length, sizeof notes - length, "%s\n", note_take);

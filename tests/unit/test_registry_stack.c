@@ -257,7 +257,8 @@ static void test_too_many(void **state) {
     assert_string_equal(model.error.message, "Log for Leaf: expected at most 30 plugins to replace one module");
 }
 
-static int first_note(void *data, char *note_take, struct graft_error *error) {
+static int first_note(void *data, char *note_take, size_t unused_plugins, struct graft_error *error) {
+    (void)unused_plugins;
     char *kept = data;
     (void)error;
     if (kept[0] == '\0') {

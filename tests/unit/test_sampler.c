@@ -28,7 +28,8 @@ static int32_t pick(const float *logits, int64_t n, double penalty, const int32_
     struct graft_sampler *sampler;
     assert_int_equal(graft_sampler_create(n, &sampler, NULL), GRAFT_OK);
     const struct graft_choice choice = {.generation = &generation, .ids = history, .count = seen, .longest = SIZE_MAX};
-    int32_t id = graft_sampler_pick(sampler, &choice, logits, &state);
+    int32_t id = -1;
+    assert_int_equal(graft_sampler_pick(sampler, &choice, logits, &state, &id, NULL), GRAFT_OK);
     graft_sampler_free(sampler);
     return id;
 }
@@ -101,7 +102,9 @@ static void count_draws(const struct graft_generation *generation, const float *
     memset(counts, 0, (size_t)n * sizeof *counts);
     assert_int_equal(graft_sampler_create(n, &sampler, NULL), GRAFT_OK);
     for (int i = 0; i < draws; i++) {
-        counts[graft_sampler_pick(sampler, &choice, logits, &state)]++;
+        int32_t id = -1;
+        assert_int_equal(graft_sampler_pick(sampler, &choice, logits, &state, &id, NULL), GRAFT_OK);
+        counts[id]++;
     }
     graft_sampler_free(sampler);
 }
@@ -296,7 +299,9 @@ static void check_sorted(const float *logits, int64_t k, double top_p) {
     assert_int_equal(graft_sampler_create(MOST, &sampler, NULL), GRAFT_OK);
     for (int i = 0; i < DRAWS; i++) {
         int32_t wanted = plain_draw(&generation, tokens, count, uniform_of(&state));
-        assert_int_equal(graft_sampler_pick(sampler, &choice, logits, &state), wanted);
+        int32_t id = -1;
+        assert_int_equal(graft_sampler_pick(sampler, &choice, logits, &state, &id, NULL), GRAFT_OK);
+        assert_int_equal(id, wanted);
     }
     graft_sampler_free(sampler);
 }

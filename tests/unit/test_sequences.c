@@ -273,6 +273,29 @@ static void test_refused(void **state) {
     refused(sequences, &outside, NULL, GRAFT_ERROR_IO, "prompt");
     refused(sequences, &adapter, NULL, GRAFT_ERROR_USAGE, "adapter");
     refused(sequences, &adapter, &none, GRAFT_ERROR_USAGE, "max_new_tokens");
+    const struct graft_prompt good = {.ids = ids, .count = 1};
+    struct graft_generation ways = {.struct_size = sizeof ways};
+    const struct graft_sequence_options several = {
+        .struct_size = sizeof several, .gives_logits = 1, .generation = &ways};
+    graft_model_generation(model, &ways);
+    ways.num_beams = 65; /* 64 may run */
+    const struct graft_sequence_options beams = {.struct_size = sizeof beams, .generation = &ways};
+    refused(sequences, &good, &beams, GRAFT_ERROR_USAGE, "num_beams");
+    ways.num_beams = 2;
+    refused(sequences, &good, &several, GRAFT_ERROR_USAGE, "gives_logits");
+    ways.num_return_sequences = 3;
+    refused(sequences, &good, &beams, GRAFT_ERROR_USAGE, "num_return_sequences");
+    ways.num_return_sequences = 2;
+    refused(sequences, &good, &beams, GRAFT_ERROR_USAGE, "num_return_sequences");
+    ways.num_return_sequences = 1;
+    ways.guidance_scale = 2.0;
+    refused(sequences, &good, &beams, GRAFT_ERROR_USAGE, "guidance_scale");
+    ways.num_beams = 1;
+    ways.guidance_scale = 1.0;
+    ways.max_new_tokens = -1;
+    refused(sequences, &good, &beams, GRAFT_ERROR_USAGE, "max_length");
+    ways.max_length = 1;
+    refused(sequences, &good, &beams, GRAFT_ERROR_IO, "prompt");
     assert_int_equal(graft_sequences_remove(sequences, 0, &error), GRAFT_ERROR_USAGE);
     assert_string_equal(error.message, "there is no sequence 0");
     error = graft_error_none();

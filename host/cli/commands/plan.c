@@ -29,7 +29,7 @@ int graft_command_plan(const struct graft_options *options, const struct graft_m
         graft_json_free(document);
     }
     if (status == GRAFT_OK && !options->json && options->diff == NULL) {
-        status = graft_report_text(model, library, stdout, error);
+        status = graft_report_text(model, library, 0, stdout, error);
         status = status == GRAFT_OK && options->sha256 ? graft_report_sha256(library, stdout, error) : status;
     }
     return status == GRAFT_OK ? graft_output_flush(stdout, error) : status;

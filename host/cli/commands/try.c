@@ -8,8 +8,10 @@
 
 /* Flushed at once: the next one is tried in a copy of this process, which must not find it. */
 static void print_verdict(void *data, const char *file, int32_t verdict, const char *cause) {
-    static const char *const words[] = {
-        [GRAFT_TRIAL_SAFE] = "safe", [GRAFT_TRIAL_REFUSED] = "refused", [GRAFT_TRIAL_UNOPENED] = "unopened"};
+    static const char *const words[] = {[GRAFT_TRIAL_SAFE] = "safe",
+                                        [GRAFT_TRIAL_REFUSED] = "refused",
+                                        [GRAFT_TRIAL_UNOPENED] = "unopened",
+                                        [GRAFT_TRIAL_UNTRIED] = "untried"};
     int *refused = data;
     *refused |= verdict != GRAFT_TRIAL_SAFE;
     graft_output_line(stdout, "%s %s%s%s", words[verdict], file, cause[0] != '\0' ? ": " : "", cause);

@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What each fusion family that was asked for fused and what not, with the reasons. */
-#include "cli/generic_name.h"
 #include "cli/report/report.h"
 #include "cli/report/rows.h"
 
 static void add_row(const struct graft_planned_fusion *fusion, const struct graft_considered_module *module,
                     struct graft_rows *fused, struct graft_rows *left) {
     struct graft_text row = {0};
-    const char *reason = module->reason != NULL ? module->reason : "";
-    graft_text_printf(&row, "%s: ", fusion->family);
-    graft_generic_name_add(&row, module->path);
-    if (module->fused_class != NULL) {
-        graft_text_printf(&row, ": %s -> %s: %s", module->class_name, module->fused_class, reason);
-    } else {
-        graft_text_printf(&row, " (%s): %s", module->class_name, reason);
-    }
-    graft_rows_add(module->fused_class != NULL ? fused : left, &row, NULL);
+    const char *arrow = module->fused_class != NULL ? " -> " : "";
+    graft_text_printf(&row, "%s: %s%s%s: %s", fusion->family, module->class_name, arrow,
+                      module->fused_class != NULL ? module->fused_class : "",
+                      module->reason != NULL ? module->reason : "");
+    graft_rows_add_names(module->fused_class != NULL ? fused : left, &row, &module->path, 1);
 }
 
 static void print_rows(FILE *out, const char *label, const struct graft_rows *rows) {
     for (size_t i = 0; i < rows->count; i++) {
-        (void)fprintf(out, "  %s %s (%zu module%s)\n", label, rows->items[i].text, rows->items[i].count,
-                      rows->items[i].count == 1 ? "" : "s");
+        const struct graft_row *row = &rows->items[i];
+        (void)fprintf(out, "  %s %s (%zu module%s: ", label, row->text, row->count, row->count == 1 ? "" : "s");
+        graft_row_print_paths(out, row);
+        (void)fprintf(out, ")\n");
     }
 }
 

@@ -9,8 +9,9 @@
 #include "cli/report/writer.h"
 #include "graft/host/graft.h"
 
-/* The load report: who replaced what, how tensors became parameters, what it cost. */
-int graft_report_text(const struct graft_model *model, const struct graft_library *library, FILE *out,
+/* The load report: who replaced what, how tensors became parameters, what it cost. `brief` 1: plugins that are not used
+ * are counted, not named. */
+int graft_report_text(const struct graft_model *model, const struct graft_library *library, int brief, FILE *out,
                       struct graft_error *error);
 
 /* A line "note: ..." for each note on the plugins and, unless `model` is NULL, on the model. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 
 /* The row of that text, made when there is none yet; NULL if memory ran out. */
 static struct graft_row *find(struct graft_rows *rows, struct graft_text *text_take) {
@@ -26,24 +27,30 @@ static struct graft_row *find(struct graft_rows *rows, struct graft_text *text_t
     return &rows->items[rows->count++];
 }
 
-static int add_sources(struct graft_row *row, const struct graft_planned_parameter *parameter) {
-    for (size_t i = 0; i < parameter->n_sources; i++) {
+static void add_sources(struct graft_rows *rows, struct graft_row *row, const char *const *names, size_t n) {
+    for (size_t i = 0; i < n; i++) {
         if (graft_grow(&row->sources, &row->sources_capacity, row->n_sources, sizeof *row->sources) != 0) {
-            return -1;
+            rows->failed = 1;
+            return;
         }
-        row->sources[row->n_sources++] = parameter->sources[i];
+        row->sources[row->n_sources++] = names[i];
     }
-    return 0;
 }
 
-void graft_rows_add(struct graft_rows *rows, struct graft_text *text_take,
-                    const struct graft_planned_parameter *parameter) {
+void graft_rows_add_names(struct graft_rows *rows, struct graft_text *text_take, const char *const *names, size_t n) {
     struct graft_row *row = find(rows, text_take);
-    if (row == NULL || (parameter != NULL && add_sources(row, parameter) != 0)) {
+    if (row == NULL) {
         rows->failed = 1;
         return;
     }
     row->count++;
+    add_sources(rows, row, names, n);
+}
+
+void graft_rows_add(struct graft_rows *rows, struct graft_text *text_take,
+                    const struct graft_planned_parameter *parameter) {
+    graft_rows_add_names(rows, text_take, parameter != NULL ? parameter->sources : NULL,
+                         parameter != NULL ? parameter->n_sources : 0);
 }
 
 static int by_name(const void *a, const void *b) {
@@ -59,6 +66,13 @@ size_t graft_row_count_tensors(struct graft_row *row) {
         tensors += i == 0 || strcmp(row->sources[i], row->sources[i - 1]) != 0;
     }
     return tensors;
+}
+
+void graft_row_print_paths(FILE *out, const struct graft_row *row) {
+    struct graft_text text = {0};
+    graft_text_add_paths(&text, row->sources, row->n_sources);
+    (void)fprintf(out, "%s", text.failed || text.length == 0 ? "" : text.bytes);
+    graft_text_free(&text);
 }
 
 void graft_rows_free(struct graft_rows *rows) {

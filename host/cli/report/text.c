@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The load report for people: equal lines are drawn together, so that a model of any size fits a screen. */
 #include "base/text.h"
+#include "base/alloc.h"
 #include "cli/generic_name.h"
 #include "cli/hints.h"
 #include "cli/output.h"
@@ -32,8 +33,11 @@ static void add_replacement(struct summary *summary, const struct graft_named_mo
 
 /* "Qwen3RMSNorm + Qwen3MLP, one after another". */
 static void add_fused(struct summary *summary, const struct graft_chain_info *chain) {
+    const char **paths = graft_alloc(chain->n_modules, sizeof *paths);
     struct graft_text text = {0};
-    for (size_t i = 0; i < chain->n_modules; i++) {
+    text.failed = paths == NULL;
+    for (size_t i = 0; i < chain->n_modules && !text.failed; i++) {
+        paths[i] = chain->modules[i]->path;
         graft_text_printf(&text, "%s%s", i > 0 ? " + " : "", chain->modules[i]->class_name);
     }
     if (chain->implementation != NULL) {
@@ -41,7 +45,8 @@ static void add_fused(struct summary *summary, const struct graft_chain_info *ch
     } else {
         graft_text_add_string(&text, ", one after another");
     }
-    graft_rows_add(&summary->fused, &text, NULL);
+    graft_rows_add_names(&summary->fused, &text, paths, chain->n_modules);
+    graft_free(paths);
 }
 
 static void add_conversion(struct summary *summary, const struct graft_planned_parameter *parameter) {
@@ -141,8 +146,10 @@ static void print_replaced(FILE *out, const struct graft_rows *rows) {
 
 static void print_fused(FILE *out, const struct graft_rows *rows) {
     for (size_t i = 0; i < rows->count; i++) {
-        (void)fprintf(out, "  fused      %s in %zu chain%s\n", rows->items[i].text, rows->items[i].count,
-                      rows->items[i].count == 1 ? "" : "s");
+        const struct graft_row *row = &rows->items[i];
+        (void)fprintf(out, "  fused      %s in %zu chain%s: ", row->text, row->count, row->count == 1 ? "" : "s");
+        graft_row_print_paths(out, row);
+        (void)fprintf(out, "\n");
     }
 }
 
@@ -180,7 +187,26 @@ static void print_unexpected(FILE *out, const struct graft_plan_info *plan) {
     }
 }
 
-static int print(FILE *out, const struct graft_model *model, const struct graft_library *library,
+/* Where several notes tell of plugins that are not used, `brief` makes one line of them. */
+static void print_model_notes(FILE *out, const struct graft_model *model, int brief) {
+    size_t unused = 0, n = 0;
+    for (size_t i = 0; graft_model_note(model, i) != NULL; i++) {
+        unused += graft_model_note_unused_plugins(model, i);
+        n += graft_model_note_unused_plugins(model, i) > 0;
+    }
+    int is_short = brief && n > 1;
+    for (size_t i = 0; graft_model_note(model, i) != NULL; i++) {
+        const char *note = graft_model_note(model, i);
+        if (!is_short || graft_model_note_unused_plugins(model, i) == 0) {
+            graft_output_line(out, "  note       %s%s", note, graft_hint_for_note(note));
+        }
+    }
+    if (is_short) {
+        graft_output_line(out, "  note       %zu plugins not used; --report full names them", unused);
+    }
+}
+
+static int print(FILE *out, const struct graft_model *model, const struct graft_library *library, int brief,
                  const struct summary *summary, struct graft_error *error) {
     const struct graft_plan_info *plan = graft_model_plan(model);
     graft_output_line(out, "%s: %s (%s%s%s), %zu modules, %zu tensors in %zu file%s", plan->directory,
@@ -209,10 +235,7 @@ static int print(FILE *out, const struct graft_model *model, const struct graft_
         const char *note = graft_library_note(library, i);
         graft_output_line(out, "  note       %s%s", note, graft_hint_for_note(note));
     }
-    for (size_t i = 0; graft_model_note(model, i) != NULL; i++) {
-        const char *note = graft_model_note(model, i);
-        graft_output_line(out, "  note       %s%s", note, graft_hint_for_note(note));
-    }
+    print_model_notes(out, model, brief);
     (void)fprintf(out, "  memory     ");
     print_size(out, plan->mapped_bytes);
     (void)fprintf(out, " mapped, ");
@@ -258,13 +281,13 @@ void graft_report_notes(const struct graft_model *model, const struct graft_libr
     }
 }
 
-int graft_report_text(const struct graft_model *model, const struct graft_library *library, FILE *out,
+int graft_report_text(const struct graft_model *model, const struct graft_library *library, int brief, FILE *out,
                       struct graft_error *error) {
     struct summary summary = {0};
     summarize(&summary, model);
     int failed = summary.replaced.failed || summary.fused.failed || summary.converted.failed ||
                  summary.initial.failed || summary.problems.failed;
-    int status = failed ? graft_fail_memory(error, "report") : print(out, model, library, &summary, error);
+    int status = failed ? graft_fail_memory(error, "report") : print(out, model, library, brief, &summary, error);
     graft_rows_free(&summary.replaced);
     graft_rows_free(&summary.fused);
     graft_rows_free(&summary.converted);

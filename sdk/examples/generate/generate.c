@@ -14,10 +14,11 @@ static size_t parse_ids(const char *text, int32_t *ids) {
     size_t n = 0;
     while (n < MAX_PROMPT) {
         char *end;
-        ids[n++] = (int32_t)strtol(text, &end, 10);
-        if (end == text || (*end != ',' && *end != '\0')) {
+        long long id = strtoll(text, &end, 10);
+        if (end == text || (*end != ',' && *end != '\0') || id < 0 || id > INT32_MAX) {
             return 0;
         }
+        ids[n++] = (int32_t)id;
         if (*end == '\0') {
             return n;
         }

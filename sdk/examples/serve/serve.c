@@ -7,9 +7,11 @@
  *            NAME stop                         ends it early
  *     out    NAME ID                           its next token
  *            NAME end WHY                      stop (its end, as the model says), length, positions, stopped
- *            NAME error TEXT                   the request cannot be run
+ *            NAME error TEXT                   the request cannot be run; "?" for a line that does not begin with a
+ * name
  *
- * At the end of the input it finishes what runs.
+ * A line that is no request harms no other one: it is answered with an error, and the next line is read. At the end of
+ * the input the server finishes what runs.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -33,7 +35,8 @@ struct server {
     struct request requests[MAX_REQUESTS];
     char line[MAX_LINE]; /* of the next request, so far */
     size_t length;
-    int is_over; /* no more requests come */
+    int is_skipping; /* the line was too long: what is left of it is dropped */
+    int is_over;     /* no more requests come */
 };
 
 static struct request *find(struct server *server, const char *name) {
@@ -45,13 +48,19 @@ static struct request *find(struct server *server, const char *name) {
     return NULL;
 }
 
+/* The number that `text` begins with, 0 to INT32_MAX; -1 where it begins with none. `*end` is what follows it. */
+static int32_t parse_number(const char *text, char **end) {
+    long long number = strtoll(text, end, 10); /* LLONG_MAX where it is larger */
+    return *end == text || number < 0 || number > INT32_MAX ? -1 : (int32_t)number;
+}
+
 /* Cuts "580,573,88" into ids. Returns how many, or 0 where the text is no such list. */
 static size_t parse_ids(const char *text, int32_t *ids) {
     size_t n = 0;
     while (n < MAX_IDS) {
         char *end;
-        ids[n++] = (int32_t)strtol(text, &end, 10);
-        if (end == text || (*end != ',' && *end != '\0')) {
+        ids[n] = parse_number(text, &end);
+        if (ids[n++] < 0 || (*end != ',' && *end != '\0')) {
             return 0;
         }
         if (*end == '\0') {
@@ -62,7 +71,7 @@ static size_t parse_ids(const char *text, int32_t *ids) {
     return 0;
 }
 
-static void start(struct server *server, const char *name, long most, const char *list) {
+static void start(struct server *server, const char *name, int32_t most, const char *list) {
     static int32_t ids[MAX_IDS];
     struct graft_error error = graft_error_none();
     struct graft_generation generation = {.struct_size = sizeof generation};
@@ -71,7 +80,9 @@ static void start(struct server *server, const char *name, long most, const char
     struct request *request = find(server, ""); /* a free one */
     graft_model_generation(server->model, &generation);
     generation.max_new_tokens = most;
-    if (request == NULL || find(server, name) != NULL) {
+    if (most < 0 || prompt.count == 0) {
+        printf("%s error expected %s\n", name, most < 0 ? "how many tokens to make, or stop" : "ids like 1,2,3");
+    } else if (request == NULL || find(server, name) != NULL) {
         printf("%s error %s\n", name, request == NULL ? "too many requests" : "the name is taken");
     } else if (graft_sequences_add(server->sequences, &prompt, &options, &request->sequence, &error) != GRAFT_OK) {
         printf("%s error %s: %s\n", name, error.source, error.message);
@@ -91,19 +102,66 @@ static void stop(struct server *server, const char *name) {
     }
 }
 
-static void take_line(struct server *server, char *line) {
-    char name[MAX_NAME];
-    char what[32];
-    int at = 0;
-    if (sscanf(line, "%63s %31s %n", name, what, &at) < 2) {
+/* Cuts the first word off. Returns it, and makes `*text` what follows. */
+static char *cut_word(char **text) {
+    char *word = *text + strspn(*text, " ");
+    char *end = word + strcspn(word, " ");
+    *text = end + (*end != '\0');
+    *end = '\0';
+    return word;
+}
+
+/* A line without its end: `length` bytes, and a NUL behind them. */
+static void take_line(struct server *server, char *line, size_t length) {
+    const int has_nul = strlen(line) != length;
+    char *name = cut_word(&line);
+    char *what = cut_word(&line);
+    char *end;
+    if (name[0] == '\0' && !has_nul) {
         return;
     }
-    if (strcmp(what, "stop") == 0) {
+    if (name[0] == '\0' || strlen(name) >= MAX_NAME) {
+        printf("? error expected a name of at most %d bytes\n", MAX_NAME - 1);
+    } else if (has_nul) {
+        printf("%s error the line holds a NUL byte\n", name);
+    } else if (strcmp(what, "stop") == 0) {
         stop(server, name);
     } else {
-        start(server, name, strtol(what, NULL, 10), line + at);
+        const int32_t most = parse_number(what, &end);
+        start(server, name, *end == '\0' ? most : -1, line);
     }
     fflush(stdout);
+}
+
+/* There is no end of the line in all that there is room for. */
+static void refuse_line(struct server *server) {
+    char *rest = server->line;
+    const char *name = cut_word(&rest);
+    printf("%s error the line is longer than %d bytes\n", strlen(name) < MAX_NAME ? name : "?", MAX_LINE - 2);
+    fflush(stdout);
+    server->is_skipping = 1;
+    server->length = 0;
+}
+
+/* Takes the lines that are complete. */
+static void take_lines(struct server *server) {
+    char *line = server->line, *behind = server->line + server->length, *end;
+    while ((end = memchr(line, '\n', (size_t)(behind - line))) != NULL) {
+        *end = '\0';
+        if (!server->is_skipping) {
+            take_line(server, line, (size_t)(end - line));
+        }
+        server->is_skipping = 0;
+        line = end + 1;
+    }
+    server->length = (size_t)(behind - line);
+    memmove(server->line, line, server->length);
+    if (server->is_skipping) {
+        server->length = 0;
+    } else if (server->length == MAX_LINE - 2) {
+        server->line[server->length] = '\0';
+        refuse_line(server);
+    }
 }
 
 /* Takes the requests that are there; waits for one only where nothing else is to be done. */
@@ -111,20 +169,13 @@ static void read_requests(struct server *server) {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     int wait = graft_sequences_count(server->sequences) == 0 ? -1 : 0;
     while (!server->is_over && poll(&input, 1, wait) > 0) {
-        ssize_t n = read(STDIN_FILENO, server->line + server->length, sizeof server->line - 2 - server->length);
+        ssize_t n = read(STDIN_FILENO, server->line + server->length, MAX_LINE - 2 - server->length);
         server->is_over = n <= 0;
         server->length += n > 0 ? (size_t)n : 0;
         if (server->is_over && server->length > 0) {
             server->line[server->length++] = '\n'; /* the last line may lack it */
         }
-        server->line[server->length] = '\0';
-        char *line = server->line;
-        for (char *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
-            *end = '\0';
-            take_line(server, line);
-        }
-        server->length -= (size_t)(line - server->line);
-        memmove(server->line, line, server->length + 1);
+        take_lines(server);
         wait = graft_sequences_count(server->sequences) == 0 ? -1 : 0;
     }
 }

@@ -26,7 +26,9 @@
  *
  * No C++ exception and no longjmp leaves a function that the other side has called: catch it and return a status
  * (error.h). The host computes in the default floating-point environment (round to nearest, no traps, subnormals kept),
- * and a plugin's functions leave it as it is.
+ * and a plugin's functions leave it as it is. A forward that leaves another one is an error that names its module;
+ * after all other functions, and constructors, the host restores its own. Nor does a plugin end the process: exit() in
+ * any of its functions is an error, too.
  *
  * A host runs every plugin built with headers of its major version, those of a later minor included: these say in
  * `abi_minor_needed` what they cannot do without. docs/abi.md says what is promised, and what is not.

@@ -88,7 +88,8 @@ struct graft_entered {
 GRAFT_ASSERT_SIZE(struct graft_entered, 16);
 
 /* [forward] Before a module's forward: whether it knows what is asked of it, as graft_module_check, and what comes from
- * here on is its own. Followed by graft_module_leave whatever it returns. */
+ * here on is its own. Followed by graft_module_leave whatever it returns. The mark comes first: the host looks at the
+ * floating-point environment then, which so far is the caller's. */
 GRAFT_INLINE int graft_module_enter(const struct graft_module *module, const struct graft_call *call,
                                     uint32_t required_features, uint32_t features, struct graft_entered *entered,
                                     struct graft_error *error) {
@@ -101,14 +102,15 @@ GRAFT_INLINE int graft_module_enter(const struct graft_module *module, const str
     return graft_module_check(module, required_features, features, error);
 }
 
-/* [forward] Behind it: scratch memory that the module took is given back, and its parent runs again. Returns what
- * graft_module_status makes of `status`. */
+/* [forward] Behind it: scratch memory that the module took is given back, which also is when the host sees what the
+ * module did to the floating-point environment; then its parent runs again. Returns what graft_module_status makes of
+ * `status`. */
 GRAFT_INLINE int graft_module_leave(const struct graft_module *module, const struct graft_call *call,
                                     const struct graft_entered *entered, int status, struct graft_error *error) {
+    call->scratch_release(call->scratch, entered->mark);
     if (call->running != NULL) {
         *call->running = entered->running;
     }
-    call->scratch_release(call->scratch, entered->mark);
     return graft_module_status(module, status, error);
 }
 

@@ -146,6 +146,10 @@ void graft_model_free(struct graft_model *model);
 /* [any] Notes on the model (plugins that matched nothing in it): number `i`, or NULL after the last. */
 const char *graft_model_note(const struct graft_model *model, size_t i);
 
+/* [any] How many plugins note number `i` says to be loaded and not used in this model: those that have no effect on it,
+ * and those that nobody has asked for. 0: the note is about something else. */
+size_t graft_model_note_unused_plugins(const struct graft_model *model, size_t i);
+
 /* [any] Number of logits per token. */
 int64_t graft_model_vocab_size(const struct graft_model *model);
 

@@ -33,6 +33,15 @@ void graft_log_set_sink(graft_log_sink sink, void *data);
  * dumps see it as it was. `program` stays the caller's and has to outlive the process. */
 void graft_watch_crashes(const char *program);
 
+/* [load] From now on only the program itself ends with a status of its own: one that ends by exit() before
+ * graft_expect_exit was called writes one line, as above, and ends with status 3. Otherwise a plugin, or a library
+ * beneath one, that calls exit(0) would look like success. `program` as above. Returns GRAFT_OK or
+ * GRAFT_ERROR_INTERNAL. */
+int graft_watch_exit(const char *program);
+
+/* [any] The program is about to end by itself. */
+void graft_expect_exit(void);
+
 /* [load] How many bytes per second this machine reads from memory. This limits generation, which reads every weight for
  * each token. It is the best of several passes by all threads over `bytes` of fresh memory, or 0 if there is not that
  * much memory. `bytes` should be many times the size of the caches; 0: as many as that takes. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Trying plugins before they are opened: each in a process of its own, where one that crashes, hangs, ends the process,
- * closes files, changes the working directory or a resource limit, or leaves processes behind does no harm. It is then
- * refused with its cause.
+ * closes files, or leaves processes or threads behind does no harm. It is then refused with its cause. So is one that
+ * changes what belongs to the whole process: the working directory, resource limits, the file mode mask, signal
+ * handlers and the signal mask, timers, the locale, environment variables, and the floating-point environment.
  *
  * What a library does in its caller's process must not depend on that caller's threads, so it does not fork: it starts
  * a program, which calls graft_plugins_try and prints what comes of it. The program that ships does so:
@@ -10,7 +11,8 @@
  *     graft_trials_set_program("/usr/bin/graft", 0);
  *
  * What was tried is remembered in $XDG_CACHE_HOME/graft/trials (or ~/.cache/graft/trials), by the file's identity:
- * device, inode, size, and times of change. Where that cannot be written, plugins are tried each time.
+ * device, inode, size, and times of change. Where that cannot be written, plugins are tried each time. Only what the
+ * plugin itself did is remembered: a trial that failed for want of memory or processes is made again the next time.
  */
 #ifndef GRAFT_HOST_TRIAL_H
 #define GRAFT_HOST_TRIAL_H
@@ -32,6 +34,7 @@ int graft_trials_set_program(const char *program, int32_t again);
 #define GRAFT_TRIAL_SAFE 0     /* it was opened, and did none of that */
 #define GRAFT_TRIAL_REFUSED 1  /* it did */
 #define GRAFT_TRIAL_UNOPENED 2 /* it cannot be opened, or is no plugin that can be used, and did no harm */
+#define GRAFT_TRIAL_UNTRIED 3  /* it could not be tried, for a reason that is not the plugin's: never remembered */
 
 /* [any] Takes what came of trying `file`. `cause` is one line: "was killed by signal 11 (Segmentation fault) while its
  * constructors ran"; why it cannot be used; or "". Both strings are valid during the call only. */

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Logits processors of plugins (graft/logits_processor.h), at work on a sequence. */
+#ifndef GRAFT_GENERATE_NAMED_PROCESSORS_H
+#define GRAFT_GENERATE_NAMED_PROCESSORS_H
+
+#include "graft/logits_processor.h"
+
+/* One that was chosen by name. */
+struct graft_named_processor {
+    const struct graft_logits_processor *processor;
+    const char *plugin; /* its id, for messages */
+};
+
+/* Those of a model, in the order in which they run. They outlive all sequences. */
+struct graft_named_processors {
+    const struct graft_named_processor *items; /* [n] */
+    size_t n;
+    const char *directory; /* of the model */
+};
+
+/* Their states of one sequence. Starts as {0}. */
+struct graft_processor_states {
+    struct graft_named_processors processors;
+    void **states; /* [n]; NULL: not made yet */
+};
+
+/* [forward] Makes the states, unless they are there, and tells them the ids [n] behind the prompt. */
+int graft_processor_states_start(struct graft_processor_states *states, const struct graft_logits_sequence *sequence,
+                                 const int32_t *ids, size_t n, struct graft_error *error);
+void graft_processor_states_finish(struct graft_processor_states *states);
+
+/* [forward] Lets each of them change the scores. */
+int graft_processor_states_run(const struct graft_processor_states *states, const struct graft_logits_args *args,
+                               struct graft_error *error);
+
+/* [forward] Tells them a token. After an error they are to be started again. */
+int graft_processor_states_accept(struct graft_processor_states *states, int32_t id, struct graft_error *error);
+
+/* [forward] Makes `to`, whose own are freed, a copy of `from`; or, where one of them cannot be copied, what is to be
+ * started again. */
+int graft_processor_states_fork(struct graft_processor_states *to, const struct graft_processor_states *from,
+                                struct graft_error *error);
+
+#endif
