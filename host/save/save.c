@@ -123,8 +123,8 @@ static int note_kept(const struct job *job, struct graft_error *error) {
 }
 
 static int fill(const struct job *job, const struct save_staging *staging, struct graft_error *error) {
-    struct graft_text left = {0};
-    int status = graft_save_sidecars(job->directory, job->fusion_config, staging, &left, error);
+    struct graft_text left = {0}, linked = {0};
+    int status = graft_save_sidecars(job->directory, job->fusion_config, staging, &left, &linked, error);
     if (status == GRAFT_OK && job->journal.length > 0) {
         status = graft_save_write_text(staging, SAVE_JOURNAL_FILE, &job->journal, error);
     }
@@ -133,8 +133,10 @@ static int fill(const struct job *job, const struct save_staging *staging, struc
     }
     if (status == GRAFT_OK) {
         note(job, "not part of the model, so not copied", &left);
+        note(job, "copied from outside of the model's directory, where links lead", &linked);
     }
     graft_text_free(&left);
+    graft_text_free(&linked);
     return status;
 }
 

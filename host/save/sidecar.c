@@ -15,7 +15,6 @@
 #include "base/json_edit.h"
 #include "save/journal.h"
 #include "save/write.h"
-#include "weights/shard_place.h"
 
 enum { BUFFER_BYTES = 1 << 16, MAX_CONFIG_BYTES = 16 << 20 };
 
@@ -25,6 +24,7 @@ struct folder {
     const char *prefix; /* "" or "NAME/" */
     const struct save_staging *staging;
     struct graft_text *left;
+    struct graft_text *linked;
     const graft_json *fusion_config; /* for config.json; or NULL */
 };
 
@@ -72,7 +72,40 @@ static int copy_bytes(int from, const char *path, struct save_file *to, struct g
     return status;
 }
 
-/* Copies "ROOT/NAME", a file that may be a link as in a hub cache, but to nowhere outside. */
+/* Whether `path` is below the folder that the first `length` bytes of `folder` name. */
+static int is_below(const char *path, const char *folder, size_t length) {
+    return strncmp(path, folder, length) == 0 && (path[length] == '/' || (length == 1 && folder[0] == '/'));
+}
+
+/* Whether the directory is one of a hub cache, .../snapshots/REVISION, and the file in the `blobs` beside. */
+static int is_blob(const char *path, const char *root) {
+    static const char snapshots[] = "/snapshots/", blobs[] = "/blobs/";
+    const char *found = NULL;
+    for (const char *at = strstr(root, snapshots); at != NULL; at = strstr(at + 1, snapshots)) {
+        found = at;
+    }
+    if (found == NULL) {
+        return 0;
+    }
+    size_t repository = (size_t)(found - root);
+    return strncmp(path, root, repository) == 0 && strncmp(path + repository, blobs, sizeof blobs - 1) == 0;
+}
+
+/* Adds the file to those that come from elsewhere: what is saved may be published, so the user is to know. */
+static int note_link(const struct folder *folder, const char *name, const char *path, struct graft_error *error) {
+    char *resolved = realpath(path, NULL);
+    if (resolved == NULL) {
+        return errno == ENOMEM ? graft_fail_memory(error, path)
+                               : graft_fail_errno(error, GRAFT_ERROR_MODEL, path, "cannot be found", errno);
+    }
+    if (!is_below(resolved, folder->root, strlen(folder->root)) && !is_blob(resolved, folder->root)) {
+        graft_text_printf(folder->linked, "%s%s from %s", folder->linked->length > 0 ? ", " : "", name, resolved);
+    }
+    free(resolved);
+    return GRAFT_OK;
+}
+
+/* Copies "ROOT/NAME", a file that may be a link, as all are in a hub cache: what is written is its content. */
 static int copy_file(const struct folder *folder, const char *name, struct graft_error *error) {
     struct save_file file;
     size_t size = 0;
@@ -81,7 +114,7 @@ static int copy_file(const struct folder *folder, const char *name, struct graft
     if (path == NULL) {
         return graft_fail_memory(error, name);
     }
-    int status = graft_shard_place_check(folder->root, path, error);
+    int status = note_link(folder, name, path, error);
     if (status == GRAFT_OK) {
         status = graft_file_open(path, GRAFT_ERROR_MODEL, &fd, &size, error);
     }
@@ -106,7 +139,7 @@ static int write_config(const struct folder *folder, struct graft_error *error) 
     struct graft_text edited = {0};
     int status = path != NULL && value != NULL ? GRAFT_OK : graft_fail_memory(error, folder->root);
     if (status == GRAFT_OK) {
-        status = graft_shard_place_check(folder->root, path, error);
+        status = note_link(folder, "config.json", path, error);
     }
     if (status == GRAFT_OK) {
         status = graft_file_read(path, MAX_CONFIG_BYTES, GRAFT_ERROR_MODEL, &text, &length, error);
@@ -186,13 +219,13 @@ static int copy_folder(const struct folder *folder, struct graft_error *error) {
 }
 
 int graft_save_sidecars(const char *directory, const graft_json *fusion_config, const struct save_staging *staging,
-                        struct graft_text *left, struct graft_error *error) {
+                        struct graft_text *left, struct graft_text *linked, struct graft_error *error) {
     char *root = realpath(directory, NULL);
     if (root == NULL) {
         return errno == ENOMEM ? graft_fail_memory(error, directory)
                                : graft_fail_errno(error, GRAFT_ERROR_MODEL, directory, "cannot be found", errno);
     }
-    const struct folder folder = {root, "", staging, left, fusion_config};
+    const struct folder folder = {root, "", staging, left, linked, fusion_config};
     int status = copy_folder(&folder, error);
     free(root);
     return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _DEFAULT_SOURCE /* for realpath and madvise */
+#define _DEFAULT_SOURCE /* for madvise */
 #include "weights/checkpoint.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ static int no_weights(const char *directory, struct graft_error *error) {
     return status;
 }
 
-static int open_files(struct graft_checkpoint *checkpoint, const char *root, struct graft_error *error) {
+static int open_files(struct graft_checkpoint *checkpoint, struct graft_error *error) {
     char *single_path = graft_path_join(checkpoint->directory, single_name);
     char *index_path = graft_path_join(checkpoint->directory, GRAFT_CHECKPOINT_INDEX);
     int status;
@@ -74,7 +74,7 @@ static int open_files(struct graft_checkpoint *checkpoint, const char *root, str
             status = graft_checkpoint_add_note(checkpoint, note, error);
         }
     } else if (graft_file_exists(index_path)) {
-        status = graft_checkpoint_add_indexed(checkpoint, index_path, root, error);
+        status = graft_checkpoint_add_indexed(checkpoint, index_path, error);
     } else {
         status = no_weights(checkpoint->directory, error);
     }
@@ -117,12 +117,10 @@ static int collect_tensors(struct graft_checkpoint *checkpoint, struct graft_err
 }
 
 int graft_checkpoint_open(const char *directory, struct graft_checkpoint **checkpoint, struct graft_error *error) {
-    char *root = realpath(directory, NULL);
-    if (root == NULL) {
-        return errno == ENOMEM ? graft_fail_memory(error, directory)
-                               : graft_fail_errno(error, GRAFT_ERROR_MODEL, directory, "cannot be found", errno);
-    }
     int status;
+    if (access(directory, F_OK) != 0) {
+        return graft_fail_errno(error, GRAFT_ERROR_MODEL, directory, "cannot be found", errno);
+    }
     struct graft_checkpoint *opened = graft_alloc(1, sizeof *opened);
     if (opened != NULL) {
         opened->directory = graft_strdup(directory);
@@ -130,12 +128,11 @@ int graft_checkpoint_open(const char *directory, struct graft_checkpoint **check
     if (opened == NULL || opened->directory == NULL) {
         status = graft_fail_memory(error, directory);
     } else {
-        status = open_files(opened, root, error);
+        status = open_files(opened, error);
     }
     if (status == GRAFT_OK) {
         status = collect_tensors(opened, error);
     }
-    free(root);
     if (status != GRAFT_OK) {
         graft_checkpoint_close(opened);
         return status;

@@ -3,9 +3,10 @@
  * The weights of a model directory: model.safetensors, or the shards that model.safetensors.index.json lists.
  *
  * Where both are there the single file is read, as transformers does. An index is taken at its word: each tensor must
- * be in the file that it is listed for and in no other, and files must be in the directory (links into the `blobs` of a
- * hub cache are). A tensor that no entry lists is kept, and noted. A listed file that is not there is missed only by a
- * model that needs it: a process that runs a part of one has the files of that part.
+ * be in the file that it is listed for and in no other, and names must be of files in the directory. Any file may be a
+ * link to a regular file elsewhere, as all are in a hub cache. A tensor that no entry lists is kept, and noted. A
+ * listed file that is not there is missed only by a model that needs it: a process that runs a part of one has the
+ * files of that part.
  */
 #ifndef GRAFT_WEIGHTS_CHECKPOINT_H
 #define GRAFT_WEIGHTS_CHECKPOINT_H

@@ -7,13 +7,11 @@
 #include "base/file.h"
 #include "weights/checkpoint_parts.h"
 #include "weights/shard_index.h"
-#include "weights/shard_place.h"
 
 /* An index being followed. */
 struct follower {
     struct graft_checkpoint *checkpoint;
     const char *path; /* the index's */
-    const char *root; /* the directory, links resolved */
     struct graft_shard_index index;
     struct graft_error *error;
 };
@@ -37,21 +35,16 @@ static int add_absent(const struct follower *follower, const struct graft_shard_
     return failed ? graft_fail_memory(follower->error, follower->path) : GRAFT_OK;
 }
 
-/* The file of `n` entries must be in the directory, if it is there. */
-static int check_file(const struct follower *follower, const struct graft_shard_entry *entries, size_t n,
-                      int *is_there) {
+/* Whether the file of `n` entries is there; else it is kept as absent. */
+static int find_file(const struct follower *follower, const struct graft_shard_entry *entries, size_t n,
+                     int *is_there) {
     char *path = graft_path_join(follower->checkpoint->directory, entries->file);
-    int status;
-    *is_there = path != NULL && graft_file_exists(path);
     if (path == NULL) {
-        status = graft_fail_memory(follower->error, follower->path);
-    } else if (*is_there) {
-        status = graft_shard_place_check(follower->root, path, follower->error);
-    } else {
-        status = add_absent(follower, entries, n);
+        return graft_fail_memory(follower->error, follower->path);
     }
+    *is_there = graft_file_exists(path);
     graft_free(path);
-    return status;
+    return *is_there ? GRAFT_OK : add_absent(follower, entries, n);
 }
 
 /* Everything that is listed for a file must be in it. */
@@ -93,7 +86,7 @@ static int check_unlisted(const struct follower *follower, const struct graft_ch
 static int follow_file(const struct follower *follower, const struct graft_shard_entry *entries, size_t n) {
     struct graft_checkpoint *checkpoint = follower->checkpoint;
     int is_there = 0;
-    int status = check_file(follower, entries, n, &is_there);
+    int status = find_file(follower, entries, n, &is_there);
     if (status != GRAFT_OK || !is_there) {
         return status;
     }
@@ -107,9 +100,8 @@ static int follow_file(const struct follower *follower, const struct graft_shard
     return status;
 }
 
-int graft_checkpoint_add_indexed(struct graft_checkpoint *checkpoint, const char *path, const char *root,
-                                 struct graft_error *error) {
-    struct follower follower = {.checkpoint = checkpoint, .path = path, .root = root, .error = error};
+int graft_checkpoint_add_indexed(struct graft_checkpoint *checkpoint, const char *path, struct graft_error *error) {
+    struct follower follower = {.checkpoint = checkpoint, .path = path, .error = error};
     const struct graft_shard_index *index = &follower.index;
     int status = graft_shard_index_read(path, &follower.index, error);
     for (size_t i = 0; i < index->count && status == GRAFT_OK;) {

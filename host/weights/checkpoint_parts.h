@@ -36,8 +36,7 @@ int graft_checkpoint_add_file(struct graft_checkpoint *checkpoint, const char *n
 /* Keeps a note; consumed also on failure. NULL (memory ran out while it was made) is an error. */
 int graft_checkpoint_add_note(struct graft_checkpoint *checkpoint, char *note_take, struct graft_error *error);
 
-/* Opens the files that the index at `path` lists. `root` is the directory with all links resolved. */
-int graft_checkpoint_add_indexed(struct graft_checkpoint *checkpoint, const char *path, const char *root,
-                                 struct graft_error *error);
+/* Opens the files that the index at `path` lists. */
+int graft_checkpoint_add_indexed(struct graft_checkpoint *checkpoint, const char *path, struct graft_error *error);
 
 #endif
