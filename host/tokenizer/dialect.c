@@ -4,50 +4,26 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "tokenizer/dialect_rewrite.h"
 
-/* Members of a class, without its brackets. The superscripts and fractions of Latin-1 are in it, others are not. */
-#define WORD "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\x{B2}\\x{B3}\\x{B9}\\x{BC}-\\x{BE}"
-
-struct rewrite {
-    const char *from;
-    size_t length;
-    size_t at;
-    int in_class;
-    struct graft_text *out;
-    const char *refused; /* why the expression cannot be taken; NULL as long as it can */
-};
-
-/* Whether the rest of the expression starts with `prefix`. */
-static int ahead(const struct rewrite *r, const char *prefix) {
+int graft_rewrite_ahead(const struct graft_rewrite *r, const char *prefix) {
     size_t n = strlen(prefix);
     return r->length - r->at >= n && memcmp(r->from + r->at, prefix, n) == 0;
 }
 
-static void replace(struct rewrite *r, size_t taken, const char *by) {
-    graft_text_add_string(r->out, by);
-    r->at += taken;
-}
-
-static void copy(struct rewrite *r, size_t n) {
+void graft_rewrite_copy(struct graft_rewrite *r, size_t n) {
     n = n < r->length - r->at ? n : r->length - r->at;
     graft_text_add(r->out, r->from + r->at, n);
     r->at += n;
 }
 
-/* Properties that are not scripts although their names have three letters or more. */
-static int is_plain_property(const char *name, size_t length) {
-    static const char *const plain[] = {"Any",       "Alphabetic", "White_Space",          "Uppercase",
-                                        "Lowercase", "Emoji",      "Extended_Pictographic"};
-    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
-        if (strlen(plain[i]) == length && memcmp(plain[i], name, length) == 0) {
-            return 1;
-        }
-    }
-    return 0;
+static void replace(struct graft_rewrite *r, size_t taken, const char *by) {
+    graft_text_add_string(r->out, by);
+    r->at += taken;
 }
 
-/* \p{…} or \P{…} */
-static void rewrite_property(struct rewrite *r) {
+/* \p{…} or \P{…} that names a general category in short, or a script: not one's extensions. */
+static void rewrite_property(struct graft_rewrite *r) {
     const char *name = r->from + r->at + 3;
     const char *end;
     if (r->length - r->at < 4 || r->from[r->at + 2] != '{') {
@@ -59,18 +35,18 @@ static void rewrite_property(struct rewrite *r) {
         r->refused = "a property without an end";
         return;
     }
-    copy(r, 3);
+    graft_rewrite_copy(r, 3);
     if (r->from[r->at] == '^') {
-        copy(r, 1);
+        graft_rewrite_copy(r, 1);
         name++;
     }
-    if (end - name > 2 && !is_plain_property(name, (size_t)(end - name))) {
+    if (end - name > 2) {
         graft_text_add_string(r->out, "sc:");
     }
-    copy(r, (size_t)(end - name) + 1);
+    graft_rewrite_copy(r, (size_t)(end - name) + 1);
 }
 
-static void rewrite_code_point(struct rewrite *r) {
+static void rewrite_code_point(struct graft_rewrite *r) {
     if (r->length - r->at < 6 || strspn(r->from + r->at + 2, "0123456789abcdefABCDEF") < 4) {
         r->refused = "\\u without four digits";
         return;
@@ -79,107 +55,166 @@ static void rewrite_code_point(struct rewrite *r) {
     r->at += 6;
 }
 
-static void rewrite_escape(struct rewrite *r) {
+void graft_rewrite_character_escape(struct graft_rewrite *r, int in_class) {
+    const char *same = in_class ? "dDnrtfvaex" : "dDnrtfvaexAzZNR";
     char letter = r->at + 1 < r->length ? r->from[r->at + 1] : '\0';
-    if (letter == 's' || letter == 'S') {
-        replace(r, 2, letter == 's' ? "\\p{White_Space}" : "\\P{White_Space}");
-    } else if (letter == 'p' || letter == 'P') {
+    if (letter == 'p' || letter == 'P') {
         rewrite_property(r);
     } else if (letter == 'u') {
         rewrite_code_point(r);
-    } else if (letter == 'w') {
-        replace(r, 2, r->in_class ? WORD : "[" WORD "]");
-    } else if (letter == 'W' && !r->in_class) {
-        replace(r, 2, "[^" WORD "]");
-    } else if (letter == 'b' && !r->in_class) {
-        replace(r, 2, "(?:(?<=[" WORD "])(?![" WORD "])|(?<![" WORD "])(?=[" WORD "]))");
-    } else if (letter == 'B' && !r->in_class) {
-        replace(r, 2, "(?:(?<=[" WORD "])(?=[" WORD "])|(?<![" WORD "])(?![" WORD "]))");
-    } else if (letter != '\0' && strchr("dDnrtfvaexAzZ", letter) == NULL &&
+    } else if (letter == 'b' && in_class) {
+        replace(r, 2, "\\x{08}");
+    } else if (letter != '\0' && strchr(same, letter) == NULL &&
                ((letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z'))) {
         r->refused = "an escape that is read in two ways";
     } else {
-        copy(r, 2);
+        graft_rewrite_copy(r, 2);
     }
 }
 
-static void rewrite_in_class(struct rewrite *r) {
-    if (ahead(r, "[")) {
-        r->refused = "a class inside a class";
-    } else if (ahead(r, "&&")) {
-        r->refused = "an intersection of classes";
+/* \b and \B, by Oniguruma's letters. */
+static void rewrite_boundary(struct graft_rewrite *r, int at_boundary) {
+    struct graft_rewrite word = {.from = "\\w", .length = 2};
+    const char *w = graft_rewrite_read_set(&word, 0).members;
+    const char *before = at_boundary ? "=" : "!", *after = at_boundary ? "!" : "=";
+    graft_text_printf(r->out, "(?:(?<=[%s])(?%s[%s])|(?<![%s])(?%s[%s]))", w, after, w, w, before, w);
+    r->at += 2;
+}
+
+static void rewrite_escape(struct graft_rewrite *r) {
+    struct graft_rewrite_set set = graft_rewrite_read_set(r, 0);
+    if (set.members != NULL) {
+        graft_rewrite_add_set(r->out, set);
+    } else if (graft_rewrite_ahead(r, "\\b") || graft_rewrite_ahead(r, "\\B")) {
+        rewrite_boundary(r, r->from[r->at + 1] == 'b');
+    } else if (graft_rewrite_ahead(r, "\\O")) {
+        replace(r, 2, "(?s:.)");
     } else {
-        r->in_class = !ahead(r, "]");
-        copy(r, 1);
+        graft_rewrite_character_escape(r, 0);
     }
+}
+
+/* The options i and m, which PCRE2 calls s, switched on or off: "(?i-m:" or, at the start, "(?i)". */
+static int rewrite_options(struct graft_rewrite *r) {
+    size_t n = strspn(r->from + r->at + 2, "im-");
+    char end = r->from[r->at + 2 + n];
+    if (n == 0 || (end != ':' && (end != ')' || r->at > 0))) {
+        return 0;
+    }
+    graft_text_add_string(r->out, "(?");
+    for (size_t i = 0; i < n; i++) {
+        char option = r->from[r->at + 2 + i];
+        graft_text_add(r->out, option == 'm' ? "s" : &option, 1);
+    }
+    graft_text_add(r->out, &end, 1);
+    r->at += n + 3;
+    r->n_groups -= end == ')'; /* nothing was opened */
+    return 1;
 }
 
 /* "(" with what makes the group special. */
-static void rewrite_group(struct rewrite *r) {
-    static const char *const known[] = {"(?:", "(?=", "(?!", "(?>", "(?<", "(?i:", "(?-i:"};
-    if (!ahead(r, "(?") && !ahead(r, "(*")) {
-        copy(r, 1);
+static void rewrite_group(struct graft_rewrite *r) {
+    static const char *const known[] = {"(?:", "(?=", "(?!", "(?>", "(?<"};
+    if (r->n_groups == GRAFT_DIALECT_MAX_NESTING) {
+        r->refused = "a group nested so deep";
         return;
     }
-    if (r->at == 0 && ahead(r, "(?i)")) {
-        copy(r, 4);
+    r->groups[r->n_groups++] = r->out->length;
+    if (!graft_rewrite_ahead(r, "(?") && !graft_rewrite_ahead(r, "(*")) {
+        graft_rewrite_copy(r, 1);
         return;
     }
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (ahead(r, known[i])) {
-            copy(r, strlen(known[i]));
+        if (graft_rewrite_ahead(r, known[i])) {
+            graft_rewrite_copy(r, strlen(known[i]));
             return;
         }
     }
-    r->refused = "a group or option that is read in two ways";
-}
-
-/* "{": a repetition, or a brace that stands for itself. */
-static void rewrite_brace(struct rewrite *r) {
-    size_t digits = strspn(r->from + r->at + 1, "0123456789,");
-    const char *after = r->from + r->at + 1 + digits;
-    if (ahead(r, "{,") || (digits > 0 && after[0] == '}' && after[1] == '+')) {
-        r->refused = "a repetition that is read in two ways";
-    } else {
-        copy(r, 1);
+    if (graft_rewrite_ahead(r, "(*") || !rewrite_options(r)) {
+        r->refused = "a group or option that is read in two ways";
     }
 }
 
-static void rewrite_outside(struct rewrite *r) {
-    switch (r->from[r->at]) {
+/* Puts what is repeated, and how often, into a group, so that what follows repeats both. */
+static void group_repetition(struct graft_rewrite *r) {
+    graft_text_add_string(r->out, "(?:)");
+    if (!r->out->failed) {
+        char *atom = r->out->bytes + r->atom;
+        memmove(atom + 3, atom, r->out->length - r->atom - 4);
+        memcpy(atom, "(?:", 3);
+        r->out->bytes[r->out->length - 1] = ')';
+    }
+}
+
+/* "{": a repetition, or a brace that stands for itself. What follows a repetition does not make it possessive, nor an
+ * exact one lazy. */
+static void rewrite_brace(struct graft_rewrite *r) {
+    static const char digits[] = "0123456789";
+    const char *start = r->from + r->at + 1;
+    size_t n = strspn(start, digits), comma = start[n] == ',', m = comma ? strspn(start + n + 1, digits) : 0;
+    const char *end = start + n + comma + m;
+    if (n + m == 0 || *end != '}') {
+        replace(r, 1, "\\{");
+        r->atom = r->out->length - 2;
+        return;
+    }
+    graft_text_add_string(r->out, n == 0 ? "{0" : "{");
+    r->at++;
+    graft_rewrite_copy(r, (size_t)(end - start) + 1);
+    if (graft_rewrite_ahead(r, "+") || (!comma && graft_rewrite_ahead(r, "?"))) {
+        group_repetition(r);
+    }
+}
+
+static size_t character_length(char first) {
+    unsigned char byte = (unsigned char)first;
+    return byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
+}
+
+/* What can be repeated, or a repetition. */
+static void rewrite_next(struct graft_rewrite *r) {
+    size_t start = r->out->length;
+    char c = r->from[r->at];
+    if (c == '{') {
+        rewrite_brace(r);
+        return;
+    }
+    if (c == '*' || c == '+' || c == '?') {
+        graft_rewrite_copy(r, 1);
+        return;
+    }
+    r->atom = start;
+    switch (c) {
+    case '\\':
+        rewrite_escape(r);
+        break;
     case '^':
         replace(r, 1, "(?m:^)");
         break;
     case '$':
         replace(r, 1, "(?m:$)");
         break;
+    case '[':
+        graft_rewrite_class(r);
+        break;
     case '(':
         rewrite_group(r);
         break;
-    case '{':
-        rewrite_brace(r);
-        break;
-    case '[':
-        r->in_class = 1;
-        copy(r, ahead(r, "[^]") ? 3 : ahead(r, "[]") || ahead(r, "[^") ? 2 : 1);
+    case ')':
+        graft_rewrite_copy(r, 1);
+        r->atom = r->n_groups > 0 ? r->groups[--r->n_groups] : start;
         break;
     default:
-        copy(r, 1);
+        graft_rewrite_copy(r, character_length(c));
     }
 }
 
 int graft_dialect_rewrite(const char *expression, size_t length, struct graft_text *out, const struct graft_spec *spec,
                           struct graft_error *error) {
-    struct rewrite r = {expression, length, 0, 0, out, NULL};
+    struct graft_rewrite r = {.from = expression, .length = length, .out = out};
     while (r.at < length && r.refused == NULL) {
         size_t start = r.at;
-        if (expression[r.at] == '\\') {
-            rewrite_escape(&r);
-        } else if (r.in_class) {
-            rewrite_in_class(&r);
-        } else {
-            rewrite_outside(&r);
-        }
+        rewrite_next(&r);
         if (r.refused != NULL) {
             return graft_spec_error(spec, error, "%s, at byte %zu of the expression, is not supported", r.refused,
                                     start);

@@ -3,12 +3,15 @@
  * Expressions in a tokenizer.json are written for Oniguruma. PCRE2 reads most of them alike; this rewrites what it
  * reads otherwise, and refuses what would come out different.
  *
- *   \s \S \w \W \b \B     the Unicode classes as Oniguruma has them
- *   ^ $                   at every line
- *   \p{Han}               the script, not its extensions
- *   \uHHHH                \x{HHHH}
+ *   \s \w \h \b [:alpha:] \p{Alpha}   the Unicode sets as Oniguruma has them, and what they leave out
+ *   [a-z&&[^b]] [a[^b]]               classes in classes
+ *   ^ $                               at every line
+ *   (?m: )                            . matches line ends
+ *   \p{Han}                           the script, not its extensions
+ *   a{1,3}+ a{2}?                     what is repeated is repeated again
+ *   \uHHHH {,n}                       \x{HHHH} {0,n}
  *
- * Refused: options but i, i but at the start or for a group, classes in classes, &&, {,n}, {n,m}+, rare escapes.
+ * Refused: other options, options but at the start or for a group, conditions, comments, rare escapes.
  */
 #ifndef GRAFT_TOKENIZER_DIALECT_H
 #define GRAFT_TOKENIZER_DIALECT_H

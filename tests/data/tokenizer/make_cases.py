@@ -232,6 +232,9 @@ def make_variants():
     variant("split_empty_matches", bytes_tokenizer(), pre_tokenizer=split({"Regex": "a*|\\b"}, "Isolated"))
     variant("split_lines", bytes_tokenizer(), pre_tokenizer=split({"Regex": "^.|.$"}, "Isolated"))
     variant("split_script", bytes_tokenizer(), pre_tokenizer=split({"Regex": "[\\p{Han}\\u0041-\\x{5A}]+|\\S\\B"}, "Isolated"))
+    for name, pattern in (("intersection", "[a-z&&[^aeiou]]+|[\\p{L}&&[^\\p{Han}[a-z]]]"), ("classes", "[[:alpha:][^[:^punct:]]]|[\\w&&\\W]|[^\\w\\s]"),
+                          ("repeated", "a{1,2}+|-{2}?|(?:\\d){,2}|h"), ("options", "(?im-m:THE|h.t)"), ("latin", "\\w+|[^\\w]")):
+        variant("split_" + name, marked_words({"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}))
     for form in ("NFD", "NFKC", "NFKD", "Lowercase", "StripAccents"):
         variant("normalizer_" + form.lower(), bytes_tokenizer(), normalizer={"type": "Sequence", "normalizers": [{"type": form}]})
     variant("normalizer_strip_replace", bytes_tokenizer(), normalizer={"type": "Sequence", "normalizers": [
@@ -467,8 +470,8 @@ def make_bad_parts():
         value=metaspace(add_prefix_space=False))
     bad("pattern_kind", 'pre_tokenizer.pretokenizers[0].pattern: expected either "String" or "Regex"', b(), path=["pre_tokenizer"],
         value=split({}, "Removed"))
-    bad("pattern_dialect", "pre_tokenizer.pretokenizers[0].pattern: an intersection of classes, at byte 4 of the expression, is not supported",
-        b(), path=["pre_tokenizer"], value=split({"Regex": "[a-z&&[^b]]"}, "Removed"))
+    bad("pattern_dialect", "pre_tokenizer.pretokenizers[0].pattern: a class without members, at byte 1 of the expression, is not supported",
+        b(), path=["pre_tokenizer"], value=split({"Regex": "a[&&[^b]]"}, "Removed"))
     bad("normalizer_unknown", 'normalizer.normalizers[0].type: "Uppercase" is not supported', b(), path=["normalizer"],
         value={"type": "Sequence", "normalizers": [{"type": "Uppercase"}]})
     for name, text, error in (("base64", "AA=A", "expected base64"), ("short", "AAA=", "2 bytes do not hold a trie of 0"),
