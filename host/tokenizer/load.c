@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "tokenizer/config_tokens.h"
+#include "tokenizer/load_notes.h"
 #include "tokenizer/pipeline.h"
 #include "tokenizer/token_conversion.h"
 
@@ -62,8 +63,8 @@ static int load_postprocessor(struct loading *loading, const struct graft_spec *
     struct graft_tokenizer *tokenizer = loading->tokenizer;
     int status = GRAFT_OK;
     if (loading->converts) {
-        status = graft_token_conversion_post(&loading->conversion, &loading->tokens, &tokenizer->added,
-                                             &tokenizer->vocab, error);
+        status = graft_token_conversion_post(&loading->conversion, graft_json_get(loading->token_class.entry, "post"),
+                                             &loading->tokens, &tokenizer->added, &tokenizer->vocab, error);
     }
     struct graft_spec spec = graft_spec_get(root, "post_processor");
     if (status == GRAFT_OK) {
@@ -192,6 +193,10 @@ static int load(struct loading *loading, struct graft_error *error) {
     }
     if (status == GRAFT_OK) {
         status = load_document(loading, error);
+    }
+    if (status == GRAFT_OK && !loading->converts) {
+        status = graft_load_note_class(loading->tokenizer, &loading->token_class, &loading->tokens, &loading->document,
+                                       error);
     }
     return status == GRAFT_OK && loading->tokenizer->notes.failed ? graft_fail_memory(error, loading->directory)
                                                                   : status;

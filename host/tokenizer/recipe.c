@@ -5,8 +5,7 @@
 
 #include "base/alloc.h"
 
-/* Literally: what a file says has no places in it. */
-static graft_json *copy(const graft_json *value) {
+graft_json *graft_recipe_copy(const graft_json *value) {
     char *text = graft_json_dump(value, 0);
     graft_json *made = NULL;
     if (text != NULL) {
@@ -42,7 +41,7 @@ graft_json *graft_recipe_value(const struct graft_recipe_values *values, const c
         found = graft_json_type(found) != GRAFT_JSON_NULL ? found : NULL;
     }
     graft_free(key);
-    return found != NULL ? copy(found) : default_value(values, equals != NULL ? equals + 1 : NULL);
+    return found != NULL ? graft_recipe_copy(found) : default_value(values, equals != NULL ? equals + 1 : NULL);
 }
 
 int graft_recipe_is_true(const struct graft_recipe_values *values, const char *name) {

@@ -26,6 +26,9 @@ graft_json *graft_recipe_value(const struct graft_recipe_values *values, const c
 /* [load] The same, asked whether it is true, or -1 out of memory. */
 int graft_recipe_is_true(const struct graft_recipe_values *values, const char *name);
 
+/* [load] A value as it is, whatever stands in it; the caller's. NULL out of memory. */
+graft_json *graft_recipe_copy(const graft_json *value);
+
 /* [load] The part with its places filled; the caller's. NULL out of memory. */
 graft_json *graft_recipe_fill(const struct graft_recipe_values *values, const graft_json *part);
 

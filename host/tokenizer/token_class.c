@@ -119,6 +119,21 @@ int graft_token_class_choose(struct graft_token_class *chosen, const graft_json 
     return chosen->name != NULL ? GRAFT_OK : graft_fail_memory(error, "tokenizer_class");
 }
 
+int graft_token_class_is_plain(const struct graft_token_class *token_class) {
+    return is_plain(token_class->document, token_class->name);
+}
+
+int graft_token_class_is_other(const struct graft_token_class *token_class) {
+    const graft_json *others = graft_json_get(token_class->document, "others");
+    const char *name;
+    for (size_t i = 0; graft_json_member(others, i, &name) != NULL; i++) {
+        if (is_same_class(name, token_class->name)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 void graft_token_class_finish(struct graft_token_class *chosen) {
     graft_json_free(chosen->document);
     graft_free(chosen->name);

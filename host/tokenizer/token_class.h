@@ -14,6 +14,7 @@
  *         "model", "normalizer", "pre_tokenizer", "decoder"   as in tokenizer.json, with places (recipe.h)
  *         "post"             "single" and "pair", each a list of A, B and names of tokens, with type ids; without it,
  *                            a text gets the tokens that add_bos_token and add_eos_token ask for
+ *         "post_beside_file" the same, where it is another beside a tokenizer.json
  *         "again"            "all" or "strings": which special tokens lose their rules at the end
  *         "decoded_suffix"   what becomes a space in decoded text, which is then trimmed
  *     "others": classes that are not read, with model types
@@ -36,6 +37,13 @@ struct graft_token_class {
  * NULL. Errors are GRAFT_ERROR_INTERNAL. To be finished on failure too. */
 int graft_token_class_choose(struct graft_token_class *chosen, const graft_json *tokenizer_config,
                              const graft_json *config, struct graft_error *error);
+
+/* [any] Whether it is the class that takes tokenizer.json as it is. */
+int graft_token_class_is_plain(const struct graft_token_class *token_class);
+
+/* [any] Whether it is one of "others": transformers has it, and it is not read. */
+int graft_token_class_is_other(const struct graft_token_class *token_class);
+
 void graft_token_class_finish(struct graft_token_class *chosen);
 
 #endif

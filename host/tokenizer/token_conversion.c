@@ -24,42 +24,60 @@ static int exists(const char *directory, const char *name) {
     return there;
 }
 
-/* The file that the class reads; tokenizer.model goes before it, in every class. */
-static int find_vocabulary(struct graft_token_conversion *conversion, const char *directory,
-                           struct graft_error *error) {
+/* The first of some files that is there; NULL: none. */
+static const char *find_file(const char *directory, const char *const *names, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (exists(directory, names[i])) {
+            return names[i];
+        }
+    }
+    return NULL;
+}
+
+/* Says what is missing, and what to do about it. */
+static int refuse(const struct graft_token_class *token_class, const char *directory, const char *own,
+                  struct graft_error *error) {
     static const char *const unread[] = {"tekken.json", "tiktoken.model"};
-    const struct graft_token_class *token_class = conversion->token_class;
-    const char *own = graft_json_string(graft_json_get(token_class->entry, "file"), NULL);
-    const char *name = exists(directory, "tokenizer.model") ? "tokenizer.model" : own;
-    if (token_class->entry == NULL) {
+    static const char *const others[] = {"vocab.txt",           "vocab.json", "spiece.model", "sentencepiece.bpe.model",
+                                         "sentencepiece.model", "spm.model"};
+    const char *found = find_file(directory, unread, sizeof unread / sizeof unread[0]);
+    const char *other = find_file(directory, others, sizeof others / sizeof others[0]);
+    if (own == NULL) {
         (void)graft_error_set(error, GRAFT_ERROR_MODEL, directory,
                               "there is no tokenizer.json, and no other files are read for the tokenizer class %s",
                               token_class->name);
-    } else if (!exists(directory, name)) {
-        for (size_t i = 0; i < sizeof unread / sizeof unread[0]; i++) {
-            if (exists(directory, unread[i])) {
-                (void)graft_error_set(error, GRAFT_ERROR_MODEL, directory,
-                                      "there is no tokenizer.json, and %s is not read", unread[i]);
-                name = NULL;
-                break;
-            }
-        }
-        if (name != NULL) {
-            (void)graft_error_set(error, GRAFT_ERROR_MODEL, directory,
-                                  "there is no tokenizer.json, and no %s%s, which the tokenizer class %s is read from",
-                                  strcmp(own, "tokenizer.model") != 0 ? "tokenizer.model or " : "", own,
-                                  token_class->name);
-        }
+    } else if (found != NULL) {
+        (void)graft_error_set(error, GRAFT_ERROR_MODEL, directory, "there is no tokenizer.json, and %s is not read",
+                              found);
     } else {
-        conversion->kind = ends_with(name, ".model")  ? GRAFT_VOCABULARY_PIECES
-                           : ends_with(name, ".json") ? GRAFT_VOCABULARY_JSON
-                                                      : GRAFT_VOCABULARY_LINES;
-        conversion->path = graft_path_join(directory, name);
-        return conversion->path != NULL ? GRAFT_OK : graft_fail_memory(error, directory);
+        (void)graft_error_set(error, GRAFT_ERROR_MODEL, directory,
+                              "there is no tokenizer.json, and no %s%s, which the tokenizer class %s is read from",
+                              strcmp(own, "tokenizer.model") != 0 ? "tokenizer.model or " : "", own, token_class->name);
     }
-    graft_error_hint(error, "transformers writes a tokenizer.json: "
-                            "AutoTokenizer.from_pretrained(DIR).save_pretrained(DIR)");
+    if (own != NULL && found == NULL && other != NULL) {
+        graft_error_hint(error, "there is %s: name the class that reads it as tokenizer_class in tokenizer_config.json",
+                         other);
+    } else {
+        graft_error_hint(error, "transformers writes a tokenizer.json: "
+                                "AutoTokenizer.from_pretrained(DIR).save_pretrained(DIR)");
+    }
     return GRAFT_ERROR_MODEL;
+}
+
+/* The file that the class reads; tokenizer.model goes before it, in every class. */
+static int find_vocabulary(struct graft_token_conversion *conversion, const char *directory,
+                           struct graft_error *error) {
+    const struct graft_token_class *token_class = conversion->token_class;
+    const char *own = graft_json_string(graft_json_get(token_class->entry, "file"), NULL);
+    const char *name = exists(directory, "tokenizer.model") ? "tokenizer.model" : own;
+    if (own == NULL || !exists(directory, name)) {
+        return refuse(token_class, directory, own, error);
+    }
+    conversion->kind = ends_with(name, ".model")  ? GRAFT_VOCABULARY_PIECES
+                       : ends_with(name, ".json") ? GRAFT_VOCABULARY_JSON
+                                                  : GRAFT_VOCABULARY_LINES;
+    conversion->path = graft_path_join(directory, name);
+    return conversion->path != NULL ? GRAFT_OK : graft_fail_memory(error, directory);
 }
 
 static int read_text(const char *path, char **text, size_t *length, struct graft_error *error) {

@@ -57,10 +57,11 @@ int graft_token_conversion_arrange(struct graft_token_conversion *conversion, co
 int graft_token_conversion_model(struct graft_token_conversion *conversion, struct graft_vocab *vocab,
                                  struct graft_token_model **model, struct graft_error *error);
 
-/* [load] Puts the post-processor into `rest`; all tokens are there now. */
-int graft_token_conversion_post(struct graft_token_conversion *conversion, const struct graft_config_tokens *tokens,
-                                const struct graft_added *added, const struct graft_vocab *vocab,
-                                struct graft_error *error);
+/* [load] Puts the post-processor into `rest`; all tokens are there now. `post` is the member "post" of the class, or
+ * NULL for what add_bos_token and add_eos_token say. */
+int graft_token_conversion_post(struct graft_token_conversion *conversion, const graft_json *post,
+                                const struct graft_config_tokens *tokens, const struct graft_added *added,
+                                const struct graft_vocab *vocab, struct graft_error *error);
 
 void graft_token_conversion_finish(struct graft_token_conversion *conversion);
 

@@ -123,10 +123,9 @@ static int make(const struct posting *posting, const char *single, const char *p
     return status == GRAFT_OK ? read_parts(posting, pair, both) : status;
 }
 
-int graft_token_conversion_post(struct graft_token_conversion *conversion, const struct graft_config_tokens *tokens,
-                                const struct graft_added *added, const struct graft_vocab *vocab,
-                                struct graft_error *error) {
-    const graft_json *post = graft_json_get(conversion->token_class->entry, "post");
+int graft_token_conversion_post(struct graft_token_conversion *conversion, const graft_json *post,
+                                const struct graft_config_tokens *tokens, const struct graft_added *added,
+                                const struct graft_vocab *vocab, struct graft_error *error) {
     struct posting posting = {conversion, tokens, added, vocab, graft_json_new_object(), error};
     struct graft_text single = {0}, pair = {0};
     graft_json *template = graft_json_new_object();

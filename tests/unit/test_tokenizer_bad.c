@@ -168,11 +168,60 @@ static void test_notes(void **state) {
     graft_tokenizer_free(tokenizer);
 }
 
+/* What transformers does otherwise for a class is said, and nothing else. */
+static void test_class_notes(void **state) {
+    (void)state;
+    static const struct {
+        const char *folder, *name, *config, *expected; /* a config goes beside the folder's tokenizer.json */
+    } cases[] = {
+        {"goldens/tokenizers", "bert", NULL, NULL},
+        {"goldens/tokenizers", "qwen2", NULL, NULL},
+        {"goldens/tokenizers", "llama3", NULL, NULL},
+        {"goldens/tokenizers", "llama2", NULL,
+         "tokenizer.json: normalizer, pre_tokenizer: as the file says, not as LlamaTokenizer has it in transformers, "
+         "which "
+         "takes only the vocabulary of the file"},
+        {"goldens/tokenizers", "llama2", "{\"tokenizer_class\": \"PreTrainedTokenizerFast\"}", NULL},
+        {"goldens/tokenizers", "qwen2", "{\"tokenizer_class\": \"LlamaTokenizer\"}", NULL},
+        {"goldens/tokenizers", "bert",
+         "{\"tokenizer_class\": \"BertTokenizerFast\", \"do_lower_case\": false, \"cls_token\": \"[MASK]\"}",
+         "tokenizer.json: normalizer, post_processor: as the file says, not as BertTokenizerFast has it in "
+         "transformers, "
+         "which takes only the vocabulary of the file"},
+        {"goldens/tokenizers", "llama3", "{\"tokenizer_class\": \"GPT2Tokenizer\"}",
+         "tokenizer.json: pre_tokenizer, model.ignore_merges: as the file says, not as GPT2Tokenizer has it in "
+         "transformers, which takes only the vocabulary of the file"},
+        {"goldens/tokenizers", "llama2", "{\"tokenizer_class\": \"NllbTokenizer\"}",
+         "tokenizer.json is read as it is: what NllbTokenizer of transformers does otherwise is not known"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char folder[64];
+        struct graft_tokenizer *tokenizer = NULL;
+        char *path = data_path(cases[i].folder, cases[i].name), *file = graft_format("%s/tokenizer.json", path);
+        folder_create(folder);
+        folder_link(folder, "tokenizer.json", file);
+        if (cases[i].config != NULL) {
+            folder_put(folder, "tokenizer_config.json", cases[i].config, strlen(cases[i].config));
+        }
+        assert_int_equal(graft_tokenizer_load(cases[i].config != NULL ? folder : path, &tokenizer, NULL), GRAFT_OK);
+        if (cases[i].expected == NULL) {
+            assert_null(graft_tokenizer_note(tokenizer, 0));
+        } else {
+            assert_non_null(graft_tokenizer_note(tokenizer, 0));
+            assert_string_equal(graft_tokenizer_note(tokenizer, 0), cases[i].expected);
+        }
+        graft_tokenizer_free(tokenizer);
+        graft_free(file);
+        graft_free(path);
+        folder_remove(folder);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_faults), cmocka_unit_test(test_truncated),    cmocka_unit_test(test_deep),
         cmocka_unit_test(test_absent), cmocka_unit_test(test_files_beside), cmocka_unit_test(test_id_taken),
-        cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_notes),  cmocka_unit_test(test_class_notes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

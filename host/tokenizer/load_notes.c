@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tokenizer/load_notes.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "tokenizer/token_class_compare.h"
+#include "tokenizer/token_conversion.h"
+
+static int is_same(const struct graft_ids *a, const struct graft_ids *b) {
+    return a->n == b->n && (a->n == 0 || memcmp(a->ids, b->ids, a->n * sizeof *a->ids) == 0);
+}
+
+/* Whether two chains put the same tokens around a pair of texts, each of one token. */
+static int is_same_pair(const struct graft_postprocessor *a, const struct graft_postprocessor *b, int paired) {
+    int32_t first_id = INT32_MAX - 1, second_id = INT32_MAX;
+    const struct graft_ids first = {&first_id, 1, 1, 0}, second = {&second_id, 1, 1, 0};
+    const struct graft_postprocessor *const both[] = {a, b};
+    struct graft_ids ids[2] = {{0}, {0}}, types[2] = {{0}, {0}};
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < 2 && status == GRAFT_OK; i++) {
+        status = graft_postprocessor_run(both[i], &first, paired ? &second : NULL, 1, "", &ids[i], &types[i], NULL);
+    }
+    int same = status == GRAFT_OK && is_same(&ids[0], &ids[1]) && is_same(&types[0], &types[1]);
+    for (size_t i = 0; i < 2; i++) {
+        graft_ids_free(&ids[i]);
+        graft_ids_free(&types[i]);
+    }
+    return same;
+}
+
+/* Whether the class puts the tokens around texts that the file does. */
+static int has_same_surroundings(const struct graft_tokenizer *tokenizer, const struct graft_token_class *token_class,
+                                 const graft_json *post, const struct graft_config_tokens *tokens) {
+    struct graft_token_conversion conversion = {
+        .token_class = token_class, .path = graft_strdup(tokenizer->path), .rest = graft_json_new_object()};
+    struct graft_postprocessor *by_class = NULL;
+    int same =
+        conversion.path != NULL && conversion.rest != NULL &&
+        graft_token_conversion_post(&conversion, post, tokens, &tokenizer->added, &tokenizer->vocab, NULL) == GRAFT_OK;
+    struct graft_spec spec = {graft_json_get(conversion.rest, "post_processor"), tokenizer->path, NULL, NULL, 0};
+    same = same && graft_postprocessor_load(&spec, &by_class, NULL) == GRAFT_OK;
+    for (int paired = 0; same && paired < 2; paired++) {
+        same = is_same_pair(by_class, tokenizer->postprocessor, paired);
+    }
+    graft_postprocessor_destroy(by_class);
+    graft_token_conversion_finish(&conversion);
+    return same;
+}
+
+int graft_load_note_class(struct graft_tokenizer *tokenizer, const struct graft_token_class *token_class,
+                          const struct graft_config_tokens *tokens, const struct graft_document *document,
+                          struct graft_error *error) {
+    const graft_json *beside = graft_json_get(token_class->entry, "post_beside_file");
+    const graft_json *post = beside != NULL ? beside : graft_json_get(token_class->entry, "post");
+    struct graft_text parts = {0};
+    int failed = graft_token_class_compare(token_class, tokens->documents[GRAFT_TOKENIZER_CONFIG], document, &parts);
+    if (!failed && post != NULL && !has_same_surroundings(tokenizer, token_class, post, tokens)) {
+        graft_text_printf(&parts, "%spost_processor", parts.length > 0 ? ", " : "");
+    }
+    if (!failed && parts.length > 0) {
+        graft_text_printf(
+            &tokenizer->notes,
+            "tokenizer.json: %s: as the file says, not as %s has it in transformers, which takes only the "
+            "vocabulary of the file",
+            parts.bytes, token_class->name);
+        graft_text_add(&tokenizer->notes, "", 1);
+    } else if (!failed && graft_token_class_is_other(token_class)) {
+        graft_text_printf(&tokenizer->notes,
+                          "tokenizer.json is read as it is: what %s of transformers does otherwise is not known",
+                          token_class->name);
+        graft_text_add(&tokenizer->notes, "", 1);
+    }
+    failed = failed || parts.failed || tokenizer->notes.failed;
+    graft_text_free(&parts);
+    return failed ? graft_fail_memory(error, tokenizer->path) : GRAFT_OK;
+}
