@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
+#include "cli/output.h"
 #include "graft/host/graft.h"
 
 static const char options_name[] = "the options";
@@ -141,6 +142,10 @@ static void put_over(const struct graft_options *options, struct graft_generatio
         generation->stop_strings = options->stop_strings.items;
         generation->n_stop_strings = options->stop_strings.count;
     }
+    if (options->logits_processors.count > 0) {
+        generation->logits_processors = options->logits_processors.items;
+        generation->n_logits_processors = options->logits_processors.count;
+    }
 }
 
 int graft_generation_choose(const struct graft_options *options, const struct graft_model *model,
@@ -161,6 +166,13 @@ int graft_generation_choose(const struct graft_options *options, const struct gr
     }
     graft_free(text);
     return status;
+}
+
+void graft_generation_note(const struct graft_generation *generation) {
+    const int is_guided = generation->guidance_scale != 0.0 && generation->guidance_scale != 1.0;
+    if (generation->num_beams > 1 || is_guided) {
+        graft_output_line(stderr, "note: --speculate has no effect with %s", is_guided ? "guidance" : "beams");
+    }
 }
 
 struct graft_generation graft_generation_plain(int64_t new_tokens) {

@@ -14,6 +14,9 @@ int graft_generation_choose(const struct graft_options *options, const struct gr
                             struct graft_generation *generation, struct graft_generation_fields **fields,
                             struct graft_error *error);
 
+/* Says on stderr where guessing has no effect. */
+void graft_generation_note(const struct graft_generation *generation);
+
 /* Greedy, `new_tokens` of them, whatever the model directory says: for measuring and comparing. */
 struct graft_generation graft_generation_plain(int64_t new_tokens);
 

@@ -25,9 +25,14 @@ static const struct translation sources[] = {
     {"experts_implementation", "--experts-implementation"},
     {"forced_bos_token_id", "--forced-bos-token-id"},
     {"forced_eos_token_id", "--forced-eos-token-id"},
+    {"guidance_scale", "--guidance-scale"},
     {"kernels", "--kernels"},
+    {"logits_processors", "--logits-processor"},
+    {"num_beams", "--num-beams"},
+    {"num_return_sequences", "--num-return-sequences"},
     {"plugin_options", "--plugin-option"},
     {"sequence_bias", "--sequence-bias"},
+    {"stop_strings", "--stop-strings"},
 };
 
 /* Whole hints; @ is the program's name. tests/library_words.sh holds that the library has each of them. */

@@ -117,6 +117,7 @@ static const struct spec specs[] = {
     {"num-return-sequences", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
     {"guidance-scale", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
     {"stop-strings", TEXTS, offsetof(struct graft_options, stop_strings), RUN},
+    {"logits-processor", TEXTS, offsetof(struct graft_options, logits_processors), RUN},
     {"logits", TEXT, offsetof(struct graft_options, logits), RUN},
     {"hidden-states", TEXT, offsetof(struct graft_options, hidden_states), RUN},
     {"attentions", TEXT, offsetof(struct graft_options, attentions), RUN},
@@ -659,6 +660,7 @@ void graft_options_finish(struct graft_options *options) {
     graft_free(options->generation.values.items);
     graft_free(options->generation.names.items);
     graft_free(options->stop_strings.items);
+    graft_free(options->logits_processors.items);
     graft_free(options->prompts.items);
     graft_free(options->prompt_files.items);
     graft_free(options->input_ids.items);

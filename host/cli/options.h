@@ -99,6 +99,7 @@ struct graft_options {
     int64_t speculate;                     /* -1: as the model says */
     struct graft_named_strings generation; /* of other options that are fields of generation_config.json */
     struct graft_strings stop_strings;
+    struct graft_strings logits_processors;
     const char *logits;
     const char *hidden_states; /* this and the following: files; or NULL */
     const char *attentions;

@@ -11,9 +11,11 @@ struct graft_named_processor {
     const char *plugin; /* its id, for messages */
 };
 
-/* Those of a model, in the order in which they run. They outlive all sequences. */
+enum { GRAFT_MAX_NAMED_PROCESSORS = 16 };
+
+/* Those that were chosen, in the order in which they run. They outlive all sequences. */
 struct graft_named_processors {
-    const struct graft_named_processor *items; /* [n] */
+    struct graft_named_processor items[GRAFT_MAX_NAMED_PROCESSORS];
     size_t n;
     const char *directory; /* of the model */
 };

@@ -155,6 +155,26 @@ int graft_model_check_fields(const struct graft_model *model, struct graft_error
                                                 found.source, found.message);
 }
 
+/* The logits processors of these names, of the plugins that the model has. */
+static int find_processors(const struct graft_model *model, const struct graft_generation *generation,
+                           struct graft_named_processors *processors, struct graft_error *error) {
+    int status = GRAFT_OK;
+    if (generation->n_logits_processors > GRAFT_MAX_NAMED_PROCESSORS) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "logits_processors", "expected at most %d, got %zu",
+                               GRAFT_MAX_NAMED_PROCESSORS, generation->n_logits_processors);
+    }
+    *processors = (struct graft_named_processors){.directory = model->directory};
+    for (size_t i = 0; i < generation->n_logits_processors && status == GRAFT_OK; i++) {
+        const struct graft_implementation *found = NULL;
+        status = graft_snapshot_implementation(model->tree->snapshot, GRAFT_IMPLEMENTATION_LOGITS_PROCESSOR,
+                                               generation->logits_processors[i], "logits_processors", &found, error);
+        if (status == GRAFT_OK) {
+            processors->items[processors->n++] = (struct graft_named_processor){found->declared, found->origin.plugin};
+        }
+    }
+    return status;
+}
+
 /* A program that was built before some members were there leaves them as the directory says. */
 static void put_over(struct graft_generation *generation, const struct graft_generation *given) {
     size_t size = given->struct_size < sizeof *generation ? given->struct_size : sizeof *generation;
@@ -179,6 +199,9 @@ int graft_model_choose_generation(struct graft_model *model, const struct graft_
     }
     if (status == GRAFT_OK) {
         status = check_ways(generation, error);
+    }
+    if (status == GRAFT_OK) {
+        status = find_processors(model, generation, &settings->processors, error);
     }
     return status == GRAFT_OK ? graft_model_token_texts(model, generation, &settings->texts, error) : status;
 }

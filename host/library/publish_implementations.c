@@ -10,7 +10,8 @@ static int is_default(const struct graft_snapshot *snapshot, const struct graft_
     for (size_t i = 0; at != NULL && at->kind != implementation->kind; i++) {
         at = graft_snapshot_implementation_at(snapshot, i);
     }
-    return at == implementation && implementation->kind != GRAFT_IMPLEMENTATION_KERNEL;
+    return at == implementation && (implementation->kind == GRAFT_IMPLEMENTATION_ATTENTION ||
+                                    implementation->kind == GRAFT_IMPLEMENTATION_EXPERTS);
 }
 
 static struct graft_implementation_info info_of(const struct graft_snapshot *snapshot,

@@ -106,3 +106,14 @@ int graft_library_add_kernel(struct graft_library *library, const struct graft_k
     int status = check(&one, error);
     return status == GRAFT_OK ? add(library, GRAFT_IMPLEMENTATION_KERNEL, kernel->name, kernel, error) : status;
 }
+
+int graft_library_add_logits_processor(struct graft_library *library, const struct graft_logits_processor *processor,
+                                       struct graft_error *error) {
+    const struct graft_plugin one = {.struct_size = sizeof one,
+                                     .logits_processors = processor,
+                                     .n_logits_processors = 1,
+                                     .logits_processor_stride = sizeof *processor};
+    int status = check(&one, error);
+    return status == GRAFT_OK ? add(library, GRAFT_IMPLEMENTATION_LOGITS_PROCESSOR, processor->name, processor, error)
+                              : status;
+}

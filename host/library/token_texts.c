@@ -59,9 +59,16 @@ static int add_text(const void *data, int32_t id, struct graft_text *text, struc
 
 int graft_model_token_texts(struct graft_model *model, const struct graft_generation *generation,
                             struct graft_token_texts *texts, struct graft_error *error) {
+    struct graft_error found = graft_error_none();
     *texts = (struct graft_token_texts){add_text, model};
     if (generation->n_stop_strings == 0 || model->tokenizer != NULL) {
         return GRAFT_OK;
     }
-    return graft_tokenizer_load(model->directory, &model->tokenizer, error);
+    int status = graft_tokenizer_load(model->directory, &model->tokenizer, &found);
+    if (status == GRAFT_OK) {
+        return GRAFT_OK;
+    }
+    (void)graft_error_set(error, status, "stop_strings", "%s: %s", found.source, found.message);
+    graft_error_hint(error, "%s", found.hint);
+    return status;
 }

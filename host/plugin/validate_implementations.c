@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a plugin offers by name: attention and experts implementations, and kernels. */
+/* What a plugin offers by name: attention and experts implementations, kernels, and logits processors. */
 #include <string.h>
 
 #include "graft/attention_implementation.h"
 #include "graft/experts_implementation.h"
 #include "graft/kernel_override.h"
+#include "graft/logits_processor.h"
 #include "plugin/validate.h"
 
-enum { MAX_OFFERS = 256, MAX_OFFER_NAME = 64 };
+enum { MAX_OFFERS = 256, MAX_OFFER_NAME = 64, MAX_DESCRIPTION = 1023 };
 
 static int validate_name(const struct graft_place *place, const char *name, struct graft_error *error) {
     int status = graft_check_text(place, "name", name, MAX_OFFER_NAME, error);
@@ -43,6 +44,43 @@ static int validate_experts(const struct graft_place *place, const void *declare
         status = graft_check_failed(place, "forward", error, "expected a function, got NULL");
     }
     graft_error_hint(error, "graft/experts_implementation.h says what an implementation must hold");
+    return status;
+}
+
+/* What makes states needs what frees them, and the other way round. */
+static int validate_states(const struct graft_place *place, const struct graft_logits_processor *processor,
+                           struct graft_error *error) {
+    if (processor->create != NULL && processor->destroy == NULL) {
+        return graft_check_failed(place, "destroy", error, "expected a function beside create, got NULL");
+    }
+    if (processor->create == NULL && (processor->accept != NULL || processor->fork != NULL)) {
+        return graft_check_failed(place, "create", error, "expected a function beside accept and fork, got NULL");
+    }
+    return GRAFT_OK;
+}
+
+static int validate_processor(const struct graft_place *place, const void *declared, struct graft_error *error) {
+    const struct graft_logits_processor *processor = declared;
+    int status = validate_name(place, processor->name, error);
+    if (status == GRAFT_OK) {
+        status = graft_check_flags(place, processor->flags, 0, error);
+    }
+    if (status == GRAFT_OK &&
+        (processor->interface_id == NULL || strcmp(processor->interface_id, GRAFT_INTERFACE_LOGITS_PROCESSOR) != 0)) {
+        status = graft_check_failed(place, "interface_id", error, "expected \"%s\", got \"%s\"",
+                                    GRAFT_INTERFACE_LOGITS_PROCESSOR,
+                                    processor->interface_id != NULL ? processor->interface_id : "");
+    }
+    if (status == GRAFT_OK && processor->description != NULL) {
+        status = graft_check_text(place, "description", processor->description, MAX_DESCRIPTION, error);
+    }
+    if (status == GRAFT_OK && processor->process == NULL) {
+        status = graft_check_failed(place, "process", error, "expected a function, got NULL");
+    }
+    if (status == GRAFT_OK) {
+        status = validate_states(place, processor, error);
+    }
+    graft_error_hint(error, "graft/logits_processor.h says what a processor must hold");
     return status;
 }
 
@@ -122,6 +160,24 @@ static int validate_array(const struct graft_place *place, const struct graft_ar
     return status;
 }
 
+/* The list is younger than others: a plugin may have been built without it. */
+static int validate_processors(const struct graft_place *place, const struct graft_plugin *plugin,
+                               struct graft_error *error) {
+    if (!GRAFT_HAS(plugin, struct graft_plugin, logits_processor_stride)) {
+        return GRAFT_OK;
+    }
+    const struct graft_array processors = {"logits_processors",
+                                           "n_logits_processors",
+                                           "logits_processor_stride",
+                                           plugin->logits_processors,
+                                           plugin->n_logits_processors,
+                                           0,
+                                           MAX_OFFERS,
+                                           plugin->logits_processor_stride,
+                                           GRAFT_LOGITS_PROCESSOR_SIZE_1_0};
+    return validate_array(place, &processors, validate_processor, offsetof(struct graft_logits_processor, name), error);
+}
+
 int graft_implementations_validate(const struct graft_place *place, const struct graft_plugin *plugin,
                                    struct graft_error *error) {
     const struct graft_array attention = {"attention_implementations",
@@ -151,5 +207,8 @@ int graft_implementations_validate(const struct graft_place *place, const struct
         status = validate_array(place, &experts, validate_experts, offsetof(struct graft_experts_implementation, name),
                                 error);
     }
-    return status == GRAFT_OK ? validate_array(place, &kernels, validate_kernel, 0, error) : status;
+    if (status == GRAFT_OK) {
+        status = validate_array(place, &kernels, validate_kernel, 0, error);
+    }
+    return status == GRAFT_OK ? validate_processors(place, plugin, error) : status;
 }

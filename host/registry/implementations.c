@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "registry/snapshot.h"
 
-static const char *const kinds[] = {"attention implementation", "experts implementation", "kernel"};
+static const char *const kinds[] = {"attention implementation", "experts implementation", "kernel", "logits processor"};
 
 static const char *source_of(const struct graft_origin *origin) {
     return origin->file != NULL ? origin->file : origin->plugin != NULL ? origin->plugin : "the host";
@@ -91,6 +91,13 @@ int graft_implementations_append_all(struct graft_snapshot *snapshot, const stru
         status = append(snapshot,
                         &(struct graft_implementation){GRAFT_IMPLEMENTATION_KERNEL, declared->name, declared, *origin},
                         error);
+    }
+    for (int32_t i = 0; i < graft_plugin_n_logits_processors(plugin) && status == GRAFT_OK; i++) {
+        const struct graft_logits_processor *declared = graft_plugin_logits_processor(plugin, i);
+        status = append(
+            snapshot,
+            &(struct graft_implementation){GRAFT_IMPLEMENTATION_LOGITS_PROCESSOR, declared->name, declared, *origin},
+            error);
     }
     return status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be chosen by name without replacing a class: attention and experts implementations, and kernels. */
+/* What can be chosen by name without replacing a class: attention and experts implementations, kernels, and logits
+ * processors. */
 #ifndef GRAFT_REGISTRY_IMPLEMENTATIONS_H
 #define GRAFT_REGISTRY_IMPLEMENTATIONS_H
 
@@ -7,13 +8,14 @@
 #include "graft/experts_implementation.h"
 #include "graft/host/implementations.h"
 #include "graft/kernel_override.h"
+#include "graft/logits_processor.h"
 #include "registry/registry.h"
 
 struct graft_implementation {
     enum graft_implementation_kind kind;
     const char *name;
-    const void *declared; /* a struct graft_attention_implementation, graft_experts_implementation or
-                             graft_kernel_override, by the kind */
+    const void *declared; /* a struct graft_attention_implementation, graft_experts_implementation,
+                             graft_kernel_override or graft_logits_processor, by the kind */
     struct graft_origin origin;
 };
 

@@ -70,7 +70,8 @@ PART(check_options, graft_options_validate, plugin->n_options > 0)
 PART(check_extensions, graft_extensions_validate,
      plugin->requires_extensions != NULL || plugin->offers_extensions != NULL)
 PART(check_implementations, graft_implementations_validate,
-     plugin->n_attention_implementations > 0 || plugin->n_experts_implementations > 0 || plugin->n_kernels > 0)
+     plugin->n_attention_implementations > 0 || plugin->n_experts_implementations > 0 || plugin->n_kernels > 0 ||
+         graft_plugin_n_logits_processors(plugin) > 0)
 PART(check_operations, graft_custom_operations_validate, plugin->n_custom_operations > 0)
 PART(check_families, graft_families_validate, plugin->n_families > 0)
 PART(check_fusions, graft_fusion_families_validate, plugin->n_fusion_families > 0)
@@ -94,7 +95,7 @@ const struct graft_validation_check graft_descriptor_checks[] = {
     GRAFT_CHECK("descriptor.options", "options have valid names, kinds, defaults and choices", check_options),
     GRAFT_CHECK("descriptor.extensions", "extensions asked for are known or other plugins', those offered are its own",
                 check_extensions),
-    GRAFT_CHECK("descriptor.implementations", "attention, experts and kernels by name are complete",
+    GRAFT_CHECK("descriptor.implementations", "attention, experts, kernels and logits processors by name are complete",
                 check_implementations),
     GRAFT_CHECK("descriptor.operations", "custom operations are complete", check_operations),
     GRAFT_CHECK("descriptor.families", "model families are complete", check_families),

@@ -19,6 +19,9 @@ static int generate(const struct graft_options *options, struct graft_model *mod
     struct graft_generation generation;
     struct graft_generation_fields *fields;
     int status = graft_generation_choose(options, model, &generation, &fields, error);
+    if (status == GRAFT_OK && options->speculate > 0 && !options->quiet) {
+        graft_generation_note(&generation);
+    }
     if (status == GRAFT_OK) {
         status = graft_printer_begin(&printer, options, model, tokenizer, prompts, &generation, error);
     }

@@ -4,6 +4,7 @@
 #include "graft/attention_implementation.h"
 #include "graft/experts_implementation.h"
 #include "graft/kernel_override.h"
+#include "graft/logits_processor.h"
 
 static void print_chosen(FILE *out, int *printed, const char *what, const struct graft_implementation_info *chosen) {
     if (chosen->is_default) {
@@ -66,6 +67,9 @@ void graft_list_implementations(const struct graft_plugin *plugin, FILE *out) {
         const struct graft_kernel_override *kernel = graft_plugin_kernel(plugin, i);
         (void)fprintf(out, "%skernel %s (%s)", separator, kernel->name, kernel->replacement->target);
     }
+    for (int32_t i = 0; i < graft_plugin_n_logits_processors(plugin); i++, separator = ", ") {
+        (void)fprintf(out, "%slogits processor %s", separator, graft_plugin_logits_processor(plugin, i)->name);
+    }
 }
 
 void graft_list_implementations_json(struct graft_writer *writer, graft_json *object,
@@ -73,6 +77,7 @@ void graft_list_implementations_json(struct graft_writer *writer, graft_json *ob
     graft_json *attention = graft_json_new_array();
     graft_json *experts = graft_json_new_array();
     graft_json *kernels = graft_json_new_array();
+    graft_json *processors = graft_json_new_array();
     for (int32_t i = 0; i < plugin->n_attention_implementations; i++) {
         graft_writer_append(writer, attention, graft_json_new_string(graft_plugin_attention(plugin, i)->name));
     }
@@ -82,9 +87,27 @@ void graft_list_implementations_json(struct graft_writer *writer, graft_json *ob
     for (int32_t i = 0; i < plugin->n_kernels; i++) {
         graft_writer_append(writer, kernels, graft_json_new_string(graft_plugin_kernel(plugin, i)->name));
     }
+    for (int32_t i = 0; i < graft_plugin_n_logits_processors(plugin); i++) {
+        graft_writer_append(writer, processors, graft_json_new_string(graft_plugin_logits_processor(plugin, i)->name));
+    }
     graft_writer_set(writer, object, "attention_implementations", attention);
     graft_writer_set(writer, object, "experts_implementations", experts);
     graft_writer_set(writer, object, "kernels", kernels);
+    graft_writer_set(writer, object, "logits_processors", processors);
+}
+
+static graft_json *processors_json(struct graft_writer *writer, const struct graft_plugin *plugin) {
+    graft_json *processors = graft_json_new_array();
+    for (int32_t i = 0; i < graft_plugin_n_logits_processors(plugin); i++) {
+        const struct graft_logits_processor *processor = graft_plugin_logits_processor(plugin, i);
+        graft_json *object = graft_json_new_object();
+        graft_writer_set_string(writer, object, "name", processor->name);
+        graft_writer_set_string(writer, object, "interface", processor->interface_id);
+        graft_writer_set_string(writer, object, "description", processor->description);
+        graft_writer_set_bool(writer, object, "keeps_states", processor->create != NULL);
+        graft_writer_append(writer, processors, object);
+    }
+    return processors;
 }
 
 static graft_json *attention_json(struct graft_writer *writer, const struct graft_attention_implementation *attention) {
@@ -125,4 +148,5 @@ void graft_inspect_implementations(struct graft_writer *writer, graft_json *obje
     graft_writer_set(writer, object, "attention_implementations", attention);
     graft_writer_set(writer, object, "experts_implementations", experts);
     graft_writer_set(writer, object, "kernels", kernels);
+    graft_writer_set(writer, object, "logits_processors", processors_json(writer, plugin));
 }

@@ -14,7 +14,7 @@ void graft_report_implementations_text(const struct graft_model *model, FILE *ou
 void graft_report_implementations_json(struct graft_writer *writer, graft_json *document,
                                        const struct graft_model *model);
 
-/* Prints "; provides attention A, experts B, kernel C (CLASS)", or nothing. */
+/* Prints "; provides attention A, experts B, kernel C (CLASS), logits processor D", or nothing. */
 void graft_list_implementations(const struct graft_plugin *plugin, FILE *out);
 
 /* Sets the names that a plugin offers, under the same keys. */

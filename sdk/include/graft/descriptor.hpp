@@ -18,6 +18,7 @@
 #include "family.h"
 #include "fusion.h"
 #include "kernel_override.h"
+#include "logits_processor.h"
 #include "option.h"
 #include "plugin.h"
 
@@ -47,6 +48,7 @@ GRAFT_CPP_LIST(graft_plugin, graft_experts_implementation, experts_implementatio
                experts_implementation_stride)
 GRAFT_CPP_LIST(graft_plugin, graft_kernel_override, kernels, n_kernels, kernel_stride)
 GRAFT_CPP_LIST(graft_plugin, graft_option, options, n_options, option_stride)
+GRAFT_CPP_LIST(graft_plugin, graft_logits_processor, logits_processors, n_logits_processors, logits_processor_stride)
 
 GRAFT_CPP_LIST(graft_family, graft_architecture, architectures, n_architectures, architecture_stride)
 GRAFT_CPP_LIST(graft_family, graft_class, classes, n_classes, class_stride)

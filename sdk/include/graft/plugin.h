@@ -68,6 +68,7 @@ struct graft_replacement {
 struct graft_attention_implementation; /* attention_implementation.h */
 struct graft_experts_implementation;   /* experts_implementation.h */
 struct graft_kernel_override;          /* kernel_override.h */
+struct graft_logits_processor;         /* logits_processor.h */
 struct graft_chain;                    /* chain.h */
 struct graft_fusion_family;            /* fusion.h */
 struct graft_family;                   /* family.h */
@@ -150,13 +151,17 @@ struct graft_plugin {
      * none. A model of a method that no plugin handles is refused. */
     const char *const *quant_methods;
     const struct graft_parallel_provider *parallel; /* used when `--parallel` names the plugin; optional */
+
+    const struct graft_logits_processor *logits_processors; /* may be chosen by name */
+    int32_t n_logits_processors;
+    uint32_t logits_processor_stride;
 };
 
 #define GRAFT_REPLACEMENT_SIZE_1_0 GRAFT_END_OF(struct graft_replacement, condition_stride)
 #define GRAFT_PLUGIN_SIZE_1_0 GRAFT_END_OF(struct graft_plugin, parallel)
 
 GRAFT_ASSERT_SIZE(struct graft_replacement, 72);
-GRAFT_ASSERT_SIZE(struct graft_plugin, 288);
+GRAFT_ASSERT_SIZE(struct graft_plugin, 304);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, struct_size, 8);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, id, 32);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, init, 64);
@@ -212,6 +217,18 @@ GRAFT_INLINE const struct graft_experts_implementation *graft_plugin_experts(con
 GRAFT_INLINE const struct graft_kernel_override *graft_plugin_kernel(const struct graft_plugin *plugin, int32_t i) {
     const char *at = (const char *)plugin->kernels + (size_t)i * plugin->kernel_stride;
     return (const struct graft_kernel_override *)(const void *)at;
+}
+
+/* [any] How many logits processors there are (logits_processor.h). */
+GRAFT_INLINE int32_t graft_plugin_n_logits_processors(const struct graft_plugin *plugin) {
+    return GRAFT_HAS(plugin, struct graft_plugin, logits_processor_stride) ? plugin->n_logits_processors : 0;
+}
+
+/* [any] Logits processor number `i`. */
+GRAFT_INLINE const struct graft_logits_processor *graft_plugin_logits_processor(const struct graft_plugin *plugin,
+                                                                                int32_t i) {
+    const char *at = (const char *)plugin->logits_processors + (size_t)i * plugin->logits_processor_stride;
+    return (const struct graft_logits_processor *)(const void *)at;
 }
 
 /* [any] Fusion family number `i` (fusion.h). */

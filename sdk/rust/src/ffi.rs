@@ -588,5 +588,8 @@ c_structs! {
         pub option_stride: u32,
         pub quant_methods: *const *const c_char,
         pub parallel: *const c_void,
+        pub logits_processors: *const c_void,
+        pub n_logits_processors: i32,
+        pub logits_processor_stride: u32,
     }
 }

@@ -21,7 +21,8 @@ struct graft_model;
 enum graft_implementation_kind {
     GRAFT_IMPLEMENTATION_ATTENTION = 0,
     GRAFT_IMPLEMENTATION_EXPERTS = 1,
-    GRAFT_IMPLEMENTATION_KERNEL = 2
+    GRAFT_IMPLEMENTATION_KERNEL = 2,
+    GRAFT_IMPLEMENTATION_LOGITS_PROCESSOR = 3 /* chosen by struct graft_generation, not by a model */
 };
 
 struct graft_implementation_info {

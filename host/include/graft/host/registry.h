@@ -32,6 +32,7 @@
 #include "graft/experts_implementation.h"
 #include "graft/fusion.h"
 #include "graft/kernel_override.h"
+#include "graft/logits_processor.h"
 #include "graft/plugin.h"
 
 #ifdef __cplusplus
@@ -95,12 +96,12 @@ int graft_library_class(struct graft_library *library, const char *name, const s
                         struct graft_error *error);
 
 /* Registers everything that a plugin brings (graft/plugin.h) from a descriptor in memory: classes with their private
- * children, replacements, fusion families, chains, and attention, experts and kernels to choose by name. The descriptor
- * is checked like one from a file, its options get their defaults, `init` is called, and `deinit` when the library is
- * freed. The call also enables the plugin's lossy classes (GRAFT_CUSTOM_LOSSY). Plugins registered this way go before
- * those from files, in the order of the calls. A fault in the descriptor, an id or name that is taken, or an `init`
- * that fails is GRAFT_ERROR_PLUGIN. The descriptor and everything it points to must stay const and valid as long as the
- * library and its models. */
+ * children, replacements, fusion families, chains, and what is chosen by name (graft/host/implementations.h). The
+ * descriptor is checked like one from a file, its options get their defaults, `init` is called, and `deinit` when the
+ * library is freed. The call also enables the plugin's lossy classes (GRAFT_CUSTOM_LOSSY). Plugins registered this way
+ * go before those from files, in the order of the calls. A fault in the descriptor, an id or name that is taken, or an
+ * `init` that fails is GRAFT_ERROR_PLUGIN. The descriptor and everything it points to must stay const and valid as long
+ * as the library and its models. */
 int graft_library_register_plugin(struct graft_library *library, const struct graft_plugin *plugin,
                                   struct graft_error *error);
 
@@ -117,6 +118,10 @@ int graft_library_add_experts(struct graft_library *library, const struct graft_
 /* The same for a kernel; those of one name, for several classes, are used together. */
 int graft_library_add_kernel(struct graft_library *library, const struct graft_kernel_override *kernel,
                              struct graft_error *error);
+
+/* The same for a logits processor, which struct graft_generation names. Models that are open already do not have it. */
+int graft_library_add_logits_processor(struct graft_library *library, const struct graft_logits_processor *processor,
+                                       struct graft_error *error);
 
 /* Adds a fusion family (graft/fusion.h) to those of plugins, to be asked for by name (graft_model_options). Adding the
  * same one again changes nothing; another one with its name is an error. It must stay const and valid as long as the
