@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/report/ranks.h"
+#include "cli/screen.h"
 #include "cli/setup.h"
 #include "cli/standard_input.h"
 #include "graft/host/parallel.h"
@@ -40,6 +41,7 @@ static int with_loaded(const struct graft_options *options, const struct graft_l
 /* A model is opened (everything is decided), then loaded (weights bound, modules made). */
 static int with_model(const struct graft_options *options, struct graft_library *library, struct graft_error *error) {
     struct graft_model *model = NULL;
+    graft_screen_begin("planning", 0);
     int status = graft_setup_model(options, library, &model, error);
     if (status == GRAFT_OK) {
         status = graft_parallel_agree_model(model, error);
@@ -50,12 +52,15 @@ static int with_model(const struct graft_options *options, struct graft_library 
     if (status == GRAFT_OK) {
         status = graft_lock_check_plan(options, model, library, error);
     }
+    graft_screen_end();
     if (status == GRAFT_OK && options->command == GRAFT_COMMAND_PLAN) {
         status = graft_parallel_get()->rank > 0 ? GRAFT_OK : graft_command_plan(options, model, library, error);
     } else if (status == GRAFT_OK && options->command == GRAFT_COMMAND_SAVE) {
         status = graft_command_save(options, model, error);
     } else if (status == GRAFT_OK) {
+        graft_screen_begin("loading", GRAFT_PROGRESS_LOAD);
         status = graft_model_load(model, error);
+        graft_screen_end();
         if (status == GRAFT_OK) {
             status = with_loaded(options, library, model, error);
         }
@@ -68,7 +73,9 @@ static int with_library(const struct graft_options *options, struct graft_error 
     struct graft_library *library = NULL;
     int status = graft_library_create(&library, error);
     if (status == GRAFT_OK) {
+        graft_screen_begin("trying plugins", 0);
         status = graft_setup_plugins(options, library, error);
+        graft_screen_end();
         status = graft_lock_check_plugins(options, library, status, error);
     }
     if (status == GRAFT_OK) {
@@ -113,6 +120,7 @@ static int run(struct graft_options *options, struct graft_error *error) {
         status = graft_setup_parallel(options, error);
     }
     if (status == GRAFT_OK) {
+        graft_screen_open(options);
         status = graft_setup_find_models(options, error);
     }
     if (status == GRAFT_OK && graft_parallel_get()->rank == 0) { /* which reads prompts for all */
@@ -136,6 +144,7 @@ int main(int argc, char **argv) {
     if (status == GRAFT_OK) {
         status = run(&options, &error);
     }
+    graft_screen_close();
     graft_expect_exit();
     if (status == GRAFT_OK) {
         status = graft_output_flush(stdout, &error);

@@ -3,9 +3,11 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/progress.h"
 #include "bind/compute.h"
 #include "bind/copy.h"
 #include "bind/view.h"
+#include "graft/host/process.h"
 
 struct bound_weight {
     struct graft_weight weight;
@@ -102,8 +104,35 @@ static int bind_one(const struct graft_plan *plan, struct bound_weight *bound, s
     return status;
 }
 
+/* The bytes that loading makes: what is copied, and what custom operations compute. */
+struct work {
+    int64_t done;
+    int64_t total;
+};
+
+static struct work count_work(const struct graft_plan *plan) {
+    struct work work = {0, 0};
+    for (size_t i = 0; i < plan->n_bindings; i++) {
+        work.total += plan->bindings[i].copied ? plan->bindings[i].bytes : 0;
+    }
+    for (size_t i = 0; i < plan->n_computed; i++) {
+        for (int32_t k = 0; k < plan->computed[i]->n_outputs; k++) {
+            work.total += plan->computed[i]->outputs[k].bytes;
+        }
+    }
+    return work;
+}
+
+static void add_work(struct work *work, int64_t bytes) {
+    work->done += bytes;
+    if (bytes > 0) {
+        graft_progress_tell(GRAFT_PROGRESS_LOAD, work->done, work->total);
+    }
+}
+
 /* The custom operations, in the plan's order: one may work on what another made. */
-static int compute_all(struct graft_bound *bound, const struct graft_plan *plan, struct graft_error *error) {
+static int compute_all(struct graft_bound *bound, const struct graft_plan *plan, struct work *work,
+                       struct graft_error *error) {
     size_t n = 0;
     int status = GRAFT_OK;
     for (size_t i = 0; i < plan->n_computed; i++) {
@@ -115,13 +144,16 @@ static int compute_all(struct graft_bound *bound, const struct graft_plan *plan,
     }
     for (size_t i = 0; i < plan->n_computed && status == GRAFT_OK; i++) {
         struct graft_computed *computed = plan->computed[i];
+        int64_t bytes = 0;
         for (int32_t k = 0; k < computed->n_outputs && status == GRAFT_OK; k++) {
             void *buffer = graft_alloc_aligned(64, (size_t)computed->outputs[k].bytes);
             bound->outputs[bound->n_outputs++] = buffer;
             computed->outputs[k].data = buffer;
+            bytes += computed->outputs[k].bytes;
             status = buffer != NULL ? GRAFT_OK : graft_fail_memory(error, computed->place);
         }
         status = status == GRAFT_OK ? graft_compute(computed, error) : status;
+        add_work(work, bytes);
     }
     return status;
 }
@@ -133,10 +165,12 @@ int graft_bind(struct graft_plan *plan, struct graft_bound **bound, struct graft
         graft_bound_free(result);
         return graft_fail_memory(error, "");
     }
+    struct work work = count_work(plan);
     result->count = plan->n_bindings;
-    status = compute_all(result, plan, error);
+    status = compute_all(result, plan, &work, error);
     for (size_t i = 0; i < plan->n_bindings && status == GRAFT_OK; i++) {
         status = bind_one(plan, &result->weights[i], &plan->bindings[i], error);
+        add_work(&work, plan->bindings[i].copied ? plan->bindings[i].bytes : 0);
     }
     for (size_t i = 0; i < plan->n_bindings; i++) {
         struct graft_binding *binding = &plan->bindings[i];

@@ -11,11 +11,13 @@
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/report/report.h"
+#include "cli/screen.h"
 #include "graft/host/process.h"
 #include "graft/host/trial.h"
 
 static void print_log(void *data, const char *sender, const char *text) {
     (void)data;
+    graft_screen_clear();
     (void)fprintf(stderr, "%s: %s\n", sender, text);
 }
 

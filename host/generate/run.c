@@ -136,6 +136,7 @@ int graft_run_add(struct graft_run *run, struct graft_sequence *sequence, struct
     if (status != GRAFT_OK) {
         return status;
     }
+    run->prompt_tokens += (int64_t)sequence->prompt;
     enlist(run, sequence, run->next_number);
     for (size_t i = 1; i < n; i++) {
         struct graft_sequence *member = sequence->team->members[i];

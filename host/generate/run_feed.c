@@ -6,7 +6,9 @@
  * own prompt alone.
  */
 #include "base/alloc.h"
+#include "base/progress.h"
 #include "generate/run_parts.h"
+#include "graft/host/process.h"
 #include "parallel/ranks.h"
 
 static size_t smaller(size_t a, size_t b) {
@@ -265,6 +267,9 @@ static int feed_pieces(struct graft_run *run, size_t number, const struct graft_
         fed += forward.tokens;
         status = run_forward(run, &run->groups[number], &forward, output, error);
         status = status == GRAFT_OK ? graft_run_share(run, error) : status;
+        int64_t read = run->counts.prompt_tokens + run->counts.shared_tokens;
+        graft_progress_tell(GRAFT_PROGRESS_PROMPT, read < run->prompt_tokens ? read : run->prompt_tokens,
+                            run->prompt_tokens);
         gather_pieces(run, number, &forward);
     }
     return status;

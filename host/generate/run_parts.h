@@ -37,6 +37,7 @@ struct graft_run {
     struct graft_sampler *sampler;
     struct graft_choices choices;
     struct graft_sequences_counts counts;
+    int64_t prompt_tokens; /* of all sequences that were added */
 };
 
 /* How many ids the next forward feeds of a running sequence, without guesses: all that the session lacks, or a piece of

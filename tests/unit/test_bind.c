@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Weights bound from a plan: views point into the mapped file, copies are what gathering by hand gives. */
 #include "base/dtype.h"
+#include "base/progress.h"
 #include "bind/bind.h"
 #include "bind/copy.h"
 #include "bind/copy_box.h"
 #include "fake_plan.h"
+#include "graft/host/process.h"
 #include "kernels/parallel.h"
 #include "numbers.h"
 
@@ -226,6 +228,45 @@ static void test_shapes_and_initial_values(void **state) {
     }
 }
 
+struct told {
+    int64_t calls;
+    int64_t done;
+    int64_t total;
+};
+
+static void hear(void *data, int32_t what, int64_t done, int64_t total) {
+    struct told *told = data;
+    assert_int_equal(what, GRAFT_PROGRESS_LOAD);
+    assert_true(done > told->done && done <= total);
+    *told = (struct told){told->calls + 1, done, total};
+}
+
+/* Each copy is told of; together they are what the plan says. */
+static void test_progress(void **state) {
+    const struct fake_tensor tensors[] = {tensor("a", GRAFT_DTYPE_F32),
+                                          tensor("b", GRAFT_DTYPE_F32),
+                                          tensor("c", GRAFT_DTYPE_F32),
+                                          tensor("d", GRAFT_DTYPE_F32),
+                                          tensor("e", GRAFT_DTYPE_F32),
+                                          tensor("f", GRAFT_DTYPE_F32),
+                                          {0}};
+    struct told told = {0};
+    int64_t copies = 0, bytes = 0;
+    (void)state;
+    assert_int_equal(fake_plan_make(&fake, "Root", tensors), GRAFT_OK);
+    graft_progress_set(hear, &told);
+    bind();
+    graft_progress_set(NULL, NULL);
+    for (size_t i = 0; i < fake.plan->n_bindings; i++) {
+        copies += fake.plan->bindings[i].copied != 0;
+        bytes += fake.plan->bindings[i].copied ? fake.plan->bindings[i].bytes : 0;
+    }
+    assert_true(copies > 0);
+    assert_int_equal(told.calls, copies);
+    assert_int_equal(told.done, bytes);
+    assert_int_equal(told.total, bytes);
+}
+
 /* Data on odd addresses is copied, and is the same. */
 static void test_misaligned(void **state) {
 #define PAIR(a, b, at, middle, end)                                                          \
@@ -313,6 +354,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_views_point_into_the_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_views_of_parts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_shapes_and_initial_values, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_progress, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_misaligned, set_up, tear_down),
         cmocka_unit_test(test_large_copy),
         cmocka_unit_test(test_transposed),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The library as a program uses it: public headers and nothing else. */
 #include "graft/host/graft.h"
+#include "graft/host/process.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -196,6 +197,51 @@ static void test_tokens(void **state) {
     graft_model_free(model);
 }
 
+/* What a sink was told. */
+struct progress {
+    int64_t calls;
+    int64_t done;
+    int64_t total;
+};
+
+static void keep_progress(void *data, int32_t what, int64_t done, int64_t total) {
+    struct progress *progress = (struct progress *)data + what;
+    assert_true(what == GRAFT_PROGRESS_LOAD || what == GRAFT_PROGRESS_PROMPT);
+    assert_true(done > progress->done && done <= total);
+    assert_true(progress->total == 0 || progress->total == total);
+    *progress = (struct progress){progress->calls + 1, done, total};
+}
+
+/* Of prompts each forward tells how far they have been read. */
+static void test_progress(void **state) {
+    enum { TOKENS = 100 };
+    struct progress progress[3] = {{0}};
+    struct told told = {0};
+    struct graft_generation generation = {.struct_size = sizeof generation};
+    int32_t ids[TOKENS];
+    for (int32_t i = 0; i < TOKENS; i++) {
+        ids[i] = (7 * i + (i % 5)) % 500;
+    }
+    const struct graft_prompt two[] = {{.ids = ids, .count = TOKENS}, {.ids = ids + 1, .count = TOKENS - 1}};
+    (void)state;
+    graft_progress_set_sink(keep_progress, progress);
+    struct graft_model *model = load_model("plain/llama");
+    assert_int_equal(progress[GRAFT_PROGRESS_LOAD].calls, 0); /* its weights are mapped */
+    graft_model_generation(model, &generation);
+    generation.max_new_tokens = 2;
+    generation.ignore_eos = 1;
+    assert_int_equal(graft_model_generate(model, two, 2, &generation, tell, &told, &error), GRAFT_OK);
+    assert_true(progress[GRAFT_PROGRESS_PROMPT].calls > 0);
+    assert_int_equal(progress[GRAFT_PROGRESS_PROMPT].done, 2 * TOKENS - 1);
+    assert_int_equal(progress[GRAFT_PROGRESS_PROMPT].total, 2 * TOKENS - 1);
+    graft_progress_set_sink(NULL, NULL);
+    told = (struct told){0};
+    int64_t calls = progress[GRAFT_PROGRESS_PROMPT].calls;
+    assert_int_equal(graft_model_generate(model, two, 2, &generation, tell, &told, &error), GRAFT_OK);
+    assert_int_equal(progress[GRAFT_PROGRESS_PROMPT].calls, calls);
+    graft_model_free(model);
+}
+
 /* A program built with an older header, or with a newer one. */
 static void test_other_sizes(void **state) {
     struct {
@@ -369,6 +415,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_generate, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_limits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_tokens, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_progress, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_misuse, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_other_sizes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_classes, set_up, tear_down),

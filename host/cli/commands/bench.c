@@ -11,6 +11,7 @@
 #include "cli/commands/commands.h"
 #include "cli/report/weights.h"
 #include "cli/sample_ids.h"
+#include "cli/screen.h"
 #include "cli/setup.h"
 #include "graft/host/process.h"
 
@@ -110,6 +111,7 @@ static int run_timed(const struct graft_options *options, struct graft_bench *be
     const double n = (double)bench->sequences;
     for (int64_t i = 0; i < bench->repeat; i++) {
         struct timing timing;
+        graft_screen_count(i, bench->repeat, "runs");
         int status = run_once(bench, bench->model, NULL, &timing, error);
         if (status != GRAFT_OK) {
             return status;
@@ -299,7 +301,9 @@ int graft_command_bench(const struct graft_options *options, struct graft_model 
         status = graft_fail_memory(error, "bench");
     }
     if (status == GRAFT_OK) {
+        graft_screen_begin("measuring", 0);
         status = measure(options, &bench, &plain, error);
+        graft_screen_end();
     }
     if (status == GRAFT_OK) {
         status = graft_bench_report(options, &bench, other, error);

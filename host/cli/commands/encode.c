@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "cli/output.h"
 #include "cli/report/recordings.h"
+#include "cli/screen.h"
 
 /* What keeps memory bounded: a batch ends with the text that reaches this. */
 enum { BATCH_TOKENS = 4096 };
@@ -126,19 +127,20 @@ static int write_files(struct graft_encode_run *run, struct graft_texts *texts, 
 
 static int run_texts(struct graft_encode_run *run, struct graft_texts *texts, struct graft_error *error) {
     struct graft_text_batch batch = {0};
-    int shows = !run->options->quiet && graft_texts_reads_lines(run->options) && isatty(STDERR_FILENO);
     int more = 1;
     int status = GRAFT_OK;
+    if (!isatty(STDOUT_FILENO)) { /* on a terminal the results show how far it is */
+        graft_screen_begin("encoding", 0);
+    }
     while (more && status == GRAFT_OK) {
         status = batch_fill(&batch, texts, BATCH_TOKENS, &more, error);
         if (status == GRAFT_OK && batch.count > 0) {
             status = print(run, &batch, error);
         }
         batch_empty(&batch);
-        if (shows && status == GRAFT_OK) {
-            (void)fprintf(stderr, "\r%zu texts%s", batch.first, more ? "" : "\n");
-        }
+        graft_screen_count((int64_t)batch.first, 0, "texts");
     }
+    graft_screen_end();
     batch_finish(&batch);
     return status;
 }

@@ -3,7 +3,6 @@
 #include "graft/host/perplexity.h"
 
 #include <inttypes.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -13,6 +12,7 @@
 #include "cli/output.h"
 #include "cli/report/weights.h"
 #include "cli/report/writer.h"
+#include "cli/screen.h"
 #include "graft/host/tokenizer.h"
 
 enum { MAX_TEXT_BYTES = 64 << 20 };
@@ -54,16 +54,10 @@ static int read_ids(const struct graft_options *options, struct graft_ids *ids, 
     return status;
 }
 
-/* A line that is written over, on a terminal only. */
-struct screen {
-    int drawn;
-};
-
 static int on_progress(void *data, int64_t done, int64_t total, struct graft_error *error) {
-    struct screen *screen = data;
+    (void)data;
     (void)error;
-    screen->drawn = 1;
-    (void)fprintf(stderr, "\r%" PRId64 " of %" PRId64 " tokens", done, total);
+    graft_screen_count(done, total, "tokens");
     return GRAFT_OK;
 }
 
@@ -85,26 +79,23 @@ static int print_json(const struct graft_perplexity *result, size_t tokens, cons
 
 int graft_command_perplexity(const struct graft_options *options, struct graft_model *model,
                              struct graft_error *error) {
-    struct screen screen = {0};
     struct graft_ids ids = {0};
     struct graft_perplexity result = {0};
     struct graft_weight_use weights = {.struct_size = sizeof weights};
     const struct graft_perplexity_options wanted = {
         .struct_size = sizeof wanted,
         .window = options->window < 0 ? 0 : options->window,
-        .on_progress = !options->quiet && isatty(STDERR_FILENO) ? on_progress : NULL,
-        .data = &screen,
+        .on_progress = on_progress,
     };
+    graft_screen_begin("reading the text", 0);
     int status = read_ids(options, &ids, error);
     if (status == GRAFT_OK) {
         status = graft_model_perplexity(model, ids.ids, ids.n, &wanted, &result, error);
     }
-    if (screen.drawn) {
-        (void)fputc('\n', stderr);
-    }
     if (status == GRAFT_OK) {
         status = graft_model_weight_use(model, &weights, error);
     }
+    graft_screen_end();
     if (status == GRAFT_OK && options->json) {
         status = print_json(&result, ids.n, &weights, error);
     } else if (status == GRAFT_OK) {

@@ -10,6 +10,7 @@
 #include "cli/report/logits.h"
 #include "cli/report/printer.h"
 #include "cli/report/recordings.h"
+#include "cli/screen.h"
 #include "graft/host/parallel.h"
 
 static int generate(const struct graft_options *options, struct graft_model *model,
@@ -56,12 +57,14 @@ static int with_prompts(const struct graft_options *options, struct graft_model 
                         const struct graft_tokenizer *tokenizer, const struct graft_prompts *prompts,
                         struct graft_error *error) {
     int status = GRAFT_OK;
+    graft_screen_begin("recording", 0);
     if (options->logits != NULL) {
         status = graft_logits_write(model, prompts->prompts, prompts->count, options->logits, error);
     }
     if (status == GRAFT_OK && graft_recordings_wanted(options) != 0) {
         status = record(options, model, prompts, error);
     }
+    graft_screen_end();
     return status == GRAFT_OK ? generate(options, model, tokenizer, prompts, error) : status;
 }
 

@@ -16,7 +16,9 @@
 #include "cli/report/implementations.h"
 #include "cli/report/report.h"
 #include "cli/sample_ids.h"
+#include "cli/screen.h"
 #include "cli/setup.h"
+#include "graft/host/process.h"
 
 enum { DEFAULT_PROMPT = 16, DEFAULT_NEW_TOKENS = 16 };
 
@@ -94,12 +96,15 @@ static int compare_greedy(struct graft_verification *run, struct graft_error *er
 
 static int compare(struct graft_verification *run, struct graft_error *error) {
     int status = graft_model_compare(run->model, run->original, (int32_t)run->prompts.count, &run->modules, error);
+    graft_screen_begin("comparing the prompt", 0);
     if (status == GRAFT_OK) {
         status = graft_verification_generates(run) ? compare_logits(run, error) : graft_verify_encoder(run, error);
     }
     if (status == GRAFT_OK && run->new_tokens > 0 && graft_verification_generates(run)) {
+        graft_screen_begin("comparing new tokens", 0);
         status = compare_greedy(run, error);
     }
+    graft_screen_end();
     return status;
 }
 
@@ -202,7 +207,9 @@ static int open_original(const struct graft_options *options, struct graft_verif
     unfused.fusion_config = "{}";
     int status = graft_setup_original(&unfused, &run->plain, &run->original, &failure);
     if (status == GRAFT_OK) {
+        graft_screen_begin("loading the original", GRAFT_PROGRESS_LOAD);
         status = graft_model_load(run->original, &failure);
+        graft_screen_end();
     }
     return graft_verify_original(status, &failure, error);
 }

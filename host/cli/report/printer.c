@@ -2,10 +2,13 @@
 #include "cli/report/printer.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "cli/output.h"
+#include "cli/screen.h"
+#include "graft/host/process.h"
 
 int graft_printer_begin(struct graft_printer *printer, const struct graft_options *options,
                         const struct graft_model *model, const struct graft_tokenizer *tokenizer,
@@ -28,6 +31,7 @@ int graft_printer_begin(struct graft_printer *printer, const struct graft_option
         return graft_fail_memory(error, "generation");
     }
     printer->first = printer->last = printer->start;
+    graft_screen_begin("reading the prompt", GRAFT_PROGRESS_PROMPT);
     for (size_t i = 0; i < n && options->logprobs >= 0; i++) {
         printer->sequences[i].logprobs.n_top = (size_t)options->logprobs;
     }
@@ -64,6 +68,16 @@ static int add_logprobs(const struct graft_printer *printer, const struct graft_
                               graft_model_vocab_size(printer->model), token->id, error);
 }
 
+/* A text that comes out on the terminal shows by itself how far it is. */
+static void show(struct graft_printer *printer) {
+    if (printer->n_tokens++ == 0 && printer->stream != NULL && isatty(STDOUT_FILENO)) {
+        graft_screen_end();
+    } else if (printer->n_tokens == 1) {
+        graft_screen_begin("generating", 0);
+    }
+    graft_screen_count(printer->n_tokens, 0, "tokens");
+}
+
 int graft_printer_add(void *data, const struct graft_sequence_token *token, struct graft_error *error) {
     struct graft_printer *printer = data;
     struct graft_printed *printed = &printer->sequences[token->sequence];
@@ -75,6 +89,7 @@ int graft_printer_add(void *data, const struct graft_sequence_token *token, stru
     if (printed->ids.failed) {
         return graft_fail_memory(error, "generation");
     }
+    show(printer);
     int status = printer->options->logprobs >= 0 ? add_logprobs(printer, token, error) : GRAFT_OK;
     return status == GRAFT_OK && printer->stream != NULL ? print_streamed(printer, token, error) : status;
 }
@@ -100,6 +115,7 @@ static int print_sequence(const struct graft_printer *printer, const struct graf
 
 int graft_printer_end(struct graft_printer *printer, struct graft_error *error) {
     int status = GRAFT_OK;
+    graft_screen_end();
     if (printer->options->json) {
         graft_json *document = NULL;
         status = graft_printer_json(printer, &document, error);
@@ -114,6 +130,7 @@ int graft_printer_end(struct graft_printer *printer, struct graft_error *error) 
 }
 
 void graft_printer_finish(struct graft_printer *printer) {
+    graft_screen_end();
     graft_decode_stream_destroy(printer->stream);
     for (size_t i = 0; printer->sequences != NULL && i < printer->n; i++) {
         graft_ids_free(&printer->sequences[i].ids);

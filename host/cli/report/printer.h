@@ -26,6 +26,7 @@ struct graft_printer {
     size_t per_prompt;                  /* sequences that each prompt gets */
     size_t n;                           /* sequences: those of the first prompt, then those of the next */
     struct graft_printed *sequences;    /* [n] */
+    int64_t n_tokens;                   /* so far, of all sequences */
     size_t awaited;                     /* sequences without a token */
     double start;                       /* seconds: when generation began, */
     double first;                       /* each sequence had a token, */

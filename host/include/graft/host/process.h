@@ -27,6 +27,20 @@ typedef void (*graft_log_sink)(void *data, const char *sender, const char *text)
  * log. */
 void graft_log_set_sink(graft_log_sink sink, void *data);
 
+/* What may take long, and what is counted of it. */
+enum {
+    GRAFT_PROGRESS_LOAD = 1,  /* bytes of parameters that loading a model makes, mapped ones not included */
+    GRAFT_PROGRESS_PROMPT = 2 /* tokens of the prompts that are being read, in pieces of several hundred */
+};
+
+/* [any] Told, on the thread that does the work, that `done` of `total` are done of GRAFT_PROGRESS_... `what`. It must
+ * not call the library. */
+typedef void (*graft_progress_sink)(void *data, int32_t what, int64_t done, int64_t total);
+
+/* [any] Who is told of progress from now on; NULL (the default): nobody. Calls of the sink do not overlap; once this
+ * function has returned, the old one is not called again. */
+void graft_progress_set_sink(graft_progress_sink sink, void *data);
+
 /* [load] From now on a process that ends in SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT first writes one line to
  * standard error, which begins with `program`: what ran on that thread, that is, a module's path and class, its plugin
  * and the plugin's file. The signal then takes the course it had before this call, so debuggers, sanitizers and core

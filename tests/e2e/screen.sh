@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What takes longer than a second shows how far it is: on a terminal, on a line that is gone in the end. Reports in TAP.
+# usage: screen.sh HOST ROOT
+set -u
+. "$(dirname "$0")/../tap.sh"
+program=$(realpath "$1")
+root=$(realpath "$2")
+demo=$root/demo/tiny-qwen2-moe
+llama=$root/tests/goldens/plain/llama
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+
+if ! script -qec true /dev/null >/dev/null 2>&1; then
+    echo '1..0 # SKIP there is no script(1) to make a terminal with'
+    exit 0
+fi
+
+# terminal COMMAND: runs it on a terminal; what that is sent goes to `seen`, a line for each that is written over
+terminal() {
+    script -qec "$1" /dev/null </dev/null | tr '\r' '\n' >seen
+}
+
+# Measuring the speed of memory takes more than a second anywhere.
+bench="'$program' bench --model '$llama' --prompt-tokens 32 --new-tokens 4 --repeat 2"
+terminal "$bench 2>err"
+check 'stderr is no terminal: no progress' '' "$(cat err)$(grep measuring seen)"
+has 'stderr is no terminal: a result' 'prompt tokens' seen
+terminal "$bench --quiet"
+check '--quiet: no progress' '' "$(grep measuring seen)"
+terminal "$bench >out"
+has 'a terminal: progress' 'measuring: ' seen
+check 'a terminal: how much of it' yes "$(grep -qE '^measuring: [01] of 2 runs, [0-9]+ s *$' seen && echo yes)"
+check 'a terminal: the line is cleared' '' "$(tail -n 1 seen | tr -d ' ')"
+check 'a terminal: not on stdout' '' "$(grep measuring out)"
+
+# What is quick shows nothing, and text that comes out is left alone.
+terminal "'$program' --report none --model '$demo' --prompt 'The opposite of hot is'"
+check 'a short text: nothing but the text' ' cold.' "$(grep . seen)"
+terminal "'$program' --report none --model '$demo' --input-ids 5,6 --max-new-tokens 2 --output-ids"
+check 'ids: nothing but ids' 1 "$(grep -c . seen)"
+echo "1..$number"
+exit "$failed"
