@@ -46,6 +46,9 @@ static const struct translation hints[] = {
      "use --plugins to say which comes first, or leave one out"},
     {"load a plugin that does, or the unquantized model",
      "add a plugin that does with --plugins-dir or --plugins, or load the unquantized model"},
+    {"load a plugin that brings the model type (graft/family.h)",
+     "plugins bring more types: --plugins-dir default has those that are installed, "
+     "@ list --families --plugins-dir default lists them"},
     {"it is not tried again until its file changes", "--rescan tries it again"},
     {"load only one of the two plugins", "choose one of the plugins with --plugins"},
     {"plugins may provide more", "plugins may provide more: @ list --plugins-dir DIR"},

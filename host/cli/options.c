@@ -264,6 +264,9 @@ static int parse_option(struct parser *parser, struct graft_error *error) {
     const char *argument = parser->argv[parser->at];
     const char *value = NULL;
     const struct spec *spec = strncmp(argument, "--", 2) == 0 ? find(argument, &value) : NULL;
+    if (spec == NULL && argument[0] != '-') {
+        return usage(error, "expected an option: a model stands behind --model, a text behind --prompt", argument);
+    }
     if (spec == NULL) {
         return usage(error, "no such option", argument);
     }
@@ -474,7 +477,10 @@ static int parse_command(struct parser *parser, struct graft_error *error) {
             return GRAFT_OK;
         }
     }
-    return usage(error, "no such command", parser->argv[1]);
+    return usage(error,
+                 strchr(parser->argv[1], '/') != NULL ? "no such command: a model stands behind --model"
+                                                      : "no such command",
+                 parser->argv[1]);
 }
 
 int graft_options_parse(int argc, char **argv, struct graft_options *options, struct graft_error *error) {
