@@ -120,6 +120,13 @@ check 'probabilities: of guessed tokens, too' 3 "$(grep -c '"top":' out)"
 host --model "$demo" --prompt "$question" --logprobs 1
 check 'probabilities without --json: exit status' 2 "$status"
 has 'probabilities without --json: says so' '--logprobs: needs --json' err
+host --model "$demo" --prompt "$question" --json --logprobs 1 --num-beams 2
+check 'probabilities of beams: exit status' 2 "$status"
+has 'probabilities of beams: says why' '--logprobs: beams choose whole texts' err
+host --model "$demo" --prompt 'The' --prompt "$question" --json --num-beams 2 --num-return-sequences 2 --max-new-tokens 2
+check 'several results: of each prompt' '0 0 1 1' "$(values prompt | paste -s -d ' ')"
+has 'several results: no time of the prompts' '"prompt_seconds": null' out
+has 'several results: the best beam first' "\"text\": \"$text\"" out
 host --model "$demo" --prompt "$question" --json --logprobs 1001
 check 'too many probabilities: exit status' 2 "$status"
 for option in '--logprobs 1' --keep-special-tokens; do

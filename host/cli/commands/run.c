@@ -23,6 +23,10 @@ static int generate(const struct graft_options *options, struct graft_model *mod
     if (status == GRAFT_OK && options->speculate > 0 && !options->quiet) {
         graft_generation_note(&generation);
     }
+    if (status == GRAFT_OK && options->logprobs >= 0 && generation.num_beams > 1) {
+        status = graft_error_set(error, GRAFT_ERROR_USAGE, "--logprobs",
+                                 "beams choose whole texts, not each token by its probability");
+    }
     if (status == GRAFT_OK) {
         status = graft_printer_begin(&printer, options, model, tokenizer, prompts, &generation, error);
     }

@@ -21,6 +21,7 @@ int graft_printer_begin(struct graft_printer *printer, const struct graft_option
         .model = model,
         .tokenizer = options->output_ids ? NULL : tokenizer,
         .prompts = prompts,
+        .comes_at_end = generation->num_beams > 1,
         .per_prompt = per_prompt,
         .n = n,
         .sequences = graft_alloc(n, sizeof *printer->sequences),

@@ -28,6 +28,7 @@ struct graft_printer {
     struct graft_printed *sequences;    /* [n] */
     int64_t n_tokens;                   /* so far, of all sequences */
     size_t awaited;                     /* sequences without a token */
+    int comes_at_end;                   /* 1: beams, whose tokens come when all is over */
     double start;                       /* seconds: when generation began, */
     double first;                       /* each sequence had a token, */
     double last;                        /* and the last token came */

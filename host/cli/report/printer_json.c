@@ -75,24 +75,31 @@ static void set_rate(struct graft_writer *writer, graft_json *object, const char
                                                 : graft_json_new_string(NULL));
 }
 
+/* Seconds below 0 are not known: null. */
+static void set_seconds(struct graft_writer *writer, graft_json *object, const char *key, double seconds) {
+    graft_writer_set(writer, object, key, seconds >= 0.0 ? graft_json_new_real(seconds) : graft_json_new_string(NULL));
+}
+
 /* The prompts take until each sequence has its first token. */
 static graft_json *timings_json(struct graft_writer *writer, const struct graft_printer *printer) {
     graft_json *object = graft_json_new_object();
+    double prompt = printer->comes_at_end ? -1.0 : printer->first - printer->start;
+    double generation = printer->last - (printer->comes_at_end ? printer->start : printer->first);
     int64_t prompt_tokens = 0, new_tokens = 0, first_tokens = 0;
     for (size_t i = 0; i < printer->prompts->count; i++) {
         prompt_tokens += (int64_t)printer->prompts->prompts[i].count;
     }
     for (size_t i = 0; i < printer->n; i++) {
         new_tokens += (int64_t)printer->sequences[i].ids.n;
-        first_tokens += printer->sequences[i].ids.n > 0;
+        first_tokens += !printer->comes_at_end && printer->sequences[i].ids.n > 0;
     }
     graft_writer_set_real(writer, object, "load_seconds", graft_model_load_seconds(printer->model));
-    graft_writer_set_real(writer, object, "prompt_seconds", printer->first - printer->start);
-    graft_writer_set_real(writer, object, "generation_seconds", printer->last - printer->first);
+    set_seconds(writer, object, "prompt_seconds", prompt);
+    set_seconds(writer, object, "generation_seconds", generation);
     graft_writer_set_int(writer, object, "prompt_tokens", prompt_tokens);
     graft_writer_set_int(writer, object, "new_tokens", new_tokens);
-    set_rate(writer, object, "prompt_tokens_per_second", prompt_tokens, printer->first - printer->start);
-    set_rate(writer, object, "generation_tokens_per_second", new_tokens - first_tokens, printer->last - printer->first);
+    set_rate(writer, object, "prompt_tokens_per_second", prompt_tokens, prompt);
+    set_rate(writer, object, "generation_tokens_per_second", new_tokens - first_tokens, generation);
     return object;
 }
 
