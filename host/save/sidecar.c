@@ -22,10 +22,12 @@ enum { BUFFER_BYTES = 1 << 16, MAX_CONFIG_BYTES = 16 << 20 };
 struct folder {
     const char *root;   /* the model directory, links resolved */
     const char *prefix; /* "" or "NAME/" */
+    int is_whole;       /* 1: all its files are wanted, weights included */
     const struct save_staging *staging;
     struct graft_text *left;
     struct graft_text *linked;
     const graft_json *fusion_config; /* for config.json; or NULL */
+    const graft_json *modules;       /* modules.json of sentence-transformers; or NULL */
 };
 
 static int ends_with(const char *name, const char *suffix) {
@@ -165,12 +167,32 @@ static int write_config(const struct folder *folder, struct graft_error *error) 
 
 static int copy_folder(const struct folder *folder, struct graft_error *error);
 
-/* Chat templates are the one folder that belongs to a model. */
-static int copy_templates(const struct folder *folder, const char *name, struct graft_error *error) {
+static const char templates[] = "additional_chat_templates";
+
+/* Whether modules.json names the folder: that of a Pooling or a Dense module. */
+static int is_module(const struct folder *folder, const char *name) {
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < graft_json_size(folder->modules); i++) {
+        const char *path = graft_json_string(graft_json_get(graft_json_at(folder->modules, i), "path"), NULL);
+        if (path != NULL && strncmp(path, name, length) == 0 &&
+            (path[length] == '\0' || strcmp(path + length, "/") == 0)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A folder that belongs to a model: of chat templates, or of a module. */
+static int copy_below(const struct folder *folder, const char *name, struct graft_error *error) {
     struct folder below = *folder;
-    below.prefix = "additional_chat_templates/";
-    int status = graft_save_staging_folder(folder->staging, name, error);
-    return status == GRAFT_OK ? copy_folder(&below, error) : status;
+    char *prefix = graft_format("%s/", name);
+    below.prefix = prefix;
+    below.is_whole = strcmp(name, templates) != 0;
+    int status =
+        prefix != NULL ? graft_save_staging_folder(folder->staging, name, error) : graft_fail_memory(error, name);
+    status = status == GRAFT_OK ? copy_folder(&below, error) : status;
+    graft_free(prefix);
+    return status;
 }
 
 /* Copies what `name` stands for, or notes that it stays behind. */
@@ -183,13 +205,13 @@ static int take(const struct folder *folder, const char *name, struct graft_erro
     if (path == NULL) {
         return graft_fail_memory(error, name);
     }
-    if (top && there && S_ISDIR(status.st_mode) && strcmp(name, "additional_chat_templates") == 0) {
-        return copy_templates(folder, name, error);
+    if (top && there && S_ISDIR(status.st_mode) && (strcmp(name, templates) == 0 || is_module(folder, name))) {
+        return copy_below(folder, name, error);
     }
     if (top && folder->fusion_config != NULL && strcmp(name, "config.json") == 0) {
         return write_config(folder, error);
     }
-    if (there && S_ISREG(status.st_mode) && is_wanted(name)) {
+    if (there && S_ISREG(status.st_mode) && (folder->is_whole || is_wanted(name))) {
         return copy_file(folder, name, error);
     }
     graft_text_printf(folder->left, "%s%s", folder->left->length > 0 ? ", " : "", name);
@@ -204,7 +226,7 @@ static int copy_folder(const struct folder *folder, struct graft_error *error) {
                                 : graft_fail_errno(error, GRAFT_ERROR_MODEL, path, "cannot be read", errno);
     for (const struct dirent *entry; status == GRAFT_OK && (entry = readdir(stream)) != NULL;) {
         /* Hidden files are those of tools: .gitattributes, .cache. */
-        if (entry->d_name[0] == '.' || is_weights(entry->d_name)) {
+        if (entry->d_name[0] == '.' || (!folder->is_whole && is_weights(entry->d_name))) {
             continue;
         }
         char *name = graft_format("%s%s", folder->prefix, entry->d_name);
@@ -218,6 +240,18 @@ static int copy_folder(const struct folder *folder, struct graft_error *error) {
     return status;
 }
 
+/* modules.json, if there is one. What is no JSON names no folders; whoever embeds with it is told. */
+static int read_modules(const char *root, graft_json **modules, struct graft_error *error) {
+    struct graft_error failure = graft_error_none();
+    char *path = graft_path_join(root, "modules.json");
+    if (path == NULL) {
+        return graft_fail_memory(error, root);
+    }
+    int status = graft_file_exists(path) ? graft_json_read(path, MAX_CONFIG_BYTES, modules, &failure) : GRAFT_OK;
+    graft_free(path);
+    return status == GRAFT_ERROR_INTERNAL ? graft_fail_memory(error, root) : GRAFT_OK;
+}
+
 int graft_save_sidecars(const char *directory, const graft_json *fusion_config, const struct save_staging *staging,
                         struct graft_text *left, struct graft_text *linked, struct graft_error *error) {
     char *root = realpath(directory, NULL);
@@ -225,8 +259,17 @@ int graft_save_sidecars(const char *directory, const graft_json *fusion_config, 
         return errno == ENOMEM ? graft_fail_memory(error, directory)
                                : graft_fail_errno(error, GRAFT_ERROR_MODEL, directory, "cannot be found", errno);
     }
-    const struct folder folder = {root, "", staging, left, linked, fusion_config};
-    int status = copy_folder(&folder, error);
+    graft_json *modules = NULL;
+    int status = read_modules(root, &modules, error);
+    const struct folder folder = {.root = root,
+                                  .prefix = "",
+                                  .staging = staging,
+                                  .left = left,
+                                  .linked = linked,
+                                  .fusion_config = fusion_config,
+                                  .modules = modules};
+    status = status == GRAFT_OK ? copy_folder(&folder, error) : status;
+    graft_json_free(modules);
     free(root);
     return status;
 }

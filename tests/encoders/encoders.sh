@@ -73,6 +73,16 @@ mv out given
 printf 'The joiner planes a board.\nwho saws?' >lines
 host --quiet --model "$cases/bert_sentence" --embed <lines
 check 'vectors: lines of stdin' "$(cat given)" "$(cat out)"
+host save --quiet --model "$cases/bert_sentence" --output vectors </dev/null
+host --quiet --model vectors --embed <lines
+check 'vectors: of what was saved' "$(cat given)" "$(cat out)"
+cp -rL "$cases/bert_sentence" modules && chmod -R u+w modules && mkdir modules/9_Dense modules/other
+echo weights >modules/9_Dense/model.safetensors && echo other >modules/other/config.json
+sed 's/^\[/[ { "idx": 9, "path": "9_Dense\/" },/' "$cases/bert_sentence/modules.json" >modules/modules.json
+host save --model modules --output whole </dev/null
+check 'vectors: modules are saved with their weights' weights "$(cat whole/9_Dense/model.safetensors)"
+check 'vectors: modules are saved, each' "$(cat modules/1_Pooling/config.json)" "$(cat whole/1_Pooling/config.json)"
+check 'vectors: other folders are not' 1 "$(grep -c 'not copied:.*other' err)"
 i=0
 while [ "$i" -lt 1500 ]; do
     echo 'The joiner planes a board.'
