@@ -163,15 +163,38 @@ int graft_warpers_are_few(const struct graft_generation *generation, int64_t n) 
            !is_cut(generation->typical_p) && !is_cut(generation->epsilon_cutoff) && !is_cut(generation->eta_cutoff);
 }
 
+/* How many scores min_p may leave, and a few more: the others need no sorting. */
+static int64_t most_of_min_p(const struct graft_generation *generation, const float *scores, int64_t n) {
+    static const double margin = 0.01; /* of logarithms; what is left is compared exactly */
+    float largest = -INFINITY;
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        largest = scores[i] > largest ? scores[i] : largest;
+    }
+    const double lowest = (double)largest + generation->temperature * (log(generation->min_p) - margin);
+    for (int64_t i = 0; i < n; i++) {
+        count += (double)scores[i] >= lowest;
+    }
+    return count;
+}
+
 /* How many of the largest scores are looked at. */
-static int64_t most_wanted(const struct graft_generation *generation, int64_t n, int64_t least) {
-    int64_t k = generation->top_k > 0 ? smaller(generation->top_k > least ? generation->top_k : least, n) : n;
-    return generation->top_h > 0.0 ? smaller(n, TOP_H_TOKENS) : k;
+static int64_t most_wanted(const struct graft_generation *generation, const float *scores, int64_t n, int64_t least) {
+    int64_t k = n;
+    if (generation->top_h > 0.0) {
+        return smaller(n, TOP_H_TOKENS);
+    }
+    if (generation->top_k > 0) {
+        k = generation->top_k;
+    } else if (generation->min_p > 0.0 && generation->top_p >= 1.0) {
+        k = most_of_min_p(generation, scores, n);
+    }
+    return smaller(k > least ? k : least, n);
 }
 
 int64_t graft_warpers_run(const struct graft_generation *generation, const float *scores, int64_t n, int64_t least,
                           struct graft_candidate *candidates, struct graft_candidate *room) {
-    const int64_t k = most_wanted(generation, n, least);
+    const int64_t k = most_wanted(generation, scores, n, least);
     struct pool pool = {generation, candidates, graft_candidates_take(scores, n, k, candidates, room), least, room};
     for (int64_t i = 0; i < pool.count; i++) {
         candidates[i].logit /= (float)generation->temperature;

@@ -152,6 +152,8 @@ BEAM_IDS = [
     ({"max_length": 31, "num_beams": 3, "num_return_sequences": 2}, 0),
     ({**N, "num_beams": 2, "forced_eos_token_id": 581}, 0),
     ({**N, "num_beams": 300}, 1),
+    ({**N, "num_beams": 2, "sequence_bias": [[[581], 3.0]], "length_penalty": 2.0}, 2),
+    ({**N, "num_beams": 2, "sequence_bias": [[[581], 3.0]], "length_penalty": 2.0, "early_stopping": "never"}, 2),
 ]
 GUIDED_IDS = [
     ({**N, "guidance_scale": 1.5}, 0),

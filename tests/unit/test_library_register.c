@@ -7,7 +7,10 @@
 #include "graft/host/plugins.h"
 #include "graft/host/recording.h"
 #include "graft/kernel_override.h"
+#include "graft/logits_processor.h"
 #include "library_fixture.h"
+
+#include <math.h>
 
 #include "base/alloc.h"
 
@@ -323,6 +326,51 @@ static void test_kernel(void **state) {
     graft_model_free(model);
 }
 
+/* Forbids all but one token, which the program chose. */
+static int allow_one(void *state, const struct graft_logits_args *args, struct graft_error *failure) {
+    (void)state, (void)failure;
+    calls++;
+    for (int64_t i = 0; i < args->vocab_size; i++) {
+        args->scores[i] = i == 42 ? 0.0F : -INFINITY;
+    }
+    return GRAFT_OK;
+}
+
+static int expect_42(void *data, size_t sequence, int32_t id, int last, struct graft_error *failure) {
+    (void)data, (void)sequence, (void)last, (void)failure;
+    assert_int_equal(id, 42);
+    return GRAFT_OK;
+}
+
+/* A logits processor runs where the settings name it, for each token once. */
+static void test_logits_processor(void **state) {
+    static const int32_t ids[] = {5, 7};
+    static const struct graft_prompt prompt = {.ids = ids, .count = 2};
+    static const char *const names[] = {"one", "other"};
+    static struct graft_logits_processor processor = {
+        .struct_size = sizeof processor, .name = "one", .process = allow_one};
+    struct graft_model_options options = {.struct_size = sizeof options};
+    struct graft_generation generation = {.struct_size = sizeof generation};
+    (void)state;
+    refused(graft_library_add_logits_processor(library, &processor, &error), GRAFT_ERROR_USAGE, "program",
+            "logits_processors[0].interface_id");
+    processor.interface_id = GRAFT_INTERFACE_LOGITS_PROCESSOR;
+    check(graft_library_add_logits_processor(library, &processor, &error));
+    check(graft_library_add_logits_processor(library, &processor, &error));
+    struct graft_model *model = open_golden("llama", &options);
+    graft_model_generation(model, &generation);
+    generation.max_new_tokens = 3;
+    generation.logits_processors = names;
+    generation.n_logits_processors = 1;
+    calls = 0;
+    check(graft_model_generate(model, &prompt, 1, &generation, expect_42, NULL, &error));
+    assert_int_equal(calls, 3);
+    generation.n_logits_processors = 2;
+    refused(graft_model_generate(model, &prompt, 1, &generation, expect_42, NULL, &error), GRAFT_ERROR_USAGE,
+            "logits_processors", "there is no logits processor \"other\"; known: one");
+    graft_model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_bundle, set_up, tear_down),
@@ -332,6 +380,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_implementations, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_own_choice, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_kernel, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_logits_processor, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

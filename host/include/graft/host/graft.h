@@ -175,8 +175,9 @@ struct graft_prompt {
     const char *adapter;
 };
 
-/* [any] Called for each new token, on the thread that generates; `last` is 1 for the one that ends its sequence. Any
- * status but GRAFT_OK stops generation. */
+/* [any] Called for each new token, on the thread that generates; `last` is 1 for the one that ends its sequence. With
+ * num_return_sequences prompt number i has the sequences from i * num_return_sequences on; those of beams come when the
+ * prompt is done. Any status but GRAFT_OK stops generation. */
 typedef int (*graft_token_function)(void *data, size_t sequence, int32_t id, int last, struct graft_error *error);
 
 /* [any] Fills `generation`, whose struct_size is set, with the settings of the model directory (generation_config.json)
@@ -189,9 +190,9 @@ int graft_model_generate(struct graft_model *model, const struct graft_prompt *p
                          const struct graft_generation *generation, graft_token_function on_token, void *data,
                          struct graft_error *error);
 
-/* [any] Called for each new token, on the thread that generates. `token->sequence` is the number of the prompt, from 0.
- * `token->logits` are those that the model gave, before penalties, temperature and the like; NULL where another process
- * has chosen the token. Both are valid during the call. Any status but GRAFT_OK stops generation. */
+/* [any] Called for each new token, on the thread that generates. `token->sequence` is as of graft_token_function.
+ * `token->logits` are those that the model gave, before penalties, temperature and the like; NULL with beams, and where
+ * another process has chosen the token. Both are valid during the call. Any status but GRAFT_OK stops generation. */
 typedef int (*graft_generated_function)(void *data, const struct graft_sequence_token *token,
                                         struct graft_error *error);
 

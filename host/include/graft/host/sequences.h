@@ -43,7 +43,8 @@ struct graft_sequences;
 
 struct graft_sequences_options {
     uint32_t struct_size;
-    int32_t max_running; /* how many run at once; others wait for their turn. 0: 64 */
+    /* How many run at once; others wait for their turn. Each beam counts, and guidance for one more. 0: 64 */
+    int32_t max_running;
     /* Tokens of a piece of a prompt, at least 64; 0: 512. Smaller ones let prompts share more, and others wait less
      * while one is read; larger ones are read faster. As many of several prompts share a forward, at most 512. */
     int64_t piece_tokens;
@@ -60,9 +61,10 @@ struct graft_sequences_options {
 /* How one sequence goes on and ends. */
 struct graft_sequence_options {
     uint32_t struct_size;
-    int32_t gives_logits;                      /* 1: each token comes with the logits that it was chosen from */
+    int32_t gives_logits; /* 1: each token comes with the logits that it was chosen from; not with beams */
     const struct graft_generation *generation; /* max_new_tokens, sampling, seed; NULL: as the model directory says */
-    const int32_t *stop_ids;                   /* [n_stop_ids]: ids that end it beside the model's own */
+    /* [n_stop_ids]: ids that end it beside the model's own; for min_length and the like they are ends, too */
+    const int32_t *stop_ids;
     size_t n_stop_ids;
 };
 
