@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "tokenizer/config_fields.h"
 #include "tokenizer/config_tokens.h"
 #include "tokenizer/load_notes.h"
 #include "tokenizer/pipeline.h"
@@ -59,6 +60,19 @@ static int load_added(struct loading *loading, const struct graft_spec *root, st
                               : status;
 }
 
+static int load_names(struct loading *loading, struct graft_error *error) {
+    struct graft_tokenizer *tokenizer = loading->tokenizer;
+    const struct graft_config_token_list *named = &loading->tokens.named;
+    int failed = 0;
+    for (size_t i = 0; !failed && i < named->n; i++) {
+        const struct graft_config_token *item = &named->items[i];
+        const struct graft_token *token =
+            graft_vocab_find(&tokenizer->added.vocab, item->token.text, item->token.length);
+        failed = token != NULL && graft_vocab_add(&tokenizer->named, item->name, strlen(item->name), token->id) != 0;
+    }
+    return failed ? graft_fail_memory(error, tokenizer->path) : GRAFT_OK;
+}
+
 static int load_postprocessor(struct loading *loading, const struct graft_spec *root, struct graft_error *error) {
     struct graft_tokenizer *tokenizer = loading->tokenizer;
     int status = GRAFT_OK;
@@ -110,6 +124,9 @@ static int load_parts(struct loading *loading, const struct graft_spec *root, st
     }
     if (status == GRAFT_OK) {
         status = load_added(loading, root, error);
+    }
+    if (status == GRAFT_OK) {
+        status = load_names(loading, error);
     }
     if (status == GRAFT_OK) {
         status = load_postprocessor(loading, root, error);
@@ -193,6 +210,11 @@ static int load(struct loading *loading, struct graft_error *error) {
     }
     if (status == GRAFT_OK) {
         status = load_document(loading, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_config_fields_check(loading->tokens.documents[GRAFT_TOKENIZER_CONFIG],
+                                           loading->tokens.paths[GRAFT_TOKENIZER_CONFIG], loading->config,
+                                           loading->tokenizer->vocab.count, &loading->tokenizer->notes, error);
     }
     if (status == GRAFT_OK && !loading->converts) {
         status = graft_load_note_class(loading->tokenizer, &loading->token_class, &loading->tokens, &loading->document,

@@ -21,7 +21,8 @@ struct graft_tokenizer {
     struct graft_token_model *model;
     struct graft_postprocessor *postprocessor;
     struct graft_decoder *decoder;
-    struct graft_text notes; /* each with a NUL after it */
+    struct graft_vocab named; /* names of special tokens, with the tokens' ids */
+    struct graft_text notes;  /* each with a NUL after it */
     size_t size;
     int32_t max_id;
 };

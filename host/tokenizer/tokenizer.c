@@ -19,6 +19,7 @@ void graft_tokenizer_free(struct graft_tokenizer *tokenizer) {
     graft_pretokenizer_destroy(tokenizer->pretokenizer);
     graft_normalizer_destroy(tokenizer->normalizer);
     graft_text_free(&tokenizer->notes);
+    graft_vocab_free(&tokenizer->named);
     graft_free(tokenizer->path);
     graft_free(tokenizer);
 }
@@ -37,6 +38,11 @@ int32_t graft_tokenizer_id(const struct graft_tokenizer *tokenizer, const char *
     if (found == NULL) {
         found = graft_vocab_find(&tokenizer->vocab, token, strlen(token));
     }
+    return found != NULL ? found->id : -1;
+}
+
+int32_t graft_tokenizer_named_id(const struct graft_tokenizer *tokenizer, const char *name) {
+    const struct graft_token *found = graft_vocab_find(&tokenizer->named, name, strlen(name));
     return found != NULL ? found->id : -1;
 }
 

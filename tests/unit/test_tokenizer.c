@@ -331,13 +331,38 @@ static void test_no_memory(void **state) {
     }
 }
 
+/* Special tokens by their roles: of tokenizer_config.json, of special_tokens_map.json, and of the class. */
+static void test_named(void **state) {
+    (void)state;
+    static const struct {
+        const char *directory, *name, *token;
+    } cases[] = {
+        {"added_named", "mask_token", "[M]"},       {"added_named", "image_token", "[T]"},
+        {"added_named", "cls_token", "<c>"},        {"added_named", "unk_token", NULL},
+        {"added_named", "sep_token", NULL},         {"added_older_files", "eos_token", "[T]"},
+        {"added_older_files", "mask_token", "[M]"}, {"roberta", "bos_token", "<s>"},
+        {"mistral", "eos_token", "</s>"},           {"added_names", "other", "[U]"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct graft_tokenizer *tokenizer = load_tokenizer("data/tokenizer/directories", cases[i].directory);
+        int32_t id = graft_tokenizer_named_id(tokenizer, cases[i].name);
+        if (cases[i].token == NULL) {
+            assert_int_equal(id, -1);
+        } else {
+            assert_true(id >= 0);
+            assert_string_equal(graft_tokenizer_token(tokenizer, id, NULL), cases[i].token);
+        }
+        graft_tokenizer_free(tokenizer);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tokens),       cmocka_unit_test(test_invalid_bytes),
         cmocka_unit_test(test_random_bytes), cmocka_unit_test(test_stream_is_prompt),
         cmocka_unit_test(test_large_texts),  cmocka_unit_test(test_costly_expression),
         cmocka_unit_test(test_largest_id),   cmocka_unit_test(test_unknown_token_missing),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_no_memory),    cmocka_unit_test(test_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,38 +13,19 @@
 #include "cli/report/recordings.h"
 #include "cli/report/writer.h"
 
-enum { DEFAULT_PREDICTIONS = 5, MAX_FILE_BYTES = 4 << 20 };
-
-/* `mask_token` of tokenizer_config.json, a string or an object with its content; "[MASK]" without it. */
-static int read_mask(const char *directory, char **mask, struct graft_error *error) {
-    char *file = graft_path_join(directory, "tokenizer_config.json");
-    graft_json *document = NULL;
-    int status = file == NULL ? graft_fail_memory(error, directory) : GRAFT_OK;
-    if (status == GRAFT_OK && graft_file_exists(file)) {
-        status = graft_json_read(file, MAX_FILE_BYTES, &document, error);
-    }
-    const graft_json *field = graft_json_get(document, "mask_token");
-    const char *text = graft_json_string(field, NULL);
-    text = text != NULL ? text : graft_json_string(graft_json_get(field, "content"), NULL);
-    if (status == GRAFT_OK && (*mask = graft_strdup(text != NULL ? text : "[MASK]")) == NULL) {
-        status = graft_fail_memory(error, directory);
-    }
-    graft_json_free(document);
-    graft_free(file);
-    return status;
-}
+enum { DEFAULT_PREDICTIONS = 5 };
 
 int32_t graft_fill_mask_token(const char *directory, const struct graft_tokenizer *tokenizer,
                               struct graft_error *error) {
-    char *mask = NULL;
-    int32_t id = -1;
-    if (read_mask(directory, &mask, error) == GRAFT_OK) {
-        id = graft_tokenizer_id(tokenizer, mask);
-        if (id < 0) {
-            (void)graft_error_set(error, GRAFT_ERROR_MODEL, directory, "the tokenizer has no mask token \"%s\"", mask);
-        }
+    int32_t id = graft_tokenizer_named_id(tokenizer, "mask_token");
+    if (id < 0) {
+        id = graft_tokenizer_id(tokenizer, "[MASK]");
     }
-    graft_free(mask);
+    if (id < 0) {
+        (void)graft_error_set(
+            error, GRAFT_ERROR_MODEL, directory,
+            "the tokenizer has no mask token: no file has a mask_token, and \"[MASK]\" is not a token");
+    }
     return id;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Text to token ids and back, as a model directory's tokenizer.json says: added tokens, normalizer, pre-tokenizer,
- * model and post-processor in one direction, the decoder in the other. Anything unsupported in the file is an error at
- * loading. Only `truncation` and `padding` are ignored, because the caller decides on them, as in transformers.
+ * Text to token ids and back, as a model directory's tokenizer.json says, or what is in its place: added tokens,
+ * normalizer, pre-tokenizer, model and post-processor in one direction, the decoder in the other. Anything unsupported in
+ * the files is an error at loading. Only `truncation` and `padding` are ignored, because the caller decides on them, as in
+ * transformers.
  *
  *     struct graft_tokenizer *tokenizer;
  *     struct graft_ids ids = {0};
@@ -90,6 +91,10 @@ int graft_tokenizer_decode(const struct graft_tokenizer *tokenizer, const int32_
 
 /* [any] Id of a token, spelled as in the file; -1 if there is none. */
 int32_t graft_tokenizer_id(const struct graft_tokenizer *tokenizer, const char *token);
+
+/* [any] Id of a special token by its role, such as "eos_token" or "mask_token", as tokenizer_config.json,
+ * special_tokens_map.json or the tokenizer's class name it; -1 if there is none. */
+int32_t graft_tokenizer_named_id(const struct graft_tokenizer *tokenizer, const char *name);
 
 /* [any] Spelling of an id, NUL-terminated, valid as long as the tokenizer; NULL if there is no such token. `length` may
  * be NULL. */
