@@ -72,6 +72,19 @@ static int open_adapters(struct graft_model *model, const struct graft_model_opt
 }
 
 /* Consumes `snapshot`. */
+/* How many modules a tree may have, so that a few numbers in a config.json cannot ask for gigabytes: plenty for a small
+ * checkpoint, and of a large one a module for every 16 bytes. 0: any number, where it is not known what the files hold.
+ */
+static size_t max_nodes(const struct graft_checkpoint *checkpoint) {
+    enum { PLENTY = 16384, BYTES_A_NODE = 16 };
+    size_t n = graft_checkpoint_count(checkpoint);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < n; i++) {
+        bytes += (uint64_t)graft_checkpoint_at(checkpoint, i)->bytes;
+    }
+    return n == 0 || graft_checkpoint_absent_count(checkpoint) > 0 ? 0 : PLENTY + (size_t)(bytes / BYTES_A_NODE);
+}
+
 static int build_tree(struct graft_model *model, const struct graft_library *library, struct graft_snapshot *snapshot,
                       const struct graft_model_options *chosen, struct graft_error *error) {
     struct graft_fusion_request fusion = {0};
@@ -94,6 +107,7 @@ static int build_tree(struct graft_model *model, const struct graft_library *lib
         .class_name = model->root_class,
         .family = &model->family,
         .adapters = &model->adapters,
+        .max_nodes = max_nodes(model->checkpoint),
     };
     if (status == GRAFT_OK && !originals) {
         status = graft_model_read_fusion(model, snapshot, &fusion, error);

@@ -504,6 +504,10 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
         status = refuse(builder, error, "modules nested too deeply, at", node->name);
     } else if (builder->tree->n_nodes > MAX_NODES) {
         status = refuse(builder, error, "too many modules, at", node->name);
+    } else if (builder->options->max_nodes > 0 && builder->tree->n_nodes > builder->options->max_nodes) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, builder->options->config->file,
+                                 "describes more than %zu modules, for which the checkpoint is too small (at %s)",
+                                 builder->options->max_nodes, node->path);
     } else {
         status = graft_builder_run_describe(builder, node, &sink, error);
         if (status == GRAFT_OK && node->maker != node->describer) {

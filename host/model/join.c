@@ -136,7 +136,18 @@ int64_t graft_join_count(const struct graft_node *node) {
     return join != NULL ? (int64_t)join->joined.n_parts : 1;
 }
 
+/* Whether nothing above it, nor the module itself, is joined: then its path is what configs have. */
+static int is_plain(const struct graft_node *node) {
+    while (node != NULL && graft_node_join(node) == NULL) {
+        node = node->parent;
+    }
+    return node == NULL;
+}
+
 void graft_join_config_path(const struct graft_node *node, size_t i, char path[GRAFT_NAME_BYTES]) {
+    if (is_plain(node) && graft_name_below("", node->path, path)) {
+        return;
+    }
     const struct graft_node_join *join = graft_node_join(node);
     const struct graft_node *above = join != NULL ? join->owner : node->parent;
     size_t length = 0;

@@ -5,6 +5,18 @@
 
 #include "base/alloc.h"
 
+/* "PARENT.NAME" */
+static char *join_path(const char *parent, const char *name) {
+    size_t above = strlen(parent), length = strlen(name);
+    char *path = graft_alloc(above + length + 2, 1);
+    if (path != NULL) {
+        memcpy(path, parent, above);
+        path[above] = '.';
+        memcpy(path + above + 1, name, length + 1);
+    }
+    return path;
+}
+
 struct graft_node *graft_node_create(struct graft_node *parent, const char *name) {
     struct graft_node *node = graft_alloc(1, sizeof *node);
     if (node == NULL) {
@@ -15,7 +27,7 @@ struct graft_node *graft_node_create(struct graft_node *parent, const char *name
     node->parent = parent;
     node->below_super = parent != NULL && parent->below_super;
     node->name = graft_strdup(name);
-    node->path = below_root ? graft_format("%s.%s", parent->path, name) : graft_strdup(name);
+    node->path = below_root ? join_path(parent->path, name) : graft_strdup(name);
     if (node->name == NULL || node->path == NULL) {
         graft_node_free(node);
         return NULL;

@@ -143,6 +143,7 @@ struct graft_tree_options {
     const struct graft_adapters *adapters;     /* what classes may ask for; NULL: none */
     const struct graft_tree *sized;            /* the same model, measured; NULL: it is not known yet */
     struct graft_tree *plain;                  /* the same without replacements: what there is to join; or NULL */
+    size_t max_nodes;                          /* more modules are an error; 0: only the limit for all models holds */
 };
 
 /* [load] Builds the meta tree. The caller frees it. */

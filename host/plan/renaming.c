@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/renaming.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,8 +41,13 @@ const struct graft_conversion *graft_renamings_apply(const struct renamings *ren
     if (renaming == NULL) {
         return NULL;
     }
-    int written = snprintf(renamed, GRAFT_NAME_BYTES, "%s%s", renaming->other, name + length);
-    return written >= 0 && written < GRAFT_NAME_BYTES ? renaming->conversion : NULL;
+    const size_t before = strlen(renaming->other), rest = strlen(name + length);
+    if (before + rest >= GRAFT_NAME_BYTES) {
+        return NULL;
+    }
+    memcpy(renamed, renaming->other, before);
+    memcpy(renamed + before, name + length, rest + 1);
+    return renaming->conversion;
 }
 
 static int collect(void *data, struct graft_node *node, struct graft_error *error) {
@@ -71,14 +75,18 @@ static int by_module(const void *a, const void *b) {
     return order != 0 ? order : (left->place > right->place) - (left->place < right->place);
 }
 
-/* Names beside the modules' own, below what their parents are renamed to, which lie before them. */
+/* Names beside the modules' own, below what their parents are renamed to, which lie before them. Modules of one parent
+ * follow each other. */
 static int set_others(struct renamings *renamings, struct graft_error *error) {
     struct renamings before = *renamings;
+    char renamed[GRAFT_NAME_BYTES];
+    const char *last = NULL, *parent = NULL;
     for (before.count = 0; before.count < renamings->count; before.count++) {
         struct renaming *renaming = &renamings->items[before.count];
-        char renamed[GRAFT_NAME_BYTES];
-        const char *parent =
-            graft_renamings_apply(&before, renaming->parent, renamed) != NULL ? renamed : renaming->parent;
+        if (last != renaming->parent) {
+            last = renaming->parent;
+            parent = graft_renamings_apply(&before, last, renamed) != NULL ? renamed : last;
+        }
         renaming->other =
             graft_format("%s%s%s", parent, parent[0] != '\0' ? "." : "", renaming->conversion->sources[0]);
         if (renaming->other == NULL) {

@@ -114,6 +114,10 @@ void graft_assignment_next(struct graft_assignment *assignment) {
     }
 }
 
+int graft_assignment_counts(const struct graft_assignment *assignment, size_t i) {
+    return assignment == NULL || assignment->rows[i].counts;
+}
+
 int graft_assignment_is_trial(const struct graft_assignment *assignment) {
     return assignment != NULL && assignment->trial;
 }

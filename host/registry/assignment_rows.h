@@ -71,6 +71,10 @@ void graft_assignment_next(struct graft_assignment *assignment);
 int graft_assignment_is_trial(const struct graft_assignment *assignment);
 int graft_assignment_leaves_out(const struct graft_assignment *assignment, size_t i);
 
+/* Whether rule `i` is for this model's type and config: judged once a model, since a tree may have a million modules.
+ */
+int graft_assignment_counts(const struct graft_assignment *assignment, size_t i);
+
 /* Rule `i` wants the present module. */
 void graft_assignment_claim(struct graft_assignment *assignment, size_t i);
 

@@ -57,8 +57,10 @@ int graft_candidate_set_class(struct graft_candidate *candidate, const struct gr
         candidate->name = graft_format("Fused%s", candidate->original->name);
         candidate->fused.name = candidate->name;
     }
-    candidate->known =
-        (struct graft_known_class){&candidate->fused, *graft_fusion_origin(candidate->family), 1, &candidate->args};
+    candidate->known = (struct graft_known_class){.cls = &candidate->fused,
+                                                  .origin = *graft_fusion_origin(candidate->family),
+                                                  .private_to_plugin = 1,
+                                                  .args = &candidate->args};
     return candidate->fused.name != NULL ? GRAFT_OK : graft_fail_memory(error, candidate->path);
 }
 

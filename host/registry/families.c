@@ -63,7 +63,7 @@ int graft_family_append(struct graft_snapshot *snapshot, const struct graft_fami
                         const struct graft_origin *origin, struct graft_error *error) {
     int status = GRAFT_OK;
     for (int32_t i = 0; i < family->n_classes && status == GRAFT_OK; i++) {
-        const struct graft_known_class known = {graft_family_class(family, i), *origin, 0, NULL};
+        const struct graft_known_class known = {.cls = graft_family_class(family, i), .origin = *origin};
         status = graft_class_append(snapshot, &known, error);
     }
     snapshot->families[snapshot->n_families++] = (struct graft_known_family){family, *origin};

@@ -140,7 +140,8 @@ int graft_class_append(struct graft_snapshot *snapshot, const struct graft_known
             return status;
         }
     }
-    snapshot->classes[snapshot->n_classes++] = *added;
+    snapshot->classes[snapshot->n_classes] = *added;
+    snapshot->classes[snapshot->n_classes++].name_hash = graft_class_name_hash(added->cls->name);
     return GRAFT_OK;
 }
 
@@ -220,7 +221,8 @@ static int add_all(struct graft_snapshot *next, const struct graft_known_plugin 
     const struct graft_origin *origin = &added->origin;
     int status = append_plugin(next, added, error);
     for (int32_t i = 0; i < plugin->n_classes && status == GRAFT_OK; i++) {
-        struct graft_known_class known = {graft_plugin_class(plugin, i), *origin, 1, NULL};
+        struct graft_known_class known = {
+            .cls = graft_plugin_class(plugin, i), .origin = *origin, .private_to_plugin = 1};
         status = graft_class_append(next, &known, error);
     }
     for (int32_t i = 0; i < plugin->n_families && status == GRAFT_OK; i++) {
@@ -253,7 +255,8 @@ static int commit(struct graft_registry *registry, struct graft_snapshot *next, 
 int graft_registry_add_class(struct graft_registry *registry, const struct graft_class *cls,
                              const struct graft_origin *origin, int32_t private_to_plugin, struct graft_error *error) {
     static const struct graft_origin host = {0};
-    struct graft_known_class added = {cls, origin != NULL ? *origin : host, private_to_plugin, NULL};
+    struct graft_known_class added = {
+        .cls = cls, .origin = origin != NULL ? *origin : host, .private_to_plugin = private_to_plugin};
     (void)pthread_mutex_lock(&registry->lock);
     struct graft_snapshot *next = graft_snapshot_copy(registry->current);
     int status = next == NULL ? graft_fail_memory(error, "registry")

@@ -18,12 +18,22 @@ static int goes_before(const struct graft_known_class *later, const struct graft
     return later->origin.rank < earlier->origin.rank;
 }
 
+/* FNV-1a. */
+uint64_t graft_class_name_hash(const char *name) {
+    uint64_t hash = UINT64_C(0xCBF29CE484222325);
+    for (; *name != '\0'; name++) {
+        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001B3);
+    }
+    return hash;
+}
+
 const struct graft_known_class *graft_snapshot_class(const struct graft_snapshot *snapshot, const char *name,
                                                      const char *asking) {
     const struct graft_known_class *found = NULL;
+    const uint64_t hash = graft_class_name_hash(name);
     for (size_t i = 0; i < snapshot->n_classes; i++) {
         const struct graft_known_class *known = &snapshot->classes[i];
-        if (strcmp(known->cls->name, name) != 0) {
+        if (known->name_hash != hash || strcmp(known->cls->name, name) != 0) {
             continue;
         }
         if (asking != NULL && known->origin.plugin != NULL && strcmp(known->origin.plugin, asking) == 0) {
@@ -161,7 +171,8 @@ static int collect(const struct graft_snapshot *snapshot, const struct graft_kno
     const struct rule *rule;
     int status = GRAFT_OK;
     for (size_t i = 0; (rule = graft_snapshot_rule(snapshot, i)) != NULL && status == GRAFT_OK; i++) {
-        if ((kernels && !rule->is_kernel) || graft_assignment_leaves_out(assignment, i)) {
+        if ((kernels && !rule->is_kernel) || graft_assignment_leaves_out(assignment, i) ||
+            !graft_assignment_counts(assignment, i)) {
             continue;
         }
         const char *why = graft_assignment_vetoed(assignment, i, place->path);

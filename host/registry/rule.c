@@ -26,7 +26,8 @@ int graft_rule_create(const struct graft_replacement *replacement, const struct 
     result->declared = replacement;
     result->source = SOURCE_PLUGIN;
     result->origin = *origin;
-    result->replacement = (struct graft_known_class){replacement->replacement, *origin, 1, NULL};
+    result->replacement =
+        (struct graft_known_class){.cls = replacement->replacement, .origin = *origin, .private_to_plugin = 1};
     result->is_unasked = origin->rank == 0 && (graft_class_is_lossy(replacement->replacement) ||
                                                (replacement->flags & GRAFT_REPLACEMENT_ON_REQUEST) != 0);
     if (replacement->key == GRAFT_KEY_PATTERN) {
@@ -219,10 +220,8 @@ int graft_rule_wants(const struct rule *rule, const struct graft_known_class *or
 
 const struct graft_condition *graft_rule_declines(const struct rule *rule, const struct graft_known_class *original,
                                                   const struct graft_module_place *place) {
-    const struct graft_condition *unmet = unmet_at(rule, place);
-    return unmet != NULL && !rule->is_unasked && !graft_rule_leaves(rule, original) &&
-                   is_for_module(rule, original, place, NULL) == 1
-               ? unmet
+    return !rule->is_unasked && !graft_rule_leaves(rule, original) && is_for_module(rule, original, place, NULL) == 1
+               ? unmet_at(rule, place) /* last: looking for tensors costs most */
                : NULL;
 }
 
