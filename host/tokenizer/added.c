@@ -54,11 +54,11 @@ static size_t skip_space(const char *text, size_t length, size_t at) {
 
 void graft_added_split(const struct graft_added *added, enum graft_added_stage stage, const char *text, size_t length,
                        int first, struct graft_pieces *out) {
-    const struct graft_trie *trie = stage == GRAFT_ADDED_RAW ? &added->raw : &added->normalized;
+    const struct graft_lexicon *lexicon = stage == GRAFT_ADDED_RAW ? &added->raw : &added->normalized;
     size_t open = 0; /* where the text that no token has taken begins */
     for (size_t at = 0; at < length;) {
         int32_t index = 0;
-        size_t n = graft_trie_longest(trie, text + at, length - at, &index);
+        size_t n = graft_lexicon_longest(lexicon, 0, text + at, length - at, &index);
         if (n == 0) {
             at++;
             continue;
@@ -125,7 +125,7 @@ void graft_added_finish(struct graft_added *added) {
     graft_vocab_free(&added->vocab);
     graft_free(added->rules);
     graft_text_free(&added->forms);
-    graft_trie_free(&added->raw);
-    graft_trie_free(&added->normalized);
+    graft_lexicon_free(&added->raw);
+    graft_lexicon_free(&added->normalized);
     *added = (struct graft_added){0};
 }

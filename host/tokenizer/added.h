@@ -7,10 +7,10 @@
 #ifndef GRAFT_TOKENIZER_ADDED_H
 #define GRAFT_TOKENIZER_ADDED_H
 
+#include "tokenizer/lexicon.h"
 #include "tokenizer/normalizer.h"
 #include "tokenizer/pieces.h"
 #include "tokenizer/spec.h"
-#include "tokenizer/trie.h"
 #include "tokenizer/vocab.h"
 
 enum graft_added_stage { GRAFT_ADDED_RAW, GRAFT_ADDED_NORMALIZED };
@@ -45,8 +45,8 @@ struct graft_added {
     int64_t next_id;     /* behind the largest of the tokens */
     int ignores_special; /* special tokens are not looked for in texts */
     struct graft_text forms;
-    struct graft_trie raw; /* → index of the token */
-    struct graft_trie normalized;
+    struct graft_lexicon raw; /* → index of the token */
+    struct graft_lexicon normalized;
 };
 
 /* [load] Reads a token's text and rule from an object; other members it may have are in `keys` (NULL-terminated). The

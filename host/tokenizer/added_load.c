@@ -135,39 +135,58 @@ int graft_added_put(struct graft_added *added, const struct graft_vocab *vocab, 
     return append(added, token, *id, file, error);
 }
 
-/* Puts the token where the text will be searched for it. */
-static int index_token(struct graft_added *added, size_t i, const struct graft_normalizer *normalizer, const char *file,
-                       struct graft_error *error) {
+/* Finds the normalized form of a token that has one. */
+static int normalize_token(struct graft_added *added, size_t i, const struct graft_normalizer *normalizer,
+                           const char *file, struct graft_error *error) {
     const struct graft_token *token = &added->vocab.tokens[i];
-    const char *text = graft_vocab_text(&added->vocab, token);
     struct graft_added_rule *rule = &added->rules[i];
     struct graft_text form = {0};
-    if (!rule->normalized && graft_trie_add(&added->raw, text, token->length, (int32_t)i) != 0) {
-        return graft_fail_memory(error, file);
-    }
-    if (!rule->normalized && !rule->decoded_normalized) {
+    if (token->length == 0 || (!rule->normalized && !rule->decoded_normalized)) {
         return GRAFT_OK;
     }
-    graft_text_add(&form, text, token->length);
+    graft_text_add(&form, graft_vocab_text(&added->vocab, token), token->length);
     int status = form.failed ? graft_fail_memory(error, file) : graft_normalizer_run(normalizer, &form, error);
     if (status == GRAFT_OK && form.length > 0) {
         rule->form_start = added->forms.length;
         rule->form_length = form.length;
         graft_text_add(&added->forms, form.bytes, form.length);
-        if (added->forms.failed ||
-            (rule->normalized && graft_trie_add(&added->normalized, form.bytes, form.length, (int32_t)i) != 0)) {
-            status = graft_fail_memory(error, file);
-        }
+        status = added->forms.failed ? graft_fail_memory(error, file) : GRAFT_OK;
     }
     graft_text_free(&form);
     return status;
+}
+
+/* Puts the tokens, now that there will be no more, where texts are searched for them. */
+static int build_lexicons(struct graft_added *added, const char *file, struct graft_error *error) {
+    struct graft_lexicon_entry *entries = graft_alloc(added->vocab.count, sizeof *entries);
+    int failed = entries == NULL;
+    for (int normalized = 0; !failed && normalized < 2; normalized++) {
+        size_t n = 0;
+        for (size_t i = 0; i < added->vocab.count; i++) {
+            const struct graft_token *token = &added->vocab.tokens[i];
+            const struct graft_added_rule *rule = &added->rules[i];
+            if (!normalized && !rule->normalized) {
+                entries[n++] =
+                    (struct graft_lexicon_entry){graft_vocab_text(&added->vocab, token), token->length, (int32_t)i};
+            } else if (normalized && rule->normalized && rule->form_length > 0) {
+                entries[n++] = (struct graft_lexicon_entry){added->forms.bytes + rule->form_start,
+                                                            (uint32_t)rule->form_length, (int32_t)i};
+            }
+        }
+        failed = graft_lexicon_build(normalized ? &added->normalized : &added->raw, entries, n) != 0;
+    }
+    graft_free(entries);
+    return failed ? graft_fail_memory(error, file) : GRAFT_OK;
 }
 
 int graft_added_index(struct graft_added *added, const struct graft_normalizer *normalizer, const char *file,
                       struct graft_error *error) {
     int status = GRAFT_OK;
     for (size_t i = 0; status == GRAFT_OK && i < added->vocab.count; i++) {
-        status = added->vocab.tokens[i].length > 0 ? index_token(added, i, normalizer, file, error) : GRAFT_OK;
+        status = normalize_token(added, i, normalizer, file, error);
+    }
+    if (status == GRAFT_OK) {
+        status = build_lexicons(added, file, error);
     }
     for (size_t i = 0; status == GRAFT_OK && i < added->vocab.count; i++) {
         size_t length = 0;

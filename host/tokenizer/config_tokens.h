@@ -52,6 +52,8 @@ struct graft_config_tokens {
     int split_special_tokens;
     int clean_up; /* spaces of decoded text */
     int clean_up_bpe_too;
+    int has_truncation_side;
+    int truncates_left; /* a text that is too long loses its beginning */
 };
 
 /* [load] Reads what there is of the files. Errors are GRAFT_ERROR_MODEL. To be finished on failure too. */

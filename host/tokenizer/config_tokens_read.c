@@ -343,12 +343,31 @@ int graft_config_tokens_open(struct graft_config_tokens *tokens, const char *dir
     return status;
 }
 
+static int read_truncation_side(struct reading *reading, struct graft_error *error) {
+    const struct graft_spec *config = &reading->roots[GRAFT_TOKENIZER_CONFIG];
+    struct graft_spec field = graft_spec_get(config, "truncation_side");
+    struct graft_config_tokens *tokens = reading->tokens;
+    const char *side;
+    int status = graft_spec_optional_string(config, "truncation_side", &side, NULL, error);
+    if (status != GRAFT_OK || side == NULL) {
+        return status;
+    }
+    tokens->has_truncation_side = 1;
+    tokens->truncates_left = strcmp(side, "left") == 0;
+    return tokens->truncates_left || strcmp(side, "right") == 0
+               ? GRAFT_OK
+               : graft_spec_error(&field, error, "\"%s\", expected \"left\" or \"right\"", side);
+}
+
 static int read_switches(struct reading *reading, struct graft_error *error) {
     const struct graft_spec *config = &reading->roots[GRAFT_TOKENIZER_CONFIG];
     struct graft_config_tokens *tokens = reading->tokens;
     int status = graft_spec_bool(config, "split_special_tokens", 0, &tokens->split_special_tokens, error);
     if (status == GRAFT_OK) {
         status = graft_spec_bool(config, "clean_up_tokenization_spaces", 0, &tokens->clean_up, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_truncation_side(reading, error);
     }
     return status == GRAFT_OK
                ? graft_spec_bool(config, "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output", 0,

@@ -141,7 +141,9 @@ static void group_repetition(struct graft_rewrite *r) {
     if (!r->out->failed) {
         char *atom = r->out->bytes + r->atom;
         memmove(atom + 3, atom, r->out->length - r->atom - 4);
-        memcpy(atom, "(?:", 3);
+        atom[0] = '(';
+        atom[1] = '?';
+        atom[2] = ':';
         r->out->bytes[r->out->length - 1] = ')';
     }
 }

@@ -114,8 +114,12 @@ int graft_tokenizer_encode_within(const struct graft_tokenizer *tokenizer, const
     if (status == GRAFT_OK) {
         size_t room = limit > around.n ? limit - around.n : 0;
         *cut = own.n > room;
-        own.n = own.n > room ? room : own.n;
-        status = graft_postprocessor_run(tokenizer->postprocessor, &own, NULL, 1, tokenizer->path, ids, NULL, error);
+        struct graft_ids kept = own;
+        if (*cut) {
+            kept.n = room;
+            kept.ids += tokenizer->truncates_left ? own.n - room : 0;
+        }
+        status = graft_postprocessor_run(tokenizer->postprocessor, &kept, NULL, 1, tokenizer->path, ids, NULL, error);
     }
     graft_ids_free(&own);
     graft_ids_free(&around);

@@ -177,3 +177,19 @@ void graft_lexicon_free(struct graft_lexicon *lexicon) {
     graft_free(lexicon->nodes);
     *lexicon = (struct graft_lexicon){0};
 }
+
+size_t graft_lexicon_longest(const struct graft_lexicon *lexicon, uint32_t node, const char *bytes, size_t length,
+                             int32_t *value) {
+    size_t longest = 0;
+    for (size_t i = 0; i < length && lexicon->n > 0; i++) {
+        node = graft_lexicon_step(lexicon, node, bytes[i]);
+        if (node == 0) {
+            break;
+        }
+        if (lexicon->nodes[node].value >= 0) {
+            *value = lexicon->nodes[node].value;
+            longest = i + 1;
+        }
+    }
+    return longest;
+}

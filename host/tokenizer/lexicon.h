@@ -40,4 +40,9 @@ static inline uint32_t graft_lexicon_step(const struct graft_lexicon *lexicon, u
     return lexicon->nodes[next].parent == node ? next : 0;
 }
 
+/* [any] Length of the longest token whose bytes, behind those that led to `node`, `bytes` begins with, and its value; 0
+ * when there is none. */
+size_t graft_lexicon_longest(const struct graft_lexicon *lexicon, uint32_t node, const char *bytes, size_t length,
+                             int32_t *value);
+
 #endif

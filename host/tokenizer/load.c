@@ -134,6 +134,28 @@ static int load_parts(struct loading *loading, const struct graft_spec *root, st
     return status == GRAFT_OK ? load_decoder(loading, root, error) : status;
 }
 
+/* Of `truncation` only the side plays a part, where a caller wants a text cut: how long it may be is the caller's
+ * business, as in transformers. */
+static int read_truncation(struct loading *loading, const struct graft_spec *root, struct graft_error *error) {
+    static const char *const keys[] = {"direction", "max_length", "strategy", "stride", NULL};
+    const struct graft_config_tokens *tokens = &loading->tokens;
+    struct graft_spec truncation = graft_spec_get(root, "truncation");
+    struct graft_spec field = graft_spec_get(&truncation, "direction");
+    const char *direction = NULL;
+    int status = graft_spec_is_none(&truncation) ? GRAFT_OK : graft_spec_expect_object(&truncation, keys, error);
+    if (status == GRAFT_OK) {
+        status = graft_spec_optional_string(&truncation, "direction", &direction, NULL, error);
+    }
+    if (status == GRAFT_OK && direction != NULL && strcmp(direction, "Left") != 0 && strcmp(direction, "Right") != 0) {
+        status = graft_spec_error(&field, error, "\"%s\", expected \"Left\" or \"Right\"", direction);
+    }
+    if (status == GRAFT_OK) {
+        loading->tokenizer->truncates_left =
+            tokens->has_truncation_side ? tokens->truncates_left : direction != NULL && strcmp(direction, "Left") == 0;
+    }
+    return status;
+}
+
 static int load_document(struct loading *loading, struct graft_error *error) {
     static const char *const keys[] = {"version",       "truncation", "padding",        "added_tokens", "normalizer",
                                        "pre_tokenizer", "model",      "post_processor", "decoder",      NULL};
@@ -142,6 +164,9 @@ static int load_document(struct loading *loading, struct graft_error *error) {
     int status = graft_spec_expect_object(&root, keys, error);
     if (status == GRAFT_OK) {
         status = check_version(&root, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_truncation(loading, &root, error);
     }
     return status == GRAFT_OK ? load_parts(loading, &root, error) : status;
 }

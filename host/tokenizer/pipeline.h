@@ -21,6 +21,7 @@ struct graft_tokenizer {
     struct graft_token_model *model;
     struct graft_postprocessor *postprocessor;
     struct graft_decoder *decoder;
+    int truncates_left;       /* a text that is too long loses its beginning */
     struct graft_vocab named; /* names of special tokens, with the tokens' ids */
     struct graft_text notes;  /* each with a NUL after it */
     size_t size;

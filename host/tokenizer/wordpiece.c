@@ -15,23 +15,6 @@ struct wordpiece {
     char *file;
 };
 
-/* The longest token whose rest, behind what led to `node`, `text` begins with: its id, or -1. */
-static int32_t find_longest(const struct wordpiece *model, uint32_t node, const char *text, size_t length,
-                            size_t *taken) {
-    int32_t id = -1;
-    for (size_t at = 0; at < length; at++) {
-        node = graft_lexicon_step(&model->lexicon, node, text[at]);
-        if (node == 0) {
-            break;
-        }
-        if (model->lexicon.nodes[node].value >= 0) {
-            id = model->lexicon.nodes[node].value;
-            *taken = at + 1;
-        }
-    }
-    return id;
-}
-
 /* Returns whether the word can be cut into tokens, whose ids are added. */
 static int cut(const struct wordpiece *model, const char *word, size_t length, struct graft_ids *out) {
     size_t before = out->n;
@@ -39,9 +22,10 @@ static int cut(const struct wordpiece *model, const char *word, size_t length, s
         size_t taken = 0;
         int32_t id = -1;
         if (at == 0 || model->continues) {
-            id = find_longest(model, at == 0 ? 0 : model->continuing, word + at, length - at, &taken);
+            taken =
+                graft_lexicon_longest(&model->lexicon, at == 0 ? 0 : model->continuing, word + at, length - at, &id);
         }
-        if (id < 0) {
+        if (taken == 0) {
             out->n = before;
             return 0;
         }

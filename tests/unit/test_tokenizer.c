@@ -220,6 +220,50 @@ static void test_largest_id(void **state) {
     folder_remove(folder);
 }
 
+/* Which end of a text is cut off: tokenizer_config.json counts before tokenizer.json. */
+static void test_truncation_side(void **state) {
+    (void)state;
+    static const struct {
+        const char *direction;
+        const char *side;
+        int32_t kept[2];
+    } cases[] = {
+        {"Right", NULL, {0, 1}},
+        {"Left", NULL, {1, 2}},
+        {"Left", "right", {0, 1}},
+        {"Right", "left", {1, 2}},
+    };
+    char folder[64];
+    folder_create(folder);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct graft_tokenizer *tokenizer;
+        struct graft_ids ids = {0};
+        int cut = 0;
+        char *text =
+            graft_format("{\"truncation\": {\"direction\": \"%s\", \"max_length\": 1}, \"model\": {\"type\": \"BPE\", "
+                         "\"vocab\": {\"a\": 0, \"b\": 1, \"c\": 2}, \"merges\": []}}",
+                         cases[i].direction);
+        char *config = graft_format("{\"truncation_side\": \"%s\"}", cases[i].side);
+        folder_put(folder, "tokenizer.json", text, strlen(text));
+        if (cases[i].side != NULL) {
+            folder_put(folder, "tokenizer_config.json", config, strlen(config));
+        }
+        assert_int_equal(graft_tokenizer_load(folder, &tokenizer, NULL), GRAFT_OK);
+        assert_int_equal(graft_tokenizer_encode_within(tokenizer, "abc", 3, 2, &ids, &cut, NULL), GRAFT_OK);
+        assert_true(cut);
+        assert_int_equal(ids.n, 2);
+        assert_memory_equal(ids.ids, cases[i].kept, sizeof cases[i].kept);
+        assert_int_equal(graft_tokenizer_encode_within(tokenizer, "abc", 3, 3, &ids, &cut, NULL), GRAFT_OK);
+        assert_false(cut);
+        assert_int_equal(ids.n, 2 + 3); /* the file's max_length is not looked at */
+        graft_ids_free(&ids);
+        graft_tokenizer_free(tokenizer);
+        graft_free(config);
+        graft_free(text);
+    }
+    folder_remove(folder);
+}
+
 /* A file may lack the unknown token, as long as no text needs it. */
 static void test_unknown_token_missing(void **state) {
     (void)state;
@@ -358,11 +402,12 @@ static void test_named(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tokens),       cmocka_unit_test(test_invalid_bytes),
-        cmocka_unit_test(test_random_bytes), cmocka_unit_test(test_stream_is_prompt),
-        cmocka_unit_test(test_large_texts),  cmocka_unit_test(test_costly_expression),
-        cmocka_unit_test(test_largest_id),   cmocka_unit_test(test_unknown_token_missing),
-        cmocka_unit_test(test_no_memory),    cmocka_unit_test(test_named),
+        cmocka_unit_test(test_tokens),          cmocka_unit_test(test_invalid_bytes),
+        cmocka_unit_test(test_random_bytes),    cmocka_unit_test(test_stream_is_prompt),
+        cmocka_unit_test(test_large_texts),     cmocka_unit_test(test_costly_expression),
+        cmocka_unit_test(test_largest_id),      cmocka_unit_test(test_unknown_token_missing),
+        cmocka_unit_test(test_no_memory),       cmocka_unit_test(test_named),
+        cmocka_unit_test(test_truncation_side),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,6 @@
 #include "tokenizer/map.h"
 #include "tokenizer/score.h"
 #include "tokenizer/segments.h"
-#include "tokenizer/trie.h"
 #include "tokenizer/unicode.h"
 #include "tokenizer/utf8.h"
 #include "tokenizer/vocab.h"
@@ -55,21 +54,21 @@ static void test_vocab(void **state) {
     graft_vocab_free(&vocab);
 }
 
-static void test_trie(void **state) {
+static void test_lexicon_longest(void **state) {
     (void)state;
-    struct graft_trie trie = {0};
+    struct graft_lexicon lexicon = {0};
+    struct graft_lexicon_entry entries[] = {{"abcd", 4, 1}, {"ab", 2, 2}, {"", 0, 7}, {"ab", 2, 3}};
     int32_t value = -1;
-    assert_int_equal(graft_trie_longest(&trie, "a", 1, &value), 0);
-    assert_int_equal(graft_trie_add(&trie, "abcd", 4, 1), 0);
-    assert_int_equal(graft_trie_add(&trie, "ab", 2, 2), 0);
-    assert_int_equal(graft_trie_add(&trie, "ab", 2, 3), 0);
-    assert_int_equal(graft_trie_longest(&trie, "abcx", 4, &value), 2);
-    assert_int_equal(value, 2);
-    assert_int_equal(graft_trie_longest(&trie, "abcde", 5, &value), 4);
+    assert_int_equal(graft_lexicon_longest(&lexicon, 0, "a", 1, &value), 0);
+    assert_int_equal(graft_lexicon_build(&lexicon, entries, 4), 0);
+    assert_int_equal(graft_lexicon_longest(&lexicon, 0, "abcx", 4, &value), 2);
+    assert_int_equal(value, 3); /* of equal ones the largest */
+    assert_int_equal(graft_lexicon_longest(&lexicon, 0, "abcde", 5, &value), 4);
     assert_int_equal(value, 1);
-    assert_int_equal(graft_trie_longest(&trie, "abcd", 3, &value), 2);
-    assert_int_equal(graft_trie_longest(&trie, "bcd", 3, &value), 0);
-    graft_trie_free(&trie);
+    assert_int_equal(graft_lexicon_longest(&lexicon, 0, "abcd", 3, &value), 2);
+    assert_int_equal(graft_lexicon_longest(&lexicon, 0, "bcd", 3, &value), 0);
+    assert_int_equal(graft_lexicon_longest(&lexicon, graft_lexicon_step(&lexicon, 0, 'a'), "bc", 2, &value), 1);
+    graft_lexicon_free(&lexicon);
 }
 
 /* The lexicon finds exactly its entries, however their bytes lie: all lengths, all bytes, many that share a beginning.
@@ -328,7 +327,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_map),
         cmocka_unit_test(test_vocab),
-        cmocka_unit_test(test_trie),
+        cmocka_unit_test(test_lexicon_longest),
         cmocka_unit_test(test_lexicon),
         cmocka_unit_test(test_score),
         cmocka_unit_test(test_lossy_in_parts),

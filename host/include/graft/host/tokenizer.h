@@ -2,8 +2,8 @@
 /*
  * Text to token ids and back, as a model directory's tokenizer.json says, or what is in its place: added tokens,
  * normalizer, pre-tokenizer, model and post-processor in one direction, the decoder in the other. Anything unsupported in
- * the files is an error at loading. Only `truncation` and `padding` are ignored, because the caller decides on them, as in
- * transformers.
+ * the files is an error at loading. `padding` and the length in `truncation` play no part: the caller decides on them, as
+ * in transformers.
  *
  *     struct graft_tokenizer *tokenizer;
  *     struct graft_ids ids = {0};
@@ -48,10 +48,10 @@ void graft_ids_free(struct graft_ids *list);
 
 struct graft_tokenizer;
 
-/* [load] Reads `directory`/tokenizer.json, or what is in its place: a SentencePiece model, vocab.json and merges.txt, or
- * vocab.txt. tokenizer_config.json, special_tokens_map.json and added_tokens.json add tokens, as in transformers, and
- * config.json helps to tell the tokenizer's class. A fault in any of them is GRAFT_ERROR_MODEL and names file and field.
- * The caller frees the result, which is NULL on failure. */
+/* [load] Reads `directory`/tokenizer.json, or what is in its place: a SentencePiece model, vocab.json and merges.txt,
+ * or vocab.txt. tokenizer_config.json, special_tokens_map.json and added_tokens.json add tokens, as in transformers,
+ * and config.json helps to tell the tokenizer's class. A fault in any of them is GRAFT_ERROR_MODEL and names file and
+ * field. The caller frees the result, which is NULL on failure. */
 int graft_tokenizer_load(const char *directory, struct graft_tokenizer **tokenizer, struct graft_error *error);
 
 /* [load] Accepts NULL. */
@@ -67,8 +67,9 @@ const char *graft_tokenizer_note(const struct graft_tokenizer *tokenizer, size_t
 int graft_tokenizer_encode(const struct graft_tokenizer *tokenizer, const char *text, size_t length,
                            int add_special_tokens, struct graft_ids *ids, struct graft_error *error);
 
-/* [any] The same with special tokens, for models that read at most `limit` tokens: a longer text loses its last tokens,
- * but not the special ones around it. `*cut` is then 1, else 0. */
+/* [any] The same with special tokens, for models that read at most `limit` tokens: a longer text loses its last tokens
+ * (its first, where the files' truncation side is left), but not the special ones around it. `*cut` is then 1, else 0.
+ */
 int graft_tokenizer_encode_within(const struct graft_tokenizer *tokenizer, const char *text, size_t length,
                                   size_t limit, struct graft_ids *ids, int *cut, struct graft_error *error);
 
