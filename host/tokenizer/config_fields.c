@@ -53,7 +53,6 @@ static const char *const without_effect[] = {
     "return_token_type_ids",
     "name_or_path",
     "tokenizer_file",
-    "fast_tokenizer_files",
     "vocab_file",
     "merges_file",
     "special_tokens_map_file",
@@ -79,7 +78,6 @@ static const char *const without_effect[] = {
     "response_schema",
     "response_template",
     "chat_control_tokens",
-    "init_inputs",
     "unk_id",
 };
 

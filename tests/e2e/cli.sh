@@ -209,6 +209,16 @@ check 'tokenize: a line a text' "$(printf '523,525,260,524\n\n523,525,260,524')"
 check 'tokenize: JSON' '[523,525,260,524]' "$(tokenize '"Once upon a time"\n' --json | tr -d ' ')"
 check 'tokenize: decode' 'Once upon a time' "$(tokenize '523,525,260,524\n' --decode)"
 check 'tokenize: decode JSON' '"Once upon a time"' "$(tokenize '[523, 525, 260, 524]\n' --decode --json)"
+made=$root/tests/data/tokenizer/directories
+sentence='The joiner planes a board of oak.'
+check 'tokenize: vocab.txt instead of tokenizer.json' 2,176,28,119,107,178,113,200,19,184,199,217,135,9,3 \
+    "$(echo "$sentence" | "$host" tokenize --model "$made/bert" 2>&1)"
+check 'tokenize: a SentencePiece model' 1,334,299,316,419,324,298,267,297,278,273,277,340,277,302,323 \
+    "$(echo "$sentence" | "$host" tokenize --model "$made/mistral" 2>&1)"
+check 'tokenize: notes on stderr' 23,15,26 "$(echo 'the hat' | "$host" tokenize --model "$made/added_decoder" 2>err)"
+check 'tokenize: a note' 1 "$(grep -c '^note: tokenizer_config.json: the token "hat" gets the id 26, not 3' err)"
+check 'tokenize: no note with --quiet' 23,15,26 \
+    "$(echo 'the hat' | "$host" tokenize --quiet --model "$made/added_decoder" 2>&1)"
 refuses() { # refuses LINE OPTIONS
     line=$1
     shift

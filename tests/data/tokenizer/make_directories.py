@@ -2,6 +2,8 @@
 holds what transformers' AutoTokenizer answers.
 
     pip install transformers==5.23.0 sentencepiece && python make_directories.py [NAME...]
+
+The trainers of tokenizers choose among equals at random: what is made anew may be another vocabulary.
 """
 import io
 import json
@@ -152,6 +154,7 @@ def make_pieces():
     vocabulary("backend_renamed", bpe, {"tokenizer_class": "PreTrainedTokenizerFast", "added_tokens_decoder": {
         "4": plain("<renamed>", special=True)}}, "granite")
     vocabulary("backend_unigram", unigram_bytes, {"tokenizer_class": "PreTrainedTokenizerFast", "extra_special_tokens": ["<q>"]}, "granite")
+    vocabulary("backend_unk", {"tokenizer__model": bert_like}, {"tokenizer_class": "PreTrainedTokenizerFast"}, "granite")
     vocabulary("code_llama", bpe, {"tokenizer_class": "CodeLlamaTokenizer"}, "llama")
     vocabulary("gemma", gemma, {"tokenizer_class": "GemmaTokenizer", "add_bos_token": True}, "gemma2")
     vocabulary("t5", t5, {"tokenizer_class": "T5Tokenizer", "extra_ids": 7}, "t5")
