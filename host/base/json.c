@@ -44,25 +44,24 @@ static void set_up_once(void) {
     (void)pthread_once(&once, set_up);
 }
 
-static json_t *load(const char *text, size_t length, json_error_t *failure) {
-    const size_t flags = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY;
-    return json_loadb(text, length, flags, failure);
+static json_t *load(const char *text, size_t length, size_t flags, json_error_t *failure) {
+    return json_loadb(text, length, flags | JSON_ALLOW_NUL | JSON_DECODE_ANY, failure);
 }
 
 /* As load, for texts that Python takes for JSON: tokenizer_config.json says "no limit" by 10^30, config.json by
  * Infinity.
  */
-static json_t *load_wide(const char *text, size_t length, json_error_t *failure) {
+static json_t *load_wide(const char *text, size_t length, size_t flags, json_error_t *failure) {
     size_t new_length;
-    char *wide = graft_json_scan_widen(text, length, &new_length);
-    json_t *document = wide != NULL ? load(wide, new_length, failure) : NULL;
+    char *wide = graft_json_scan_widen(text, length, (flags & JSON_REJECT_DUPLICATES) == 0, &new_length);
+    json_t *document = wide != NULL ? load(wide, new_length, flags, failure) : NULL;
     ran_out |= wide == NULL;
     graft_free(wide);
     return document;
 }
 
-int graft_json_parse(const char *text, size_t length, const char *source, graft_json **document,
-                     struct graft_error *error) {
+static int parse(const char *text, size_t length, size_t flags, const char *source, graft_json **document,
+                 struct graft_error *error) {
     set_up_once();
     if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, source,
@@ -73,10 +72,10 @@ int graft_json_parse(const char *text, size_t length, const char *source, graft_
     }
     json_error_t failure = {0};
     ran_out = 0;
-    *document = load(text, length, &failure);
+    *document = load(text, length, flags, &failure);
     if (*document == NULL && (json_error_code(&failure) == json_error_numeric_overflow ||
                               json_error_code(&failure) == json_error_invalid_syntax)) {
-        *document = load_wide(text, length, &failure);
+        *document = load_wide(text, length, flags, &failure);
     }
     if (ran_out) {
         /* Jansson's lexer drops characters that it found no room for, and goes on. */
@@ -91,15 +90,34 @@ int graft_json_parse(const char *text, size_t length, const char *source, graft_
                            failure.column, failure.text);
 }
 
-int graft_json_read(const char *path, size_t max_bytes, graft_json **document, struct graft_error *error) {
+int graft_json_parse(const char *text, size_t length, const char *source, graft_json **document,
+                     struct graft_error *error) {
+    return parse(text, length, 0, source, document, error);
+}
+
+int graft_json_parse_strict(const char *text, size_t length, const char *source, graft_json **document,
+                            struct graft_error *error) {
+    return parse(text, length, JSON_REJECT_DUPLICATES, source, document, error);
+}
+
+static int read_file(const char *path, size_t max_bytes, size_t flags, graft_json **document,
+                     struct graft_error *error) {
     char *text = NULL;
     size_t length = 0;
     int status = graft_file_read(path, max_bytes, GRAFT_ERROR_MODEL, &text, &length, error);
     if (status == GRAFT_OK) {
-        status = graft_json_parse(text, length, path, document, error);
+        status = parse(text, length, flags, path, document, error);
     }
     graft_free(text);
     return status;
+}
+
+int graft_json_read(const char *path, size_t max_bytes, graft_json **document, struct graft_error *error) {
+    return read_file(path, max_bytes, 0, document, error);
+}
+
+int graft_json_read_strict(const char *path, size_t max_bytes, graft_json **document, struct graft_error *error) {
+    return read_file(path, max_bytes, JSON_REJECT_DUPLICATES, document, error);
 }
 
 /* Counts what may end an iteration (graft_json_member): documents that are freed, and objects that change. */
@@ -302,4 +320,13 @@ int graft_json_set_take(graft_json *object, const char *key, graft_json *value_t
 
 int graft_json_append_take(graft_json *array, graft_json *value_take) {
     return json_array_append_new(array, value_take);
+}
+
+graft_json *graft_json_detach(graft_json *object, const char *key) {
+    json_t *value = json_incref(json_object_get(object, key));
+    atomic_fetch_add(&changes, 1);
+    if (value != NULL) {
+        (void)json_object_del(object, key);
+    }
+    return value;
 }

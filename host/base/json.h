@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JSON documents. Values are borrowed from their document and live as long as it does; all functions are [any] on a
- * document that nobody changes. Parsing is strict: no duplicate keys, no invalid UTF-8, bounded depth, nothing after
- * the document. An integer that int64 does not hold is a real. Getters take NULL as "absent", so that chains of
- * look-ups need one check at the end.
+ * document that nobody changes. Getters take NULL as "absent", so that chains of look-ups need one check at the end.
+ *
+ * What Python's json reads is read, as it writes most of the files: of two members of one name the last counts, an
+ * integer that int64 does not hold is a real, NaN is {"__float__": "NaN"}, as transformers writes it, and Infinity and
+ * -Infinity likewise. Half a surrogate pair, which no UTF-8 can hold, is U+FFFD. Beyond that parsing is strict: no
+ * invalid UTF-8, bounded depth, nothing after the document. What people write for this program is read by the functions
+ * whose names end in _strict, to which two members of one name and half a surrogate pair are errors.
  */
 #ifndef GRAFT_BASE_JSON_H
 #define GRAFT_BASE_JSON_H
@@ -31,10 +35,13 @@ enum graft_json_type {
  * `*document` is the caller's, to be given to graft_json_free; NULL on failure. */
 int graft_json_parse(const char *text, size_t length, const char *source, graft_json **document,
                      struct graft_error *error);
+int graft_json_parse_strict(const char *text, size_t length, const char *source, graft_json **document,
+                            struct graft_error *error);
 
 /* Reads and parses a regular file of at most `max_bytes`. Absent, unreadable, special and oversized files are errors.
  */
 int graft_json_read(const char *path, size_t max_bytes, graft_json **document, struct graft_error *error);
+int graft_json_read_strict(const char *path, size_t max_bytes, graft_json **document, struct graft_error *error);
 
 void graft_json_free(graft_json *document);
 
@@ -80,6 +87,9 @@ graft_json *graft_json_new_real(double number); /* null when not finite: JSON ha
 graft_json *graft_json_new_bool(int truth);
 int graft_json_set_take(graft_json *object, const char *key, graft_json *value_take); /* 0, or -1 out of memory */
 int graft_json_append_take(graft_json *array, graft_json *value_take);                /* 0, or -1 out of memory */
+
+/* Takes a member out of an object: the caller's, to be given to graft_json_free; NULL if there is none. */
+graft_json *graft_json_detach(graft_json *object, const char *key);
 
 /* The document as text, on one line or, with `indent` > 0 spaces a level, on many; no line break at the end. Reals have
  * the fewest digits that read back as the same number. The caller frees it with graft_free; NULL if memory ran out.

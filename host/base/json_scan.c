@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/json_scan.h"
 
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json_cursor.h"
@@ -30,6 +33,23 @@ static int is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
+/* The text as it is copied: what is taken over, and what stands in the place of the rest. */
+struct widening {
+    struct graft_json_cursor cursor;
+    struct graft_text copy;
+    size_t copied; /* bytes of the text that are in the copy, or replaced */
+    int repairs;   /* whether strings are changed, too */
+};
+
+/* Puts something in the place of the text from `from` to where the cursor is. */
+static void put(struct widening *widening, size_t from, const char *replacement) {
+    graft_text_add(&widening->copy, widening->cursor.text + widening->copied, from - widening->copied);
+    graft_text_add_string(&widening->copy, replacement);
+    widening->copied = widening->cursor.at;
+}
+
+/* --- Numbers --- */
+
 /* Whether the digits are those of an integer outside int64, given that nothing but digits is in them. */
 static int exceeds_int64(const char *digits, size_t count, int negative) {
     const char *largest = negative ? "9223372036854775808" : "9223372036854775807";
@@ -37,58 +57,124 @@ static int exceeds_int64(const char *digits, size_t count, int negative) {
     return count > largest_count || (count == largest_count && memcmp(digits, largest, count) > 0);
 }
 
-/* The place behind the number that starts at `at`; `*widen` says whether it is an integer too large. */
-static size_t skip_number(const char *text, size_t length, size_t at, int *widen) {
-    int negative = text[at] == '-';
-    size_t digits = at + (size_t)negative;
-    size_t end = digits;
-    while (end < length && is_digit(text[end])) {
-        end++;
+/* Whether a number with a point or an exponent is too large for a double. One of more digits than there is room for is
+ * left to the parser. */
+static int exceeds_double(const char *number, size_t length) {
+    char text[400];
+    if (length >= sizeof text) {
+        return 0;
     }
-    int real = end < length && (text[end] == '.' || text[end] == 'e' || text[end] == 'E');
-    *widen = !real && exceeds_int64(text + digits, end - digits, negative);
-    while (real && end < length && (is_digit(text[end]) || strchr(".eE+-", text[end]) != NULL)) {
-        end++;
+    memcpy(text, number, length);
+    text[length] = '\0';
+    char *point = strchr(text, '.');
+    if (point != NULL) {
+        *point = *localeconv()->decimal_point;
     }
-    return end;
+    return isinf(strtod(text, NULL));
 }
 
-static const char infinity[] = "Infinity";
-
-static int is_infinity(const struct graft_json_cursor *cursor) {
-    return cursor->length - cursor->at >= strlen(infinity) &&
-           memcmp(cursor->text + cursor->at, infinity, strlen(infinity)) == 0;
+/* Takes the number that comes next, which may lack all that is behind a minus. */
+static void widen_number(struct widening *widening) {
+    struct graft_json_cursor *cursor = &widening->cursor;
+    const char *text = cursor->text;
+    const size_t start = cursor->at;
+    int negative = text[start] == '-';
+    size_t digits = start + (size_t)negative, end = digits;
+    while (end < cursor->length && is_digit(text[end])) {
+        end++;
+    }
+    int real = end < cursor->length && (text[end] == '.' || text[end] == 'e' || text[end] == 'E');
+    int exceeds = !real && exceeds_int64(text + digits, end - digits, negative);
+    while (real && end < cursor->length && (is_digit(text[end]) || strchr(".eE+-", text[end]) != NULL)) {
+        end++;
+    }
+    cursor->at = end;
+    if (exceeds) {
+        put(widening, end, ".0");
+    } else if (real && exceeds_double(text + start, end - start)) {
+        put(widening, start, negative ? "{\"__float__\": \"-Infinity\"}" : "{\"__float__\": \"Infinity\"}");
+    }
 }
 
-char *graft_json_scan_widen(const char *text, size_t length, size_t *new_length) {
-    struct graft_json_cursor cursor = {text, length, 0};
-    struct graft_text copy = {0};
-    size_t copied = 0;
-    while (cursor.at < length) {
-        char c = text[cursor.at];
-        if (c == '"') {
-            (void)graft_json_cursor_skip(&cursor);
-        } else if (c == '-' || is_digit(c)) {
-            int widen;
-            cursor.at = skip_number(text, length, cursor.at, &widen);
-            if (widen) {
-                graft_text_add(&copy, text + copied, cursor.at - copied);
-                graft_text_add_string(&copy, ".0");
-                copied = cursor.at;
-            }
-        } else if (is_infinity(&cursor)) {
-            graft_text_add(&copy, text + copied, cursor.at - copied);
-            graft_text_add_string(&copy, "{\"__float__\": \"Infinity\"}");
-            cursor.at += strlen(infinity);
-            copied = cursor.at;
-        } else {
-            cursor.at++;
+/* Takes a number that Python has and JSON has not. Returns whether one comes next. */
+static int widen_word(struct widening *widening) {
+    static const char *const words[][2] = {{"Infinity", "{\"__float__\": \"Infinity\"}"},
+                                           {"-Infinity", "{\"__float__\": \"-Infinity\"}"},
+                                           {"NaN", "{\"__float__\": \"NaN\"}"}};
+    struct graft_json_cursor *cursor = &widening->cursor;
+    const size_t start = cursor->at;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size_t length = strlen(words[i][0]);
+        if (cursor->length - start >= length && memcmp(cursor->text + start, words[i][0], length) == 0) {
+            cursor->at += length;
+            put(widening, start, words[i][1]);
+            return 1;
         }
     }
-    graft_text_add(&copy, text + copied, length - copied);
-    if (copy.failed) {
-        graft_text_free(&copy);
+    return 0;
+}
+
+/* --- Strings --- */
+
+/* The four hexadecimal digits of "\uHHHH"; -1 when it is not there. */
+static long unit_at(const struct graft_json_cursor *cursor, size_t at) {
+    char digits[5] = "";
+    if (cursor->length - at < 6 || cursor->text[at] != '\\' || cursor->text[at + 1] != 'u') {
+        return -1;
     }
-    *new_length = copy.length;
-    return copy.bytes;
+    memcpy(digits, cursor->text + at + 2, 4);
+    return strspn(digits, "0123456789abcdefABCDEF") == 4 ? strtol(digits, NULL, 16) : -1;
+}
+
+static int is_low(long unit) {
+    return unit >= 0xDC00 && unit < 0xE000;
+}
+
+/* Steps over an escape. Half a surrogate pair, which no UTF-8 can hold, becomes U+FFFD. */
+static void widen_escape(struct widening *widening) {
+    struct graft_json_cursor *cursor = &widening->cursor;
+    const size_t start = cursor->at;
+    long unit = unit_at(cursor, start);
+    int is_high = unit >= 0xD800 && unit < 0xDC00;
+    int is_pair = is_high && is_low(unit_at(cursor, start + 6));
+    size_t length = is_pair ? 12 : unit >= 0 ? 6 : 2;
+    cursor->at = length < cursor->length - start ? start + length : cursor->length;
+    if (widening->repairs && ((is_high && !is_pair) || is_low(unit))) {
+        put(widening, start, "\\ufffd");
+    }
+}
+
+static void widen_string(struct widening *widening) {
+    struct graft_json_cursor *cursor = &widening->cursor;
+    cursor->at++;
+    while (cursor->at < cursor->length && cursor->text[cursor->at] != '"') {
+        if (cursor->text[cursor->at] == '\\') {
+            widen_escape(widening);
+        } else {
+            cursor->at++;
+        }
+    }
+    cursor->at += cursor->at < cursor->length;
+}
+
+char *graft_json_scan_widen(const char *text, size_t length, int repairs, size_t *new_length) {
+    struct widening widening = {.cursor = {text, length, 0}, .repairs = repairs};
+    while (widening.cursor.at < length) {
+        char c = text[widening.cursor.at];
+        if (c == '"') {
+            widen_string(&widening);
+        } else if (widen_word(&widening)) {
+            continue;
+        } else if (c == '-' || is_digit(c)) {
+            widen_number(&widening);
+        } else {
+            widening.cursor.at++;
+        }
+    }
+    put(&widening, length, "");
+    if (widening.copy.failed) {
+        graft_text_free(&widening.copy);
+    }
+    *new_length = widening.copy.length;
+    return widening.copy.bytes;
 }

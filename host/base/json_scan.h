@@ -9,9 +9,10 @@
  */
 int graft_json_scan_deeper(const char *text, size_t length, size_t limit);
 
-/* A copy of the text for a parser of plain JSON: every integer that int64 does not hold has ".0" behind it, so that it
- * is read as a real, and Infinity, as Python writes it, is {"__float__": "Infinity"}, as transformers does. The caller
- * frees it with graft_free; NULL if memory ran out. */
-char *graft_json_scan_widen(const char *text, size_t length, size_t *new_length);
+/* A copy of a text that Python's json reads, for a parser of plain JSON. Every integer that int64 does not hold has
+ * ".0" behind it, so that it is read as a real. Infinity, -Infinity and NaN, which Python writes, and reals too large
+ * for a double are {"__float__": "Infinity"} and so on, as transformers writes them. With `repairs` an
+ * escape of half a surrogate pair is that of U+FFFD. The caller frees it with graft_free; NULL if memory ran out. */
+char *graft_json_scan_widen(const char *text, size_t length, int repairs, size_t *new_length);
 
 #endif

@@ -14,7 +14,7 @@ int graft_model_set_fusion(struct graft_model *model, const char *fusion_config,
     if (fusion_config == NULL) {
         return GRAFT_OK;
     }
-    int status = graft_json_parse(fusion_config, strlen(fusion_config), option, &model->fusion_config, &cause);
+    int status = graft_json_parse_strict(fusion_config, strlen(fusion_config), option, &model->fusion_config, &cause);
     if (status == GRAFT_OK && graft_json_type(model->fusion_config) != GRAFT_JSON_OBJECT) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, option,
                                "fusion_config: expected an object of fusion families, got %s",

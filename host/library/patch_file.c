@@ -201,7 +201,7 @@ int graft_patch_file_read(const char *path, const struct graft_snapshot *snapsho
     graft_json *document = NULL;
     struct graft_error cause = graft_error_none();
     *file = (struct patch_file){0};
-    int status = graft_json_read(path, MAX_FILE_BYTES, &document, &cause);
+    int status = graft_json_read_strict(path, MAX_FILE_BYTES, &document, &cause);
     if (status == GRAFT_OK) {
         status = graft_patch_file_take(document, path, snapshot, file, &cause);
     }

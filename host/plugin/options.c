@@ -59,7 +59,7 @@ static int read_value(const struct graft_option *option, const char *text, graft
     int status = GRAFT_OK;
     *value = NULL;
     if (option->kind != GRAFT_OPTION_STRING) {
-        status = graft_json_parse(text, strlen(text), source, value, NULL);
+        status = graft_json_parse_strict(text, strlen(text), source, value, NULL);
     } else if (is_line(text) && (*value = graft_json_new_string(text)) == NULL) {
         status = GRAFT_ERROR_INTERNAL;
     }

@@ -266,7 +266,7 @@ static int read_absent(const char *path, const graft_json *list, struct journal 
 }
 
 static int read_document(const char *path, struct journal *journal, struct graft_error *error) {
-    int status = graft_json_read(path, MAX_JOURNAL_BYTES, &journal->document, error);
+    int status = graft_json_read_strict(path, MAX_JOURNAL_BYTES, &journal->document, error);
     if (status != GRAFT_OK) {
         return status;
     }

@@ -98,7 +98,7 @@ static int parse_text(const struct reader *reader, graft_json **document) {
                                "the header's JSON has an unusual form, and would take %zu MB of memory for %zu MB",
                                cost >> 20, reader->length >> 20);
     }
-    return graft_json_parse(reader->text, reader->length, reader->data.path, document, reader->error);
+    return graft_json_parse_strict(reader->text, reader->length, reader->data.path, document, reader->error);
 }
 
 /* Reads a header of any form. */
@@ -143,7 +143,7 @@ static int scan_metadata(const struct reader *reader, const struct graft_safeten
     quiet.error = NULL;
     int good = reader->header->metadata == NULL &&
                is_affordable(graft_json_cost(member->metadata, member->metadata_length), reader->length) &&
-               graft_json_parse(member->metadata, member->metadata_length, "", &document, NULL) == GRAFT_OK &&
+               graft_json_parse_strict(member->metadata, member->metadata_length, "", &document, NULL) == GRAFT_OK &&
                read_metadata(&quiet, document) == GRAFT_OK;
     graft_json_free(document);
     return good;

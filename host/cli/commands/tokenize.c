@@ -38,7 +38,7 @@ static int encode_line(const struct graft_options *options, const struct graft_t
     size_t length = line->length;
     int status = GRAFT_OK;
     if (options->json) {
-        if (graft_json_parse(line->text, line->length, "standard input", &document, NULL) != GRAFT_OK ||
+        if (graft_json_parse_strict(line->text, line->length, "standard input", &document, NULL) != GRAFT_OK ||
             (text = graft_json_string(document, &length)) == NULL) {
             status = bad_line(line, "a JSON string", error);
         }
@@ -59,7 +59,7 @@ static int parse_ids(const struct graft_options *options, const struct line *lin
                      struct graft_error *error) {
     if (options->json) {
         graft_json *document = NULL;
-        int good = graft_json_parse(line->text, line->length, "standard input", &document, NULL) == GRAFT_OK &&
+        int good = graft_json_parse_strict(line->text, line->length, "standard input", &document, NULL) == GRAFT_OK &&
                    graft_json_type(document) == GRAFT_JSON_ARRAY;
         for (size_t i = 0; good && i < graft_json_size(document); i++) {
             const graft_json *id = graft_json_at(document, i);

@@ -205,7 +205,7 @@ int graft_lock_read(struct graft_options *options, struct graft_error *error) {
     options->locked = lock;
     lock->file = options->lock;
     lock->out = stderr;
-    int status = graft_json_read(lock->file, MAX_BYTES, &lock->document, error);
+    int status = graft_json_read_strict(lock->file, MAX_BYTES, &lock->document, error);
     return status == GRAFT_OK ? read_document(lock, error) : status;
 }
 

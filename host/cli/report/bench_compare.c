@@ -63,7 +63,7 @@ static int check_work(const char *file, const graft_json *other, const struct gr
 int graft_bench_read_other(const struct graft_options *options, const struct graft_bench *bench, graft_json **other,
                            struct graft_error *error) {
     const char *file = options->compare;
-    int status = file != NULL ? graft_json_read(file, MAX_FILE_BYTES, other, error) : GRAFT_OK;
+    int status = file != NULL ? graft_json_read_strict(file, MAX_FILE_BYTES, other, error) : GRAFT_OK;
     if (status == GRAFT_OK && file != NULL) {
         status = check_work(file, *other, bench, error);
     }

@@ -185,7 +185,7 @@ static int check(const char *file, const graft_json *document, struct graft_erro
 int graft_plan_diff(const graft_json *document, const char *file, FILE *out, struct graft_error *error) {
     graft_json *older = NULL;
     struct diff diff = {.out = out};
-    int status = graft_json_read(file, MAX_FILE_BYTES, &older, error);
+    int status = graft_json_read_strict(file, MAX_FILE_BYTES, &older, error);
     if (status == GRAFT_OK) {
         status = check(file, older, error);
     }

@@ -53,6 +53,9 @@ static int read_time_step_limit(const struct graft_config *config, double limit[
             return graft_config_expected(config, paths[i], "a number", error);
         }
         limit[i] = config->real(config->data, paths[i]);
+        if (isnan(limit[i])) {
+            return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected a number, got NaN", paths[i]);
+        }
     }
     return GRAFT_OK;
 }
