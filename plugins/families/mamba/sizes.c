@@ -26,7 +26,9 @@ static int read_integers(const struct graft_config *config, struct mamba_sizes *
             graft_config_need_int(config, fields[i].name, fields[i].minimum, fields[i].maximum, fields[i].value, error);
     }
     sizes->intermediate_size = expand * sizes->hidden_size;
-    return status;
+    return status == GRAFT_OK
+               ? graft_config_int(config, "intermediate_size", 1, MAX_SIZE, &sizes->intermediate_size, error)
+               : status;
 }
 
 static int read_time_step_rank(const struct graft_config *config, struct mamba_sizes *sizes,
