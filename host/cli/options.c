@@ -69,6 +69,7 @@ static const struct spec specs[] = {
     {"kv-cache-dtype", TEXT, offsetof(struct graft_options, kv_cache_dtype),
      RUN | VERIFY | BENCH | PERPLEXITY | LOCKED},
     {"strict", FLAG, offsetof(struct graft_options, strict), MODEL | LOCKED},
+    {"ignore-field", TEXTS, offsetof(struct graft_options, ignored_fields), MODEL | LOCKED},
     {"report", TEXT, offsetof(struct graft_options, report), RUN | PERPLEXITY},
     {"quiet", FLAG, offsetof(struct graft_options, quiet), MUTED},
     {"prompt", TEXTS, offsetof(struct graft_options, prompts), PROMPT | PROSE},
@@ -660,6 +661,7 @@ void graft_options_finish(struct graft_options *options) {
     graft_free(options->fusion.items);
     graft_free(options->fuse.items);
     graft_free(options->adapters.items);
+    graft_free(options->ignored_fields.items);
     graft_free(options->adapter_scales.items);
     graft_free(options->images.values.items);
     graft_free(options->images.names.items);

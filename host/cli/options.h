@@ -75,6 +75,7 @@ struct graft_options {
     const char *kv_cache_dtype;
     const char *parallel; /* the plugin that connects processes; NULL: there is one */
     int strict;
+    struct graft_strings ignored_fields; /* paths of fields */
     const char *report;
     int quiet;
 

@@ -10,6 +10,7 @@
 #include "cli/lock/lock.h"
 #include "cli/output.h"
 #include "cli/program.h"
+#include "cli/report/fields.h"
 #include "cli/report/report.h"
 #include "cli/screen.h"
 #include "graft/host/process.h"
@@ -197,6 +198,9 @@ static int open_model(const struct graft_options *options, struct graft_library 
         wanted.attn_implementation = options->attn_implementation;
         wanted.experts_implementation = options->experts_implementation;
         wanted.kernels = kernel_names;
+        wanted.ignored_fields = options->ignored_fields.items;
+        wanted.n_ignored_fields = (int32_t)options->ignored_fields.count;
+        wanted.ignored_may_lack = options->against != NULL && options->model == options->against;
         status = graft_model_open(library, options->model, &wanted, model, error);
     }
     graft_setup_adapters_free(adapters, options->adapters.count);
@@ -208,7 +212,11 @@ static int open_model(const struct graft_options *options, struct graft_library 
 
 int graft_setup_model(const struct graft_options *options, struct graft_library *library, struct graft_model **model,
                       struct graft_error *error) {
-    return open_model(options, library, 0, model, error);
+    static const int without_report = GRAFT_COMMAND_VERIFY | GRAFT_COMMAND_BENCH | GRAFT_COMMAND_SAVE;
+    int status = open_model(options, library, 0, model, error);
+    return status == GRAFT_OK && ((int)options->command & without_report) != 0 && !options->quiet
+               ? graft_report_fields_text(*model, "note: ", stderr, error)
+               : status;
 }
 
 int graft_setup_original(const struct graft_options *options, struct graft_library **library,

@@ -120,7 +120,8 @@ static const char *const sections[] = {
     "  --dtype auto|float32|bfloat16   precision of products (auto: bf16 weights in bf16, others in f32)\n"
     "  --kv-cache-dtype auto|float32|bfloat16   keys and values of earlier tokens (auto: as most of the weights)\n"
     "  --threads N            threads to use (default: all)\n"
-    "  --strict               treat missing or unexpected tensors as errors\n"
+    "  --strict               treat missing or unexpected tensors, and fields that are not used, as errors\n"
+    "  --ignore-field NAME    treat this field of config.json, or another file of the model, as absent; repeatable\n"
     "  --report text|full|json|none, --quiet, --version, --help\n"
     "\n"
     "Exit status: 0 success, 1 internal, 2 usage, 3 plugin, 4 model files, 5 input or output, 6 verification failed\n",

@@ -1,58 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/config.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "config/path.h"
 
 enum { MAX_CONFIG_BYTES = 16 << 20, MAX_KEY = 128 };
 
-static const graft_json *step(const graft_json *value, const char *part) {
-    const char *key;
-    if (graft_json_type(value) == GRAFT_JSON_ARRAY) {
-        return graft_json_at(value, strtoul(part, NULL, 10));
-    }
-    return part[0] == '#' ? graft_json_member(value, strtoul(part + 1, NULL, 10), &key) : graft_json_get(value, part);
-}
-
-static _Thread_local struct graft_text *noted;
-
-void graft_config_note(struct graft_text *names) {
-    noted = names;
-}
-
-/* The value at a dotted path; a part that is a number picks an element of an array, "#2" the third member of an object.
- */
 static const graft_json *find(const void *document, const char *path) {
-    const graft_json *value = document;
-    if (noted != NULL) {
-        graft_text_printf(noted, "%.*s\n", (int)strcspn(path, "."), path);
-    }
-    while (value != NULL) {
-        char key[MAX_KEY];
-        size_t length = strcspn(path, ".");
-        if (length >= sizeof key) {
-            return NULL;
-        }
-        memcpy(key, path, length);
-        key[length] = '\0';
-        value = step(value, key);
-        if (path[length] == '\0') {
-            break;
-        }
-        path += length + 1;
-    }
-    return value;
-}
-
-/* JSON has no infinite numbers; transformers writes {"__float__": "Infinity"}. */
-static int is_infinite(const graft_json *value) {
-    const char *number = graft_json_string(graft_json_get(value, "__float__"), NULL);
-    return number != NULL && strcmp(number, "Infinity") == 0;
+    return graft_path_find(document, path, NULL);
 }
 
 static int32_t kind(const void *document, const char *path) {
@@ -69,7 +29,7 @@ static int32_t kind(const void *document, const char *path) {
     case GRAFT_JSON_ARRAY:
         return GRAFT_FIELD_ARRAY;
     case GRAFT_JSON_OBJECT:
-        return is_infinite(value) ? GRAFT_FIELD_REAL : GRAFT_FIELD_OBJECT;
+        return graft_path_float(value) != NULL ? GRAFT_FIELD_REAL : GRAFT_FIELD_OBJECT;
     case GRAFT_JSON_NULL:
         return GRAFT_FIELD_NULL;
     default:
@@ -84,7 +44,8 @@ static int64_t integer(const void *document, const char *path) {
 
 static double real(const void *document, const char *path) {
     const graft_json *value = find(document, path);
-    return is_infinite(value) ? (double)INFINITY : graft_json_real(value);
+    const char *number = graft_path_float(value);
+    return number != NULL ? strtod(number, NULL) : graft_json_real(value);
 }
 
 static const char *string(const void *document, const char *path) {
@@ -172,47 +133,40 @@ static int read_architectures(struct graft_model_config *config, struct graft_er
             return graft_config_expected(view, path, "a string", error);
         }
     }
-    config->architecture = graft_json_string(graft_json_at(names, 0), NULL);
+    config->architecture = view->string(view->data, "architectures.0");
     return GRAFT_OK;
 }
 
 static int read_identity(struct graft_model_config *config, struct graft_error *error) {
     const struct graft_config *view = &config->view;
-    int status = graft_config_check_document(config->document, config->file, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
     if (!graft_config_has(view, "model_type")) {
         (void)graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "model_type: missing, expected a string");
         graft_error_hint(error, "add the field: it says which family of models this is, such as \"llama\" or \"bert\"");
         return GRAFT_ERROR_MODEL;
     }
-    status = graft_config_string(view, "model_type", &config->model_type, error);
+    int status = graft_config_string(view, "model_type", &config->model_type, error);
     return status == GRAFT_OK ? read_architectures(config, error) : status;
 }
 
-int graft_model_config_read(const char *directory, struct graft_model_config **config, struct graft_error *error) {
-    int status = GRAFT_ERROR_INTERNAL;
+int graft_model_config_read(const char *directory, const struct graft_ignored_names *ignored,
+                            struct graft_model_config **config, struct graft_error *error) {
     struct graft_model_config *result = graft_alloc(1, sizeof *result);
-    if (result == NULL || (result->file = graft_path_join(directory, "config.json")) == NULL) {
-        status = graft_fail_memory(error, directory);
-        goto fail;
+    int status = result != NULL ? graft_model_file_read(directory, "config.json", MAX_CONFIG_BYTES, ignored,
+                                                        &result->source, error)
+                                : graft_fail_memory(error, directory);
+    if (status == GRAFT_OK) {
+        result->file = result->source->file;
+        result->document = result->source->json;
+        result->whole = result->source->view;
+        result->view = result->whole;
+        status = read_identity(result, error);
     }
-    status = graft_json_read(result->file, MAX_CONFIG_BYTES, &result->document, error);
     if (status != GRAFT_OK) {
-        goto fail;
-    }
-    result->whole = graft_config_view(result->document, result->file);
-    result->view = result->whole;
-    status = read_identity(result, error);
-    if (status != GRAFT_OK) {
-        goto fail;
+        graft_model_config_free(result);
+        return status;
     }
     *config = result;
     return GRAFT_OK;
-fail:
-    graft_model_config_free(result);
-    return status;
 }
 
 /* The member `name` of the document, `fresh_take` for the first adapter: config.json must have none of its own. */
@@ -254,26 +208,31 @@ static int add_adapter(struct graft_model_config *config, const char *name, cons
 }
 
 int graft_model_config_add_adapter(struct graft_model_config *config, const char *name, const char *directory,
-                                   double scale, struct graft_error *error) {
+                                   double scale, const struct graft_ignored_names *ignored, struct graft_error *error) {
     char *path = graft_path_join(directory, "adapter_config.json");
+    char *below = graft_format("adapter.%s", name);
     graft_json *document = NULL;
-    int status =
-        path != NULL ? graft_json_read(path, MAX_CONFIG_BYTES, &document, error) : graft_fail_memory(error, directory);
+    int status = path != NULL && below != NULL ? graft_json_read(path, MAX_CONFIG_BYTES, &document, error)
+                                               : graft_fail_memory(error, directory);
     if (status == GRAFT_OK) {
         status = graft_config_check_document(document, path, error);
     }
-    graft_free(path);
-    if (status != GRAFT_OK) {
-        graft_json_free(document);
-        return status;
+    if (status == GRAFT_OK) {
+        status = add_adapter(config, name, directory, scale, document, error);
+        document = NULL;
     }
-    return add_adapter(config, name, directory, scale, document, error);
+    if (status == GRAFT_OK) {
+        status = graft_model_file_ignore(config->source, below, ignored, error);
+    }
+    graft_json_free(document);
+    graft_free(below);
+    graft_free(path);
+    return status;
 }
 
 void graft_model_config_free(struct graft_model_config *config) {
     if (config != NULL) {
-        graft_json_free(config->document);
-        graft_free(config->file);
+        graft_model_file_free(config->source);
         graft_free(config);
     }
 }

@@ -117,6 +117,16 @@ static const char *key(const void *data, const char *path, int64_t i) {
     return place.fallback != NULL ? NULL : config->whole.key(config->whole.data, place.path, i);
 }
 
+const char *graft_model_config_name(const struct graft_model_config *config, const char *spelling) {
+    for (int32_t i = 0; config->family != NULL && i < config->family->n_fields; i++) {
+        const struct graft_config_field *field = graft_family_field(config->family, i);
+        if (field->alias != NULL && strcmp(field->alias, spelling) == 0) {
+            return field->name;
+        }
+    }
+    return NULL;
+}
+
 void graft_model_config_read_as(struct graft_model_config *config, const struct graft_family *family) {
     config->family = family;
     config->view = (struct graft_config){

@@ -162,18 +162,23 @@ static int expect_array(const struct source *from, const char *name, const char 
                : graft_config_expected(from->document, name, expected, from->error);
 }
 
-static int read_id(const struct source *from, const char *path, int32_t *id) {
+static int read_any_id(const struct source *from, const char *path, int64_t minimum, int32_t *id) {
     const struct graft_config *document = from->document;
     int64_t value = document->integer(document->data, path);
     if (document->kind(document->data, path) != GRAFT_FIELD_INT) {
-        return graft_config_expected(document, path, "a token id", from->error);
+        return graft_config_expected(document, path, "the id of a token, an integer", from->error);
     }
-    if (value < 0 || value > INT32_MAX) {
-        return graft_error_set(from->error, GRAFT_ERROR_MODEL, document->file, "%s: expected a token id, got %lld",
-                               path, (long long)value);
+    if (value < minimum || value > INT32_MAX) {
+        return graft_error_set(from->error, GRAFT_ERROR_MODEL, document->file,
+                               "%s: expected the id of a token, 0 to %ld, got %lld", path, (long)INT32_MAX,
+                               (long long)value);
     }
     *id = (int32_t)value;
     return GRAFT_OK;
+}
+
+static int read_id(const struct source *from, const char *path, int32_t *id) {
+    return read_any_id(from, path, 0, id);
 }
 
 static int read_array(const struct source *from, const char *name, struct graft_id_list *list) {
@@ -191,34 +196,55 @@ static int read_array(const struct source *from, const char *name, struct graft_
     return status;
 }
 
+/* Ids to look for among tokens. No token has a negative one, which is as good as none: "off". */
 static int read_ids(const struct source *from, const char *name, void *member) {
-    return read_array(from, name, member);
+    char path[MAX_PATH];
+    struct graft_id_list *list = member;
+    int status = expect_array(from, name, "an array of token ids");
+    int64_t n = from->document->size(from->document->data, name);
+    int32_t *ids = status == GRAFT_OK ? graft_generation_fields_alloc(from->owner, (size_t)n, sizeof *ids) : NULL;
+    if (status == GRAFT_OK && ids == NULL) {
+        return graft_fail_memory(from->error, from->document->file);
+    }
+    *list = (struct graft_id_list){ids, 0};
+    for (int64_t i = 0; i < n && status == GRAFT_OK; i++) {
+        status = read_any_id(from, path_to(path, name, i), INT64_MIN, &ids[list->n]);
+        list->n += status == GRAFT_OK && ids[list->n] >= 0;
+    }
+    return status;
 }
 
-/* One id is as good as an array of it. */
-static int read_id_or_ids(const struct source *from, const char *name, void *member) {
-    struct graft_id_list *list = member;
-    if (from->document->kind(from->document->data, name) == GRAFT_FIELD_ARRAY) {
-        return read_array(from, name, list);
-    }
+static int read_one(const struct source *from, const char *name, int64_t minimum, struct graft_id_list *list) {
     int32_t *id = graft_generation_fields_alloc(from->owner, 1, sizeof *id);
     if (id == NULL) {
         return graft_fail_memory(from->error, from->document->file);
     }
-    *list = (struct graft_id_list){id, 1};
-    return read_id(from, name, id);
+    int status = read_any_id(from, name, minimum, id);
+    *list = (struct graft_id_list){id, status == GRAFT_OK && *id >= 0};
+    return status;
+}
+
+/* One id is as good as an array of it. */
+static int read_id_or_ids(const struct source *from, const char *name, void *member) {
+    return from->document->kind(from->document->data, name) == GRAFT_FIELD_ARRAY
+               ? read_array(from, name, member)
+               : read_one(from, name, 0, member);
 }
 
 static int read_one_id(const struct source *from, const char *name, void *member) {
     return from->document->kind(from->document->data, name) == GRAFT_FIELD_ARRAY
-               ? graft_config_expected(from->document, name, "a token id", from->error)
+               ? graft_config_expected(from->document, name, "the id of a token", from->error)
                : read_id_or_ids(from, name, member);
 }
 
 int graft_generation_read_ids(const struct graft_config *document, const char *name, struct graft_id_list *list,
                               struct graft_generation_fields *owner, struct graft_error *error) {
     const struct source from = {document, owner, error};
-    return graft_config_has(document, name) ? read_id_or_ids(&from, name, list) : GRAFT_OK;
+    if (!graft_config_has(document, name)) {
+        return GRAFT_OK;
+    }
+    return document->kind(document->data, name) == GRAFT_FIELD_ARRAY ? read_ids(&from, name, list)
+                                                                     : read_one(&from, name, INT64_MIN, list);
 }
 
 /* The ids of a sequence that has to have some. */

@@ -19,8 +19,8 @@ int graft_generation_read_fields(const struct graft_config *document, struct gra
 int graft_generation_refuse_fields(const struct graft_config *document, const struct graft_generation *generation,
                                    struct graft_error *error);
 
-/* [any] Ids of a field that is one id, or an array of them; they belong to `owner`. Without the field nothing changes.
- */
+/* [any] Ids of a field that is one id, or an array of them, but negative ones, which no token has; they belong to
+ * `owner` and are not NULL, even where there are none. Without the field nothing changes. */
 int graft_generation_read_ids(const struct graft_config *document, const char *name, struct graft_id_list *list,
                               struct graft_generation_fields *owner, struct graft_error *error);
 

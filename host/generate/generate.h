@@ -3,10 +3,10 @@
 #ifndef GRAFT_GENERATE_GENERATE_H
 #define GRAFT_GENERATE_GENERATE_H
 
-#include "base/json.h"
 #include "generate/named_processors.h"
 #include "generate/session.h"
 #include "generate/stop_strings.h"
+#include "graft/config.h"
 #include "graft/host/generation.h"
 #include "graft/host/sequences.h"
 
@@ -14,15 +14,16 @@
 struct graft_generation_settings {
     struct graft_generation generation;
     struct graft_id_list eos;       /* ids that end a sequence */
-    const char *file;               /* where they are from */
+    const char *file;               /* where they are from: the name of a config */
     struct graft_token_texts texts; /* for stop strings; and logits processors of plugins: both the caller's */
     struct graft_named_processors processors;
-    struct graft_generation_fields *fields; /* what lists of both point to, and the name of the file */
+    struct graft_generation_fields *fields; /* what lists of both point to */
 };
 
-/* [load] Defaults, then generation_config.json if the directory has one, or else config.json; then eos_token_id of
- * config.json (or its text_config) if the former says nothing of it. The caller finishes it, also after an error. */
-int graft_generation_settings_read(const char *directory, const graft_json *config,
+/* [load] Defaults, then generation_config.json (NULL: there is none, and config.json is in its place); then
+ * eos_token_id of config.json (or its text_config) if the former says nothing of it. The names of both files outlive
+ * the settings, which the caller finishes, also after an error. */
+int graft_generation_settings_read(const struct graft_config *generation, const struct graft_config *config,
                                    struct graft_generation_settings *settings, struct graft_error *error);
 void graft_generation_settings_finish(struct graft_generation_settings *settings);
 

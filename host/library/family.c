@@ -94,7 +94,7 @@ static void hint_absent_config(const char *directory, struct graft_error *error)
 
 int graft_model_read_family(struct graft_model *model, const struct graft_snapshot *snapshot,
                             struct graft_error *error) {
-    int status = graft_model_config_read(model->directory, &model->config, error);
+    int status = graft_model_config_read(model->directory, &model->ignored, &model->config, error);
     if (status != GRAFT_OK) {
         hint_absent_config(model->directory, error);
         return status;

@@ -42,11 +42,15 @@ struct graft_model {
     int32_t precision;
     int32_t kv_cache; /* GRAFT_PRECISION_... */
     int32_t without_weights;
+    struct graft_ignored_names
+        ignored;              /* by an option: what nobody is to see of the model's files; only while opened */
+    int32_t ignored_may_lack; /* 1: names among these that no file has are no error */
     struct graft_model_config *config;
-    struct graft_known_family family; /* of the model type */
-    const char *root_class;           /* of the tree; the family's */
-    int32_t root_guessed;             /* the causal LM, which `architectures` does not name */
-    int32_t takes_head;               /* asked for: it, where `architectures` names the model without its head */
+    struct graft_model_file *generation_config; /* NULL: the directory has none */
+    struct graft_known_family family;           /* of the model type */
+    const char *root_class;                     /* of the tree; the family's */
+    int32_t root_guessed;                       /* the causal LM, which `architectures` does not name */
+    int32_t takes_head; /* asked for: it, where `architectures` names the model without its head */
     struct graft_checkpoint *checkpoint;
     struct graft_adapters adapters;
     struct graft_model_lists lists; /* what the checkpoint goes through before classes see it */
@@ -75,6 +79,23 @@ struct graft_model {
 /* [load] Reads config.json of model->directory as its family does, which becomes the model's. */
 int graft_model_read_family(struct graft_model *model, const struct graft_snapshot *snapshot,
                             struct graft_error *error);
+
+/* [load] Refuses fields of config.json by the rules of the model's family, before anything is built by them. */
+int graft_model_refuse_fields(struct graft_model *model, struct graft_error *error);
+
+/* [load] What became of each field of the model's files, once it is planned: published for whoever asks. What the rules
+ * of plugins refuse, and options that nothing came of, are errors. */
+int graft_model_settle_fields(struct graft_model *model, struct graft_error *error);
+
+/* [any] Whether each field that was not ignored is used, without effect or neutral; else an error that names those that
+ * are not used. */
+int graft_model_check_used(const struct graft_model *model, struct graft_error *error);
+
+/* [load] Whether each class that the model's family has a stand-in for is known, and each alias that it gives is one of a
+ * field that somebody asked for while the model was opened; else GRAFT_ERROR_PLUGIN. */
+int graft_model_check_stand_ins(const struct graft_model *model, const struct graft_snapshot *snapshot,
+                                struct graft_error *error);
+int graft_model_check_aliases(const struct graft_model *model, struct graft_error *error);
 
 /* [load] What keys and values are kept as, by the option or the weights. */
 graft_dtype graft_model_kv_dtype(const struct graft_model *model);

@@ -20,8 +20,25 @@ static int reads_method(const void *data, const char *method) {
     return graft_snapshot_reads(data, NULL, method);
 }
 
+/* generation_config.json, and what config.json says instead. */
+static int read_generation(struct graft_model *model, struct graft_error *error) {
+    enum { MAX_BYTES = 1 << 20 };
+    struct graft_model_file **document = &model->generation_config;
+    int status = graft_model_file_read_if_there(model->directory, "generation_config.json", MAX_BYTES, &model->ignored,
+                                                document, error);
+    return status == GRAFT_OK ? graft_generation_settings_read(*document != NULL ? &(*document)->view : NULL,
+                                                               &model->config->whole, &model->generation, error)
+                              : status;
+}
+
 static int read_config(struct graft_model *model, const struct graft_snapshot *snapshot, struct graft_error *error) {
     int status = graft_model_read_family(model, snapshot, error);
+    if (status == GRAFT_OK) {
+        status = graft_model_check_stand_ins(model, snapshot, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_model_refuse_fields(model, error);
+    }
     if (status == GRAFT_OK) {
         status = graft_quantization_check(&model->config->view, reads_method, snapshot, error);
     }
@@ -29,9 +46,7 @@ static int read_config(struct graft_model *model, const struct graft_snapshot *s
     if (method != NULL) {
         status = graft_snapshot_check_layout(snapshot, &model->config->view, method, error);
     }
-    return status == GRAFT_OK
-               ? graft_generation_settings_read(model->directory, model->config->document, &model->generation, error)
-               : status;
+    return status == GRAFT_OK ? read_generation(model, error) : status;
 }
 
 /* What the root owes the host (graft/family.h). */
@@ -56,9 +71,9 @@ static int open_adapter(struct graft_model *model, const struct graft_adapter_op
         return graft_error_set(error, GRAFT_ERROR_USAGE, adapter->directory, "the scale of the adapter is not finite");
     }
     status = graft_adapters_add(&model->adapters, adapter->name, adapter->directory, adapter->scale, error);
-    return status == GRAFT_OK
-               ? graft_model_config_add_adapter(model->config, adapter->name, adapter->directory, adapter->scale, error)
-               : status;
+    return status == GRAFT_OK ? graft_model_config_add_adapter(model->config, adapter->name, adapter->directory,
+                                                               adapter->scale, &model->ignored, error)
+                              : status;
 }
 
 static int open_adapters(struct graft_model *model, const struct graft_model_options *options,
@@ -158,6 +173,7 @@ static int open_model(struct graft_model *model, struct graft_library *library,
         graft_snapshot_release(snapshot);
         return status;
     }
+    model->published.first_asked = graft_ledger_count(model->config->source->ledger);
     status = build_tree(model, library, snapshot, options, error);
     if (status == GRAFT_OK) {
         status = graft_model_encoding_read(model, error);
@@ -195,7 +211,10 @@ static int open_model(struct graft_model *model, struct graft_library *library,
     if (status == GRAFT_OK) {
         status = graft_model_collect_notes(model, error);
     }
-    return status == GRAFT_OK ? graft_model_publish(model, error) : status;
+    if (status == GRAFT_OK) {
+        status = graft_model_publish(model, error);
+    }
+    return status == GRAFT_OK ? graft_model_settle_fields(model, error) : status;
 }
 
 static int open_as(struct graft_library *library, const char *directory, const struct graft_model_options *options,
@@ -209,6 +228,10 @@ static int open_as(struct graft_library *library, const char *directory, const s
     result->kv_cache = options != NULL ? options->kv_cache : GRAFT_PRECISION_AUTO;
     result->without_weights = options != NULL && options->without_weights;
     result->takes_head = takes_head;
+    if (options != NULL && GRAFT_HAS(options, struct graft_model_options, ignored_may_lack)) {
+        result->ignored = (struct graft_ignored_names){options->ignored_fields, options->n_ignored_fields};
+        result->ignored_may_lack = options->ignored_may_lack;
+    }
     int status = graft_model_set_fusion(result, options != NULL ? options->fusion_config : NULL, error);
     if (status == GRAFT_OK) {
         status = open_model(result, library, options, error);
@@ -328,6 +351,7 @@ void graft_model_free(struct graft_model *model) {
         graft_chains_finish(&model->fusions);
         graft_model_encoding_finish(&model->encoding);
         graft_pool_finish(&model->published.pool);
+        graft_free(model->published.fields);
         graft_tree_free(model->tree);
         graft_bound_free(model->bound);
         graft_plan_free(model->plan);
@@ -336,6 +360,7 @@ void graft_model_free(struct graft_model *model) {
         graft_adapters_finish(&model->adapters);
         graft_generation_settings_finish(&model->generation);
         graft_tokenizer_free(model->tokenizer);
+        graft_model_file_free(model->generation_config);
         graft_model_config_free(model->config);
         for (size_t i = 0; i < model->n_notes; i++) {
             graft_free(model->notes[i].text);

@@ -111,5 +111,5 @@ int graft_model_check_strict(const struct graft_model *model, struct graft_error
             graft_error_set(error, GRAFT_ERROR_MODEL, apart->parameter->name,
                             "tied to %s, but the checkpoint has other values for it", apart->parameter->tied_to->name);
     }
-    return status;
+    return status == GRAFT_OK ? graft_model_check_used(model, error) : status;
 }

@@ -3,6 +3,7 @@
 #ifndef GRAFT_LIBRARY_PUBLISHED_H
 #define GRAFT_LIBRARY_PUBLISHED_H
 
+#include "graft/host/fields.h"
 #include "graft/host/implementations.h"
 #include "graft/host/plan.h"
 #include "library/pool.h"
@@ -15,6 +16,10 @@ struct graft_published {
     struct graft_plan_info plan;
     struct graft_implementation_info *implementations; /* [n_implementations] */
     size_t n_implementations;
+    struct graft_model_field *fields; /* [n_fields] in the order of the files */
+    size_t n_fields;
+    size_t fields_capacity;
+    size_t first_asked; /* of the names in config.json's ledger: those before it the host asked for */
 };
 
 struct graft_node;

@@ -100,9 +100,23 @@ static int read_texts(struct graft_family_file *file, const struct json_place *t
 
 static int read_all(struct graft_family_file *file, const char *path, const struct graft_family *const *families,
                     struct graft_error *error) {
-    static const char *const members[] = {
-        "$schema",       "model_type", "like",      "base_model_prefix", "version",  "license",         "description",
-        "architectures", "classes",    "stand_ins", "aliases",           "defaults", "ignored_tensors", NULL};
+    static const char *const members[] = {"$schema",
+                                          "model_type",
+                                          "like",
+                                          "base_model_prefix",
+                                          "version",
+                                          "license",
+                                          "description",
+                                          "architectures",
+                                          "classes",
+                                          "stand_ins",
+                                          "aliases",
+                                          "defaults",
+                                          "ignored_tensors",
+                                          "without_effect",
+                                          "neutral",
+                                          "only",
+                                          NULL};
     const struct json_place top = {path, ""};
     int status = graft_json_place_only(&top, file->document, members, error);
     if (status == GRAFT_OK) {
@@ -120,7 +134,10 @@ static int read_all(struct graft_family_file *file, const char *path, const stru
     if (status == GRAFT_OK) {
         status = graft_family_read_fields(file, path, error);
     }
-    return status == GRAFT_OK ? graft_family_read_ignored(file, path, error) : status;
+    if (status == GRAFT_OK) {
+        status = graft_family_read_ignored(file, path, error);
+    }
+    return status == GRAFT_OK ? graft_family_read_rules(file, path, error) : status;
 }
 
 static struct graft_family_file *create(graft_json *document_take, const char *path) {
@@ -168,7 +185,7 @@ int graft_family_file_read(const char *path, const struct graft_family *const *f
                            struct graft_family_file **file, struct graft_error *error) {
     struct graft_error cause = graft_error_none();
     graft_json *document = NULL;
-    int status = graft_json_read(path, MAX_FILE_BYTES, &document, &cause);
+    int status = graft_json_read_strict(path, MAX_FILE_BYTES, &document, &cause);
     if (status == GRAFT_OK) {
         return graft_family_file_take(document, path, families, file, error);
     }

@@ -33,6 +33,9 @@ int graft_family_read_fields(struct graft_family_file *file, const char *path, s
 /* "ignored_tensors", then those of the family that it is like. */
 int graft_family_read_ignored(struct graft_family_file *file, const char *path, struct graft_error *error);
 
+/* "without_effect", "neutral" and "only", then the rules of the family that it is like. */
+int graft_family_read_rules(struct graft_family_file *file, const char *path, struct graft_error *error);
+
 /* An optional member that is an object of at most 4096 members, of which there are `*n`. */
 int graft_family_member(const struct graft_family_file *file, const char *path, const char *key,
                         const graft_json **object, size_t *n, struct graft_error *error);

@@ -230,6 +230,10 @@ int graft_plugin_validate_content(const char *file, const struct graft_plugin *p
     if (status == GRAFT_OK) {
         status = graft_check_names(&place, "quant_methods", plugin->quant_methods, error);
     }
+    if (status == GRAFT_OK && graft_plugin_n_field_rules(plugin) != 0) {
+        status = graft_field_rules_validate(&place, plugin->field_rules, plugin->n_field_rules,
+                                            plugin->field_rule_stride, error);
+    }
     if (status == GRAFT_OK) {
         status = validate_parallel(&place, plugin->parallel, error);
     }

@@ -10,6 +10,7 @@
 #ifndef GRAFT_PLUGIN_VALIDATE_H
 #define GRAFT_PLUGIN_VALIDATE_H
 
+#include "graft/field_rule.h"
 #include "graft/fusion.h"
 #include "graft/plugin.h"
 #include "plugin/check.h"
@@ -58,6 +59,10 @@ int graft_custom_operations_validate(const struct graft_place *place, const stru
 /* The chains of modules that it offers to run. */
 int graft_chains_validate(const struct graft_place *place, const struct graft_plugin *plugin,
                           struct graft_error *error);
+
+/* A list of rules for fields, of a family or a plugin at `place`. */
+int graft_field_rules_validate(const struct graft_place *place, const struct graft_field_rule *rules, int32_t n,
+                               uint32_t stride, struct graft_error *error);
 
 /* The model families that it brings. */
 int graft_families_validate(const struct graft_place *place, const struct graft_plugin *plugin,

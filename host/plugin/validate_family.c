@@ -160,6 +160,10 @@ static int validate_family(const struct graft_place *place, const struct graft_f
     if (status == GRAFT_OK) {
         status = validate_stand_ins(place, family, error);
     }
+    if (status == GRAFT_OK && graft_family_n_field_rules(family) != 0) {
+        status = graft_field_rules_validate(place, family->field_rules, family->n_field_rules,
+                                            family->field_rule_stride, error);
+    }
     return status == GRAFT_OK ? validate_classes(place, family, error) : status;
 }
 

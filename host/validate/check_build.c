@@ -151,14 +151,56 @@ static int check_repeats(struct graft_validation *validation, struct graft_error
     return graft_tiny_each_closed(validation, compare_plans, error);
 }
 
+/* Adds what the model's family asked its config.json for, where the plugin brings it. */
+static void write_asked(struct graft_text *text, const struct graft_model *model) {
+    const char *name;
+    for (size_t i = 0; graft_model_plan(model)->plugin != NULL && (name = graft_model_asked_field(model, i)) != NULL;
+         i++) {
+        if (i == 0) {
+            graft_text_printf(text, "%s%s asks config.json for ", text->length > 0 ? "; " : "",
+                              graft_model_plan(model)->model_type);
+        }
+        graft_text_printf(text, "%s%s", i > 0 ? ", " : "", name);
+    }
+}
+
+static struct graft_text asked_of_all; /* of the models so far: a check is a process of its own */
+
+static int add_asked_of(struct graft_subject *subject, struct graft_error *error) {
+    const struct graft_model_options options = {.struct_size = sizeof options};
+    struct graft_library *library = NULL;
+    struct graft_model *model = NULL;
+    int status = graft_validation_library_of_models(subject->validation, &library, error);
+    if (status == GRAFT_OK) {
+        status = graft_tiny_open(library, subject->directory, &options, &model, error);
+    }
+    if (status == GRAFT_OK) {
+        write_asked(&asked_of_all, model);
+    }
+    graft_model_free(model);
+    graft_library_free(library);
+    return status;
+}
+
+static int check_asks(struct graft_validation *validation, struct graft_error *error) {
+    int status = graft_tiny_each_closed(validation, add_asked_of, error);
+    if (status == GRAFT_OK && asked_of_all.length > 0) {
+        (void)graft_validation_say(validation, asked_of_all.bytes);
+    } else if (status == GRAFT_OK && validation->notes->outcome != GRAFT_CHECK_SKIPPED) {
+        (void)graft_validation_skip(validation, "it brings no model type that a tiny model can be made of");
+    }
+    graft_text_free(&asked_of_all);
+    return status;
+}
+
 /* What config.json is changed in, many times: nobody waits for a disk. */
 struct change {
     const struct graft_subject *subject;
     struct graft_library *library;
     char *directory;
-    char *path;                   /* of config.json in it */
-    graft_json *config;           /* the model's own */
-    struct graft_text looked_for; /* what is looked for in it, a line each */
+    char *path;              /* of config.json in it */
+    graft_json *config;      /* the model's own */
+    struct graft_text asked; /* the members that are asked for, a line each; empty: it is not known which */
 };
 
 static int write_text(const char *path, const struct graft_text *text, struct graft_error *error) {
@@ -168,9 +210,18 @@ static int write_text(const char *path, const struct graft_text *text, struct gr
     return failed ? graft_fail_errno(error, GRAFT_ERROR_IO, path, "cannot be written", errno) : GRAFT_OK;
 }
 
-/* Opens the model with another config.json; that it fails is fine if it says why. */
+/* Adds the first part of each field that the model asked for, and a line feed. */
+static void add_asked(struct graft_text *asked, const struct graft_model *model) {
+    const char *name;
+    for (size_t i = 0; (name = graft_model_asked_field(model, i)) != NULL; i++) {
+        graft_text_printf(asked, "%s%.*s\n", i == 0 ? "\n" : "", (int)strcspn(name, "."), name);
+    }
+}
+
+/* Opens the model with another config.json; that it fails is fine if it says why. `asked`, which may be NULL, becomes
+ * what it asks for. */
 static int open_changed(const struct change *change, const char *what, const struct graft_text *config,
-                        struct graft_error *error) {
+                        struct graft_text *asked, struct graft_error *error) {
     const struct graft_model_options options = {.struct_size = sizeof options,
                                                 .without_weights = change->subject->validation->model == NULL};
     struct graft_error own = graft_error_none();
@@ -183,6 +234,9 @@ static int open_changed(const struct change *change, const char *what, const str
         graft_model_open(change->library, change->directory, &options, &model, &own) != GRAFT_OK &&
         own.message[0] == '\0') {
         status = graft_validation_fault(change->subject->validation, error, "it is refused without a reason");
+    }
+    if (asked != NULL && model != NULL) {
+        add_asked(asked, model);
     }
     graft_model_free(model);
     return status;
@@ -204,7 +258,7 @@ static int begin_changes(const struct graft_subject *subject, struct change *cha
 }
 
 static void end_changes(struct change *change) {
-    graft_text_free(&change->looked_for);
+    graft_text_free(&change->asked);
     graft_json_free(change->config);
     graft_library_free(change->library);
     graft_free(change->path);
@@ -267,30 +321,27 @@ static int change_member(const struct change *change, const graft_json *owner, c
         (void)snprintf(what, sizeof what, "%.60s %s%.40s", name, to->values[i] != NULL ? "= " : "absent",
                        to->values[i] != NULL ? to->values[i] : "");
         write_changed(&text, change->config, owner, name, to->values[i]);
-        status = open_changed(change, what, &text, error);
+        status = open_changed(change, what, &text, NULL, error);
         graft_text_free(&text);
     }
     return status;
 }
 
-/* Opens the model with its own config.json, to see what is looked for in it. */
+/* Opens the model with its own config.json, to see what is asked for in it. */
 static int look(struct change *change, struct graft_error *error) {
     struct graft_text text = {0};
     write_json(&text, change->config);
-    graft_text_add_string(&change->looked_for, "\n");
-    graft_config_note(&change->looked_for);
-    int status = open_changed(change, "its own", &text, error);
-    graft_config_note(NULL);
+    int status = open_changed(change, "its own", &text, &change->asked, error);
     graft_text_free(&text);
-    return status == GRAFT_OK && change->looked_for.failed ? graft_fail_memory(error, change->path) : status;
+    return status == GRAFT_OK && change->asked.failed ? graft_fail_memory(error, change->path) : status;
 }
 
-/* Whether a change of the member can change anything: if it is looked for, or all are, by number. */
-static int matters(const struct change *change, const char *name) {
+/* Whether a change of the member can change anything: if it is asked for, or is an object, whose kind may be. */
+static int matters(const struct change *change, const char *name, const graft_json *member) {
     char line[132];
     (void)snprintf(line, sizeof line, "\n%.128s\n", name);
-    return strstr(change->looked_for.bytes, line) != NULL || strstr(change->looked_for.bytes, "\n\n") != NULL ||
-           strstr(change->looked_for.bytes, "\n#") != NULL;
+    return change->asked.length == 0 || graft_json_type(member) == GRAFT_JSON_OBJECT ||
+           strstr(change->asked.bytes, line) != NULL;
 }
 
 /* Each member in turn that matters, and those of objects, but those that say what the model is. */
@@ -302,7 +353,7 @@ static int change_members(const struct change *change, const graft_json *owner, 
     int status = GRAFT_OK;
     while (status == GRAFT_OK && graft_json_next(owner, &at, &name, &member)) {
         if (strcmp(name, "model_type") == 0 || strcmp(name, "architectures") == 0 ||
-            strcmp(name, "quant_method") == 0 || (owner == change->config && !matters(change, name))) {
+            strcmp(name, "quant_method") == 0 || (owner == change->config && !matters(change, name, member))) {
             continue;
         }
         status = change_member(change, owner, name, to, error);
@@ -356,6 +407,8 @@ const struct graft_validation_check graft_build_checks[] = {
     GRAFT_CHECK("build.describes", "models of all types that it names, or brings, are described with it",
                 check_describe),
     GRAFT_CHECK("build.repeats", "a model is described the same each time", check_repeats),
+    GRAFT_CHECK("build.asks", "models of its own types are described, and what they ask config.json for is told",
+                check_asks),
     GRAFT_CHECK("build.config_absent", "a config.json that lacks a field is described or refused with a reason",
                 check_absent),
     GRAFT_CHECK("build.config_hostile", "a field of config.json with a senseless value is described or refused",

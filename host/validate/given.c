@@ -21,7 +21,7 @@ int graft_given_check(const char *directory, const char *const *plugins, int32_t
     struct graft_model_config *config = NULL;
     struct graft_checkpoint *checkpoint = NULL;
     struct graft_plugin_files files = {0};
-    int status = graft_model_config_read(directory, &config, error);
+    int status = graft_model_config_read(directory, NULL, &config, error);
     if (status == GRAFT_OK) {
         status = graft_checkpoint_open(directory, &checkpoint, error);
     }

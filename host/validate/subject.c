@@ -156,8 +156,12 @@ static int each(struct graft_validation *validation, int closed, graft_subject_f
         free(entries[i]); /* the C library's, as is the list */
     }
     free(entries);
-    if (status == GRAFT_OK && n > 0 && left.length > 0) {
-        (made > 0 ? graft_validation_say : graft_validation_skip)(validation, left.bytes);
+    if (status == GRAFT_OK && n > 0 && left.length > 0 && made > 0) {
+        char *text = graft_format("not made with %s", left.bytes);
+        (void)graft_validation_say(validation, text != NULL ? text : left.bytes);
+        graft_free(text);
+    } else if (status == GRAFT_OK && n > 0 && left.length > 0) {
+        (void)graft_validation_skip(validation, left.bytes);
     }
     graft_text_free(&left);
     return n > 0 ? status : graft_tiny_skip(validation);

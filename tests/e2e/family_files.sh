@@ -28,7 +28,7 @@ mkdir simple
 cat >simple/alpaca.family.json <<END
 {"model_type": "alpaca", "like": "llama", "description": "Alpacas", "version": "2.1",
  "aliases": {"hidden_size": "n_embd"}, "defaults": {"vocab_size": $vocab, "rope_scaling": null},
- "architectures": {"AlpacaForCausalLM": "AlpacaForCausalLM"},
+ "without_effect": ["was_vocab_size"], "architectures": {"AlpacaForCausalLM": "AlpacaForCausalLM"},
  "classes": {"AlpacaForCausalLM": "LlamaForCausalLM", "AlpacaMLP": {"base": "LlamaMLP"}}}
 END
 check 'it generates what the other does' "$(ids "$llama")" "$(ids alpaca --plugins-dir simple)"

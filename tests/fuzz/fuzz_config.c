@@ -116,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         graft_registry_add_fusion(library->registry, &family, NULL, NULL) != GRAFT_OK) {
         abort();
     }
-    if (graft_model_config_read(fuzz_folder(), &config, &error) == GRAFT_OK) {
+    if (graft_model_config_read(fuzz_folder(), NULL, &config, &error) == GRAFT_OK) {
         build(library, config, &error);
     } else if (error.message[0] == '\0') {
         abort();

@@ -107,7 +107,7 @@ static void test_memory(void **state) {
 static struct graft_model_config *read_config(const char *text) {
     struct graft_model_config *config = NULL;
     put_text("config.json", text);
-    assert_int_equal(graft_model_config_read(folder, &config, NULL), GRAFT_OK);
+    assert_int_equal(graft_model_config_read(folder, NULL, &config, NULL), GRAFT_OK);
     return config;
 }
 
@@ -116,8 +116,8 @@ static void test_config(void **state) {
     const struct graft_config *view = &config->view;
     (void)state;
     put_text("adapter_config.json", "{\"r\":8,\"alpha_pattern\":{\"layers\\\\.0\\\\..*\":3,\"b\":4}}");
-    assert_int_equal(graft_model_config_add_adapter(config, "one", folder, 0.5, NULL), GRAFT_OK);
-    assert_int_equal(graft_model_config_add_adapter(config, "two", folder, 2.0, NULL), GRAFT_OK);
+    assert_int_equal(graft_model_config_add_adapter(config, "one", folder, 0.5, NULL, NULL), GRAFT_OK);
+    assert_int_equal(graft_model_config_add_adapter(config, "two", folder, 2.0, NULL, NULL), GRAFT_OK);
     assert_int_equal(view->size(view->data, "adapters"), 2);
     assert_string_equal(view->string(view->data, "adapters.1.name"), "two");
     assert_true(view->real(view->data, "adapters.0.scale") == 0.5);
@@ -147,7 +147,7 @@ static void test_config_refused(void **state) {
         struct graft_error error = graft_error_none();
         struct graft_model_config *config = read_config(cases[i].config);
         put_text("adapter_config.json", cases[i].adapter);
-        assert_int_equal(graft_model_config_add_adapter(config, "a", folder, 1.0, &error), GRAFT_ERROR_MODEL);
+        assert_int_equal(graft_model_config_add_adapter(config, "a", folder, 1.0, NULL, &error), GRAFT_ERROR_MODEL);
         assert_non_null(strstr(error.message, cases[i].words));
         graft_model_config_free(config);
     }

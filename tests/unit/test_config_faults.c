@@ -94,7 +94,7 @@ static void test_windows(void **state) {
     static const char model[] = "plain/qwen2_layer_types";
     static const char types[] = "\"layer_types\": [", window[] = "\"sliding_window\": 8";
     (void)state;
-    refused(model, types, "\"layer_types\": 3, \"_\": [", "layer_types: expected an array, got an integer");
+    refused(model, types, "\"layer_types\": 3, \"_\": [", "layer_types: expected an array, got an integer (3)");
     refused(model, types, "\"layer_types\": [\"full_attention\"], \"_\": [",
             "layer_types: expected num_hidden_layers (3) entries, got 1");
     refused(model, types, "\"layer_types\": [\"full_attention\", null, \"full_attention\"], \"_\": [",
@@ -121,9 +121,9 @@ static void test_quantization(void **state) {
     refused("plain/llama", first, "\"quantization_config\": {\"bits\": 4}, \"attention_bias\":",
             "quantization_config.quant_method: missing, expected a string");
     refused("plain/llama", first, "\"quantization_config\": {\"quant_method\": 4}, \"attention_bias\":",
-            "quantization_config.quant_method: expected a string, got an integer");
+            "quantization_config.quant_method: expected a string, got an integer (4)");
     refused("plain/llama", first, "\"quantization_config\": \"gptq\", \"attention_bias\":",
-            "quantization_config: expected an object, got a string");
+            "quantization_config: expected an object, got a string (\"gptq\")");
     refused("plain/llama", first, "\"quantization_config\": {\"quant_method\": \"a\\nb\"}, \"attention_bias\":",
             "quantization_config: no plugin here reads weights of quant_method \"a?b\"");
     refused("vision/qwen2_vl_v5_tied", "\"text_config\": {",
@@ -168,27 +168,6 @@ static void test_unknown_kinds(void **state) {
     }
 }
 
-/* What is noted of a config: the first parts of paths, also of members by number, and all of an object that is listed;
- * nothing before or after. */
-static void test_noted(void **state) {
-    graft_json *document = graft_json_new_object();
-    const struct graft_config config = graft_config_view(document, "config.json");
-    struct graft_text names = {0};
-    (void)state;
-    (void)config.kind(config.data, "earlier");
-    graft_config_note(&names);
-    (void)config.kind(config.data, "rope_scaling.type");
-    (void)config.integer(config.data, "hidden_size");
-    (void)config.string(config.data, "#2");
-    (void)config.size(config.data, "");
-    (void)config.key(config.data, "", 0);
-    graft_config_note(NULL);
-    (void)config.kind(config.data, "later");
-    assert_string_equal(names.bytes, "rope_scaling\nhidden_size\n#2\n\n\n");
-    graft_text_free(&names);
-    graft_json_free(document);
-}
-
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void) {
@@ -198,7 +177,6 @@ int main(void) {
         WITH_FOLDER(test_windows),
         WITH_FOLDER(test_quantization),
         cmocka_unit_test(test_unknown_kinds),
-        cmocka_unit_test(test_noted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -303,7 +303,7 @@ static void test_order_of_aliases(void **state) {
 static void test_faults_of_aliases(void **state) {
     (void)state;
     refused("{\"model_type\": \"renamed\", \"n_embd\": \"16\"}", GRAFT_ERROR_MODEL,
-            "n_embd: expected an integer, got a string");
+            "n_embd: expected an integer, got a string (\"16\")");
     refused("{\"model_type\": \"renamed\", \"n_layer\": 0}", GRAFT_ERROR_MODEL, "n_layer: expected 1 to 4096, got 0");
     refused("{\"model_type\": \"renamed\", \"layer_norm_epsilon\": -1.0}", GRAFT_ERROR_MODEL,
             "layer_norm_epsilon: expected more than 0, got -1");
@@ -319,7 +319,7 @@ static void test_renamed_field(void **state) {
     opened("{\"model_type\": \"renamed\", \"mlp_bias\": \"none\", \"use_bias\": true}");
     assert_non_null(parameter("model.layers.0.mlp.up_proj.bias"));
     refused("{\"model_type\": \"renamed\", \"use_bias\": 1}", GRAFT_ERROR_MODEL,
-            "use_bias: expected a boolean, got an integer");
+            "use_bias: expected a boolean, got an integer (1)");
 }
 
 static void test_architectures(void **state) {

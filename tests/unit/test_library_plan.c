@@ -50,6 +50,61 @@ static const struct graft_planned_parameter *parameter(const struct graft_model 
     return NULL;
 }
 
+static const struct graft_model_field *field(const struct graft_model *model, const char *file, const char *name) {
+    const struct graft_model_field *found;
+    for (size_t i = 0; (found = graft_model_field(model, i)) != NULL; i++) {
+        if (strcmp(found->file, file) == 0 && strcmp(found->name, name) == 0) {
+            return found;
+        }
+    }
+    fail_msg("no field %s", name);
+    return NULL;
+}
+
+static void fields_are_told(void **state) {
+    struct graft_model *model = open_golden("plain/llama", 0);
+    const char *name;
+    int asked = 0;
+    (void)state;
+    assert_int_equal(field(model, "config.json", "hidden_size")->use, GRAFT_FIELD_USED);
+    assert_string_equal(field(model, "config.json", "hidden_size")->value, "64");
+    assert_null(field(model, "config.json", "hidden_size")->by);
+    assert_int_equal(field(model, "config.json", "initializer_range")->use, GRAFT_FIELD_WITHOUT_EFFECT);
+    assert_string_equal(field(model, "config.json", "initializer_range")->by, "the host");
+    assert_int_equal(field(model, "generation_config.json", "eos_token_id")->use, GRAFT_FIELD_USED);
+    for (size_t i = 0; (name = graft_model_asked_field(model, i)) != NULL; i++) {
+        asked |= strcmp(name, "hidden_size") == 0;
+    }
+    assert_true(asked);
+    for (size_t i = 0; graft_model_field(model, i) != NULL; i++) {
+        assert_int_not_equal(graft_model_field(model, i)->use, GRAFT_FIELD_NOT_USED);
+    }
+    graft_model_free(model);
+}
+
+static void fields_are_ignored(void **state) {
+    static const char *const names[] = {"rms_norm_eps", "eos_token_id"}, *const unknown[] = {"rms_norm_epsilon"};
+    struct graft_model_options options = {
+        .struct_size = sizeof options, .ignored_fields = names, .n_ignored_fields = 2};
+    struct graft_model *model = NULL;
+    char path[1024];
+    (void)state;
+    (void)snprintf(path, sizeof path, "%s/plain/llama", getenv("GRAFT_TEST_GOLDENS"));
+    assert_int_equal(graft_model_open(library, path, &options, &model, &error), GRAFT_OK);
+    assert_int_equal(field(model, "config.json", "rms_norm_eps")->use, GRAFT_FIELD_IGNORED);
+    assert_string_equal(field(model, "config.json", "rms_norm_eps")->value, "1e-05");
+    assert_int_equal(field(model, "generation_config.json", "eos_token_id")->use, GRAFT_FIELD_IGNORED);
+    graft_model_free(model);
+    model = NULL;
+    options.ignored_fields = unknown;
+    options.n_ignored_fields = 1;
+    assert_int_equal(graft_model_open(library, path, &options, &model, &error), GRAFT_ERROR_USAGE);
+    assert_non_null(strstr(error.message, "rms_norm_epsilon"));
+    options.ignored_may_lack = 1;
+    assert_int_equal(graft_model_open(library, path, &options, &model, &error), GRAFT_OK);
+    graft_model_free(model);
+}
+
 static void modules_are_told_by_number_and_by_path(void **state) {
     struct graft_model *model = open_golden("plain/llama", 0);
     const struct graft_named_module *module;
@@ -235,6 +290,8 @@ static void implementations_are_told(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(fields_are_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(fields_are_ignored, set_up, tear_down),
         cmocka_unit_test_setup_teardown(modules_are_told_by_number_and_by_path, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_conversion_is_told_with_where_it_comes_from, set_up, tear_down),
         cmocka_unit_test_setup_teardown(originals_share_with_their_replacements, set_up, tear_down),

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "config/model_file.h"
 #include "folder.h"
 
 static char folder[64];
@@ -29,15 +30,21 @@ static int tear_down(void **state) {
 
 /* Reads with this generation_config.json (NULL: none) and this config.json. */
 static int read_settings(const char *generation, const char *config) {
+    struct graft_model_file *files[2] = {NULL, NULL};
     graft_generation_settings_finish(&settings);
-    graft_json *document = NULL;
     error = graft_error_none();
     if (generation != NULL) {
         folder_put(folder, "generation_config.json", generation, strlen(generation));
     }
-    assert_int_equal(graft_json_parse(config, strlen(config), "config.json", &document, &error), GRAFT_OK);
-    int status = graft_generation_settings_read(folder, document, &settings, &error);
-    graft_json_free(document);
+    folder_put(folder, "config.json", config, strlen(config));
+    int status = graft_model_file_read_if_there(folder, "generation_config.json", 1 << 20, NULL, &files[0], &error);
+    assert_int_equal(graft_model_file_read(folder, "config.json", 1 << 20, NULL, &files[1], NULL), GRAFT_OK);
+    if (status == GRAFT_OK) {
+        status = graft_generation_settings_read(files[0] != NULL ? &files[0]->view : NULL, &files[1]->view, &settings,
+                                                &error);
+    }
+    graft_model_file_free(files[0]);
+    graft_model_file_free(files[1]);
     assert_int_equal(status, error.code);
     if (status != GRAFT_OK) {
         graft_generation_settings_finish(&settings);
@@ -65,6 +72,23 @@ static void test_end_of_sequence(void **state) {
     assert_int_equal(read_settings("{\"eos_token_id\": null}", "{\"eos_token_id\": [7]}"), GRAFT_OK);
     assert_int_equal((int)settings.eos.n, 1);
     assert_int_equal(settings.eos.ids[0], 7);
+}
+
+/* No token has a negative id: nothing ends a text, whatever the other file says, or what the other ids say ends it. */
+static void test_negative_ids(void **state) {
+    (void)state;
+    assert_int_equal(read_settings("{\"eos_token_id\": -1}", "{\"eos_token_id\": 7}"), GRAFT_OK);
+    assert_int_equal((int)settings.eos.n, 0);
+    assert_int_equal(read_settings("{\"eos_token_id\": [-1, 48]}", "{}"), GRAFT_OK);
+    assert_int_equal((int)settings.eos.n, 1);
+    assert_int_equal(settings.eos.ids[0], 48);
+    assert_int_equal(read_settings("{}", "{\"eos_token_id\": -1, \"text_config\": {\"eos_token_id\": 7}}"), GRAFT_OK);
+    assert_int_equal((int)settings.eos.n, 0);
+    assert_int_equal(read_settings("{}", "{\"text_config\": {\"eos_token_id\": [7, -1]}}"), GRAFT_OK);
+    assert_int_equal((int)settings.eos.n, 1);
+    assert_int_equal(read_settings("{\"suppress_tokens\": [-1, 3]}", "{}"), GRAFT_OK);
+    assert_int_equal((int)settings.generation.suppress_tokens.n, 1);
+    assert_int_equal(settings.generation.suppress_tokens.ids[0], 3);
 }
 
 static void test_fields(void **state) {
@@ -150,7 +174,6 @@ static void test_old_place(void **state) {
 
 static void test_refusals(void **state) {
     static const char *const bad[][2] = {
-        {"{\"eos_token_id\": -1}", "eos_token_id"},
         {"{\"eos_token_id\": \"</s>\"}", "eos_token_id"},
         {"{\"eos_token_id\": [1, 2.5]}", "eos_token_id"},
         {"{\"eos_token_id\": 4294967296}", "eos_token_id"},
@@ -201,13 +224,15 @@ static void test_refusals(void **state) {
         assert_non_null(strstr(error.message, bad[i][1]));
     }
     assert_int_equal(read_settings("{}", "{\"eos_token_id\": true}"), GRAFT_ERROR_MODEL);
-    assert_non_null(strstr(error.source, "config.json"));
+    assert_string_equal(error.source, folder_path(folder, "config.json"));
+    assert_string_equal(error.message, "eos_token_id: expected the id of a token, an integer, got a boolean (true)");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_defaults, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_end_of_sequence, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_negative_ids, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_fields, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_passed_over, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_lists, set_up, tear_down),

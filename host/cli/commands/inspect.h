@@ -4,6 +4,7 @@
 #define GRAFT_CLI_COMMANDS_INSPECT_H
 
 #include "cli/report/writer.h"
+#include "graft/field_rule.h"
 #include "graft/host/graft.h"
 
 /* Sets what a class declares: interface, flags, what it brings itself and what it inherits, conversions. */
@@ -11,6 +12,10 @@ void graft_inspect_class(struct graft_writer *writer, graft_json *object, const 
 
 /* Sets the model families that a plugin declares. */
 void graft_inspect_families(struct graft_writer *writer, graft_json *object, const struct graft_plugin *descriptor);
+
+/* Rules for fields, of a family or a plugin (graft/field_rule.h). */
+graft_json *graft_inspect_rules(struct graft_writer *writer, const struct graft_field_rule *rules, int32_t n,
+                                uint32_t stride);
 
 /* Sets what the class of a module is in its model: arguments, parameters, attributes, states, children. */
 void graft_inspect_module(struct graft_writer *writer, graft_json *object, const struct graft_named_module *module);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The model families that a plugin declares. */
+#include <string.h>
+
 #include "cli/commands/inspect.h"
 #include "graft/family.h"
 
@@ -57,6 +59,29 @@ static graft_json *stand_ins_json(struct graft_writer *writer, const struct graf
     return object;
 }
 
+graft_json *graft_inspect_rules(struct graft_writer *writer, const struct graft_field_rule *rules, int32_t n,
+                                uint32_t stride) {
+    graft_json *array = graft_json_new_array();
+    for (int32_t i = 0; i < n; i++) {
+        const struct graft_field_rule *rule = graft_field_rule_at(rules, stride, i);
+        graft_json *object = graft_json_new_object();
+        graft_json *values = NULL;
+        graft_writer_set_string(writer, object, "name", rule->name);
+        if (rule->values != NULL &&
+            graft_json_parse(rule->values, strlen(rule->values), rule->name, &values, NULL) == 0) {
+            graft_writer_set(writer, object, (rule->flags & GRAFT_FIELD_ONLY) != 0 ? "only" : "neutral", values);
+        }
+        graft_writer_append(writer, array, object);
+    }
+    return array;
+}
+
+static graft_json *family_rules_json(struct graft_writer *writer, const struct graft_family *family) {
+    int32_t n = graft_family_n_field_rules(family);
+    return n > 0 ? graft_inspect_rules(writer, family->field_rules, n, family->field_rule_stride)
+                 : graft_json_new_array();
+}
+
 static graft_json *classes_json(struct graft_writer *writer, const struct graft_family *family) {
     graft_json *array = graft_json_new_array();
     for (int32_t i = 0; i < family->n_classes; i++) {
@@ -78,6 +103,7 @@ void graft_inspect_families(struct graft_writer *writer, graft_json *object, con
         graft_writer_set(writer, item, "fields", fields_json(writer, family));
         graft_writer_set(writer, item, "ignored_tensors", graft_writer_list(writer, family->ignored_tensors));
         graft_writer_set(writer, item, "stand_ins", stand_ins_json(writer, family));
+        graft_writer_set(writer, item, "field_rules", family_rules_json(writer, family));
         graft_writer_set(writer, item, "classes", classes_json(writer, family));
         graft_writer_append(writer, array, item);
     }

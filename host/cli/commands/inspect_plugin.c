@@ -165,6 +165,11 @@ graft_json *graft_inspect_plugin(struct graft_writer *writer, const struct graft
     graft_writer_set(writer, object, "uses_extensions", graft_writer_list(writer, descriptor->uses_extensions));
     graft_writer_set(writer, object, "offers_extensions", graft_writer_list(writer, descriptor->offers_extensions));
     graft_writer_set(writer, object, "quant_methods", graft_writer_list(writer, descriptor->quant_methods));
+    if (graft_plugin_n_field_rules(descriptor) > 0) {
+        graft_writer_set(writer, object, "field_rules",
+                         graft_inspect_rules(writer, descriptor->field_rules, descriptor->n_field_rules,
+                                             descriptor->field_rule_stride));
+    }
     graft_writer_set(writer, object, "replacements", replacements);
     graft_writer_set(writer, object, "private_classes", private_classes);
     graft_inspect_families(writer, object, descriptor);

@@ -45,7 +45,7 @@ static int on_result(void *data, const struct graft_check_result *result, struct
     if (failed) {
         graft_output_line(stdout, "# %s: %s: %s", report->options->subject, result->info->name, result->text);
     } else if (result->outcome == GRAFT_CHECK_PASSED && result->text[0] != '\0' && !report->options->quiet) {
-        graft_output_line(stdout, "# not made with %s", result->text);
+        graft_output_line(stdout, "# %s", result->text);
     }
     return graft_output_flush(stdout, error); /* a copy of this process must not print it again */
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The document of `plan --json`. */
 #include "base/dtype.h"
+#include "cli/report/fields.h"
 #include "cli/report/implementations.h"
 #include "cli/report/report.h"
 #include "cli/report/writer.h"
@@ -222,6 +223,7 @@ graft_json *graft_report_json(const struct graft_model *model, const struct graf
     graft_writer_set(&writer, document, "chains", chains_json(&writer, model));
     graft_report_implementations_json(&writer, document, model);
     graft_writer_set(&writer, document, "plugins", plugins_json(&writer, library));
+    graft_report_fields_json(&writer, document, model);
     graft_writer_set(&writer, document, "notes", notes_json(&writer, model, library));
     if (writer.failed) {
         graft_json_free(document);

@@ -155,6 +155,36 @@ static void add_list(struct graft_text *page, const char *heading, const char *c
     graft_text_add_string(page, "</ul>\n");
 }
 
+/* The fields of JSON files that nothing is done about, because nobody knows what to do or an option says so. */
+static void add_fields_of_use(struct graft_text *page, const char *heading, const char *use, const graft_json *fields) {
+    size_t n = 0;
+    for (size_t i = 0; i < graft_json_size(fields); i++) {
+        const graft_json *field = graft_json_at(fields, i);
+        const char *adapter = graft_json_string(graft_json_get(field, "adapter"), NULL);
+        if (strcmp(graft_json_string(graft_json_get(field, "use"), NULL), use) != 0) {
+            continue;
+        }
+        if (n++ == 0) {
+            graft_text_printf(page, "<h2>%s</h2>\n<ul class=\"bad\">\n", heading);
+        }
+        graft_text_add_string(page, "<li>");
+        plan_html_escape(page, graft_json_string(graft_json_get(field, "file"), NULL));
+        graft_text_add_string(page, adapter != NULL ? " of " : "");
+        plan_html_escape(page, adapter);
+        graft_text_add_string(page, ": <code>");
+        plan_html_escape(page, graft_json_string(graft_json_get(field, "name"), NULL));
+        graft_text_add_string(page, "</code> (<code>");
+        plan_html_escape(page, graft_json_string(graft_json_get(field, "value"), NULL));
+        graft_text_add_string(page, "</code>)</li>\n");
+    }
+    graft_text_add_string(page, n > 0 ? "</ul>\n" : "");
+}
+
+static void add_fields(struct graft_text *page, const graft_json *fields) {
+    add_fields_of_use(page, "Fields that are not used", "not used", fields);
+    add_fields_of_use(page, "Fields ignored by --ignore-field", "ignored", fields);
+}
+
 /* The chains of --fuse. */
 static void add_fused(struct graft_text *page, const graft_json *fused) {
     if (graft_json_size(fused) == 0) {
@@ -208,6 +238,7 @@ static void add_page(struct graft_text *page, const struct graft_model *model, c
     add_fused(page, graft_json_get(document, "chains"));
     add_list(page, "Missing parameters", "bad", graft_json_get(document, "missing"));
     add_list(page, "Unexpected tensors", "bad", graft_json_get(document, "unexpected"));
+    add_fields(page, graft_json_get(document, "fields"));
     add_list(page, "Notes", "notes", graft_json_get(document, "notes"));
     graft_text_add_string(page, "<h2>Modules</h2>\n");
     plan_html_tree(page, model, library, document);

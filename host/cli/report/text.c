@@ -5,6 +5,7 @@
 #include "cli/generic_name.h"
 #include "cli/hints.h"
 #include "cli/output.h"
+#include "cli/report/fields.h"
 #include "cli/report/implementations.h"
 #include "cli/report/report.h"
 #include "cli/report/rows.h"
@@ -230,6 +231,9 @@ static int print(FILE *out, const struct graft_model *model, const struct graft_
     if (plan->n_elsewhere > 0 || plan->elsewhere_bytes > 0) {
         (void)fprintf(out, "  elsewhere  %zu tensors, %.1f MB\n", plan->n_elsewhere,
                       (double)plan->elsewhere_bytes / 1e6);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_report_fields_text(model, "  ", out, error);
     }
     for (size_t i = 0; graft_library_note(library, i) != NULL; i++) {
         const char *note = graft_library_note(library, i);

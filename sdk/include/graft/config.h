@@ -6,6 +6,10 @@
  * Adapters (`--adapter`) are shown beside it: `adapter.NAME` is what NAME's adapter_config.json says, and `adapters` an
  * array of objects with `name`, `directory` and `scale`.
  *
+ * Who asks for a field, uses it: the host records it while a model is opened, and tells users of all fields that nobody
+ * asked for and no list explains (field_rule.h). So `describe` asks for whatever the class goes by, and for nothing
+ * else. Asking for the kind, the size or the keys of an object is not asking for what is in it.
+ *
  * The helpers check type and range and name file and field in their errors. In each, `value` holds the default before
  * the call and keeps it when the field is absent or null. All are [any].
  */
@@ -43,8 +47,8 @@ struct graft_config {
     int32_t (*kind)(const void *data, const char *path);
     /* Its value: an integer, or 0 or 1 of a boolean; 0 of another kind. */
     int64_t (*integer)(const void *data, const char *path);
-    /* Its value: a number, integers included; 0 of another kind. Infinity is one, as Python's json writes it and as
-     * transformers does: {"__float__": "Infinity"}. */
+    /* Its value: a number, integers included; 0 of another kind. Infinity, -Infinity and NaN are numbers, too, as
+     * Python's json writes them and as transformers does: {"__float__": "Infinity"}. */
     double (*real)(const void *data, const char *path);
     /* Its text, which may hold control characters and lives as long as the config; NULL of another kind. */
     const char *(*string)(const void *data, const char *path);
@@ -76,15 +80,31 @@ GRAFT_INLINE const char *graft_config_spelling(const struct graft_config *config
     return config->spelling(config->data, path);
 }
 
-/* Records that a field is of the wrong kind. */
+/* Records that a field is of the wrong kind, with the value that it has. */
 GRAFT_INLINE int graft_config_expected(const struct graft_config *config, const char *path, const char *expected,
                                        struct graft_error *error) {
     static const char *const kinds[] = {"nothing",  "a boolean", "an integer", "a fractional number",
                                         "a string", "an array",  "an object",  "null"};
+    const char *spelling = graft_config_spelling(config, path);
     int32_t kind = config->kind(config->data, path);
-    return graft_error_set(
-        error, GRAFT_ERROR_MODEL, config->file, "%s: expected %s, got %s", graft_config_spelling(config, path),
-        expected, kind >= 0 && kind < (int32_t)(sizeof kinds / sizeof kinds[0]) ? kinds[kind] : "another kind");
+    switch (kind) {
+    case GRAFT_FIELD_BOOL:
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected %s, got a boolean (%s)", spelling,
+                               expected, config->integer(config->data, path) != 0 ? "true" : "false");
+    case GRAFT_FIELD_INT:
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected %s, got an integer (%lld)",
+                               spelling, expected, (long long)config->integer(config->data, path));
+    case GRAFT_FIELD_REAL:
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected %s, got a fractional number (%g)",
+                               spelling, expected, config->real(config->data, path));
+    case GRAFT_FIELD_STRING:
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected %s, got a string (\"%.60s\")",
+                               spelling, expected, config->string(config->data, path));
+    default:
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected %s, got %s", spelling, expected,
+                               kind >= 0 && kind < (int32_t)(sizeof kinds / sizeof kinds[0]) ? kinds[kind]
+                                                                                             : "another kind");
+    }
 }
 
 /* Refuses null for a field that may be left out but never says "none": null there is a mistake. */
@@ -132,9 +152,12 @@ GRAFT_INLINE int graft_config_real(const struct graft_config *config, const char
         return graft_config_expected(config, path, "a number", error);
     }
     *value = config->real(config->data, path);
-    if (*value > DBL_MAX) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected a finite number, got Infinity",
-                               graft_config_spelling(config, path));
+    if (!(*value <= DBL_MAX && *value >= -DBL_MAX)) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected a finite number, got %s",
+                               graft_config_spelling(config, path),
+                               *value > 0.0   ? "Infinity"
+                               : *value < 0.0 ? "-Infinity"
+                                              : "NaN");
     }
     if (!(*value > above)) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected more than %g, got %g",

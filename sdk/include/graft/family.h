@@ -20,6 +20,7 @@
 #include "abi.h"
 #include "class.h"
 #include "config.h"
+#include "field_rule.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -94,6 +95,10 @@ struct graft_family {
     /* [load] Whether a tensor is one of `ignored_tensors` because of what config.json says (layers beyond those that
      * the model has): 1 or 0. NULL: no further one is. */
     int32_t (*ignores)(const struct graft_config *config, const char *tensor);
+    /* What its config.json may have that no class asks for, and which values it refuses. */
+    const struct graft_field_rule *field_rules; /* [n_field_rules] */
+    int32_t n_field_rules;
+    uint32_t field_rule_stride;
 };
 
 /* Initialisers of a family's lists, each an array. */
@@ -113,7 +118,7 @@ struct graft_family {
 GRAFT_ASSERT_SIZE(struct graft_architecture, 16);
 GRAFT_ASSERT_SIZE(struct graft_config_field, 48);
 GRAFT_ASSERT_SIZE(struct graft_stand_in, 16);
-GRAFT_ASSERT_SIZE(struct graft_family, 104);
+GRAFT_ASSERT_SIZE(struct graft_family, 120);
 
 /* [any] Architecture number `i`. */
 GRAFT_INLINE const struct graft_architecture *graft_family_architecture(const struct graft_family *family, int32_t i) {
@@ -137,6 +142,11 @@ GRAFT_INLINE const struct graft_config_field *graft_family_field(const struct gr
 GRAFT_INLINE const struct graft_stand_in *graft_family_stand_in(const struct graft_family *family, int32_t i) {
     const char *at = (const char *)family->stand_ins + (size_t)i * family->stand_in_stride;
     return (const struct graft_stand_in *)(const void *)at;
+}
+
+/* [any] How many rules for fields it has: none, if it is older than they are. */
+GRAFT_INLINE int32_t graft_family_n_field_rules(const struct graft_family *family) {
+    return GRAFT_HAS(family, struct graft_family, field_rule_stride) ? family->n_field_rules : 0;
 }
 
 /* [any] The class that is built for a name in `architectures`, of the first where `name` is NULL; NULL for a name that

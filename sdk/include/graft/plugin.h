@@ -74,6 +74,7 @@ struct graft_fusion_family;            /* fusion.h */
 struct graft_family;                   /* family.h */
 struct graft_option;                   /* option.h */
 struct graft_parallel_provider;        /* parallel.h */
+struct graft_field_rule;               /* field_rule.h */
 
 /* Const, as all that it points to, from the entry's return until `deinit` has returned.
  *
@@ -151,17 +152,21 @@ struct graft_plugin {
      * none. A model of a method that no plugin handles is refused. */
     const char *const *quant_methods;
     const struct graft_parallel_provider *parallel; /* used when `--parallel` names the plugin; optional */
-
     const struct graft_logits_processor *logits_processors; /* may be chosen by name */
     int32_t n_logits_processors;
     uint32_t logits_processor_stride;
+    /* What a config may have that none of its classes ask for, in models that it has a part in: a class of it is built,
+     * or it reads their quant_method. For models of its families the families have their own. */
+    const struct graft_field_rule *field_rules; /* [n_field_rules] */
+    int32_t n_field_rules;
+    uint32_t field_rule_stride;
 };
 
 #define GRAFT_REPLACEMENT_SIZE_1_0 GRAFT_END_OF(struct graft_replacement, condition_stride)
 #define GRAFT_PLUGIN_SIZE_1_0 GRAFT_END_OF(struct graft_plugin, parallel)
 
 GRAFT_ASSERT_SIZE(struct graft_replacement, 72);
-GRAFT_ASSERT_SIZE(struct graft_plugin, 304);
+GRAFT_ASSERT_SIZE(struct graft_plugin, 320);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, struct_size, 8);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, id, 32);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, init, 64);
@@ -183,6 +188,11 @@ GRAFT_INLINE struct graft_plugin graft_plugin_header(void) {
     plugin.abi_minor_built = GRAFT_ABI_MINOR;
     plugin.pointer_size = (uint32_t)sizeof(void *);
     return plugin;
+}
+
+/* [any] How many rules for fields it has: none, if it is older than they are. */
+GRAFT_INLINE int32_t graft_plugin_n_field_rules(const struct graft_plugin *plugin) {
+    return GRAFT_HAS(plugin, struct graft_plugin, field_rule_stride) ? plugin->n_field_rules : 0;
 }
 
 /* [any] Replacement number `i`. */

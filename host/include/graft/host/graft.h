@@ -24,6 +24,7 @@
 #include "graft/host/classes.h"
 #include "graft/host/encode.h"
 #include "graft/host/families.h"
+#include "graft/host/fields.h"
 #include "graft/host/fuse.h"
 #include "graft/host/generation.h"
 #include "graft/host/implementations.h"
@@ -127,6 +128,12 @@ struct graft_model_options {
     const struct graft_adapter_options *adapters; /* [n_adapters] in effect all at once */
     int32_t n_adapters;
     uint32_t adapter_stride;
+    /* Paths of fields that are ignored wherever the model's JSON files have them ("rope_scaling",
+     * "text_config.clip_qkv"): everything is as if they were not there, whatever follows from that. One that no file
+     * has is an error (GRAFT_ERROR_USAGE) unless `ignored_may_lack` is 1. */
+    const char *const *ignored_fields; /* [n_ignored_fields] */
+    int32_t n_ignored_fields;
+    int32_t ignored_may_lack; /* 1: names among these that no file has are no error */
 };
 
 #define GRAFT_MODEL_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_model_options, adapter_stride)

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fields that the files of a model directory have whatever the family is, and that change nothing in what is computed
+ * here. The names are those of transformers 4 and 5. A class that does go by one of them asks for it, which counts
+ * more than its place in a list.
+ */
+#include <string.h>
+
+#include "config/rules.h"
+
+#define ANY(field) \
+    { .name = (field) }
+#define NEUTRAL(field, json) \
+    { .name = (field), .values = (json) }
+#define ONLY(field, json) \
+    { .name = (field), .values = (json), .flags = GRAFT_FIELD_ONLY }
+
+static const struct graft_field_rule config_rules[] = {
+    /* What wrote the file, and where it lay. */
+    ANY("_commit_hash"),
+    ANY("_name_or_path"),
+    ANY("auto_map"),
+    ANY("custom_pipelines"),
+    ANY("model_name"),
+    ANY("model_type"),
+    ANY("transformers.js_config"),
+    ANY("transformers_version"),
+    ANY("unsloth_fixed"),
+    ANY("unsloth_version"),
+    /* What PEFT writes about an adapter, whatever its kind is. */
+    ANY("adapter.*.auto_mapping"),
+    ANY("adapter.*.base_model_name_or_path"),
+    ANY("adapter.*.inference_mode"),
+    ANY("adapter.*.peft_version"),
+    ANY("adapter.*.revision"),
+    ANY("adapter.*.task_type"),
+    /* Training. Dropout does nothing once a model is trained. */
+    ANY("activation_dropout"),
+    ANY("attention_dropout"),
+    ANY("attention_probs_dropout_prob"),
+    ANY("attn_dropout"),
+    ANY("attn_pdrop"),
+    ANY("aux_loss_alpha"),
+    ANY("classifier_dropout"),
+    ANY("dropout"),
+    ANY("embd_pdrop"),
+    ANY("embedding_dropout"),
+    ANY("finetuning_task"),
+    ANY("gradient_checkpointing"),
+    ANY("hidden_dropout"),
+    ANY("hidden_dropout_prob"),
+    ANY("initializer_cutoff_factor"),
+    ANY("initializer_factor"),
+    ANY("initializer_range"),
+    ANY("keys_to_ignore_at_inference"),
+    ANY("mlp_dropout"),
+    ANY("output_router_logits"),
+    ANY("problem_type"),
+    ANY("resid_pdrop"),
+    ANY("router_aux_loss_coef"),
+    ANY("router_jitter_noise"),
+    ANY("router_z_loss_coef"),
+    ANY("seq_aux"),
+    /* How the reference computes or returns what it computes. */
+    ANY("_attn_implementation"),
+    ANY("_attn_implementation_autoset"),
+    ANY("_experts_implementation"),
+    ANY("attn_implementation"),
+    ANY("cache_implementation"),
+    ANY("chunk_size_feed_forward"),
+    ANY("dtype"),
+    ANY("ep_size"),
+    ANY("experts_implementation"),
+    ANY("fusion_config"),
+    ANY("output_attentions"),
+    ANY("output_hidden_states"),
+    ANY("output_past"),
+    ANY("output_scores"),
+    ANY("pretraining_tp"),
+    ANY("return_dict"),
+    ANY("return_dict_in_generate"),
+    ANY("tf_legacy_loss"),
+    ANY("torch_dtype"),
+    ANY("torchscript"),
+    ANY("use_bfloat16"),
+    ANY("use_cache"),
+    /* Names of labels, and ids that tokenizers have, too. The ids that end a text are asked for. */
+    ANY("bos_token_id"),
+    ANY("cls_token_id"),
+    ANY("decoder_start_token_id"),
+    ANY("eos_token_id"),
+    ANY("id2label"),
+    ANY("label2id"),
+    ANY("num_labels"),
+    ANY("pad_token_id"),
+    ANY("prefix"),
+    ANY("sep_token_id"),
+    ANY("task_specific_params"),
+    ANY("tokenizer_class"),
+    ANY("unk_token_id"),
+    /* What some families compute, and others write as what says that they do not. */
+    ONLY("is_encoder_decoder", "[false]"),
+    NEUTRAL("add_cross_attention", "[false]"),
+    NEUTRAL("alibi", "[false]"),
+    NEUTRAL("attention_bias", "[false]"),
+    NEUTRAL("embedding_multiplier", "[1.0]"),
+    NEUTRAL("is_causal", "[true]"),
+    NEUTRAL("is_decoder", "[false]"),
+    NEUTRAL("logit_scale", "[1.0]"),
+    NEUTRAL("logits_scaling", "[1.0]"),
+    NEUTRAL("mlp_bias", "[false]"),
+    NEUTRAL("num_nextn_predict_layers", "[0]"),
+    NEUTRAL("qk_layernorm", "[false]"),
+    NEUTRAL("residual_multiplier", "[1.0]"),
+    NEUTRAL("tie_encoder_decoder", "[false]"),
+    NEUTRAL("use_bidirectional_attention", "[false]"),
+    NEUTRAL("use_qk_norm", "[false]"),
+    NEUTRAL("use_sliding_window", "[false]"),
+    /* What belongs in generation_config.json now, and old files of config.json have with these values. */
+    NEUTRAL("diversity_penalty", "[0.0]"),
+    NEUTRAL("do_sample", "[false]"),
+    NEUTRAL("early_stopping", "[false]"),
+    NEUTRAL("encoder_no_repeat_ngram_size", "[0]"),
+    NEUTRAL("length_penalty", "[1.0]"),
+    NEUTRAL("max_length", "[20]"),
+    NEUTRAL("min_length", "[0]"),
+    NEUTRAL("no_repeat_ngram_size", "[0]"),
+    NEUTRAL("num_beam_groups", "[1]"),
+    NEUTRAL("num_beams", "[1]"),
+    NEUTRAL("num_return_sequences", "[1]"),
+    NEUTRAL("remove_invalid_values", "[false]"),
+    NEUTRAL("repetition_penalty", "[1.0]"),
+    NEUTRAL("temperature", "[1.0]"),
+    NEUTRAL("top_k", "[50]"),
+    NEUTRAL("top_p", "[1.0]"),
+    NEUTRAL("typical_p", "[1.0]"),
+};
+
+/* Where there is a generation_config.json, the reference looks for these nowhere else. */
+static const struct graft_field_rule superseded_rules[] = {
+    ANY("bad_words_ids"),
+    ANY("begin_suppress_tokens"),
+    ANY("diversity_penalty"),
+    ANY("do_sample"),
+    ANY("early_stopping"),
+    ANY("encoder_no_repeat_ngram_size"),
+    ANY("epsilon_cutoff"),
+    ANY("eta_cutoff"),
+    ANY("exponential_decay_length_penalty"),
+    ANY("forced_bos_token_id"),
+    ANY("forced_eos_token_id"),
+    ANY("length_penalty"),
+    ANY("max_length"),
+    ANY("max_new_tokens"),
+    ANY("min_length"),
+    ANY("min_new_tokens"),
+    ANY("min_p"),
+    ANY("no_repeat_ngram_size"),
+    ANY("num_beam_groups"),
+    ANY("num_beams"),
+    ANY("num_return_sequences"),
+    ANY("penalty_alpha"),
+    ANY("remove_invalid_values"),
+    ANY("repetition_penalty"),
+    ANY("suppress_tokens"),
+    ANY("temperature"),
+    ANY("top_k"),
+    ANY("top_p"),
+    ANY("typical_p"),
+};
+
+static const struct graft_field_rule generation_rules[] = {
+    ANY("_from_model_config"),
+    ANY("transformers_version"),
+    /* How the reference computes or returns what it computes. Guesses of an assistant change the speed alone. */
+    ANY("assistant_confidence_threshold"),
+    ANY("assistant_early_exit"),
+    ANY("assistant_ensemble_weight"),
+    ANY("assistant_lookbehind"),
+    ANY("cache_config"),
+    ANY("cache_implementation"),
+    ANY("compile_config"),
+    ANY("continuous_batching_config"),
+    ANY("disable_compile"),
+    ANY("is_assistant"),
+    ANY("low_memory"),
+    ANY("max_cache_len"),
+    ANY("max_matching_ngram_size"),
+    ANY("num_assistant_tokens"),
+    ANY("num_assistant_tokens_schedule"),
+    ANY("output_attentions"),
+    ANY("output_hidden_states"),
+    ANY("output_logits"),
+    ANY("output_scores"),
+    ANY("prefill_chunk_size"),
+    ANY("prompt_lookup_num_tokens"),
+    ANY("return_dict_in_generate"),
+    ANY("speculation_type"),
+    ANY("target_lookbehind"),
+    ANY("use_cache"),
+    ANY("use_mtp"),
+    /* Where nothing is sampled these are not asked for. */
+    ANY("temperature"),
+    ANY("top_k"),
+    ANY("top_p"),
+    /* Prompts begin as they are given, and no text is filled up to the length of another. */
+    ANY("bos_token_id"),
+    ANY("decoder_start_token_id"),
+    ANY("pad_token_id"),
+    NEUTRAL("diversity_penalty", "[0.0]"),
+    NEUTRAL("do_sample", "[false]"),
+    NEUTRAL("dola_layers", "[null]"),
+    NEUTRAL("early_stopping", "[false]"),
+    NEUTRAL("encoder_no_repeat_ngram_size", "[0]"),
+    NEUTRAL("encoder_repetition_penalty", "[1.0]"),
+    NEUTRAL("epsilon_cutoff", "[0.0]"),
+    NEUTRAL("eta_cutoff", "[0.0]"),
+    NEUTRAL("guidance_scale", "[1.0]"),
+    NEUTRAL("length_penalty", "[1.0]"),
+    NEUTRAL("min_length", "[0]"),
+    NEUTRAL("min_new_tokens", "[0]"),
+    NEUTRAL("min_p", "[0.0]"),
+    NEUTRAL("no_repeat_ngram_size", "[0]"),
+    NEUTRAL("num_beam_groups", "[1]"),
+    NEUTRAL("num_beams", "[1]"),
+    NEUTRAL("num_return_sequences", "[1]"),
+    NEUTRAL("penalty_alpha", "[0.0]"),
+    NEUTRAL("remove_invalid_values", "[false]"),
+    NEUTRAL("renormalize_logits", "[false]"),
+    NEUTRAL("repetition_penalty", "[1.0]"),
+    NEUTRAL("token_healing", "[false]"),
+    NEUTRAL("typical_p", "[1.0]"),
+};
+
+#define LIST(name, array)                                                           \
+    {                                                                               \
+        (name), {                                                                   \
+            (array), sizeof(array) / sizeof(array)[0], sizeof(array)[0], "the host" \
+        }                                                                           \
+    }
+
+struct graft_rules graft_usual_rules(const char *file) {
+    static const struct {
+        const char *file;
+        struct graft_rules rules;
+    } lists[] = {
+        LIST("config.json", config_rules),
+        LIST("generation_config.json", generation_rules),
+        LIST("config.json beside generation_config.json", superseded_rules),
+    };
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        if (strcmp(lists[i].file, file) == 0) {
+            return lists[i].rules;
+        }
+    }
+    return (struct graft_rules){0};
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What became of each field of a model's JSON files: the ledgers of its documents, and what lists say of the rest. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "config/path.h"
+#include "config/quantization.h"
+#include "config/rules.h"
+#include "graft/host/fields.h"
+#include "library/library.h"
+
+enum { MAX_SHOWN = 60, MAX_VALUE = 200, MAX_BY = 96, MAX_NAMED = 8 };
+
+/* One document and what lists say of its fields. */
+struct settling {
+    struct graft_model *model;
+    const struct graft_model_file *document;
+    const char *file;                /* "config.json" */
+    const struct graft_rules *lists; /* [n_lists] */
+    size_t n_lists;
+    struct graft_error *error;
+};
+
+/* --- Rules --- */
+
+static struct graft_rules rules_of_family(const struct graft_model *model, char by[MAX_BY]) {
+    (void)snprintf(by, MAX_BY, "model type %.80s", model->config->model_type);
+    const struct graft_family *family = model->family.family;
+    int32_t n = graft_family_n_field_rules(family);
+    return n > 0 ? (struct graft_rules){family->field_rules, n, family->field_rule_stride, by}
+                 : (struct graft_rules){.by = by};
+}
+
+/* The values that a rule lets through, for people: "null or 0.0". */
+static void add_values(struct graft_text *text, const struct graft_field_rule *rule) {
+    graft_json *values = NULL;
+    (void)graft_json_parse(rule->values, strlen(rule->values), rule->name, &values, NULL);
+    for (size_t i = 0; i < graft_json_size(values); i++) {
+        graft_text_add_string(text, i > 0 ? " or " : "");
+        graft_path_show(graft_json_at(values, i), MAX_SHOWN, text);
+    }
+    graft_json_free(values);
+}
+
+static int refuse(const struct graft_model_file *document, const char *name, const graft_json *value,
+                  const struct graft_field_rule *rule, const char *by, struct graft_error *error) {
+    struct graft_text expected = {0}, got = {0};
+    add_values(&expected, rule);
+    graft_path_show(value, MAX_SHOWN, &got);
+    int status = expected.failed || got.failed
+                     ? graft_fail_memory(error, document->file)
+                     : graft_error_set(error, GRAFT_ERROR_MODEL, document->file,
+                                       "%s: expected %s, got %s: %s does not compute what it asks for", name,
+                                       expected.bytes != NULL ? expected.bytes : "nothing", got.bytes, by);
+    graft_error_hint(error, "ignore the field by its name, if the results may differ from the reference's");
+    graft_text_free(&expected);
+    graft_text_free(&got);
+    return status;
+}
+
+/* A field by the name that a family's rules have for it, too. */
+static enum graft_ruling judge(const struct graft_model *model, const struct graft_rules *list, const char *path,
+                               const graft_json *value, const struct graft_field_rule **rule) {
+    enum graft_ruling ruling = graft_rules_judge(list, path, value, rule);
+    const char *name = graft_model_config_name(model->config, path);
+    return ruling == GRAFT_RULING_NONE && name != NULL ? graft_rules_judge(list, name, value, rule) : ruling;
+}
+
+/* What the first list that says anything of a field says, and whose it is. A value that it refuses is an error. */
+static int consult(const struct settling *settling, const char *path, const graft_json *value,
+                   enum graft_ruling *ruling, const char **by) {
+    *ruling = GRAFT_RULING_NONE;
+    *by = NULL;
+    for (size_t i = 0; i < settling->n_lists && *ruling == GRAFT_RULING_NONE; i++) {
+        const struct graft_field_rule *rule = NULL;
+        *by = settling->lists[i].by;
+        *ruling = judge(settling->model, &settling->lists[i], path, value, &rule);
+        if (*ruling == GRAFT_RULING_REFUSED) {
+            return refuse(settling->document, path, value, rule, *by, settling->error);
+        }
+    }
+    *by = *ruling != GRAFT_RULING_NONE ? *by : NULL;
+    return GRAFT_OK;
+}
+
+static int refuse_field(void *data, const char *path, const graft_json *value) {
+    enum graft_ruling ruling;
+    const char *by;
+    return consult(data, path, value, &ruling, &by);
+}
+
+int graft_model_refuse_fields(struct graft_model *model, struct graft_error *error) {
+    char by[MAX_BY];
+    const struct graft_rules lists[] = {rules_of_family(model, by), graft_usual_rules("config.json")};
+    struct settling settling = {model, model->config->source, "config.json", lists, 2, error};
+    int status = graft_path_walk(model->config->document, refuse_field, &settling);
+    return status >= 0 ? status : graft_fail_memory(error, model->config->file);
+}
+
+/* --- Settling --- */
+
+/* A field's file, adapter and name, by its path in the document. */
+static struct graft_model_field place_of(const struct settling *settling, const char *path) {
+    struct graft_model_field place = {.struct_size = sizeof place, .file = settling->file, .name = path};
+    const struct graft_adapters *adapters = &settling->model->adapters;
+    for (size_t i = 0; settling->document == settling->model->config->source && i < adapters->n; i++) {
+        const char *name = adapters->items[i].name;
+        size_t prefix = strlen("adapter."), length = strlen(name);
+        if (strncmp(path, "adapter.", prefix) == 0 && strncmp(path + prefix, name, length) == 0 &&
+            path[prefix + length] == '.') {
+            place.file = "adapter_config.json";
+            place.adapter = name;
+            place.name = path + prefix + length + 1;
+        }
+    }
+    return place;
+}
+
+static int publish(const struct settling *settling, const char *path, const graft_json *value, int32_t use,
+                   const char *by) {
+    struct graft_published *published = &settling->model->published;
+    struct graft_text text = {0};
+    struct graft_model_field field = place_of(settling, path);
+    graft_path_show(value, MAX_VALUE, &text);
+    field.use = use;
+    field.name = graft_pool_strdup(&published->pool, field.name);
+    field.value = graft_pool_strdup(&published->pool, text.bytes != NULL ? text.bytes : "");
+    field.by = by != NULL ? graft_pool_strdup(&published->pool, by) : NULL;
+    int failed = text.failed || field.name == NULL || field.value == NULL || (by != NULL && field.by == NULL) ||
+                 graft_grow(&published->fields, &published->fields_capacity, published->n_fields,
+                            sizeof *published->fields) != 0;
+    graft_text_free(&text);
+    if (failed) {
+        return graft_fail_memory(settling->error, settling->document->file);
+    }
+    published->fields[published->n_fields++] = field;
+    return GRAFT_OK;
+}
+
+static int is_empty(const graft_json *value) {
+    return graft_json_type(value) == GRAFT_JSON_NULL ||
+           ((graft_json_type(value) == GRAFT_JSON_ARRAY || graft_json_type(value) == GRAFT_JSON_OBJECT) &&
+            graft_json_size(value) == 0);
+}
+
+static int settle(void *data, const char *path, const graft_json *value) {
+    const struct settling *settling = data;
+    enum graft_ruling ruling;
+    const char *by;
+    if (settling->model->adapters.n > 0 && strncmp(path, "adapters.", 9) == 0) {
+        return GRAFT_OK; /* where they lie: not a field of a file */
+    }
+    int status = consult(settling, path, value, &ruling, &by);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    if (graft_ledger_has(settling->document->ledger, path)) {
+        return publish(settling, path, value, GRAFT_FIELD_USED, NULL);
+    }
+    int32_t use = ruling == GRAFT_RULING_WITHOUT_EFFECT               ? GRAFT_FIELD_WITHOUT_EFFECT
+                  : ruling == GRAFT_RULING_NEUTRAL || is_empty(value) ? GRAFT_FIELD_NEUTRAL
+                                                                      : GRAFT_FIELD_NOT_USED;
+    return publish(settling, path, value, use, by);
+}
+
+static int settle_document(struct graft_model *model, const struct graft_model_file *document, const char *file,
+                           const struct graft_rules *lists, size_t n_lists, struct graft_error *error) {
+    struct settling settling = {model, document, file, lists, n_lists, error};
+    int status = graft_ledger_close(document->ledger) == 0 ? graft_path_walk(document->json, settle, &settling) : -1;
+    for (size_t i = 0; i < document->n_ignored && status == GRAFT_OK; i++) {
+        status = publish(&settling, document->ignored[i].path, document->ignored[i].value, GRAFT_FIELD_IGNORED, NULL);
+    }
+    return status >= 0 ? status : graft_fail_memory(error, document->file);
+}
+
+/* Whether something of the plugin is in the model: a class of it, or what reads the weights' method. */
+static int takes_part(const struct graft_model *model, const struct graft_plugin *plugin) {
+    const char *method = graft_quantization_method(&model->config->view);
+    for (size_t i = 0; method != NULL && plugin->quant_methods != NULL && plugin->quant_methods[i] != NULL; i++) {
+        if (strcmp(plugin->quant_methods[i], method) == 0) {
+            return 1;
+        }
+    }
+    for (size_t i = 0; i < model->published.n_modules; i++) {
+        const char *id = model->published.modules[i].plugin;
+        if (id != NULL && strcmp(id, plugin->id) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The lists for config.json: those of the host and the family, then of the plugins that take part. */
+static int settle_config(struct graft_model *model, struct graft_error *error) {
+    char by[MAX_BY];
+    size_t n = 0, n_lists = 3;
+    const struct graft_snapshot *snapshot = model->tree->snapshot;
+    while (graft_snapshot_plugin_at(snapshot, n) != NULL) {
+        n++;
+    }
+    struct graft_rules *lists = graft_alloc(n_lists + n, sizeof *lists);
+    char(*names)[MAX_BY] = graft_alloc(n, sizeof *names);
+    if (lists == NULL || names == NULL) {
+        graft_free(lists);
+        graft_free(names);
+        return graft_fail_memory(error, model->directory);
+    }
+    lists[0] = rules_of_family(model, by);
+    lists[1] = graft_usual_rules("config.json");
+    lists[2] = graft_usual_rules(model->generation_config != NULL ? "config.json beside generation_config.json" : "");
+    for (size_t i = 0; i < n; i++) {
+        const struct graft_plugin *plugin = graft_snapshot_plugin_at(snapshot, i)->descriptor;
+        if (graft_plugin_n_field_rules(plugin) > 0 && takes_part(model, plugin)) {
+            (void)snprintf(names[i], sizeof names[i], "plugin %s", plugin->id);
+            lists[n_lists++] =
+                (struct graft_rules){plugin->field_rules, plugin->n_field_rules, plugin->field_rule_stride, names[i]};
+        }
+    }
+    int status = settle_document(model, model->config->source, "config.json", lists, n_lists, error);
+    graft_free(lists);
+    graft_free(names);
+    return status;
+}
+
+static int settle_generation(struct graft_model *model, struct graft_error *error) {
+    const struct graft_rules list = graft_usual_rules("generation_config.json");
+    return model->generation_config != NULL
+               ? settle_document(model, model->generation_config, "generation_config.json", &list, 1, error)
+               : GRAFT_OK;
+}
+
+/* Nothing came of an option: the name is most likely misspelt. */
+static int check_ignored(const struct graft_model *model, struct graft_error *error) {
+    for (int32_t i = 0; i < model->ignored.n && !model->ignored_may_lack; i++) {
+        size_t k = 0;
+        while (k < model->published.n_fields &&
+               (model->published.fields[k].use != GRAFT_FIELD_IGNORED ||
+                strcmp(model->published.fields[k].name, model->ignored.names[i]) != 0)) {
+            k++;
+        }
+        if (k == model->published.n_fields) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory,
+                                   "ignored_fields: no file of the model has a field \"%.200s\"",
+                                   model->ignored.names[i]);
+        }
+    }
+    return GRAFT_OK;
+}
+
+int graft_model_settle_fields(struct graft_model *model, struct graft_error *error) {
+    int status = settle_config(model, error);
+    if (status == GRAFT_OK) {
+        status = settle_generation(model, error);
+    }
+    if (status == GRAFT_OK) {
+        status = check_ignored(model, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_model_check_aliases(model, error);
+    }
+    model->ignored = (struct graft_ignored_names){0}; /* they are the caller's */
+    return status;
+}
+
+/* --- For whoever asks --- */
+
+int graft_model_check_used(const struct graft_model *model, struct graft_error *error) {
+    const struct graft_published *published = &model->published;
+    struct graft_text text = {0};
+    const char *file = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < published->n_fields; i++) {
+        const struct graft_model_field *field = &published->fields[i];
+        if (field->use == GRAFT_FIELD_NOT_USED) {
+            file = file == NULL ? field->file : file;
+            if (strcmp(file, field->file) == 0 && n < MAX_NAMED) {
+                graft_text_printf(&text, "%s%s (%s)", n > 0 ? ", " : "", field->name, field->value);
+            }
+            n++;
+        }
+    }
+    int status = GRAFT_OK;
+    if (n > 0) {
+        status = text.failed
+                     ? graft_fail_memory(error, model->directory)
+                     : graft_error_set(error, GRAFT_ERROR_MODEL, model->config->file, "not used: %s", text.bytes);
+        graft_error_hint(error, "ignore a field by its name where it is known to change nothing");
+    }
+    graft_text_free(&text);
+    return status;
+}
+
+const struct graft_model_field *graft_model_field(const struct graft_model *model, size_t i) {
+    return i < model->published.n_fields ? &model->published.fields[i] : NULL;
+}
+
+const char *graft_model_asked_field(const struct graft_model *model, size_t i) {
+    return graft_ledger_at(model->config->source->ledger, model->published.first_asked + i);
+}

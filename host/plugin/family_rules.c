@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a family file says of fields that no class asks for. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "plugin/family_members.h"
+
+static struct graft_field_rule *add(struct graft_family_file *file, struct graft_field_rule *list) {
+    return &list[file->family.n_field_rules++];
+}
+
+/* Names, each of a field that has no effect. */
+static int read_names(struct graft_family_file *file, const char *path, const char *const *names, size_t n,
+                      struct graft_field_rule *list, struct graft_error *error) {
+    const struct graft_place top = {.file = path, .index = -1};
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        const struct graft_place element = {.parent = &top, .field = "without_effect", .index = (int32_t)i};
+        struct graft_field_rule *rule = add(file, list);
+        rule->name = names[i];
+        status = graft_check_path(&element, NULL, names[i], error);
+    }
+    return status;
+}
+
+/* Fields, each with an array of values. */
+static int read_values(struct graft_family_file *file, const char *path, const char *member, uint32_t flags,
+                       struct graft_field_rule *list, struct graft_error *error) {
+    const struct graft_place top = {.file = path, .index = -1};
+    const struct graft_place place = {.parent = &top, .field = member, .index = -1};
+    const graft_json *value;
+    const char *key;
+    void *iterator = NULL;
+    int status = GRAFT_OK;
+    while (status == GRAFT_OK && graft_json_next(graft_json_get(file->document, member), &iterator, &key, &value)) {
+        struct graft_field_rule *rule = add(file, list);
+        *rule = (struct graft_field_rule){.name = key, .flags = flags};
+        status = graft_check_path(&place, key, key, error);
+        if (status == GRAFT_OK && (graft_json_type(value) != GRAFT_JSON_ARRAY || graft_json_size(value) == 0)) {
+            status = graft_check_failed(&place, key, error, "expected an array of values, got %s",
+                                        graft_json_type(value) == GRAFT_JSON_ARRAY ? "an empty one"
+                                                                                   : graft_json_type_name(value));
+        }
+        if (status == GRAFT_OK) {
+            char *text = graft_json_dump(value, 0);
+            rule->values = text;
+            status = graft_transforms_read_keep(&file->blocks, text, path, error);
+        }
+    }
+    return status;
+}
+
+int graft_family_read_rules(struct graft_family_file *file, const char *path, struct graft_error *error) {
+    const struct json_place top = {path, ""};
+    const int32_t n_like = graft_family_n_field_rules(file->like);
+    const graft_json *object;
+    const char **names = NULL;
+    size_t n = 0, n_neutral, n_only;
+    int status = graft_family_member(file, path, "neutral", &object, &n_neutral, error);
+    if (status == GRAFT_OK) {
+        status = graft_family_member(file, path, "only", &object, &n_only, error);
+    }
+    if (status == GRAFT_OK && graft_json_get(file->document, "without_effect") != NULL) {
+        status = graft_json_place_strings(&top, file->document, "without_effect", &names, &n, error);
+    }
+    struct graft_field_rule *list =
+        status == GRAFT_OK ? graft_family_room(file, path, n + n_neutral + n_only + (size_t)n_like, sizeof *list, error)
+                           : NULL;
+    if (list == NULL) {
+        graft_free(names);
+        return status != GRAFT_OK ? status : GRAFT_ERROR_INTERNAL;
+    }
+    file->family.field_rules = list;
+    file->family.field_rule_stride = sizeof *list;
+    status = read_names(file, path, names, n, list, error);
+    if (status == GRAFT_OK) {
+        status = read_values(file, path, "neutral", 0, list, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_values(file, path, "only", GRAFT_FIELD_ONLY, list, error);
+    }
+    for (int32_t i = 0; i < n_like && status == GRAFT_OK; i++) {
+        *add(file, list) = *graft_field_rule_at(file->like->field_rules, file->like->field_rule_stride, i);
+    }
+    graft_free(names);
+    return status;
+}
