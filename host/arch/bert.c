@@ -60,7 +60,14 @@ static const struct graft_architecture architectures[] = {
     {"BertForSequenceClassification", NULL},
 };
 
+static const struct graft_field_rule field_rules[] = {
+    /* Of Google's first checkpoints, whose pooler was to be another one; and what older files have. */
+    {.name = "directionality"},       {.name = "pooler_fc_size"},       {.name = "pooler_num_attention_heads"},
+    {.name = "pooler_num_fc_layers"}, {.name = "pooler_size_per_head"}, {.name = "pooler_type"},
+};
+
 const struct graft_family graft_family_bert = {
     GRAFT_FAMILY("bert", "bert"),
     .ignored_tensors = graft_computed_tensors,
+    GRAFT_FIELD_RULES(field_rules),
 };

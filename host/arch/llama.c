@@ -39,7 +39,15 @@ static const struct graft_class classes[] = {
 
 static const struct graft_architecture architectures[] = {{"LlamaForCausalLM", NULL}, {"LlamaModel", NULL}};
 
+static const struct graft_field_rule field_rules[] = {
+    /* Conversions of checkpoints left these behind. */
+    {.name = "is_llama_config"},
+    {.name = "max_sequence_length"},
+    {.name = "rope_interleaved", .values = "[false]"},
+};
+
 const struct graft_family graft_family_llama = {
     GRAFT_FAMILY("llama", "model"),
     .ignored_tensors = graft_computed_tensors,
+    GRAFT_FIELD_RULES(field_rules),
 };

@@ -42,7 +42,13 @@ static const struct graft_class classes[] = {
 
 static const struct graft_architecture architectures[] = {{"Qwen2ForCausalLM", NULL}, {"Qwen2Model", NULL}};
 
+static const struct graft_field_rule field_rules[] = {
+    {.name = "use_mrope", .values = "[false]"},
+    GRAFT_UNUSED_WINDOW_FIELDS,
+};
+
 const struct graft_family graft_family_qwen2 = {
     GRAFT_FAMILY("qwen2", "model"),
     .ignored_tensors = graft_computed_tensors,
+    GRAFT_FIELD_RULES(field_rules),
 };

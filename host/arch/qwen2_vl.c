@@ -89,7 +89,19 @@ static const struct graft_class classes[] = {
 
 static const struct graft_architecture architectures[] = {{"Qwen2VLForConditionalGeneration", NULL}};
 
+static const struct graft_field_rule field_rules[] = {
+    /* The marks around an image are tokens like others: prompts have them. */
+    {.name = "vision_end_token_id"},
+    {.name = "vision_start_token_id"},
+    {.name = "vision_token_id"},
+    /* Other names of what the vision tower has, which the reference does not look at either. */
+    {.name = "vision_config.in_chans"},
+    {.name = "vision_config.spatial_patch_size"},
+    GRAFT_UNUSED_WINDOW_FIELDS,
+};
+
 const struct graft_family graft_family_qwen2_vl = {
     GRAFT_FAMILY("qwen2_vl", "model"),
     .ignored_tensors = graft_computed_tensors,
+    GRAFT_FIELD_RULES(field_rules),
 };

@@ -60,7 +60,13 @@ static const struct graft_class classes[] = {
 
 static const struct graft_architecture architectures[] = {{"Qwen3MoeForCausalLM", NULL}, {"Qwen3MoeModel", NULL}};
 
+static const struct graft_field_rule field_rules[] = {
+    {.name = "use_mrope", .values = "[false]"},
+    GRAFT_UNUSED_WINDOW_FIELDS,
+};
+
 const struct graft_family graft_family_qwen3_moe = {
     GRAFT_FAMILY("qwen3_moe", "model"),
     .ignored_tensors = graft_computed_tensors,
+    GRAFT_FIELD_RULES(field_rules),
 };

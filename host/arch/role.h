@@ -68,6 +68,13 @@
     .struct_size = sizeof(struct graft_family), .model_type = (type), .base_model_prefix = (prefix), \
     GRAFT_FAMILY_ARCHITECTURES(architectures), GRAFT_FAMILY_CLASSES(classes)
 
+/* What Qwen's families do not ask for where use_sliding_window is false, or layer_types says which layers have windows.
+ */
+#define GRAFT_UNUSED_WINDOW_FIELDS  \
+    {.name = "sliding_window"}, {   \
+        .name = "max_window_layers" \
+    }
+
 /* The `ignored_tensors` of the built-in families: older checkpoints store rotary frequencies and numbers of positions,
  * which classes compute. */
 extern const char *const graft_computed_tensors[];

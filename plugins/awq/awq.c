@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "graft/expert_parts.h"
+#include "graft/field_rule.h"
 #include "graft/option.h"
 #include "graft/packed_auto_round.h"
 #include "graft/packed_linear.h"
@@ -198,6 +199,38 @@ static int init(struct graft_error *error) {
     return GRAFT_OK;
 }
 
+static const struct graft_field_rule field_rules[] = {
+    /* Modules without packed tensors are not quantized, whatever their names are. */
+    {.name = "quantization_config.modules_to_not_convert"},
+    {.name = "quantization_config.zero_point", .values = "[true]"},
+    {.name = "quantization_config.sym", .values = "[false]"},
+    /* How the reference computes. */
+    {.name = "quantization_config.do_fuse"},
+    {.name = "quantization_config.exllama_config"},
+    {.name = "quantization_config.fuse_max_seq_len"},
+    {.name = "quantization_config.modules_to_fuse"},
+    /* What AutoRound writes about how it found the numbers, and of modules that have tensors like the others. */
+    {.name = "quantization_config.amp"},
+    {.name = "quantization_config.autoround_version"},
+    {.name = "quantization_config.batch_size"},
+    {.name = "quantization_config.block_name_to_quantize"},
+    {.name = "quantization_config.data_type"},
+    {.name = "quantization_config.dataset"},
+    {.name = "quantization_config.enable_minmax_tuning"},
+    {.name = "quantization_config.enable_norm_bias_tuning"},
+    {.name = "quantization_config.enable_quanted_input"},
+    {.name = "quantization_config.extra_config"},
+    {.name = "quantization_config.gradient_accumulate_steps"},
+    {.name = "quantization_config.iters"},
+    {.name = "quantization_config.low_gpu_mem_usage"},
+    {.name = "quantization_config.lr"},
+    {.name = "quantization_config.minmax_lr"},
+    {.name = "quantization_config.nsamples"},
+    {.name = "quantization_config.scale_dtype"},
+    {.name = "quantization_config.seqlen"},
+    {.name = "quantization_config.to_quant_block_names"},
+};
+
 static const struct graft_plugin plugin = {
     GRAFT_PLUGIN_HEADER,
     .id = "awq",
@@ -219,6 +252,7 @@ static const struct graft_plugin plugin = {
     .n_options = sizeof options / sizeof options[0],
     .option_stride = sizeof options[0],
     .quant_methods = methods,
+    GRAFT_FIELD_RULES(field_rules),
 };
 
 const struct graft_plugin *graft_plugin_entry(const struct graft_host *given, struct graft_error *error) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Linears of checkpoints that bitsandbytes quantized (quant_method "bitsandbytes"), of 4 bits and of 8. */
 #include "graft/expert_parts.h"
+#include "graft/field_rule.h"
 #include "graft/plugin.h"
 #include "linear.h"
 #include "quant_state.h"
@@ -59,6 +60,22 @@ static int init(struct graft_error *error) {
     return GRAFT_OK;
 }
 
+static const struct graft_field_rule field_rules[] = {
+    /* Tensors say which modules are quantized, and how. Activations stay as they are (README.md). */
+    {.name = "quantization_config._load_in_4bit"},
+    {.name = "quantization_config._load_in_8bit"},
+    {.name = "quantization_config.bnb_4bit_compute_dtype"},
+    {.name = "quantization_config.bnb_4bit_quant_storage"},
+    {.name = "quantization_config.bnb_4bit_quant_type"},
+    {.name = "quantization_config.bnb_4bit_use_double_quant"},
+    {.name = "quantization_config.llm_int8_enable_fp32_cpu_offload"},
+    {.name = "quantization_config.llm_int8_has_fp16_weight"},
+    {.name = "quantization_config.llm_int8_skip_modules"},
+    {.name = "quantization_config.llm_int8_threshold"},
+    {.name = "quantization_config.load_in_4bit"},
+    {.name = "quantization_config.load_in_8bit"},
+};
+
 static const struct graft_plugin plugin = {
     GRAFT_PLUGIN_HEADER,
     .id = "bitsandbytes",
@@ -74,6 +91,7 @@ static const struct graft_plugin plugin = {
     .class_stride = sizeof expert_class,
     .init = init,
     .quant_methods = methods,
+    GRAFT_FIELD_RULES(field_rules),
 };
 
 const struct graft_plugin *graft_plugin_entry(const struct graft_host *given, struct graft_error *error) {

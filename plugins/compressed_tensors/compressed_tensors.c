@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "graft/expert_parts.h"
+#include "graft/field_rule.h"
 #include "graft/packed_rows.h"
 #include "graft/plugin.h"
 #include "scheme.h"
@@ -302,6 +303,32 @@ static int init(struct graft_error *error) {
     return GRAFT_OK;
 }
 
+static const struct graft_field_rule field_rules[] = {
+    /* How the numbers were found, and what the tensors say: which modules have them, and their types. */
+    {.name = "quantization_config.config_groups.*.weights.block_structure"},
+    {.name = "quantization_config.config_groups.*.weights.dynamic",
+     .values = "[false, null]",
+     .flags = GRAFT_FIELD_ONLY},
+    {.name = "quantization_config.config_groups.*.weights.observer"},
+    {.name = "quantization_config.config_groups.*.weights.observer_kwargs"},
+    {.name = "quantization_config.config_groups.*.weights.scale_dtype"},
+    {.name = "quantization_config.config_groups.*.weights.zp_dtype"},
+    {.name = "quantization_config.format", .values = "[\"mixed-precision\"]"}, /* each group has its own */
+    {.name = "quantization_config.global_compression_ratio"},
+    {.name = "quantization_config.ignore"},
+    {.name = "quantization_config.quantization_status"},
+    {.name = "quantization_config.version"},
+    /* Activations, keys and values stay as they are (README.md). */
+    {.name = "quantization_config.config_groups.*.input_activations"},
+    {.name = "quantization_config.kv_cache_scheme"},
+    {.name = "quantization_config.config_groups.*.output_activations", .values = "[null]", .flags = GRAFT_FIELD_ONLY},
+    {.name = "quantization_config.sparsity_config.global_sparsity"},
+    {.name = "quantization_config.sparsity_config.ignore"},
+    {.name = "quantization_config.sparsity_config.registry_requires_subclass"},
+    {.name = "quantization_config.sparsity_config.sparsity_structure"},
+    {.name = "quantization_config.sparsity_config.targets"},
+};
+
 static const struct graft_plugin plugin = {
     GRAFT_PLUGIN_HEADER,
     .id = "compressed_tensors",
@@ -320,6 +347,7 @@ static const struct graft_plugin plugin = {
     .n_options = 1,
     .option_stride = sizeof options[0],
     .quant_methods = methods,
+    GRAFT_FIELD_RULES(field_rules),
 };
 
 const struct graft_plugin *graft_plugin_entry(const struct graft_host *given, struct graft_error *error) {

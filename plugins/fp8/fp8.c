@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "graft/expert_parts.h"
+#include "graft/field_rule.h"
 #include "graft/packed_rows.h"
 #include "graft/plugin.h"
 
@@ -189,6 +190,16 @@ static const struct graft_replacement replacements[] = {
     {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, conditions[1])},
 };
 
+static const struct graft_field_rule field_rules[] = {
+    /* Modules without scales are not quantized, whatever their names are. */
+    {.name = "quantization_config.ignored_layers"},
+    {.name = "quantization_config.modules_to_not_convert"},
+    /* The type of the scales the tensors say. Activations stay as they are (README.md). */
+    {.name = "quantization_config.activation_scale_ub"},
+    {.name = "quantization_config.dequantize"},
+    {.name = "quantization_config.scale_fmt"},
+};
+
 static const struct graft_plugin plugin = {
     GRAFT_PLUGIN_HEADER,
     .id = "fp8",
@@ -202,6 +213,7 @@ static const struct graft_plugin plugin = {
     .n_classes = 1,
     .class_stride = sizeof expert_class,
     .quant_methods = methods,
+    GRAFT_FIELD_RULES(field_rules),
 };
 
 const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {

@@ -8,6 +8,7 @@
 
 #include "dynamic.h"
 #include "graft/expert_parts.h"
+#include "graft/field_rule.h"
 #include "graft/option.h"
 #include "graft/packed_auto_round.h"
 #include "graft/packed_linear.h"
@@ -257,6 +258,57 @@ static int init(struct graft_error *error) {
     return GRAFT_OK;
 }
 
+static const struct graft_field_rule field_rules[] = {
+    /* How the numbers were found. What they mean, the tensors say: zeros, the order of columns, which modules have
+       them. */
+    {.name = "quantization_config.act_group_aware"},
+    {.name = "quantization_config.block_name_to_quantize"},
+    {.name = "quantization_config.damp_auto_increment"},
+    {.name = "quantization_config.damp_percent"},
+    {.name = "quantization_config.dataset"},
+    {.name = "quantization_config.lm_head"},
+    {.name = "quantization_config.meta"},
+    {.name = "quantization_config.model_file_base_name"},
+    {.name = "quantization_config.model_name_or_path"},
+    {.name = "quantization_config.model_seqlen"},
+    {.name = "quantization_config.module_name_preceding_first_block"},
+    {.name = "quantization_config.modules_in_block_to_quantize"},
+    {.name = "quantization_config.mse"},
+    {.name = "quantization_config.pad_token_id"},
+    {.name = "quantization_config.static_groups"},
+    {.name = "quantization_config.sym"},
+    {.name = "quantization_config.tokenizer"},
+    {.name = "quantization_config.true_sequential"},
+    /* How the reference computes. */
+    {.name = "quantization_config.backend"},
+    {.name = "quantization_config.cache_block_outputs"},
+    {.name = "quantization_config.disable_exllama"},
+    {.name = "quantization_config.exllama_config"},
+    {.name = "quantization_config.max_input_length"},
+    {.name = "quantization_config.use_cuda_fp16"},
+    {.name = "quantization_config.use_exllama"},
+    {.name = "quantization_config.pack_dtype", .values = "[\"int32\"]", .flags = GRAFT_FIELD_ONLY},
+    {.name = "quantization_config.is_marlin_format", .values = "[false]", .flags = GRAFT_FIELD_ONLY},
+    /* What AutoRound writes about how it found the numbers, and of modules that have tensors like the others. */
+    {.name = "quantization_config.amp"},
+    {.name = "quantization_config.autoround_version"},
+    {.name = "quantization_config.batch_size"},
+    {.name = "quantization_config.data_type"},
+    {.name = "quantization_config.enable_minmax_tuning"},
+    {.name = "quantization_config.enable_norm_bias_tuning"},
+    {.name = "quantization_config.enable_quanted_input"},
+    {.name = "quantization_config.extra_config"},
+    {.name = "quantization_config.gradient_accumulate_steps"},
+    {.name = "quantization_config.iters"},
+    {.name = "quantization_config.low_gpu_mem_usage"},
+    {.name = "quantization_config.lr"},
+    {.name = "quantization_config.minmax_lr"},
+    {.name = "quantization_config.nsamples"},
+    {.name = "quantization_config.scale_dtype"},
+    {.name = "quantization_config.seqlen"},
+    {.name = "quantization_config.to_quant_block_names"},
+};
+
 static const struct graft_plugin plugin = {
     GRAFT_PLUGIN_HEADER,
     .id = "gptq",
@@ -275,6 +327,7 @@ static const struct graft_plugin plugin = {
     .n_options = sizeof options / sizeof options[0],
     .option_stride = sizeof options[0],
     .quant_methods = methods,
+    GRAFT_FIELD_RULES(field_rules),
 };
 
 const struct graft_plugin *graft_plugin_entry(const struct graft_host *given, struct graft_error *error) {

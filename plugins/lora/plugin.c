@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graft/plugin.h"
+#include "field_rules.h"
 
 #include "graft/option.h"
 #include "graft/threads.h"
@@ -119,6 +120,7 @@ static const struct graft_plugin plugin = {
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .option_stride = sizeof options[0],
+    GRAFT_FIELD_RULES(lora_field_rules),
 };
 
 const struct graft_plugin *graft_plugin_entry(const struct graft_host *given, struct graft_error *error) {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "graft/expert_parts.h"
+#include "graft/field_rule.h"
 #include "graft/packed_rows.h"
 #include "graft/plugin.h"
 
@@ -201,6 +202,19 @@ static const struct graft_replacement replacements[] = {
     {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, of_experts)},
 };
 
+static const struct graft_field_rule field_rules[] = {
+    /* What the tensors say: which modules are quantized, and how. */
+    {.name = "quantization_config.config_groups.*.targets"},
+    {.name = "quantization_config.config_groups.*.weights"},
+    {.name = "quantization_config.exclude_modules"},
+    {.name = "quantization_config.ignore"},
+    {.name = "quantization_config.producer"},
+    /* Activations, keys and values stay as they are (README.md). */
+    {.name = "quantization_config.config_groups.*.input_activations"},
+    {.name = "quantization_config.kv_cache_quant_algo"},
+    {.name = "quantization_config.kv_cache_scheme"},
+};
+
 static const struct graft_plugin plugin = {
     GRAFT_PLUGIN_HEADER,
     .id = "modelopt",
@@ -214,6 +228,7 @@ static const struct graft_plugin plugin = {
     .n_classes = 1,
     .class_stride = sizeof expert_class,
     .quant_methods = methods,
+    GRAFT_FIELD_RULES(field_rules),
 };
 
 const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {

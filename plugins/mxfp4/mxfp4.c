@@ -5,6 +5,7 @@
  * out], that is turned.
  */
 #include "graft/describe.h"
+#include "graft/field_rule.h"
 #include "graft/option.h"
 #include "graft/packed_experts.h"
 #include "graft/parts.h"
@@ -156,6 +157,13 @@ static int init(struct graft_error *error) {
     return GRAFT_OK;
 }
 
+static const struct graft_field_rule field_rules[] = {
+    /* What the tensors say, and how the reference computes. */
+    {.name = "quantization_config.dequantize"},
+    {.name = "quantization_config.modules_to_not_convert"},
+    {.name = "quantization_config.use_experts_hub_kernels"},
+};
+
 static const struct graft_plugin plugin = {
     GRAFT_PLUGIN_HEADER,
     .id = "mxfp4",
@@ -170,6 +178,7 @@ static const struct graft_plugin plugin = {
     .n_options = 1,
     .option_stride = sizeof options[0],
     .quant_methods = methods,
+    GRAFT_FIELD_RULES(field_rules),
 };
 
 const struct graft_plugin *graft_plugin_entry(const struct graft_host *given, struct graft_error *error) {

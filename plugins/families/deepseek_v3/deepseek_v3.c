@@ -165,6 +165,23 @@ static const struct graft_config_field v2_fields[] = {
     {.name = "v_head_dim", .kind = GRAFT_FIELD_INT, .integer = 128},
 };
 
+/* Widths that follow from others: the reference computes them, whatever these say. Layers that predict further tokens
+ * are left out, here as there. */
+#define DERIVED_FIELDS                               \
+    {.name = "head_dim"}, {.name = "qk_head_dim"}, { \
+        .name = "num_nextn_predict_layers"           \
+    }
+
+static const struct graft_field_rule v2_rules[] = {
+    DERIVED_FIELDS,
+    /* Its routers do not norm what they choose, and have groups with one of the topk_methods alone. */
+    {.name = "norm_topk_prob"},
+    {.name = "n_group"},
+    {.name = "topk_group"},
+};
+
+static const struct graft_field_rule v3_rules[] = {DERIVED_FIELDS};
+
 static const struct graft_family families[] = {
     {
         .struct_size = sizeof families[0],
@@ -179,6 +196,7 @@ static const struct graft_family families[] = {
         .fields = v2_fields,
         .n_fields = sizeof v2_fields / sizeof v2_fields[0],
         .field_stride = sizeof v2_fields[0],
+        GRAFT_FIELD_RULES(v2_rules),
     },
     {
         .struct_size = sizeof families[0],
@@ -194,6 +212,7 @@ static const struct graft_family families[] = {
         .n_fields = sizeof v3_fields / sizeof v3_fields[0],
         .field_stride = sizeof v3_fields[0],
         .ignores = is_predictor,
+        GRAFT_FIELD_RULES(v3_rules),
     },
 };
 

@@ -229,6 +229,19 @@ static const struct graft_config_field gemma3_fields[] = {
     {.name = "sliding_window", .kind = GRAFT_FIELD_INT, .integer = 4096},
 };
 
+static const struct graft_field_rule gemma2_rules[] = {
+    /* hidden_activation counts, in both families. */
+    {.name = "hidden_act"},
+};
+
+static const struct graft_field_rule gemma3_rules[] = {
+    {.name = "hidden_act"},
+    /* layer_types says it; without that, sliding_window_pattern does. */
+    {.name = "_sliding_window_pattern"},
+    /* Its scores have no cap, whatever this says. */
+    {.name = "attn_logit_softcapping"},
+};
+
 static const struct graft_family families[] = {
     {
         .struct_size = sizeof families[0],
@@ -237,6 +250,7 @@ static const struct graft_family families[] = {
         GRAFT_FAMILY_ARCHITECTURES(gemma2_architectures),
         GRAFT_FAMILY_CLASSES(gemma2_classes),
         GRAFT_FAMILY_FIELDS(gemma2_fields),
+        GRAFT_FIELD_RULES(gemma2_rules),
     },
     {
         .struct_size = sizeof families[0],
@@ -245,6 +259,7 @@ static const struct graft_family families[] = {
         GRAFT_FAMILY_ARCHITECTURES(gemma3_architectures),
         GRAFT_FAMILY_CLASSES(gemma3_classes),
         GRAFT_FAMILY_FIELDS(gemma3_fields),
+        GRAFT_FIELD_RULES(gemma3_rules),
     },
 };
 

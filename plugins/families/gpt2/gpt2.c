@@ -108,6 +108,18 @@ static const struct graft_config_field fields[] = {
 /* The causal mask, which older checkpoints hold. */
 static const char *const ignored_tensors[] = {"(^|\\.)h\\.[0-9]+\\.attn\\.(masked_)?bias$", NULL};
 
+static const struct graft_field_rule field_rules[] = {
+    /* Of GPT2DoubleHeadsModel, and how the reference orders its arithmetic. */
+    {.name = "reorder_and_upcast_attn"},
+    {.name = "summary_activation"},
+    {.name = "summary_first_dropout"},
+    {.name = "summary_proj_to_labels"},
+    {.name = "summary_type"},
+    {.name = "summary_use_proj"},
+    /* The same as n_positions. */
+    {.name = "n_ctx"},
+};
+
 static const struct graft_family family = {
     .struct_size = sizeof family,
     .model_type = "gpt2",
@@ -116,6 +128,7 @@ static const struct graft_family family = {
     GRAFT_FAMILY_CLASSES(classes),
     GRAFT_FAMILY_FIELDS(fields),
     .ignored_tensors = ignored_tensors,
+    GRAFT_FIELD_RULES(field_rules),
 };
 
 static const struct graft_plugin plugin = {

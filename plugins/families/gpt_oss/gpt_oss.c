@@ -101,6 +101,14 @@ static const struct graft_config_field fields[] = {
     {.name = "rope_parameters.original_max_position_embeddings", .kind = GRAFT_FIELD_INT, .integer = 4096},
 };
 
+static const struct graft_field_rule field_rules[] = {
+    /* What other files of the model have under other names. */
+    {.name = "experts_per_token"},
+    {.name = "initial_context_length"},
+    /* The class has SwiGLU, whatever this says. */
+    {.name = "hidden_act"},
+};
+
 static const struct graft_family family = {
     .struct_size = sizeof family,
     .model_type = "gpt_oss",
@@ -114,6 +122,7 @@ static const struct graft_family family = {
     .fields = fields,
     .n_fields = sizeof fields / sizeof fields[0],
     .field_stride = sizeof fields[0],
+    GRAFT_FIELD_RULES(field_rules),
 };
 
 static const struct graft_plugin plugin = {

@@ -139,6 +139,28 @@ static const struct graft_config_field fields[] = {
     {.name = "expand", .kind = GRAFT_FIELD_INT, .integer = 2},
 };
 
+static const struct graft_field_rule field_rules[] = {
+    /* How the reference computes, and what parameters began with. */
+    {.name = "rescale_prenorm_residual"},
+    {.name = "residual_in_fp32"},
+    {.name = "time_step_floor"},
+    {.name = "time_step_init_scheme"},
+    {.name = "time_step_max"},
+    {.name = "time_step_min"},
+    {.name = "time_step_scale"},
+    {.name = "use_associative_scan"},
+    {.name = "use_falcon_mambapy"},
+    {.name = "use_mambapy"},
+    /* Left behind by conversions of the first checkpoints. */
+    {.name = "d_inner"},
+    {.name = "d_model"},
+    {.name = "fused_add_norm"},
+    {.name = "n_layer"},
+    {.name = "pad_vocab_size_multiple"},
+    {.name = "rms_norm", .values = "[true]"},
+    {.name = "ssm_cfg"},
+};
+
 static const struct graft_family families[] = {
     {
         .struct_size = sizeof families[0],
@@ -147,6 +169,7 @@ static const struct graft_family families[] = {
         GRAFT_FAMILY_ARCHITECTURES(architectures),
         GRAFT_FAMILY_CLASSES(classes),
         GRAFT_FAMILY_FIELDS(fields),
+        GRAFT_FIELD_RULES(field_rules),
     },
     {
         .struct_size = sizeof families[0],
@@ -155,6 +178,7 @@ static const struct graft_family families[] = {
         GRAFT_FAMILY_ARCHITECTURES(falcon_architectures),
         GRAFT_FAMILY_CLASSES(falcon_classes),
         GRAFT_FAMILY_FIELDS(fields),
+        GRAFT_FIELD_RULES(field_rules),
     },
 };
 

@@ -71,6 +71,22 @@ static const struct graft_config_field fields[] = {
     {.name = "expand", .kind = GRAFT_FIELD_INT, .integer = 2},
 };
 
+static const struct graft_field_rule field_rules[] = {
+    /* How the reference computes, and what parameters began with. */
+    {.name = "chunk_size"},
+    {.name = "rescale_prenorm_residual"},
+    {.name = "residual_in_fp32"},
+    {.name = "time_step_floor"},
+    {.name = "time_step_init_scheme"},
+    {.name = "time_step_max"},
+    {.name = "time_step_min"},
+    {.name = "time_step_rank"},
+    {.name = "time_step_scale"},
+    /* Left behind by conversions; the reference has the gate before the norm, which is of the root mean square. */
+    {.name = "norm_before_gate", .values = "[true]"},
+    {.name = "rms_norm", .values = "[true]"},
+};
+
 static const struct graft_family family = {
     .struct_size = sizeof family,
     .model_type = "mamba2",
@@ -78,6 +94,7 @@ static const struct graft_family family = {
     GRAFT_FAMILY_ARCHITECTURES(architectures),
     GRAFT_FAMILY_CLASSES(classes),
     GRAFT_FAMILY_FIELDS(fields),
+    GRAFT_FIELD_RULES(field_rules),
 };
 
 static const struct graft_plugin plugin = {

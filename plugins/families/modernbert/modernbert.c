@@ -147,6 +147,23 @@ static const struct graft_config_field fields[] = {
     {.name = "tie_word_embeddings", .kind = GRAFT_FIELD_BOOL, .integer = 1},
 };
 
+static const struct graft_field_rule field_rules[] = {
+    /* How the reference computes, and its training. */
+    {.name = "deterministic_flash_attn"},
+    {.name = "reference_compile"},
+    {.name = "repad_logits_with_grad"},
+    {.name = "sparse_pred_ignore_index"},
+    {.name = "sparse_prediction"},
+    /* Of other heads than the model's. */
+    {.name = "classifier_activation"},
+    {.name = "classifier_bias"},
+    {.name = "classifier_pooling"},
+    {.name = "decoder_bias"},
+    /* Its positions are rotary, and norm_eps is that of its norms. */
+    {.name = "layer_norm_eps"},
+    {.name = "position_embedding_type"},
+};
+
 static const struct graft_family family = {
     .struct_size = sizeof family,
     .model_type = "modernbert",
@@ -154,6 +171,7 @@ static const struct graft_family family = {
     GRAFT_FAMILY_ARCHITECTURES(architectures),
     GRAFT_FAMILY_CLASSES(classes),
     GRAFT_FAMILY_FIELDS(fields),
+    GRAFT_FIELD_RULES(field_rules),
 };
 
 static const struct graft_plugin plugin = {

@@ -70,6 +70,13 @@ static const struct graft_config_field fields[] = {
     {.name = "sliding_window", .kind = GRAFT_FIELD_NULL},
 };
 
+static const struct graft_field_rule field_rules[] = {
+    /* Of variants that share the model type, as what says that this is none of them. */
+    {.name = "full_attn_mod", .values = "[1]"},
+    {.name = "interpolate_factor", .values = "[1]"},
+    {.name = "lm_head_bias", .values = "[false]"},
+};
+
 static const struct graft_family family = {
     .struct_size = sizeof family,
     .model_type = "phi3",
@@ -77,6 +84,7 @@ static const struct graft_family family = {
     GRAFT_FAMILY_ARCHITECTURES(architectures),
     GRAFT_FAMILY_CLASSES(classes),
     GRAFT_FAMILY_FIELDS(fields),
+    GRAFT_FIELD_RULES(field_rules),
 };
 
 static const char *const required[] = {GRAFT_ROPE_ID, NULL};

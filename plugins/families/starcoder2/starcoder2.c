@@ -58,6 +58,14 @@ static const struct graft_config_field fields[] = {
     {.name = "tie_word_embeddings", .kind = GRAFT_FIELD_BOOL, .integer = 1},
 };
 
+static const struct graft_field_rule field_rules[] = {
+    {.name = "residual_dropout"},
+    /* The class has LayerNorms and an MLP without a gate, whatever these say; hidden_act is asked for. */
+    {.name = "activation_function"},
+    {.name = "mlp_type", .values = "[\"default\"]"},
+    {.name = "norm_type", .values = "[\"layer_norm\"]"},
+};
+
 static const struct graft_family family = {
     .struct_size = sizeof family,
     .model_type = "starcoder2",
@@ -68,6 +76,7 @@ static const struct graft_family family = {
     .stand_ins = &layer_norm,
     .n_stand_ins = 1,
     .stand_in_stride = sizeof layer_norm,
+    GRAFT_FIELD_RULES(field_rules),
 };
 
 static const struct graft_plugin plugin = {
