@@ -37,6 +37,33 @@ static int add_fields(const struct graft_model *model, struct graft_text *text) 
     return 0;
 }
 
+/* --- generation_config.json --- */
+
+/* What all have to know of a sequence: how many there are of a prompt, and when each ends. How a token is chosen is
+ * rank 0's. */
+static void add_generation(const struct graft_generation_settings *settings, struct graft_text *text) {
+    const struct graft_generation *generation = &settings->generation;
+    graft_text_printf(text, "max_new_tokens\t%lld\n", (long long)generation->max_new_tokens);
+    graft_text_printf(text, "max_length\t%lld\n", (long long)generation->max_length);
+    graft_text_printf(text, "do_sample\t%d\n", (int)generation->do_sample);
+    graft_text_printf(text, "num_beams\t%lld\n", (long long)generation->num_beams);
+    graft_text_printf(text, "num_return_sequences\t%lld\n", (long long)generation->num_return_sequences);
+    graft_text_printf(text, "length_penalty\t%.17g\n", generation->length_penalty);
+    graft_text_printf(text, "early_stopping\t%d\n", (int)generation->early_stopping);
+    graft_text_printf(text, "guidance_scale\t%.17g\n", generation->guidance_scale);
+    graft_text_printf(text, "prompt_lookup_num_tokens\t%d\n", (int)generation->speculate);
+    graft_text_add_string(text, "eos_token_id\t");
+    for (size_t i = 0; i < settings->eos.n; i++) {
+        graft_text_printf(text, "%s%d", i > 0 ? ", " : "", (int)settings->eos.ids[i]);
+    }
+    graft_text_add_string(text, "\nstop_strings\t");
+    for (size_t i = 0; i < generation->n_stop_strings; i++) {
+        graft_text_add_string(text, i > 0 ? ", " : "");
+        add_name(text, generation->stop_strings[i]);
+    }
+    graft_text_add_string(text, "\n");
+}
+
 /* --- Modules, parameters, tensors --- */
 
 static int add_module(void *data, struct graft_node *node, struct graft_error *error) {
@@ -78,7 +105,7 @@ static int agree(const char *what, struct graft_text *text, int32_t partial, str
 }
 
 int graft_parallel_agree_model(const struct graft_model *model, struct graft_error *error) {
-    struct graft_text fields = {0}, parts = {0};
+    struct graft_text fields = {0}, generation = {0}, parts = {0};
     if (graft_ranks_get()->size == 1) {
         return GRAFT_OK;
     }
@@ -87,6 +114,10 @@ int graft_parallel_agree_model(const struct graft_model *model, struct graft_err
         return graft_fail_memory(error, "parallel");
     }
     int status = agree("the fields of config.json", &fields, 0, error);
+    if (status == GRAFT_OK) {
+        add_generation(&model->generation, &generation);
+        status = agree("the fields of generation_config.json", &generation, 0, error);
+    }
     if (status != GRAFT_OK) {
         return status;
     }

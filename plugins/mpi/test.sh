@@ -34,6 +34,8 @@ copy() { # copy NAME: of the model, to be changed
 }
 copy eps
 sed -i 's/"rms_norm_eps": [0-9.e-]*/"rms_norm_eps": 0.5/' "$scratch/eps/config.json"
+copy beams
+echo '{"num_beams": 2, "eos_token_id": [581, 582]}' >"$scratch/beams/generation_config.json"
 copy turned
 sed -i 's/\[64,112\]/[112,64]/' "$scratch/turned/model.safetensors"
 cmp -s "$model/model.safetensors" "$scratch/turned/model.safetensors" && fail "no shape was turned"
@@ -44,6 +46,8 @@ cmp -s "$model/model.safetensors" "$scratch/turned/model.safetensors" && fail "n
         "$host" --plugins-dir "$scratch/plugins" $ask --model "$model"
     unlike "the fields of config.json of rank 1 are not those of rank 0: rms_norm_eps is 0.5, on rank 0 " \
         $one --model "$scratch/eps"
+    unlike "the fields of generation_config.json of rank 1 are not those of rank 0: num_beams is 2, on rank 0 0" \
+        $one --model "$scratch/beams"
     unlike "mlp.down_proj.weight is F32 [112, 64], on rank 0 F32 [64, 112]" $one --model "$scratch/turned"
 }
 

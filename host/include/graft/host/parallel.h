@@ -34,8 +34,9 @@ const struct graft_parallel *graft_parallel_get(void);
  * that either has for itself is no difference. */
 int graft_parallel_agree(const char *what, const char *lines, int32_t partial, struct graft_error *error);
 
-/* [load] The same for a model that all have opened: the fields of config.json; the classes of modules, what makes their
- * parameters, and types and shapes of tensors, where two ranks have the same ones. */
+/* [load] The same for a model that all have opened: the fields of config.json, and those of generation_config.json that
+ * all act on; the classes of modules, what makes their parameters, and types and shapes of tensors, where two ranks
+ * have the same ones. */
 int graft_parallel_agree_model(const struct graft_model *model, struct graft_error *error);
 
 #ifdef __cplusplus
