@@ -10,7 +10,7 @@ static const struct graft_decoder_traits traits = {
     .mlp = "MistralMLP",
     .rms_norm = "MistralRMSNorm",
     .rotary_embedding = "MistralRotaryEmbedding",
-    .windows = GRAFT_WINDOWS_ALL,
+    .windows = GRAFT_WINDOWS_LISTED,
     .defaults =
         {
             .vocab_size = 32000,

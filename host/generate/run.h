@@ -19,6 +19,7 @@ struct graft_run_options {
     size_t forward_tokens;  /* so many of several prompts may share a forward */
     size_t step_tokens;     /* of prompts, that a step feeds; rounded up to forwards */
     int64_t max_positions;  /* of a sequence; 0: no limit */
+    int guesses_nothing;    /* tokens see those behind them, so no guess may follow one */
     int64_t bytes;          /* that sequences may leave behind; 0: no limit */
     int64_t token_bytes;    /* what one leaves behind for each token; used with `bytes` */
     int64_t sequence_bytes; /* and however long it is */

@@ -161,10 +161,11 @@ static void add_member(struct forward *forward, struct graft_sequence *sequence,
 }
 
 /* How many guesses a sequence may have: no more than it may get tokens and has positions for, nor so many that it
- * outgrows its past. None where each token more changes the rotation of those before it (prompts are not cut then). */
+ * outgrows its past. None where each token more changes the rotation of those before it (prompts are not cut then), nor
+ * where tokens would see the guesses behind them. */
 static size_t most_guesses(const struct graft_run *run, const struct graft_sequence *sequence, size_t room) {
     size_t renewal = (size_t)graft_session_renewal(run->session);
-    if (run->options.piece == 0 && renewal == 0) {
+    if (run->options.guesses_nothing || (run->options.piece == 0 && renewal == 0)) {
         return 0;
     }
     size_t most = smaller(room, graft_sequence_left(sequence) - 1);

@@ -183,9 +183,11 @@ static int find_kv_dtype(const struct graft_model *model, graft_dtype *dtype, st
 /* Tokens of a prompt in one forward: with as many, reading the weights again costs next to nothing. */
 enum { PORTION = 512 };
 
-/* While layers are spread over processes, these work on different groups of sequences, each a forward. */
+/* While layers are spread over processes, these work on different groups of sequences, each a forward. A prompt whose
+ * tokens see those behind them is one forward. */
 static int splits_prompts(const struct graft_model *model) {
-    return model->published.plan.state_bytes == 0 && count_stages(model) == 1;
+    return model->published.plan.state_bytes == 0 && count_stages(model) == 1 &&
+           graft_tree_number(model->tree, "bidirectional", 0) == 0;
 }
 
 int graft_model_session(const struct graft_model *model, int32_t slots, struct graft_session **session,

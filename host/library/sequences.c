@@ -24,13 +24,16 @@ struct graft_sequences {
     size_t logits_capacity;
 };
 
-/* Where frequencies depend on the length of a sequence, so does what the first tokens of a prompt leave behind. */
+/* Where frequencies depend on the length of a sequence, or tokens see those behind them, so does what the first tokens
+ * of a prompt leave behind. */
 struct graft_run_options graft_model_run_options(const struct graft_model *model, int32_t slots) {
     int is_growing = graft_rope_is_growing(&model->config->view) || graft_tree_number(model->tree, "renewed_after", 0);
+    int is_bidirectional = graft_tree_number(model->tree, "bidirectional", 0) != 0;
     return (struct graft_run_options){
         .vocab_size = model->vocab_size,
         .slots = slots,
-        .piece = is_growing ? 0 : DEFAULT_PIECE,
+        .piece = is_growing || is_bidirectional ? 0 : DEFAULT_PIECE,
+        .guesses_nothing = is_bidirectional,
         .forward_tokens = DEFAULT_PIECE,
         .step_tokens = SIZE_MAX,
         .max_positions = graft_model_max_positions(model),

@@ -33,6 +33,9 @@ int graft_parts_causal_lm_declare(const struct graft_parts_causal_lm *part,
     if (status == GRAFT_OK && part->learned_positions) {
         status = graft_describe_number(sink, "max_positions", sizes->max_position_embeddings, error);
     }
+    if (status == GRAFT_OK && sizes->bidirectional) {
+        status = graft_describe_number(sink, "bidirectional", 1, error);
+    }
     if (status == GRAFT_OK) {
         status = graft_describe_child(sink, part->model, part->model_class, GRAFT_INTERFACE_BASE_MODEL, NULL, 0, error);
     }
@@ -48,7 +51,11 @@ int graft_parts_causal_lm_describe(const struct graft_class *self, const struct 
                                    const struct graft_args *args, const struct graft_sink *sink,
                                    struct graft_error *error) {
     struct graft_parts_sizes read;
+    int32_t is_causal = 1;
     int status = graft_parts_read_sizes(config, &read, error);
+    if (status == GRAFT_OK) {
+        status = graft_config_bool(config, "is_causal", &is_causal, error);
+    }
     const struct graft_parts_causal_lm_sizes sizes = {
         .vocab_size = read.vocab_size,
         .hidden_size = read.hidden_size,
@@ -56,6 +63,7 @@ int graft_parts_causal_lm_describe(const struct graft_class *self, const struct 
         .logit_scale = graft_args_real(args, "logit_scale", 0.0),
         .softcap = graft_args_real(args, "softcap", 0.0),
         .tie_word_embeddings = read.tie_word_embeddings,
+        .bidirectional = !is_causal,
     };
     return status == GRAFT_OK ? graft_parts_causal_lm_declare(self->data, &sizes, sink, error) : status;
 }

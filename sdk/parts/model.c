@@ -12,6 +12,7 @@ struct kept {
     int64_t hidden_size;
     int64_t rotary_width;
     int32_t typed_rotary;
+    int32_t bidirectional;
     int64_t n_layers;
     int64_t windows[]; /* [n_layers] */
 };
@@ -19,6 +20,7 @@ struct kept {
 struct layer {
     const struct graft_module *module;
     struct graft_mask mask;
+    int32_t type; /* GRAFT_LAYER_...: whose angles it has */
 };
 
 struct model {
@@ -49,6 +51,7 @@ static int keep(const struct graft_parts_model *part, const struct graft_parts_m
     kept->hidden_size = sizes->hidden_size;
     kept->rotary_width = sizes->rotary_width;
     kept->typed_rotary = sizes->typed_rotary;
+    kept->bidirectional = sizes->bidirectional;
     kept->n_layers = sizes->num_hidden_layers;
     if (sizes->windows != NULL) {
         memcpy(kept->windows, sizes->windows, (size_t)kept->n_layers * sizeof kept->windows[0]);
@@ -111,6 +114,20 @@ int graft_parts_model_declare(const struct graft_parts_model *part, const struct
                : status;
 }
 
+/* What the queries of a layer see. `window` is 0: there is none. */
+static struct graft_mask mask_of(const struct kept *kept, int64_t window) {
+    struct graft_mask mask = {.struct_size = sizeof mask};
+    if (kept->bidirectional) {
+        mask.kind = window > 0 ? GRAFT_MASK_WINDOW : GRAFT_MASK_NONE;
+        mask.left = window;
+        mask.right = window;
+    } else {
+        mask.kind = window > 0 ? GRAFT_MASK_SLIDING : GRAFT_MASK_CAUSAL;
+        mask.window = window;
+    }
+    return mask;
+}
+
 int graft_parts_model_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                              struct graft_error *error) {
     const struct kept *kept = build->kept;
@@ -138,11 +155,9 @@ int graft_parts_model_create(const struct graft_class *cls, const struct graft_b
         char name[MAX_NAME];
         layer_name(part, i, name);
         self->layers[i].module = graft_build_child(build, name, &status, error);
-        self->layers[i].mask = (struct graft_mask){
-            .struct_size = sizeof(struct graft_mask),
-            .kind = kept->windows[i] > 0 ? GRAFT_MASK_SLIDING : GRAFT_MASK_CAUSAL,
-            .window = kept->windows[i],
-        };
+        self->layers[i].mask = mask_of(kept, kept->windows[i]);
+        self->layers[i].type =
+            kept->typed_rotary && kept->windows[i] > 0 ? GRAFT_LAYER_SLIDING_ATTENTION : GRAFT_LAYER_FULL_ATTENTION;
     }
     return graft_instance_finish(self, status, instance);
 }
@@ -217,8 +232,7 @@ static int run_layers(const struct model *self, const struct graft_call *call, c
     int status = find_angles(self, call, batch, angles, error);
     for (int64_t i = 0; i < self->n_layers && status == GRAFT_OK; i++) {
         const struct layer *layer = &self->layers[i];
-        int32_t slides = self->typed_rotary && layer->mask.kind == GRAFT_MASK_SLIDING;
-        const struct angles *own = &angles[slides ? GRAFT_LAYER_SLIDING_ATTENTION : GRAFT_LAYER_FULL_ATTENTION];
+        const struct angles *own = &angles[layer->type];
         const struct graft_decoder_layer_args args = {sizeof args, 0,        batch,       hidden_states,
                                                       own->cos,    own->sin, &layer->mask};
         status = graft_decoder_layer_forward(layer->module, call, &args, error);

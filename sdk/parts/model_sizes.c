@@ -9,8 +9,12 @@ int graft_parts_model_describe(const struct graft_class *self, const struct graf
     const struct graft_parts_model *part = self->data;
     struct graft_parts_sizes sizes;
     int64_t rotary_width = 0;
+    int32_t is_causal = 1;
     (void)args;
     int status = graft_parts_read_sizes(config, &sizes, error);
+    if (status == GRAFT_OK) {
+        status = graft_config_bool(config, "is_causal", &is_causal, error);
+    }
     if (status != GRAFT_OK) {
         return status;
     }
@@ -40,6 +44,7 @@ int graft_parts_model_describe(const struct graft_class *self, const struct graf
         .rotary_width = rotary_width,
         .eps = sizes.layer_norm_eps,
         .layer_args = &layer_args,
+        .bidirectional = !is_causal,
     };
     return status == GRAFT_OK ? graft_parts_model_declare(part, &numbers, sink, error) : status;
 }

@@ -22,6 +22,7 @@ int graft_causal_lm_describe(const struct graft_class *self, const struct graft_
         .logit_scale = graft_args_real(args, "logit_scale", 0.0),
         .softcap = graft_args_real(args, "softcap", 0.0),
         .tie_word_embeddings = decoder.tie_word_embeddings,
+        .bidirectional = graft_args_int(args, "bidirectional", decoder.bidirectional) != 0,
     };
     return graft_parts_causal_lm_declare(&part, &sizes, sink, error);
 }

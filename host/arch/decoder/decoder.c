@@ -76,6 +76,7 @@ static int declare(const struct graft_decoder_traits *traits, const struct graft
         .windows = windows,
         .layer_args = &layer_args,
         .typed_rotary = graft_args_int(given, "typed_rotary", 0) != 0,
+        .bidirectional = graft_args_int(given, "bidirectional", decoder->bidirectional) != 0,
     };
     return graft_parts_model_declare(&part, &sizes, sink, error);
 }

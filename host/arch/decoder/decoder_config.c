@@ -91,6 +91,14 @@ static int read_bool(const struct graft_config *config, const char *field, int32
     return field != NULL ? graft_config_bool(config, field, value, error) : GRAFT_OK;
 }
 
+static int read_causality(const struct graft_config *config, struct graft_decoder_config *decoder,
+                          struct graft_error *error) {
+    int32_t is_causal = 1;
+    int status = graft_config_bool(config, "is_causal", &is_causal, error);
+    decoder->bidirectional = !is_causal;
+    return status;
+}
+
 static int read_activation(const struct graft_config *config, struct graft_decoder_config *decoder,
                            struct graft_error *error) {
     decoder->hidden_act = "silu";
@@ -115,6 +123,9 @@ static int read_common(const struct graft_config *config, const struct graft_dec
     }
     if (status == GRAFT_OK) {
         status = read_activation(config, decoder, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_causality(config, decoder, error);
     }
     if (status == GRAFT_OK) {
         status = read_bool(config, traits->qkv_bias, &decoder->qkv_bias, error);

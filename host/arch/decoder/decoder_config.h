@@ -27,6 +27,7 @@ struct graft_decoder_config {
     int32_t tie_word_embeddings;
     int32_t qkv_bias; /* under the name that traits->qkv_bias gives */
     int32_t mlp_bias;
+    int32_t bidirectional;    /* is_causal is false: a query sees the keys behind it */
     double rope_theta;        /* the default; the rotary class reads the rest (graft/rope.h) */
     int64_t mrope_section[3]; /* the default, of families with three positions a token */
     /* With traits->windows. */
@@ -47,7 +48,8 @@ enum {
     GRAFT_WINDOWS_NEVER = 0,       /* the family knows neither windows nor `layer_types` */
     GRAFT_WINDOWS_ALL = 1,         /* all of them, whatever `layer_types` says */
     GRAFT_WINDOWS_ALTERNATING = 2, /* those of `layer_types`, or every second one from 0 on, below max_window_layers */
-    GRAFT_WINDOWS_UPPER = 3        /* those of `layer_types`, or those from max_window_layers on */
+    GRAFT_WINDOWS_UPPER = 3,       /* those of `layer_types`, or those from max_window_layers on */
+    GRAFT_WINDOWS_LISTED = 4       /* those of `layer_types`, or all of them */
 };
 
 /* The `data` of each class of a family. */

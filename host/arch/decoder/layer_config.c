@@ -8,6 +8,7 @@ static int32_t slides(const struct graft_decoder_traits *traits, const struct gr
                       int64_t layer) {
     switch (traits->windows) {
     case GRAFT_WINDOWS_ALL:
+    case GRAFT_WINDOWS_LISTED:
         return 1;
     case GRAFT_WINDOWS_ALTERNATING:
         return layer % 2 == 0 && layer < decoder->max_window_layers;
@@ -30,8 +31,9 @@ int graft_decoder_config_windows(const struct graft_config *whole, const struct 
     for (int64_t i = 0; i < decoder->num_hidden_layers; i++) {
         windows[i] = slides(traits, decoder, i) ? sliding_window : 0;
     }
-    int32_t listed = traits->windows == GRAFT_WINDOWS_ALTERNATING || traits->windows == GRAFT_WINDOWS_UPPER;
-    return listed ? graft_layer_windows(config, decoder->num_hidden_layers, sliding_window, windows, error) : GRAFT_OK;
+    return traits->windows >= GRAFT_WINDOWS_ALTERNATING
+               ? graft_layer_windows(config, decoder->num_hidden_layers, sliding_window, windows, error)
+               : GRAFT_OK;
 }
 
 int graft_decoder_config_sparse(const struct graft_config *whole, const struct graft_decoder_traits *traits,

@@ -72,6 +72,9 @@ int graft_encoder_config_read(const struct graft_config *config, const struct gr
     if (status == GRAFT_OK) {
         status = graft_config_real(config, "layer_norm_eps", 0.0, &encoder->layer_norm_eps, error);
     }
+    if (status == GRAFT_OK) {
+        status = graft_config_bool(config, "is_causal", &encoder->is_causal, error);
+    }
     return status == GRAFT_OK ? graft_config_bool(config, "tie_word_embeddings", &encoder->tie_word_embeddings, error)
                               : status;
 }

@@ -20,6 +20,7 @@ struct graft_encoder_config {
     int64_t type_vocab_size;
     double layer_norm_eps;
     int32_t tie_word_embeddings;
+    int32_t is_causal; /* a token sees none of those behind it; 0 without the field */
 };
 
 /* The `data` of each class of a family: the names of its classes, and its defaults. */

@@ -9,6 +9,7 @@ struct encoder_model {
     const struct graft_module *embeddings;
     const struct graft_module *encoder;
     const struct graft_module *pooler; /* NULL without a pooling layer */
+    struct graft_mask mask;
 };
 
 int graft_encoder_model_describe(const struct graft_class *self, const struct graft_config *config,
@@ -36,6 +37,7 @@ int graft_encoder_model_describe(const struct graft_class *self, const struct gr
 
 int graft_encoder_model_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                struct graft_error *error) {
+    const struct graft_encoder_config *encoder = build->kept;
     int status = GRAFT_OK;
     struct encoder_model *self = graft_instance_new(build, sizeof *self, error);
     (void)cls;
@@ -45,18 +47,19 @@ int graft_encoder_model_create(const struct graft_class *cls, const struct graft
     self->embeddings = graft_build_child(build, "embeddings", &status, error);
     self->encoder = graft_build_child(build, "encoder", &status, error);
     self->pooler = build->child(build->data, "pooler");
+    self->mask.struct_size = sizeof self->mask;
+    self->mask.kind = encoder->is_causal ? GRAFT_MASK_CAUSAL : GRAFT_MASK_NONE;
     return graft_instance_finish(self, status, instance);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_encoder_model_args *args,
                    struct graft_error *error) {
-    static const struct graft_mask everything = {.struct_size = sizeof everything, .kind = GRAFT_MASK_NONE};
     const struct encoder_model *self = instance;
     float *hidden = args->last_hidden_state; /* [tokens, hidden] */
     const struct graft_input_embeddings_args embedding_args = {
         sizeof embedding_args, 0, args->batch, args->input_ids, args->token_type_ids, hidden,
     };
-    const struct graft_encoder_args encoder_args = {sizeof encoder_args, 0, args->batch, hidden, &everything};
+    const struct graft_encoder_args encoder_args = {sizeof encoder_args, 0, args->batch, hidden, &self->mask};
     const struct graft_pooler_args pooler_args = {sizeof pooler_args, 0, args->batch, hidden, args->pooler_output};
     int status = graft_input_embeddings_forward(self->embeddings, call, &embedding_args, error);
     if (status == GRAFT_OK) {

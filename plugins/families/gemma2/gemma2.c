@@ -21,7 +21,24 @@ struct traits {
     const char *period_field;  /* what config.json may call it; NULL: nothing */
     const char *softcap_field; /* the bound on scores; NULL: none */
     int32_t typed_rotary;
+    int32_t runs_bidirectional; /* 1: use_bidirectional_attention is obeyed */
 };
+
+/* Whether `use_bidirectional_attention` is on. transformers builds masks for Gemma 2 that leave the field out, so only
+ * implementations that build none obey it. */
+static int read_both_ways(const struct traits *traits, const struct graft_config *config, int32_t *both_ways,
+                          struct graft_error *error) {
+    *both_ways = 0;
+    int status = graft_config_bool(config, "use_bidirectional_attention", both_ways, error);
+    if (status != GRAFT_OK || !*both_ways || traits->runs_bidirectional) {
+        return status;
+    }
+    (void)graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                          "use_bidirectional_attention: true is not supported for this model type, where what it does "
+                          "depends on the attention implementation");
+    graft_error_hint(error, "where the model was trained like that, write is_causal: false instead");
+    return GRAFT_ERROR_MODEL;
+}
 
 /* windows [GRAFT_PARTS_MAX_LAYERS], of which `layers` are used. */
 static int read_windows(const struct traits *traits, const struct graft_config *config, int64_t *windows,
@@ -41,6 +58,28 @@ static int read_windows(const struct traits *traits, const struct graft_config *
     return status == GRAFT_OK ? graft_layer_windows(config, *layers, sliding_window, windows, error) : status;
 }
 
+/* With `use_bidirectional_attention` config.json's window is one to both sides, a half of it to either; with
+ * `is_causal` false, too, transformers sees one key more. */
+static int read_direction(const struct traits *traits, const struct graft_config *config, int64_t *windows,
+                          int64_t layers, int32_t *bidirectional, struct graft_error *error) {
+    int32_t is_causal = 1;
+    int32_t both_ways = 0;
+    int status = graft_config_bool(config, "is_causal", &is_causal, error);
+    if (status == GRAFT_OK) {
+        status = read_both_ways(traits, config, &both_ways, error);
+    }
+    for (int64_t i = 0; i < layers && both_ways && status == GRAFT_OK; i++) {
+        int64_t side = windows[i] / 2 + !is_causal;
+        if (windows[i] > 0 && side == 0) {
+            status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                                     "sliding_window: expected 2 or more with use_bidirectional_attention, got 1");
+        }
+        windows[i] = windows[i] > 0 ? side : 0;
+    }
+    *bidirectional = both_ways || !is_causal;
+    return status;
+}
+
 static int model_describe(const struct graft_class *self, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const struct traits *traits = self->data;
@@ -48,7 +87,7 @@ static int model_describe(const struct graft_class *self, const struct graft_con
     int64_t layers = 0;
     double scalar = 0.0;
     double softcap = 0.0; /* null in config.json: none */
-    int32_t both_ways = 0;
+    int32_t bidirectional = 0;
     (void)args;
     int status = read_windows(traits, config, windows, &layers, error);
     if (status == GRAFT_OK) {
@@ -61,11 +100,7 @@ static int model_describe(const struct graft_class *self, const struct graft_con
         status = graft_config_real(config, traits->softcap_field, 0.0, &softcap, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_config_bool(config, "use_bidirectional_attention", &both_ways, error);
-    }
-    if (status == GRAFT_OK && both_ways) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                                 "use_bidirectional_attention: true is not supported");
+        status = read_direction(traits, config, windows, layers, &bidirectional, error);
     }
     if (status != GRAFT_OK) {
         return status;
@@ -75,6 +110,7 @@ static int model_describe(const struct graft_class *self, const struct graft_con
         graft_real_arg("scaling", 1.0 / sqrt(scalar)),
         graft_real_arg("softcap", softcap),
         graft_int_arg("typed_rotary", traits->typed_rotary),
+        graft_int_arg("bidirectional", bidirectional),
     };
     const struct graft_args more = graft_args_of(items, sizeof items / sizeof items[0]);
     return sink->base(sink->data, &more, error);
@@ -83,11 +119,19 @@ static int model_describe(const struct graft_class *self, const struct graft_con
 static int causal_lm_describe(const struct graft_class *self, const struct graft_config *config,
                               const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     double softcap = 0.0; /* null in config.json: none */
-    (void)self;
+    int32_t is_causal = 1;
+    int32_t both_ways = 0;
     (void)args;
     int status = graft_config_real(config, "final_logit_softcapping", 0.0, &softcap, error);
-    const struct graft_arg item = graft_real_arg("softcap", softcap);
-    const struct graft_args more = graft_args_of(&item, 1);
+    if (status == GRAFT_OK) {
+        status = graft_config_bool(config, "is_causal", &is_causal, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_both_ways(self->data, config, &both_ways, error);
+    }
+    const struct graft_arg items[] = {graft_real_arg("softcap", softcap),
+                                      graft_int_arg("bidirectional", both_ways || !is_causal)};
+    const struct graft_args more = graft_args_of(items, 2);
     return status == GRAFT_OK ? sink->base(sink->data, &more, error) : status;
 }
 
@@ -134,7 +178,7 @@ static const struct graft_parts_layer gemma2_layer = {
 
 static const struct graft_class gemma2_classes[] = {
     {GRAFT_DERIVED_CLASS("Gemma2ForCausalLM", "LlamaForCausalLM", GRAFT_INTERFACE_CAUSAL_LM),
-     .describe = causal_lm_describe},
+     .describe = causal_lm_describe, .data = &gemma2},
     {GRAFT_DERIVED_CLASS("Gemma2Model", "LlamaModel", GRAFT_INTERFACE_BASE_MODEL), .describe = model_describe,
      .data = &gemma2},
     {GRAFT_DERIVED_CLASS("Gemma2TextScaledWordEmbedding", "Embedding", GRAFT_INTERFACE_EMBEDDING),
@@ -171,7 +215,8 @@ static const struct graft_config_field gemma2_fields[] = {
     {.name = "final_logit_softcapping", .kind = GRAFT_FIELD_REAL, .real = 30.0},
 };
 
-static const struct traits gemma3 = {.period = 6, .period_field = "sliding_window_pattern", .typed_rotary = 1};
+static const struct traits gemma3 = {
+    .period = 6, .period_field = "sliding_window_pattern", .typed_rotary = 1, .runs_bidirectional = 1};
 
 static const struct graft_parts_layer gemma3_layer = {
     .attention = "self_attn",
@@ -192,7 +237,7 @@ static const struct graft_parts_typed_rotary gemma3_rotary = {
 
 static const struct graft_class gemma3_classes[] = {
     {GRAFT_DERIVED_CLASS("Gemma3ForCausalLM", "LlamaForCausalLM", GRAFT_INTERFACE_CAUSAL_LM),
-     .describe = causal_lm_describe},
+     .describe = causal_lm_describe, .data = &gemma3},
     {GRAFT_DERIVED_CLASS("Gemma3TextModel", "LlamaModel", GRAFT_INTERFACE_BASE_MODEL), .describe = model_describe,
      .data = &gemma3},
     {GRAFT_DERIVED_CLASS("Gemma3TextScaledWordEmbedding", "Embedding", GRAFT_INTERFACE_EMBEDDING),

@@ -16,7 +16,7 @@ struct mamba_sizes {
     int64_t num_hidden_layers;
     int64_t state_size;
     int64_t conv_kernel;
-    int64_t intermediate_size; /* expand * hidden_size */
+    int64_t intermediate_size; /* without the field: expand * hidden_size */
     int64_t time_step_rank;    /* "auto": hidden_size / 16, rounded up */
     double layer_norm_epsilon;
     double mixer_rms_eps;

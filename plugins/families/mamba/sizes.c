@@ -6,7 +6,6 @@
 enum { MAX_SIZE = 1 << 24, MAX_LAYERS = 1 << 12, MAX_WIDTH = 1 << 12, MAX_KERNEL = 64 };
 
 static int read_integers(const struct graft_config *config, struct mamba_sizes *sizes, struct graft_error *error) {
-    int64_t expand = 0;
     const struct {
         const char *name;
         int64_t minimum;
@@ -18,13 +17,24 @@ static int read_integers(const struct graft_config *config, struct mamba_sizes *
         {"num_hidden_layers", 1, MAX_LAYERS, &sizes->num_hidden_layers},
         {"state_size", 1, MAX_WIDTH, &sizes->state_size},
         {"conv_kernel", 2, MAX_KERNEL, &sizes->conv_kernel},
-        {"expand", 1, MAX_KERNEL, &expand},
     };
     int status = GRAFT_OK;
     for (size_t i = 0; i < sizeof fields / sizeof fields[0] && status == GRAFT_OK; i++) {
         status =
             graft_config_need_int(config, fields[i].name, fields[i].minimum, fields[i].maximum, fields[i].value, error);
     }
+    return status;
+}
+
+/* Where config.json gives the size, `expand` says nothing: published files of Falcon Mamba have one that does not fit.
+ */
+static int read_intermediate_size(const struct graft_config *config, struct mamba_sizes *sizes,
+                                  struct graft_error *error) {
+    int64_t expand = 0;
+    if (graft_config_has(config, "intermediate_size")) {
+        return graft_config_need_int(config, "intermediate_size", 1, MAX_SIZE, &sizes->intermediate_size, error);
+    }
+    int status = graft_config_need_int(config, "expand", 1, MAX_KERNEL, &expand, error);
     sizes->intermediate_size = expand * sizes->hidden_size;
     return status == GRAFT_OK
                ? graft_config_int(config, "intermediate_size", 1, MAX_SIZE, &sizes->intermediate_size, error)
@@ -54,6 +64,9 @@ int mamba_sizes_read(const struct graft_config *config, struct mamba_sizes *size
     *sizes = (struct mamba_sizes){
         .layer_norm_epsilon = 1e-5, .mixer_rms_eps = 1e-6, .use_conv_bias = 1, .tie_word_embeddings = 1};
     int status = read_integers(config, sizes, error);
+    if (status == GRAFT_OK) {
+        status = read_intermediate_size(config, sizes, error);
+    }
     if (status == GRAFT_OK) {
         status = read_time_step_rank(config, sizes, error);
     }

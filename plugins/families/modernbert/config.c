@@ -8,6 +8,9 @@ int modernbert_read(const struct graft_config *config, struct modernbert_config 
     if (status == GRAFT_OK) {
         status = graft_config_bool(config, "norm_bias", &read->norm_bias, error);
     }
+    if (status == GRAFT_OK) {
+        status = graft_config_bool(config, "is_causal", &read->is_causal, error);
+    }
     return status == GRAFT_OK ? graft_config_bool(config, "classifier_bias", &read->classifier_bias, error) : status;
 }
 

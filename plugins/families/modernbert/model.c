@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The model without a head: embeddings, layers, a last norm. Layers of both types have angles and a mask of their own.
  */
+#include <math.h>
+
 #include "graft/describe.h"
 #include "graft/layer_types.h"
 #include "modernbert.h"
@@ -23,6 +25,7 @@ struct model {
     int64_t head_dim;
     struct graft_mask masks[GRAFT_PARTS_LAYER_TYPES];
     int32_t has_type[GRAFT_PARTS_LAYER_TYPES]; /* whether a layer is of the type */
+    int32_t is_causal;
     int64_t n_layers;
     struct {
         const struct graft_module *module;
@@ -115,8 +118,9 @@ int modernbert_model_create(const struct graft_class *cls, const struct graft_bu
     }
     self->hidden_size = kept->config.sizes.hidden_size;
     self->head_dim = kept->config.sizes.head_dim;
-    self->masks[GRAFT_LAYER_FULL_ATTENTION] =
-        (struct graft_mask){.struct_size = sizeof(struct graft_mask), .kind = GRAFT_MASK_NONE};
+    self->is_causal = kept->config.is_causal;
+    self->masks[GRAFT_LAYER_FULL_ATTENTION] = (struct graft_mask){
+        .struct_size = sizeof(struct graft_mask), .kind = self->is_causal ? GRAFT_MASK_CAUSAL : GRAFT_MASK_NONE};
     self->masks[GRAFT_LAYER_SLIDING_ATTENTION] = (struct graft_mask){
         .struct_size = sizeof(struct graft_mask), .kind = GRAFT_MASK_WINDOW, .left = kept->side, .right = kept->side};
     self->embeddings = graft_build_child(build, "embeddings", &status, error);
@@ -159,6 +163,35 @@ static int find_angles(const struct model *self, const struct graft_call *call, 
     return status;
 }
 
+/* What the queries of layers with a window see where `is_causal` is true: with transformers' sdpa a text that is
+ * shorter than the window to one side is causal, and any other sees the window to both sides. */
+static int find_causal_windows(const struct model *self, const struct graft_call *call, const struct graft_batch *batch,
+                               struct graft_mask *mask, struct graft_error *error) {
+    int64_t side = self->masks[GRAFT_LAYER_SLIDING_ATTENTION].left;
+    int64_t longest = 0;
+    for (int32_t s = 0; s < batch->sequences; s++) {
+        int64_t length = batch->cu_seqlens[s + 1] - batch->cu_seqlens[s];
+        longest = length > longest ? length : longest;
+    }
+    float *bias = graft_scratch_floats(call, batch->tokens, longest, error); /* [tokens, longest] */
+    if (bias == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    for (int32_t s = 0; s < batch->sequences; s++) {
+        int64_t length = batch->cu_seqlens[s + 1] - batch->cu_seqlens[s];
+        for (int64_t i = 0; i < length; i++) {
+            float *row = bias + (batch->cu_seqlens[s] + i) * longest;
+            for (int64_t j = 0; j < length; j++) {
+                int is_seen = length < side ? j <= i : j >= i - side && j <= i + side;
+                row[j] = is_seen ? 0.0f : -INFINITY;
+            }
+        }
+    }
+    *mask = (struct graft_mask){
+        .struct_size = sizeof *mask, .kind = GRAFT_MASK_DENSE, .bias = bias, .bias_stride = longest};
+    return GRAFT_OK;
+}
+
 static int forward(void *instance, const struct graft_call *call, const struct graft_encoder_model_args *args,
                    struct graft_error *error) {
     const struct model *self = instance;
@@ -170,14 +203,20 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         sizeof embedding_args, 0, args->batch, args->input_ids, args->token_type_ids, hidden,
     };
     const struct graft_norm_args norm_args = {sizeof norm_args, 0, tokens, hidden, NULL, args->last_hidden_state};
+    struct graft_mask causal_windows = {0};
+    const struct graft_mask *masks[] = {&self->masks[0], &self->masks[1]};
     int status = hidden != NULL ? find_angles(self, call, args->batch, cos, sin, error) : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK) {
         status = graft_input_embeddings_forward(self->embeddings, call, &embedding_args, error);
     }
+    if (status == GRAFT_OK && self->is_causal && self->has_type[GRAFT_LAYER_SLIDING_ATTENTION]) {
+        status = find_causal_windows(self, call, args->batch, &causal_windows, error);
+        masks[GRAFT_LAYER_SLIDING_ATTENTION] = &causal_windows;
+    }
     for (int64_t i = 0; i < self->n_layers && status == GRAFT_OK; i++) {
         int32_t type = self->layers[i].type;
         const struct graft_encoder_layer_args layer_args = {
-            sizeof layer_args, 0, args->batch, hidden, cos[type], sin[type], &self->masks[type],
+            sizeof layer_args, 0, args->batch, hidden, cos[type], sin[type], masks[type],
         };
         status = graft_encoder_layer_forward(self->layers[i].module, call, &layer_args, error);
     }

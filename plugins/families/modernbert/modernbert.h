@@ -15,6 +15,8 @@ struct modernbert_config {
     struct graft_parts_sizes sizes;
     int32_t norm_bias;       /* whether the LayerNorms have one */
     int32_t classifier_bias; /* whether the prediction head's Linear has one */
+    int32_t is_causal;       /* 0 without the field */
+    uint32_t reserved;
 };
 
 /* [load] Reads and checks them; errors name file and field. */

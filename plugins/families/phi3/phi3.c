@@ -6,6 +6,7 @@
  */
 #include "graft/describe.h"
 #include "graft/family.h"
+#include "graft/layer_types.h"
 #include "graft/parts.h"
 #include "graft/plugin.h"
 #include "graft/rope.h"
@@ -14,14 +15,24 @@ static const struct graft_parts_rotary rotary = {.rope_theta = 10000.0, .partial
 static const struct graft_parts_fused_attention attention = {.qkv = "qkv_proj", .output = "o_proj"};
 static const struct graft_parts_mlp mlp = {.gate_up = "gate_up_proj", .down = "down_proj", .act = "activation_fn"};
 
+/* All layers have the window, and the base is not to look for it in `layer_types`. */
 static int model_describe(const struct graft_class *self, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    int64_t windows[GRAFT_PARTS_MAX_LAYERS];
+    int64_t layers = 0;
     int64_t width = 0;
     (void)self;
     (void)args;
     int status = graft_parts_rotary_width(&rotary, config, sink->host, &width, error);
-    const struct graft_arg item = graft_int_arg("rotary_width", width);
-    const struct graft_args more = graft_args_of(&item, 1);
+    if (status == GRAFT_OK) {
+        status = graft_config_need_int(config, "num_hidden_layers", 1, GRAFT_PARTS_MAX_LAYERS, &layers, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_same_windows(config, layers, windows, error);
+    }
+    const struct graft_arg items[] = {graft_ints_arg("windows", windows, (int32_t)layers),
+                                      graft_int_arg("rotary_width", width)};
+    const struct graft_args more = graft_args_of(items, 2);
     return status == GRAFT_OK ? sink->base(sink->data, &more, error) : status;
 }
 

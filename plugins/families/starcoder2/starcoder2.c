@@ -5,6 +5,7 @@
  */
 #include "graft/describe.h"
 #include "graft/family.h"
+#include "graft/layer_types.h"
 #include "graft/parts.h"
 #include "graft/plugin.h"
 
@@ -14,15 +15,11 @@ static int model_describe(const struct graft_class *self, const struct graft_con
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     int64_t windows[GRAFT_PARTS_MAX_LAYERS];
     int64_t layers = 0;
-    int64_t window = 0; /* null in config.json: none */
     (void)self;
     (void)args;
     int status = graft_config_need_int(config, "num_hidden_layers", 1, GRAFT_PARTS_MAX_LAYERS, &layers, error);
     if (status == GRAFT_OK) {
-        status = graft_config_int(config, "sliding_window", 1, INT32_MAX, &window, error);
-    }
-    for (int64_t i = 0; i < layers; i++) {
-        windows[i] = window;
+        status = graft_same_windows(config, layers, windows, error);
     }
     const struct graft_arg item = graft_ints_arg("windows", windows, (int32_t)layers);
     const struct graft_args more = graft_args_of(&item, 1);

@@ -6,7 +6,8 @@
  * Optional arguments, which a derived class may give to its base (sink->base): windows, for each layer how many keys a
  * query sees, its own included, or 0 for all before it; scaling, softcap, rotary_width and rope_interleave of every
  * layer's attention (attention.h); typed_rotary (1: layers with a window have angles of their own, as the rotary
- * module's layer_type says). cos and sin are as wide as rotary_width.
+ * module's layer_type says); bidirectional (1: a query sees the keys behind it, too, and a window of n is n keys to
+ * either side; 0; without it what `is_causal` says). cos and sin are as wide as rotary_width.
  */
 #ifndef GRAFT_BASE_MODEL_H
 #define GRAFT_BASE_MODEL_H

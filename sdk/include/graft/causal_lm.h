@@ -2,8 +2,9 @@
 /*
  * Interface graft.causal_lm/1: a decoder with its head. Ids in, logits out.
  *
- * Optional arguments, real numbers above 0, which a derived class may give to its base (sink->base): logit_scale, which
- * the logits are multiplied by, and softcap, which bounds them then: softcap * tanh(logit / softcap).
+ * Optional arguments, which a derived class may give to its base (sink->base): real numbers above 0, logit_scale, which
+ * the logits are multiplied by, and softcap, which bounds them then: softcap * tanh(logit / softcap); and
+ * bidirectional, as given to the base model.
  */
 #ifndef GRAFT_CAUSAL_LM_H
 #define GRAFT_CAUSAL_LM_H

@@ -11,6 +11,7 @@
  *                    position beyond; left out where there is no end, as with rotary positions
  *     renewed_after  of a causal LM: a sequence that grows past that many tokens is run again from its start, since its
  *                    keys were rotated for a shorter one; left out: never
+ *     bidirectional  of a causal LM: 1 where tokens see those behind them, so that a prompt is never cut; left out: 0
  *     token_types    of an encoder: type ids are below it; left out: 1
  *     has_pooler     of an encoder without a head: 0 if it has no pooler_output; left out: 1
  */

@@ -65,6 +65,17 @@ GRAFT_INLINE int graft_layer_windows(const struct graft_config *config, int64_t 
     return status;
 }
 
+/* windows [layers]: every layer's is `sliding_window`, or 0 where that is null or absent; `layer_types` is not read. */
+GRAFT_INLINE int graft_same_windows(const struct graft_config *config, int64_t layers, int64_t *windows,
+                                    struct graft_error *error) {
+    int64_t window = 0;
+    int status = graft_config_int(config, "sliding_window", 1, INT32_MAX, &window, error);
+    for (int64_t i = 0; i < layers; i++) {
+        windows[i] = window;
+    }
+    return status;
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -94,6 +94,7 @@ struct graft_parts_causal_lm_sizes {
     double logit_scale;              /* logits are multiplied by it; 0: as they are */
     double softcap;                  /* then they become softcap * tanh(logits / softcap); 0: as they are */
     int32_t tie_word_embeddings;     /* 0 or 1 */
+    int32_t bidirectional;           /* 1: the base model is, as its sizes say */
 };
 
 /* Declares model, head, and the numbers that the host goes by (family.h). */
@@ -101,7 +102,8 @@ int graft_parts_causal_lm_declare(const struct graft_parts_causal_lm *part,
                                   const struct graft_parts_causal_lm_sizes *sizes, const struct graft_sink *sink,
                                   struct graft_error *error);
 
-/* With struct graft_parts_sizes, and a parent's or derived class's arguments `logit_scale` and `softcap`. */
+/* With struct graft_parts_sizes and `is_causal`, and a parent's or derived class's arguments `logit_scale` and
+ * `softcap`. */
 graft_parts_describe graft_parts_causal_lm_describe;
 graft_parts_create graft_parts_causal_lm_create;
 extern const struct graft_causal_lm graft_parts_causal_lm_vtable;
@@ -198,14 +200,17 @@ struct graft_parts_model_sizes {
     const int64_t *windows;              /* [num_hidden_layers]: how many keys a query sees; 0: all; NULL: all 0 */
     const struct graft_args *layer_args; /* what each layer is given besides layer_idx */
     int32_t typed_rotary;                /* 1: layers with a window have angles of their own, by layer_type */
-    uint32_t reserved;
+    /* 0: a query sees no keys behind it. 1: it sees those, too, and a window of n is n keys to either side of its own,
+     * as transformers has it where `is_causal` is false. */
+    int32_t bidirectional;
 };
 
-/* Declares the children. A query sees no keys behind it. */
+/* Declares the children. */
 int graft_parts_model_declare(const struct graft_parts_model *part, const struct graft_parts_model_sizes *sizes,
                               const struct graft_sink *sink, struct graft_error *error);
 
-/* With struct graft_parts_sizes, of which layers are given all that attention, MLP and norms need; without windows. */
+/* With struct graft_parts_sizes, of which layers are given all that attention, MLP and norms need; without windows.
+ * Where `is_causal` is false, it is bidirectional. */
 graft_parts_describe graft_parts_model_describe;
 graft_parts_create graft_parts_model_create;
 extern const struct graft_base_model graft_parts_model_vtable;

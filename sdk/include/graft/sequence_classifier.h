@@ -31,7 +31,8 @@ struct graft_sequence_classifier_args {
 struct graft_sequence_classifier {
     uint32_t struct_size;
     uint32_t features;
-    /* [forward] Runs the batch; each token sees all tokens of its sequence. Required. */
+    /* [forward] Runs the batch; each token sees all tokens of its sequence, unless config.json says otherwise.
+     * Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_sequence_classifier_args *args,
                    struct graft_error *error);
 };
