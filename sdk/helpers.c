@@ -74,6 +74,7 @@
 #include "graft/swiglu.h"
 #include "graft/tensor.h"
 #include "graft/threads.h"
+#include "graft/token_classifier.h"
 #include "graft/transform.h"
 #include "graft/vision_attention.h"
 #include "graft/vision_block.h"

@@ -36,6 +36,10 @@ static const struct graft_class classes[] = {
     {GRAFT_FAMILY_PART("BertForMaskedLM", GRAFT_INTERFACE_MASKED_LM, graft_masked_lm, graft_parts_masked_lm)},
     {GRAFT_FAMILY_PART("BertForSequenceClassification", GRAFT_INTERFACE_SEQUENCE_CLASSIFIER, graft_sequence_classifier,
                        graft_parts_sequence_classifier)},
+    {GRAFT_FAMILY_PART("BertForTokenClassification", GRAFT_INTERFACE_TOKEN_CLASSIFIER, graft_token_classifier,
+                       graft_parts_token_classifier)},
+    {GRAFT_FAMILY_PART("BertForQuestionAnswering", GRAFT_INTERFACE_TOKEN_CLASSIFIER, graft_answerer,
+                       graft_parts_token_classifier)},
     {GRAFT_FAMILY_CLASS("BertModel", GRAFT_INTERFACE_ENCODER_MODEL, graft_encoder_model)},
     {GRAFT_FAMILY_CLASS("BertEmbeddings", GRAFT_INTERFACE_INPUT_EMBEDDINGS, graft_input_embeddings)},
     {GRAFT_FAMILY_CLASS("BertEncoder", GRAFT_INTERFACE_ENCODER, graft_encoder)},
@@ -58,6 +62,8 @@ static const struct graft_architecture architectures[] = {
     {"BertForMaskedLM", NULL},
     {"BertForPreTraining", "BertForMaskedLM"},
     {"BertForSequenceClassification", NULL},
+    {"BertForTokenClassification", NULL},
+    {"BertForQuestionAnswering", NULL},
 };
 
 static const struct graft_field_rule field_rules[] = {

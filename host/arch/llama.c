@@ -14,6 +14,7 @@ static const struct graft_decoder_traits traits = {
     .o_proj_bias = 1,
     .mlp_bias = "mlp_bias",
     .windows = GRAFT_WINDOWS_NEVER,
+    .answers_model = "transformer",
     .defaults =
         {
             .vocab_size = 32000,
@@ -29,6 +30,7 @@ static const struct graft_decoder_traits traits = {
 
 static const struct graft_class classes[] = {
     {GRAFT_FAMILY_PART("LlamaForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm, graft_parts_causal_lm)},
+    GRAFT_DECODER_HEADS("Llama"),
     {GRAFT_FAMILY_PART("LlamaModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder, graft_parts_model)},
     {GRAFT_FAMILY_PART("LlamaDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer, graft_parts_layer)},
     {GRAFT_FAMILY_CLASS("LlamaAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)},
@@ -37,7 +39,7 @@ static const struct graft_class classes[] = {
     {GRAFT_ROTARY_CLASS("LlamaRotaryEmbedding", traits)},
 };
 
-static const struct graft_architecture architectures[] = {{"LlamaForCausalLM", NULL}, {"LlamaModel", NULL}};
+static const struct graft_architecture architectures[] = {GRAFT_DECODER_ROOTS("Llama")};
 
 static const struct graft_field_rule field_rules[] = {
     /* Conversions of checkpoints left these behind. */

@@ -29,6 +29,7 @@ static const struct graft_decoder_traits traits = {
 
 static const struct graft_class classes[] = {
     {GRAFT_FAMILY_PART("MistralForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm, graft_parts_causal_lm)},
+    GRAFT_DECODER_HEADS("Mistral"),
     {GRAFT_FAMILY_PART("MistralModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder, graft_parts_model)},
     {GRAFT_FAMILY_PART("MistralDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer, graft_parts_layer)},
     {GRAFT_FAMILY_CLASS("MistralAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)},
@@ -37,7 +38,7 @@ static const struct graft_class classes[] = {
     {GRAFT_ROTARY_CLASS("MistralRotaryEmbedding", traits)},
 };
 
-static const struct graft_architecture architectures[] = {{"MistralForCausalLM", NULL}, {"MistralModel", NULL}};
+static const struct graft_architecture architectures[] = {GRAFT_DECODER_ROOTS("Mistral")};
 
 const struct graft_family graft_family_mistral = {
     GRAFT_FAMILY("mistral", "model"),

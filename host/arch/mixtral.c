@@ -43,6 +43,7 @@ static const struct graft_conversion expert_conversions[] = GRAFT_EXPERT_CONVERS
 
 static const struct graft_class classes[] = {
     {GRAFT_FAMILY_PART("MixtralForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm, graft_parts_causal_lm)},
+    GRAFT_DECODER_HEADS("Mixtral"),
     {GRAFT_FAMILY_PART("MixtralModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder, graft_parts_model)},
     {
         GRAFT_FAMILY_PART("MixtralDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer, graft_parts_layer),
@@ -64,7 +65,7 @@ static const struct graft_class classes[] = {
     {GRAFT_ROTARY_CLASS("MixtralRotaryEmbedding", traits)},
 };
 
-static const struct graft_architecture architectures[] = {{"MixtralForCausalLM", NULL}, {"MixtralModel", NULL}};
+static const struct graft_architecture architectures[] = {GRAFT_DECODER_ROOTS("Mixtral")};
 
 const struct graft_family graft_family_mixtral = {
     GRAFT_FAMILY("mixtral", "model"),

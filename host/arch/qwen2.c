@@ -12,6 +12,7 @@ static const struct graft_decoder_traits traits = {
     .rotary_embedding = "Qwen2RotaryEmbedding",
     .windows = GRAFT_WINDOWS_UPPER,
     .window_switch = "use_sliding_window",
+    .answers_model = "transformer",
     .defaults =
         {
             .vocab_size = 151936,
@@ -31,6 +32,7 @@ static const struct graft_decoder_traits traits = {
 
 static const struct graft_class classes[] = {
     {GRAFT_FAMILY_PART("Qwen2ForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm, graft_parts_causal_lm)},
+    GRAFT_DECODER_HEADS("Qwen2"),
     {GRAFT_FAMILY_PART("Qwen2Model", GRAFT_INTERFACE_BASE_MODEL, graft_decoder, graft_parts_model)},
     {GRAFT_FAMILY_PART("Qwen2DecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer, graft_parts_layer)},
     {GRAFT_FAMILY_CLASS("Qwen2Attention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)},
@@ -40,7 +42,7 @@ static const struct graft_class classes[] = {
     {GRAFT_ROTARY_CLASS("Qwen2RotaryEmbedding", traits)},
 };
 
-static const struct graft_architecture architectures[] = {{"Qwen2ForCausalLM", NULL}, {"Qwen2Model", NULL}};
+static const struct graft_architecture architectures[] = {GRAFT_DECODER_ROOTS("Qwen2")};
 
 static const struct graft_field_rule field_rules[] = {
     {.name = "use_mrope", .values = "[false]"},

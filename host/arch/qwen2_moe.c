@@ -43,6 +43,7 @@ static const struct graft_decoder_traits traits = {
 
 static const struct graft_class classes[] = {
     {GRAFT_FAMILY_PART("Qwen2MoeForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm, graft_parts_causal_lm)},
+    GRAFT_DECODER_HEADS("Qwen2Moe"),
     {GRAFT_FAMILY_PART("Qwen2MoeModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder, graft_parts_model)},
     {GRAFT_FAMILY_PART("Qwen2MoeDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer, graft_parts_layer)},
     {GRAFT_FAMILY_CLASS("Qwen2MoeAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)},
@@ -60,7 +61,7 @@ static const struct graft_class classes[] = {
     {GRAFT_ROTARY_CLASS("Qwen2MoeRotaryEmbedding", traits)},
 };
 
-static const struct graft_architecture architectures[] = {{"Qwen2MoeForCausalLM", NULL}, {"Qwen2MoeModel", NULL}};
+static const struct graft_architecture architectures[] = {GRAFT_DECODER_ROOTS("Qwen2Moe")};
 
 static const struct graft_field_rule field_rules[] = {
     {.name = "use_mrope", .values = "[false]"},

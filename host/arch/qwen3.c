@@ -15,6 +15,7 @@ static const struct graft_decoder_traits traits = {
     .query_key_norm = 1,
     .windows = GRAFT_WINDOWS_UPPER,
     .window_switch = "use_sliding_window",
+    .answers_model = "transformer",
     .defaults =
         {
             .vocab_size = 151936,
@@ -34,6 +35,7 @@ static const struct graft_decoder_traits traits = {
 
 static const struct graft_class classes[] = {
     {GRAFT_FAMILY_PART("Qwen3ForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm, graft_parts_causal_lm)},
+    GRAFT_DECODER_HEADS("Qwen3"),
     {GRAFT_FAMILY_PART("Qwen3Model", GRAFT_INTERFACE_BASE_MODEL, graft_decoder, graft_parts_model)},
     {GRAFT_FAMILY_PART("Qwen3DecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer, graft_parts_layer)},
     {GRAFT_FAMILY_CLASS("Qwen3Attention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)},
@@ -42,7 +44,7 @@ static const struct graft_class classes[] = {
     {GRAFT_ROTARY_CLASS("Qwen3RotaryEmbedding", traits)},
 };
 
-static const struct graft_architecture architectures[] = {{"Qwen3ForCausalLM", NULL}, {"Qwen3Model", NULL}};
+static const struct graft_architecture architectures[] = {GRAFT_DECODER_ROOTS("Qwen3")};
 
 static const struct graft_field_rule field_rules[] = {
     {.name = "use_mrope", .values = "[false]"},

@@ -20,6 +20,7 @@ static const struct graft_decoder_traits traits = {
     .windows = GRAFT_WINDOWS_ALL,
     .window_switch = "use_sliding_window",
     .num_local_experts = 1,
+    .answers_model = "transformer",
     .defaults =
         {
             .vocab_size = 151936,
@@ -41,6 +42,7 @@ static const struct graft_decoder_traits traits = {
 
 static const struct graft_class classes[] = {
     {GRAFT_FAMILY_PART("Qwen3MoeForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm, graft_parts_causal_lm)},
+    GRAFT_DECODER_HEADS("Qwen3Moe"),
     {GRAFT_FAMILY_PART("Qwen3MoeModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder, graft_parts_model)},
     {GRAFT_FAMILY_PART("Qwen3MoeDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer, graft_parts_layer)},
     {GRAFT_FAMILY_CLASS("Qwen3MoeAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)},
@@ -58,7 +60,7 @@ static const struct graft_class classes[] = {
     {GRAFT_ROTARY_CLASS("Qwen3MoeRotaryEmbedding", traits)},
 };
 
-static const struct graft_architecture architectures[] = {{"Qwen3MoeForCausalLM", NULL}, {"Qwen3MoeModel", NULL}};
+static const struct graft_architecture architectures[] = {GRAFT_DECODER_ROOTS("Qwen3Moe")};
 
 static const struct graft_field_rule field_rules[] = {
     {.name = "use_mrope", .values = "[false]"},

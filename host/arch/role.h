@@ -19,6 +19,7 @@
 #include "graft/encoder.h"
 #include "graft/encoder_layer.h"
 #include "graft/encoder_model.h"
+#include "graft/encoder_parts.h"
 #include "graft/experts.h"
 #include "graft/head.h"
 #include "graft/input_embeddings.h"
@@ -35,6 +36,7 @@
 #include "graft/rotary.h"
 #include "graft/router.h"
 #include "graft/sequence_classifier.h"
+#include "graft/token_classifier.h"
 #include "graft/transform.h"
 #include "graft/vision_attention.h"
 #include "graft/vision_block.h"
@@ -56,6 +58,24 @@
     .name = (class_name), .data = &traits, GRAFT_ROLE(interface, role)
 #define GRAFT_FAMILY_PART(class_name, interface, role, part) \
     .name = (class_name), .data = &traits, GRAFT_ROLE_PART(interface, role, part)
+
+/* The roots of a decoder's family that classify: of config.json's sequences, tokens and answers. */
+#define GRAFT_DECODER_HEADS(family)                                                                                 \
+    {GRAFT_FAMILY_PART(family "ForSequenceClassification", GRAFT_INTERFACE_SEQUENCE_CLASSIFIER,                     \
+                       graft_decoder_sequences, graft_parts_sequence_classifier)},                                  \
+        {GRAFT_FAMILY_PART(family "ForTokenClassification", GRAFT_INTERFACE_TOKEN_CLASSIFIER, graft_decoder_tokens, \
+                           graft_parts_token_classifier)},                                                          \
+    {                                                                                                               \
+        GRAFT_FAMILY_PART(family "ForQuestionAnswering", GRAFT_INTERFACE_TOKEN_CLASSIFIER, graft_decoder_answers,   \
+                          graft_parts_token_classifier)                                                             \
+    }
+
+/* All roots of such a family, as config.json names them. */
+#define GRAFT_DECODER_ROOTS(family)                                                                   \
+    {family "ForCausalLM", NULL}, {family "Model", NULL}, {family "ForSequenceClassification", NULL}, \
+        {family "ForTokenClassification", NULL}, {                                                    \
+        family "ForQuestionAnswering", NULL                                                           \
+    }
 
 /* Those of a rotary embedding: a part that reads the config in a way of its own. */
 #define GRAFT_ROTARY_CLASS(class_name, family_traits)                                                        \
@@ -101,18 +121,19 @@ extern const struct graft_norm graft_layer_norm_vtable, graft_identity_vtable;
 extern const struct graft_conversion graft_layer_norm_conversions[GRAFT_LAYER_NORM_CONVERSIONS];
 
 /* In decoder/; `data` is a struct graft_decoder_traits. */
-graft_role_describe graft_causal_lm_describe, graft_decoder_describe, graft_decoder_layer_describe,
-    graft_attention_describe, graft_mlp_describe, graft_rms_norm_describe, graft_rotary_describe;
+graft_role_describe graft_causal_lm_describe, graft_decoder_sequences_describe, graft_decoder_tokens_describe,
+    graft_decoder_answers_describe, graft_decoder_describe, graft_decoder_layer_describe, graft_attention_describe,
+    graft_mlp_describe, graft_rms_norm_describe, graft_rotary_describe;
 graft_role_create graft_attention_create, graft_rms_norm_create, graft_rotary_create;
 extern const struct graft_self_attention graft_attention_vtable;
 extern const struct graft_norm graft_rms_norm_vtable;
 
 /* In encoder/; `data` is a struct graft_encoder_traits. */
-graft_role_describe graft_masked_lm_describe, graft_sequence_classifier_describe, graft_encoder_model_describe,
-    graft_input_embeddings_describe, graft_encoder_describe, graft_encoder_layer_describe,
-    graft_attention_block_describe, graft_encoder_attention_describe, graft_residual_output_describe,
-    graft_intermediate_describe, graft_pooler_describe, graft_mlm_head_describe, graft_prediction_head_describe,
-    graft_prediction_transform_describe;
+graft_role_describe graft_masked_lm_describe, graft_sequence_classifier_describe, graft_token_classifier_describe,
+    graft_answerer_describe, graft_encoder_model_describe, graft_input_embeddings_describe, graft_encoder_describe,
+    graft_encoder_layer_describe, graft_attention_block_describe, graft_encoder_attention_describe,
+    graft_residual_output_describe, graft_intermediate_describe, graft_pooler_describe, graft_mlm_head_describe,
+    graft_prediction_head_describe, graft_prediction_transform_describe;
 graft_role_create graft_encoder_model_create, graft_input_embeddings_create, graft_encoder_create,
     graft_encoder_layer_create, graft_attention_block_create, graft_encoder_attention_create,
     graft_residual_output_create, graft_intermediate_create, graft_pooler_create, graft_mlm_head_create,

@@ -57,13 +57,30 @@ struct place {
     char name[64];
 };
 
+/* A pair ends with its second text, but for special tokens. */
+static int find_second(const struct graft_texts *texts, const struct graft_text_view *second,
+                       struct graft_text_ids *text, struct graft_error *error) {
+    struct graft_ids own = {0};
+    int status = graft_tokenizer_encode(texts->tokenizer, second->text, second->length, 0, &own, error);
+    size_t last = text->ids.n >= own.n ? text->ids.n - own.n + 1 : 0; /* one behind where it may begin */
+    for (size_t at = last; status == GRAFT_OK && own.n > 0 && at > 0 && text->n_second == 0; at--) {
+        if (memcmp(text->ids.ids + at - 1, own.ids, own.n * sizeof *own.ids) == 0) {
+            text->second = at - 1;
+            text->n_second = own.n;
+        }
+    }
+    graft_ids_free(&own);
+    return status;
+}
+
 static int encode(struct graft_texts *texts, const struct graft_text_view *first, const struct graft_text_view *second,
                   struct graft_text_ids *text, struct graft_error *error) {
     int add = !texts->options->no_special_tokens;
     if (second != NULL || texts->cut_to == 0 || !add) {
         int paired = graft_tokenizer_encode_pair(texts->tokenizer, first, second, add, &text->ids, &text->types, error);
         text->types.n = texts->token_types > 1 ? text->types.n : 0; /* which become zeros */
-        return paired;
+        return paired == GRAFT_OK && second != NULL && texts->finds_second ? find_second(texts, second, text, error)
+                                                                           : paired;
     }
     int cut = 0;
     int status = graft_tokenizer_encode_within(texts->tokenizer, first->text, first->length, (size_t)texts->cut_to,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The texts that an encoder is given: those of the command line, then the lines of stdin, one after another. */
+/* The texts that a model reads as a whole: those of the command line, then the lines of stdin, one after another. */
 #ifndef GRAFT_CLI_TEXTS_H
 #define GRAFT_CLI_TEXTS_H
 
@@ -13,6 +13,7 @@ struct graft_texts {
     int64_t max_tokens;                      /* of a text; more are an error */
     int64_t token_types;                     /* of the model; with one alone a tokenizer's are left out */
     int64_t cut_to;                          /* longer texts lose their end; 0: they are left as they are */
+    int finds_second;                        /* whether it is wanted where the second text of a pair lies */
     size_t given;                            /* how many the command line has */
     size_t next;                             /* the number of the next one, lines included */
     size_t n_cut;
@@ -24,6 +25,8 @@ struct graft_texts {
 struct graft_text_ids {
     struct graft_ids ids;
     struct graft_ids types; /* as many */
+    size_t second;          /* with finds_second: the tokens of a pair's second text are n_second from here on */
+    size_t n_second;        /* 0: there is no second text */
 };
 
 /* Whether a text of the options has to be tokenized. */

@@ -6,39 +6,133 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/running.h"
+#include "graft/base_model.h"
 #include "graft/causal_lm.h"
 #include "graft/encoder_model.h"
 #include "graft/masked_lm.h"
 #include "graft/sequence_classifier.h"
+#include "graft/token_classifier.h"
 #include "kernels/kernels.h"
+
+/* The arrays of one ragged batch. */
+struct arrays {
+    int64_t *cu_seqlens; /* [n + 1] */
+    int64_t *positions;  /* [tokens] */
+    int32_t *slots;      /* [n] */
+    int32_t *ids;        /* [tokens] */
+    int32_t *types;      /* [tokens] */
+};
+
+/* How modules of an interface are run. */
+struct reader {
+    const char *interface_id;
+    int32_t task;
+    int (*run)(const struct graft_module *module, const struct graft_call *call, const struct graft_batch *batch,
+               const struct arrays *arrays, const struct graft_encoder_outputs *outputs, struct graft_error *error);
+};
 
 struct graft_encode_session {
     const struct graft_module *module;
-    int32_t task;
+    const struct reader *reader;
     struct graft_encode_limits limits;
     struct graft_scratch *scratch;
     struct graft_call call;
 };
 
-int32_t graft_task_of(const char *interface_id) {
-    static const struct {
-        const char *interface_id;
-        int32_t task;
-    } tasks[] = {
-        {GRAFT_INTERFACE_CAUSAL_LM, GRAFT_TASK_CAUSAL_LM},
-        {GRAFT_INTERFACE_ENCODER_MODEL, GRAFT_TASK_FEATURES},
-        {GRAFT_INTERFACE_MASKED_LM, GRAFT_TASK_MASKED_LM},
-        {GRAFT_INTERFACE_SEQUENCE_CLASSIFIER, GRAFT_TASK_SEQUENCE_CLASSIFICATION},
+static int run_decoder(const struct graft_module *module, const struct graft_call *call,
+                       const struct graft_batch *batch, const struct arrays *arrays,
+                       const struct graft_encoder_outputs *outputs, struct graft_error *error) {
+    const struct graft_base_model_args args = {
+        .struct_size = sizeof args,
+        .batch = batch,
+        .input_ids = arrays->ids,
+        .last_hidden_state = outputs->last_hidden_state,
     };
-    for (size_t i = 0; i < sizeof tasks / sizeof tasks[0]; i++) {
-        if (strcmp(tasks[i].interface_id, interface_id) == 0) {
-            return tasks[i].task;
-        }
-    }
-    return GRAFT_TASK_NONE;
+    return graft_base_model_forward(module, call, &args, error);
 }
 
-int graft_encode_session_create(const struct graft_module *module, int32_t task,
+static int run_encoder(const struct graft_module *module, const struct graft_call *call,
+                       const struct graft_batch *batch, const struct arrays *arrays,
+                       const struct graft_encoder_outputs *outputs, struct graft_error *error) {
+    const struct graft_encoder_model_args args = {
+        .struct_size = sizeof args,
+        .batch = batch,
+        .input_ids = arrays->ids,
+        .token_type_ids = arrays->types,
+        .last_hidden_state = outputs->last_hidden_state,
+        .pooler_output = outputs->pooler_output,
+    };
+    return graft_encoder_model_forward(module, call, &args, error);
+}
+
+static int run_masked_lm(const struct graft_module *module, const struct graft_call *call,
+                         const struct graft_batch *batch, const struct arrays *arrays,
+                         const struct graft_encoder_outputs *outputs, struct graft_error *error) {
+    const struct graft_masked_lm_args args = {
+        .struct_size = sizeof args,
+        .batch = batch,
+        .input_ids = arrays->ids,
+        .token_type_ids = arrays->types,
+        .n_rows = outputs->logits != NULL ? outputs->n_rows : 0,
+        .rows = outputs->rows,
+        .logits = outputs->logits,
+        .last_hidden_state = outputs->last_hidden_state,
+    };
+    return graft_masked_lm_forward(module, call, &args, error);
+}
+
+static int run_sequence_classifier(const struct graft_module *module, const struct graft_call *call,
+                                   const struct graft_batch *batch, const struct arrays *arrays,
+                                   const struct graft_encoder_outputs *outputs, struct graft_error *error) {
+    const struct graft_sequence_classifier_args args = {
+        .struct_size = sizeof args,
+        .batch = batch,
+        .input_ids = arrays->ids,
+        .token_type_ids = arrays->types,
+        .logits = outputs->logits,
+        .last_hidden_state = outputs->last_hidden_state,
+    };
+    return graft_sequence_classifier_forward(module, call, &args, error);
+}
+
+static int run_token_classifier(const struct graft_module *module, const struct graft_call *call,
+                                const struct graft_batch *batch, const struct arrays *arrays,
+                                const struct graft_encoder_outputs *outputs, struct graft_error *error) {
+    const struct graft_token_classifier_args args = {
+        .struct_size = sizeof args,
+        .batch = batch,
+        .input_ids = arrays->ids,
+        .token_type_ids = arrays->types,
+        .logits = outputs->logits,
+        .last_hidden_state = outputs->last_hidden_state,
+    };
+    return graft_token_classifier_forward(module, call, &args, error);
+}
+
+static const struct reader *find_reader(const char *interface_id) {
+    static const struct reader readers[] = {
+        {GRAFT_INTERFACE_CAUSAL_LM, GRAFT_TASK_CAUSAL_LM, NULL},
+        {GRAFT_INTERFACE_BASE_MODEL, GRAFT_TASK_FEATURES, run_decoder},
+        {GRAFT_INTERFACE_ENCODER_MODEL, GRAFT_TASK_FEATURES, run_encoder},
+        {GRAFT_INTERFACE_MASKED_LM, GRAFT_TASK_MASKED_LM, run_masked_lm},
+        {GRAFT_INTERFACE_SEQUENCE_CLASSIFIER, GRAFT_TASK_SEQUENCE_CLASSIFICATION, run_sequence_classifier},
+        {GRAFT_INTERFACE_TOKEN_CLASSIFIER, GRAFT_TASK_TOKEN_CLASSIFICATION, run_token_classifier},
+    };
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
+        if (strcmp(readers[i].interface_id, interface_id) == 0) {
+            return &readers[i];
+        }
+    }
+    return NULL;
+}
+
+int32_t graft_task_of(const char *interface_id, int answers) {
+    const struct reader *reader = find_reader(interface_id);
+    int32_t task = reader != NULL ? reader->task : GRAFT_TASK_NONE;
+    return task == GRAFT_TASK_TOKEN_CLASSIFICATION && answers ? GRAFT_TASK_QUESTION_ANSWERING : task;
+}
+
+int graft_encode_session_create(const struct graft_module *module, const char *interface_id,
                                 const struct graft_encode_limits *limits, int32_t precision,
                                 struct graft_encode_session **session, struct graft_error *error) {
     struct graft_encode_session *result = graft_alloc(1, sizeof *result);
@@ -47,7 +141,7 @@ int graft_encode_session_create(const struct graft_module *module, int32_t task,
         return graft_fail_memory(error, "encoder");
     }
     result->module = module;
-    result->task = task;
+    result->reader = find_reader(interface_id);
     result->limits = *limits;
     graft_call_init(&result->call, precision, result->scratch);
     *session = result;
@@ -95,15 +189,6 @@ static int check(const struct graft_encode_session *session, const struct graft_
                : status;
 }
 
-/* The arrays of one ragged batch. */
-struct arrays {
-    int64_t *cu_seqlens; /* [n + 1] */
-    int64_t *positions;  /* [tokens] */
-    int32_t *slots;      /* [n] */
-    int32_t *ids;        /* [tokens] */
-    int32_t *types;      /* [tokens] */
-};
-
 static void arrays_finish(struct arrays *arrays) {
     graft_free(arrays->cu_seqlens);
     graft_free(arrays->positions);
@@ -148,53 +233,6 @@ static struct graft_call call_here(const struct graft_encode_session *session) {
     return call;
 }
 
-static int run_features(const struct graft_encode_session *session, const struct graft_batch *batch,
-                        const struct arrays *arrays, const struct graft_encoder_outputs *outputs,
-                        struct graft_error *error) {
-    const struct graft_encoder_model_args args = {
-        .struct_size = sizeof args,
-        .batch = batch,
-        .input_ids = arrays->ids,
-        .token_type_ids = arrays->types,
-        .last_hidden_state = outputs->last_hidden_state,
-        .pooler_output = outputs->pooler_output,
-    };
-    const struct graft_call call = call_here(session);
-    return graft_encoder_model_forward(session->module, &call, &args, error);
-}
-
-static int run_masked(const struct graft_encode_session *session, const struct graft_batch *batch,
-                      const struct arrays *arrays, const struct graft_encoder_outputs *outputs,
-                      struct graft_error *error) {
-    const struct graft_masked_lm_args args = {
-        .struct_size = sizeof args,
-        .batch = batch,
-        .input_ids = arrays->ids,
-        .token_type_ids = arrays->types,
-        .n_rows = outputs->logits != NULL ? outputs->n_rows : 0,
-        .rows = outputs->rows,
-        .logits = outputs->logits,
-        .last_hidden_state = outputs->last_hidden_state,
-    };
-    const struct graft_call call = call_here(session);
-    return graft_masked_lm_forward(session->module, &call, &args, error);
-}
-
-static int run_classifier(const struct graft_encode_session *session, const struct graft_batch *batch,
-                          const struct arrays *arrays, const struct graft_encoder_outputs *outputs,
-                          struct graft_error *error) {
-    const struct graft_sequence_classifier_args args = {
-        .struct_size = sizeof args,
-        .batch = batch,
-        .input_ids = arrays->ids,
-        .token_type_ids = arrays->types,
-        .logits = outputs->logits,
-        .last_hidden_state = outputs->last_hidden_state,
-    };
-    const struct graft_call call = call_here(session);
-    return graft_sequence_classifier_forward(session->module, &call, &args, error);
-}
-
 int graft_encode_session_run(struct graft_encode_session *session, const struct graft_encoder_prompt *prompts, size_t n,
                              const struct graft_encoder_outputs *outputs, struct graft_error *error) {
     struct arrays arrays = {0};
@@ -214,10 +252,9 @@ int graft_encode_session_run(struct graft_encode_session *session, const struct 
             .positions = arrays.positions,
             .slots = arrays.slots,
         };
+        const struct graft_call call = call_here(session);
         const struct graft_watched before = graft_running_watch();
-        status = session->task == GRAFT_TASK_FEATURES    ? run_features(session, &batch, &arrays, outputs, error)
-                 : session->task == GRAFT_TASK_MASKED_LM ? run_masked(session, &batch, &arrays, outputs, error)
-                                                         : run_classifier(session, &batch, &arrays, outputs, error);
+        status = session->reader->run(session->module, &call, &batch, &arrays, outputs, error);
         status = graft_running_unwatch(before, status, error);
     }
     arrays_finish(&arrays);

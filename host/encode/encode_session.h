@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running an encoder on ragged batches: checks, arrays, and the call of its interface. One thread uses it at a time. */
+/* Running what reads whole texts on ragged batches: checks, arrays, and the call of its interface. One thread uses it
+ * at a time. */
 #ifndef GRAFT_ENCODE_ENCODE_SESSION_H
 #define GRAFT_ENCODE_ENCODE_SESSION_H
 
@@ -15,11 +16,13 @@ struct graft_encode_limits {
 
 struct graft_encode_session;
 
-/* [any] The task of a class interface; GRAFT_TASK_NONE of another one. */
-int32_t graft_task_of(const char *interface_id);
+/* [any] The task of a class interface; GRAFT_TASK_NONE of another one. `answers`: of a classifier of tokens, whether
+ * its root says that it answers questions. */
+int32_t graft_task_of(const char *interface_id, int answers);
 
-/* [load] An encoder around a module for that task, which outlives it. The caller frees it. */
-int graft_encode_session_create(const struct graft_module *module, int32_t task,
+/* [load] A session around a module of that interface, which has a task but does not generate, and outlives the session.
+ * The caller frees it. */
+int graft_encode_session_create(const struct graft_module *module, const char *interface_id,
                                 const struct graft_encode_limits *limits, int32_t precision,
                                 struct graft_encode_session **session, struct graft_error *error);
 void graft_encode_session_free(struct graft_encode_session *session);

@@ -58,7 +58,7 @@ static int hooked_forward(void *self, const struct graft_call *call, const void 
     return status == GRAFT_OK ? call_hook(handle, handle->hooks.after, &hooked, error) : status;
 }
 
-/* Of a classifier, as the encoders' config has it. */
+/* Of a classifier that does not say it itself, as config.json has it. */
 static int64_t count_labels(const struct graft_config *config) {
     int64_t named = config->size(config->data, "id2label");
     int64_t given = config->integer(config->data, "num_labels");
@@ -71,7 +71,7 @@ static struct graft_widths find_widths(const struct graft_tree *tree, const stru
     struct graft_widths widths = {
         .hidden = graft_args_int(args, "hidden_size", graft_tree_number(tree, "hidden_size", 0)),
         .vocab = graft_tree_number(tree, "vocab_size", 0),
-        .labels = count_labels(config),
+        .labels = graft_tree_number(tree, "num_labels", count_labels(config)),
         .input = graft_args_int(args, "in_features", 0),
         .args = *args,
     };

@@ -30,6 +30,7 @@
 #include "graft/rotary.h"
 #include "graft/router.h"
 #include "graft/sequence_classifier.h"
+#include "graft/token_classifier.h"
 #include "graft/transform.h"
 #include "graft/vision_attention.h"
 #include "graft/vision_block.h"

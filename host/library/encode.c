@@ -1,22 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running a loaded encoder. */
+/* Running a loaded model on whole texts. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "library/library.h"
+#include "parallel/ranks.h"
 
 static int refuse(const struct graft_model *model, const char *what, struct graft_error *error) {
     return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "%s %s", model->tree->root->class_name, what);
 }
 
-/* The encoder of a model that is loaded; made when it is first needed. */
+/* Whether there are hidden states, all of them here. */
+static int check_reads(const struct graft_model *model, struct graft_error *error) {
+    if (model->encoding.reader == NULL) {
+        return refuse(model, "gives no hidden states: it has no base model below its head that tells its hidden_size",
+                      error);
+    }
+    return graft_ranks_get()->size > 1
+               ? refuse(model, "is spread over several processes, which generate text and do nothing else", error)
+               : GRAFT_OK;
+}
+
+/* The session of a model that is loaded; made when it is first needed. */
 static int prepare(struct graft_model *model, size_t n, struct graft_error *error) {
     struct graft_model_encoding *encoding = &model->encoding;
     int status = graft_model_check_loaded(model, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    if (encoding->task == GRAFT_TASK_CAUSAL_LM) {
-        return refuse(model, "is not an encoder: it generates text", error);
+    status = check_reads(model, error);
+    if (status != GRAFT_OK) {
+        return status;
     }
     if (n == 0 || n > INT32_MAX) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "expected at least one text");
@@ -24,8 +37,8 @@ static int prepare(struct graft_model *model, size_t n, struct graft_error *erro
     const struct graft_encode_limits limits = {model->vocab_size, encoding->info.token_types,
                                                encoding->info.max_tokens};
     if (encoding->session == NULL) {
-        status = graft_encode_session_create(model->head, encoding->task, &limits, model->precision, &encoding->session,
-                                             error);
+        status = graft_encode_session_create(&encoding->reader->module, encoding->reader->maker->cls->interface_id,
+                                             &limits, model->precision, &encoding->session, error);
     }
     if (status == GRAFT_OK) {
         graft_encode_session_use(encoding->session, model->attention_now, model->attention_asked);
@@ -47,6 +60,9 @@ static int check_outputs(const struct graft_model *model, size_t tokens, const s
     if (outputs->logits != NULL && task == GRAFT_TASK_FEATURES) {
         return refuse(model, "has no head, and so no logits", error);
     }
+    if (outputs->logits != NULL && task == GRAFT_TASK_CAUSAL_LM) {
+        return refuse(model, "generates text: graft_model_logits gives its logits", error);
+    }
     if (outputs->pooler_output != NULL && !model->encoding.info.has_pooler) {
         return refuse(model, "has no pooler_output", error);
     }
@@ -62,12 +78,13 @@ static int check_outputs(const struct graft_model *model, size_t tokens, const s
     return GRAFT_OK;
 }
 
-/* A model without a head has to have a place for its hidden states. */
+/* What is run without a head has to have a place for its hidden states. */
 static int run(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n,
                const struct graft_encoder_outputs *outputs, struct graft_error *error) {
     struct graft_encoder_outputs all = *outputs;
     float *hidden = NULL;
-    if (model->encoding.task == GRAFT_TASK_FEATURES && all.last_hidden_state == NULL) {
+    int has_head = model->encoding.task != GRAFT_TASK_FEATURES && model->encoding.task != GRAFT_TASK_CAUSAL_LM;
+    if (!has_head && all.last_hidden_state == NULL) {
         size_t row = (size_t)model->encoding.info.hidden_size * sizeof *hidden;
         all.last_hidden_state = hidden = graft_alloc(count_tokens(prompts, n), row);
         if (hidden == NULL) {
@@ -93,14 +110,12 @@ int graft_model_encode(struct graft_model *model, const struct graft_encoder_pro
 
 static int read_sentence(struct graft_model *model, struct graft_error *error) {
     struct graft_model_encoding *encoding = &model->encoding;
-    if (encoding->task == GRAFT_TASK_CAUSAL_LM || encoding->task == GRAFT_TASK_NONE) {
-        return refuse(model, "is not an encoder: it has no vectors for texts", error);
+    int status = check_reads(model, error);
+    if (status != GRAFT_OK || encoding->has_sentence) {
+        return status;
     }
-    if (encoding->has_sentence) {
-        return GRAFT_OK;
-    }
-    int status = graft_sentence_read(model->directory, encoding->info.max_tokens, encoding->info.hidden_size,
-                                     &encoding->sentence, error);
+    status = graft_sentence_read(model->directory, encoding->info.max_tokens, encoding->info.hidden_size,
+                                 &encoding->sentence, error);
     encoding->has_sentence = status == GRAFT_OK;
     return status;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the config of an encoder says beside its architecture: limits, labels. */
+/* What the config of a model that reads whole texts says beside its architecture: limits, labels. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/text.h"
+#include "graft/base_model.h"
+#include "graft/encoder_model.h"
 #include "library/library.h"
 
 enum { DEFAULT_LABELS = 2, MAX_LABELS = 1 << 20 };
@@ -66,6 +68,39 @@ static int read_problem(struct graft_model_encoding *encoding, const struct graf
                                                 names[1], names[2], name);
 }
 
+/* An answer has no labels of config.json's. */
+static int name_ends(struct graft_model_encoding *encoding, const struct graft_config *config,
+                     struct graft_error *error) {
+    static const char *const ends[] = {"start", "end"};
+    encoding->labels = graft_alloc(2, sizeof *encoding->labels);
+    encoding->info.labels = (const char *const *)encoding->labels;
+    for (; encoding->labels != NULL && encoding->info.n_labels < 2; encoding->info.n_labels++) {
+        char *label = graft_strdup(ends[encoding->info.n_labels]);
+        encoding->labels[encoding->info.n_labels] = label;
+        if (label == NULL) {
+            break;
+        }
+    }
+    return encoding->info.n_labels == 2 ? GRAFT_OK : graft_fail_memory(error, config->file);
+}
+
+/* What the logits of a classifier are, in any task. */
+static int read_classes(struct graft_model_encoding *encoding, const struct graft_config *config,
+                        struct graft_error *error) {
+    switch (encoding->task) {
+    case GRAFT_TASK_QUESTION_ANSWERING:
+        return name_ends(encoding, config, error);
+    case GRAFT_TASK_TOKEN_CLASSIFICATION:
+        return read_labels(encoding, config, error);
+    case GRAFT_TASK_SEQUENCE_CLASSIFICATION: {
+        int status = read_labels(encoding, config, error);
+        return status == GRAFT_OK ? read_problem(encoding, config, error) : status;
+    }
+    default:
+        return GRAFT_OK;
+    }
+}
+
 /* What the root owes the host (graft/family.h). */
 static int check_numbers(const struct graft_model *model, struct graft_error *error) {
     const struct graft_encoder_info *info = &model->encoding.info;
@@ -84,24 +119,43 @@ static int check_numbers(const struct graft_model *model, struct graft_error *er
     return GRAFT_OK;
 }
 
+/* The root, or the base model below the head of one that generates text: what has hidden states. */
+static const struct graft_node *find_reader(const struct graft_tree *tree, int32_t task) {
+    if (task != GRAFT_TASK_CAUSAL_LM) {
+        return task != GRAFT_TASK_NONE ? tree->root : NULL;
+    }
+    for (const struct graft_node *node = tree->root; node != NULL; node = node->super) {
+        for (size_t i = 0; i < node->n_children; i++) {
+            if (graft_node_has_interface(node->children[i], GRAFT_INTERFACE_BASE_MODEL)) {
+                return node->children[i];
+            }
+        }
+    }
+    return NULL;
+}
+
 int graft_model_encoding_read(struct graft_model *model, struct graft_error *error) {
     const struct graft_config *config = &model->config->view;
     struct graft_model_encoding *encoding = &model->encoding;
     struct graft_encoder_info *info = &encoding->info;
-    encoding->task = graft_task_of(model->tree->root->maker->cls->interface_id);
-    if (encoding->task == GRAFT_TASK_NONE || encoding->task == GRAFT_TASK_CAUSAL_LM) {
+    const char *interface_id = model->tree->root->maker->cls->interface_id;
+    encoding->task = graft_task_of(interface_id, graft_tree_number(model->tree, "answers", 0) != 0);
+    info->hidden_size = graft_tree_number(model->tree, "hidden_size", 0);
+    if (strcmp(interface_id, GRAFT_INTERFACE_BASE_MODEL) == 0 && info->hidden_size == 0) {
+        encoding->task = GRAFT_TASK_NONE;
+    }
+    encoding->reader = find_reader(model->tree, encoding->task);
+    if (encoding->reader == NULL || (encoding->task == GRAFT_TASK_CAUSAL_LM && info->hidden_size == 0)) {
+        encoding->reader = NULL;
+        info->hidden_size = 0;
         return GRAFT_OK;
     }
-    info->hidden_size = graft_tree_number(model->tree, "hidden_size", 0);
     info->max_tokens = graft_tree_number(model->tree, "max_positions", INT32_MAX);
     info->token_types = graft_tree_number(model->tree, "token_types", 1);
-    info->has_pooler = encoding->task == GRAFT_TASK_FEATURES && graft_tree_number(model->tree, "has_pooler", 1) != 0;
+    info->has_pooler = strcmp(interface_id, GRAFT_INTERFACE_ENCODER_MODEL) == 0 &&
+                       graft_tree_number(model->tree, "has_pooler", 1) != 0;
     int status = check_numbers(model, error);
-    if (status == GRAFT_OK && encoding->task == GRAFT_TASK_SEQUENCE_CLASSIFICATION) {
-        status = read_labels(encoding, config, error);
-        status = status == GRAFT_OK ? read_problem(encoding, config, error) : status;
-    }
-    return status;
+    return status == GRAFT_OK ? read_classes(encoding, config, error) : status;
 }
 
 void graft_model_encoding_finish(struct graft_model_encoding *encoding) {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The encoder's part of the model handle. */
+/* The part of the model handle that reads whole texts. */
 #ifndef GRAFT_LIBRARY_ENCODING_H
 #define GRAFT_LIBRARY_ENCODING_H
 
 #include "encode/encode_session.h"
 #include "encode/sentence.h"
+#include "model/tree.h"
 
 struct graft_model_encoding {
     int32_t task; /* GRAFT_TASK_... */
     struct graft_encoder_info info;
+    const struct graft_node *reader;      /* the module that texts are run through; NULL: none gives hidden states */
     char **labels;                        /* [info.n_labels], or NULL */
     struct graft_encode_session *session; /* NULL until first used */
     struct graft_sentence sentence;

@@ -37,7 +37,7 @@ int graft_model_check_loaded(const struct graft_model *model, struct graft_error
 int graft_model_check_ready(const struct graft_model *model, struct graft_error *error) {
     int status = graft_model_check_loaded(model, error);
     if (status == GRAFT_OK && model->encoding.task != GRAFT_TASK_CAUSAL_LM) {
-        (void)graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "%s is an encoder and does not generate text",
+        (void)graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "%s does not generate text",
                               model->tree->root->class_name);
         graft_error_hint(error, "graft_model_encode runs it");
         return GRAFT_ERROR_USAGE;

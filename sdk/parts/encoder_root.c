@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Encoders with a head: they predict masked tokens, or tell which class a sequence belongs to. */
+/* Models with a head that reads: they predict masked tokens, or tell which class a sequence or a token belongs to. */
+#include "graft/base_model.h"
 #include "graft/describe.h"
 #include "graft/encoder_model.h"
 #include "graft/encoder_parts.h"
@@ -11,6 +12,7 @@
 struct kept {
     struct graft_parts_encoder_root part;
     int64_t hidden_size;
+    int64_t pad_token_id;
     int32_t pooling;
 };
 
@@ -20,7 +22,9 @@ struct encoder_root {
     const struct graft_module *head;    /* NULL: none */
     const struct graft_module *decoder; /* NULL: none */
     int64_t hidden_size;
+    int64_t pad_token_id;
     int32_t pooling;
+    int32_t is_decoder;
 };
 
 int graft_parts_encoder_numbers(const struct graft_parts_encoder_sizes *sizes, const struct graft_sink *sink,
@@ -51,21 +55,35 @@ static int describe_head(const struct graft_parts_encoder_root *part, const stru
                                       error);
 }
 
+static int describe_model(const struct graft_parts_encoder_root *part, const struct graft_parts_encoder_sizes *sizes,
+                          const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_arg args[] = {graft_int_arg("add_pooling_layer", sizes->pooling == GRAFT_POOLING_POOLER)};
+    return part->is_decoder
+               ? graft_describe_child(sink, part->model, part->model_class, GRAFT_INTERFACE_BASE_MODEL, NULL, 0, error)
+               : graft_describe_child(sink, part->model, part->model_class, GRAFT_INTERFACE_ENCODER_MODEL, args, 1,
+                                      error);
+}
+
 int graft_parts_encoder_root_declare(const struct graft_parts_encoder_root *part,
                                      const struct graft_parts_encoder_sizes *sizes, const struct graft_sink *sink,
                                      struct graft_error *error) {
-    const struct graft_arg model_args[] = {graft_int_arg("add_pooling_layer", sizes->pooling == GRAFT_POOLING_POOLER)};
     struct kept *kept = sink->keep(sink->data, sizeof *kept, error);
     if (kept == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     kept->part = *part;
     kept->hidden_size = sizes->hidden_size;
+    kept->pad_token_id = sizes->pad_token_id;
     kept->pooling = sizes->pooling;
     int status = graft_parts_encoder_numbers(sizes, sink, error);
+    if (status == GRAFT_OK && sizes->classifies) {
+        status = graft_describe_number(sink, "num_labels", sizes->logits, error);
+    }
+    if (status == GRAFT_OK && sizes->answers) {
+        status = graft_describe_number(sink, "answers", 1, error);
+    }
     if (status == GRAFT_OK) {
-        status = graft_describe_child(sink, part->model, part->model_class, GRAFT_INTERFACE_ENCODER_MODEL, model_args,
-                                      1, error);
+        status = describe_model(part, sizes, sink, error);
     }
     if (status == GRAFT_OK) {
         status = describe_head(part, sizes, sink, error);
@@ -84,7 +102,9 @@ static int create(const struct graft_build *build, void **instance, struct graft
         return GRAFT_ERROR_INTERNAL;
     }
     self->hidden_size = kept->hidden_size;
+    self->pad_token_id = kept->pad_token_id;
     self->pooling = kept->pooling;
+    self->is_decoder = kept->part.is_decoder;
     self->model = graft_build_child(build, kept->part.model, &status, error);
     if (kept->part.head != NULL) {
         self->head = graft_build_child(build, kept->part.head, &status, error);
@@ -158,12 +178,28 @@ int graft_parts_sequence_classifier_create(const struct graft_class *cls, const 
     return create(build, instance, error);
 }
 
-/* pooled [sequences, hidden_size] of hidden_states [tokens, hidden_size]: the first row of each sequence. */
-static void take_first(const struct graft_batch *batch, const float *hidden_states, int64_t hidden_size,
-                       float *pooled) {
+/* The token that tells of a sequence. */
+static int64_t telling(const struct encoder_root *self, const struct graft_batch *batch, const int32_t *input_ids,
+                       int32_t sequence) {
+    int64_t first = batch->cu_seqlens[sequence];
+    int64_t last = batch->cu_seqlens[sequence + 1] - 1;
+    if (self->pooling == GRAFT_POOLING_CLS) {
+        return first;
+    }
+    for (int64_t t = last; t >= first; t--) {
+        if (input_ids[t] != self->pad_token_id) {
+            return t;
+        }
+    }
+    return first;
+}
+
+/* pooled [sequences, hidden_size] of hidden_states [tokens, hidden_size]: one row of each sequence. */
+static void take_one(const struct encoder_root *self, const struct graft_batch *batch, const int32_t *input_ids,
+                     const float *hidden_states, float *pooled) {
     for (int32_t s = 0; s < batch->sequences; s++) {
-        memcpy(pooled + s * hidden_size, hidden_states + batch->cu_seqlens[s] * hidden_size,
-               (size_t)hidden_size * sizeof *pooled);
+        memcpy(pooled + s * self->hidden_size, hidden_states + telling(self, batch, input_ids, s) * self->hidden_size,
+               (size_t)self->hidden_size * sizeof *pooled);
     }
 }
 
@@ -182,6 +218,19 @@ static void take_mean(const struct graft_batch *batch, const float *hidden_state
     }
 }
 
+/* hidden [tokens, hidden_size], and pooled [sequences, hidden_size] of a model with a pooler, else NULL. */
+static int run_model(const struct encoder_root *self, const struct graft_call *call, const struct graft_batch *batch,
+                     const int32_t *input_ids, const int32_t *token_type_ids, float *hidden, float *pooled,
+                     struct graft_error *error) {
+    const struct graft_encoder_model_args encoder_args = {
+        sizeof encoder_args, 0, batch, input_ids, token_type_ids, hidden, pooled,
+    };
+    const struct graft_base_model_args decoder_args = {
+        .struct_size = sizeof decoder_args, .batch = batch, .input_ids = input_ids, .last_hidden_state = hidden};
+    return self->is_decoder ? graft_base_model_forward(self->model, call, &decoder_args, error)
+                            : graft_encoder_model_forward(self->model, call, &encoder_args, error);
+}
+
 static int run_classifier(void *instance, const struct graft_call *call,
                           const struct graft_sequence_classifier_args *args, struct graft_error *error) {
     const struct encoder_root *self = instance;
@@ -194,23 +243,16 @@ static int run_classifier(void *instance, const struct graft_call *call,
     if (hidden == NULL || pooled == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    const struct graft_encoder_model_args model_args = {
-        sizeof model_args,
-        0,
-        args->batch,
-        args->input_ids,
-        args->token_type_ids,
-        hidden,
-        self->pooling == GRAFT_POOLING_POOLER ? pooled : NULL,
-    };
-    int status = graft_encoder_model_forward(self->model, call, &model_args, error);
+    int has_pooler = self->pooling == GRAFT_POOLING_POOLER;
+    int status = run_model(self, call, args->batch, args->input_ids, args->token_type_ids, hidden,
+                           has_pooler ? pooled : NULL, error);
     if (status != GRAFT_OK || args->logits == NULL) {
         return status;
     }
-    if (self->pooling == GRAFT_POOLING_CLS) {
-        take_first(args->batch, hidden, self->hidden_size, pooled);
-    } else if (self->pooling == GRAFT_POOLING_MEAN) {
+    if (self->pooling == GRAFT_POOLING_MEAN) {
         take_mean(args->batch, hidden, self->hidden_size, pooled);
+    } else if (!has_pooler) {
+        take_one(self, args->batch, args->input_ids, hidden, pooled);
     }
     return find_logits(self, call, sequences, pooled, args->logits, error);
 }
@@ -218,4 +260,32 @@ static int run_classifier(void *instance, const struct graft_call *call,
 const struct graft_sequence_classifier graft_parts_sequence_classifier_vtable = {
     .struct_size = sizeof graft_parts_sequence_classifier_vtable,
     .forward = run_classifier,
+};
+
+/* --- graft.token_classifier/1 --- */
+
+int graft_parts_token_classifier_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                                        struct graft_error *error) {
+    (void)cls;
+    return create(build, instance, error);
+}
+
+static int run_token_classifier(void *instance, const struct graft_call *call,
+                                const struct graft_token_classifier_args *args, struct graft_error *error) {
+    const struct encoder_root *self = instance;
+    float *hidden = args->last_hidden_state; /* [tokens, hidden_size] */
+    if (hidden == NULL) {
+        hidden = graft_scratch_floats(call, args->batch->tokens, self->hidden_size, error);
+    }
+    int status = hidden != NULL
+                     ? run_model(self, call, args->batch, args->input_ids, args->token_type_ids, hidden, NULL, error)
+                     : GRAFT_ERROR_INTERNAL;
+    return status == GRAFT_OK && args->logits != NULL
+               ? find_logits(self, call, args->batch->tokens, hidden, args->logits, error)
+               : status;
+}
+
+const struct graft_token_classifier graft_parts_token_classifier_vtable = {
+    .struct_size = sizeof graft_parts_token_classifier_vtable,
+    .forward = run_token_classifier,
 };

@@ -93,9 +93,24 @@ static int describe_layers(const struct graft_parts_model *part, const struct gr
     return status;
 }
 
+/* What the model owes the host where it is the root (family.h). */
+static int describe_numbers(const struct graft_parts_model *part, const struct graft_parts_model_sizes *sizes,
+                            const struct graft_sink *sink, struct graft_error *error) {
+    int status = graft_describe_number(sink, "vocab_size", sizes->vocab_size, error);
+    if (status == GRAFT_OK) {
+        status = graft_describe_number(sink, "hidden_size", sizes->hidden_size, error);
+    }
+    return status == GRAFT_OK && part->position_embeddings != NULL
+               ? graft_describe_number(sink, "max_positions", sizes->max_position_embeddings, error)
+               : status;
+}
+
 int graft_parts_model_declare(const struct graft_parts_model *part, const struct graft_parts_model_sizes *sizes,
                               const struct graft_sink *sink, struct graft_error *error) {
     int status = keep(part, sizes, sink, error);
+    if (status == GRAFT_OK) {
+        status = describe_numbers(part, sizes, sink, error);
+    }
     if (status == GRAFT_OK) {
         status = describe_embedding(sink, part->embeddings, sizes->vocab_size, sizes->hidden_size, error);
     }

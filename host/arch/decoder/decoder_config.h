@@ -74,6 +74,7 @@ struct graft_decoder_traits {
     int32_t num_local_experts; /* 1: num_experts may be called so */
     int32_t shared_expert;     /* 1: beside the experts there is one for all tokens */
     const char *section;       /* "text_config": where the fields are if the config has it; NULL: never */
+    const char *answers_model; /* what a model that answers questions calls the one below it; NULL: "model" */
     const char *tied_weight;   /* of the input embedding, below a causal LM; NULL: "model.embed_tokens.weight" */
     struct graft_decoder_config defaults;
 };

@@ -281,7 +281,8 @@ static int choose_sizes(const struct graft_options *options, struct graft_bench 
 int graft_command_bench(const struct graft_options *options, struct graft_model *model, struct graft_error *error) {
     struct graft_library *plain = NULL;
     if (graft_model_task(model) != GRAFT_TASK_CAUSAL_LM) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, options->model, "%s is an encoder; bench measures generation",
+        return graft_error_set(error, GRAFT_ERROR_USAGE, options->model,
+                               "%s does not generate text, which is what bench measures",
                                graft_model_class_at(model, ""));
     }
     struct graft_bench bench = {

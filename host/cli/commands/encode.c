@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `run` for encoders: texts in batches of limited size, results in the order of the texts. */
+/* `run` for what reads texts as a whole: in batches of limited size, results in the order of the texts. */
 #include "cli/commands/encode.h"
 #include "cli/open_tokenizer.h"
 
@@ -82,6 +82,10 @@ static int print(struct graft_encode_run *run, const struct graft_text_batch *ba
         status = graft_print_vectors(run, batch, error);
     } else if (task == GRAFT_TASK_SEQUENCE_CLASSIFICATION) {
         status = graft_print_labels(run, batch, error);
+    } else if (task == GRAFT_TASK_TOKEN_CLASSIFICATION) {
+        status = graft_print_tokens(run, batch, error);
+    } else if (task == GRAFT_TASK_QUESTION_ANSWERING) {
+        status = graft_print_answers(run, batch, error);
     } else if (run->mask_id >= 0) {
         status = graft_print_fill_mask(run, batch, error);
     }
@@ -145,17 +149,35 @@ static int run_texts(struct graft_encode_run *run, struct graft_texts *texts, st
     return status;
 }
 
-/* The tokenizer where texts are read or predictions printed, and the mask token. */
+/* Whether what is printed of a model names tokens. */
+static int prints_tokens(const struct graft_encode_run *run, int needs) {
+    const struct graft_options *options = run->options;
+    switch (options->embed ? GRAFT_TASK_FEATURES : graft_model_task(run->model)) {
+    case GRAFT_TASK_MASKED_LM:
+        return needs || !writes_files(options);
+    case GRAFT_TASK_TOKEN_CLASSIFICATION:
+    case GRAFT_TASK_QUESTION_ANSWERING:
+        return !options->output_ids;
+    default:
+        return 0;
+    }
+}
+
+/* The tokenizer where texts are read or tokens printed, and those of its tokens that have a part in it. */
 static int prepare(struct graft_encode_run *run, struct graft_error *error) {
     const struct graft_options *options = run->options;
     int needs = graft_texts_need_tokenizer(options);
-    int fills =
-        graft_model_task(run->model) == GRAFT_TASK_MASKED_LM && !options->embed && (needs || !writes_files(options));
-    int status = needs || fills ? graft_open_tokenizer(options, &run->tokenizer, error) : GRAFT_OK;
+    int prints = prints_tokens(run, needs);
+    int32_t task = graft_model_task(run->model);
+    int status = needs || prints ? graft_open_tokenizer(options, &run->tokenizer, error) : GRAFT_OK;
     run->mask_id = -1;
-    if (status == GRAFT_OK && fills) {
+    run->cls_id = -1;
+    if (status == GRAFT_OK && prints && task == GRAFT_TASK_MASKED_LM) {
         run->mask_id = graft_fill_mask_token(options->model, run->tokenizer, error);
         status = run->mask_id >= 0 ? GRAFT_OK : GRAFT_ERROR_MODEL;
+    }
+    if (status == GRAFT_OK && run->tokenizer != NULL && task == GRAFT_TASK_QUESTION_ANSWERING) {
+        run->cls_id = graft_tokenizer_named_id(run->tokenizer, "cls_token");
     }
     return status;
 }
@@ -174,6 +196,7 @@ static int run_all(struct graft_encode_run *run, struct graft_error *error) {
     }
     status = graft_texts_begin(&texts, run->options, run->tokenizer, &info, error);
     texts.cut_to = embedding.max_tokens;
+    texts.finds_second = graft_model_task(run->model) == GRAFT_TASK_QUESTION_ANSWERING;
     if (status == GRAFT_OK && writes_files(run->options)) {
         status = write_files(run, &texts, error);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `run` does with encoders: shared by its units. */
+/* What `run` does with models that read texts as a whole: shared by its units. */
 #ifndef GRAFT_CLI_COMMANDS_ENCODE_H
 #define GRAFT_CLI_COMMANDS_ENCODE_H
 
@@ -21,11 +21,12 @@ struct graft_encode_run {
     struct graft_model *model;
     struct graft_tokenizer *tokenizer; /* NULL where it is not needed */
     int32_t mask_id;                   /* of a masked model; -1: predictions are not wanted */
+    int32_t cls_id;                    /* of a model that answers questions; -1: there is no such token */
     float *results;                    /* [capacity], a printer's, kept from batch to batch */
     size_t results_capacity;
 };
 
-/* `run` with a model that is loaded and an encoder. */
+/* `run` with a loaded model that does not generate, or with --embed. */
 int graft_encode_command(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
 
 /* Makes run->results hold `rows` * `columns` numbers. */
@@ -34,6 +35,8 @@ int graft_encode_reserve(struct graft_encode_run *run, size_t rows, size_t colum
 /* [printers] Run a batch and print what it gives, in order. */
 int graft_print_vectors(struct graft_encode_run *run, const struct graft_text_batch *batch, struct graft_error *error);
 int graft_print_labels(struct graft_encode_run *run, const struct graft_text_batch *batch, struct graft_error *error);
+int graft_print_tokens(struct graft_encode_run *run, const struct graft_text_batch *batch, struct graft_error *error);
+int graft_print_answers(struct graft_encode_run *run, const struct graft_text_batch *batch, struct graft_error *error);
 int graft_print_fill_mask(struct graft_encode_run *run, const struct graft_text_batch *batch,
                           struct graft_error *error);
 
@@ -42,7 +45,7 @@ int32_t graft_fill_mask_token(const char *directory, const struct graft_tokenize
                               struct graft_error *error);
 
 /* --logits FILE: tensor `logits`, or of several texts `logits.0`, `logits.1`, ...: [tokens, vocab_size] of a masked
- * model, [1, labels] of a classifier. */
+ * model, [1, labels] of a classifier, [tokens, labels] of one of tokens, [tokens, 2] of answers. */
 int graft_encoder_logits_write(struct graft_model *model, const struct graft_text_batch *batch, const char *path,
                                struct graft_error *error);
 

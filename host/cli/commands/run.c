@@ -95,14 +95,14 @@ static int check_encodes(const struct graft_options *options, struct graft_error
     return check_absent(given, sizeof given / sizeof given[0], "is for models that generate text", error);
 }
 
-/* What only encoders do. */
+/* What is for models that read texts as a whole. */
 static int check_generates(const struct graft_options *options, struct graft_error *error) {
-    const struct given given[] = {{"--embed", options->embed},
-                                  {"--lines", options->lines},
+    const struct given given[] = {{"--lines", options->lines},
                                   {"--pairs", options->pairs},
                                   {"--text-pair", options->text_pairs.count > 0},
                                   {"--token-type-ids", options->token_type_ids.count > 0}};
-    return check_absent(given, sizeof given / sizeof given[0], "is for encoders; this model generates text", error);
+    return check_absent(given, sizeof given / sizeof given[0],
+                        "is for models that classify or encode; this one generates text", error);
 }
 
 int graft_command_run(const struct graft_options *options, struct graft_model *model, struct graft_error *error) {
@@ -110,7 +110,7 @@ int graft_command_run(const struct graft_options *options, struct graft_model *m
     struct graft_prompts prompts = {0};
     size_t texts = options->prompts.count + options->prompt_files.count;
     int status = GRAFT_OK;
-    if (graft_model_task(model) != GRAFT_TASK_CAUSAL_LM) {
+    if (graft_model_task(model) != GRAFT_TASK_CAUSAL_LM || options->embed) {
         status = check_encodes(options, error);
         status = status == GRAFT_OK ? graft_images_place(options, model, NULL, &prompts, error) : status;
         return status == GRAFT_OK ? graft_encode_command(options, model, error) : status;

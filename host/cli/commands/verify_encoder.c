@@ -29,9 +29,9 @@ static int given_init(struct given *given, const struct graft_verification *run,
     graft_model_encoder_info(run->model, &info);
     size_t hidden = (size_t)info.hidden_size;
     size_t vocab_size = (size_t)graft_model_vocab_size(run->model);
-    given->count = task == GRAFT_TASK_FEATURES    ? (tokens + texts) * hidden
-                   : task == GRAFT_TASK_MASKED_LM ? tokens * vocab_size
-                                                  : texts * (size_t)info.n_labels;
+    size_t columns = task == GRAFT_TASK_MASKED_LM ? vocab_size : (size_t)info.n_labels;
+    size_t rows_of_logits = task == GRAFT_TASK_SEQUENCE_CLASSIFICATION ? texts : tokens;
+    given->count = task == GRAFT_TASK_FEATURES ? (tokens + texts) * hidden : rows_of_logits * columns;
     given->numbers = graft_alloc(given->count, sizeof *given->numbers);
     given->outputs = (struct graft_encoder_outputs){
         .struct_size = sizeof given->outputs,

@@ -15,7 +15,7 @@ struct logits {
 };
 
 static size_t rows_of(const struct graft_model *model, const struct graft_text_batch *batch, size_t text) {
-    return graft_model_task(model) == GRAFT_TASK_MASKED_LM ? batch->prompts[text].count : 1;
+    return graft_model_task(model) == GRAFT_TASK_SEQUENCE_CLASSIFICATION ? 1 : batch->prompts[text].count;
 }
 
 static int compute(struct graft_model *model, const struct graft_text_batch *batch, const struct logits *logits,

@@ -9,15 +9,18 @@
 #include "base/text.h"
 #include "cli/commands/encode.h"
 #include "cli/output.h"
+#include "cli/report/labels.h"
 #include "cli/report/writer.h"
 
-struct scored {
-    double score;
-    const char *label;
-    int64_t number;
-};
+static int best_first(const void *a, const void *b) {
+    const struct graft_scored *left = a, *right = b;
+    if (left->score != right->score) {
+        return left->score < right->score ? 1 : -1;
+    }
+    return left->number < right->number ? -1 : left->number > right->number;
+}
 
-static void score(const struct graft_encoder_info *info, const float *logits, struct scored *labels) {
+void graft_labels_score(const struct graft_encoder_info *info, const float *logits, struct graft_scored *labels) {
     double largest = -INFINITY;
     double sum = 0.0;
     for (int64_t i = 0; i < info->n_labels; i++) {
@@ -25,7 +28,7 @@ static void score(const struct graft_encoder_info *info, const float *logits, st
     }
     for (int64_t i = 0; i < info->n_labels; i++) {
         double logit = (double)logits[i];
-        labels[i] = (struct scored){logit, info->labels[i], i};
+        labels[i] = (struct graft_scored){logit, info->labels[i], i};
         if (info->problem == GRAFT_PROBLEM_MULTI_LABEL) {
             labels[i].score = 1.0 / (1.0 + exp(-logit));
         } else if (info->problem == GRAFT_PROBLEM_SINGLE_LABEL) {
@@ -36,17 +39,21 @@ static void score(const struct graft_encoder_info *info, const float *logits, st
     for (int64_t i = 0; i < info->n_labels && info->problem == GRAFT_PROBLEM_SINGLE_LABEL; i++) {
         labels[i].score /= sum;
     }
+    qsort(labels, (size_t)info->n_labels, sizeof *labels, best_first);
 }
 
-static int best_first(const void *a, const void *b) {
-    const struct scored *left = a, *right = b;
-    if (left->score != right->score) {
-        return left->score < right->score ? 1 : -1;
+int graft_print_clean(const char *text, const char *end, struct graft_error *error) {
+    char *clean = graft_strdup(text);
+    if (clean == NULL) {
+        return graft_fail_memory(error, "output");
     }
-    return left->number < right->number ? -1 : left->number > right->number;
+    graft_error_clean(clean);
+    (void)printf("%s%s", clean, end);
+    graft_free(clean);
+    return GRAFT_OK;
 }
 
-static int print_json(const struct scored *labels, int64_t n, struct graft_error *error) {
+static int print_json(const struct graft_scored *labels, int64_t n, struct graft_error *error) {
     struct graft_writer writer = {0};
     graft_json *array = graft_json_new_array();
     for (int64_t i = 0; i < n; i++) {
@@ -60,25 +67,20 @@ static int print_json(const struct scored *labels, int64_t n, struct graft_error
     return status;
 }
 
-/* A label is text from a file: what drives a terminal is replaced. */
-static int print_text(const struct scored *labels, int64_t n, struct graft_error *error) {
-    for (int64_t i = 0; i < n; i++) {
-        char *label = graft_strdup(labels[i].label);
-        if (label == NULL) {
-            return graft_fail_memory(error, "labels");
-        }
-        graft_error_clean(label);
-        (void)printf("%.6g\t%s\n", labels[i].score, label);
-        graft_free(label);
+static int print_text(const struct graft_scored *labels, int64_t n, struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (int64_t i = 0; i < n && status == GRAFT_OK; i++) {
+        (void)printf("%.6g\t", labels[i].score);
+        status = graft_print_clean(labels[i].label, "\n", error);
     }
-    return GRAFT_OK;
+    return status;
 }
 
 int graft_print_labels(struct graft_encode_run *run, const struct graft_text_batch *batch, struct graft_error *error) {
     struct graft_encoder_info info = {.struct_size = sizeof info};
     graft_model_encoder_info(run->model, &info);
     size_t n = (size_t)info.n_labels;
-    struct scored *labels = graft_alloc(n, sizeof *labels);
+    struct graft_scored *labels = graft_alloc(n, sizeof *labels);
     int status =
         labels != NULL ? graft_encode_reserve(run, batch->count, n, error) : graft_fail_memory(error, "labels");
     if (status == GRAFT_OK) {
@@ -86,8 +88,7 @@ int graft_print_labels(struct graft_encode_run *run, const struct graft_text_bat
         status = graft_model_encode(run->model, batch->prompts, batch->count, &outputs, error);
     }
     for (size_t i = 0; i < batch->count && status == GRAFT_OK; i++) {
-        score(&info, run->results + i * n, labels);
-        qsort(labels, n, sizeof *labels, best_first);
+        graft_labels_score(&info, run->results + i * n, labels);
         if (!run->options->json && batch->first + i > 0) {
             (void)fputc('\n', stdout);
         }

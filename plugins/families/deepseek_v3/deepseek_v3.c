@@ -15,6 +15,8 @@
 #include "graft/family.h"
 #include "graft/plugin.h"
 #include "graft/rotary.h"
+#include "graft/sequence_classifier.h"
+#include "graft/token_classifier.h"
 
 /* Llama's, where the layer is one of the first; else with experts in the place of the MLP. */
 static int layer_describe(const struct graft_class *self, const struct graft_config *config,
@@ -79,6 +81,10 @@ static const struct deepseek_traits v2 = {
 
 static const struct graft_class v3_classes[] = {
     {GRAFT_DERIVED_CLASS("DeepseekV3ForCausalLM", "LlamaForCausalLM", GRAFT_INTERFACE_CAUSAL_LM)},
+    {GRAFT_DERIVED_CLASS("DeepseekV3ForSequenceClassification", "LlamaForSequenceClassification",
+                         GRAFT_INTERFACE_SEQUENCE_CLASSIFIER)},
+    {GRAFT_DERIVED_CLASS("DeepseekV3ForTokenClassification", "LlamaForTokenClassification",
+                         GRAFT_INTERFACE_TOKEN_CLASSIFIER)},
     {GRAFT_DERIVED_CLASS("DeepseekV3Model", "LlamaModel", GRAFT_INTERFACE_BASE_MODEL)},
     {GRAFT_DERIVED_CLASS("DeepseekV3DecoderLayer", "LlamaDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER),
      .describe = layer_describe, .data = &v3},
@@ -93,6 +99,8 @@ static const struct graft_class v3_classes[] = {
 
 static const struct graft_class v2_classes[] = {
     {GRAFT_DERIVED_CLASS("DeepseekV2ForCausalLM", "LlamaForCausalLM", GRAFT_INTERFACE_CAUSAL_LM)},
+    {GRAFT_DERIVED_CLASS("DeepseekV2ForSequenceClassification", "LlamaForSequenceClassification",
+                         GRAFT_INTERFACE_SEQUENCE_CLASSIFIER)},
     {GRAFT_DERIVED_CLASS("DeepseekV2Model", "LlamaModel", GRAFT_INTERFACE_BASE_MODEL)},
     {GRAFT_DERIVED_CLASS("DeepseekV2DecoderLayer", "LlamaDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER),
      .describe = layer_describe, .data = &v2},
@@ -105,11 +113,13 @@ static const struct graft_class v2_classes[] = {
     {GRAFT_DERIVED_CLASS("DeepseekV2RotaryEmbedding", "LlamaRotaryEmbedding", GRAFT_INTERFACE_ROTARY)},
 };
 
-static const struct graft_architecture v2_architectures[] = {{"DeepseekV2ForCausalLM", NULL},
-                                                             {"DeepseekV2Model", NULL}};
+static const struct graft_architecture v2_architectures[] = {
+    {"DeepseekV2ForCausalLM", NULL}, {"DeepseekV2Model", NULL}, {"DeepseekV2ForSequenceClassification", NULL}};
 
 static const struct graft_architecture v3_architectures[] = {{"DeepseekV3ForCausalLM", NULL},
-                                                             {"DeepseekV3Model", NULL}};
+                                                             {"DeepseekV3Model", NULL},
+                                                             {"DeepseekV3ForSequenceClassification", NULL},
+                                                             {"DeepseekV3ForTokenClassification", NULL}};
 
 /* Angles are as wide as the part of a head that is rotated. */
 static const struct graft_config_field v3_fields[] = {

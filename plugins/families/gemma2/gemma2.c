@@ -12,6 +12,8 @@
 #include "graft/layer_types.h"
 #include "graft/parts.h"
 #include "graft/plugin.h"
+#include "graft/sequence_classifier.h"
+#include "graft/token_classifier.h"
 
 /* --- Model, head and norm: Llama's, given what Llama does not know of config.json --- */
 
@@ -179,6 +181,10 @@ static const struct graft_parts_layer gemma2_layer = {
 static const struct graft_class gemma2_classes[] = {
     {GRAFT_DERIVED_CLASS("Gemma2ForCausalLM", "LlamaForCausalLM", GRAFT_INTERFACE_CAUSAL_LM),
      .describe = causal_lm_describe, .data = &gemma2},
+    {GRAFT_DERIVED_CLASS("Gemma2ForSequenceClassification", "LlamaForSequenceClassification",
+                         GRAFT_INTERFACE_SEQUENCE_CLASSIFIER)},
+    {GRAFT_DERIVED_CLASS("Gemma2ForTokenClassification", "LlamaForTokenClassification",
+                         GRAFT_INTERFACE_TOKEN_CLASSIFIER)},
     {GRAFT_DERIVED_CLASS("Gemma2Model", "LlamaModel", GRAFT_INTERFACE_BASE_MODEL), .describe = model_describe,
      .data = &gemma2},
     {GRAFT_DERIVED_CLASS("Gemma2TextScaledWordEmbedding", "Embedding", GRAFT_INTERFACE_EMBEDDING),
@@ -191,7 +197,10 @@ static const struct graft_class gemma2_classes[] = {
     {GRAFT_DERIVED_CLASS("Gemma2RotaryEmbedding", "LlamaRotaryEmbedding", GRAFT_INTERFACE_ROTARY)},
 };
 
-static const struct graft_architecture gemma2_architectures[] = {{"Gemma2ForCausalLM", NULL}, {"Gemma2Model", NULL}};
+static const struct graft_architecture gemma2_architectures[] = {{"Gemma2ForCausalLM", NULL},
+                                                                 {"Gemma2Model", NULL},
+                                                                 {"Gemma2ForSequenceClassification", NULL},
+                                                                 {"Gemma2ForTokenClassification", NULL}};
 
 /* Names and defaults that are not Llama's. `hidden_act` is written but never read. */
 static const struct graft_config_field gemma2_fields[] = {
@@ -238,6 +247,8 @@ static const struct graft_parts_typed_rotary gemma3_rotary = {
 static const struct graft_class gemma3_classes[] = {
     {GRAFT_DERIVED_CLASS("Gemma3ForCausalLM", "LlamaForCausalLM", GRAFT_INTERFACE_CAUSAL_LM),
      .describe = causal_lm_describe, .data = &gemma3},
+    {GRAFT_DERIVED_CLASS("Gemma3TextForSequenceClassification", "LlamaForSequenceClassification",
+                         GRAFT_INTERFACE_SEQUENCE_CLASSIFIER)},
     {GRAFT_DERIVED_CLASS("Gemma3TextModel", "LlamaModel", GRAFT_INTERFACE_BASE_MODEL), .describe = model_describe,
      .data = &gemma3},
     {GRAFT_DERIVED_CLASS("Gemma3TextScaledWordEmbedding", "Embedding", GRAFT_INTERFACE_EMBEDDING),
@@ -251,8 +262,8 @@ static const struct graft_class gemma3_classes[] = {
     {GRAFT_PARTS_TYPED_ROTARY_CLASS("Gemma3RotaryEmbedding"), .base = "LlamaRotaryEmbedding", .data = &gemma3_rotary},
 };
 
-static const struct graft_architecture gemma3_architectures[] = {{"Gemma3ForCausalLM", NULL},
-                                                                 {"Gemma3TextModel", NULL}};
+static const struct graft_architecture gemma3_architectures[] = {
+    {"Gemma3ForCausalLM", NULL}, {"Gemma3TextModel", NULL}, {"Gemma3TextForSequenceClassification", NULL}};
 
 /* attn_logit_softcapping is written but never read. */
 static const struct graft_config_field gemma3_fields[] = {

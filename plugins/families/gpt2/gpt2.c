@@ -3,6 +3,7 @@
  * GPT-2 (Radford et al. 2019): learned positions, LayerNorms with biases before attention and MLP, one projection for
  * queries, keys and values, an MLP without a gate. Checkpoints hold projections as [in, out].
  */
+#include "graft/encoder_parts.h"
 #include "graft/family.h"
 #include "graft/parts.h"
 #include "graft/plugin.h"
@@ -56,6 +57,18 @@ static const struct graft_parts_causal_lm causal_lm = {
     .tied_weight = "transformer.wte.weight",
     .learned_positions = 1,
 };
+static const struct graft_parts_encoder_root sequence_classifier = {
+    .model = "transformer", .model_class = "GPT2Model", .decoder = "score", .is_decoder = 1, .learned_positions = 1};
+static const struct graft_parts_encoder_root token_classifier = {.model = "transformer",
+                                                                 .model_class = "GPT2Model",
+                                                                 .decoder = "classifier",
+                                                                 .is_decoder = 1,
+                                                                 .learned_positions = 1};
+static const struct graft_parts_encoder_root answerer = {.model = "transformer",
+                                                         .model_class = "GPT2Model",
+                                                         .decoder = "qa_outputs",
+                                                         .is_decoder = 1,
+                                                         .learned_positions = 1};
 static const struct graft_parts_model model = {
     .embeddings = "wte",
     .position_embeddings = "wpe",
@@ -78,6 +91,10 @@ static const struct graft_parts_mlp mlp = {.up = "c_fc", .down = "c_proj", .act 
 
 static const struct graft_class classes[] = {
     {GRAFT_PARTS_CLASS("GPT2LMHeadModel", GRAFT_INTERFACE_CAUSAL_LM, graft_parts_causal_lm), .data = &causal_lm},
+    {GRAFT_PARTS_SEQUENCE_CLASSIFIER("GPT2ForSequenceClassification", graft_parts_decoder_sequences),
+     .data = &sequence_classifier},
+    {GRAFT_PARTS_TOKEN_CLASSIFIER("GPT2ForTokenClassification", graft_parts_decoder_tokens), .data = &token_classifier},
+    {GRAFT_PARTS_TOKEN_CLASSIFIER("GPT2ForQuestionAnswering", graft_parts_decoder_answers), .data = &answerer},
     {GRAFT_PARTS_CLASS("GPT2Model", GRAFT_INTERFACE_BASE_MODEL, graft_parts_model), .data = &model},
     {GRAFT_PARTS_CLASS("GPT2Block", GRAFT_INTERFACE_DECODER_LAYER, graft_parts_layer), .data = &block},
     {.struct_size = sizeof(struct graft_class),
@@ -91,7 +108,11 @@ static const struct graft_class classes[] = {
      .data = &mlp},
 };
 
-static const struct graft_architecture architectures[] = {{"GPT2LMHeadModel", NULL}, {"GPT2Model", NULL}};
+static const struct graft_architecture architectures[] = {{"GPT2LMHeadModel", NULL},
+                                                          {"GPT2Model", NULL},
+                                                          {"GPT2ForSequenceClassification", NULL},
+                                                          {"GPT2ForTokenClassification", NULL},
+                                                          {"GPT2ForQuestionAnswering", NULL}};
 
 static const struct graft_config_field fields[] = {
     {.name = "vocab_size", .kind = GRAFT_FIELD_INT, .integer = 50257},

@@ -3,6 +3,7 @@
  * GPT-NeoX (Black et al. 2022): attention and MLP side by side, queries, keys and values of a head together in one
  * projection, rotary positions for a part of each head.
  */
+#include "graft/encoder_parts.h"
 #include "graft/family.h"
 #include "graft/parts.h"
 #include "graft/plugin.h"
@@ -13,6 +14,12 @@ static const struct graft_parts_causal_lm causal_lm = {
     .model_class = "GPTNeoXModel",
     .tied_weight = "gpt_neox.embed_in.weight",
 };
+static const struct graft_parts_encoder_root sequence_classifier = {
+    .model = "gpt_neox", .model_class = "GPTNeoXModel", .decoder = "score", .is_decoder = 1};
+static const struct graft_parts_encoder_root token_classifier = {
+    .model = "gpt_neox", .model_class = "GPTNeoXModel", .decoder = "classifier", .is_decoder = 1};
+static const struct graft_parts_encoder_root answerer = {
+    .model = "gpt_neox", .model_class = "GPTNeoXModel", .decoder = "qa_outputs", .is_decoder = 1};
 static const struct graft_parts_rotary rotary = {.rope_theta = 10000.0, .partial_rotary_factor = 0.25};
 static const struct graft_parts_model model = {
     .embeddings = "embed_in",
@@ -44,6 +51,11 @@ static const struct graft_conversion head_conversions[] = {GRAFT_RENAMING(embed_
 static const struct graft_class classes[] = {
     {GRAFT_PARTS_CLASS("GPTNeoXForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_parts_causal_lm),
      GRAFT_CLASS_CONVERSIONS(head_conversions), .data = &causal_lm},
+    {GRAFT_PARTS_SEQUENCE_CLASSIFIER("GPTNeoXForSequenceClassification", graft_parts_decoder_sequences),
+     .data = &sequence_classifier},
+    {GRAFT_PARTS_TOKEN_CLASSIFIER("GPTNeoXForTokenClassification", graft_parts_decoder_tokens),
+     .data = &token_classifier},
+    {GRAFT_PARTS_TOKEN_CLASSIFIER("GPTNeoXForQuestionAnswering", graft_parts_decoder_answers), .data = &answerer},
     {GRAFT_PARTS_CLASS("GPTNeoXModel", GRAFT_INTERFACE_BASE_MODEL, graft_parts_model), .data = &model},
     {GRAFT_PARTS_CLASS("GPTNeoXLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_parts_layer), .data = &layer},
     {GRAFT_PARTS_CLASS("GPTNeoXAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_parts_fused_attention),
@@ -52,7 +64,11 @@ static const struct graft_class classes[] = {
     {GRAFT_PARTS_ROTARY_CLASS("GPTNeoXRotaryEmbedding"), .data = &rotary},
 };
 
-static const struct graft_architecture architectures[] = {{"GPTNeoXForCausalLM", NULL}, {"GPTNeoXModel", NULL}};
+static const struct graft_architecture architectures[] = {{"GPTNeoXForCausalLM", NULL},
+                                                          {"GPTNeoXModel", NULL},
+                                                          {"GPTNeoXForSequenceClassification", NULL},
+                                                          {"GPTNeoXForTokenClassification", NULL},
+                                                          {"GPTNeoXForQuestionAnswering", NULL}};
 
 static const struct graft_config_field fields[] = {
     {.name = "vocab_size", .kind = GRAFT_FIELD_INT, .integer = 50432},

@@ -17,6 +17,8 @@
 #include "graft/layer_types.h"
 #include "graft/plugin.h"
 #include "graft/rotary.h"
+#include "graft/sequence_classifier.h"
+#include "graft/token_classifier.h"
 
 enum { MAX_LAYERS = 4096 };
 
@@ -54,6 +56,10 @@ static int attention_describe(const struct graft_class *self, const struct graft
 
 static const struct graft_class classes[] = {
     {GRAFT_DERIVED_CLASS("GptOssForCausalLM", "LlamaForCausalLM", GRAFT_INTERFACE_CAUSAL_LM)},
+    {GRAFT_DERIVED_CLASS("GptOssForSequenceClassification", "LlamaForSequenceClassification",
+                         GRAFT_INTERFACE_SEQUENCE_CLASSIFIER)},
+    {GRAFT_DERIVED_CLASS("GptOssForTokenClassification", "LlamaForTokenClassification",
+                         GRAFT_INTERFACE_TOKEN_CLASSIFIER)},
     {GRAFT_DERIVED_CLASS("GptOssModel", "LlamaModel", GRAFT_INTERFACE_BASE_MODEL), .describe = model_describe},
     {GRAFT_DERIVED_CLASS("GptOssDecoderLayer", "LlamaDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER)},
     {GRAFT_DERIVED_CLASS("GptOssAttention", "LlamaAttention", GRAFT_INTERFACE_SELF_ATTENTION),
@@ -74,7 +80,10 @@ static const struct graft_class classes[] = {
     {GRAFT_DERIVED_CLASS("GptOssRotaryEmbedding", "LlamaRotaryEmbedding", GRAFT_INTERFACE_ROTARY)},
 };
 
-static const struct graft_architecture architectures[] = {{"GptOssForCausalLM", NULL}, {"GptOssModel", NULL}};
+static const struct graft_architecture architectures[] = {{"GptOssForCausalLM", NULL},
+                                                          {"GptOssModel", NULL},
+                                                          {"GptOssForSequenceClassification", NULL},
+                                                          {"GptOssForTokenClassification", NULL}};
 
 /* Names and defaults that are not Llama's. Without any rope parameters they are those of the published models. */
 static const struct graft_config_field fields[] = {

@@ -55,20 +55,36 @@ static int read_pooling(const struct graft_config *config, int32_t *pooling, str
                : status;
 }
 
-static int classifier_describe(const struct graft_class *self, const struct graft_config *config,
-                               const struct graft_args *args, const struct graft_sink *sink,
-                               struct graft_error *error) {
+static int describe_classifier(const struct graft_class *self, const struct graft_config *config, int32_t head,
+                               const struct graft_sink *sink, struct graft_error *error) {
     struct graft_parts_encoder_sizes root;
     int32_t tied = 0;
-    (void)args;
     int status = read_root(config, &root, &tied, error);
     if (status == GRAFT_OK) {
-        status = graft_parts_read_num_labels(config, &root.logits, error);
+        status = graft_parts_read_encoder_head(config, head, &root, error);
     }
-    if (status == GRAFT_OK) {
+    if (status == GRAFT_OK && head == GRAFT_HEAD_SEQUENCES) {
         status = read_pooling(config, &root.pooling, error);
     }
     return status == GRAFT_OK ? graft_parts_encoder_root_declare(self->data, &root, sink, error) : status;
+}
+
+static int sequences_describe(const struct graft_class *self, const struct graft_config *config,
+                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    (void)args;
+    return describe_classifier(self, config, GRAFT_HEAD_SEQUENCES, sink, error);
+}
+
+static int tokens_describe(const struct graft_class *self, const struct graft_config *config,
+                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    (void)args;
+    return describe_classifier(self, config, GRAFT_HEAD_TOKENS, sink, error);
+}
+
+static int answers_describe(const struct graft_class *self, const struct graft_config *config,
+                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    (void)args;
+    return describe_classifier(self, config, GRAFT_HEAD_ANSWERS, sink, error);
 }
 
 /* --- What the host is told --- */
@@ -103,12 +119,9 @@ static const struct graft_class classes[] = {
      .describe = masked_lm_describe,
      GRAFT_PARTS_INSTANCE(graft_parts_masked_lm),
      .data = &masked_lm},
-    {.struct_size = sizeof classes[0],
-     .name = "ModernBertForSequenceClassification",
-     .interface_id = GRAFT_INTERFACE_SEQUENCE_CLASSIFIER,
-     .describe = classifier_describe,
-     GRAFT_PARTS_INSTANCE(graft_parts_sequence_classifier),
-     .data = &classifier},
+    {GRAFT_PARTS_SEQUENCE_CLASSIFIER("ModernBertForSequenceClassification", sequences), .data = &classifier},
+    {GRAFT_PARTS_TOKEN_CLASSIFIER("ModernBertForTokenClassification", tokens), .data = &classifier},
+    {GRAFT_PARTS_TOKEN_CLASSIFIER("ModernBertForQuestionAnswering", answers), .data = &classifier},
     {GRAFT_PARTS_CLASS("ModernBertModel", GRAFT_INTERFACE_ENCODER_MODEL, modernbert_model)},
     {GRAFT_PARTS_CLASS("ModernBertEmbeddings", GRAFT_INTERFACE_INPUT_EMBEDDINGS, modernbert_embeddings)},
     {GRAFT_PARTS_CLASS("ModernBertEncoderLayer", GRAFT_INTERFACE_ENCODER_LAYER, modernbert_layer)},
@@ -120,7 +133,12 @@ static const struct graft_class classes[] = {
 };
 
 static const struct graft_architecture architectures[] = {
-    {"ModernBertModel", NULL}, {"ModernBertForMaskedLM", NULL}, {"ModernBertForSequenceClassification", NULL}};
+    {"ModernBertModel", NULL},
+    {"ModernBertForMaskedLM", NULL},
+    {"ModernBertForSequenceClassification", NULL},
+    {"ModernBertForTokenClassification", NULL},
+    {"ModernBertForQuestionAnswering", NULL},
+};
 
 /* Published files have a layer_norm_eps, too, which is never read. */
 static const struct graft_config_field fields[] = {

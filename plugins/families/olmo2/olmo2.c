@@ -7,6 +7,7 @@
 #include "graft/family.h"
 #include "graft/parts.h"
 #include "graft/plugin.h"
+#include "graft/sequence_classifier.h"
 
 /* Llama's attention norms queries and keys where it finds norms for them. */
 static int attention_describe(const struct graft_class *self, const struct graft_config *config,
@@ -39,6 +40,8 @@ static const struct graft_parts_layer layer = {
 
 static const struct graft_class classes[] = {
     {GRAFT_DERIVED_CLASS("Olmo2ForCausalLM", "LlamaForCausalLM", GRAFT_INTERFACE_CAUSAL_LM)},
+    {GRAFT_DERIVED_CLASS("Olmo2ForSequenceClassification", "LlamaForSequenceClassification",
+                         GRAFT_INTERFACE_SEQUENCE_CLASSIFIER)},
     {GRAFT_DERIVED_CLASS("Olmo2Model", "LlamaModel", GRAFT_INTERFACE_BASE_MODEL)},
     {GRAFT_PARTS_CLASS("Olmo2DecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_parts_layer),
      .base = "LlamaDecoderLayer", .data = &layer},
@@ -49,7 +52,8 @@ static const struct graft_class classes[] = {
     {GRAFT_DERIVED_CLASS("Olmo2RotaryEmbedding", "LlamaRotaryEmbedding", GRAFT_INTERFACE_ROTARY)},
 };
 
-static const struct graft_architecture architectures[] = {{"Olmo2ForCausalLM", NULL}, {"Olmo2Model", NULL}};
+static const struct graft_architecture architectures[] = {
+    {"Olmo2ForCausalLM", NULL}, {"Olmo2Model", NULL}, {"Olmo2ForSequenceClassification", NULL}};
 
 /* The defaults that are not Llama's. */
 static const struct graft_config_field fields[] = {

@@ -10,6 +10,8 @@
 #include "graft/parts.h"
 #include "graft/plugin.h"
 #include "graft/rope.h"
+#include "graft/sequence_classifier.h"
+#include "graft/token_classifier.h"
 
 static const struct graft_parts_rotary rotary = {.rope_theta = 10000.0, .partial_rotary_factor = 1.0};
 static const struct graft_parts_fused_attention attention = {.qkv = "qkv_proj", .output = "o_proj"};
@@ -56,6 +58,10 @@ static int causal_lm_describe(const struct graft_class *self, const struct graft
 static const struct graft_class classes[] = {
     {GRAFT_DERIVED_CLASS("Phi3ForCausalLM", "MistralForCausalLM", GRAFT_INTERFACE_CAUSAL_LM),
      .describe = causal_lm_describe},
+    {GRAFT_DERIVED_CLASS("Phi3ForSequenceClassification", "MistralForSequenceClassification",
+                         GRAFT_INTERFACE_SEQUENCE_CLASSIFIER)},
+    {GRAFT_DERIVED_CLASS("Phi3ForTokenClassification", "MistralForTokenClassification",
+                         GRAFT_INTERFACE_TOKEN_CLASSIFIER)},
     {GRAFT_DERIVED_CLASS("Phi3Model", "MistralModel", GRAFT_INTERFACE_BASE_MODEL), .describe = model_describe},
     {GRAFT_DERIVED_CLASS("Phi3DecoderLayer", "MistralDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER)},
     {GRAFT_PARTS_CLASS("Phi3Attention", GRAFT_INTERFACE_SELF_ATTENTION, graft_parts_fused_attention),
@@ -65,7 +71,10 @@ static const struct graft_class classes[] = {
     {GRAFT_PARTS_ROTARY_CLASS("Phi3RotaryEmbedding"), .base = "MistralRotaryEmbedding", .data = &rotary},
 };
 
-static const struct graft_architecture architectures[] = {{"Phi3ForCausalLM", NULL}, {"Phi3Model", NULL}};
+static const struct graft_architecture architectures[] = {{"Phi3ForCausalLM", NULL},
+                                                          {"Phi3Model", NULL},
+                                                          {"Phi3ForSequenceClassification", NULL},
+                                                          {"Phi3ForTokenClassification", NULL}};
 
 /* The defaults that are not Mistral's. Null: as many as heads of queries; no window. */
 static const struct graft_config_field fields[] = {

@@ -5,6 +5,7 @@
  */
 #include "qwen3_next.h"
 
+#include "graft/encoder_parts.h"
 #include "graft/experts.h"
 #include "graft/family.h"
 #include "graft/layer_types.h"
@@ -12,6 +13,8 @@
 #include "graft/plugin.h"
 #include "graft/rope.h"
 #include "graft/router.h"
+#include "graft/sequence_classifier.h"
+#include "graft/token_classifier.h"
 
 static const struct graft_parts_rotary rotary = {.rope_theta = 10000.0, .partial_rotary_factor = 0.25};
 
@@ -70,8 +73,17 @@ static int norm_describe(const struct graft_class *self, const struct graft_conf
     return sink->base(sink->data, &more, error);
 }
 
+/* Its base is not called as in Qwen2MoeForQuestionAnswering. */
+static const struct graft_parts_encoder_root answerer = {
+    .model = "transformer", .model_class = "Qwen3NextModel", .decoder = "qa_outputs", .is_decoder = 1};
+
 static const struct graft_class classes[] = {
     {GRAFT_DERIVED_CLASS("Qwen3NextForCausalLM", "Qwen2MoeForCausalLM", GRAFT_INTERFACE_CAUSAL_LM)},
+    {GRAFT_DERIVED_CLASS("Qwen3NextForSequenceClassification", "Qwen2MoeForSequenceClassification",
+                         GRAFT_INTERFACE_SEQUENCE_CLASSIFIER)},
+    {GRAFT_DERIVED_CLASS("Qwen3NextForTokenClassification", "Qwen2MoeForTokenClassification",
+                         GRAFT_INTERFACE_TOKEN_CLASSIFIER)},
+    {GRAFT_PARTS_TOKEN_CLASSIFIER("Qwen3NextForQuestionAnswering", graft_parts_decoder_answers), .data = &answerer},
     {GRAFT_DERIVED_CLASS("Qwen3NextModel", "Qwen2MoeModel", GRAFT_INTERFACE_BASE_MODEL), .describe = model_describe},
     {GRAFT_DERIVED_CLASS("Qwen3NextDecoderLayer", "Qwen2MoeDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER),
      .describe = layer_describe},
@@ -87,7 +99,11 @@ static const struct graft_class classes[] = {
     {GRAFT_PARTS_ROTARY_CLASS("Qwen3NextRotaryEmbedding"), .base = "Qwen2MoeRotaryEmbedding", .data = &rotary},
 };
 
-static const struct graft_architecture architectures[] = {{"Qwen3NextForCausalLM", NULL}, {"Qwen3NextModel", NULL}};
+static const struct graft_architecture architectures[] = {{"Qwen3NextForCausalLM", NULL},
+                                                          {"Qwen3NextModel", NULL},
+                                                          {"Qwen3NextForSequenceClassification", NULL},
+                                                          {"Qwen3NextForTokenClassification", NULL},
+                                                          {"Qwen3NextForQuestionAnswering", NULL}};
 
 static const struct graft_config_field fields[] = {
     {.name = "vocab_size", .kind = GRAFT_FIELD_INT, .integer = 151936},

@@ -95,17 +95,33 @@ static int masked_lm_describe(const struct graft_class *self, const struct graft
                : status;
 }
 
-static int classifier_describe(const struct graft_class *self, const struct graft_config *config,
-                               const struct graft_args *args, const struct graft_sink *sink,
-                               struct graft_error *error) {
+static int describe_classifier(const struct graft_class *self, const struct graft_config *config, int32_t head,
+                               const struct graft_sink *sink, struct graft_error *error) {
     struct graft_parts_encoder_sizes root;
-    (void)args;
     int status = read_root(config, &root, error);
-    root.pooling = GRAFT_POOLING_CLS;
+    root.pooling = head == GRAFT_HEAD_SEQUENCES ? GRAFT_POOLING_CLS : GRAFT_POOLING_NONE;
     if (status == GRAFT_OK) {
-        status = graft_parts_read_num_labels(config, &root.logits, error);
+        status = graft_parts_read_encoder_head(config, head, &root, error);
     }
     return status == GRAFT_OK ? graft_parts_encoder_root_declare(self->data, &root, sink, error) : status;
+}
+
+static int sequences_describe(const struct graft_class *self, const struct graft_config *config,
+                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    (void)args;
+    return describe_classifier(self, config, GRAFT_HEAD_SEQUENCES, sink, error);
+}
+
+static int tokens_describe(const struct graft_class *self, const struct graft_config *config,
+                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    (void)args;
+    return describe_classifier(self, config, GRAFT_HEAD_TOKENS, sink, error);
+}
+
+static int answers_describe(const struct graft_class *self, const struct graft_config *config,
+                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    (void)args;
+    return describe_classifier(self, config, GRAFT_HEAD_ANSWERS, sink, error);
 }
 
 /* --- What the host is told --- */
@@ -124,6 +140,18 @@ static const struct graft_parts_encoder_root classifier = {
     .head_class = "RobertaClassificationHead",
 };
 
+static const struct graft_parts_encoder_root token_classifier = {
+    .model = "roberta",
+    .model_class = "RobertaModel",
+    .decoder = "classifier",
+};
+
+static const struct graft_parts_encoder_root answerer = {
+    .model = "roberta",
+    .model_class = "RobertaModel",
+    .decoder = "qa_outputs",
+};
+
 static const struct graft_class classes[] = {
     {.struct_size = sizeof classes[0],
      .name = "RobertaForMaskedLM",
@@ -131,12 +159,9 @@ static const struct graft_class classes[] = {
      .describe = masked_lm_describe,
      GRAFT_PARTS_INSTANCE(graft_parts_masked_lm),
      .data = &masked_lm},
-    {.struct_size = sizeof classes[0],
-     .name = "RobertaForSequenceClassification",
-     .interface_id = GRAFT_INTERFACE_SEQUENCE_CLASSIFIER,
-     .describe = classifier_describe,
-     GRAFT_PARTS_INSTANCE(graft_parts_sequence_classifier),
-     .data = &classifier},
+    {GRAFT_PARTS_SEQUENCE_CLASSIFIER("RobertaForSequenceClassification", sequences), .data = &classifier},
+    {GRAFT_PARTS_TOKEN_CLASSIFIER("RobertaForTokenClassification", tokens), .data = &token_classifier},
+    {GRAFT_PARTS_TOKEN_CLASSIFIER("RobertaForQuestionAnswering", answers), .data = &answerer},
     {GRAFT_PARTS_CLASS("RobertaLMHead", GRAFT_INTERFACE_HEAD, roberta_lm_head)},
     {GRAFT_PARTS_CLASS("RobertaClassificationHead", GRAFT_INTERFACE_HEAD, roberta_classification_head)},
     {GRAFT_DERIVED_CLASS("RobertaModel", "BertModel", GRAFT_INTERFACE_ENCODER_MODEL), .describe = model_describe},
@@ -153,7 +178,12 @@ static const struct graft_class classes[] = {
 };
 
 static const struct graft_architecture architectures[] = {
-    {"RobertaModel", NULL}, {"RobertaForMaskedLM", NULL}, {"RobertaForSequenceClassification", NULL}};
+    {"RobertaModel", NULL},
+    {"RobertaForMaskedLM", NULL},
+    {"RobertaForSequenceClassification", NULL},
+    {"RobertaForTokenClassification", NULL},
+    {"RobertaForQuestionAnswering", NULL},
+};
 
 /* BERT's defaults, which its classes have, but for a few; the roots here read these fields as well. */
 static const struct graft_config_field fields[] = {

@@ -8,6 +8,8 @@
 #include "graft/layer_types.h"
 #include "graft/parts.h"
 #include "graft/plugin.h"
+#include "graft/sequence_classifier.h"
+#include "graft/token_classifier.h"
 
 static const struct graft_parts_mlp mlp = {.up = "c_fc", .down = "c_proj", .act = "act"};
 
@@ -28,6 +30,10 @@ static int model_describe(const struct graft_class *self, const struct graft_con
 
 static const struct graft_class classes[] = {
     {GRAFT_DERIVED_CLASS("Starcoder2ForCausalLM", "LlamaForCausalLM", GRAFT_INTERFACE_CAUSAL_LM)},
+    {GRAFT_DERIVED_CLASS("Starcoder2ForSequenceClassification", "LlamaForSequenceClassification",
+                         GRAFT_INTERFACE_SEQUENCE_CLASSIFIER)},
+    {GRAFT_DERIVED_CLASS("Starcoder2ForTokenClassification", "LlamaForTokenClassification",
+                         GRAFT_INTERFACE_TOKEN_CLASSIFIER)},
     {GRAFT_DERIVED_CLASS("Starcoder2Model", "LlamaModel", GRAFT_INTERFACE_BASE_MODEL), .describe = model_describe},
     {GRAFT_DERIVED_CLASS("Starcoder2DecoderLayer", "LlamaDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER)},
     {GRAFT_DERIVED_CLASS("Starcoder2Attention", "LlamaAttention", GRAFT_INTERFACE_SELF_ATTENTION)},
@@ -37,7 +43,10 @@ static const struct graft_class classes[] = {
 
 static const struct graft_stand_in layer_norm = {.name = "LlamaRMSNorm", .class_name = "LayerNorm"};
 
-static const struct graft_architecture architectures[] = {{"Starcoder2ForCausalLM", NULL}, {"Starcoder2Model", NULL}};
+static const struct graft_architecture architectures[] = {{"Starcoder2ForCausalLM", NULL},
+                                                          {"Starcoder2Model", NULL},
+                                                          {"Starcoder2ForSequenceClassification", NULL},
+                                                          {"Starcoder2ForTokenClassification", NULL}};
 
 /* Names and defaults that are not Llama's. */
 static const struct graft_config_field fields[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parts of encoders, as parts.h has those of decoders: the roots that stand above a graft.encoder_model/1, and what
- * they owe the host. All functions are [load].
+ * Parts of encoders, as parts.h has those of decoders: the roots that stand above a graft.encoder_model/1, or above a
+ * decoder's graft.base_model/1 where its head classifies, and what they owe the host. All functions are [load].
  */
 #ifndef GRAFT_ENCODER_PARTS_H
 #define GRAFT_ENCODER_PARTS_H
@@ -11,6 +11,7 @@
 #include "masked_lm.h"
 #include "parts.h"
 #include "sequence_classifier.h"
+#include "token_classifier.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,13 +19,14 @@ extern "C" {
 
 /* What a classifier's head sees of a sequence. */
 enum {
-    GRAFT_POOLING_NONE = 0,   /* of a masked LM: its tokens, one by one */
+    GRAFT_POOLING_NONE = 0,   /* its tokens, one by one */
     GRAFT_POOLING_POOLER = 1, /* the model's pooler_output */
     GRAFT_POOLING_CLS = 2,    /* its first token */
-    GRAFT_POOLING_MEAN = 3    /* the mean of its tokens */
+    GRAFT_POOLING_MEAN = 3,   /* the mean of its tokens */
+    GRAFT_POOLING_LAST = 4    /* its last token that is not padding */
 };
 
-/* The numbers of an encoder with a head. */
+/* The numbers of a model with such a head. */
 struct graft_parts_encoder_sizes {
     int64_t vocab_size;    /* ids are below it */
     int64_t hidden_size;   /* numbers in a hidden state */
@@ -33,20 +35,42 @@ struct graft_parts_encoder_sizes {
     int64_t logits;        /* numbers of a token, or of a sequence: vocab_size, num_labels */
     int32_t pooling;       /* GRAFT_POOLING_... */
     int32_t decoder_bias;  /* 0 or 1 */
+    int64_t pad_token_id;  /* with GRAFT_POOLING_LAST: the id that is padding; -1: none is */
+    int32_t classifies;    /* 1: logits are those of labels */
+    int32_t answers;       /* 1: the logits of a token say whether an answer begins or ends there */
 };
 
-/* graft.masked_lm/1, or graft.sequence_classifier/1: a model, and what makes logits of its hidden states. A masked LM's
- * head only sees the tokens whose logits are wanted. */
+/* graft.masked_lm/1, graft.sequence_classifier/1 or graft.token_classifier/1: a model, and what makes logits of its
+ * hidden states. A masked LM's head only sees the tokens whose logits are wanted. */
 struct graft_parts_encoder_root {
-    const char *model;       /* "roberta" */
-    const char *model_class; /* "RobertaModel" */
-    const char *head;        /* "lm_head"; NULL: there is only the decoder */
-    const char *head_class;  /* "RobertaLMHead", a graft.head/1; with a decoder behind it a graft.transform/1 */
-    const char *decoder;     /* "classifier": a Linear, which gives the logits; NULL: the head does */
+    const char *model;         /* "roberta" */
+    const char *model_class;   /* "RobertaModel" */
+    const char *head;          /* "lm_head"; NULL: there is only the decoder */
+    const char *head_class;    /* "RobertaLMHead", a graft.head/1; with a decoder behind it a graft.transform/1 */
+    const char *decoder;       /* "classifier": a Linear, which gives the logits; NULL: the head does */
+    int32_t is_decoder;        /* 1: the model is a graft.base_model/1; not with GRAFT_POOLING_POOLER or a masked LM */
+    int32_t learned_positions; /* 1, of such a model: a sequence has no more than max_position_embeddings */
 };
 
 /* How many labels a classifier has: as many as id2label, else num_labels, else 2, as in transformers. */
 int graft_parts_read_num_labels(const struct graft_config *config, int64_t *num_labels, struct graft_error *error);
+
+/* What the head of a root is for. */
+enum {
+    GRAFT_HEAD_SEQUENCES = 0, /* SequenceClassification: labels of each sequence */
+    GRAFT_HEAD_TOKENS = 1,    /* TokenClassification: labels of each token */
+    GRAFT_HEAD_ANSWERS = 2    /* QuestionAnswering: where an answer begins and ends */
+};
+
+/* Reads what config.json says of an encoder's head into `logits`, `decoder_bias`, `classifies` and `answers`.
+ * Pooling is the class's own. */
+int graft_parts_read_encoder_head(const struct graft_config *config, int32_t head,
+                                  struct graft_parts_encoder_sizes *sizes, struct graft_error *error);
+
+/* The same of a decoder's, with `pooling` and `pad_token_id`: the last token that is not padding tells of a sequence,
+ * by a Linear without bias. */
+int graft_parts_read_decoder_head(const struct graft_config *config, int32_t head,
+                                  struct graft_parts_encoder_sizes *sizes, struct graft_error *error);
 
 /* Describes what a root owes the host (family.h); of a base model as well. */
 int graft_parts_encoder_numbers(const struct graft_parts_encoder_sizes *sizes, const struct graft_sink *sink,
@@ -60,9 +84,24 @@ graft_parts_create graft_parts_masked_lm_create;
 extern const struct graft_masked_lm graft_parts_masked_lm_vtable;
 graft_parts_create graft_parts_sequence_classifier_create;
 extern const struct graft_sequence_classifier graft_parts_sequence_classifier_vtable;
+graft_parts_create graft_parts_token_classifier_create;
+extern const struct graft_token_classifier graft_parts_token_classifier_vtable;
 
-GRAFT_ASSERT_SIZE(struct graft_parts_encoder_sizes, 48);
-GRAFT_ASSERT_SIZE(struct graft_parts_encoder_root, 40);
+/* The three heads of a decoder, whose `data` is a struct graft_parts_encoder_root; with struct graft_parts_sizes. */
+graft_parts_describe graft_parts_decoder_sequences_describe, graft_parts_decoder_tokens_describe,
+    graft_parts_decoder_answers_describe;
+
+/* The first initialisers of a class with a head: describing is graft_parts_decoder_sequences, ... */
+#define GRAFT_PARTS_SEQUENCE_CLASSIFIER(class_name, describing)                             \
+    .struct_size = sizeof(struct graft_class), .name = (class_name),                        \
+    .interface_id = GRAFT_INTERFACE_SEQUENCE_CLASSIFIER, .describe = describing##_describe, \
+    GRAFT_PARTS_INSTANCE(graft_parts_sequence_classifier)
+#define GRAFT_PARTS_TOKEN_CLASSIFIER(class_name, describing)                                                           \
+    .struct_size = sizeof(struct graft_class), .name = (class_name), .interface_id = GRAFT_INTERFACE_TOKEN_CLASSIFIER, \
+    .describe = describing##_describe, GRAFT_PARTS_INSTANCE(graft_parts_token_classifier)
+
+GRAFT_ASSERT_SIZE(struct graft_parts_encoder_sizes, 64);
+GRAFT_ASSERT_SIZE(struct graft_parts_encoder_root, 48);
 
 #ifdef __cplusplus
 }

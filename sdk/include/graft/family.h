@@ -6,7 +6,8 @@
  * The class of a root describes some numbers as attributes (graft_describe_number), which the host goes by:
  *
  *     vocab_size     ids are below it; owed by every root that can be run
- *     hidden_size    numbers in a hidden state; owed by encoders, and by others whose modules are to be watched
+ *     hidden_size    numbers in a hidden state; owed by all that give hidden states or classify, and by others whose
+ *                    modules are to be watched; without it a base model cannot be run
  *     max_positions  how many tokens a sequence can have at most, as with learned positions: no module is given a
  *                    position beyond; left out where there is no end, as with rotary positions
  *     renewed_after  of a causal LM: a sequence that grows past that many tokens is run again from its start, since its
@@ -14,6 +15,9 @@
  *     bidirectional  of a causal LM: 1 where tokens see those behind them, so that a prompt is never cut; left out: 0
  *     token_types    of an encoder: type ids are below it; left out: 1
  *     has_pooler     of an encoder without a head: 0 if it has no pooler_output; left out: 1
+ *     num_labels     of a classifier: numbers in a row of logits; left out: as many as id2label, or num_labels, or 2
+ *     answers        of a classifier of tokens: 1 where its two logits say whether an answer begins or ends at a token;
+ *                    left out: 0
  */
 #ifndef GRAFT_FAMILY_H
 #define GRAFT_FAMILY_H

@@ -34,6 +34,7 @@
 #include "rotary.h"
 #include "router.h"
 #include "sequence_classifier.h"
+#include "token_classifier.h"
 #include "transform.h"
 #include "vision_attention.h"
 #include "vision_block.h"
@@ -81,6 +82,7 @@ GRAFT_CPP_INTERFACE(rotary, GRAFT_INTERFACE_ROTARY);
 GRAFT_CPP_INTERFACE(router, GRAFT_INTERFACE_ROUTER);
 GRAFT_CPP_INTERFACE(self_attention, GRAFT_INTERFACE_SELF_ATTENTION);
 GRAFT_CPP_INTERFACE(sequence_classifier, GRAFT_INTERFACE_SEQUENCE_CLASSIFIER);
+GRAFT_CPP_INTERFACE(token_classifier, GRAFT_INTERFACE_TOKEN_CLASSIFIER);
 GRAFT_CPP_INTERFACE(transform, GRAFT_INTERFACE_TRANSFORM);
 GRAFT_CPP_INTERFACE(vision_attention, GRAFT_INTERFACE_VISION_ATTENTION);
 GRAFT_CPP_INTERFACE(vision_block, GRAFT_INTERFACE_VISION_BLOCK);

@@ -205,7 +205,7 @@ struct graft_parts_model_sizes {
     int32_t bidirectional;
 };
 
-/* Declares the children. */
+/* Declares the children, and the numbers that the host goes by where the model is the root (family.h). */
 int graft_parts_model_declare(const struct graft_parts_model *part, const struct graft_parts_model_sizes *sizes,
                               const struct graft_sink *sink, struct graft_error *error);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Running encoders: models that read a whole text (BERT) and return hidden states, logits, or one vector per text.
+ * Running models that read a whole text and return hidden states, logits, or one vector per text: encoders (BERT),
+ * decoders without a head, and those whose head classifies. Of a model that generates text they give hidden states and
+ * vectors.
  *
  *     graft_model_load(model, &error);
  *     graft_model_embedding(model, &embedding, &error);           // how long a vector is
@@ -25,11 +27,13 @@ struct graft_model;
 
 /* What a model is for, by the interface of its class. */
 enum {
-    GRAFT_TASK_NONE = 0,                   /* none of these: it cannot be loaded */
-    GRAFT_TASK_CAUSAL_LM = 1,              /* continues text: graft_model_generate */
-    GRAFT_TASK_FEATURES = 2,               /* hidden states and nothing more: BertModel */
-    GRAFT_TASK_MASKED_LM = 3,              /* logits of tokens: BertForMaskedLM */
-    GRAFT_TASK_SEQUENCE_CLASSIFICATION = 4 /* logits of texts: BertForSequenceClassification */
+    GRAFT_TASK_NONE = 0,                    /* none of these: it cannot be loaded */
+    GRAFT_TASK_CAUSAL_LM = 1,               /* continues text: graft_model_generate */
+    GRAFT_TASK_FEATURES = 2,                /* hidden states and nothing more: BertModel, LlamaModel */
+    GRAFT_TASK_MASKED_LM = 3,               /* logits of tokens: BertForMaskedLM */
+    GRAFT_TASK_SEQUENCE_CLASSIFICATION = 4, /* logits of texts: BertForSequenceClassification */
+    GRAFT_TASK_TOKEN_CLASSIFICATION = 5,    /* logits of labels for each token: BertForTokenClassification */
+    GRAFT_TASK_QUESTION_ANSWERING = 6       /* where an answer begins and ends: BertForQuestionAnswering */
 };
 
 /* How the logits of a classifier become scores, under transformers' names (`problem_type`). */
@@ -42,15 +46,15 @@ enum {
 /* [any] Known once a model is open. */
 int32_t graft_model_task(const struct graft_model *model);
 
-/* Zeros and NULL if the model is not an encoder. Strings and labels are the model's. */
+/* Zeros and NULL if the model gives no hidden states. Strings and labels are the model's. */
 struct graft_encoder_info {
     uint32_t struct_size;
-    int32_t problem;           /* GRAFT_PROBLEM_... of a classifier */
+    int32_t problem;           /* GRAFT_PROBLEM_... of a classifier; of tokens always GRAFT_PROBLEM_SINGLE_LABEL */
     int64_t hidden_size;       /* numbers in a hidden state */
     int64_t max_tokens;        /* of one text: as many as the model reads */
     int64_t token_types;       /* type ids are below this (type_vocab_size) */
     int64_t n_labels;          /* of a classifier, else 0 */
-    const char *const *labels; /* [n_labels]: id2label, or LABEL_0, LABEL_1, ... */
+    const char *const *labels; /* [n_labels]: id2label, or LABEL_0, LABEL_1, ...; of answers "start" and "end" */
     int32_t has_pooler;        /* whether there is a pooler_output */
     uint32_t reserved;
 };
@@ -71,15 +75,17 @@ struct graft_encoder_outputs {
     uint32_t reserved;
     float *last_hidden_state; /* [tokens of all texts, hidden_size], one text after another */
     float *pooler_output;     /* [n, hidden_size]; of GRAFT_TASK_FEATURES with a pooler only */
-    float *logits;            /* masked: [n_rows, vocab_size]; classifier: [n, n_labels]; features: must be NULL */
-    const int32_t *rows;      /* masked: the tokens (counted over all texts, ascending) whose logits are wanted */
+    /* Masked: [n_rows, vocab_size]; classifier of texts: [n, n_labels]; of tokens, and answers: [tokens, n_labels];
+     * features, and models that generate: must be NULL. */
+    float *logits;
+    const int32_t *rows; /* masked: the tokens (counted over all texts, ascending) whose logits are wanted */
     int64_t n_rows;
 };
 
 #define GRAFT_ENCODER_OUTPUTS_SIZE_1_0 GRAFT_END_OF(struct graft_encoder_outputs, n_rows)
 
 /* [any, one thread per model] Runs `n` texts. An empty or overlong text and ids out of range are GRAFT_ERROR_IO; a
- * model that is not an encoder, or lacks what is asked for, is GRAFT_ERROR_USAGE. */
+ * model that lacks what is asked for is GRAFT_ERROR_USAGE. */
 int graft_model_encode(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n,
                        const struct graft_encoder_outputs *outputs, struct graft_error *error);
 

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a model that answers questions says: the best spans of the text that the question is about. */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "cli/commands/encode.h"
+#include "cli/output.h"
+#include "cli/report/labels.h"
+#include "cli/report/writer.h"
+
+/* No answer has more tokens, as in the pipeline of transformers 4. */
+enum { ENDS = 2, LONGEST = 15 };
+
+struct span {
+    double score;
+    size_t first; /* tokens of the prompt */
+    size_t last;
+};
+
+/* The tokens of a prompt that an answer may be of. */
+struct text {
+    size_t first;
+    size_t count;
+};
+
+/* Question and text by their ids alone: types tell them apart, or all is text. */
+static struct text find_text(const struct graft_text_ids *text) {
+    struct text found = {text->second, text->n_second};
+    for (size_t i = 0; text->n_second == 0 && i < text->types.n; i++) {
+        found.first = found.count == 0 ? i : found.first;
+        found.count = text->types.ids[i] == 1 ? i - found.first + 1 : found.count;
+    }
+    return found.count > 0 ? found : (struct text){0, text->ids.n};
+}
+
+/* probabilities [text->count] of column `end` of logits [tokens, ENDS], among the text's tokens and `cls`, the one
+ * whose logit says that there is no answer (-1: there is none). */
+static void find_probabilities(const float *logits, const struct text *text, int64_t cls, size_t end,
+                               double *probabilities) {
+    const float *of_text = logits + text->first * ENDS + end;
+    double largest = cls >= 0 ? (double)logits[cls * ENDS + (int64_t)end] : -INFINITY;
+    for (size_t i = 0; i < text->count; i++) {
+        largest = fmax(largest, (double)of_text[i * ENDS]);
+    }
+    double sum = cls >= 0 ? exp((double)logits[cls * ENDS + (int64_t)end] - largest) : 0.0;
+    for (size_t i = 0; i < text->count; i++) {
+        probabilities[i] = exp((double)of_text[i * ENDS] - largest);
+        sum += probabilities[i];
+    }
+    for (size_t i = 0; i < text->count; i++) {
+        probabilities[i] /= sum;
+    }
+}
+
+/* spans [k]: the best, best first; returns how many there are. starts and ends [text->count]. */
+static size_t pick(const struct text *text, const double *starts, const double *ends, struct span *spans, size_t k) {
+    size_t n = 0;
+    for (size_t i = 0; i < text->count; i++) {
+        for (size_t j = i; j < text->count && j < i + LONGEST; j++) {
+            const struct span span = {starts[i] * ends[j], text->first + i, text->first + j};
+            size_t at = n;
+            for (; at > 0 && spans[at - 1].score < span.score; at--) {
+                if (at < k) {
+                    spans[at] = spans[at - 1];
+                }
+            }
+            if (at < k) {
+                spans[at] = span;
+                n += n < k;
+            }
+        }
+    }
+    return n;
+}
+
+/* Where the token stands that has no part in the text. */
+static int64_t find_cls(const struct graft_encode_run *run, const struct graft_encoder_prompt *prompt,
+                        const struct text *text) {
+    for (size_t i = 0; run->cls_id >= 0 && i < prompt->count; i++) {
+        if (prompt->ids[i] == run->cls_id && (i < text->first || i >= text->first + text->count)) {
+            return (int64_t)i;
+        }
+    }
+    return -1;
+}
+
+/* The words of a span, or its ids. `words` starts as {0}. */
+static int spell(const struct graft_encode_run *run, const struct graft_encoder_prompt *prompt, const struct span *span,
+                 struct graft_text *words, struct graft_error *error) {
+    int status = GRAFT_OK;
+    if (run->options->output_ids) {
+        for (size_t i = span->first; i <= span->last; i++) {
+            graft_text_printf(words, "%s%ld", i > span->first ? "," : "", (long)prompt->ids[i]);
+        }
+    } else {
+        status = graft_tokenizer_decode(run->tokenizer, prompt->ids + span->first, span->last - span->first + 1, 1,
+                                        words, error);
+    }
+    graft_text_add(words, "", 1);
+    return status == GRAFT_OK && words->failed ? graft_fail_memory(error, "answers") : status;
+}
+
+static int print_spans(const struct graft_encode_run *run, const struct graft_encoder_prompt *prompt,
+                       const struct span *spans, size_t n, struct graft_error *error) {
+    struct graft_writer writer = {0};
+    graft_json *array = run->options->json ? graft_json_new_array() : NULL;
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        struct graft_text words = {0};
+        status = spell(run, prompt, &spans[i], &words, error);
+        const char *answer = status == GRAFT_OK ? words.bytes + strspn(words.bytes, " ") : "";
+        if (status == GRAFT_OK && run->options->json) {
+            graft_json *object = graft_json_new_object();
+            graft_writer_set_string(&writer, object, "answer", answer);
+            graft_writer_set_real(&writer, object, "score", spans[i].score);
+            graft_writer_set_int(&writer, object, "start_index", (int64_t)spans[i].first);
+            graft_writer_set_int(&writer, object, "end_index", (int64_t)spans[i].last);
+            graft_writer_append(&writer, array, object);
+        } else if (status == GRAFT_OK) {
+            (void)printf("%.6g\t", spans[i].score);
+            status = graft_print_clean(answer, "\n", error);
+        }
+        graft_text_free(&words);
+    }
+    if (run->options->json && status == GRAFT_OK) {
+        status = writer.failed ? graft_fail_memory(error, "answers") : graft_output_json(array, stdout, 0, error);
+    }
+    graft_json_free(array);
+    return status;
+}
+
+static int print_one(const struct graft_encode_run *run, const struct graft_text_ids *ids,
+                     const struct graft_encoder_prompt *prompt, const float *logits, struct graft_error *error) {
+    struct text text = find_text(ids);
+    size_t most = text.count * LONGEST;
+    size_t k = run->options->top_k < 0 ? 1 : (size_t)run->options->top_k;
+    k = k == 0 || k > most ? most : k;
+    struct span *spans = graft_alloc(k, sizeof *spans);
+    double *probabilities = graft_alloc(2 * text.count, sizeof *probabilities);
+    int status = spans != NULL && probabilities != NULL ? GRAFT_OK : graft_fail_memory(error, "answers");
+    if (status == GRAFT_OK) {
+        int64_t cls = find_cls(run, prompt, &text);
+        find_probabilities(logits, &text, cls, 0, probabilities);
+        find_probabilities(logits, &text, cls, 1, probabilities + text.count);
+        status =
+            print_spans(run, prompt, spans, pick(&text, probabilities, probabilities + text.count, spans, k), error);
+    }
+    graft_free(probabilities);
+    graft_free(spans);
+    return status;
+}
+
+/* A text that comes alone has no question to answer. */
+static int check_pairs(const struct graft_encode_run *run, const struct graft_text_batch *batch,
+                       struct graft_error *error) {
+    size_t texts = run->options->prompts.count + run->options->prompt_files.count;
+    for (size_t i = 0; i < batch->count; i++) {
+        size_t number = batch->first + i;
+        int has_ids = number >= texts && number < texts + run->options->input_ids.count;
+        if (!has_ids && batch->texts[i].n_second == 0) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, "--text-pair, --pairs",
+                                   "text %zu: expected a question and a text that has the answer", number + 1);
+        }
+    }
+    return GRAFT_OK;
+}
+
+int graft_print_answers(struct graft_encode_run *run, const struct graft_text_batch *batch, struct graft_error *error) {
+    int status = check_pairs(run, batch, error);
+    if (status == GRAFT_OK) {
+        status = graft_encode_reserve(run, batch->tokens, ENDS, error);
+    }
+    if (status == GRAFT_OK) {
+        const struct graft_encoder_outputs outputs = {.struct_size = sizeof outputs, .logits = run->results};
+        status = graft_model_encode(run->model, batch->prompts, batch->count, &outputs, error);
+    }
+    const float *logits = run->results;
+    for (size_t i = 0; i < batch->count && status == GRAFT_OK; i++) {
+        if (!run->options->json && batch->first + i > 0) {
+            (void)fputc('\n', stdout);
+        }
+        status = print_one(run, &batch->texts[i], &batch->prompts[i], logits, error);
+        logits += batch->prompts[i].count * ENDS;
+    }
+    return status;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.token_classifier/1: a model with a head that gives the same few numbers for each token: to which
+ * class it belongs (BertForTokenClassification), or whether an answer begins or ends there (BertForQuestionAnswering,
+ * whose root says so: attribute `answers`, family.h).
+ */
+#ifndef GRAFT_TOKEN_CLASSIFIER_H
+#define GRAFT_TOKEN_CLASSIFIER_H
+
+#include "abi.h"
+#include "batch.h"
+#include "call.h"
+#include "error.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_TOKEN_CLASSIFIER "graft.token_classifier/1"
+
+struct graft_token_classifier_args {
+    uint32_t struct_size;
+    uint32_t required_features;
+    const struct graft_batch *batch; /* how the tokens below make up sequences; without a cache */
+    const int32_t *input_ids;        /* [tokens] */
+    const int32_t *token_type_ids;   /* [tokens] */
+    float *logits;                   /* [tokens, num_labels], or NULL where they are not wanted */
+    float *last_hidden_state;        /* [tokens, hidden], or NULL where it is not wanted */
+};
+
+struct graft_token_classifier {
+    uint32_t struct_size;
+    uint32_t features;
+    /* [forward] Runs the batch. Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_token_classifier_args *args,
+                   struct graft_error *error);
+};
+
+GRAFT_ASSERT_SIZE(struct graft_token_classifier_args, 48);
+GRAFT_ASSERT_SIZE(struct graft_token_classifier, 16);
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+GRAFT_INLINE int graft_token_classifier_forward(const struct graft_module *module, const struct graft_call *call,
+                                                const struct graft_token_classifier_args *args,
+                                                struct graft_error *error) {
+    const struct graft_token_classifier *vtable = (const struct graft_token_classifier *)module->forward;
+    struct graft_entered entered;
+    int status = graft_module_enter(module, call, args->required_features, vtable->features, &entered, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
+    return graft_module_leave(module, call, &entered, status, error);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
