@@ -4,16 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-static int64_t count_modes(int32_t modes) {
-    int64_t count = 0;
-    for (int32_t mode = GRAFT_POOLING_CLS; mode <= GRAFT_POOLING_LAST; mode *= 2) {
-        count += (modes & mode) != 0;
-    }
-    return count;
-}
-
 int64_t graft_pooling_size(const struct graft_pooling *pooling, int64_t hidden_size) {
-    return count_modes(pooling->modes) * hidden_size;
+    return pooling->n_modes * hidden_size;
 }
 
 static void pool_max(const float *hidden, int64_t tokens, int64_t columns, float *vector) {
@@ -64,8 +56,7 @@ static void pool(int32_t mode, const float *hidden, int64_t tokens, int64_t colu
     }
 }
 
-/* As torch.nn.functional.normalize: a length below 1e-12 counts as that. */
-static void normalize(float *vector, int64_t size) {
+void graft_vector_normalize(float *vector, int64_t size) {
     double squares = 0.0;
     for (int64_t i = 0; i < size; i++) {
         squares += (double)vector[i] * (double)vector[i];
@@ -78,14 +69,7 @@ static void normalize(float *vector, int64_t size) {
 
 void graft_pooling_run(const struct graft_pooling *pooling, const float *hidden, int64_t tokens, int64_t hidden_size,
                        float *vector) {
-    float *part = vector;
-    for (int32_t mode = GRAFT_POOLING_CLS; mode <= GRAFT_POOLING_LAST; mode *= 2) {
-        if ((pooling->modes & mode) != 0) {
-            pool(mode, hidden, tokens, hidden_size, part);
-            part += hidden_size;
-        }
-    }
-    if (pooling->normalize) {
-        normalize(vector, graft_pooling_size(pooling, hidden_size));
+    for (int32_t i = 0; i < pooling->n_modes; i++) {
+        pool(pooling->modes[i], hidden, tokens, hidden_size, vector + i * hidden_size);
     }
 }

@@ -5,19 +5,20 @@
 
 #include <stdint.h>
 
-/* Several may be asked for: their vectors are joined, in this order. */
 enum {
-    GRAFT_POOLING_CLS = 1,            /* the first token's */
-    GRAFT_POOLING_MAX = 2,            /* the largest of each number */
-    GRAFT_POOLING_MEAN = 4,           /* the mean */
-    GRAFT_POOLING_MEAN_SQRT_LEN = 8,  /* the sum divided by the root of the number of tokens */
-    GRAFT_POOLING_WEIGHTED_MEAN = 16, /* the mean with weights 1, 2, 3, ... */
-    GRAFT_POOLING_LAST = 32           /* the last token's */
+    GRAFT_POOLING_CLS,           /* the first token's */
+    GRAFT_POOLING_MAX,           /* the largest of each number */
+    GRAFT_POOLING_MEAN,          /* the mean */
+    GRAFT_POOLING_MEAN_SQRT_LEN, /* the sum divided by the root of the number of tokens */
+    GRAFT_POOLING_WEIGHTED_MEAN, /* the mean with weights 1, 2, 3, ... */
+    GRAFT_POOLING_LAST,          /* the last token's */
+    GRAFT_POOLING_MODES
 };
 
+/* Several may be asked for: their vectors are joined, in this order. */
 struct graft_pooling {
-    int32_t modes;     /* GRAFT_POOLING_..., at least one */
-    int32_t normalize; /* 1: the vector is divided by its length */
+    int32_t modes[GRAFT_POOLING_MODES]; /* [n_modes]: GRAFT_POOLING_... */
+    int32_t n_modes;                    /* at least one */
 };
 
 /* [any] How many numbers a vector has. */
@@ -26,5 +27,8 @@ int64_t graft_pooling_size(const struct graft_pooling *pooling, int64_t hidden_s
 /* [any] vector [graft_pooling_size] of a text's hidden states [tokens, hidden_size], tokens > 0. */
 void graft_pooling_run(const struct graft_pooling *pooling, const float *hidden, int64_t tokens, int64_t hidden_size,
                        float *vector);
+
+/* [any] Divides the vector by its length, as torch.nn.functional.normalize: a length below 1e-12 counts as that. */
+void graft_vector_normalize(float *vector, int64_t size);
 
 #endif

@@ -8,13 +8,11 @@
 #include "base/file.h"
 #include "base/json.h"
 
-enum { MAX_FILE_BYTES = 1 << 20, MAX_MODULES = 16 };
+enum { MAX_FILE_BYTES = 1 << 20, MAX_MODULES = GRAFT_SENTENCE_STEPS };
 
 /* What is being read. */
 struct reading {
-    const char *directory;
-    int64_t max_tokens; /* of the model */
-    int64_t hidden_size;
+    const struct graft_sentence_model *model;
     struct graft_sentence *sentence;
     int32_t has_pooling;
 };
@@ -63,29 +61,42 @@ static const struct {
 
 enum { MODES = sizeof modes / sizeof modes[0] };
 
-static int read_mode_name(const char *file, const graft_json *value, struct graft_pooling *pooling,
-                          struct graft_error *error) {
+static int add_mode(const char *file, const graft_json *value, struct graft_pooling *pooling,
+                    struct graft_error *error) {
     const char *name = graft_json_string(value, NULL);
     if (name == NULL) {
-        return expected(file, "pooling_mode", "a string", value, error);
+        return expected(file, "pooling_mode", "a string, or an array of strings", value, error);
     }
-    for (size_t i = 0; i < MODES; i++) {
+    for (size_t i = 0; i < MODES && pooling->n_modes < GRAFT_POOLING_MODES; i++) {
         if (strcmp(modes[i].name, name) == 0) {
-            pooling->modes = modes[i].mode;
+            pooling->modes[pooling->n_modes++] = modes[i].mode;
             return GRAFT_OK;
         }
     }
-    return graft_error_set(
-        error, GRAFT_ERROR_MODEL, file,
-        "pooling_mode: expected cls, max, mean, mean_sqrt_len_tokens, weightedmean or lasttoken, got "
-        "\"%s\"",
-        name);
+    return graft_error_set(error, GRAFT_ERROR_MODEL, file,
+                           "pooling_mode: expected up to %d of cls, max, mean, mean_sqrt_len_tokens, weightedmean and "
+                           "lasttoken, got \"%s\"",
+                           (int)GRAFT_POOLING_MODES, name);
+}
+
+/* One name, or several in the order in which their vectors are joined. */
+static int read_mode_names(const char *file, const graft_json *value, struct graft_pooling *pooling,
+                           struct graft_error *error) {
+    if (graft_json_type(value) != GRAFT_JSON_ARRAY) {
+        return add_mode(file, value, pooling, error);
+    }
+    int status = graft_json_size(value) > 0
+                     ? GRAFT_OK
+                     : graft_error_set(error, GRAFT_ERROR_MODEL, file, "pooling_mode: the array is empty");
+    for (size_t i = 0; i < graft_json_size(value) && status == GRAFT_OK; i++) {
+        status = add_mode(file, graft_json_at(value, i), pooling, error);
+    }
+    return status;
 }
 
 /* The mean is on where a file does not say otherwise. */
 static int read_mode_fields(const char *file, const graft_json *document, struct graft_pooling *pooling,
                             struct graft_error *error) {
-    pooling->modes = 0;
     for (size_t i = 0; i < MODES; i++) {
         const graft_json *value = graft_json_get(document, modes[i].field);
         int on = modes[i].mode == GRAFT_POOLING_MEAN;
@@ -95,42 +106,77 @@ static int read_mode_fields(const char *file, const graft_json *document, struct
         if (is_there(value)) {
             on = graft_json_bool(value);
         }
-        pooling->modes |= on ? modes[i].mode : 0;
+        if (on) {
+            pooling->modes[pooling->n_modes++] = modes[i].mode;
+        }
     }
-    return pooling->modes != 0 ? GRAFT_OK
-                               : graft_error_set(error, GRAFT_ERROR_MODEL, file, "pooling_mode_...: all are false");
+    return pooling->n_modes > 0 ? GRAFT_OK
+                                : graft_error_set(error, GRAFT_ERROR_MODEL, file, "pooling_mode_...: all are false");
 }
 
+/* Under its older name, or its newer one. */
 static int check_width(const struct reading *reading, const char *file, const graft_json *document,
                        struct graft_error *error) {
-    const graft_json *width = graft_json_get(document, "word_embedding_dimension");
-    if (is_there(width) &&
-        (graft_json_type(width) != GRAFT_JSON_INT || graft_json_int(width) != reading->hidden_size)) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, file,
-                               "word_embedding_dimension: expected the model's hidden_size (%lld)",
-                               (long long)reading->hidden_size);
+    static const char *const names[] = {"word_embedding_dimension", "embedding_dimension"};
+    int64_t hidden_size = reading->model->hidden_size;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const graft_json *width = graft_json_get(document, names[i]);
+        if (is_there(width) && (graft_json_type(width) != GRAFT_JSON_INT || graft_json_int(width) != hidden_size)) {
+            return graft_error_set(error, GRAFT_ERROR_MODEL, file, "%s: expected the model's hidden_size (%lld)",
+                                   names[i], (long long)hidden_size);
+        }
     }
     return GRAFT_OK;
 }
 
-static int read_pooling(struct reading *reading, const char *path, struct graft_error *error) {
+static int read_pooling(struct reading *reading, const char *folder, struct graft_error *error) {
+    struct graft_sentence *sentence = reading->sentence;
     char *file = NULL;
     graft_json *document = NULL;
-    char *folder = graft_path_join(reading->directory, path);
-    int status = folder == NULL ? graft_fail_memory(error, path)
-                                : read_object(folder, "config.json", 0, &file, &document, error);
-    const graft_json *name = graft_json_get(document, "pooling_mode");
+    int status = read_object(folder, "config.json", 0, &file, &document, error);
+    const graft_json *names = graft_json_get(document, "pooling_mode");
+    sentence->pooling.n_modes = 0;
     if (status == GRAFT_OK) {
-        status = is_there(name) ? read_mode_name(file, name, &reading->sentence->pooling, error)
-                                : read_mode_fields(file, document, &reading->sentence->pooling, error);
+        status = is_there(names) ? read_mode_names(file, names, &sentence->pooling, error)
+                                 : read_mode_fields(file, document, &sentence->pooling, error);
     }
     if (status == GRAFT_OK) {
         status = check_width(reading, file, document, error);
     }
     reading->has_pooling = 1;
+    sentence->size = graft_pooling_size(&sentence->pooling, reading->model->hidden_size);
+    sentence->largest = sentence->size;
     graft_json_free(document);
     graft_free(file);
-    graft_free(folder);
+    return status;
+}
+
+static int read_dense(struct reading *reading, const char *folder, struct graft_error *error) {
+    struct graft_sentence *sentence = reading->sentence;
+    struct graft_dense *dense = &sentence->steps[sentence->n_steps].dense;
+    int status = graft_dense_read(folder, sentence->size, dense, error);
+    if (status == GRAFT_OK) {
+        sentence->n_steps++;
+        sentence->size = dense->out_features;
+        sentence->largest = sentence->largest > sentence->size ? sentence->largest : sentence->size;
+    }
+    return status;
+}
+
+/* Its file, which older ones lack, may say that it is for something else. */
+static int read_normalize(struct reading *reading, const char *folder, struct graft_error *error) {
+    struct graft_sentence *sentence = reading->sentence;
+    char *file = NULL;
+    graft_json *document = NULL;
+    int status = read_object(folder, "config.json", 1, &file, &document, error);
+    const char *input = graft_json_string(graft_json_get(document, "module_input_name"), NULL);
+    if (status == GRAFT_OK && input != NULL && strcmp(input, "sentence_embedding") != 0) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, file,
+                                 "module_input_name: expected \"sentence_embedding\", got \"%s\"", input);
+    }
+    sentence->steps[sentence->n_steps++] = (struct graft_sentence_step){0};
+    graft_json_free(document);
+    graft_free(file);
     return status;
 }
 
@@ -157,15 +203,22 @@ static int read_module(struct reading *reading, const char *file, const graft_js
                                : graft_error_set(error, GRAFT_ERROR_MODEL, file,
                                                  "0.path: the model is in \"%s\"; expected it next to this file", path);
     }
-    if (i > 0 && strcmp(name, "Pooling") == 0 && !reading->has_pooling) {
-        return read_pooling(reading, path, error);
-    }
-    if (strcmp(name, "Normalize") == 0 && reading->has_pooling) {
-        reading->sentence->pooling.normalize = 1;
-        return GRAFT_OK;
+    const struct {
+        const char *name;
+        int32_t after_pooling;
+        int (*read)(struct reading *reading, const char *folder, struct graft_error *error);
+    } readers[] = {{"Pooling", 0, read_pooling}, {"Dense", 1, read_dense}, {"Normalize", 1, read_normalize}};
+    for (size_t k = 0; i > 0 && k < sizeof readers / sizeof readers[0]; k++) {
+        if (strcmp(name, readers[k].name) == 0 && reading->has_pooling == readers[k].after_pooling) {
+            char *folder = graft_path_join(reading->model->directory, path);
+            int status = folder != NULL ? readers[k].read(reading, folder, error) : graft_fail_memory(error, path);
+            graft_free(folder);
+            return status;
+        }
     }
     return graft_error_set(error, GRAFT_ERROR_MODEL, file,
-                           "%zu.type: \"%s\" is not supported here; expected Transformer, then Pooling, then Normalize",
+                           "%zu.type: \"%s\" is not supported here; expected Transformer, then Pooling, then Dense "
+                           "and Normalize",
                            i, type);
 }
 
@@ -190,16 +243,16 @@ static int read_modules(struct reading *reading, const char *file, struct graft_
 static int read_length(struct reading *reading, struct graft_error *error) {
     char *file = NULL;
     graft_json *document = NULL;
-    int status = read_object(reading->directory, "sentence_bert_config.json", 1, &file, &document, error);
+    int status = read_object(reading->model->directory, "sentence_bert_config.json", 1, &file, &document, error);
     const graft_json *length = graft_json_get(document, "max_seq_length");
     const graft_json *lower = graft_json_get(document, "do_lower_case");
-    reading->sentence->max_tokens = reading->max_tokens;
+    reading->sentence->max_tokens = reading->model->max_tokens;
     if (status == GRAFT_OK && is_there(length)) {
         if (graft_json_type(length) != GRAFT_JSON_INT || graft_json_int(length) < 1 ||
-            graft_json_int(length) > reading->max_tokens) {
+            graft_json_int(length) > reading->model->max_tokens) {
             status = graft_error_set(error, GRAFT_ERROR_MODEL, file,
                                      "max_seq_length: expected 1 to %lld, as many as the model reads",
-                                     (long long)reading->max_tokens);
+                                     (long long)reading->model->max_tokens);
         } else {
             reading->sentence->max_tokens = graft_json_int(length);
         }
@@ -216,7 +269,8 @@ static int read_length(struct reading *reading, struct graft_error *error) {
 static int check_prompts(const struct reading *reading, struct graft_error *error) {
     char *file = NULL;
     graft_json *document = NULL;
-    int status = read_object(reading->directory, "config_sentence_transformers.json", 1, &file, &document, error);
+    int status =
+        read_object(reading->model->directory, "config_sentence_transformers.json", 1, &file, &document, error);
     if (status == GRAFT_OK && is_there(graft_json_get(document, "default_prompt_name"))) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, file,
                                  "default_prompt_name: putting a prompt before each text is not supported");
@@ -226,13 +280,24 @@ static int check_prompts(const struct reading *reading, struct graft_error *erro
     return status;
 }
 
-int graft_sentence_read(const char *directory, int64_t max_tokens, int64_t hidden_size, struct graft_sentence *sentence,
+/* Of a decoder it is the last token for one and the mean for another: nothing goes without saying. */
+static int refuse_without(const struct graft_sentence_model *model, const char *file, struct graft_error *error) {
+    if (!model->is_decoder) {
+        return GRAFT_OK;
+    }
+    return graft_error_set(error, GRAFT_ERROR_MODEL, file,
+                           "missing: expected the file of sentence-transformers that says how a decoder's vectors are "
+                           "made, by a Pooling module whose config.json has pooling_mode \"lasttoken\" or \"mean\"");
+}
+
+int graft_sentence_read(const struct graft_sentence_model *model, struct graft_sentence *sentence,
                         struct graft_error *error) {
-    struct reading reading = {directory, max_tokens, hidden_size, sentence, 0};
-    char *file = graft_path_join(directory, "modules.json");
-    *sentence = (struct graft_sentence){.pooling = {.modes = GRAFT_POOLING_MEAN}};
+    struct reading reading = {model, sentence, 0};
+    char *file = graft_path_join(model->directory, "modules.json");
+    *sentence = (struct graft_sentence){
+        .pooling = {{GRAFT_POOLING_MEAN}, 1}, .size = model->hidden_size, .largest = model->hidden_size};
     if (file == NULL) {
-        return graft_fail_memory(error, directory);
+        return graft_fail_memory(error, model->directory);
     }
     int status = GRAFT_OK;
     if (graft_file_exists(file)) {
@@ -243,7 +308,40 @@ int graft_sentence_read(const char *directory, int64_t max_tokens, int64_t hidde
         if (status == GRAFT_OK) {
             status = check_prompts(&reading, error);
         }
+    } else {
+        status = refuse_without(model, file, error);
     }
     graft_free(file);
+    if (status != GRAFT_OK) {
+        graft_sentence_finish(sentence);
+    }
     return status;
+}
+
+void graft_sentence_finish(struct graft_sentence *sentence) {
+    for (int32_t i = 0; i < sentence->n_steps; i++) {
+        graft_dense_finish(&sentence->steps[i].dense);
+    }
+    sentence->n_steps = 0;
+}
+
+void graft_sentence_run(const struct graft_sentence *sentence, const float *hidden, int64_t tokens, int64_t hidden_size,
+                        float *work, float *vector) {
+    float *now = work;
+    float *next = work + sentence->largest;
+    int64_t size = graft_pooling_size(&sentence->pooling, hidden_size);
+    graft_pooling_run(&sentence->pooling, hidden, tokens, hidden_size, now);
+    for (int32_t i = 0; i < sentence->n_steps; i++) {
+        const struct graft_dense *dense = &sentence->steps[i].dense;
+        if (dense->weight == NULL) {
+            graft_vector_normalize(now, size);
+            continue;
+        }
+        graft_dense_run(dense, now, next);
+        size = dense->out_features;
+        float *before = now;
+        now = next;
+        next = before;
+    }
+    memcpy(vector, now, (size_t)size * sizeof *vector);
 }

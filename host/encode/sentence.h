@@ -3,18 +3,43 @@
 #ifndef GRAFT_ENCODE_SENTENCE_H
 #define GRAFT_ENCODE_SENTENCE_H
 
+#include "encode/dense.h"
 #include "encode/pooling.h"
 #include "graft/error.h"
 
+enum { GRAFT_SENTENCE_STEPS = 16 };
+
+/* What is done to a vector behind the pooling: it is multiplied, or without a weight divided by its length. */
+struct graft_sentence_step {
+    struct graft_dense dense; /* `weight` NULL: Normalize */
+};
+
 struct graft_sentence {
     struct graft_pooling pooling;
+    struct graft_sentence_step steps[GRAFT_SENTENCE_STEPS]; /* [n_steps] */
+    int32_t n_steps;
+    int64_t size;       /* numbers of the last vector */
+    int64_t largest;    /* and of the longest one on the way */
     int64_t max_tokens; /* texts are cut to so many tokens; 0 without such files */
 };
 
-/* [load] Reads modules.json, the configuration of the pooling it names, sentence_bert_config.json and
- * config_sentence_transformers.json; without modules.json the mean. `max_tokens` and `hidden_size` are the model's.
- * Errors (GRAFT_ERROR_MODEL) name file and field; so do things that these files ask for and that are not done here. */
-int graft_sentence_read(const char *directory, int64_t max_tokens, int64_t hidden_size, struct graft_sentence *sentence,
+/* What is known of the model. */
+struct graft_sentence_model {
+    const char *directory;
+    int64_t max_tokens;
+    int64_t hidden_size;
+    int32_t is_decoder; /* there is no way that goes without saying */
+};
+
+/* [load] Reads modules.json, the files of the modules it names, sentence_bert_config.json and
+ * config_sentence_transformers.json; without modules.json an encoder's is the mean. Errors (GRAFT_ERROR_MODEL) name
+ * file and field; so do things that these files ask for and that are not done here. */
+int graft_sentence_read(const struct graft_sentence_model *model, struct graft_sentence *sentence,
                         struct graft_error *error);
+void graft_sentence_finish(struct graft_sentence *sentence);
+
+/* [any] vector [sentence->size] of a text's hidden states [tokens, hidden_size]; `work` [2, sentence->largest]. */
+void graft_sentence_run(const struct graft_sentence *sentence, const float *hidden, int64_t tokens, int64_t hidden_size,
+                        float *work, float *vector);
 
 #endif

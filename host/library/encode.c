@@ -114,8 +114,9 @@ static int read_sentence(struct graft_model *model, struct graft_error *error) {
     if (status != GRAFT_OK || encoding->has_sentence) {
         return status;
     }
-    status = graft_sentence_read(model->directory, encoding->info.max_tokens, encoding->info.hidden_size,
-                                 &encoding->sentence, error);
+    const struct graft_sentence_model about = {model->directory, encoding->info.max_tokens, encoding->info.hidden_size,
+                                               encoding->is_decoder};
+    status = graft_sentence_read(&about, &encoding->sentence, error);
     encoding->has_sentence = status == GRAFT_OK;
     return status;
 }
@@ -125,7 +126,7 @@ int graft_model_embedding(struct graft_model *model, struct graft_embedding_info
     int status = read_sentence(model, error);
     if (status == GRAFT_OK) {
         const struct graft_sentence *sentence = &model->encoding.sentence;
-        embedding->size = graft_pooling_size(&sentence->pooling, model->encoding.info.hidden_size);
+        embedding->size = sentence->size;
         embedding->max_tokens = sentence->max_tokens;
     }
     return status;
@@ -142,17 +143,19 @@ int graft_model_embed(struct graft_model *model, const struct graft_encoder_prom
     if (status != GRAFT_OK) {
         return status;
     }
+    const struct graft_sentence *sentence = &encoding->sentence;
     float *hidden = graft_alloc(count_tokens(prompts, n), (size_t)columns * sizeof *hidden);
+    float *work = graft_alloc(2 * (size_t)sentence->largest, sizeof *work);
     const struct graft_encoder_outputs outputs = {.struct_size = sizeof outputs, .last_hidden_state = hidden};
-    status = hidden != NULL ? graft_encode_session_run(encoding->session, prompts, n, &outputs, error)
-                            : graft_fail_memory(error, model->directory);
-    const struct graft_pooling *pooling = &encoding->sentence.pooling;
+    status = hidden != NULL && work != NULL ? graft_encode_session_run(encoding->session, prompts, n, &outputs, error)
+                                            : graft_fail_memory(error, model->directory);
     const float *text = hidden;
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        graft_pooling_run(pooling, text, (int64_t)prompts[i].count, columns,
-                          vectors + (int64_t)i * graft_pooling_size(pooling, columns));
+        graft_sentence_run(sentence, text, (int64_t)prompts[i].count, columns, work,
+                           vectors + (int64_t)i * sentence->size);
         text += (int64_t)prompts[i].count * columns;
     }
+    graft_free(work);
     graft_free(hidden);
     return status;
 }

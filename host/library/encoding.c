@@ -119,12 +119,12 @@ static int check_numbers(const struct graft_model *model, struct graft_error *er
     return GRAFT_OK;
 }
 
-/* The root, or the base model below the head of one that generates text: what has hidden states. */
-static const struct graft_node *find_reader(const struct graft_tree *tree, int32_t task) {
-    if (task != GRAFT_TASK_CAUSAL_LM) {
-        return task != GRAFT_TASK_NONE ? tree->root : NULL;
-    }
+/* The decoder's base model: the root, or what is below its head. NULL: there is none. */
+static const struct graft_node *find_base_model(const struct graft_tree *tree) {
     for (const struct graft_node *node = tree->root; node != NULL; node = node->super) {
+        if (graft_node_has_interface(node, GRAFT_INTERFACE_BASE_MODEL)) {
+            return node;
+        }
         for (size_t i = 0; i < node->n_children; i++) {
             if (graft_node_has_interface(node->children[i], GRAFT_INTERFACE_BASE_MODEL)) {
                 return node->children[i];
@@ -144,8 +144,11 @@ int graft_model_encoding_read(struct graft_model *model, struct graft_error *err
     if (strcmp(interface_id, GRAFT_INTERFACE_BASE_MODEL) == 0 && info->hidden_size == 0) {
         encoding->task = GRAFT_TASK_NONE;
     }
-    encoding->reader = find_reader(model->tree, encoding->task);
-    if (encoding->reader == NULL || (encoding->task == GRAFT_TASK_CAUSAL_LM && info->hidden_size == 0)) {
+    const struct graft_node *base_model = find_base_model(model->tree);
+    encoding->is_decoder = base_model != NULL;
+    encoding->reader = encoding->task == GRAFT_TASK_CAUSAL_LM ? base_model : model->tree->root;
+    if (encoding->task == GRAFT_TASK_NONE || encoding->reader == NULL ||
+        (encoding->task == GRAFT_TASK_CAUSAL_LM && info->hidden_size == 0)) {
         encoding->reader = NULL;
         info->hidden_size = 0;
         return GRAFT_OK;
@@ -163,6 +166,7 @@ void graft_model_encoding_finish(struct graft_model_encoding *encoding) {
         graft_free(encoding->labels[i]);
     }
     graft_free(encoding->labels);
+    graft_sentence_finish(&encoding->sentence);
     graft_encode_session_free(encoding->session);
 }
 
