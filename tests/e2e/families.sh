@@ -52,7 +52,7 @@ check 'no order is given then: exit status' 2 "$status"
 check 'all of them are listed, those in use first' 'alpaca: LlamaForCausalLM; by plugin two
 alpaca: LlamaForCausalLM; by plugin one; not used, another goes first
 llama: LlamaForCausalLM; by plugin two
-llama: LlamaForCausalLM, LlamaModel; not used, another goes first
+llama: LlamaForCausalLM, LlamaModel, LlamaForSequenceClassification, LlamaForTokenClassification, LlamaForQuestionAnswering; not used, another goes first
 llama: LlamaForCausalLM; by plugin one; not used, another goes first' "$(grep -E '^(alpaca|llama):' out | sed 's/ ([^)]*)//')"
 echo "1..$number"
 exit "$failed"

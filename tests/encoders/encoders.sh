@@ -103,7 +103,8 @@ host --quiet --model "$cases/bert_sentence" --prompt 'who' </dev/null
 check 'no head: exit status' 2 "$status"
 has 'no head: what to do' '--embed' err
 host --quiet --model "$llama" --embed --input-ids 1,2 </dev/null
-check 'a decoder has no vectors' 2 "$status"
+check 'a decoder without files that say how has no vectors' 4 "$status"
+has 'which files these are' 'modules.json: missing: expected the file of sentence-transformers' err
 
 # The other commands
 host plan --json --model "$cases/bert_mlm" </dev/null
@@ -116,7 +117,7 @@ check 'save: exit status' 0 "$status"
 has 'save: under the names of the file' 'LayerNorm.gamma' saved/model.safetensors
 host bench --model "$cases/bert_mlm" </dev/null
 check 'bench: refused' 2 "$status"
-has 'bench: says why' 'bench measures generation' err
+has 'bench: says why' 'does not generate text, which is what bench measures' err
 host inspect BertSelfAttention --model "$cases/bert_mlm" </dev/null
 has 'inspect: a class' 'interface: graft.self_attention/1' out
 host verify --model "$cases/bert_mlm" --plugins-dir narrow --prompt 'the [MASK]' --json </dev/null

@@ -81,7 +81,7 @@ static void test_other_task(void **state) {
     struct graft_embedding_info embedding = {.struct_size = sizeof embedding};
     struct opened opened = open_case("encoders/bert_mlm");
     assert_int_equal(graft_model_generate(opened.model, &text, 1, NULL, ignore, NULL, &error), GRAFT_ERROR_USAGE);
-    assert_non_null(strstr(error.message, "BertForMaskedLM is an encoder"));
+    assert_non_null(strstr(error.message, "BertForMaskedLM does not generate text"));
     assert_int_equal(graft_model_logits(opened.model, &text, 1, numbers, NULL), GRAFT_ERROR_USAGE);
     assert_int_equal(
         encode(&opened, &prompt, 1, (struct graft_encoder_outputs){.pooler_output = numbers}, "pooler_output"),
@@ -92,9 +92,9 @@ static void test_other_task(void **state) {
                      GRAFT_ERROR_USAGE);
     close_case(&opened);
     opened = open_case("plain/llama");
-    assert_int_equal(encode(&opened, &prompt, 1, (struct graft_encoder_outputs){0}, "not an encoder"),
+    assert_int_equal(encode(&opened, &prompt, 1, (struct graft_encoder_outputs){.logits = numbers}, "generates text"),
                      GRAFT_ERROR_USAGE);
-    assert_int_equal(graft_model_embedding(opened.model, &embedding, NULL), GRAFT_ERROR_USAGE);
+    assert_int_equal(graft_model_embedding(opened.model, &embedding, NULL), GRAFT_ERROR_MODEL);
     close_case(&opened);
 }
 

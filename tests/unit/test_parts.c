@@ -283,6 +283,16 @@ static int see_child(void *data, const struct graft_child_info *info, struct gra
     return GRAFT_OK;
 }
 
+static int see_attribute(void *data, const char *name, const int64_t *values, int32_t count,
+                         struct graft_error *error) {
+    (void)data;
+    (void)name;
+    (void)values;
+    (void)count;
+    (void)error;
+    return GRAFT_OK;
+}
+
 static char model_kept[256];
 
 static void *keep_model(void *data, int64_t bytes, struct graft_error *error) {
@@ -303,8 +313,11 @@ static void test_norms_without_bias(void **state) {
         const struct graft_parts_model_sizes sizes = {
             .vocab_size = VOCABULARY, .hidden_size = HIDDEN, .num_hidden_layers = 1, .layer_args = &none};
         struct seen seen = {-2, -2};
-        const struct graft_sink sink = {
-            .struct_size = sizeof sink, .data = &seen, .child = see_child, .keep = keep_model};
+        const struct graft_sink sink = {.struct_size = sizeof sink,
+                                        .data = &seen,
+                                        .attribute = see_attribute,
+                                        .child = see_child,
+                                        .keep = keep_model};
         struct graft_error error = graft_error_none();
         assert_int_equal(graft_parts_model_declare(&part, &sizes, &sink, &error), GRAFT_OK);
         assert_int_equal(seen.norm_bias, without ? 0 : -1);

@@ -13,7 +13,7 @@ if "$host" plan --model "$model" >"$scratch/out" 2>&1; then exit 1; fi
 grep -q 'model_type: "deepseek_v3" is not known; known are bert, llama, ' "$scratch/out"
 
 "$host" list --families --plugins-dir "$folder" |
-    grep -q '^deepseek_v3: DeepseekV3ForCausalLM, DeepseekV3Model; by plugin deepseek_v3 ('
+    grep -q '^deepseek_v3: DeepseekV3ForCausalLM, DeepseekV3Model, DeepseekV3ForSequenceClassification, DeepseekV3ForTokenClassification; by plugin deepseek_v3 ('
 "$host" plan --model "$folder/goldens/deepseek_v2" --plugins-dir "$folder" --strict --json >"$scratch/plan.json"
 grep -q '"class": "DeepseekV2Moe"' "$scratch/plan.json"
 if grep 'Llama\|Qwen\|DeepseekV3' "$scratch/plan.json"; then exit 1; fi

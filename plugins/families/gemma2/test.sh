@@ -10,7 +10,7 @@ model=$folder/goldens/gemma2
 if "$host" plan --model "$model" >"$scratch/out" 2>&1; then exit 1; fi
 grep -q 'model_type: "gemma2" is not known; known are bert, llama, ' "$scratch/out"
 
-"$host" list --families --plugins-dir "$folder" | grep -q '^gemma2: Gemma2ForCausalLM, Gemma2Model; by plugin gemma2 ('
+"$host" list --families --plugins-dir "$folder" | grep -q '^gemma2: Gemma2ForCausalLM, Gemma2Model, Gemma2ForSequenceClassification, Gemma2ForTokenClassification; by plugin gemma2 ('
 "$host" plan --model "$model" --plugins-dir "$folder" --strict >"$scratch/plan"
 grep -q 'Gemma2ForCausalLM (gemma2, by plugin gemma2), ' "$scratch/plan"
 grep -q ' 0 bytes copied' "$scratch/plan"
@@ -34,7 +34,7 @@ grep -q 'attentions.1' "$scratch/attentions.safetensors"
 # Gemma 3, with the plugins that know attention and MLPs.
 text=$folder/goldens/gemma3_text
 "$host" list --families --plugins-dir "$folder" |
-    grep -q '^gemma3_text: Gemma3ForCausalLM, Gemma3TextModel; by plugin gemma2 ('
+    grep -q '^gemma3_text: Gemma3ForCausalLM, Gemma3TextModel, Gemma3TextForSequenceClassification; by plugin gemma2 ('
 "$host" plan --model "$text" --plugins-dir "$folder" --strict --json >"$scratch/plan.json"
 for class in Gemma3TextModel Gemma3TextScaledWordEmbedding Gemma3DecoderLayer Gemma3Attention Gemma3MLP Gemma3RMSNorm Gemma3RotaryEmbedding; do
     grep -q "\"class\": \"$class\"" "$scratch/plan.json"
@@ -66,7 +66,7 @@ refused 's/"query_pre_attn_scalar": 12/"query_pre_attn_scalar": 0/' 'query_pre_a
 refused 's/"attn_logit_softcapping": 2.0/"attn_logit_softcapping": -2.0/' 'attn_logit_softcapping: expected more than 0'
 refused 's/"hidden_activation": "gelu_pytorch_tanh"/"hidden_activation": "mish"/' 'hidden_activation: unknown activation "mish"'
 refused 's/"use_bidirectional_attention": null/"use_bidirectional_attention": true/' \
-    'use_bidirectional_attention: true is not supported'
+    'use_bidirectional_attention: true is not supported for this model type'
 
 model=$text
 refused 's/"rope_local_base_freq": 50.0/"rope_local_base_freq": -1.0/' 'rope_local_base_freq: expected more than 0, got -1'
@@ -77,8 +77,8 @@ refused 's/"rope_scaling"/"rope_parameters": {"sliding_attention": {"rope_type":
 refused 's/"rope_scaling"/"rope_parameters": {"full_attention": {"partial_rotary_factor": 0.5}}, "_"/' \
     'rope_parameters.full_attention.partial_rotary_factor: expected 1: the model rotates whole heads'
 refused 's/"hidden_size"/"sliding_window_pattern": 0, &/' 'sliding_window_pattern: expected 1 to '
-refused 's/"use_bidirectional_attention": false/"use_bidirectional_attention": true/' \
-    'use_bidirectional_attention: true is not supported'
+refused 's/"use_bidirectional_attention": false/"use_bidirectional_attention": true/; s/"sliding_window": 6/"sliding_window": 1/' \
+    'sliding_window: expected 2 or more with use_bidirectional_attention, got 1'
 
 # The embedding's scale, sqrt(24), is rounded to bf16 where the model computes in bf16.
 embedding() { # CASE DTYPE: the first number of token 5's embedding

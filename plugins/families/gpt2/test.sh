@@ -7,7 +7,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 model=$folder/goldens/gpt2
 
-"$host" list --families --plugins-dir "$folder" | grep -q '^gpt2: GPT2LMHeadModel, GPT2Model; by plugin gpt2 ('
+"$host" list --families --plugins-dir "$folder" | grep -q '^gpt2: GPT2LMHeadModel, GPT2Model, GPT2ForSequenceClassification, GPT2ForTokenClassification, GPT2ForQuestionAnswering; by plugin gpt2 ('
 "$host" plan --model "$model" --plugins-dir "$folder" --strict >"$scratch/plan"
 for name in attn.c_attn attn.c_proj mlp.c_fc mlp.c_proj; do # square or not
     grep -q "converted  2 tensors -> 2 parameters transformer.h.*.$name.weight: Transpose(dim0=0, dim1=1), copied" \

@@ -8,7 +8,7 @@ trap 'rm -rf "$scratch"' EXIT
 model=$folder/goldens/gpt_neox
 
 "$host" list --families --plugins-dir "$folder" |
-    grep -q '^gpt_neox: GPTNeoXForCausalLM, GPTNeoXModel; by plugin gpt_neox ('
+    grep -q '^gpt_neox: GPTNeoXForCausalLM, GPTNeoXModel, GPTNeoXForSequenceClassification, GPTNeoXForTokenClassification, GPTNeoXForQuestionAnswering; by plugin gpt_neox ('
 "$host" plan --model "$model" --plugins-dir "$folder" --strict >"$scratch/plan"
 grep -q 'converted  1 tensors -> 1 parameters lm_head.weight: renamed' "$scratch/plan"
 grep -q ' 0 bytes copied' "$scratch/plan"

@@ -8,7 +8,7 @@ trap 'rm -rf "$scratch"' EXIT
 model=$folder/goldens/gpt_oss
 plugins=$folder/../..
 
-"$host" list --families --plugins-dir "$folder" | grep -q '^gpt_oss: GptOssForCausalLM, GptOssModel; by plugin gpt_oss ('
+"$host" list --families --plugins-dir "$folder" | grep -q '^gpt_oss: GptOssForCausalLM, GptOssModel, GptOssForSequenceClassification, GptOssForTokenClassification; by plugin gpt_oss ('
 "$host" inspect "$folder/gpt_oss.so" --json | tr -d ' \n' >"$scratch/inspected"
 grep -q '"name":"rope_parameters","default":{}' "$scratch/inspected"
 grep -q '"name":"rope_parameters.rope_type","default":"yarn"' "$scratch/inspected"

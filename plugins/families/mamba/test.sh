@@ -68,7 +68,8 @@ fails() { # fails SED-SCRIPT MESSAGE
     grep -q "config.json: $2" "$scratch/out" || { cat "$scratch/out" && exit 1; }
 }
 fails 's/"conv_kernel": 4/"conv_kernel": 1/' 'conv_kernel: expected 2 to 64, got 1'
-fails 's/"expand": 2/"expand": 0/' 'expand: expected 1 to 64, got 0'
+fails 's/"expand": 2/"expand": 0/; s/"intermediate_size": 48,//' 'expand: expected 1 to 64, got 0'
+fails 's/"intermediate_size": 48/"intermediate_size": 0/' 'intermediate_size: expected 1 to '
 fails 's/"time_step_rank": 2/"time_step_rank": "some"/' 'time_step_rank: expected an integer, got a string'
 fails 's/"mixer_rms_eps": 1e-06/"mixer_rms_eps": 0/' 'mixer_rms_eps: expected more than 0'
 edited 's/"time_step_rank": 2/"time_step_rank": "auto"/'

@@ -12,7 +12,7 @@ if "$host" plan --model "$model" >"$scratch/out" 2>&1; then exit 1; fi
 grep -q 'model_type: "modernbert" is not known; known are bert, llama, ' "$scratch/out"
 
 "$host" list --families --plugins-dir "$folder" >"$scratch/out"
-grep -q '^modernbert: ModernBertModel, ModernBertForMaskedLM, ModernBertForSequenceClassification; by plugin modernbert (' \
+grep -q '^modernbert: ModernBertModel, ModernBertForMaskedLM, ModernBertForSequenceClassification, ModernBertForTokenClassification, ModernBertForQuestionAnswering; by plugin modernbert (' \
     "$scratch/out"
 "$host" plan --model "$model" --plugins-dir "$folder" --strict >"$scratch/plan"
 grep -q 'ModernBertForMaskedLM (modernbert, by plugin modernbert), ' "$scratch/plan"

@@ -10,7 +10,7 @@ model=$folder/goldens/olmo2
 if "$host" plan --model "$model" >"$scratch/out" 2>&1; then exit 1; fi
 grep -q 'model_type: "olmo2" is not known; known are bert, llama, ' "$scratch/out"
 
-"$host" list --families --plugins-dir "$folder" | grep -q '^olmo2: Olmo2ForCausalLM, Olmo2Model; by plugin olmo2 ('
+"$host" list --families --plugins-dir "$folder" | grep -q '^olmo2: Olmo2ForCausalLM, Olmo2Model, Olmo2ForSequenceClassification; by plugin olmo2 ('
 "$host" inspect "$folder/olmo2.so" --json >"$scratch/inspected"
 grep -q '"Olmo2ForCausalLM": "Olmo2ForCausalLM"' "$scratch/inspected"
 grep -q '"base": "LlamaDecoderLayer"' "$scratch/inspected"

@@ -10,7 +10,7 @@ model=$folder/goldens/phi3
 if "$host" plan --model "$model" >"$scratch/out" 2>&1; then exit 1; fi
 grep -q 'model_type: "phi3" is not known; known are bert, llama, ' "$scratch/out"
 
-"$host" list --families --plugins-dir "$folder" | grep -q '^phi3: Phi3ForCausalLM, Phi3Model; by plugin phi3 ('
+"$host" list --families --plugins-dir "$folder" | grep -q '^phi3: Phi3ForCausalLM, Phi3Model, Phi3ForSequenceClassification, Phi3ForTokenClassification; by plugin phi3 ('
 "$host" plan --model "$model" --plugins-dir "$folder" --strict >"$scratch/plan"
 grep -q 'Phi3ForCausalLM (phi3, by plugin phi3), ' "$scratch/plan"
 grep -q ' 0 bytes copied' "$scratch/plan"

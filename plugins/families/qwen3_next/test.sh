@@ -12,7 +12,7 @@ mkdir "$scratch/plugins"
 cp "$4" "$scratch/plugins/"
 
 "$host" list --families --plugins-dir "$folder" |
-    grep -q '^qwen3_next: Qwen3NextForCausalLM, Qwen3NextModel; by plugin qwen3_next ('
+    grep -q '^qwen3_next: Qwen3NextForCausalLM, Qwen3NextModel, Qwen3NextForSequenceClassification, Qwen3NextForTokenClassification, Qwen3NextForQuestionAnswering; by plugin qwen3_next ('
 "$host" plan --model "$model" --plugins-dir "$folder" --strict >"$scratch/plan"
 grep -q 'Qwen3NextForCausalLM (qwen3_next, by plugin qwen3_next), ' "$scratch/plan"
 # Three layers, each with states of [3, 64] and [4, 6, 10] floats.

@@ -12,7 +12,7 @@ if "$host" plan --model "$model" >"$scratch/out" 2>&1; then exit 1; fi
 grep -q 'model_type: "roberta" is not known; known are bert, llama, ' "$scratch/out"
 
 "$host" list --families --plugins-dir "$folder" |
-    grep -q '^roberta: RobertaModel, RobertaForMaskedLM, RobertaForSequenceClassification; by plugin roberta ('
+    grep -q '^roberta: RobertaModel, RobertaForMaskedLM, RobertaForSequenceClassification, RobertaForTokenClassification, RobertaForQuestionAnswering; by plugin roberta ('
 "$host" plan --model "$model" --plugins-dir "$folder" --strict >"$scratch/plan"
 grep -q 'RobertaForMaskedLM (roberta, by plugin roberta), ' "$scratch/plan"
 grep -q ' 0 bytes copied' "$scratch/plan"

@@ -8,7 +8,7 @@ trap 'rm -rf "$scratch"' EXIT
 model=$folder/goldens/starcoder2
 
 "$host" list --families --plugins-dir "$folder" |
-    grep -q '^starcoder2: Starcoder2ForCausalLM, Starcoder2Model; by plugin starcoder2 ('
+    grep -q '^starcoder2: Starcoder2ForCausalLM, Starcoder2Model, Starcoder2ForSequenceClassification, Starcoder2ForTokenClassification; by plugin starcoder2 ('
 "$host" plan --model "$model" --plugins-dir "$folder" --strict >"$scratch/plan"
 grep -q 'Starcoder2ForCausalLM (starcoder2, by plugin starcoder2), ' "$scratch/plan"
 grep -q ' 0 bytes copied' "$scratch/plan"

@@ -88,8 +88,9 @@ graft_parts_create graft_parts_token_classifier_create;
 extern const struct graft_token_classifier graft_parts_token_classifier_vtable;
 
 /* The three heads of a decoder, whose `data` is a struct graft_parts_encoder_root; with struct graft_parts_sizes. */
-graft_parts_describe graft_parts_decoder_sequences_describe, graft_parts_decoder_tokens_describe,
-    graft_parts_decoder_answers_describe;
+graft_parts_describe graft_parts_decoder_sequences_describe;
+graft_parts_describe graft_parts_decoder_tokens_describe;
+graft_parts_describe graft_parts_decoder_answers_describe;
 
 /* The first initialisers of a class with a head: describing is graft_parts_decoder_sequences, ... */
 #define GRAFT_PARTS_SEQUENCE_CLASSIFIER(class_name, describing)                             \
