@@ -10,7 +10,7 @@
 
 enum { MAX_JSON_BYTES = 1 << 24, MAX_KEY = 64 };
 
-static int32_t *read_ids(const graft_json *document, const char *key, size_t *count) {
+int32_t *golden_ids(const graft_json *document, const char *key, size_t *count) {
     const graft_json *array = graft_json_get(document, key);
     *count = graft_json_size(array);
     int32_t *ids = need_memory(*count, sizeof *ids);
@@ -29,8 +29,8 @@ void golden_open(struct golden *golden, const char *directory) {
     if (graft_file_exists(tensors)) {
         need(graft_safetensors_open(tensors, &golden->tensors, &error), &error);
     }
-    golden->ids = read_ids(golden->document, "input_ids", &golden->n_ids);
-    golden->greedy_ids = read_ids(golden->document, "greedy_ids", &golden->n_greedy);
+    golden->ids = golden_ids(golden->document, "input_ids", &golden->n_ids);
+    golden->greedy_ids = golden_ids(golden->document, "greedy_ids", &golden->n_greedy);
     check(golden->n_ids > 0, "%s: no input_ids", json);
     graft_free(json);
     graft_free(tensors);

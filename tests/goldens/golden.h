@@ -22,6 +22,9 @@ struct golden {
 void golden_open(struct golden *golden, const char *directory);
 void golden_close(struct golden *golden);
 
+/* An array of ids, `*count` of them; the caller frees them. */
+int32_t *golden_ids(const graft_json *document, const char *key, size_t *count);
+
 /* The tensor called `name`, of `rows` rows of `columns` f32 numbers (leading dimensions of 1 do not count); ends the
  * program where there is none such. */
 const float *golden_tensor(const struct golden *golden, const char *name, size_t rows, size_t columns);

@@ -1,4 +1,5 @@
-"""Make the small encoders and recorded outputs listed in README.md under "Encoders", and those of families that plugins bring.
+"""Make the small models and recorded outputs listed in README.md under "Encoders", and those of families that plugins bring: encoders,
+and decoders without a head or with one that classifies.
 
     python make_encoder_goldens.py [--out DIR] [NAME ...]
 
@@ -13,11 +14,20 @@ import shutil
 import torch
 from safetensors.torch import load_file, save_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
-from transformers import (BertConfig, BertForMaskedLM, BertForSequenceClassification, BertModel, ModernBertConfig, ModernBertForMaskedLM,
-                          ModernBertForSequenceClassification, ModernBertModel, RobertaConfig, RobertaForMaskedLM, RobertaForSequenceClassification,
-                          RobertaModel)
+from transformers import (BertConfig, BertForMaskedLM, BertForQuestionAnswering, BertForSequenceClassification, BertForTokenClassification, BertModel,
+                          DeepseekV3ForTokenClassification, Gemma2ForSequenceClassification, Gemma3TextModel, GPT2ForQuestionAnswering,
+                          GPT2ForSequenceClassification, GPT2ForTokenClassification, GPTNeoXForTokenClassification, GptOssForTokenClassification,
+                          LlamaForQuestionAnswering, LlamaForSequenceClassification, LlamaModel, MistralForSequenceClassification,
+                          MixtralForTokenClassification, ModernBertConfig, ModernBertForMaskedLM, ModernBertForQuestionAnswering,
+                          ModernBertForSequenceClassification, ModernBertForTokenClassification, ModernBertModel, Phi3ForTokenClassification,
+                          Qwen2ForCausalLM, Qwen2ForTokenClassification, Qwen2MoeForQuestionAnswering, Qwen3ForSequenceClassification,
+                          Qwen3NextForQuestionAnswering, RobertaConfig, RobertaForMaskedLM, RobertaForQuestionAnswering,
+                          RobertaForSequenceClassification, RobertaForTokenClassification, RobertaModel, Starcoder2ForSequenceClassification)
+from transformers.models.gemma3.modeling_gemma3 import Gemma3TextForSequenceClassification
+from transformers.models.olmo2.modeling_olmo2 import Olmo2ForSequenceClassification
 
 import weights
+from make_goldens import as_described
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FAMILIES = os.path.join(HERE, "../../plugins/families")  # whose cases lie beside the plugins
@@ -92,6 +102,29 @@ KINDS = {
     "modernbert": (dict(SIZES, vocab_size=51, max_position_embeddings=64, num_hidden_layers=4, local_attention=6, attention_dropout=0.1, pad_token_id=1,
                         bos_token_id=0, cls_token_id=0, eos_token_id=2, sep_token_id=2), modernbert_tokenizer, BYTE_PROMPTS, None),
 }
+# Of decoders: a prompt ends with what some of them call padding.
+DECODER_PROMPTS = [[5, 9, 4, 20, 31, 2, 17], [7, 12, 6, 25, 40, 5, 17, 2, 33, 8, 44, 21, 0, 0], [11]]
+DECODER = dict(vocab_size=48, hidden_size=24, intermediate_size=20, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2,
+               max_position_embeddings=64, bos_token_id=1, eos_token_id=2, pad_token_id=0)
+EXPERTS = dict(num_experts=5, num_experts_per_tok=2, moe_intermediate_size=8, shared_expert_intermediate_size=12)
+DECODERS = {
+    "llama": {}, "mistral": {"sliding_window": 4}, "mixtral": {"num_local_experts": 4, "num_experts_per_tok": 2, "intermediate_size": 8}, "qwen2": {},
+    "qwen2_moe": EXPERTS, "qwen3": {"head_dim": 8}, "olmo2": {}, "phi3": {"sliding_window": 4}, "starcoder2": {"sliding_window": 4},
+    "gemma2": {"head_dim": 8, "query_pre_attn_scalar": 12, "sliding_window": 4, "attn_logit_softcapping": 2.0},
+    "gemma3_text": {"head_dim": 8, "query_pre_attn_scalar": 12, "sliding_window": 4},
+    "gpt_oss": {"head_dim": 8, "num_local_experts": 5, "num_experts_per_tok": 2, "intermediate_size": 12, "sliding_window": 4},
+    "qwen3_next": {**EXPERTS, "num_hidden_layers": 4, "head_dim": 8, "linear_num_key_heads": 2, "linear_key_head_dim": 6, "linear_num_value_heads": 4,
+                   "linear_value_head_dim": 10},
+    "deepseek_v3": {"num_key_value_heads": 4, "kv_lora_rank": 16, "q_lora_rank": 12, "qk_nope_head_dim": 6, "qk_rope_head_dim": 8, "v_head_dim": 5,
+                    "n_routed_experts": 8, "num_experts_per_tok": 3, "moe_intermediate_size": 8, "n_group": 4, "topk_group": 2, "first_k_dense_replace": 1},
+    "gpt2": {"n_embd": 24, "n_layer": 2, "n_head": 4, "n_positions": 32}, "gpt_neox": {"hidden_size": 32},
+}
+for kind, own in DECODERS.items():
+    KINDS[kind] = ({**DECODER, **own}, None, DECODER_PROMPTS, None)
+EAGER = ("gemma2", "gpt_oss")  # which have no other attention
+PLUGINS = {"deepseek_v3": "deepseek_v3", "gemma2": "gemma2", "gemma3_text": "gemma2", "gpt2": "gpt2", "gpt_neox": "gpt_neox", "gpt_oss": "gpt_oss",
+           "modernbert": "modernbert", "olmo2": "olmo2", "phi3": "phi3", "qwen3_next": "qwen3_next", "roberta": "roberta", "starcoder2": "starcoder2"}
+BOTH_WAYS = {"is_causal": False}
 YARN = {"rope_type": "yarn", "rope_theta": 1000.0, "factor": 4.0, "original_max_position_embeddings": 16}
 CASES = {
     "bert_mlm": (BertForMaskedLM, {}, 701, {"rename": legacy}, "LayerNorm's older names gamma and beta; decoder tied to the word embeddings"),
@@ -114,6 +147,39 @@ CASES = {
     "modernbert_mlm_untied": (ModernBertForMaskedLM, dict(tie_word_embeddings=False, decoder_bias=False), 724, {}, "a decoder of its own, without a bias"),
     "modernbert_sentence": (ModernBertModel, dict(rope_parameters={"full_attention": YARN, "sliding_attention": {"rope_type": "default", "rope_theta": 50.0}}),
                             725, {"sentence": True}, "yarn in layers that see everything; names without `model.`; files of sentence-transformers"),
+    "bert_tokens": (BertForTokenClassification, LABELS, 731, {}, "labels of tokens"),
+    "bert_answers_causal": (BertForQuestionAnswering, {"is_causal": True}, 732, {}, "where an answer begins and ends; no token sees those behind it"),
+    "roberta_tokens_causal": (RobertaForTokenClassification, {**LABELS, "is_causal": True}, 733, {}, "labels of tokens, none of which sees those behind it"),
+    "roberta_answers": (RobertaForQuestionAnswering, {}, 734, {}, "where an answer begins and ends"),
+    "modernbert_tokens_causal": (ModernBertForTokenClassification, {**LABELS, "is_causal": True}, 735, {},
+                                 "labels of tokens; is_causal: causal in layers that see everything, and in short texts"),
+    "modernbert_answers": (ModernBertForQuestionAnswering, {}, 736, {}, "where an answer begins and ends"),
+    "llama_classifier": (LlamaForSequenceClassification, LABELS, 741, {}, "labels by the last token that is not padding"),
+    "llama_answers": (LlamaForQuestionAnswering, {}, 742, {}, "the base model called transformer"),
+    "llama_model": (LlamaModel, {}, 743, {"pooling": "mean"}, "no head, names without `model.`; the mean of tokens, not normalised"),
+    "mistral_classifier": (MistralForSequenceClassification, {**LABELS, "pad_token_id": None, "problem_type": "multi_label_classification"}, 744, {},
+                           "no padding token, so the last one counts whatever it is"),
+    "mixtral_tokens": (MixtralForTokenClassification, LABELS, 745, {}, "labels of tokens, with experts"),
+    "qwen2_tokens_both_ways": (Qwen2ForTokenClassification, {**LABELS, **BOTH_WAYS, "token_classification_bias": False}, 746, {},
+                               "is_causal false; a head without a bias"),
+    "qwen2_embedding_both_ways": (Qwen2ForCausalLM, BOTH_WAYS, 747, {"pooling": "lasttoken", "normalize": True},
+                                  "vectors of a model that generates: its last token, normalised; is_causal false"),
+    "qwen2_moe_answers": (Qwen2MoeForQuestionAnswering, {}, 748, {}, "the base model called model"),
+    "qwen3_classifier": (Qwen3ForSequenceClassification, LABELS, 749, {}, "norms over the heads of queries and keys"),
+    "gemma2_classifier": (Gemma2ForSequenceClassification, LABELS, 751, {}, "softcap and windows"),
+    "gemma3_text_classifier": (Gemma3TextForSequenceClassification, LABELS, 752, {}, "two rotary bases"),
+    "gemma3_text_embedding": (Gemma3TextModel, {"use_bidirectional_attention": True}, 753, {"pooling": ["mean", "max"], "dense": [(48, 30, False, "Identity"),
+                              (30, 10, True, "Tanh")], "normalize": True}, "both ways, two poolings joined, two Dense modules, normalised"),
+    "gpt2_classifier": (GPT2ForSequenceClassification, LABELS, 754, {}, "learned positions"),
+    "gpt2_tokens": (GPT2ForTokenClassification, {**LABELS, **BOTH_WAYS}, 755, {}, "is_causal false"),
+    "gpt2_answers": (GPT2ForQuestionAnswering, {}, 756, {}, "where an answer begins and ends"),
+    "gpt_neox_tokens": (GPTNeoXForTokenClassification, LABELS, 757, {}, "labels of tokens"),
+    "gpt_oss_tokens": (GptOssForTokenClassification, LABELS, 758, {}, "labels of tokens, with sinks and windows"),
+    "olmo2_classifier": (Olmo2ForSequenceClassification, LABELS, 759, {}, "labels by the last token"),
+    "phi3_tokens": (Phi3ForTokenClassification, LABELS, 760, {}, "labels of tokens, with windows"),
+    "starcoder2_classifier": (Starcoder2ForSequenceClassification, LABELS, 761, {}, "LayerNorms with biases"),
+    "qwen3_next_answers": (Qwen3NextForQuestionAnswering, {}, 771, {}, "the base model called transformer; states of sequences"),
+    "deepseek_v3_tokens": (DeepseekV3ForTokenClassification, LABELS, 763, {}, "latent attention, experts by groups"),
 }
 
 
@@ -122,6 +188,30 @@ def write_json(path, value):
     with open(path, "w", encoding="utf-8") as f:
         json.dump(value, f, indent=1, ensure_ascii=False)
         f.write("\n")
+
+
+def embedding_files(folder, options, hidden_size, seed):
+    """The files of sentence-transformers as its version 6 writes them, and what they do to the hidden states of a text."""
+    kind, modules, steps = "sentence_transformers.sentence_transformer.modules.pooling.", ["Transformer", "Pooling"], []
+    names = options["pooling"] if isinstance(options["pooling"], list) else [options["pooling"]]
+    of = {"mean": lambda h: h.mean(0), "max": lambda h: h.max(0).values, "lasttoken": lambda h: h[-1]}
+    steps.append(lambda h: torch.cat([of[name](h) for name in names]))
+    write_json(f"{folder}/1_Pooling/config.json", {"embedding_dimension": hidden_size, "pooling_mode": options["pooling"], "include_prompt": True})
+    random = torch.Generator().manual_seed(seed)
+    for ins, outs, bias, activation in options.get("dense", []):
+        part = f"{folder}/{len(modules)}_Dense"
+        linear = {"linear.weight": torch.randn(outs, ins, generator=random)} | ({"linear.bias": torch.randn(outs, generator=random)} if bias else {})
+        write_json(f"{part}/config.json", {"in_features": ins, "out_features": outs, "bias": bias, "module_input_name": "sentence_embedding",
+                                           "activation_function": f"torch.nn.modules.{'linear' if activation == 'Identity' else 'activation'}.{activation}"})
+        save_file(linear, f"{part}/model.safetensors")
+        steps.append(lambda v, linear=linear, act=getattr(torch.nn, activation)(): act(torch.nn.functional.linear(
+            v, linear["linear.weight"], linear.get("linear.bias"))))
+        modules.append("Dense")
+    if options.get("normalize"):
+        steps.append(lambda v: torch.nn.functional.normalize(v, dim=0))
+        modules.append("Normalize")
+    write_json(f"{folder}/modules.json", [{"idx": i, "name": str(i), "path": f"{i}_{m}" if i > 0 else "", "type": kind + m} for i, m in enumerate(modules)])
+    return steps
 
 
 def sentence_files(folder):
@@ -145,30 +235,49 @@ def run(model, ids, types):
     with torch.no_grad():
         out = model(**inputs)
         got = {"last_hidden_state": model.base_model(**inputs).last_hidden_state[0]}
-    if "logits" in out:
+    if "start_logits" in out:
+        got["logits"] = torch.stack([out.start_logits[0], out.end_logits[0]], -1)
+    elif "logits" in out and not isinstance(model, Qwen2ForCausalLM):
         got["logits"] = out.logits[0] if out.logits.ndim == 3 else out.logits
     if out.get("pooler_output") is not None:
         got["pooler_output"] = out.pooler_output
     return got
 
 
-def record(folder, cls, note, seed, sentence):
-    _, _, prompts, types = KINDS[cls.config_class.model_type]
+def record(folder, cls, note, seed, sentence, steps):
+    kind = cls.config_class.model_type
+    _, _, prompts, types = KINDS[kind]
     pairs = list(zip(prompts, types or [None] * len(prompts)))
-    model = cls.from_pretrained(folder, dtype=torch.float32, attn_implementation="sdpa").eval()
+    model = cls.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager" if kind in EAGER else "sdpa").eval()
     tensors = {f"{name}.{i}": t.contiguous().clone() for i, pair in enumerate(pairs) for name, t in run(model, *pair).items()}
     eager = cls.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
     golden = {"class": cls.__name__, "seed": seed, "note": note, "dtype_on_disk": "float32", "prompts": prompts,
               "token_type_ids": types or [[0] * len(ids) for ids in prompts], "input_ids": prompts[0],
               "eager_vs_sdpa": max((t - tensors[f"{n}.{i}"]).abs().max().item() for i, pair in enumerate(pairs) for n, t in run(eager, *pair).items()),
-              "runtime": {"modules": {p or "<root>": type(m).__name__ for p, m in model.named_modules() if type(m).__name__ != "Dropout"},
-                          "parameters": [{"name": n, "shape": list(p.shape)} for n, p in model.named_parameters(remove_duplicate=False)]}}
+              "runtime": {"modules": {p or "<root>": type(m).__name__ for p, m in model.named_modules()},
+                          "parameters": [{"name": n, "shape": list(p.shape)} for n, p in model.named_parameters(remove_duplicate=False)],
+                          "buffers": [{"name": n, "shape": list(b.shape)} for n, b in model.named_buffers()]}}
+    as_described(golden["runtime"])
+    del golden["runtime"]["buffers"]
     if sentence:
         cut = Tokenizer.from_file(f"{folder}/tokenizer.json")
         cut.enable_truncation(10)
         golden["texts"], golden["text_ids"] = TEXTS, [cut.encode(t).ids for t in TEXTS]
         for i, ids in enumerate(golden["text_ids"]):
             tensors[f"vector.{i}"] = pooled(run(model, ids, types and [0] * len(ids))["last_hidden_state"])
+    if kind == "qwen3_next":  # whose delta rule amplifies rounding
+        exact = cls.from_pretrained(folder, dtype=torch.float64, attn_implementation="sdpa", experts_implementation="eager").eval()
+        golden["reference_spread"] = {"fp32_vs_fp64": max((t - tensors[f"{n}.{i}"]).abs().max().item() for i, pair in enumerate(pairs)
+                                                          for n, t in run(exact, *pair).items())}
+    if kind in ("gpt2", "gpt_oss"):
+        golden["copies"] = True  # what is transposed on disk
+    if steps:
+        golden["texts"], golden["text_ids"] = [None] * len(prompts), prompts
+        for i, ids in enumerate(prompts):
+            vector = run(model, ids, None)["last_hidden_state"]
+            for step in steps:
+                vector = step(vector)
+            tensors[f"vector.{i}"] = vector
     weights.write_json(f"{folder}/golden.json", golden)
     save_file(tensors, f"{folder}/golden.safetensors")
 
@@ -177,7 +286,7 @@ def make(name, out):
     cls, config, seed, options, note = CASES[name]
     kind = cls.config_class.model_type
     sizes, make_tokenizer, _, _ = KINDS[kind]
-    folder = f"{out}/{name}" if kind == "bert" else f"{FAMILIES}/{kind}/goldens/{name}"
+    folder = f"{FAMILIES}/{PLUGINS[kind]}/goldens/{name}" if kind in PLUGINS else f"{out}/{name}"
     shutil.rmtree(folder, ignore_errors=True)
     torch.manual_seed(seed)
     model = cls(cls.config_class(**{**sizes, **config})).to(options.get("dtype", torch.float32))
@@ -191,13 +300,15 @@ def make(name, out):
         options["config"](fields)
         write_json(f"{folder}/config.json", fields)
     weights.refill(folder, seed, spread)
-    make_tokenizer().save(f"{folder}/tokenizer.json")
-    cls_token, pad, sep, unk, mask = ("<s>", "<pad>", "</s>", "<unk>", "<mask>") if kind == "roberta" else ("[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]")
-    write_json(f"{folder}/tokenizer_config.json", {"tokenizer_class": "PreTrainedTokenizerFast", "mask_token": mask, "cls_token": cls_token,
-                                                   "sep_token": sep, "pad_token": pad, "unk_token": unk})
+    if make_tokenizer is not None:
+        make_tokenizer().save(f"{folder}/tokenizer.json")
+        cls_token, pad, sep, unk, mask = ("<s>", "<pad>", "</s>", "<unk>", "<mask>") if kind == "roberta" else ("[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]")
+        write_json(f"{folder}/tokenizer_config.json", {"tokenizer_class": "PreTrainedTokenizerFast", "mask_token": mask, "cls_token": cls_token,
+                                                       "sep_token": sep, "pad_token": pad, "unk_token": unk})
+    steps = embedding_files(folder, options, model.config.hidden_size, seed) if "pooling" in options else []
     if options.get("sentence"):
         sentence_files(folder)
-    record(folder, cls, note, seed, options.get("sentence"))
+    record(folder, cls, note, seed, options.get("sentence"), steps)
     weights.drop(folder)
     for parent, _, files in os.walk(folder):
         for file in files:

@@ -114,13 +114,15 @@ static const struct graft_architecture architectures[] = {{"GPT2LMHeadModel", NU
                                                           {"GPT2ForTokenClassification", NULL},
                                                           {"GPT2ForQuestionAnswering", NULL}};
 
+/* There are no groups of heads, and no other name for n_inner, whatever a file says. */
 static const struct graft_config_field fields[] = {
     {.name = "vocab_size", .kind = GRAFT_FIELD_INT, .integer = 50257},
     {.name = "hidden_size", .alias = "n_embd", .kind = GRAFT_FIELD_INT, .integer = 768},
     {.name = "num_hidden_layers", .alias = "n_layer", .kind = GRAFT_FIELD_INT, .integer = 12},
     {.name = "num_attention_heads", .alias = "n_head", .kind = GRAFT_FIELD_INT, .integer = 12},
     {.name = "max_position_embeddings", .alias = "n_positions", .kind = GRAFT_FIELD_INT, .integer = 1024},
-    {.name = "intermediate_size", .alias = "n_inner"},
+    {.name = "intermediate_size", .alias = "n_inner", .flags = GRAFT_FIELD_RENAMED},
+    {.name = "num_key_value_heads", .alias = "n_head", .flags = GRAFT_FIELD_RENAMED},
     {.name = "layer_norm_eps", .alias = "layer_norm_epsilon"},
     {.name = "hidden_act", .alias = "activation_function", .kind = GRAFT_FIELD_STRING, .string = "gelu_new"},
     {.name = "tie_word_embeddings", .kind = GRAFT_FIELD_BOOL, .integer = 1},

@@ -76,6 +76,7 @@ static const struct graft_config_field fields[] = {
     {.name = "intermediate_size", .kind = GRAFT_FIELD_INT, .integer = 24576},
     {.name = "num_hidden_layers", .kind = GRAFT_FIELD_INT, .integer = 44},
     {.name = "num_attention_heads", .kind = GRAFT_FIELD_INT, .integer = 64},
+    {.name = "num_key_value_heads", .alias = "num_attention_heads", .flags = GRAFT_FIELD_RENAMED},
     {.name = "max_position_embeddings", .kind = GRAFT_FIELD_INT, .integer = 2048},
     {.name = "partial_rotary_factor", .alias = "rotary_pct"},
     {.name = "rope_theta", .alias = "rotary_emb_base"},
