@@ -37,6 +37,7 @@ static const struct translation sources[] = {
 
 /* Whole hints; @ is the program's name. tests/library_words.sh holds that the library has each of them. */
 static const struct translation hints[] = {
+    {"graft_model_logits gives those of a prompt", "--logits without --embed gives those of a prompt"},
     {"graft_library_classes lists the classes", "@ list --classes lists the classes"},
     {"graft_library_classes lists the host's classes; a plugin's are known once it is loaded",
      "@ list --classes lists the host's classes; a plugin's are known once it is loaded"},

@@ -61,7 +61,9 @@ static int check_outputs(const struct graft_model *model, size_t tokens, const s
         return refuse(model, "has no head, and so no logits", error);
     }
     if (outputs->logits != NULL && task == GRAFT_TASK_CAUSAL_LM) {
-        return refuse(model, "generates text: graft_model_logits gives its logits", error);
+        (void)refuse(model, "generates text, and has no logits of whole texts", error);
+        graft_error_hint(error, "graft_model_logits gives those of a prompt");
+        return GRAFT_ERROR_USAGE;
     }
     if (outputs->pooler_output != NULL && !model->encoding.info.has_pooler) {
         return refuse(model, "has no pooler_output", error);
