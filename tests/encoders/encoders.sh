@@ -63,6 +63,38 @@ host --quiet --model "$cases/bert_classifier" --pairs <lines
 check 'labels: no pair' 5 "$status"
 has 'labels: names the line' 'standard input: line 1' err
 
+# Labels of tokens: what the reference's model gives for the same text
+host --quiet --dtype float32 --model "$cases/bert_tokens" --prompt 'the joiner saws a board.' </dev/null
+check 'tokens: exit status' 0 "$status"
+check 'tokens: a label and a word each' 'good the|good joiner|good saw|good ##s|good a|good board|good .|' \
+    "$(awk '{ printf "%s %s|", $2, $3 }' out)"
+check 'tokens: probabilities' '0.604 0.709 0.618 0.746 0.575 0.589 0.632 ' "$(awk '{ printf "%.3f ", $1 }' out)"
+host --quiet --model "$cases/bert_tokens" --prompt 'the joiner saws a board.' --json --top-k 2 </dev/null
+check 'tokens, JSON: one line a text' 1 "$(wc -l <out)"
+has 'tokens, JSON: the pipeline'"'"'s keys' '"index": 4, "word": "##s"' out
+
+# Answers, likewise
+question='who saws?'
+context='the old joiner saws a board, and the carpenter is good.'
+host --quiet --dtype float32 --model "$cases/bert_answers_causal" --prompt "$question" --text-pair "$context" \
+    --top-k 3 </dev/null
+check 'answers: exit status' 0 "$status"
+check 'answers: the best three' 's a board, and the|s a board, and the carpenter is good|board, and the|' \
+    "$(cut -f 2 out | tr '\n' '|')"
+check 'answers: probabilities' '0.0194 0.0178 0.0173 ' "$(awk '{ printf "%.4f ", $1 }' out)"
+mv out given
+printf '%s\t%s\n' "$question" "$context" >lines
+host --quiet --dtype float32 --model "$cases/bert_answers_causal" --pairs --top-k 3 <lines
+check 'answers: the pair from stdin' "$(cat given)" "$(cat out)"
+host --quiet --model "$cases/bert_answers_causal" --prompt "$question" --text-pair "$context" --json </dev/null
+has 'answers, JSON: where it stands' '"start_index": 10, "end_index": 15' out
+host --quiet --model "$cases/bert_answers_causal" --input-ids 2,5,6,7,3,8,9,10,3 --token-type-ids 0,0,0,0,0,1,1,1,0 \
+    --output-ids --top-k 2 </dev/null
+check 'answers: ids of the second text' 2 "$(cut -f 2 out | grep -cE '^(8|8,9|8,9,10|9|9,10|10)$')"
+host --quiet --model "$cases/bert_answers_causal" --prompt "$context" </dev/null
+check 'answers: no question' 2 "$status"
+has 'answers: says so' 'text 1: expected a question and a text that has the answer' err
+
 # Vectors
 host --quiet --model "$cases/bert_sentence" --embed --prompt 'The joiner planes a board.' --prompt 'who saws?' </dev/null
 check 'vectors: a JSON array a text' 2 "$(grep -c '^\[[0-9.,e-]*\]$' out)"

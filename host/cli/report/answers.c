@@ -87,30 +87,61 @@ static int64_t find_cls(const struct graft_encode_run *run, const struct graft_e
     return -1;
 }
 
+/* What the tokens from the text's first up to a span's last spell, less what those before the span do: a first token
+ * that goes on a word has no mark of that then. Where the one doesn't begin the other, what the span's tokens spell
+ * alone. `words` starts as {0}. */
+static int spell_words(const struct graft_encode_run *run, const int32_t *ids, const struct text *text,
+                       const struct span *span, struct graft_text *words, struct graft_error *error) {
+    struct graft_text before = {0};
+    size_t n_before = span->first - text->first;
+    int status = GRAFT_OK;
+    if (n_before > 0) {
+        status = graft_tokenizer_decode(run->tokenizer, ids + text->first, n_before, 1, &before, error);
+    }
+    if (status == GRAFT_OK) {
+        size_t n = span->last - text->first + 1;
+        status = graft_tokenizer_decode(run->tokenizer, ids + text->first, n, 1, words, error);
+    }
+    if (status == GRAFT_OK && !words->failed && !before.failed && before.length > 0) {
+        int begins = before.length <= words->length && memcmp(before.bytes, words->bytes, before.length) == 0;
+        size_t rest = begins ? words->length - before.length : 0;
+        if (begins) {
+            memmove(words->bytes, words->bytes + before.length, rest);
+        }
+        words->length = rest;
+        if (!begins) {
+            size_t n = span->last - span->first + 1;
+            status = graft_tokenizer_decode(run->tokenizer, ids + span->first, n, 1, words, error);
+        }
+    }
+    words->failed |= before.failed;
+    graft_text_free(&before);
+    return status;
+}
+
 /* The words of a span, or its ids. `words` starts as {0}. */
-static int spell(const struct graft_encode_run *run, const struct graft_encoder_prompt *prompt, const struct span *span,
-                 struct graft_text *words, struct graft_error *error) {
+static int spell(const struct graft_encode_run *run, const int32_t *ids, const struct text *text,
+                 const struct span *span, struct graft_text *words, struct graft_error *error) {
     int status = GRAFT_OK;
     if (run->options->output_ids) {
         for (size_t i = span->first; i <= span->last; i++) {
-            graft_text_printf(words, "%s%ld", i > span->first ? "," : "", (long)prompt->ids[i]);
+            graft_text_printf(words, "%s%ld", i > span->first ? "," : "", (long)ids[i]);
         }
     } else {
-        status = graft_tokenizer_decode(run->tokenizer, prompt->ids + span->first, span->last - span->first + 1, 1,
-                                        words, error);
+        status = spell_words(run, ids, text, span, words, error);
     }
     graft_text_add(words, "", 1);
     return status == GRAFT_OK && words->failed ? graft_fail_memory(error, "answers") : status;
 }
 
-static int print_spans(const struct graft_encode_run *run, const struct graft_encoder_prompt *prompt,
+static int print_spans(const struct graft_encode_run *run, const int32_t *ids, const struct text *text,
                        const struct span *spans, size_t n, struct graft_error *error) {
     struct graft_writer writer = {0};
     graft_json *array = run->options->json ? graft_json_new_array() : NULL;
     int status = GRAFT_OK;
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         struct graft_text words = {0};
-        status = spell(run, prompt, &spans[i], &words, error);
+        status = spell(run, ids, text, &spans[i], &words, error);
         const char *answer = status == GRAFT_OK ? words.bytes + strspn(words.bytes, " ") : "";
         if (status == GRAFT_OK && run->options->json) {
             graft_json *object = graft_json_new_object();
@@ -145,8 +176,8 @@ static int print_one(const struct graft_encode_run *run, const struct graft_text
         int64_t cls = find_cls(run, prompt, &text);
         find_probabilities(logits, &text, cls, 0, probabilities);
         find_probabilities(logits, &text, cls, 1, probabilities + text.count);
-        status =
-            print_spans(run, prompt, spans, pick(&text, probabilities, probabilities + text.count, spans, k), error);
+        size_t n = pick(&text, probabilities, probabilities + text.count, spans, k);
+        status = print_spans(run, prompt->ids, &text, spans, n, error);
     }
     graft_free(probabilities);
     graft_free(spans);
