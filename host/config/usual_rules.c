@@ -19,6 +19,7 @@ static const struct graft_field_rule config_rules[] = {
     /* What wrote the file, and where it lay. */
     ANY("_commit_hash"),
     ANY("_name_or_path"),
+    ANY("_model_name_or_path"), /* of models that were converted from GGUF */
     ANY("auto_map"),
     ANY("custom_pipelines"),
     ANY("model_name"),
