@@ -226,9 +226,8 @@ static int read_one(const struct source *from, const char *name, int64_t minimum
 
 /* One id is as good as an array of it. */
 static int read_id_or_ids(const struct source *from, const char *name, void *member) {
-    return from->document->kind(from->document->data, name) == GRAFT_FIELD_ARRAY
-               ? read_array(from, name, member)
-               : read_one(from, name, 0, member);
+    return from->document->kind(from->document->data, name) == GRAFT_FIELD_ARRAY ? read_array(from, name, member)
+                                                                                 : read_one(from, name, 0, member);
 }
 
 static int read_one_id(const struct source *from, const char *name, void *member) {
