@@ -25,7 +25,7 @@ struct field {
     uint64_t number;
     int wire;
     uint64_t value;                /* of VARINT, FIXED64 and FIXED32 */
-    struct graft_piece_text bytes; /* of BYTES */
+    struct graft_piece_text bytes; /* of BYTES; empty, with a text, for others */
 };
 
 static int read_varint(struct message *message, uint64_t *value) {
@@ -61,7 +61,7 @@ static int next_field(struct message *message, struct field *field) {
     if (read_varint(message, &key) != 0 || key >> 3 == 0) {
         return -1;
     }
-    *field = (struct field){.number = key >> 3, .wire = (int)(key & 7)};
+    *field = (struct field){.number = key >> 3, .wire = (int)(key & 7), .bytes = {"", 0}};
     switch (field->wire) {
     case VARINT:
         return read_varint(message, &field->value) == 0 ? 1 : -1;
@@ -108,30 +108,47 @@ static int read_text(const struct reading *reading, const struct field *field, c
     return status;
 }
 
-static int read_piece(const struct reading *reading, struct message message) {
-    struct graft_sentencepiece *model = reading->model;
-    struct graft_sentence_piece piece = {.text = {"", 0}, .type = GRAFT_PIECE_NORMAL};
+/* Takes a field that starts at `at`. */
+typedef int handle_field(const struct reading *reading, const struct field *field, const char *at, void *data);
+
+/* Gives each field of a message to `handle`; `fault_text` says what is wrong where one makes no sense. */
+static int read_fields(const struct reading *reading, struct message message, handle_field *handle, void *data,
+                       const char *fault_text) {
     struct field field;
     const char *at = message.at;
     int status = GRAFT_OK, more = 0;
     while (status == GRAFT_OK && (more = next_field(&message, &field)) > 0) {
-        if (field.number == 1) {
-            status = read_text(reading, &field, at, &piece.text);
-        } else if (field.number == 2) {
-            uint32_t bits = (uint32_t)field.value;
-            status = expect(reading, &field, FIXED32, at);
-            memcpy(&piece.score, &bits, sizeof piece.score);
-        } else if (field.number == 3) {
-            status = expect(reading, &field, VARINT, at);
-            piece.type = (int32_t)field.value;
-        }
+        status = handle(reading, &field, at, data);
         at = message.at;
     }
-    if (status == GRAFT_OK && more < 0) {
-        status = fault(reading, at, "a piece makes no sense");
+    return status == GRAFT_OK && more < 0 ? fault(reading, at, fault_text) : status;
+}
+
+static int take_piece_field(const struct reading *reading, const struct field *field, const char *at, void *data) {
+    struct graft_sentence_piece *piece = data;
+    uint32_t bits = (uint32_t)field->value;
+    int status;
+    switch (field->number) {
+    case 1:
+        return read_text(reading, field, at, &piece->text);
+    case 2:
+        status = expect(reading, field, FIXED32, at);
+        memcpy(&piece->score, &bits, sizeof piece->score);
+        return status;
+    case 3:
+        piece->type = (int32_t)field->value;
+        return expect(reading, field, VARINT, at);
+    default:
+        return GRAFT_OK;
     }
+}
+
+static int read_piece(const struct reading *reading, struct message message) {
+    struct graft_sentencepiece *model = reading->model;
+    struct graft_sentence_piece piece = {.text = {"", 0}, .type = GRAFT_PIECE_NORMAL};
+    int status = read_fields(reading, message, take_piece_field, &piece, "a piece makes no sense");
     if (status == GRAFT_OK && piece.text.length > MAX_PIECE_BYTES) {
-        status = fault(reading, at, "a piece has more than 1024 bytes");
+        status = fault(reading, message.at, "a piece has more than 1024 bytes");
     }
     if (status == GRAFT_OK && graft_grow(&model->pieces, &model->capacity, model->n, sizeof *model->pieces) != 0) {
         status = graft_fail_memory(reading->error, reading->path);
@@ -142,69 +159,51 @@ static int read_piece(const struct reading *reading, struct message message) {
     return status;
 }
 
-static int read_trainer(const struct reading *reading, struct message message) {
-    struct graft_sentencepiece *model = reading->model;
-    struct field field;
-    const char *at = message.at;
-    int status = GRAFT_OK, more = 0;
-    while (status == GRAFT_OK && (more = next_field(&message, &field)) > 0) {
-        struct graft_piece_text *text = field.number == 45   ? &model->unk_piece
-                                        : field.number == 46 ? &model->bos_piece
-                                        : field.number == 47 ? &model->eos_piece
-                                                             : NULL;
-        int32_t *number = field.number == 3    ? &model->model_type
-                          : field.number == 35 ? &model->byte_fallback
-                          : field.number == 40 ? &model->unk_id
-                          : field.number == 41 ? &model->bos_id
-                          : field.number == 42 ? &model->eos_id
-                                               : NULL;
-        if (text != NULL) {
-            status = read_text(reading, &field, at, text);
-        } else if (number != NULL) {
-            status = expect(reading, &field, VARINT, at);
-            *number = (int32_t)field.value;
-        }
-        at = message.at;
+static int take_trainer_field(const struct reading *reading, const struct field *field, const char *at, void *data) {
+    struct graft_sentencepiece *model = data;
+    struct graft_piece_text *text = field->number == 45   ? &model->unk_piece
+                                    : field->number == 46 ? &model->bos_piece
+                                    : field->number == 47 ? &model->eos_piece
+                                                          : NULL;
+    int32_t *number = field->number == 3    ? &model->model_type
+                      : field->number == 35 ? &model->byte_fallback
+                      : field->number == 40 ? &model->unk_id
+                      : field->number == 41 ? &model->bos_id
+                      : field->number == 42 ? &model->eos_id
+                                            : NULL;
+    if (text != NULL) {
+        return read_text(reading, field, at, text);
     }
-    return status == GRAFT_OK && more < 0 ? fault(reading, at, "trainer_spec makes no sense") : status;
+    if (number != NULL) {
+        *number = (int32_t)field->value;
+        return expect(reading, field, VARINT, at);
+    }
+    return GRAFT_OK;
 }
 
-static int read_normalizer(const struct reading *reading, struct message message) {
-    struct field field;
-    const char *at = message.at;
-    int status = GRAFT_OK, more = 0;
-    while (status == GRAFT_OK && (more = next_field(&message, &field)) > 0) {
-        if (field.number == 2) {
-            status = expect(reading, &field, BYTES, at);
-            reading->model->charsmap = field.bytes;
-        }
-        at = message.at;
+static int take_normalizer_field(const struct reading *reading, const struct field *field, const char *at, void *data) {
+    struct graft_piece_text *charsmap = data;
+    if (field->number != 2) {
+        return GRAFT_OK;
     }
-    return status == GRAFT_OK && more < 0 ? fault(reading, at, "normalizer_spec makes no sense") : status;
+    *charsmap = field->bytes;
+    return expect(reading, field, BYTES, at);
 }
 
-static int read_model(const struct reading *reading, struct message message) {
-    struct field field;
-    const char *at = message.at;
-    int status = GRAFT_OK, more = 0;
-    while (status == GRAFT_OK && (more = next_field(&message, &field)) > 0) {
-        struct message inner = {field.bytes.text, field.bytes.text + field.bytes.length};
-        if (field.number >= 1 && field.number <= 3) {
-            status = expect(reading, &field, BYTES, at);
-        }
-        if (status == GRAFT_OK && field.number == 1) {
-            status = read_piece(reading, inner);
-        } else if (status == GRAFT_OK && field.number == 2) {
-            status = read_trainer(reading, inner);
-        } else if (status == GRAFT_OK && field.number == 3) {
-            status = read_normalizer(reading, inner);
-        }
-        at = message.at;
+static int take_model_field(const struct reading *reading, const struct field *field, const char *at, void *data) {
+    struct graft_sentencepiece *model = data;
+    struct message inner = {field->bytes.text, field->bytes.text + field->bytes.length};
+    if (field->number > 3) {
+        return GRAFT_OK;
     }
-    if (status == GRAFT_OK && more < 0) {
-        status = fault(reading, at, "a field makes no sense");
+    int status = expect(reading, field, BYTES, at);
+    if (status != GRAFT_OK) {
+        return status;
     }
-    return status == GRAFT_OK && reading->model->n == 0 ? fault(reading, at, "it has no pieces") : status;
+    return field->number == 1 ? read_piece(reading, inner)
+           : field->number == 2
+               ? read_fields(reading, inner, take_trainer_field, model, "trainer_spec makes no sense")
+               : read_fields(reading, inner, take_normalizer_field, &model->charsmap, "normalizer_spec makes no sense");
 }
 
 int graft_sentencepiece_read(struct graft_sentencepiece *model, const char *path, struct graft_error *error) {
@@ -219,7 +218,11 @@ int graft_sentencepiece_read(struct graft_sentencepiece *model, const char *path
         .eos_piece = {"</s>", 4},
     };
     int status = graft_file_read(path, MAX_FILE_BYTES, GRAFT_ERROR_MODEL, &model->bytes, &length, error);
-    return status == GRAFT_OK ? read_model(&reading, (struct message){model->bytes, model->bytes + length}) : status;
+    if (status == GRAFT_OK) {
+        const struct message whole = {model->bytes, model->bytes + length};
+        status = read_fields(&reading, whole, take_model_field, model, "a field makes no sense");
+    }
+    return status == GRAFT_OK && model->n == 0 ? fault(&reading, model->bytes + length, "it has no pieces") : status;
 }
 
 void graft_sentencepiece_finish(struct graft_sentencepiece *model) {
