@@ -49,6 +49,32 @@ static int has_same_surroundings(const struct graft_tokenizer *tokenizer, const 
     return same;
 }
 
+static int add_texts(struct graft_vocab *texts, const struct graft_config_token_list *list) {
+    int failed = 0;
+    for (size_t i = 0; !failed && i < list->n; i++) {
+        const struct graft_added_token *token = &list->items[i].token;
+        failed = graft_vocab_add(texts, token->text, token->length, (int32_t)texts->count) != 0;
+    }
+    return failed ? -1 : 0;
+}
+
+/* Whether the files beside tokenizer.json name all its added tokens: a class that takes only the vocabulary forgets the
+ * others once there is an added_tokens_decoder. -1: out of memory. */
+static int names_all(const struct graft_config_tokens *tokens, const graft_json *added) {
+    struct graft_vocab texts = {0};
+    int all = add_texts(&texts, &tokens->listed) == 0 && add_texts(&texts, &tokens->named) == 0 &&
+                      add_texts(&texts, &tokens->extra) == 0
+                  ? 1
+                  : -1;
+    for (size_t i = 0; all > 0 && tokens->has_decoder && i < graft_json_size(added); i++) {
+        size_t length = 0;
+        const char *text = graft_json_string(graft_json_get(graft_json_at(added, i), "content"), &length);
+        all = graft_vocab_find(&texts, text, length) != NULL;
+    }
+    graft_vocab_free(&texts);
+    return all;
+}
+
 int graft_load_note_class(struct graft_tokenizer *tokenizer, const struct graft_token_class *token_class,
                           const struct graft_config_tokens *tokens, const struct graft_document *document,
                           struct graft_error *error) {
@@ -58,6 +84,11 @@ int graft_load_note_class(struct graft_tokenizer *tokenizer, const struct graft_
     int failed = graft_token_class_compare(token_class, tokens->documents[GRAFT_TOKENIZER_CONFIG], document, &parts);
     if (!failed && post != NULL && !has_same_surroundings(tokenizer, token_class, post, tokens)) {
         graft_text_printf(&parts, "%spost_processor", parts.length > 0 ? ", " : "");
+    }
+    if (!failed && token_class->entry != NULL && !graft_token_class_is_plain(token_class)) {
+        int all = names_all(tokens, graft_json_get(document->rest, "added_tokens"));
+        failed = all < 0;
+        graft_text_add_string(&parts, all != 0 ? "" : parts.length > 0 ? ", added_tokens" : "added_tokens");
     }
     if (!failed && parts.length > 0) {
         graft_text_printf(

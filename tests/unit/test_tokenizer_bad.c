@@ -200,6 +200,13 @@ static void test_class_notes(void **state) {
          "\"0123456789012345678901234567890123456789\"}",
          "not used tokenizer_config.json: dropout (0.5), auto_map (an object), add_x_token (true), long "
          "(\"012345678901234567890123456789012345678...)"},
+        {"goldens/tokenizers", "bert",
+         "{\"tokenizer_class\": \"BertTokenizer\", \"added_tokens_decoder\": {\"0\": {\"content\": \"[PAD]\"}}}", NULL},
+        {"goldens/tokenizers", "qwen2",
+         "{\"tokenizer_class\": \"Qwen2Tokenizer\", \"added_tokens_decoder\": {}, \"eos_token\": \"<|im_end|>\"}",
+         "tokenizer.json: added_tokens: as the file says, not as Qwen2Tokenizer has it in transformers, which takes "
+         "only "
+         "the vocabulary of the file"},
         {"goldens/tokenizers", "llama2", "{\"tokenizer_class\": \"NllbTokenizer\"}",
          "tokenizer.json is read as it is: what NllbTokenizer of transformers does otherwise is not known"},
     };
