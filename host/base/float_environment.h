@@ -25,6 +25,17 @@ static inline uint64_t graft_float_environment(void) {
 #endif
 }
 
+/* [any] Whether this thread's environment is that one, as far as one instruction can tell, for a look at every module:
+ * on x86-64 of what nearly all code computes with, not of the x87. */
+static inline int graft_float_environment_holds(uint64_t environment) {
+#if defined(__x86_64__)
+    enum { FLAGS = 0x3f };
+    return (__builtin_ia32_stmxcsr() & ~(unsigned)FLAGS) == (uint32_t)environment;
+#else
+    return graft_float_environment() == environment;
+#endif
+}
+
 /* [any] Puts back what graft_float_environment returned, on the same thread. Clears the exception flags. */
 void graft_float_environment_set(uint64_t environment);
 

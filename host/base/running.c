@@ -4,7 +4,7 @@
 #include "base/float_environment.h"
 
 static _Thread_local struct graft_running running;
-static _Thread_local struct graft_watched watched;
+_Thread_local struct graft_watched graft_running_watched;
 
 struct graft_running *graft_running(void) {
     return &running;
@@ -26,24 +26,24 @@ void graft_running_end(struct graft_running before) {
 }
 
 struct graft_watched graft_running_watch(void) {
-    struct graft_watched before = watched;
-    watched = (struct graft_watched){.environment = graft_float_environment()};
+    struct graft_watched before = graft_running_watched;
+    graft_running_watched = (struct graft_watched){.environment = graft_float_environment()};
     return before;
 }
 
 void graft_running_blame(uint64_t found) {
-    if (watched.found == 0) {
-        watched.found = found;
-        watched.module = running.module;
-        watched.task = running.module == NULL ? running.task : NULL;
+    if (graft_running_watched.found == 0) {
+        graft_running_watched.found = found;
+        graft_running_watched.module = running.module;
+        graft_running_watched.task = running.module == NULL ? running.task : NULL;
     }
 }
 
-void graft_running_look(void) {
-    uint64_t now = graft_float_environment();
-    if (now != watched.environment && watched.environment != 0) {
+void graft_running_look_closely(void) {
+    const uint64_t wanted = graft_running_watched.environment, now = graft_float_environment();
+    if (now != wanted && wanted != 0) {
         graft_running_blame(now);
-        graft_float_environment_set(watched.environment);
+        graft_float_environment_set(wanted);
     }
 }
 
@@ -63,8 +63,8 @@ static int fail(const struct graft_watched *fault, struct graft_error *error) {
 }
 
 int graft_running_unwatch(struct graft_watched before, int status, struct graft_error *error) {
-    graft_running_look();
-    const struct graft_watched fault = watched;
-    watched = before;
+    graft_running_look_closely();
+    const struct graft_watched fault = graft_running_watched;
+    graft_running_watched = before;
     return status == GRAFT_OK && fault.found != 0 ? fail(&fault, error) : status;
 }

@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "base/float_environment.h"
 #include "graft/module.h"
 
 /* A call of the host into code that may be a plugin's, other than a module's forward. Texts outlive it. */
@@ -50,8 +51,16 @@ struct graft_watched {
 struct graft_watched graft_running_watch(void);
 int graft_running_unwatch(struct graft_watched before, int status, struct graft_error *error);
 
-/* [forward] Looks at the environment: whatever runs on this thread is at fault if it changed. */
-void graft_running_look(void);
+/* [forward] Looks at the environment: whatever runs on this thread is at fault if it changed. Inline and without the
+ * x87's control word, since it is called around every module; closely: with it. */
+extern _Thread_local struct graft_watched graft_running_watched;
+void graft_running_look_closely(void);
+
+static inline void graft_running_look(void) {
+    if (!graft_float_environment_holds(graft_running_watched.environment)) {
+        graft_running_look_closely();
+    }
+}
 
 /* [forward] A worker of this thread's loop left the environment `found`. */
 void graft_running_blame(uint64_t found);
