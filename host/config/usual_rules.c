@@ -233,6 +233,39 @@ static const struct graft_field_rule generation_rules[] = {
     NEUTRAL("typical_p", "[1.0]"),
 };
 
+/* Of images and videos, also where they are parts of a processor_config.json. */
+static const struct graft_field_rule processor_rules[] = {
+    ANY("auto_map"),
+    ANY("feature_extractor_type"),
+    ANY("image_token"),
+    ANY("processor_class"),
+    ANY("video_token"),
+#define OF_PART(field) ANY(field), ANY("image_processor." field), ANY("video_processor." field)
+    /* How the reference holds arrays, and what of a video becomes frames: here frames are given. */
+    OF_PART("data_format"),
+    OF_PART("default_to_square"),
+    OF_PART("device"),
+    OF_PART("disable_grouping"),
+    OF_PART("do_sample_frames"),
+    OF_PART("fps"),
+    OF_PART("image_processor_type"),
+    OF_PART("input_data_format"),
+    OF_PART("max_frames"),
+    OF_PART("min_frames"),
+    OF_PART("num_frames"),
+    OF_PART("return_metadata"),
+    OF_PART("return_tensors"),
+    OF_PART("size_divisor"),
+    OF_PART("video_metadata"),
+    OF_PART("video_processor_type"),
+#undef OF_PART
+#define OF_PART(field, json) \
+    NEUTRAL(field, json), NEUTRAL("image_processor." field, json), NEUTRAL("video_processor." field, json)
+    OF_PART("do_center_crop", "[false]"),
+    OF_PART("do_pad", "[false]"),
+#undef OF_PART
+};
+
 #define LIST(name, array)                                                           \
     {                                                                               \
         (name), {                                                                   \
@@ -248,6 +281,7 @@ struct graft_rules graft_usual_rules(const char *file) {
         LIST("config.json", config_rules),
         LIST("generation_config.json", generation_rules),
         LIST("config.json beside generation_config.json", superseded_rules),
+        LIST("preprocessor_config.json", processor_rules),
     };
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         if (strcmp(lists[i].file, file) == 0) {

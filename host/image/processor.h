@@ -4,7 +4,7 @@
 #ifndef GRAFT_IMAGE_PROCESSOR_H
 #define GRAFT_IMAGE_PROCESSOR_H
 
-#include "base/json.h"
+#include "graft/config.h"
 #include "graft/image.h"
 #include "image/pixels.h"
 
@@ -30,15 +30,10 @@ struct graft_processor_config {
     int64_t max_video_tokens;
 };
 
-/* [load] Reads and checks the directory's preprocessor_config.json, or the part `image_processor` of its
- * processor_config.json, which goes before it, as in transformers. For videos: the part `video_processor`, then
- * video_preprocessor_config.json, then preprocessor_config.json. Errors are GRAFT_ERROR_MODEL. */
-int graft_processor_config_read(const char *directory, int32_t is_video, struct graft_processor_config *config,
-                                struct graft_error *error);
-
-/* [load] The same from a parsed document; `name` is the file's. */
-int graft_processor_config_parse(const graft_json *document, const char *name, int32_t is_video,
-                                 struct graft_processor_config *config, struct graft_error *error);
+/* [load] Reads and checks a preprocessor_config.json, or another file of the same fields. Errors are GRAFT_ERROR_MODEL.
+ */
+int graft_processor_config_read(const struct graft_config *file, int32_t is_video,
+                                struct graft_processor_config *config, struct graft_error *error);
 
 /* [any] Paints and resizes (in place), normalises and cuts into patches. image->pixel_values is the caller's, to be
  * freed with graft_free. */

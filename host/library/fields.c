@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "config/path.h"
 #include "config/quantization.h"
@@ -232,6 +233,16 @@ static int settle_generation(struct graft_model *model, struct graft_error *erro
                : GRAFT_OK;
 }
 
+static int settle_processors(struct graft_model *model, struct graft_error *error) {
+    const struct graft_rules list = graft_usual_rules("preprocessor_config.json");
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < GRAFT_PROCESSOR_FILES && status == GRAFT_OK; i++) {
+        const char *file = graft_model_processor_file(model, i);
+        status = file != NULL ? settle_document(model, model->processors.files[i], file, &list, 1, error) : GRAFT_OK;
+    }
+    return status;
+}
+
 /* Nothing came of an option: the name is most likely misspelt. */
 static int check_ignored(const struct graft_model *model, struct graft_error *error) {
     for (int32_t i = 0; i < model->ignored.n && !model->ignored_may_lack; i++) {
@@ -256,6 +267,9 @@ int graft_model_settle_fields(struct graft_model *model, struct graft_error *err
         status = settle_generation(model, error);
     }
     if (status == GRAFT_OK) {
+        status = settle_processors(model, error);
+    }
+    if (status == GRAFT_OK) {
         status = check_ignored(model, error);
     }
     if (status == GRAFT_OK) {
@@ -267,28 +281,42 @@ int graft_model_settle_fields(struct graft_model *model, struct graft_error *err
 
 /* --- For whoever asks --- */
 
+static int is_same_file(const struct graft_model_field *a, const struct graft_model_field *b) {
+    return strcmp(a->file, b->file) == 0 && a->adapter == b->adapter;
+}
+
+/* The directory that the file of a field is in. */
+static const char *directory_of(const struct graft_model *model, const struct graft_model_field *field) {
+    for (size_t i = 0; i < model->adapters.n; i++) {
+        if (model->adapters.items[i].name == field->adapter) {
+            return model->adapters.items[i].directory;
+        }
+    }
+    return model->directory;
+}
+
+/* Those of the first file that has any. */
 int graft_model_check_used(const struct graft_model *model, struct graft_error *error) {
-    const struct graft_published *published = &model->published;
+    const struct graft_model_field *first = NULL;
     struct graft_text text = {0};
-    const char *file = NULL;
     size_t n = 0;
-    for (size_t i = 0; i < published->n_fields; i++) {
-        const struct graft_model_field *field = &published->fields[i];
-        if (field->use == GRAFT_FIELD_NOT_USED) {
-            file = file == NULL ? field->file : file;
-            if (strcmp(file, field->file) == 0 && n < MAX_NAMED) {
-                graft_text_printf(&text, "%s%s (%s)", n > 0 ? ", " : "", field->name, field->value);
-            }
+    for (size_t i = 0; i < model->published.n_fields; i++) {
+        const struct graft_model_field *field = &model->published.fields[i];
+        if (field->use == GRAFT_FIELD_NOT_USED && (first == NULL || is_same_file(first, field)) && n < MAX_NAMED) {
+            graft_text_printf(&text, "%s%s (%s)", n > 0 ? ", " : "", field->name, field->value);
+            first = first == NULL ? field : first;
             n++;
         }
     }
-    int status = GRAFT_OK;
-    if (n > 0) {
-        status = text.failed
-                     ? graft_fail_memory(error, model->directory)
-                     : graft_error_set(error, GRAFT_ERROR_MODEL, model->config->file, "not used: %s", text.bytes);
-        graft_error_hint(error, "ignore a field by its name where it is known to change nothing");
+    if (first == NULL) {
+        return GRAFT_OK;
     }
+    char *file = graft_path_join(directory_of(model, first), first->file);
+    int status = text.failed || file == NULL
+                     ? graft_fail_memory(error, model->directory)
+                     : graft_error_set(error, GRAFT_ERROR_MODEL, file, "not used: %s", text.bytes);
+    graft_error_hint(error, "ignore a field by its name where it is known to change nothing");
+    graft_free(file);
     graft_text_free(&text);
     return status;
 }

@@ -116,8 +116,15 @@ int graft_model_read_processor(const struct graft_model *model, int32_t is_video
         return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "%s takes no %s",
                                model->tree->root->class_name, is_video ? "videos" : "images");
     }
-    int status = graft_processor_config_read(model->directory, is_video, config, error);
-    return status == GRAFT_OK ? check(model, config, error) : status;
+    const struct graft_model_processor *processor = &model->processors.of[is_video != 0];
+    if (processor->error.code != GRAFT_OK) {
+        int status =
+            graft_error_set(error, processor->error.code, processor->error.source, "%s", processor->error.message);
+        graft_error_hint(error, "%s", processor->error.hint);
+        return status;
+    }
+    *config = processor->config;
+    return check(model, config, error);
 }
 
 int graft_image_processor_open(const struct graft_model *model, struct graft_image_processor **processor,

@@ -11,6 +11,7 @@
 #include "generate/generate.h"
 #include "generate/run.h"
 #include "graft/host/graft.h"
+#include "image/processor.h"
 #include "library/encoding.h"
 #include "library/lists.h"
 #include "library/published.h"
@@ -19,8 +20,6 @@
 #include "registry/fusion.h"
 #include "registry/implementations.h"
 #include "registry/registry.h"
-
-struct graft_processor_config;
 
 struct graft_library {
     struct graft_registry *registry;
@@ -37,6 +36,18 @@ struct graft_model_note {
     size_t unused_plugins; /* graft_model_note_unused_plugins */
 };
 
+enum { GRAFT_PROCESSOR_FILES = 3 };
+
+/* How images (0) and videos (1) are prepared, or why they cannot be. */
+struct graft_model_processors {
+    struct graft_model_file *files[GRAFT_PROCESSOR_FILES]; /* NULL: there is no such file, or nobody needs it */
+    int32_t is_used[GRAFT_PROCESSOR_FILES];                /* whether one of the two is in it */
+    struct graft_model_processor {
+        struct graft_processor_config config;
+        struct graft_error error;
+    } of[2];
+};
+
 struct graft_model {
     char *directory;
     int32_t precision;
@@ -47,10 +58,11 @@ struct graft_model {
     int32_t ignored_may_lack; /* 1: names among these that no file has are no error */
     struct graft_model_config *config;
     struct graft_model_file *generation_config; /* NULL: the directory has none */
-    struct graft_known_family family;           /* of the model type */
-    const char *root_class;                     /* of the tree; the family's */
-    int32_t root_guessed;                       /* the causal LM, which `architectures` does not name */
-    int32_t takes_head; /* asked for: it, where `architectures` names the model without its head */
+    struct graft_model_processors processors;
+    struct graft_known_family family; /* of the model type */
+    const char *root_class;           /* of the tree; the family's */
+    int32_t root_guessed;             /* the causal LM, which `architectures` does not name */
+    int32_t takes_head;               /* asked for: it, where `architectures` names the model without its head */
     struct graft_checkpoint *checkpoint;
     struct graft_adapters adapters;
     struct graft_model_lists lists; /* what the checkpoint goes through before classes see it */
@@ -91,8 +103,8 @@ int graft_model_settle_fields(struct graft_model *model, struct graft_error *err
  * are not used. */
 int graft_model_check_used(const struct graft_model *model, struct graft_error *error);
 
-/* [load] Whether each class that the model's family has a stand-in for is known, and each alias that it gives is one of a
- * field that somebody asked for while the model was opened; else GRAFT_ERROR_PLUGIN. */
+/* [load] Whether each class that the model's family has a stand-in for is known, and each alias that it gives is one of
+ * a field that somebody asked for while the model was opened; else GRAFT_ERROR_PLUGIN. */
 int graft_model_check_stand_ins(const struct graft_model *model, const struct graft_snapshot *snapshot,
                                 struct graft_error *error);
 int graft_model_check_aliases(const struct graft_model *model, struct graft_error *error);
@@ -174,6 +186,16 @@ int graft_model_choose_generation(struct graft_model *model, const struct graft_
 /* [load] What tokens stand for, if these settings have stop strings. It goes with the model. */
 int graft_model_token_texts(struct graft_model *model, const struct graft_generation *generation,
                             struct graft_token_texts *texts, struct graft_error *error);
+
+/* [load] Reads how images and videos are prepared, of a model that takes them; what is wrong with that is kept for
+ * those who have some. */
+int graft_model_read_processors(struct graft_model *model, struct graft_error *error);
+
+/* [load] The name of file number `i` of those that say so, if it was read without an error; else NULL. */
+const char *graft_model_processor_file(const struct graft_model *model, size_t i);
+
+/* [any] */
+void graft_model_processors_finish(struct graft_model *model);
 
 /* [load] How the model directory says that images, or videos, are prepared; checked against the model. */
 int graft_model_read_processor(const struct graft_model *model, int32_t is_video, struct graft_processor_config *config,

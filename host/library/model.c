@@ -182,6 +182,9 @@ static int open_model(struct graft_model *model, struct graft_library *library,
         status = read_vocab_size(model, error);
     }
     if (status == GRAFT_OK) {
+        status = graft_model_read_processors(model, error);
+    }
+    if (status == GRAFT_OK) {
         status = graft_model_check_fields(model, error);
     }
     if (status == GRAFT_OK) {
@@ -361,6 +364,7 @@ void graft_model_free(struct graft_model *model) {
         graft_generation_settings_finish(&model->generation);
         graft_tokenizer_free(model->tokenizer);
         graft_model_file_free(model->generation_config);
+        graft_model_processors_finish(model);
         graft_model_config_free(model->config);
         for (size_t i = 0; i < model->n_notes; i++) {
             graft_free(model->notes[i].text);

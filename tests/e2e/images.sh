@@ -130,6 +130,21 @@ refused 'images for a model without a tower' 2 'this model takes no images' --mo
     --image "$circle" --prompt x
 refused 'several prompts without places' 2 'the prompts have no placeholders for images' --model "$model" --image "$circle" \
     --prompt x --prompt y
+# What preprocessor_config.json has and nobody does (docs/cli.md).
+fields() { # fields MODEL OPTION...: what the report says of fields
+    directory=$1
+    shift
+    "$host" plan --model "$directory" "$@" 2>&1 | sed -n 's/^  \(not used .*\)/\1/p; s/^  \(ignored .*\)/\1/p'
+}
+cp -r "$model" "$work/fields" && chmod -R u+w "$work/fields"
+sed '1s/{/{ "do_thumbnail": true, "fps": 2, "do_pad": false,/' "$model/preprocessor_config.json" \
+    >"$work/fields/preprocessor_config.json"
+is 'all fields of the demo are used' '' "$(fields "$model")"
+is 'a field of preprocessor_config.json that is not' 'not used preprocessor_config.json: do_thumbnail (true)' \
+    "$(fields "$work/fields")"
+is 'it is ignored' 'ignored preprocessor_config.json: do_thumbnail (true), by --ignore-field' \
+    "$(fields "$work/fields" --ignore-field do_thumbnail)"
+refused 'strict: it is an error' 4 'fields/preprocessor_config.json: not used: do_thumbnail (true)' --model "$work/fields" --strict --input-ids 1
 refused 'a model without image processor' 4 'has no preprocessor_config.json' --model "$golden" --image "$circle" \
     --input-ids 60 --output-ids
 refused 'pixel values without grids' 5 'expected a tensor image_grid_thw' --model "$golden" \

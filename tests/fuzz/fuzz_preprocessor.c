@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/json.h"
+#include "config/config.h"
 #include "fuzz/target.h"
 #include "image/processor.h"
 
@@ -12,7 +12,8 @@ static void check(const graft_json *document, int32_t is_video) {
     struct graft_processor_config config;
     struct graft_pixels pixels;
     struct graft_image image = {0};
-    if (graft_processor_config_parse(document, "fuzz", is_video, &config, &error) != GRAFT_OK) {
+    const struct graft_config view = graft_config_view(document, "fuzz");
+    if (graft_processor_config_read(&view, is_video, &config, &error) != GRAFT_OK) {
         if (error.message[0] == '\0') {
             abort();
         }

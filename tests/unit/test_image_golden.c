@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "config/model_file.h"
 #include "weights/safetensors.h"
 
 static char *folder;
@@ -28,7 +29,15 @@ static int set_up(void **state) {
     char *file = graft_path_join(folder, "golden.safetensors");
     int status = graft_safetensors_open(file, &golden, &error);
     graft_free(file);
-    return status != GRAFT_OK || graft_processor_config_read(folder, 0, &config, &error) != GRAFT_OK;
+    struct graft_model_file *preprocessor = NULL;
+    if (status == GRAFT_OK) {
+        status = graft_model_file_read(folder, "preprocessor_config.json", 1 << 20, NULL, &preprocessor, &error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_processor_config_read(&preprocessor->view, 0, &config, &error);
+    }
+    graft_model_file_free(preprocessor);
+    return status != GRAFT_OK;
 }
 
 static int tear_down(void **state) {

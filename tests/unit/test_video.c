@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Videos: frames of a directory against what transformers' video processor makes of them, bit for bit; their order, and
  * what is no video. */
+#include "config/config.h"
 #include "image/decode.h"
 #include "image/frames.h"
 #include "image/processor.h"
@@ -62,7 +63,11 @@ static void check_video(const char *name) {
     struct graft_image video;
     char *directory = graft_path_join(folder, name);
     char *inner = graft_path_join(directory, "frames");
-    assert_int_equal(graft_processor_config_read(directory, 1, &config, &error), GRAFT_OK);
+    struct graft_model_file *file = NULL;
+    assert_int_equal(graft_model_file_read(directory, "video_preprocessor_config.json", 1 << 20, NULL, &file, &error),
+                     GRAFT_OK);
+    assert_int_equal(graft_processor_config_read(&file->view, 1, &config, &error), GRAFT_OK);
+    graft_model_file_free(file);
     assert_int_equal(graft_frame_files_find(inner, &files, &error), GRAFT_OK);
     const struct graft_frames frames = {files.count, read_file, &files};
     if (graft_process_frames(&config, &frames, inner, &video, &error) != GRAFT_OK) {
@@ -196,7 +201,8 @@ static void test_last_repeated(void **state) {
 static int parse(const char *text, struct graft_processor_config *config, struct graft_error *error) {
     graft_json *document = NULL;
     assert_int_equal(graft_json_parse(text, strlen(text), "test", &document, error), GRAFT_OK);
-    int status = graft_processor_config_parse(document, "test", 1, config, error);
+    const struct graft_config view = graft_config_view(document, "test");
+    int status = graft_processor_config_read(&view, 1, config, error);
     graft_json_free(document);
     return status;
 }

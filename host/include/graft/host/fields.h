@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What became of each field of a model's JSON files, as plan.h has it for tensors: config.json, generation_config.json
- * and, of each adapter, adapter_config.json.
+ * of each adapter, adapter_config.json and, where images are taken, preprocessor_config.json and its siblings.
  *
  *     const struct graft_model_field *field;
  *     for (size_t i = 0; (field = graft_model_field(model, i)) != NULL; i++) {
