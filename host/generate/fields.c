@@ -162,7 +162,7 @@ static int expect_array(const struct source *from, const char *name, const char 
                : graft_config_expected(from->document, name, expected, from->error);
 }
 
-static int read_any_id(const struct source *from, const char *path, int64_t minimum, int32_t *id) {
+static int read_id(const struct source *from, const char *path, int64_t minimum, int32_t *id) {
     const struct graft_config *document = from->document;
     int64_t value = document->integer(document->data, path);
     if (document->kind(document->data, path) != GRAFT_FIELD_INT) {
@@ -177,29 +177,9 @@ static int read_any_id(const struct source *from, const char *path, int64_t mini
     return GRAFT_OK;
 }
 
-static int read_id(const struct source *from, const char *path, int32_t *id) {
-    return read_any_id(from, path, 0, id);
-}
-
-static int read_array(const struct source *from, const char *name, struct graft_id_list *list) {
+/* Ids from `minimum` on, but negative ones: no token has one, so it is as good as none. */
+static int read_list(const struct source *from, const char *name, int64_t minimum, struct graft_id_list *list) {
     char path[MAX_PATH];
-    int status = expect_array(from, name, "an array of token ids");
-    int64_t n = from->document->size(from->document->data, name);
-    int32_t *ids = status == GRAFT_OK ? graft_generation_fields_alloc(from->owner, (size_t)n, sizeof *ids) : NULL;
-    if (status == GRAFT_OK && ids == NULL) {
-        return graft_fail_memory(from->error, from->document->file);
-    }
-    for (int64_t i = 0; i < n && status == GRAFT_OK; i++) {
-        status = read_id(from, path_to(path, name, i), &ids[i]);
-    }
-    *list = (struct graft_id_list){ids, (size_t)n};
-    return status;
-}
-
-/* Ids to look for among tokens. No token has a negative one, which is as good as none: "off". */
-static int read_ids(const struct source *from, const char *name, void *member) {
-    char path[MAX_PATH];
-    struct graft_id_list *list = member;
     int status = expect_array(from, name, "an array of token ids");
     int64_t n = from->document->size(from->document->data, name);
     int32_t *ids = status == GRAFT_OK ? graft_generation_fields_alloc(from->owner, (size_t)n, sizeof *ids) : NULL;
@@ -208,10 +188,19 @@ static int read_ids(const struct source *from, const char *name, void *member) {
     }
     *list = (struct graft_id_list){ids, 0};
     for (int64_t i = 0; i < n && status == GRAFT_OK; i++) {
-        status = read_any_id(from, path_to(path, name, i), INT64_MIN, &ids[list->n]);
+        status = read_id(from, path_to(path, name, i), minimum, &ids[list->n]);
         list->n += status == GRAFT_OK && ids[list->n] >= 0;
     }
     return status;
+}
+
+static int read_array(const struct source *from, const char *name, struct graft_id_list *list) {
+    return read_list(from, name, 0, list);
+}
+
+/* Ids to look for among tokens. */
+static int read_ids(const struct source *from, const char *name, void *member) {
+    return read_list(from, name, INT64_MIN, member);
 }
 
 static int read_one(const struct source *from, const char *name, int64_t minimum, struct graft_id_list *list) {
@@ -219,7 +208,7 @@ static int read_one(const struct source *from, const char *name, int64_t minimum
     if (id == NULL) {
         return graft_fail_memory(from->error, from->document->file);
     }
-    int status = read_any_id(from, name, minimum, id);
+    int status = read_id(from, name, minimum, id);
     *list = (struct graft_id_list){id, status == GRAFT_OK && *id >= 0};
     return status;
 }
