@@ -63,13 +63,15 @@ static int is_same(const graft_json *a, const graft_json *b) {
     return is_number(a) && is_number(b) ? graft_json_real(a) == graft_json_real(b) : graft_json_equal(a, b);
 }
 
+/* Whether the rule has the value; -1: memory ran out. */
 static int is_listed(const struct graft_field_rule *rule, const graft_json *value) {
     graft_json *values = NULL;
     int found = 0;
-    if (graft_json_parse(rule->values, strlen(rule->values), rule->name, &values, NULL) == GRAFT_OK) {
-        for (size_t i = 0; i < graft_json_size(values) && !found; i++) {
-            found = is_same(graft_json_at(values, i), value);
-        }
+    if (graft_json_parse(rule->values, strlen(rule->values), rule->name, &values, NULL) != GRAFT_OK) {
+        return -1; /* the text was looked at when the plugin was */
+    }
+    for (size_t i = 0; i < graft_json_size(values) && !found; i++) {
+        found = is_same(graft_json_at(values, i), value);
     }
     graft_json_free(values);
     return found;
@@ -83,8 +85,9 @@ static enum graft_ruling judge(const struct graft_field_rule *rule, const char *
     if (rule->values == NULL) {
         return GRAFT_RULING_WITHOUT_EFFECT;
     }
-    if (!below && is_listed(rule, value)) {
-        return GRAFT_RULING_NEUTRAL;
+    int listed = below ? 0 : is_listed(rule, value);
+    if (listed != 0) {
+        return listed > 0 ? GRAFT_RULING_NEUTRAL : GRAFT_RULING_FAILED;
     }
     return (rule->flags & GRAFT_FIELD_ONLY) != 0 ? GRAFT_RULING_REFUSED : GRAFT_RULING_NONE;
 }

@@ -19,7 +19,8 @@ enum graft_ruling {
     GRAFT_RULING_NONE,           /* no rule says anything of the field with this value */
     GRAFT_RULING_WITHOUT_EFFECT, /* whatever its value */
     GRAFT_RULING_NEUTRAL,        /* this value says nothing */
-    GRAFT_RULING_REFUSED         /* this value is not among those that GRAFT_FIELD_ONLY lists */
+    GRAFT_RULING_REFUSED,        /* this value is not among those that GRAFT_FIELD_ONLY lists */
+    GRAFT_RULING_FAILED          /* memory ran out */
 };
 
 /* [any] What a list says of a field, by its path, with a value: the first of its rules that says anything of it, which

@@ -79,6 +79,9 @@ static int consult(const struct settling *settling, const char *path, const graf
         const struct graft_field_rule *rule = NULL;
         *by = settling->lists[i].by;
         *ruling = judge(settling->model, &settling->lists[i], path, value, &rule);
+        if (*ruling == GRAFT_RULING_FAILED) {
+            return graft_fail_memory(settling->error, settling->document->file);
+        }
         if (*ruling == GRAFT_RULING_REFUSED) {
             return refuse(settling->document, path, value, rule, *by, settling->error);
         }
