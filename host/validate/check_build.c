@@ -120,6 +120,21 @@ static void write_plan(struct graft_text *text, const struct graft_model *model)
     }
 }
 
+static struct graft_text asked_for; /* by the plugin's families; a check is a process of its own */
+
+/* Adds what the model's family asked its config.json for, where the plugin brings it. */
+static void write_asked(const struct graft_model *model) {
+    const char *name;
+    for (size_t i = 0; graft_model_plan(model)->plugin != NULL && (name = graft_model_asked_field(model, i)) != NULL;
+         i++) {
+        if (i == 0) {
+            graft_text_printf(&asked_for, "%s%s asks config.json for ", asked_for.length > 0 ? "; " : "",
+                              graft_model_plan(model)->model_type);
+        }
+        graft_text_printf(&asked_for, "%s%s", i > 0 ? ", " : "", name);
+    }
+}
+
 /* Whether weights are there for what is described is another check's question. */
 static int compare_plans(struct graft_subject *subject, struct graft_error *error) {
     const struct graft_model_options options = {.struct_size = sizeof options};
@@ -135,6 +150,9 @@ static int compare_plans(struct graft_subject *subject, struct graft_error *erro
         if (status == GRAFT_OK) {
             write_plan(&texts[i], model);
         }
+        if (status == GRAFT_OK && i == 0) {
+            write_asked(model);
+        }
         graft_model_free(model);
         graft_library_free(library);
     }
@@ -147,49 +165,13 @@ static int compare_plans(struct graft_subject *subject, struct graft_error *erro
     return status;
 }
 
+/* What is described twice is told once: what its family asks config.json for. */
 static int check_repeats(struct graft_validation *validation, struct graft_error *error) {
-    return graft_tiny_each_closed(validation, compare_plans, error);
-}
-
-/* Adds what the model's family asked its config.json for, where the plugin brings it. */
-static void write_asked(struct graft_text *text, const struct graft_model *model) {
-    const char *name;
-    for (size_t i = 0; graft_model_plan(model)->plugin != NULL && (name = graft_model_asked_field(model, i)) != NULL;
-         i++) {
-        if (i == 0) {
-            graft_text_printf(text, "%s%s asks config.json for ", text->length > 0 ? "; " : "",
-                              graft_model_plan(model)->model_type);
-        }
-        graft_text_printf(text, "%s%s", i > 0 ? ", " : "", name);
+    int status = graft_tiny_each_closed(validation, compare_plans, error);
+    if (status == GRAFT_OK && asked_for.length > 0) {
+        (void)graft_validation_say(validation, asked_for.bytes);
     }
-}
-
-static struct graft_text asked_of_all; /* of the models so far: a check is a process of its own */
-
-static int add_asked_of(struct graft_subject *subject, struct graft_error *error) {
-    const struct graft_model_options options = {.struct_size = sizeof options};
-    struct graft_library *library = NULL;
-    struct graft_model *model = NULL;
-    int status = graft_validation_library_of_models(subject->validation, &library, error);
-    if (status == GRAFT_OK) {
-        status = graft_tiny_open(library, subject->directory, &options, &model, error);
-    }
-    if (status == GRAFT_OK) {
-        write_asked(&asked_of_all, model);
-    }
-    graft_model_free(model);
-    graft_library_free(library);
-    return status;
-}
-
-static int check_asks(struct graft_validation *validation, struct graft_error *error) {
-    int status = graft_tiny_each_closed(validation, add_asked_of, error);
-    if (status == GRAFT_OK && asked_of_all.length > 0) {
-        (void)graft_validation_say(validation, asked_of_all.bytes);
-    } else if (status == GRAFT_OK && validation->notes->outcome != GRAFT_CHECK_SKIPPED) {
-        (void)graft_validation_skip(validation, "it brings no model type that a tiny model can be made of");
-    }
-    graft_text_free(&asked_of_all);
+    graft_text_free(&asked_for);
     return status;
 }
 
@@ -407,8 +389,6 @@ const struct graft_validation_check graft_build_checks[] = {
     GRAFT_CHECK("build.describes", "models of all types that it names, or brings, are described with it",
                 check_describe),
     GRAFT_CHECK("build.repeats", "a model is described the same each time", check_repeats),
-    GRAFT_CHECK("build.asks", "models of its own types are described, and what they ask config.json for is told",
-                check_asks),
     GRAFT_CHECK("build.config_absent", "a config.json that lacks a field is described or refused with a reason",
                 check_absent),
     GRAFT_CHECK("build.config_hostile", "a field of config.json with a senseless value is described or refused",
