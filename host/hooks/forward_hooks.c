@@ -62,7 +62,7 @@ static int hooked_forward(void *self, const struct graft_call *call, const void 
 static int64_t count_labels(const struct graft_config *config) {
     int64_t named = config->size(config->data, "id2label");
     int64_t given = config->integer(config->data, "num_labels");
-    return named > 0 ? named : given > 0 ? given : 2;
+    return given > 0 ? given : named > 0 ? named : 2;
 }
 
 static struct graft_widths find_widths(const struct graft_tree *tree, const struct graft_node *node) {

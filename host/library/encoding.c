@@ -12,12 +12,13 @@
 
 enum { DEFAULT_LABELS = 2, MAX_LABELS = 1 << 20 };
 
-/* The label of a number: of id2label, whose keys are numbers, or LABEL_N. */
-static int read_label(const struct graft_config *config, int64_t i, char **label, struct graft_error *error) {
+/* The label of a number: of id2label, whose keys are numbers, or LABEL_N where that does not name all of them. */
+static int read_label(const struct graft_config *config, int64_t i, int are_named, char **label,
+                      struct graft_error *error) {
     char path[48];
     const char *text = NULL;
     (void)snprintf(path, sizeof path, "id2label.%lld", (long long)i);
-    if (!graft_config_has(config, "id2label")) {
+    if (!are_named) {
         *label = graft_format("LABEL_%lld", (long long)i);
         return *label != NULL ? GRAFT_OK : graft_fail_memory(error, config->file);
     }
@@ -33,9 +34,9 @@ static int read_label(const struct graft_config *config, int64_t i, char **label
 
 static int read_labels(struct graft_model_encoding *encoding, const struct graft_config *config,
                        struct graft_error *error) {
-    int64_t n = DEFAULT_LABELS;
+    const int64_t named = graft_config_has(config, "id2label") ? config->size(config->data, "id2label") : 0;
+    int64_t n = named > 0 ? named : DEFAULT_LABELS;
     int status = graft_config_int(config, "num_labels", 1, MAX_LABELS, &n, error);
-    n = graft_config_has(config, "id2label") ? config->size(config->data, "id2label") : n;
     if (status != GRAFT_OK) {
         return status;
     }
@@ -45,7 +46,8 @@ static int read_labels(struct graft_model_encoding *encoding, const struct graft
     }
     encoding->info.labels = (const char *const *)encoding->labels;
     for (; encoding->info.n_labels < n && status == GRAFT_OK; encoding->info.n_labels++) {
-        status = read_label(config, encoding->info.n_labels, &encoding->labels[encoding->info.n_labels], error);
+        status =
+            read_label(config, encoding->info.n_labels, named == n, &encoding->labels[encoding->info.n_labels], error);
     }
     return status;
 }

@@ -58,6 +58,13 @@ check 'labels: the pair from stdin' "$(cat pair)" "$(cat out)"
 host --quiet --model "$cases/bert_classifier" --input-ids 2,5,7,3,30,26,3 --token-type-ids 0,0,0,0,1,1,1 --json \
     --logits logits.st </dev/null
 has 'labels: logits of a text' '"logits":{"dtype":"F32","shape":[1,3]' logits.st
+# If num_labels and id2label disagree, num_labels counts, and names are LABEL_N.
+mkdir renamed && ln -s "$cases/bert_classifier/"* renamed/ && rm renamed/config.json
+awk '/"id2label"/ { print "  \"num_labels\": 3,"; print; getline; sub(/,$/, ""); print; while (!/}/) getline }
+    { print }' "$cases/bert_classifier/config.json" >renamed/config.json
+host --quiet --model renamed --prompt 'the table is good' </dev/null
+check 'labels: num_labels says another number than id2label' 'LABEL_0 LABEL_1 LABEL_2' \
+    "$(cut -f 2 out | sort | tr '\n' ' ' | sed 's/ $//')"
 echo 'no tab' >lines
 host --quiet --model "$cases/bert_classifier" --pairs <lines
 check 'labels: no pair' 5 "$status"
