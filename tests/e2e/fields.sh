@@ -1,10 +1,10 @@
 #!/bin/sh
 # Fields of a model's JSON files: which are used, which say nothing, and what becomes of the rest (docs/cli.md). Reports
 # in TAP.
-# usage: fields.sh HOST LLAMA PLUGINS     LLAMA is a golden case, PLUGINS the folder of a build
+# usage: fields.sh HOST LLAMA PLUGINS GOLDENS     LLAMA is a golden case, PLUGINS and GOLDENS the folders of a build
 set -u
 . "$(dirname "$0")/../tap.sh"
-host=$(realpath "$1") llama=$(realpath "$2") plugins=$(realpath "$3")
+host=$(realpath "$1") llama=$(realpath "$2") plugins=$(realpath "$3") goldens=$(realpath "$4")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
@@ -186,5 +186,15 @@ plan --plugins-dir family
 has 'rules are inherited' 'clip_qkv: expected null, got 1' err
 "$host" inspect family/a.family.json --json >out
 has 'inspect shows them' '"name": "clip_qkv"' out
+# --- Configs as they are published, of all families and quantizers: nothing of them is left
+for directory in "$goldens"/plain/*/ "$goldens"/encoders/*/ "$goldens"/vision/*/ "$goldens"/quantized/*/ \
+    "$plugins"/families/*/goldens/*/; do
+    [ -f "$directory/config.json" ] || continue
+    timeout 60 "$host" plan --model "$directory" --plugins-dir "$plugins" --plugins-dir "$plugins/families" >out 2>err ||
+        head -1 err >out
+    lines >>left
+    grep '^[^ ]*: ' err >>left
+done
+check 'of golden cases nothing is not used' '' "$(sort -u left)"
 echo "1..$number"
 exit "$failed"

@@ -286,12 +286,14 @@ static const struct graft_config_field gemma3_fields[] = {
 };
 
 static const struct graft_field_rule gemma2_rules[] = {
-    /* hidden_activation counts, in both families. */
+    /* hidden_activation counts, in both families; without a language model's head there are no such logits. */
     {.name = "hidden_act"},
+    {.name = "final_logit_softcapping"},
 };
 
 static const struct graft_field_rule gemma3_rules[] = {
     {.name = "hidden_act"},
+    {.name = "final_logit_softcapping"},
     /* layer_types says it; without that, sliding_window_pattern does. */
     {.name = "_sliding_window_pattern"},
     /* Its scores have no cap, whatever this says. */

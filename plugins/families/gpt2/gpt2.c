@@ -139,6 +139,8 @@ static const struct graft_field_rule field_rules[] = {
     {.name = "summary_proj_to_labels"},
     {.name = "summary_type"},
     {.name = "summary_use_proj"},
+    /* n_inner is the width of an MLP, whatever this says. */
+    {.name = "intermediate_size"},
     /* The same as n_positions. */
     {.name = "n_ctx"},
 };

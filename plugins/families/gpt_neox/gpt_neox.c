@@ -85,6 +85,9 @@ static const struct graft_config_field fields[] = {
 /* The causal mask and other numbers that are computed, which older checkpoints hold. */
 static const char *const ignored_tensors[] = {"\\.attention\\.(masked_)?bias$", "rotary_emb\\.inv_freq$", NULL};
 
+/* All heads have keys and values of their own, whatever this says. */
+static const struct graft_field_rule field_rules[] = {{.name = "num_key_value_heads"}};
+
 static const struct graft_family family = {
     .struct_size = sizeof family,
     .model_type = "gpt_neox",
@@ -93,6 +96,7 @@ static const struct graft_family family = {
     GRAFT_FAMILY_CLASSES(classes),
     GRAFT_FAMILY_FIELDS(fields),
     .ignored_tensors = ignored_tensors,
+    GRAFT_FIELD_RULES(field_rules),
 };
 
 static const char *const required[] = {GRAFT_ROPE_ID, NULL};

@@ -151,6 +151,8 @@ static const struct graft_field_rule field_rules[] = {
     {.name = "use_associative_scan"},
     {.name = "use_falcon_mambapy"},
     {.name = "use_mambapy"},
+    /* It says intermediate_size where that is not given. */
+    {.name = "expand"},
     /* Left behind by conversions of the first checkpoints. */
     {.name = "d_inner"},
     {.name = "d_model"},

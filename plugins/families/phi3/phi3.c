@@ -91,6 +91,8 @@ static const struct graft_config_field fields[] = {
 };
 
 static const struct graft_field_rule field_rules[] = {
+    /* Of rope types with two sets of factors. */
+    {.name = "original_max_position_embeddings"},
     /* Of variants that share the model type, as what says that this is none of them. */
     {.name = "full_attn_mod", .values = "[1]"},
     {.name = "interpolate_factor", .values = "[1]"},
