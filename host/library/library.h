@@ -99,6 +99,9 @@ int graft_model_refuse_fields(struct graft_model *model, struct graft_error *err
  * of plugins refuse, and options that nothing came of, are errors. */
 int graft_model_settle_fields(struct graft_model *model, struct graft_error *error);
 
+/* [any] Whether checkpoint and model fit exactly: what graft_model_check_strict says of tensors. */
+int graft_model_check_tensors(const struct graft_model *model, struct graft_error *error);
+
 /* [any] Whether each field that was not ignored is used, without effect or neutral; else an error that names those that
  * are not used. */
 int graft_model_check_used(const struct graft_model *model, struct graft_error *error);

@@ -98,7 +98,7 @@ double graft_model_load_seconds(const struct graft_model *model) {
     return model->bound != NULL ? model->load_seconds : -1.0;
 }
 
-int graft_model_check_strict(const struct graft_model *model, struct graft_error *error) {
+int graft_model_check_tensors(const struct graft_model *model, struct graft_error *error) {
     const struct graft_plan *plan = model->plan;
     int status = graft_plan_check(plan, error);
     if (status == GRAFT_OK && plan->n_unexpected > 0) {
@@ -111,5 +111,10 @@ int graft_model_check_strict(const struct graft_model *model, struct graft_error
             graft_error_set(error, GRAFT_ERROR_MODEL, apart->parameter->name,
                             "tied to %s, but the checkpoint has other values for it", apart->parameter->tied_to->name);
     }
+    return status;
+}
+
+int graft_model_check_strict(const struct graft_model *model, struct graft_error *error) {
+    int status = graft_model_check_tensors(model, error);
     return status == GRAFT_OK ? graft_model_check_used(model, error) : status;
 }

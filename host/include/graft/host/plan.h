@@ -140,7 +140,8 @@ struct graft_plan_info {
 const struct graft_plan_info *graft_model_plan(const struct graft_model *model);
 
 /* [any] Checks that checkpoint and model fit exactly. It is an error (GRAFT_ERROR_MODEL) if anything is missing,
- * unexpected or mismatched, cannot be converted, or is tied but has two values (this reads the tensors). */
+ * unexpected or mismatched, cannot be converted, or is tied but has two values (this reads the tensors), or if a field
+ * of its JSON files is not used (graft/host/fields.h). */
 int graft_model_check_strict(const struct graft_model *model, struct graft_error *error);
 
 /* [any] Seconds that graft_model_load took; negative if the model was not loaded. */
