@@ -40,9 +40,10 @@ static int check_names(const struct graft_node *node, const char *what, struct n
 static int check_module(const struct graft_node *node, const struct graft_module_spec *spec,
                         struct graft_error *error) {
     struct graft_interface_chained chained = graft_interface_chained(node->maker->cls->interface_id);
-    if (chained.n_inputs == 0) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "modules of interface %s cannot be fused",
-                               node->maker->cls->interface_id);
+    const char *why = graft_interface_unchained(node->maker->cls->interface_id);
+    if (why != NULL) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "modules of interface %s cannot be fused: %s",
+                               node->maker->cls->interface_id, why);
     }
     int status = check_names(node, "inputs", inputs_of(spec), chained.n_inputs, error);
     return status == GRAFT_OK ? check_names(node, "outputs", outputs_of(spec), 1, error) : status;

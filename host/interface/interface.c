@@ -129,8 +129,8 @@ static int64_t tower_rows(const struct graft_widths *widths, const void *args) {
     { #field, FIELD_OF(name, field), GRAFT_VIEW_IN, GRAFT_DTYPE_F32, rows, columns, flags }
 #define OUT(name, field, rows, columns, flags) \
     { #field, FIELD_OF(name, field), GRAFT_VIEW_OUT, GRAFT_DTYPE_F32, rows, columns, flags }
-#define IN_OUT(name, field, rows, columns) \
-    { #field, FIELD_OF(name, field), GRAFT_VIEW_IN_OUT, GRAFT_DTYPE_F32, rows, columns, 0 }
+#define IN_OUT(name, field, rows, columns, flags) \
+    { #field, FIELD_OF(name, field), GRAFT_VIEW_IN_OUT, GRAFT_DTYPE_F32, rows, columns, flags }
 #define IDS(name, field, direction, rows, columns) \
     { #field, FIELD_OF(name, field), GRAFT_VIEW_##direction, GRAFT_DTYPE_I32, rows, columns, 0 }
 
@@ -186,11 +186,30 @@ struct graft_interface_chained graft_interface_chained(const char *id) {
     struct graft_interface_chained chained = {.n_inputs = 0};
     const struct graft_interface *interface = graft_interface_find(id);
     for (const struct graft_interface_array *at = interface->arrays; at->name != NULL; at++) {
-        if ((at->flags & GRAFT_ARRAY_CHAINED) != 0 && at->direction == GRAFT_VIEW_OUT) {
+        if ((at->flags & GRAFT_ARRAY_CHAINED) == 0) {
+            continue;
+        }
+        if (at->direction != GRAFT_VIEW_IN) {
             chained.output = at->field;
-        } else if ((at->flags & GRAFT_ARRAY_CHAINED) != 0) {
+        }
+        if (at->direction != GRAFT_VIEW_OUT) {
             chained.inputs[chained.n_inputs++] = at->field;
         }
     }
     return chained;
+}
+
+const char *graft_interface_unchained(const char *id) {
+    const struct graft_interface *interface = graft_interface_find(id);
+    int n_inputs = 0, n_ids = 0, n_outputs = 0;
+    for (const struct graft_interface_array *at = interface->arrays; at->name != NULL; at++) {
+        n_ids += at->direction == GRAFT_VIEW_IN && at->dtype != GRAFT_DTYPE_F32;
+        n_inputs += at->direction != GRAFT_VIEW_OUT;
+        n_outputs += at->direction != GRAFT_VIEW_IN;
+    }
+    return graft_interface_chained(id).n_inputs > 0 ? NULL
+           : n_ids > 0                              ? "they take ids"
+           : n_outputs > 1                          ? "they give several arrays"
+           : n_inputs == 0                          ? "they take no array"
+                                                    : "what they take or give is no hidden state of each token";
 }

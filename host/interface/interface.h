@@ -118,11 +118,14 @@ int32_t graft_interface_views(const struct graft_interface *interface, const str
  * required. */
 struct graft_interface_chained {
     size_t inputs[GRAFT_MAX_CHAINED_INPUTS];
-    int32_t n_inputs; /* 0: modules that work in place, take ids, or give several outputs cannot be fused */
-    size_t output;
+    int32_t n_inputs; /* 0: such modules cannot be fused */
+    size_t output;    /* of modules that work in place: their input */
 };
 
 /* [any] `id` is that of an interface of this host. */
 struct graft_interface_chained graft_interface_chained(const char *id);
+
+/* [any] Why modules of an interface of this host cannot be fused, in words for a message; NULL: they can. */
+const char *graft_interface_unchained(const char *id);
 
 #endif

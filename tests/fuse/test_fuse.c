@@ -122,6 +122,20 @@ static void nothing_changes_fused_and_unfused(void **state) {
     tear_down(&loaded);
 }
 
+/* Layers work in place: what the first one gives is where the second one finds it. With chains inside as well. */
+static void layers_are_a_chain(void **state) {
+    struct loaded loaded;
+    (void)state;
+    set_up(&loaded, NULL);
+    need_fuse(&loaded, NORM, MLP);
+    need_fuse(&loaded, "model.layers.0", "model.layers.1");
+    assert_string_equal(graft_model_fused_by(loaded.model, "model.layers.1"), "");
+    assert_true(distance(&loaded) == 0.0);
+    assert_int_equal(graft_model_unfuse_modules(loaded.model, NULL, 0, &loaded.error), GRAFT_OK);
+    assert_true(distance(&loaded) == 0.0);
+    tear_down(&loaded);
+}
+
 /* Attention gives what the norm takes as the residual: three modules, connected by names. */
 static void names_connect_a_chain_of_three(void **state) {
     struct loaded loaded;
@@ -171,8 +185,9 @@ static void what_is_no_chain_is_refused(void **state) {
     refuses(&loaded, "model.layers.0.post_attention_layernorm", MLP, "matching modules: 2, but");
     refuses(&loaded, "model.norm", "lm_head", "they have different parents");
     refuses(&loaded, "model.layers", "model.norm", "is a list");
-    refuses(&loaded, "model.embed_tokens", "model.norm", "graft.embedding/1 cannot be fused");
+    refuses(&loaded, "model.embed_tokens", "model.norm", "graft.embedding/1 cannot be fused: they take ids");
     refuses(&loaded, NORM, NORM, "named twice");
+    refuses(&loaded, "model.layers.1", "model.layers.0", "it runs before that module");
     refuses(&loaded, MLP, NORM, "it runs before that module");
     refuses(&loaded, "model.layers.*.input_layernorm", MLP, "model.layers.0.self_attn runs in between");
     refuses(&loaded, "model.layers.*.self_attn", NORM, "its input is not the output of that module");
@@ -435,6 +450,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paths_fit),
         cmocka_unit_test(nothing_changes_fused_and_unfused),
+        cmocka_unit_test(layers_are_a_chain),
         cmocka_unit_test(names_connect_a_chain_of_three),
         cmocka_unit_test(some_layers_only),
         cmocka_unit_test(what_is_no_chain_is_refused),

@@ -145,11 +145,12 @@ static void test_every_interface(void **state) {
         for (const struct graft_interface_array *array = at->arrays; array->name != NULL; array++) {
             int chained = (array->flags & GRAFT_ARRAY_CHAINED) != 0;
             check_array(at, array);
-            outputs += chained && array->direction == GRAFT_VIEW_OUT;
-            inputs += chained && array->direction == GRAFT_VIEW_IN;
+            outputs += chained && array->direction != GRAFT_VIEW_IN;
+            inputs += chained && array->direction != GRAFT_VIEW_OUT;
         }
         assert_true(inputs > 0 ? outputs == 1 && inputs <= GRAFT_MAX_CHAINED_INPUTS : outputs == 0);
         assert_int_equal(graft_interface_chained(at->id).n_inputs, inputs);
+        assert_int_equal(graft_interface_unchained(at->id) == NULL, inputs > 0);
     }
     assert_null(graft_interface_find("test.none/1"));
 }
