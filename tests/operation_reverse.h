@@ -4,6 +4,7 @@
 #define GRAFT_TEST_OPERATION_REVERSE_H
 
 #include "graft/conversion.h"
+#include "value/operations.h"
 
 /* The operation that undoes another: the chain backwards, each reversed, from targets to sources. A Concatenate
  * is undone by a Split, whose sizes are the sources' own. A custom operation is returned as it is. */
@@ -16,6 +17,8 @@ static inline struct graft_operation operation_reverse(const struct graft_operat
         [GRAFT_OP_SPLIT_MODULELIST] = GRAFT_OP_MERGE_MODULELIST,
         [GRAFT_OP_CONV3D_TO_LINEAR] = GRAFT_OP_LINEAR_TO_CONV3D,
         [GRAFT_OP_LINEAR_TO_CONV3D] = GRAFT_OP_CONV3D_TO_LINEAR,
+        [GRAFT_OP_ERNIE_FUSE_AND_SPLIT_TEXT_VISION_EXPERTS] = GRAFT_OP_ERNIE_SPLIT_AND_DECOUPLE_TEXT_VISION_EXPERTS,
+        [GRAFT_OP_ERNIE_SPLIT_AND_DECOUPLE_TEXT_VISION_EXPERTS] = GRAFT_OP_ERNIE_FUSE_AND_SPLIT_TEXT_VISION_EXPERTS,
     };
     struct graft_operation reverse = *operation;
     if (operation->kind > 0 && operation->kind < (int32_t)(sizeof reverses / sizeof reverses[0]) &&

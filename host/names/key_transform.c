@@ -49,8 +49,12 @@ static int init_patterns(struct key_transform *transform, const char *place, enu
     if (status == GRAFT_OK && given->kind == GRAFT_TRANSFORM_CONVERTER) {
         enum graft_operation_fault why = GRAFT_FAULT_NONE;
         struct graft_error cause = graft_error_none();
-        if (graft_operations_check(place, given->n_sources, given->n_targets, given->n_operations, &why, &cause) !=
-            GRAFT_OK) {
+        const struct graft_operations operations = {.items = given->operations,
+                                                    .count = given->n_operations,
+                                                    .stride = given->operation_stride,
+                                                    .place = place,
+                                                    .n_targets = given->n_targets};
+        if (graft_operations_check(&operations, given->n_sources, &why, &cause) != GRAFT_OK) {
             status = graft_key_failed(
                 fault, why == GRAFT_FAULT_NO_OPERATIONS ? KEY_FAULT_NO_OPERATIONS : KEY_FAULT_MANY_TO_MANY, error,
                 GRAFT_ERROR_USAGE, place, "%s", cause.message);

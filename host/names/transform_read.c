@@ -94,6 +94,7 @@ static const char *const *operation_fields(int32_t kind) {
     static const char *const shards[] = {"op", "dim", "num_shards_attribute", NULL};
     static const char *const custom[] = {"op", NULL};
     static const char *const slice[] = {"op", "dim", "begin", "length", "of", NULL};
+    static const char *const experts[] = {"op", "stack_dim", "concat_dim", NULL};
     static const char *const others[] = {"op", "dim", NULL};
     switch (kind) {
     case GRAFT_OP_TRANSPOSE:
@@ -112,6 +113,9 @@ static const char *const *operation_fields(int32_t kind) {
         return custom;
     case GRAFT_OP_SLICE:
         return slice;
+    case GRAFT_OP_ERNIE_FUSE_AND_SPLIT_TEXT_VISION_EXPERTS:
+    case GRAFT_OP_ERNIE_SPLIT_AND_DECOUPLE_TEXT_VISION_EXPERTS:
+        return experts;
     default:
         return others;
     }
@@ -149,6 +153,23 @@ static int read_slice(const struct json_place *place, const graft_json *object, 
                : status;
 }
 
+/* The dimensions, which have other names in some kinds. */
+static int read_dims(const struct json_place *place, const graft_json *object, struct graft_operation *operation,
+                     struct graft_error *error) {
+    const int is_experts = operation->kind == GRAFT_OP_ERNIE_FUSE_AND_SPLIT_TEXT_VISION_EXPERTS ||
+                           operation->kind == GRAFT_OP_ERNIE_SPLIT_AND_DECOUPLE_TEXT_VISION_EXPERTS;
+    const int is_transpose = operation->kind == GRAFT_OP_TRANSPOSE;
+    operation->dim1 = is_transpose || is_experts;
+    int status = read_int(place, object,
+                          is_transpose ? "dim0"
+                          : is_experts ? "stack_dim"
+                                       : "dim",
+                          -MAX_DIM, MAX_DIM, &operation->dim, error);
+    return status == GRAFT_OK
+               ? read_int(place, object, is_experts ? "concat_dim" : "dim1", -MAX_DIM, MAX_DIM, &operation->dim1, error)
+               : status;
+}
+
 static int read_operation(const struct json_place *place, const graft_json *object, struct transforms_read *read,
                           struct graft_operation *operation, struct graft_error *error) {
     const char *name = graft_json_string(graft_json_get(object, "op"), NULL);
@@ -165,13 +186,8 @@ static int read_operation(const struct json_place *place, const graft_json *obje
     if (status == GRAFT_OK) {
         status = graft_json_place_only(place, object, operation_fields(kind), error);
     }
-    operation->dim1 = kind == GRAFT_OP_TRANSPOSE;
     if (status == GRAFT_OK) {
-        status = read_int(place, object, kind == GRAFT_OP_TRANSPOSE ? "dim0" : "dim", -MAX_DIM, MAX_DIM,
-                          &operation->dim, error);
-    }
-    if (status == GRAFT_OK) {
-        status = read_int(place, object, "dim1", -MAX_DIM, MAX_DIM, &operation->dim1, error);
+        status = read_dims(place, object, operation, error);
     }
     if (status == GRAFT_OK) {
         status = read_bool(place, object, "check_dims", &operation->check_dims, error);

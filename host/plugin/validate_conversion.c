@@ -3,8 +3,9 @@
 
 #include "graft/tensor.h"
 #include "plugin/validate.h"
+#include "value/operations.h"
 
-enum { MAX_NAMES = 1024, MAX_OPERATIONS = 64 };
+enum { MAX_NAMES = 1024, MAX_OPERATIONS = 64, LAST_KIND = GRAFT_OP_ERNIE_SPLIT_AND_DECOUPLE_TEXT_VISION_EXPERTS };
 
 /* What the operations make of the values. */
 struct chain {
@@ -115,6 +116,8 @@ static int validate_fields(const struct graft_place *place, const struct graft_o
     }
     switch (operation->kind) {
     case GRAFT_OP_TRANSPOSE:
+    case GRAFT_OP_ERNIE_FUSE_AND_SPLIT_TEXT_VISION_EXPERTS:
+    case GRAFT_OP_ERNIE_SPLIT_AND_DECOUPLE_TEXT_VISION_EXPERTS:
         return validate_dim(place, "dim1", operation->dim1, error);
     case GRAFT_OP_LINEAR_TO_CONV3D:
         return validate_conv3d(place, operation, error);
@@ -129,10 +132,12 @@ static int validate_fields(const struct graft_place *place, const struct graft_o
 
 static int validate_operation(const struct graft_place *place, const struct graft_operation *operation,
                               struct chain *chain, struct graft_error *error) {
-    if (operation->kind < GRAFT_OP_CONCATENATE || operation->kind > GRAFT_OP_SLICE) {
-        return graft_check_failed(place, "kind", error, "expected %d to %d, got %d", GRAFT_OP_CONCATENATE,
-                                  GRAFT_OP_SLICE, (int)operation->kind);
+    if (operation->kind < GRAFT_OP_CONCATENATE || operation->kind > LAST_KIND) {
+        return graft_check_failed(place, "kind", error, "expected %d to %d, got %d", GRAFT_OP_CONCATENATE, LAST_KIND,
+                                  (int)operation->kind);
     }
+    const int fuses = operation->kind == GRAFT_OP_ERNIE_FUSE_AND_SPLIT_TEXT_VISION_EXPERTS;
+    const int decouples = operation->kind == GRAFT_OP_ERNIE_SPLIT_AND_DECOUPLE_TEXT_VISION_EXPERTS;
     int cuts = operation->kind == GRAFT_OP_CHUNK || operation->kind == GRAFT_OP_SPLIT;
     int status = validate_fields(place, operation, error);
     if (status != GRAFT_OK) {
@@ -142,15 +147,17 @@ static int validate_operation(const struct graft_place *place, const struct graf
         return graft_check_failed(place, "kind", error, "a %s takes one value, got %d",
                                   operation->kind == GRAFT_OP_CHUNK ? "Chunk" : "Split", (int)chain->values);
     }
-    if (operation->kind == GRAFT_OP_MERGE_MODULELIST && !chain->star_in_sources) {
-        return graft_check_failed(place, "kind", error, "a MergeModulelist needs a * in a source");
+    if ((operation->kind == GRAFT_OP_MERGE_MODULELIST || fuses) && !chain->star_in_sources) {
+        return graft_check_failed(place, "kind", error, "%s needs a * in a source",
+                                  fuses ? "an ErnieFuseAndSplitTextVisionExperts" : "a MergeModulelist");
     }
-    if (operation->kind == GRAFT_OP_SPLIT_MODULELIST && !chain->star_in_targets) {
-        return graft_check_failed(place, "kind", error, "a SplitModulelist needs a * in a target");
+    if ((operation->kind == GRAFT_OP_SPLIT_MODULELIST || decouples) && !chain->star_in_targets) {
+        return graft_check_failed(place, "kind", error, "%s needs a * in a target",
+                                  decouples ? "an ErnieSplitAndDecoupleTextVisionExperts" : "a SplitModulelist");
     }
     if (operation->kind == GRAFT_OP_CONCATENATE) {
         chain->values = 1;
-    } else if (cuts || operation->kind == GRAFT_OP_CUSTOM) {
+    } else if (cuts || fuses || decouples || operation->kind == GRAFT_OP_CUSTOM) {
         chain->values = chain->n_targets;
     }
     return GRAFT_OK;

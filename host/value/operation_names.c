@@ -17,6 +17,8 @@ static const char *const names[] = {
     [GRAFT_OP_PERMUTE_FOR_ROPE] = "PermuteForRope",
     [GRAFT_OP_CUSTOM] = "custom",
     [GRAFT_OP_SLICE] = "Slice",
+    [GRAFT_OP_ERNIE_FUSE_AND_SPLIT_TEXT_VISION_EXPERTS] = "ErnieFuseAndSplitTextVisionExperts",
+    [GRAFT_OP_ERNIE_SPLIT_AND_DECOUPLE_TEXT_VISION_EXPERTS] = "ErnieSplitAndDecoupleTextVisionExperts",
 };
 
 enum { N_NAMES = sizeof names / sizeof names[0] };
@@ -55,6 +57,11 @@ void graft_operation_describe(const struct graft_operation *operation, struct gr
         break;
     case GRAFT_OP_CONV3D_TO_LINEAR:
     case GRAFT_OP_LINEAR_TO_CONV3D:
+        break;
+    case GRAFT_OP_ERNIE_FUSE_AND_SPLIT_TEXT_VISION_EXPERTS:
+    case GRAFT_OP_ERNIE_SPLIT_AND_DECOUPLE_TEXT_VISION_EXPERTS:
+        graft_text_printf(text, "(stack_dim=%lld, concat_dim=%lld)", (long long)operation->dim,
+                          (long long)operation->dim1);
         break;
     case GRAFT_OP_PERMUTE_FOR_ROPE:
         graft_text_add_string(text, operation->inverse ? "(inverse)" : "");

@@ -43,6 +43,10 @@ int graft_operation_merge_modulelist(const struct operation_run *run, const stru
                                      struct operation_lists *out);
 int graft_operation_split_modulelist(const struct operation_run *run, const struct operation_lists *in,
                                      struct operation_lists *out);
+int graft_operation_fuse_experts(const struct operation_run *run, const struct operation_lists *in,
+                                 struct operation_lists *out);
+int graft_operation_decouple_experts(const struct operation_run *run, const struct operation_lists *in,
+                                     struct operation_lists *out);
 int graft_operation_custom(const struct operation_run *run, const struct operation_lists *in,
                            struct operation_lists *out);
 

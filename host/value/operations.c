@@ -88,6 +88,10 @@ static int run_one(const struct operation_run *run, struct operation_lists *in, 
     case GRAFT_OP_PERMUTE_FOR_ROPE:
     case GRAFT_OP_SLICE:
         return run_each(run, in, out);
+    case GRAFT_OP_ERNIE_FUSE_AND_SPLIT_TEXT_VISION_EXPERTS:
+        return graft_operation_fuse_experts(run, in, out);
+    case GRAFT_OP_ERNIE_SPLIT_AND_DECOUPLE_TEXT_VISION_EXPERTS:
+        return graft_operation_decouple_experts(run, in, out);
     case GRAFT_OP_CUSTOM:
         return graft_operation_custom(run, in, out);
     default:
@@ -134,18 +138,33 @@ int graft_operations_run(const struct graft_operations *operations, struct graft
     return status;
 }
 
-int graft_operations_check(const char *place, int32_t n_sources, int32_t n_targets, int32_t n_operations,
+/* The operations that make several values of several others. */
+static int is_many_to_many(const struct graft_operation *operation) {
+    return operation->kind == GRAFT_OP_ERNIE_FUSE_AND_SPLIT_TEXT_VISION_EXPERTS ||
+           operation->kind == GRAFT_OP_ERNIE_SPLIT_AND_DECOUPLE_TEXT_VISION_EXPERTS ||
+           operation->kind == GRAFT_OP_CUSTOM;
+}
+
+int graft_operations_check(const struct graft_operations *operations, int32_t n_sources,
                            enum graft_operation_fault *fault, struct graft_error *error) {
-    const struct graft_operations operations = {.place = place};
-    const struct operation_run run = {.operations = &operations, .fault = fault, .error = error};
+    const struct operation_run run = {.operations = operations, .fault = fault, .error = error};
+    int may_be_many = 0;
     if (fault != NULL) {
         *fault = GRAFT_FAULT_NONE;
     }
-    if (n_sources > 1 && n_targets > 1) {
-        return graft_operation_failed(&run, GRAFT_FAULT_MANY_TO_MANY,
-                                      "from %d sources to %d targets: one of the two numbers must be 1", (int)n_sources,
-                                      (int)n_targets);
+    for (int32_t i = 0; i < operations->count; i++) {
+        may_be_many |= is_many_to_many(graft_operations_at(operations, i));
     }
-    return n_operations > 0 ? GRAFT_OK
-                            : graft_operation_failed(&run, GRAFT_FAULT_NO_OPERATIONS, "a converter needs operations");
+    if (n_sources > 1 && operations->n_targets > 1 && !may_be_many) {
+        return graft_operation_failed(
+            &run, GRAFT_FAULT_MANY_TO_MANY,
+            "from %d sources to %d targets: one of the two numbers must be 1, as no operation "
+            "here is %s, %s or custom",
+            (int)n_sources, (int)operations->n_targets,
+            graft_operation_name(GRAFT_OP_ERNIE_FUSE_AND_SPLIT_TEXT_VISION_EXPERTS),
+            graft_operation_name(GRAFT_OP_ERNIE_SPLIT_AND_DECOUPLE_TEXT_VISION_EXPERTS));
+    }
+    return operations->count > 0
+               ? GRAFT_OK
+               : graft_operation_failed(&run, GRAFT_FAULT_NO_OPERATIONS, "a converter needs operations");
 }

@@ -11,6 +11,18 @@
 #include "graft/conversion.h"
 #include "value/value.h"
 
+/* More operations of transformers, with numbers behind those of graft/conversion.h: from several sources to several
+ * targets. */
+enum {
+    /* The values of each `*` source in as many groups as there are targets, one behind the other and equally large (the
+     * last may be smaller): group i of each is stacked along a new `dim`, and those of all sources are joined along
+     * `dim1`, which is target i. */
+    GRAFT_OP_ERNIE_FUSE_AND_SPLIT_TEXT_VISION_EXPERTS = 13,
+    /* The reverse. Each source in as many equal pieces along `dim1` as there are targets: `*` target i is the values
+     * along `dim` of pieces i, one source behind the other. */
+    GRAFT_OP_ERNIE_SPLIT_AND_DECOUPLE_TEXT_VISION_EXPERTS = 14
+};
+
 /* Why operations could not be run; the error says it in words. */
 enum graft_operation_fault {
     GRAFT_FAULT_NONE,
@@ -64,15 +76,16 @@ struct graft_operations {
 int graft_operations_run(const struct graft_operations *operations, struct graft_value_list **lists, size_t *n_lists,
                          enum graft_operation_fault *fault, struct graft_error *error);
 
-/* [any] Whether a conversion of so many sources, targets and operations makes sense, as transformers' WeightConverter
- * has it: with operations, and not from several sources to several targets. */
-int graft_operations_check(const char *place, int32_t n_sources, int32_t n_targets, int32_t n_operations,
-                           enum graft_operation_fault *fault, struct graft_error *error);
-
 static inline const struct graft_operation *graft_operations_at(const struct graft_operations *operations, int32_t i) {
     const char *at = (const char *)operations->items + (size_t)i * operations->stride;
     return (const struct graft_operation *)(const void *)at;
 }
+
+/* [any] Whether operations make sense for so many sources, and `n_targets`, as transformers' WeightConverter has it:
+ * there are some, and from several sources to several targets only with one that can do that. Of `operations` the
+ * functions are not called. */
+int graft_operations_check(const struct graft_operations *operations, int32_t n_sources,
+                           enum graft_operation_fault *fault, struct graft_error *error);
 
 /* [any] "Concatenate"; "?" for a number that names no operation. And back: 0 for an unknown name. */
 const char *graft_operation_name(int32_t kind);

@@ -84,7 +84,9 @@ static enum graft_operation_fault run(struct direction *direction, struct graft_
         .target_shape = target_shape,
         .config_number = config_number,
     };
-    (void)graft_operations_run(&operations, lists, n, &fault, error);
+    if (direction->back || graft_operations_check(&operations, transform->n_sources, &fault, error) == GRAFT_OK) {
+        (void)graft_operations_run(&operations, lists, n, &fault, error);
+    }
     return fault;
 }
 
@@ -210,7 +212,6 @@ static enum verdict judge_outputs(struct direction *direction, struct graft_valu
 enum verdict convert_judge(const graft_json *row, struct graft_text *why) {
     struct case_transform transform;
     struct graft_error error = graft_error_none();
-    enum graft_operation_fault fault = GRAFT_FAULT_NONE;
     struct direction direction = {row, &transform, 0};
     if (case_transform_read(graft_json_get(row, "transform"), &transform, why) != 0) {
         return FAILED;
@@ -219,9 +220,7 @@ enum verdict convert_judge(const graft_json *row, struct graft_text *why) {
     struct graft_value_list *lists = graft_alloc(n, sizeof *lists);
     enum verdict verdict = FAILED;
     if (lists != NULL && gather(&direction, lists, why) == 0) {
-        (void)graft_operations_check("case", transform.n_sources, transform.n_targets, transform.n_operations, &fault,
-                                     &error);
-        fault = fault == GRAFT_FAULT_NONE ? run(&direction, &lists, &n, &error) : fault;
+        enum graft_operation_fault fault = run(&direction, &lists, &n, &error);
         verdict = fault != GRAFT_FAULT_NONE ? judge_fault(&direction, fault, &error, why)
                                             : judge_outputs(&direction, &lists, &n, why);
     }

@@ -105,6 +105,19 @@ there_and_back stacked "$goldens/qwen2_moe"
 check 'stacked: by their other name' 2 "$(names stacked/model.safetensors | grep -c experts.w13)"
 check 'stacked: the head, too' output.weight "$(names stacked/model.safetensors | grep output)"
 
+# Several sources, several targets: as Ernie's experts for text and for pictures lie.
+cat >halves.json <<'EOF'
+{"conversions": [{"kind": "converter", "source_patterns": ["experts.*.gate_proj.weight", "experts.*.up_proj.weight"],
+   "target_patterns": ["text_moe.experts.gate_up_proj", "vision_moe.experts.gate_up_proj"],
+   "operations": [{"op": "ErnieFuseAndSplitTextVisionExperts"}]}]}
+EOF
+there_and_back halves "$goldens/qwen2_moe"
+check 'halves: both' '2 2' "$(names halves/model.safetensors | grep -c text_moe) $(names halves/model.safetensors | grep -c vision_moe)"
+sed 's/ErnieFuseAndSplitTextVisionExperts/MergeModulelist/' halves.json >several.json
+host plan --model "$goldens/qwen2_moe" --patch several.json
+check 'several sources and targets by an operation that cannot: an error' 4 "$status"
+has 'which names those that can' 'one of the two numbers must be 1, as no operation here is ErnieFuseAndSplitTextVisionExperts, ErnieSplitAndDecoupleTextVisionExperts or custom' err
+
 # A part of every tensor, for a model of half the width: the rest is elsewhere, and is there again when that is saved.
 mkdir half
 cp "$goldens/llama"/* half
@@ -213,7 +226,7 @@ host plan --model "$llama" --plugins-dir both --patch whose.json
 check 'operation of two plugins: with the id it is one' 0 "$status"
 host plan --model "$llama" --plugins-dir one --patch whose.json
 check 'unknown operation: an error' 4 "$status"
-has 'unknown operation: lists what there is' '"other.negated" is not an operation; known: Concatenate, Chunk, MergeModulelist, SplitModulelist, Split, Interleave, Transpose, Conv3dToLinear, LinearToConv3d, PermuteForRope, Slice, probe.negated, probe.absolute' err
+has 'unknown operation: lists what there is' '"other.negated" is not an operation; known: Concatenate, Chunk, MergeModulelist, SplitModulelist, Split, Interleave, Transpose, Conv3dToLinear, LinearToConv3d, PermuteForRope, Slice, ErnieFuseAndSplitTextVisionExperts, ErnieSplitAndDecoupleTextVisionExperts, probe.negated, probe.absolute' err
 converter x '{"op": "negated", "dim": 1}' >field.json
 host plan --model "$llama" --plugins-dir one --patch field.json
 check 'operation with a field it does not have: an error' 4 "$status"
