@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "cli/standard_input.h"
+#include "cli/token_ids.h"
 #include "graft/host/images.h"
 
 static int read_file(const struct graft_options *options, const struct graft_tokenizer *tokenizer, const char *path,
@@ -62,8 +63,9 @@ static int check_adapters(const struct graft_options *options, size_t prompts, s
     return GRAFT_ERROR_USAGE;
 }
 
-int graft_prompts_read(const struct graft_options *options, const struct graft_tokenizer *tokenizer,
-                       struct graft_prompts *prompts, struct graft_error *error) {
+int graft_prompts_read(const struct graft_options *options, const struct graft_model *model,
+                       const struct graft_tokenizer *tokenizer, struct graft_prompts *prompts,
+                       struct graft_error *error) {
     size_t count = options->prompts.count + options->prompt_files.count + options->input_ids.count;
     int status = check_adapters(options, count, error);
     *prompts = (struct graft_prompts){
@@ -78,6 +80,9 @@ int graft_prompts_read(const struct graft_options *options, const struct graft_t
         status = read_one(options, tokenizer, prompts->count, ids, error);
         if (status == GRAFT_OK && ids->failed) {
             status = graft_fail_memory(error, "prompt");
+        }
+        if (status == GRAFT_OK && prompts->count < options->prompts.count + options->prompt_files.count) {
+            status = graft_token_ids_check(model, tokenizer, ids, error);
         }
         if (status == GRAFT_OK && ids->n == 0) {
             status = graft_error_set(error, GRAFT_ERROR_IO, "prompt", "prompt %zu has no tokens", prompts->count + 1);

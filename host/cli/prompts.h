@@ -15,9 +15,11 @@ struct graft_prompts {
     size_t n_images;
 };
 
-/* Texts, then files, then ids, each in the order given. `tokenizer` may be NULL when there are only ids. */
-int graft_prompts_read(const struct graft_options *options, const struct graft_tokenizer *tokenizer,
-                       struct graft_prompts *prompts, struct graft_error *error);
+/* Texts, then files, then ids, each in the order given. `tokenizer`, the model's, may be NULL when there are only ids.
+ */
+int graft_prompts_read(const struct graft_options *options, const struct graft_model *model,
+                       const struct graft_tokenizer *tokenizer, struct graft_prompts *prompts,
+                       struct graft_error *error);
 
 /* Gives what rank 0 read to the other processes, whose `prompts` is {0}. */
 int graft_prompts_share(const struct graft_options *options, struct graft_prompts *prompts, struct graft_error *error);

@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "cli/prompts.h"
 #include "cli/standard_input.h"
+#include "cli/token_ids.h"
 
 enum { MAX_LINE_BYTES = 64 << 20 };
 
@@ -22,14 +23,16 @@ int graft_texts_reads_lines(const struct graft_options *options) {
     return options->lines || options->pairs || (options->embed && given == 0);
 }
 
-int graft_texts_begin(struct graft_texts *texts, const struct graft_options *options,
-                      const struct graft_tokenizer *tokenizer, const struct graft_encoder_info *info,
-                      struct graft_error *error) {
+int graft_texts_begin(struct graft_texts *texts, const struct graft_options *options, const struct graft_model *model,
+                      const struct graft_tokenizer *tokenizer, struct graft_error *error) {
+    struct graft_encoder_info info = {.struct_size = sizeof info};
+    graft_model_encoder_info(model, &info);
     *texts = (struct graft_texts){
         .options = options,
+        .model = model,
         .tokenizer = tokenizer,
-        .max_tokens = info->max_tokens,
-        .token_types = info->token_types,
+        .max_tokens = info.max_tokens,
+        .token_types = info.token_types,
         .given = options->prompts.count + options->prompt_files.count + options->input_ids.count,
     };
     if (options->text_pairs.count > 0 && options->text_pairs.count != options->prompts.count) {
@@ -79,14 +82,16 @@ static int encode(struct graft_texts *texts, const struct graft_text_view *first
     if (second != NULL || texts->cut_to == 0 || !add) {
         int paired = graft_tokenizer_encode_pair(texts->tokenizer, first, second, add, &text->ids, &text->types, error);
         text->types.n = texts->token_types > 1 ? text->types.n : 0; /* which become zeros */
-        return paired == GRAFT_OK && second != NULL && texts->finds_second ? find_second(texts, second, text, error)
-                                                                           : paired;
+        if (paired == GRAFT_OK && second != NULL && texts->finds_second) {
+            paired = find_second(texts, second, text, error);
+        }
+        return paired == GRAFT_OK ? graft_token_ids_check(texts->model, texts->tokenizer, &text->ids, error) : paired;
     }
     int cut = 0;
     int status = graft_tokenizer_encode_within(texts->tokenizer, first->text, first->length, (size_t)texts->cut_to,
                                                &text->ids, &cut, error);
     texts->n_cut += cut != 0;
-    return status;
+    return status == GRAFT_OK ? graft_token_ids_check(texts->model, texts->tokenizer, &text->ids, error) : status;
 }
 
 static int read_file(struct graft_texts *texts, const char *path, struct graft_text_ids *text,

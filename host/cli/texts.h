@@ -9,6 +9,7 @@
 
 struct graft_texts {
     const struct graft_options *options;
+    const struct graft_model *model;
     const struct graft_tokenizer *tokenizer; /* NULL when there are ids alone */
     int64_t max_tokens;                      /* of a text; more are an error */
     int64_t token_types;                     /* of the model; with one alone a tokenizer's are left out */
@@ -36,9 +37,8 @@ int graft_texts_need_tokenizer(const struct graft_options *options);
 int graft_texts_reads_lines(const struct graft_options *options);
 
 /* Checks that what belongs together was given together. */
-int graft_texts_begin(struct graft_texts *texts, const struct graft_options *options,
-                      const struct graft_tokenizer *tokenizer, const struct graft_encoder_info *info,
-                      struct graft_error *error);
+int graft_texts_begin(struct graft_texts *texts, const struct graft_options *options, const struct graft_model *model,
+                      const struct graft_tokenizer *tokenizer, struct graft_error *error);
 void graft_texts_end(struct graft_texts *texts);
 
 /* Adds the next text to `text`, which starts as {0}; `*more` becomes 0 when there is none. Errors name the line. */

@@ -183,10 +183,8 @@ static int prepare(struct graft_encode_run *run, struct graft_error *error) {
 }
 
 static int run_all(struct graft_encode_run *run, struct graft_error *error) {
-    struct graft_encoder_info info = {.struct_size = sizeof info};
     struct graft_embedding_info embedding = {.struct_size = sizeof embedding};
     struct graft_texts texts;
-    graft_model_encoder_info(run->model, &info);
     int status = prepare(run, error);
     if (status == GRAFT_OK && run->options->embed) {
         status = graft_model_embedding(run->model, &embedding, error);
@@ -194,7 +192,7 @@ static int run_all(struct graft_encode_run *run, struct graft_error *error) {
     if (status != GRAFT_OK) {
         return status;
     }
-    status = graft_texts_begin(&texts, run->options, run->tokenizer, &info, error);
+    status = graft_texts_begin(&texts, run->options, run->model, run->tokenizer, error);
     texts.cut_to = embedding.max_tokens;
     texts.finds_second = graft_model_task(run->model) == GRAFT_TASK_QUESTION_ANSWERING;
     if (status == GRAFT_OK && writes_files(run->options)) {

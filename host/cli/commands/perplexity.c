@@ -13,6 +13,7 @@
 #include "cli/report/weights.h"
 #include "cli/report/writer.h"
 #include "cli/screen.h"
+#include "cli/token_ids.h"
 #include "graft/host/tokenizer.h"
 
 enum { MAX_TEXT_BYTES = 64 << 20 };
@@ -31,7 +32,8 @@ static int read_text(const char *file, char **text, size_t *length, struct graft
 }
 
 /* The ids of the file's text, without added tokens. */
-static int read_ids(const struct graft_options *options, struct graft_ids *ids, struct graft_error *error) {
+static int read_ids(const struct graft_options *options, const struct graft_model *model, struct graft_ids *ids,
+                    struct graft_error *error) {
     struct graft_tokenizer *tokenizer = NULL;
     char *text = NULL;
     size_t length = 0;
@@ -44,6 +46,9 @@ static int read_ids(const struct graft_options *options, struct graft_ids *ids, 
     }
     if (status == GRAFT_OK && ids->failed) {
         status = graft_fail_memory(error, options->text);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_token_ids_check(model, tokenizer, ids, error);
     }
     if (status == GRAFT_OK && ids->n < 2) {
         status = graft_error_set(error, GRAFT_ERROR_IO, options->text, "expected a text of at least 2 tokens, got %zu",
@@ -88,7 +93,7 @@ int graft_command_perplexity(const struct graft_options *options, struct graft_m
         .on_progress = on_progress,
     };
     graft_screen_begin("reading the text", 0);
-    int status = read_ids(options, &ids, error);
+    int status = read_ids(options, model, &ids, error);
     if (status == GRAFT_OK) {
         status = graft_model_perplexity(model, ids.ids, ids.n, &wanted, &result, error);
     }

@@ -133,7 +133,7 @@ int graft_command_run(const struct graft_options *options, struct graft_model *m
         status = graft_open_tokenizer(options, &tokenizer, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_prompts_read(options, tokenizer, &prompts, error);
+        status = graft_prompts_read(options, model, tokenizer, &prompts, error);
     }
     if (status == GRAFT_OK) {
         status = graft_images_place(options, model, tokenizer, &prompts, error);

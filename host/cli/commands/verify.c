@@ -115,7 +115,7 @@ static int read_prompts(const struct graft_options *options, struct graft_verifi
     size_t texts = options->prompts.count + options->prompt_files.count;
     int status = texts > 0 ? graft_open_tokenizer(options, &tokenizer, error) : GRAFT_OK;
     if (status == GRAFT_OK) {
-        status = graft_prompts_read(options, tokenizer, &run->prompts, error);
+        status = graft_prompts_read(options, run->model, tokenizer, &run->prompts, error);
     }
     if (status == GRAFT_OK) {
         status = graft_images_place(options, run->model, tokenizer, &run->prompts, error);
