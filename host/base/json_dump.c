@@ -16,6 +16,13 @@ static void add_line_break(struct graft_text *out, int indent, int depth) {
     }
 }
 
+/* The number of the character, of one to three bytes. */
+static unsigned character(const unsigned char *bytes, size_t length) {
+    return length == 1   ? bytes[0]
+           : length == 2 ? (bytes[0] & 0x1FU) << 6 | (bytes[1] & 0x3FU)
+                         : (bytes[0] & 0x0FU) << 12 | (bytes[1] & 0x3FU) << 6 | (bytes[2] & 0x3FU);
+}
+
 /* Control characters are escaped, those above 0x7E too, which JSON would allow but a terminal obeys. */
 static void add_string(struct graft_text *out, const char *bytes, size_t length) {
     static const char short_escapes[] = "\"\\\b\f\n\r\t";
@@ -24,14 +31,11 @@ static void add_string(struct graft_text *out, const char *bytes, size_t length)
     for (size_t at = 0; at < length;) {
         size_t step = graft_utf8_sequence(bytes + at, length - at);
         unsigned char first = (unsigned char)bytes[at];
-        unsigned char second = step == 2 ? (unsigned char)bytes[at + 1] : 0xFF;
         const char *found = first != '\0' ? strchr(short_escapes, first) : NULL;
         if (found != NULL) {
             graft_text_printf(out, "\\%c", short_letters[found - short_escapes]);
-        } else if (first < 0x20 || first == 0x7F) {
-            graft_text_printf(out, "\\u%04x", first);
-        } else if (first == 0xC2 && second < 0xA0) {
-            graft_text_printf(out, "\\u%04x", second);
+        } else if (step > 0 && graft_text_is_control(bytes + at)) {
+            graft_text_printf(out, "\\u%04x", character((const unsigned char *)bytes + at, step));
         } else {
             graft_text_add(out, bytes + at, step);
         }

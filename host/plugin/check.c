@@ -58,7 +58,7 @@ int graft_check_failed(const struct graft_place *place, const char *field, struc
 
 static int has_control(const char *text) {
     for (; *text != '\0'; text++) {
-        if ((unsigned char)*text < 0x20 || *text == 0x7F) {
+        if (graft_text_is_control(text)) {
             return 1;
         }
     }

@@ -61,7 +61,7 @@ struct graft_candidate *graft_fused_modules_add(struct graft_fused_modules *fuse
         (void)graft_fail_memory(error, path);
         return NULL;
     }
-    graft_error_clean(candidate->reason);
+    graft_text_clean(candidate->reason);
     candidate->original = original;
     candidate->fusable = verdict->fusable;
     fused->candidates[fused->n++] = candidate;

@@ -243,10 +243,10 @@ static void test_depth(void **state) {
 static void test_dump(void **state) {
     (void)state;
     graft_json *document = parse("{\"b\":[1,[],{},true,false,null],\"a\":{\"s\":\"\\u00e9\\n\\\"\\\\\\u001b\\u007f"
-                                 "\\u009b\\ud83d\\ude00\\u0000/\"}}");
+                                 "\\u009b\\u202e\\u061c\\u202f\\ud83d\\ude00\\u0000/\"}}");
     assert_dump(document, 0,
                 "{\"b\": [1, [], {}, true, false, null], \"a\": {\"s\": \"\xC3\xA9\\n\\\"\\\\\\u001b\\u007f"
-                "\\u009b\xF0\x9F\x98\x80\\u0000/\"}}");
+                "\\u009b\\u202e\\u061c\xE2\x80\xAF\xF0\x9F\x98\x80\\u0000/\"}}");
     graft_json_free(document);
     document = parse("{\"b\":[1,{\"x\":2}],\"a\":[]}");
     assert_dump(document, 2, "{\n  \"b\": [\n    1,\n    {\n      \"x\": 2\n    }\n  ],\n  \"a\": []\n}");

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -131,11 +132,37 @@ static void test_fail_cuts(void **state) {
     assert_int_equal(graft_utf8_valid_prefix(error.source, strlen(error.source)), strlen(error.source));
 }
 
+/* What ends a line or turns the direction of text around goes, its neighbours stay. */
+static void test_directions(void **state) {
+    static const struct {
+        unsigned first, last; /* of the characters tried */
+        unsigned gone_first, gone_last;
+    } ranges[] = {
+        {0x61B, 0x61D, 0x61C, 0x61C},     {0x200C, 0x2012, 0x200E, 0x200F}, {0x2026, 0x2029, 0x2028, 0x2029},
+        {0x202A, 0x2030, 0x202A, 0x202E}, {0x2064, 0x206B, 0x2066, 0x2069}, {0x80, 0xA1, 0x80, 0x9F},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        for (unsigned code = ranges[i].first; code <= ranges[i].last; code++) {
+            struct graft_text text = {0};
+            const int gone = code >= ranges[i].gone_first && code <= ranges[i].gone_last;
+            graft_text_add_string(&text, "a");
+            graft_utf8_add(&text, code);
+            graft_text_add_string(&text, "b");
+            char *before = strdup(text.bytes);
+            graft_text_clean(text.bytes);
+            assert_string_equal(text.bytes, !gone ? before : code < 0x800 ? "a??b" : "a???b");
+            free(before);
+            graft_text_free(&text);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_builds),       cmocka_unit_test(test_failure_sticks), cmocka_unit_test(test_valid_utf8),
-        cmocka_unit_test(test_invalid_utf8), cmocka_unit_test(test_defang),         cmocka_unit_test(test_fail),
-        cmocka_unit_test(test_fail_cuts),
+        cmocka_unit_test(test_directions), cmocka_unit_test(test_builds),       cmocka_unit_test(test_failure_sticks),
+        cmocka_unit_test(test_valid_utf8), cmocka_unit_test(test_invalid_utf8), cmocka_unit_test(test_defang),
+        cmocka_unit_test(test_fail),       cmocka_unit_test(test_fail_cuts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/text.h"
 
 void plan_html_escape(struct graft_text *page, const char *text) {
     static const char special[] = "&<>\"'";
@@ -15,7 +16,7 @@ void plan_html_escape(struct graft_text *page, const char *text) {
         return;
     }
     if (clean != NULL) {
-        graft_error_clean(clean);
+        graft_text_clean(clean);
     }
     for (const char *at = clean; at != NULL && *at != '\0'; at++) {
         const char *found = strchr(special, *at);
