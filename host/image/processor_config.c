@@ -13,8 +13,12 @@ static int read_number(const struct graft_config *file, const char *path, const 
                        struct graft_error *error) {
     int32_t kind = file->kind(file->data, path);
     double number = file->real(file->data, path);
-    if ((kind != GRAFT_FIELD_INT && kind != GRAFT_FIELD_REAL) || !(fabs(number) <= 1e6)) {
+    if (kind != GRAFT_FIELD_INT && kind != GRAFT_FIELD_REAL) {
         return graft_config_expected(file, path, expected, error);
+    }
+    if (!(fabs(number) <= 1e6)) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, file->file,
+                               "%s: expected a number from -1000000 to 1000000, got %g", path, number);
     }
     *value = number;
     return GRAFT_OK;

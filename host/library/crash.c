@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mapped_file.h"
 #include "base/running.h"
 #include "graft/host/process.h"
 #include "plugin/use.h"
@@ -64,22 +65,41 @@ static void add_subject(struct line *line, const char *path, const char *class_n
     add(line, ")");
 }
 
-/* "PROGRAM: SIGSEGV in forward of ...", by what runs on this thread. */
-static void report(const char *what) {
+/* A text of a plugin, or NULL where it is in the file that is gone: reading it would end the process at once. */
+static const char *readable(const char *text, const char *gone_file) {
+    char file[LINE / 2];
+    return text != NULL && gone_file != NULL && graft_mapped_file(text, file, sizeof file) &&
+                   strcmp(file, gone_file) == 0
+               ? NULL
+               : text;
+}
+
+/* "PROGRAM: SIGSEGV in forward of ...", by what runs on this thread. `gone`: a page of a mapped file that the file does
+ * not have any more; or NULL. */
+static void report(const char *what, const void *gone) {
     const struct graft_running *now = graft_running();
+    char bytes[LINE / 2];
+    const char *file = gone != NULL && graft_mapped_file(gone, bytes, sizeof bytes) ? bytes : NULL;
     struct line line = {.length = 0};
     add(&line, program_name);
     add(&line, ": ");
     add(&line, what);
     if (now->module != NULL) {
         add(&line, " in forward");
-        add_subject(&line, now->module->path, now->module->class_name, now->module->plugin, NULL);
+        add_subject(&line, now->module->path, readable(now->module->class_name, file),
+                    readable(now->module->plugin, file), NULL);
     } else if (now->task != NULL) {
         add(&line, " in ");
         add(&line, now->task->what);
-        add_subject(&line, now->task->path, now->task->class_name, now->task->plugin, now->task->file);
+        add_subject(&line, now->task->path, readable(now->task->class_name, file), readable(now->task->plugin, file),
+                    now->task->file);
     } else {
         add(&line, " in the host itself, outside all plugins and modules");
+    }
+    if (file != NULL) {
+        add(&line, ": ");
+        add(&line, file);
+        add(&line, " was overwritten or cut while it was in use");
     }
     line.text[line.length++] = '\n';
     (void)!write(STDERR_FILENO, line.text, line.length);
@@ -87,10 +107,10 @@ static void report(const char *what) {
 
 /* Says what the first thread did that crashed. Others, which often crash in the same function at the same time, wait:
  * the first of them to go on would end the process before the line is written. */
-static void report_once(const char *signal_name) {
+static void report_once(const char *signal_name, const void *gone) {
     int nobody = 0;
     if (atomic_compare_exchange_strong(&stage, &nobody, 1)) {
-        report(signal_name);
+        report(signal_name, gone);
         atomic_store(&stage, 2);
     }
     while (atomic_load(&stage) == 1) {
@@ -105,7 +125,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
     (void)context;
     for (size_t i = 0; i < SIGNALS; i++) {
         if (signals[i].number == number) {
-            report_once(signals[i].name);
+            report_once(signals[i].name, number == SIGBUS && info->si_code > 0 ? info->si_addr : NULL);
             (void)sigaction(number, &earlier[i], NULL);
         }
     }
@@ -138,7 +158,7 @@ static atomic_int exit_is_expected;
 
 static void on_exit_unexpected(void) {
     if (!atomic_load(&exit_is_expected)) {
-        report("exit() was called");
+        report("exit() was called", NULL);
         _exit(GRAFT_ERROR_PLUGIN);
     }
 }

@@ -50,6 +50,7 @@ struct graft_model_processors {
 
 struct graft_model {
     char *directory;
+    char *patch_file; /* of the options; or NULL */
     int32_t precision;
     int32_t kv_cache; /* GRAFT_PRECISION_... */
     int32_t without_weights;

@@ -86,6 +86,21 @@ static int open_adapters(struct graft_model *model, const struct graft_model_opt
     return status;
 }
 
+/* Classes and operations know their module only: an error that is not a plugin's gets the file of its tensors or, as
+ * long as there is no plan, config.json. */
+static int name_file(const struct graft_model *model, const struct graft_error *cause, struct graft_error *error) {
+    const char *file = NULL;
+    if (cause->code == GRAFT_ERROR_MODEL && cause->source[0] != '\0' && strchr(cause->source, '/') == NULL) {
+        file = model->plan != NULL ? graft_plan_file_of(model->plan, cause->source) : model->config->file;
+    }
+    (void)graft_error_set(error, cause->code, file != NULL ? file : cause->source, "%s%s%s",
+                          file != NULL ? cause->source : "", file != NULL ? ": " : "", cause->message);
+    if (cause->hint[0] != '\0') {
+        graft_error_hint(error, "%s", cause->hint);
+    }
+    return cause->code;
+}
+
 /* Consumes `snapshot`. */
 /* How many modules a tree may have, so that a few numbers in a config.json cannot ask for gigabytes: plenty for a small
  * checkpoint, and of a large one a module for every 16 bytes. 0: any number, where it is not known what the files hold.
@@ -106,6 +121,7 @@ static int build_tree(struct graft_model *model, const struct graft_library *lib
     struct patch_file file = {0};
     struct model_facts facts = {0};
     const struct graft_load_patch *patch = NULL;
+    struct graft_error cause = graft_error_none();
     int originals = chosen != NULL && chosen->without_replacements;
     const char *only_method = originals ? graft_quantization_method(&model->config->view) : NULL;
     int status = graft_model_choose_patch(chosen, &snapshot, &file, &patch, error);
@@ -133,7 +149,8 @@ static int build_tree(struct graft_model *model, const struct graft_library *lib
         options.plain = facts.plain;
     }
     if (status == GRAFT_OK) {
-        status = graft_tree_build(&options, &model->tree, error);
+        status = graft_tree_build(&options, &model->tree, &cause);
+        status = status == GRAFT_OK ? status : name_file(model, &cause, error);
     }
     if (status == GRAFT_OK) {
         status = graft_model_check_implementations(model, chosen, error);
@@ -199,6 +216,7 @@ static int open_model(struct graft_model *model, struct graft_library *library,
             .layout_patched = model->lists.layout_patched,
             .runtime_layout = graft_save_is_runtime_layout(model->directory),
             .adapters = &model->adapters,
+            .patch_file = model->patch_file,
         };
         status = graft_plan_make(model->tree, model->checkpoint, &wanted, &model->plan, error);
     }
@@ -234,6 +252,11 @@ static int open_as(struct graft_library *library, const char *directory, const s
     if (options != NULL && GRAFT_HAS(options, struct graft_model_options, ignored_may_lack)) {
         result->ignored = (struct graft_ignored_names){options->ignored_fields, options->n_ignored_fields};
         result->ignored_may_lack = options->ignored_may_lack;
+    }
+    if (options != NULL && options->patch_file != NULL &&
+        (result->patch_file = graft_strdup(options->patch_file)) == NULL) {
+        graft_model_free(result);
+        return graft_fail_memory(error, directory);
     }
     int status = graft_model_set_fusion(result, options != NULL ? options->fusion_config : NULL, error);
     if (status == GRAFT_OK) {
@@ -301,14 +324,16 @@ static void unload(struct graft_model *model) {
 }
 
 static int bind_and_make(struct graft_model *model, struct graft_error *error) {
-    int status = graft_bind(model->plan, &model->bound, error);
+    struct graft_error cause = graft_error_none();
+    int status = graft_bind(model->plan, &model->bound, &cause);
     if (status == GRAFT_OK && model->unset == NULL) {
-        status = graft_tree_instantiate(model->tree, graft_host_get(), error);
+        status = graft_tree_instantiate(model->tree, graft_host_get(), &cause);
     }
     if (status != GRAFT_OK) {
         unload(model);
+        return name_file(model, &cause, error);
     }
-    return status;
+    return GRAFT_OK;
 }
 
 /* The chains that were asked for before there were instances. */
@@ -371,6 +396,7 @@ void graft_model_free(struct graft_model *model) {
         }
         graft_json_free(model->fusion_config);
         graft_free(model->notes);
+        graft_free(model->patch_file);
         graft_free(model->directory);
         graft_free(model);
     }

@@ -102,14 +102,17 @@ int graft_model_check_tensors(const struct graft_model *model, struct graft_erro
     const struct graft_plan *plan = model->plan;
     int status = graft_plan_check(plan, error);
     if (status == GRAFT_OK && plan->n_unexpected > 0) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, plan->unexpected[0]->name,
-                                 "unexpected: no parameter uses this tensor (%zu such tensors)", plan->n_unexpected);
+        const struct graft_tensor_view *first = plan->unexpected[0];
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, first->file != NULL ? first->file : model->directory,
+                                 "%s: unexpected: no parameter uses this tensor (%zu such tensors)", first->name,
+                                 plan->n_unexpected);
     }
     const struct graft_binding *apart = status == GRAFT_OK ? graft_plan_tied_apart(plan) : NULL;
     if (apart != NULL) {
-        status =
-            graft_error_set(error, GRAFT_ERROR_MODEL, apart->parameter->name,
-                            "tied to %s, but the checkpoint has other values for it", apart->parameter->tied_to->name);
+        const char *file = graft_plan_file_of(plan, apart->parameter->name);
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, file != NULL ? file : model->directory,
+                                 "%s: tied to %s, but the checkpoint has other values for it", apart->parameter->name,
+                                 apart->parameter->tied_to->name);
     }
     return status;
 }

@@ -10,6 +10,7 @@
 #include "config/quantization.h"
 #include "plan/lookup.h"
 #include "plan/plan.h"
+#include "plan/sources.h"
 
 enum { MAX_NAMED = 4 };
 
@@ -26,15 +27,55 @@ const struct graft_binding *graft_plan_fault(const struct graft_plan *plan,
     return NULL;
 }
 
-/* The file that the parameter's first element comes from; the model's directory where that is not known. */
+/* The file that the first element of a value comes from; NULL: not known. */
+static const char *file_of(const struct graft_value *value) {
+    const struct graft_tensor_view *tensor = value->n_parts > 0 ? value->parts[0].tensor : NULL;
+    while (tensor != NULL && tensor->computed != NULL) {
+        value = tensor->computed->n_inputs > 0 ? &tensor->computed->inputs[0] : NULL;
+        tensor = value != NULL && value->n_parts > 0 ? value->parts[0].tensor : NULL;
+    }
+    return tensor != NULL ? tensor->file : NULL;
+}
+
+/* The patch file that converted the parameter and could not; or the file of what there is for it, or that has all
+ * tensors; or the model's directory. */
 static const char *place_of(const struct graft_plan *plan, const struct graft_binding *binding) {
-    const struct graft_tensor_view *tensor = binding->value.n_parts > 0 ? binding->value.parts[0].tensor : NULL;
-    return tensor != NULL && tensor->computed == NULL ? tensor->file : graft_checkpoint_directory(plan->checkpoint);
+    const struct graft_checkpoint *checkpoint = plan->checkpoint;
+    const struct graft_tensor_view *own = graft_checkpoint_find(checkpoint, binding->parameter->name);
+    const char *file = file_of(&binding->value);
+    if (binding->status == GRAFT_BINDING_FAILED && binding->by_patch && plan->patch_file != NULL) {
+        return plan->patch_file;
+    }
+    file = file == NULL && own != NULL ? own->file : file;
+    if (file == NULL && graft_checkpoint_file_count(checkpoint) == 1) {
+        file = graft_checkpoint_file_at(checkpoint, 0)->path;
+    }
+    return file != NULL ? file : graft_checkpoint_directory(checkpoint);
+}
+
+const char *graft_plan_file_of(const struct graft_plan *plan, const char *name) {
+    size_t length = strlen(name);
+    for (size_t i = 0; i < plan->n_bindings && length > 0; i++) {
+        const struct graft_binding *binding = &plan->bindings[i];
+        const char *parameter = binding->parameter->name;
+        if (strncmp(parameter, name, length) == 0 && (parameter[length] == '.' || parameter[length] == '\0')) {
+            const char *file = file_of(&binding->value);
+            if (file != NULL) {
+                return file;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* `problem` without the name that it may begin with. */
+static const char *unnamed(const char *problem, const char *name) {
+    size_t length = strlen(name);
+    return strncmp(problem, name, length) == 0 && problem[length] == ':' ? problem + length + strlen(": ") : problem;
 }
 
 static void add_cause(const struct graft_binding *binding, struct graft_text *text) {
     const struct graft_parameter *parameter = binding->parameter;
-    size_t length = strlen(parameter->name);
     char shape[GRAFT_SHAPE_TEXT];
     graft_text_printf(text, "%s: ", parameter->name);
     if (binding->status == GRAFT_BINDING_MISSING) {
@@ -43,8 +84,7 @@ static void add_cause(const struct graft_binding *binding, struct graft_text *te
         graft_text_printf(text, "expected %s, but %s", graft_shape_text(parameter->shape, parameter->rank, shape),
                           binding->problem);
     } else {
-        int named = strncmp(binding->problem, parameter->name, length) == 0 && binding->problem[length] == ':';
-        graft_text_add_string(text, named ? binding->problem + length + strlen(": ") : binding->problem);
+        graft_text_add_string(text, unnamed(binding->problem, parameter->name));
     }
 }
 
@@ -118,4 +158,18 @@ int graft_plan_fail(const struct graft_plan *plan, const struct graft_binding *b
     }
     graft_text_free(&text);
     return status;
+}
+
+int graft_plan_check_sources(const struct graft_plan *plan, struct graft_error *error) {
+    for (size_t i = 0; i < plan->sources->n; i++) {
+        const struct graft_source *source = &plan->sources->items[i];
+        if (source->problem == NULL || source->used) {
+            continue;
+        }
+        const char *problem = unnamed(source->problem, source->view->name);
+        return source->by_patch && plan->patch_file != NULL
+                   ? graft_error_set(error, GRAFT_ERROR_MODEL, plan->patch_file, "%s: %s", source->view->name, problem)
+                   : graft_error_set(error, GRAFT_ERROR_MODEL, source->view->name, "%s", problem);
+    }
+    return GRAFT_OK;
 }

@@ -243,6 +243,7 @@ int graft_plan_make(struct graft_tree *tree, const struct graft_checkpoint *chec
     planner.plan->layout_patched = options->layout_patched;
     planner.plan->runtime_layout = options->runtime_layout;
     planner.plan->adapters = options->adapters;
+    planner.plan->patch_file = options->patch_file;
     planner.config = tree->config != NULL ? &tree->config->view : NULL;
     int status = make(&planner, tree, error);
     graft_renamings_free(&planner.lookup.renamings);
@@ -277,17 +278,6 @@ void graft_plan_free(struct graft_plan *plan) {
     }
 }
 
-/* A converter that failed is an error also when no parameter waits for it. */
-static int check_sources(const struct graft_plan *plan, struct graft_error *error) {
-    for (size_t i = 0; i < plan->sources->n; i++) {
-        const struct graft_source *source = &plan->sources->items[i];
-        if (source->problem != NULL && !source->used) {
-            return graft_error_set(error, GRAFT_ERROR_MODEL, source->view->name, "%s", source->problem);
-        }
-    }
-    return GRAFT_OK;
-}
-
 int graft_plan_check(const struct graft_plan *plan, struct graft_error *error) {
     return graft_plan_check_but(plan, NULL, NULL, error);
 }
@@ -295,5 +285,5 @@ int graft_plan_check(const struct graft_plan *plan, struct graft_error *error) {
 int graft_plan_check_but(const struct graft_plan *plan, int (*may_lack)(void *data, const char *name), void *data,
                          struct graft_error *error) {
     const struct graft_binding *fault = graft_plan_fault(plan, may_lack, data);
-    return fault != NULL ? graft_plan_fail(plan, fault, error) : check_sources(plan, error);
+    return fault != NULL ? graft_plan_fail(plan, fault, error) : graft_plan_check_sources(plan, error);
 }

@@ -65,6 +65,7 @@ struct graft_plan {
     int32_t layout_patched; /* as asked for */
     int32_t runtime_layout; /* likewise */
     const struct graft_adapters *adapters; /* likewise; or NULL */
+    const char *patch_file;                /* likewise */
     int64_t mapped_bytes;
     int64_t copied_bytes;
     struct graft_computed **computed; /* the custom operations, in the order they have to run in */
@@ -88,6 +89,7 @@ struct graft_plan_options {
     int32_t (*ignores)(const struct graft_config *config, const char *tensor); /* of other such names; or NULL */
     int32_t runtime_layout;                /* tensors are parameters as they were when a model was saved */
     const struct graft_adapters *adapters; /* outlive the plan; NULL: none */
+    const char *patch_file;                /* that the forced transforms are from; outlives the plan; NULL: none */
 };
 
 /* [load] Plans; the tree and the checkpoint outlive the plan. Fails only where no plan can be made; what is missing is
@@ -107,6 +109,12 @@ int graft_plan_check_but(const struct graft_plan *plan, int (*may_lack)(void *da
 /* [any] The first parameter that the model cannot run without, or with; NULL if there is none. */
 const struct graft_binding *graft_plan_fault(const struct graft_plan *plan,
                                              int (*may_lack)(void *data, const char *name), void *data);
+
+/* [any] Whether all that lists convert could be converted, also what no parameter waits for. */
+int graft_plan_check_sources(const struct graft_plan *plan, struct graft_error *error);
+
+/* [any] The file that the tensors of a module or parameter are in, the first of them; NULL: not known. */
+const char *graft_plan_file_of(const struct graft_plan *plan, const char *name);
 
 /* [any] Records what is wrong with a parameter at fault. */
 int graft_plan_fail(const struct graft_plan *plan, const struct graft_binding *binding, struct graft_error *error);

@@ -7,6 +7,7 @@
 #include "base/disk.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/mapped_file.h"
 #include "save/staging.h"
 
 /* So much is written before the disk is told to begin with it. */
@@ -35,6 +36,15 @@ int graft_save_file_begin(const struct save_staging *staging, const char *name, 
     return GRAFT_OK;
 }
 
+/* Bytes of a mapped file that the file does not have any more are not this file's fault. */
+static int write_failed(const struct save_file *file, const void *bytes, int number, struct graft_error *error) {
+    char source[512];
+    if (number == EFAULT && graft_mapped_file(bytes, source, sizeof source)) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, source, "was overwritten or cut while it was being saved");
+    }
+    return graft_fail_errno(error, GRAFT_ERROR_IO, file->shown, "cannot be written", number);
+}
+
 int graft_save_file_write(struct save_file *file, const void *bytes, size_t size, struct graft_error *error) {
     int number = graft_disk_write(file->fd, bytes, size);
     file->written += (int64_t)size;
@@ -42,7 +52,7 @@ int graft_save_file_write(struct save_file *file, const void *bytes, size_t size
         graft_disk_begin(file->fd, file->begun, file->written - file->begun);
         file->begun = file->written;
     }
-    return number == 0 ? GRAFT_OK : graft_fail_errno(error, GRAFT_ERROR_IO, file->shown, "cannot be written", number);
+    return number == 0 ? GRAFT_OK : write_failed(file, bytes, number, error);
 }
 
 int graft_save_file_end(struct save_file *file, int status, struct graft_error *error) {

@@ -32,6 +32,7 @@ refused() { # refused FROM TO WORDS...: with that edit
     status=0
     run >"$scratch/out" 2>&1 || status=$?
     [ "$status" = 4 ] || fail "exit status $status instead of 4: $(cat "$scratch/out")"
+    grep -q '[^ ]*\.\(json\|safetensors\): ' "$scratch/out" || fail "no file in: $(cat "$scratch/out")"
     for words; do
         grep -qF "$words" "$scratch/out" || fail "no \"$words\" in: $(cat "$scratch/out")"
     done

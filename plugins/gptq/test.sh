@@ -29,6 +29,7 @@ refused() { # refused WORDS...: exit status 4, and each of the words in the mess
     status=0
     run >"$scratch/out" 2>&1 || status=$?
     [ "$status" = 4 ] || fail "exit status $status instead of 4: $(cat "$scratch/out")"
+    grep -q '[^ ]*\.\(json\|safetensors\): ' "$scratch/out" || fail "no file in: $(cat "$scratch/out")"
     for words; do
         grep -qF "$words" "$scratch/out" || fail "no \"$words\" in: $(cat "$scratch/out")"
     done

@@ -7,7 +7,7 @@ host=$(realpath "$1")
 model=$(realpath "$2")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-mkdir "$scratch/plugins" && cp "$3" "$scratch/plugins/" && cd "$scratch" || exit 1
+mkdir "$scratch/plugins" && cp "$3" "$scratch/plugins/" && cp "$3" "$scratch/probe.so" && cd "$scratch" || exit 1
 # shellcheck disable=SC3045 # where there is none, core files are just left
 ulimit -S -c 0 2>/dev/null || :
 
@@ -58,6 +58,27 @@ crash forward division
 says 'a division by zero' "$fpe" "${host##*/}: SIGFPE in forward of $mlp $of"
 crash forward stack
 says 'a stack that overflows' "$segv" "${host##*/}: SIGSEGV in forward of $mlp $of"
+# Files that are overwritten while they are in use. The plugin's own code goes with its file, wherever it is.
+cp -r "$model" own && chmod -R u+w own
+overwrite() { # overwrite FILE WHERE: err and $status
+    cp probe.so plugins/crash_probe.so
+    cp "$model/model.safetensors" own/
+    # shellcheck disable=SC2016 # the inner shell's
+    sh -c 'exec timeout 120 "$@" >out 2>err </dev/null' sh "$host" --plugins-dir plugins --model own --quiet \
+        --input-ids 5,6,7 --max-new-tokens 2 --threads 2 --plugin-option "crash_probe.where=$2" \
+        --plugin-option crash_probe.how=overwrite --plugin-option "crash_probe.file=$1" 2>/dev/null || status=$?
+    cp probe.so plugins/crash_probe.so
+}
+for where in forward create; do
+    status=0
+    overwrite plugins/crash_probe.so "$where"
+    says "its own file, in $where" "$bus" "${host##*/}: SIGBUS in $where of $mlp: $scratch/plugins/crash_probe.so was overwritten or cut while it was in use"
+done
+status=0
+overwrite own/model.safetensors forward
+check 'the weights: the signal' "$bus" "$status"
+check 'the weights: the last line names the file' 1 \
+    "$(tail -n 1 err | grep -c "^${host##*/}: SIGBUS in .*: $scratch/own/model.safetensors was overwritten or cut while it was in use\$")"
 # Ending is not success.
 for where in describe create forward behind destroy; do
     crash "$where" exit

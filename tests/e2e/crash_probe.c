@@ -4,6 +4,7 @@
 #include <fenv.h>
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,14 @@
 
 static const struct graft_plugin plugin;
 static const struct graft_host *the_host;
+
+/* Somebody installs a new version of a file that is in use. */
+static void overwrite(const char *file) {
+    FILE *stream = fopen(file, "wb");
+    if (stream != NULL) {
+        (void)fclose(stream);
+    }
+}
 
 /* Deeper than any stack. */
 static int overflow_stack(volatile const char *outer, int depth) {
@@ -42,6 +51,10 @@ static void crash(const char *where) {
     }
     if (strcmp(how, "rounding") == 0) {
         (void)fesetround(FE_UPWARD);
+        return;
+    }
+    if (strcmp(how, "overwrite") == 0) {
+        overwrite(graft_args_string(options, "file", ""));
         return;
     }
     if (strcmp(how, "stack") == 0) {
@@ -122,8 +135,9 @@ static const struct graft_replacement replacement = {.struct_size = sizeof repla
                                                      .replacement = &cls};
 static const struct graft_option options[] = {
     {sizeof options[0], GRAFT_OPTION_STRING, "where", "The function that crashes", "forward", NULL},
-    {sizeof options[0], GRAFT_OPTION_STRING, "how", "segv, abort, exit, stack, illegal, bus, division or rounding",
-     "segv", NULL}};
+    {sizeof options[0], GRAFT_OPTION_STRING, "how",
+     "segv, abort, exit, stack, illegal, bus, division, rounding or overwrite", "segv", NULL},
+    {sizeof options[0], GRAFT_OPTION_STRING, "file", "What is overwritten", "", NULL}};
 static const struct graft_plugin plugin = {
     GRAFT_PLUGIN_HEADER,
     .id = "crash_probe",
@@ -134,7 +148,7 @@ static const struct graft_plugin plugin = {
     .n_replacements = 1,
     .replacement_stride = sizeof replacement,
     .options = options,
-    .n_options = 2,
+    .n_options = 3,
     .option_stride = sizeof options[0],
     .init = start,
     .deinit = stop,

@@ -149,7 +149,7 @@ static void test_neighbours(void **state) {
     (void)state;
     assert_int_equal(fake_plan_make(&fake, "Untied", inside), GRAFT_OK);
     assert_int_equal(graft_plan_check(fake.plan, &error), GRAFT_ERROR_MODEL);
-    assert_string_equal(error.source, fake.folder);
+    assert_string_equal(error.source, folder_path(fake.folder, "model.safetensors"));
     assert_string_equal(error.message,
                         "model.a.weight: missing, the checkpoint has no tensor for this parameter; unused "
                         "tensors of model.a: model.a.b, model.a.c.d");

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Saving gives back what was read: whatever conversions and types, ties, unused tensors and initial values there are.
  */
+#include <fcntl.h>
+#include <sys/mman.h>
+
 #include "base/alloc.h"
 #include "base/file.h"
+#include "save/staging.h"
 #include "save_fixture.h"
 
 #define ROOT "test.root/1"
@@ -247,6 +251,35 @@ static void test_link_out(void **state) {
     folder_remove(outside);
 }
 
+/* A mapped file that is cut while it is written from is what the error names, and not the output. */
+static void test_source_cut(void **state) {
+    enum { BYTES = 3 * 4096 };
+    static const char zeros[BYTES];
+    struct save_staging staging;
+    struct save_file file;
+    struct graft_text cleared = {0};
+    struct graft_error error = graft_error_none();
+    char source[128];
+    (void)state;
+    folder_put(saver.outputs, "source", zeros, BYTES);
+    (void)snprintf(source, sizeof source, "%s", folder_path(saver.outputs, "source"));
+    int fd = open(source, O_RDWR);
+    assert_true(fd >= 0);
+    void *mapped = mmap(NULL, BYTES, PROT_READ, MAP_PRIVATE, fd, 0);
+    assert_true(mapped != MAP_FAILED);
+    assert_int_equal(ftruncate(fd, 100), 0);
+    assert_int_equal(graft_save_staging_begin(folder_path(saver.outputs, "out"), &staging, &cleared, &error), GRAFT_OK);
+    assert_int_equal(graft_save_file_begin(&staging, "file", &file, &error), GRAFT_OK);
+    int status = graft_save_file_write(&file, mapped, BYTES, &error);
+    assert_int_equal(graft_save_file_end(&file, status, &error), GRAFT_ERROR_MODEL);
+    assert_string_equal(error.source, source);
+    assert_string_equal(error.message, "was overwritten or cut while it was being saved");
+    graft_save_staging_abort(&staging);
+    graft_text_free(&cleared);
+    (void)munmap(mapped, BYTES);
+    (void)close(fd);
+}
+
 /* What was changed at run time is what is saved, and what no longer fits its type is not rounded. */
 static void test_changed(void **state) {
     struct fake_tensor mixed[sizeof tensors / sizeof tensors[0]];
@@ -278,9 +311,10 @@ static void test_changed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        WITH_SAVER(test_round_trips), WITH_SAVER(test_types),   WITH_SAVER(test_tied_with_its_own),
-        WITH_SAVER(test_notes),       WITH_SAVER(test_shards),  WITH_SAVER(test_output),
-        WITH_SAVER(test_link_out),    WITH_SAVER(test_changed), WITH_SAVER(test_kept_types),
+        WITH_SAVER(test_round_trips), WITH_SAVER(test_types),      WITH_SAVER(test_tied_with_its_own),
+        WITH_SAVER(test_notes),       WITH_SAVER(test_shards),     WITH_SAVER(test_output),
+        WITH_SAVER(test_link_out),    WITH_SAVER(test_source_cut), WITH_SAVER(test_changed),
+        WITH_SAVER(test_kept_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
