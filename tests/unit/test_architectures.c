@@ -60,8 +60,7 @@ static void test_read_as(void **state) {
         /* Some other head: nothing is known of what it does. */
         {"LlamaModel", "lm_head.weight", "score.weight", "LlamaModel", NULL},
         {"MyForCausalLM", "lm_head.weight", "score.weight", NULL,
-         "has no MyForCausalLM; it has LlamaForCausalLM, LlamaModel, and its tensors are not those of "
-         "LlamaForCausalLM: \"score.weight\" has no place in it"},
+         "and its tensors are not those of LlamaForCausalLM: \"score.weight\" has no place in it"},
         {"MyForCausalLM", "model.norm.weight", "model.norm.gain", NULL, "\"model.norm.gain\" has no place in it"},
         {"MistralForCausalLM", NULL, NULL, NULL, "does not belong to model_type \"llama\" but to \"mistral\""},
     };
