@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/quantization.h"
 
+#include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/alloc.h"
 #include "base/fail.h"
 
 const char *graft_quantization_field(const struct graft_config *config) {
@@ -57,4 +60,51 @@ int graft_quantization_check(const struct graft_config *config, int (*handles)(c
                           "%s: no plugin here reads weights of quant_method \"%.100s\"", field, method);
     graft_error_hint(error, "load a plugin that does, or the unquantized model");
     return GRAFT_ERROR_MODEL;
+}
+
+/* The method in small letters, to be freed; NULL where it is written so already. `*failed`: memory ran out. */
+static char *respell(const char *method, int *failed) {
+    char *lower = graft_strdup(method);
+    *failed = lower == NULL;
+    for (char *at = lower; at != NULL && *at != '\0'; at++) {
+        *at = (char)(*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at);
+    }
+    if (lower != NULL && strcmp(lower, method) == 0) {
+        graft_free(lower);
+        return NULL;
+    }
+    return lower;
+}
+
+static int is_true(const graft_json *object, const char *name) {
+    const graft_json *value = graft_json_get(object, name);
+    return graft_json_type(value) == GRAFT_JSON_BOOL && graft_json_bool(value);
+}
+
+static int spell_one(graft_json *quantization, struct graft_error *error) {
+    static const char field[] = "quant_method";
+    const graft_json *value = graft_json_get(quantization, field);
+    const char *method = graft_json_string(value, NULL);
+    int failed = 0;
+    char *lower = method != NULL ? respell(method, &failed) : NULL;
+    if (value == NULL && (is_true(quantization, "load_in_4bit") || is_true(quantization, "load_in_8bit"))) {
+        failed = graft_json_set_take(quantization, field, graft_json_new_string("bitsandbytes")) != 0;
+    } else if (lower != NULL) {
+        failed = graft_json_set_take(quantization, field, graft_json_new_string(lower)) != 0;
+    }
+    graft_free(lower);
+    return failed ? graft_fail_memory(error, "config.json") : GRAFT_OK;
+}
+
+int graft_quantization_spell(graft_json *document, struct graft_error *error) {
+    static const char *const parts[] = {NULL, "text_config", "vision_config"};
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == GRAFT_OK; i++) {
+        const graft_json *part = parts[i] != NULL ? graft_json_get(document, parts[i]) : document;
+        const graft_json *quantization = graft_json_get(part, "quantization_config");
+        if (graft_json_type(quantization) == GRAFT_JSON_OBJECT) {
+            status = spell_one((graft_json *)(uintptr_t)quantization, error);
+        }
+    }
+    return status;
 }

@@ -3,6 +3,7 @@
 #ifndef GRAFT_CONFIG_QUANTIZATION_H
 #define GRAFT_CONFIG_QUANTIZATION_H
 
+#include "base/json.h"
 #include "graft/config.h"
 
 /* [any] The object that says how a model's weights are quantized, as a path ("quantization_config", or that of a part:
@@ -16,5 +17,9 @@ const char *graft_quantization_method(const struct graft_config *config);
  * it: read as they are, its weights mean something else, or are other tensors than a class asks for. */
 int graft_quantization_check(const struct graft_config *config, int (*handles)(const void *data, const char *method),
                              const void *data, struct graft_error *error);
+
+/* [load] Writes `quant_method` as plugins know it: in small letters, and "bitsandbytes" where it is left out and
+ * `load_in_4bit` or `load_in_8bit` is true, as bitsandbytes' first checkpoints have it. */
+int graft_quantization_spell(graft_json *document, struct graft_error *error);
 
 #endif

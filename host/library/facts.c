@@ -11,6 +11,10 @@ static int is_absent(const void *data, const char *path, const char *name) {
     return graft_presence_is_absent(data, path, name);
 }
 
+static int has_below(const void *data, const char *path) {
+    return graft_presence_has_below(data, path);
+}
+
 /* Names of checkpoints are what they are whatever the modules are replaced by, so the plain tree will do. */
 static int find_tensors(const struct graft_model *model, const struct graft_tree_options *options,
                         const struct graft_load_patch *patch, struct model_facts *facts, struct graft_error *error) {
@@ -33,6 +37,7 @@ static int find_tensors(const struct graft_model *model, const struct graft_tree
     if (status == GRAFT_OK) {
         facts->facts.tensor = tensor;
         facts->facts.is_absent = is_absent;
+        facts->facts.has_below = has_below;
         facts->facts.data = facts->presence;
     }
     return status;

@@ -34,6 +34,9 @@ static int read_generation(struct graft_model *model, struct graft_error *error)
 static int read_config(struct graft_model *model, const struct graft_snapshot *snapshot, struct graft_error *error) {
     int status = graft_model_read_family(model, snapshot, error);
     if (status == GRAFT_OK) {
+        status = graft_quantization_spell(model->config->document, error);
+    }
+    if (status == GRAFT_OK) {
         status = graft_model_check_stand_ins(model, snapshot, error);
     }
     if (status == GRAFT_OK) {

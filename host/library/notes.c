@@ -119,6 +119,24 @@ static int note_idle_targets(struct graft_model *model, struct graft_error *erro
     return status;
 }
 
+/* A type for the cache of keys and values, which is this program's own choice. */
+static int note_cache(struct graft_model *model, struct graft_error *error) {
+    static const char *const fields[] = {"quantization_config.kv_cache_scheme",
+                                         "quantization_config.kv_cache_quant_algo"};
+    const struct graft_config *config = &model->config->view;
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0] && status == GRAFT_OK; i++) {
+        if (graft_config_has(config, fields[i])) {
+            status = add(model,
+                         graft_format("%s: the cache of keys and values is not quantized by it; --kv-cache-dtype "
+                                      "chooses its type",
+                                      fields[i]),
+                         error);
+        }
+    }
+    return status;
+}
+
 /* Families of plugins that were merely found, where the host has one of its own. */
 static int note_families(struct graft_model *model, struct graft_error *error) {
     const struct graft_known_family *known;
@@ -152,6 +170,7 @@ int graft_model_collect_notes(struct graft_model *model, struct graft_error *err
     status = status == GRAFT_OK ? note_families(model, error) : status;
     status = status == GRAFT_OK ? note_idle_patch(model, error) : status;
     status = status == GRAFT_OK ? note_idle_targets(model, error) : status;
+    status = status == GRAFT_OK ? note_cache(model, error) : status;
     for (size_t i = 0; i < model->tree->n_fused_modules && status == GRAFT_OK; i++) {
         struct graft_text text = {0};
         graft_tree_fusion_note(model->tree, model->tree->fused_modules[i], &text);

@@ -89,6 +89,7 @@ int graft_join_find(const struct builder *builder, const char *name, struct graf
         graft_join_free(made);
         return graft_fail_memory(error, owner->path);
     }
+    made->is_unused = made->is_renaming && facts->has_below != NULL && !facts->has_below(facts->data, made->paths[0]);
     *join = made;
     return GRAFT_OK;
 }
@@ -157,7 +158,7 @@ void graft_join_config_path(const struct graft_node *node, size_t i, char path[G
         length = strlen(path);
     }
     (void)snprintf(path + length, GRAFT_NAME_BYTES - length, "%s%s", length > 0 ? "." : "",
-                   join != NULL ? join->names[i] : node->name);
+                   join != NULL && !join->is_unused ? join->names[i] : node->name);
 }
 
 const struct graft_node_join *graft_node_join(const struct graft_node *node) {

@@ -22,6 +22,7 @@ struct graft_node_join {
     struct graft_joined joined; /* the same for registries */
     int64_t *outputs;           /* [joined.n_parts]; or NULL */
     int is_renaming;            /* 1: names are another matter than weights, which are found under either */
+    int is_unused;              /* 1: the checkpoint has nothing under the other name of a renaming */
 };
 
 /* What the child called `name` of the module described is joined from; NULL: nothing, or memory ran out, with the error

@@ -80,6 +80,19 @@ const struct graft_tensor_view *graft_presence_find(const struct graft_presence 
     return found;
 }
 
+int graft_presence_has_below(const struct graft_presence *presence, const char *path) {
+    const struct graft_sources *sources = presence->lookup.sources;
+    int found = 0;
+    for (int way = 0; way < GRAFT_LOOKUP_WAYS && !found; way++) {
+        char spelled[GRAFT_NAME_BYTES], below[GRAFT_NAME_BYTES];
+        if (graft_lookup_spell(&presence->lookup, path, way, spelled) && graft_name_below(spelled, "", below)) {
+            const size_t first = graft_sources_lower_bound(sources, below);
+            found = first < sources->n && strncmp(sources->items[first].view->name, below, strlen(below)) == 0;
+        }
+    }
+    return found;
+}
+
 int graft_presence_is_absent(const struct graft_presence *presence, const char *path, const char *name) {
     char full[GRAFT_NAME_BYTES];
     if (graft_checkpoint_absent_count(presence->plan->checkpoint) == 0) {

@@ -20,6 +20,9 @@ void graft_presence_free(struct graft_presence *presence);
 const struct graft_tensor_view *graft_presence_find(const struct graft_presence *presence, const char *path,
                                                     const char *name);
 
+/* Whether there are tensors below the module at `path`. */
+int graft_presence_has_below(const struct graft_presence *presence, const char *path);
+
 /* Whether a file has it that is not there. */
 int graft_presence_is_absent(const struct graft_presence *presence, const char *path, const char *name);
 

@@ -15,6 +15,8 @@ struct graft_model_facts {
     const struct graft_tensor_view *(*tensor)(const void *data, const char *path, const char *name);
     /* Whether a file has it that the index lists and that is not there; no function: none has. */
     int (*is_absent)(const void *data, const char *path, const char *name);
+    /* Whether the checkpoint has tensors below the module at `path`; no function: that is not known. */
+    int (*has_below)(const void *data, const char *path);
     const void *data;
 };
 

@@ -19,19 +19,26 @@ static int32_t wants_rows, input_bits;
 
 static const struct graft_packed_loops *const tables[] = GRAFT_ISA_ALL_TABLES(awq_loops);
 
-static int check_format(const struct graft_config *config, const struct graft_packed *packed, const char *path,
-                        struct graft_error *error) {
-    static const char field[] = "quantization_config.version";
-    const char *version = "gemm";
-    int status = graft_config_string(config, field, &version, error);
-    if (status == GRAFT_OK && strcmp(version, "gemm") != 0) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected \"gemm\", got \"%s\"", field,
-                                 version);
+/* The layout, and what else would be one. AutoAWQ calls it version, transformers format. */
+static int check_format(const struct graft_config *config, struct graft_error *error) {
+    static const char *const names[] = {"version", "format", "checkpoint_format", NULL};
+    static const char *const words[] = {"int32", NULL};
+    char format[GRAFT_QUANTIZATION_TEXT] = "gemm", path[GRAFT_QUANTIZATION_PATH];
+    const char *backend = config->string(config->data, "quantization_config.backend");
+    if (graft_auto_round_layout(config) != NULL) {
+        return GRAFT_OK;
     }
-    return status == GRAFT_OK && packed->bits != 4
-               ? graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                                 "quantization_config.bits: expected 4, got %d (%s)", (int)packed->bits, path)
-               : status;
+    int status = graft_quantization_text(config, names, format, path, error);
+    if (status == GRAFT_OK && strcmp(format, "gemm") != 0) {
+        status =
+            graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected \"gemm\", got \"%s\"", path, format);
+    }
+    if (status == GRAFT_OK && backend != NULL && strcmp(backend, "llm-awq") == 0) {
+        status =
+            graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                            "quantization_config.backend: the layout of \"%s\" is not read by this plugin", backend);
+    }
+    return status == GRAFT_OK ? graft_quantization_only(config, "pack_dtype", words, error) : status;
 }
 
 /* Where the config has the fields of the module that it calls `path`. */
@@ -49,10 +56,11 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     (void)cls;
     int status = self != NULL ? find_place(config, sink->config_path, place, error) : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK) {
-        status = graft_packed_sizes(config, place, args, sink->path, &self->words, error);
+        self->words.bits = graft_auto_round_layout(config) != NULL ? 0 : 4; /* where it is not there */
+        status = graft_packed_sizes_of(config, place, args, sink->path, 1 << 4, &self->words, error);
     }
     if (status == GRAFT_OK) {
-        status = check_format(config, &self->words, sink->path, error);
+        status = check_format(config, error);
     }
     if (status != GRAFT_OK) {
         return status;

@@ -41,6 +41,19 @@ refused() { # refused FROM TO WORDS...: with that edit
 refused '"bits": 4' '"bits": 8' config.json quantization_config.bits 'expected 4, got 8'
 refused '"version": "gemm"' '"version": "gemv"' config.json quantization_config.version gemv
 refused '"group_size": 128' '"group_size": 64' qzeros
+refused '"version": "gemm"' '"format": "llm-awq"' config.json 'quantization_config.format: expected "gemm", got "llm-awq"'
+refused '"version": "gemm"' '"version": "gemm", "format": "gemv"' config.json 'quantization_config.format: expected what'
+refused '"version": "gemm"' '"backend": "llm-awq"' config.json 'quantization_config.backend: the layout of "llm-awq"'
+refused '"version": "gemm"' '"pack_dtype": "int16"' config.json 'quantization_config.pack_dtype: expected "int32"'
+same() { # same FROM TO: with that edit, the same ids
+    fresh "$1" "$2"
+    run | cmp -s - "$scratch/right" || fail "$2: another result"
+}
+same '"version": "gemm"' '"version": "GEMM"'
+same '"version": "gemm"' '"format": "gemm"'
+same '"bits": 4' '"w_bit": 4'
+same '"group_size": 128' '"q_group_size": 128'
+same '"quant_method": "awq"' '"quant_method": "AWQ"'
 
 sound=auto_round_awq_llama
 fresh '"packing_format": "auto_round:auto_awq"' '"backend": "auto_round:awq:gemm"'

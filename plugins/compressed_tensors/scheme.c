@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graft/packed_rows.h"
+#include "graft/quantization_fields.h"
 
 enum { MAX_FIELD = 320, MAX_KEY = 128, MAX_PATTERN = 1024 };
 
@@ -49,9 +50,9 @@ static int check_absent(const struct graft_config *config, const char *path, str
 static int check_model(const struct graft_config *config, struct graft_error *error) {
     static const char sparsity_field[] = "quantization_config.sparsity_config.format";
     const char *sparsity = "dense";
-    int status = check_absent(config, "quantization_config.kv_cache_scheme", error);
+    int status = check_absent(config, "quantization_config.transform_config", error);
     if (status == GRAFT_OK) {
-        status = check_absent(config, "quantization_config.transform_config", error);
+        status = check_absent(config, "quantization_config.quantization_config", error);
     }
     if (status == GRAFT_OK) {
         status = graft_config_string(config, sparsity_field, &sparsity, error);
@@ -128,6 +129,17 @@ static int find_group(const struct graft_config *config, const struct graft_rege
 
 /* --- How it is stored --- */
 
+/* A text in small letters or large, in small ones; where it is absent, `text` stays as it is. */
+static int read_word(const struct graft_config *config, const char *path, char text[GRAFT_QUANTIZATION_TEXT],
+                     struct graft_error *error) {
+    const char *value = NULL;
+    int status = graft_config_string(config, path, &value, error);
+    if (value != NULL) {
+        graft_quantization_lower(value, text);
+    }
+    return status;
+}
+
 /* What a format may have. */
 struct format {
     const char *name;        /* as configs spell it */
@@ -182,14 +194,14 @@ static int read_codes(const struct group *group, const struct format **format, s
     const struct graft_config *config = group->config;
     char own[MAX_FIELD], path[MAX_FIELD];
     const char *place = graft_config_has(config, field(group, "format", own)) ? own : common;
-    const char *name = "", *type = "int";
+    char name[GRAFT_QUANTIZATION_TEXT] = "", type[GRAFT_QUANTIZATION_TEXT] = "int";
     int64_t bits = 0;
-    int status = graft_config_string(config, place, &name, error);
+    int status = read_word(config, place, name, error);
     if (status == GRAFT_OK) {
         status = graft_config_need_int(config, field(group, "weights.num_bits", path), 1, 64, &bits, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_config_string(config, field(group, "weights.type", path), &type, error);
+        status = read_word(config, field(group, "weights.type", path), type, error);
     }
     if (status != GRAFT_OK) {
         return status;
@@ -212,6 +224,18 @@ static int read_codes(const struct group *group, const struct format **format, s
     return GRAFT_OK;
 }
 
+static int read_block(const struct graft_config *config, const char *path, const char *text, struct ct_scheme *scheme,
+                      struct graft_error *error) {
+    int rows = 0, columns = 0, length = 0;
+    if (strlen(text) > 20 || sscanf(text, "%9dx%9d%n", &rows, &columns, &length) != 2 || text[length] != '\0' ||
+        rows < 1 || columns < 1) {
+        return unread(config, path, "two numbers above 0", text, error);
+    }
+    scheme->block[0] = rows;
+    scheme->block[1] = columns;
+    return GRAFT_OK;
+}
+
 static int read_sizes(const struct group *group, const struct format *format, struct ct_scheme *scheme,
                       struct graft_error *error) {
     const struct graft_config *config = group->config;
@@ -226,6 +250,10 @@ static int read_sizes(const struct group *group, const struct format *format, st
                    : status;
     }
     (void)field(group, "weights.block_structure", path);
+    const char *sizes = scheme->strategy == CT_BLOCK ? config->string(config->data, path) : NULL;
+    if (sizes != NULL) { /* "128x128", as it was written once */
+        return read_block(config, path, sizes, scheme, error);
+    }
     for (int i = 0; scheme->strategy == CT_BLOCK && i < 2 && status == GRAFT_OK; i++) {
         (void)snprintf(place, sizeof place, "%s.%d", path, i);
         status = graft_config_need_int(config, place, 1, INT32_MAX, &scheme->block[i], error);
@@ -236,9 +264,14 @@ static int read_sizes(const struct group *group, const struct format *format, st
 static int read_strategy(const struct group *group, const struct format *format, struct ct_scheme *scheme,
                          struct graft_error *error) {
     static const char *const names[] = {"tensor", "channel", "group", "block", "tensor_group"};
-    const char *name = "";
-    char path[MAX_FIELD];
-    int status = graft_config_string(group->config, field(group, "weights.strategy", path), &name, error);
+    char name[GRAFT_QUANTIZATION_TEXT], path[MAX_FIELD], size[MAX_FIELD];
+    const struct graft_config *config = group->config;
+    (void)field(group, "weights.group_size", size);
+    (void)snprintf(name, sizeof name, "%s", /* what the library makes of none */
+                   !graft_config_has(config, size)           ? "tensor"
+                   : config->integer(config->data, size) > 0 ? "group"
+                                                             : "channel");
+    int status = read_word(config, field(group, "weights.strategy", path), name, error);
     size_t i = 0;
     while (i < sizeof names / sizeof names[0] && strcmp(name, names[i]) != 0) {
         i++;
@@ -250,11 +283,25 @@ static int read_strategy(const struct group *group, const struct format *format,
     return status == GRAFT_OK ? read_sizes(group, format, scheme, error) : status;
 }
 
+/* An order of inputs. Once it was a boolean, and each has two names. */
+static int read_order(const struct graft_config *config, const char *path, char order[GRAFT_QUANTIZATION_TEXT],
+                      struct graft_error *error) {
+    if (config->kind(config->data, path) == GRAFT_FIELD_BOOL) {
+        (void)snprintf(order, GRAFT_QUANTIZATION_TEXT, "%s", config->integer(config->data, path) ? "group" : "weight");
+        return GRAFT_OK;
+    }
+    int status = read_word(config, path, order, error);
+    if (strcmp(order, "static") == 0 || strcmp(order, "dynamic") == 0) {
+        (void)snprintf(order, GRAFT_QUANTIZATION_TEXT, "%s", strcmp(order, "static") == 0 ? "weight" : "group");
+    }
+    return status;
+}
+
 /* Zero points and an order of inputs, which packed codes in groups may have. */
 static int read_extras(const struct group *group, struct ct_scheme *scheme, struct graft_error *error) {
     const struct graft_config *config = group->config;
     char path[MAX_FIELD];
-    const char *order = "weight";
+    char order[GRAFT_QUANTIZATION_TEXT] = "weight";
     int32_t is_symmetric = 1;
     int status = graft_config_bool(config, field(group, "weights.symmetric", path), &is_symmetric, error);
     if (status == GRAFT_OK && !is_symmetric && (!ct_has_words(scheme) || scheme->strategy == CT_TENSOR)) {
@@ -262,7 +309,7 @@ static int read_extras(const struct group *group, struct ct_scheme *scheme, stru
                                "%s: false is read of packed weights with scales for rows or groups only", path);
     }
     if (status == GRAFT_OK) {
-        status = graft_config_string(config, field(group, "weights.actorder", path), &order, error);
+        status = read_order(config, field(group, "weights.actorder", path), order, error);
     }
     scheme->is_asymmetric = !is_symmetric;
     scheme->is_ordered = strcmp(order, "group") == 0;

@@ -54,6 +54,28 @@ poke() { # poke TENSOR BYTE: at the tensor's start, over BYTES as printf has the
     printf "$2" | dd of="$file" bs=1 seek=$((header + 8 + offset)) conv=notrunc 2>/dev/null
 }
 
+echo 'other spellings'
+while read -r name from to; do
+    fresh "$name"
+    right=$(run)
+    config "$name" "$from" "$to"
+    [ "$(run)" = "$right" ] || fail "$to: another result"
+done <<'END'
+ct_w4a16_llama "compressed-tensors" "Compressed-Tensors"
+ct_w4a16_llama "strategy":."group" "strategy":"GROUP"
+ct_w4a16_llama "strategy":."group" "strategy":null
+ct_w4a16_llama "type":."int" "type":"INT"
+ct_w4a16_llama "actorder":.null "actorder":false
+ct_w4a16_llama "actorder":.null "actorder":"static"
+ct_w4a16_actorder_llama "actorder":."group" "actorder":true
+ct_w4a16_actorder_llama "actorder":."group" "actorder":"dynamic"
+ct_fp8_block_llama "block_structure":.\[[^]]*\] "block_structure":"128x128"
+ct_w4a16_llama "kv_cache_scheme":.null "kv_cache_scheme":{"num_bits":8,"type":"float"}
+END
+"$host" plan --plugins-dir "$plugins" --model "$scratch/model" >"$scratch/plan"
+grep -q 'note *quantization_config.kv_cache_scheme: the cache of keys and values is not quantized by it; --kv-cache-dtype' \
+    "$scratch/plan" || fail 'no note on the cache'
+
 echo 'nothing to name: the config selects the plugin'
 fresh ct_mixed_qwen3
 one=$(run --threads 1)
@@ -130,8 +152,10 @@ config ct_w8a8_int8_llama '\("weights": .*\)"symmetric": true' '\1"symmetric": f
 refused config.json $group.weights.symmetric
 config ct_w4a16_llama '"actorder": null' '"actorder": "sometimes"'
 refused config.json $group.weights.actorder sometimes
-config ct_w4a16_llama '"kv_cache_scheme": null' '"kv_cache_scheme": {"num_bits": 8}'
-refused config.json quantization_config.kv_cache_scheme
+config ct_mixed_qwen3 '"sparsity_config": {}' '"quantization_config": {"format": "dense"}'
+refused config.json quantization_config.quantization_config
+config ct_fp8_block_llama '"block_structure": \[[^]]*\]' '"block_structure": "128x"'
+refused config.json $group.weights.block_structure 128x
 config ct_mixed_qwen3 '"sparsity_config": {}' '"sparsity_config": {"format": "sparse-24-bitmask"}'
 refused config.json quantization_config.sparsity_config.format sparse-24-bitmask
 config ct_mixed_qwen3 '"transform_config": {}' '"transform_config": {"config_groups": {}}'

@@ -11,6 +11,7 @@
 #include "graft/field_rule.h"
 #include "graft/packed_rows.h"
 #include "graft/plugin.h"
+#include "graft/quantization_fields.h"
 
 enum { MAX_SIZE = 1 << 30, MX_GROUP = 32 };
 
@@ -23,17 +24,6 @@ static int is_method(const struct graft_config *config, const char *name) {
     return method != NULL && strcmp(method, name) == 0;
 }
 
-/* Refuses a string of config.json that is none of two. */
-static int check_string(const struct graft_config *config, const char *field, const char *one, const char *two,
-                        struct graft_error *error) {
-    const char *value = one;
-    int status = graft_config_string(config, field, &value, error);
-    return status == GRAFT_OK && strcmp(value, one) != 0 && strcmp(value, two) != 0
-               ? graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected \"%s\" or \"%s\", got \"%s\"",
-                                 field, one, two, value)
-               : status;
-}
-
 /* What shares a scale where no field says it: inputs by 32, rows, or all. */
 static void set_blocks(const struct graft_config *config, struct graft_packed_rows *self) {
     const int is_mx = is_method(config, "mxfp8");
@@ -41,12 +31,25 @@ static void set_blocks(const struct graft_config *config, struct graft_packed_ro
     self->group_size = is_mx ? MX_GROUP : self->in_features;
 }
 
+/* Fields that name another layout, or how activations would be rounded. */
+static int check_layout(const struct graft_config *config, struct graft_error *error) {
+    static const struct {
+        const char *name;
+        const char *allowed[3];
+    } fields[] = {{"fmt", {"e4m3", "float8_e4m3fn"}},
+                  {"activation_scheme", {"dynamic", "static"}},
+                  {"scale_fmt", {"float", "ue8m0"}},
+                  {"expert_dtype", {"fp8"}}};
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0] && status == GRAFT_OK; i++) {
+        status = graft_quantization_only(config, fields[i].name, fields[i].allowed, error);
+    }
+    return status;
+}
+
 static int read_config(const struct graft_config *config, struct graft_packed_rows *self, struct graft_error *error) {
     static const char field[] = FIELD("weight_block_size");
-    int status = check_string(config, FIELD("fmt"), "e4m3", "float8_e4m3fn", error);
-    if (status == GRAFT_OK) {
-        status = check_string(config, FIELD("activation_scheme"), "dynamic", "static", error);
-    }
+    int status = check_layout(config, error);
     if (status != GRAFT_OK || !graft_config_has(config, field)) {
         set_blocks(config, self);
         return status;
@@ -62,7 +65,11 @@ static int read_config(const struct graft_config *config, struct graft_packed_ro
 
 static int is_static(const struct graft_config *config) {
     const char *scheme = config->string(config->data, FIELD("activation_scheme"));
-    return scheme != NULL && strcmp(scheme, "static") == 0;
+    char lower[GRAFT_QUANTIZATION_TEXT] = "";
+    if (scheme != NULL) {
+        graft_quantization_lower(scheme, lower);
+    }
+    return strcmp(lower, "static") == 0;
 }
 
 /* `weight_scale_inv` has two dimensions where there are blocks, be it a single one; of MXFP8 it is E8M0. */

@@ -14,6 +14,7 @@
 #include "graft/packed_linear.h"
 #include "graft/plugin.h"
 #include "loops.h"
+#include "widen.h"
 
 static const struct graft_host *host;
 static const struct graft_regexes *regexes;
@@ -37,20 +38,34 @@ static int has_layout_2(const char *layout) {
     return i < sizeof layouts / sizeof layouts[0];
 }
 
+/* The layout, and what else would be one. AutoGPTQ and vLLM call it checkpoint_format, transformers and GPTQModel
+ * format. */
 static int read_format(const struct graft_config *config, struct graft_packed *packed, struct graft_error *error) {
-    static const char field[] = "quantization_config.checkpoint_format";
-    const char *format = "gptq", *layout = graft_auto_round_layout(config);
+    static const char *const names[] = {"checkpoint_format", "format", "version", NULL};
+    static const char *const words[] = {"int32", NULL};
+    char format[GRAFT_QUANTIZATION_TEXT] = "gptq", path[GRAFT_QUANTIZATION_PATH];
+    const char *layout = graft_auto_round_layout(config);
+    int32_t is_marlin = 0;
     if (layout != NULL) {
         packed->zero_offset = !has_layout_2(layout);
         return GRAFT_OK;
     }
-    int status = graft_config_string(config, field, &format, error);
+    int status = graft_quantization_text(config, names, format, path, error);
     if (status == GRAFT_OK && strcmp(format, "gptq") != 0 && strcmp(format, "gptq_v2") != 0) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                                 "%s: expected \"gptq\" or \"gptq_v2\", got \"%s\"", field, format);
+                                 "%s: expected \"gptq\" or \"gptq_v2\", got \"%s\"", path, format);
     }
     packed->zero_offset = strcmp(format, "gptq") == 0;
-    return status;
+    if (status == GRAFT_OK) {
+        status = graft_quantization_only(config, "pack_dtype", words, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_config_bool(config, "quantization_config.is_marlin_format", &is_marlin, error);
+    }
+    return status == GRAFT_OK && is_marlin
+               ? graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                                 "quantization_config.is_marlin_format: expected false, got true")
+               : status;
 }
 
 /* Where the config has the fields of the module that it calls `path`. */
@@ -84,7 +99,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     (void)cls;
     int status = self != NULL ? find_place(config, sink->config_path, place, error) : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK) {
-        status = graft_packed_sizes(config, place, args, sink->path, &self->words, error);
+        status = graft_packed_sizes_of(config, place, args, sink->path, 0x1fc, &self->words, error);
     }
     if (status == GRAFT_OK) {
         status = read_format(config, &self->words, error);
@@ -95,12 +110,22 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     if (status != GRAFT_OK) {
         return status;
     }
+    const int32_t stored_bits = self->words.bits;
+    self->words.bits = gptq_wide(stored_bits);
+    if (self->words.bits != stored_bits) {
+        status = gptq_describe_widening(sink, stored_bits, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
     self->words.input_bits = input_bits;
-    if (wants_rows && !is_ordered) {
+    if (wants_rows && !is_ordered && self->words.bits == stored_bits) {
         graft_packed_linear_lay(self);
     }
     const int64_t words[2] = {self->words.in_features * self->words.bits / 32, self->words.out_features};
-    status = graft_packed_linear_describe(sink, self, args, words, 1, error);
+    /* Codes that become wider are not joined with others: each part's conversion is its own. */
+    const int64_t word_rows = self->words.bits != stored_bits ? INT32_MAX : 1;
+    status = graft_packed_linear_describe(sink, self, args, words, word_rows, error);
     return status == GRAFT_OK ? describe_groups(sink, &self->words, is_ordered, error) : status;
 }
 
@@ -314,7 +339,7 @@ static const struct graft_plugin plugin = {
     .id = "gptq",
     .version = "1.0.0",
     .license = "Apache-2.0",
-    .description = "Linears of GPTQ checkpoints and AutoRound's, 4 and 8 bits, multiplied from their packed form",
+    .description = "Linears of GPTQ checkpoints and AutoRound's, 2 to 8 bits, multiplied from their packed form",
     .requires_extensions = required,
     .replacements = replacements,
     .n_replacements = sizeof replacements / sizeof replacements[0],
@@ -323,6 +348,9 @@ static const struct graft_plugin plugin = {
     .n_classes = 1,
     .class_stride = sizeof expert_class,
     .init = init,
+    .custom_operations = gptq_operations,
+    .n_custom_operations = GPTQ_OPERATIONS,
+    .custom_operation_stride = sizeof gptq_operations[0],
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .option_stride = sizeof options[0],

@@ -71,8 +71,10 @@ grep -q '"bits_per_weight": 5.976536837165' "$scratch/bench" || fail 'not the bi
 grep -q '"operations_per_token": 496640,' "$scratch/bench" || fail 'not as many operations as there are weights'
 
 echo 'bad configs'
+config '"bits": 4' '"bits": 9'
+refused config.json quantization_config.bits 'expected 2 to 8, got 9'
 config '"bits": 4' '"bits": 3'
-refused config.json quantization_config.bits 'expected 4 or 8, got 3'
+refused qweight 'codes_of_3_bits: expected a matrix of words'
 config '"bits": 4' '"bits": 8'
 refused qweight
 config '"group_size": 32' '"group_size": 0'
@@ -81,6 +83,38 @@ config '"group_size": 32' '"group_size": 64'
 refused qzeros '[4, 16]'
 config '"quant_method": "gptq"' '"quant_method": "gptq", "checkpoint_format": "marlin"'
 refused config.json quantization_config.checkpoint_format marlin
+
+echo 'fields of several names, in small letters and large'
+fresh
+right=$(run)
+while read -r fields; do
+    config '"quant_method": "gptq"' "$fields"
+    [ "$(run)" = "$right" ] || fail "$fields: another result"
+done <<'END'
+"quant_method": "GPTQ"
+"quant_method": "gptq", "format": "gptq"
+"quant_method": "gptq", "checkpoint_format": "GPTQ", "format": "gptq", "pack_dtype": "int32"
+"quant_method": "gptq", "w_bit": 4, "q_group_size": 32, "is_marlin_format": false
+END
+while read -r field fields; do
+    config '"quant_method": "gptq"' "\"quant_method\": \"gptq\", $fields"
+    refused config.json "quantization_config.$field: expected"
+done <<'END'
+format "format": "marlin"
+format "format": "BITBLAS"
+format "checkpoint_format": "gptq", "format": "gptq_v2"
+version "version": "gemm"
+w_bit "w_bit": 8
+q_group_size "q_group_size": 64
+pack_dtype "pack_dtype": "int8"
+is_marlin_format "is_marlin_format": true
+END
+sound=gptq_v2_int4_asym_desc_act_llama
+fresh
+right=$(run)
+config '"checkpoint_format"' '"format"'
+[ "$(run)" = "$right" ] || fail 'version 2 under its other name: another result'
+sound=gptq_int4_desc_act_llama
 config '"quant_method": "gptq"' '"quant_method": "unheard"'
 refused config.json unheard 'plugin'
 
@@ -111,6 +145,21 @@ refused model.layers.0.mlp.up_proj qweight
 config '"bits": 4,' '"bits": 4, "dynamic": {"(": {}},'
 refused config.json
 
+echo 'fields of single experts, under the names that the checkpoint has for them'
+others='".*self_attn": {"bits": 4}, ".*shared_expert": {"bits": 4}'
+while read -r sound pattern; do
+    fresh
+    right=$(run)
+    config '"bits": 4,' "\"bits\": 8, \"dynamic\": {\"$pattern\": {\"bits\": 4}, $others},"
+    [ "$(run)" = "$right" ] || fail "$pattern: another result"
+done <<'END'
+gptq_int4_qwen2_moe .*mlp\\\\.experts\\\\.[0-9]+\\\\.(gate|up|down)_proj
+gptq_int4_mixtral .*block_sparse_moe\\\\.experts\\\\.[0-9]+\\\\.w[123]
+END
+sound=gptq_int4_qwen2_moe
+config '"bits": 4,' '"bits": 4, "dynamic": {".*experts\\\\.1\\\\.gate_proj": {"bits": 8}},'
+refused model.layers.0.mlp.experts.1.gate_proj.qweight 'expected [32, 64]'
+
 echo 'AutoRound: both ways to name the layout, and what single modules have'
 sound=auto_round_gptq_mixed_llama
 fresh
@@ -132,7 +181,7 @@ same 'a pattern'
 config '"extra_config": {' '"extra_config": {"": {}, ".*_proj": {}, "mlp": {"bits": 3}, "model.layers.0.mlp.up": {"bits": 3},'
 same 'what says nothing, or means no module'
 config '"extra_config": {' '"extra_config": {"mlp.*_proj$": {"bits": 2},'
-refused config.json quantization_config.bits 'expected 4 or 8, got 2 (model.layers.0.mlp.'
+refused model.layers.0.mlp. qweight
 config '"extra_config": {' '"extra_config": {"model.layers.0.mlp.up_proj": {"group_size": 64},'
 refused model.layers.0.mlp.up_proj '[2, 16]'
 config '"extra_config": {' '"extra_config": {"(": {"bits": 8},'

@@ -51,6 +51,19 @@ static int read_bits(const struct graft_config *config, const char *field, int64
     return status;
 }
 
+/* Groups of inputs and words of 32 bits, of GPTQ's layout and AWQ's. */
+static int read_codes(const struct graft_config *config, int64_t *group, int64_t *word, struct graft_error *error) {
+    int64_t bits = 4, read = 128;
+    int status = graft_packed_bits_and_groups(config, "quantization_config", &bits, &read, error);
+    *group = read > 0 ? read : INT64_MAX;
+    *word = 32 / bits;
+    return status == GRAFT_OK && bits != 4 && bits != 8
+               ? graft_error_set(error, GRAFT_ERROR_USAGE, "tensor_parallel",
+                                 "%s: %s: codes of %lld bits cannot be divided among processes", config->file,
+                                 FIELD("bits"), (long long)bits)
+               : status;
+}
+
 static int refuse_order(const struct graft_config *config, const char *field, struct graft_error *error) {
     return graft_error_set(error, GRAFT_ERROR_USAGE, "tensor_parallel",
                            "inputs whose groups lie in any order cannot be divided among processes (%s: %s)",
@@ -63,10 +76,7 @@ static int read_gptq(const struct graft_config *config, struct quantized *quanti
     int32_t is_ordered = 0;
     quantized->tensors = gptq;
     quantized->n = GPTQ_TENSORS;
-    int status = read_group(config, FIELD("group_size"), &quantized->input_group, error);
-    if (status == GRAFT_OK) {
-        status = read_bits(config, FIELD("bits"), &quantized->input_word, error);
-    }
+    int status = read_codes(config, &quantized->input_group, &quantized->input_word, error);
     quantized->output_word = quantized->input_word;
     if (status == GRAFT_OK) {
         status = graft_config_bool(config, FIELD("desc_act"), &is_ordered, error);
@@ -77,8 +87,7 @@ static int read_gptq(const struct graft_config *config, struct quantized *quanti
 static int read_awq(const struct graft_config *config, struct quantized *quantized, struct graft_error *error) {
     quantized->tensors = gptq;
     quantized->n = AWQ_TENSORS;
-    int status = read_group(config, FIELD("group_size"), &quantized->input_group, error);
-    return status == GRAFT_OK ? read_bits(config, FIELD("bits"), &quantized->output_word, error) : status;
+    return read_codes(config, &quantized->input_group, &quantized->output_word, error);
 }
 
 /* Either of these layouts. Words are checked where they are described, but not groups of single modules. */

@@ -228,6 +228,20 @@ def bnb_int8_llama():
     return (LlamaForCausalLM, mq.llama(num_hidden_layers=1), 2505, "bnb_8bit", {}, bnb_json(load_in_8bit=True), dict(dtype="float16"))
 
 
+def stream_codes(words, bits):
+    """Codes of a stream of bits along the last dimension, the first in the lowest bits."""
+    bytes_ = torch.from_numpy(words.contiguous().numpy().view("uint8")).long()
+    stream = (bytes_.unsqueeze(-1) >> torch.arange(8) & 1).reshape(*words.shape[:-1], -1, bits)
+    return (stream << torch.arange(bits)).sum(-1)
+
+
+def stream_unpack(tensors, bits, v2):
+    """By the formula, whatever words codes lie in."""
+    codes, zeros = stream_codes(tensors["qweight"].t(), bits), stream_codes(tensors["qzeros"], bits) + (not v2)
+    groups = tensors["g_idx"].long()
+    return (codes - zeros.t()[:, groups]) * tensors["scales"].float().t()[:, groups]
+
+
 def auto_round_unpack(tensors, layout, bits):
     """By the formula; the library's modules give the same where their scales are f32. A zero has no sign: products cannot
     tell, and scales may be negative."""
@@ -241,7 +255,8 @@ def auto_round_unpack(tensors, layout, bits):
     else:
         size = tensors["qweight"].shape[0] * 32 // bits // scales.shape[0]
         tensors = {"g_idx": torch.arange(size * scales.shape[0]) // size, **tensors}
-        weight = ql.gptq_unpack(tensors, bits=bits, v2=layout == "auto_round")
+        weight = stream_unpack(tensors, bits, layout == "auto_round")
+        assert bits not in (4, 8) or torch.equal(weight, ql.gptq_unpack(tensors, bits=bits, v2=layout == "auto_round"))
         linear = (qlinear_torch if layout == "auto_round" else qlinear_torch_zp).QuantLinear(
             bits, size, weight.shape[1], weight.shape[0], False)
         linear.qweight, linear.qzeros, linear.scales = tensors["qweight"], tensors["qzeros"], scales
@@ -287,6 +302,22 @@ def auto_round_gptq_mixed_llama():
     return auto_round(LlamaForCausalLM, mq.llama(hidden_size=64, intermediate_size=128, num_key_value_heads=4), 2601,
                       "auto_round", layers, "bfloat16", "no g_idx; 8 bits by a pattern and in lm_head, a projection left alone",
                       bits=4, group_size=32, sym=True)
+
+
+def auto_round_bits(layout, seed, note):
+    """Each projection of a layer with other bits."""
+    layers = {f"model.layers.{i}.{name}": {"bits": (n + i) % 6 + 2} for i in range(2) for n, name in enumerate(
+        ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", "mlp.gate_proj", "mlp.down_proj"])}
+    return auto_round(LlamaForCausalLM, mq.llama(hidden_size=64, intermediate_size=96, num_key_value_heads=4), seed,
+                      layout, layers, "bfloat16", note, bits=3, group_size=32, sym=layout != "auto_round")
+
+
+def auto_round_bits_llama():
+    return auto_round_bits("auto_round", 2604, "2 to 7 bits, zero points as they are")
+
+
+def auto_round_bits_gptq_llama():
+    return auto_round_bits("auto_round:auto_gptq", 2605, "2 to 7 bits, zero points less one")
 
 
 def auto_round_asym_qwen3_moe():
@@ -568,7 +599,8 @@ if __name__ == "__main__":
     ql.METHODS["modelopt_nvfp4"] = (modelopt_nvfp4_pack, modelopt_nvfp4_unpack)
     for make in (fp8_e8m0_llama, ct_naive_qwen2, gptq_int4_mixtral, ct_w4a16_mixtral, ct_mxfp4_llama, ct_nvfp4_qwen3,
                  ct_nvfp4_mixtral, fp8_block_mixtral, bnb_nf4_llama, bnb_nf4_double_qwen3, bnb_fp4_qwen2, bnb_nf4_mixtral,
-                 bnb_int8_llama, auto_round_gptq_mixed_llama, auto_round_asym_qwen3_moe, auto_round_awq_llama,
+                 bnb_int8_llama, auto_round_gptq_mixed_llama, auto_round_bits_llama, auto_round_bits_gptq_llama,
+                 auto_round_asym_qwen3_moe, auto_round_awq_llama,
                  fbgemm_fp8_llama, mxfp8_qwen3, modelopt_fp8_llama, modelopt_nvfp4_qwen3_moe):
         if not options.names or make.__name__ in options.names:
             cls, config, seed, method, values, quantization, more = make()
