@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether adapters take effect with all that they have. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -71,6 +72,19 @@ static int fail_unused(const struct graft_adapter *adapter, const struct graft_t
     return GRAFT_ERROR_MODEL;
 }
 
+/* Why a plugin may recognise nothing of an adapter. */
+static void hint_at_names(const struct graft_plan *plan, const struct graft_adapter *adapter,
+                          struct graft_error *error) {
+    const struct graft_config *config = plan->tree->config != NULL ? &plan->tree->config->view : NULL;
+    char field[GRAFT_ADAPTER_NAME + 32];
+    (void)snprintf(field, sizeof field, "adapter.%s.peft_type", adapter->name);
+    const char *type = config != NULL ? config->string(config->data, field) : NULL;
+    graft_error_hint(error,
+                     "its peft_type is %.40s; PEFT's save_pretrained writes names without the adapter's own, as in "
+                     "\"...lora_A.weight\", and \"...lora_A.default.weight\" is not recognised",
+                     type != NULL ? type : "not known");
+}
+
 static int check(const struct graft_plan *plan, const struct graft_adapter *adapter, struct graft_error *error) {
     size_t used = 0;
     const struct graft_tensor_view *unused = NULL;
@@ -92,8 +106,7 @@ static int check(const struct graft_plan *plan, const struct graft_adapter *adap
     }
     int status = fail_unused(adapter, unused, node, error);
     if (used == 0) {
-        graft_error_hint(error, "PEFT's save_pretrained writes names without the adapter's own, as in "
-                                "\"...lora_A.weight\"; with it (\"...lora_A.default.weight\") nothing is recognised");
+        hint_at_names(plan, adapter, error);
     }
     return status;
 }

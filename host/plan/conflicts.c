@@ -95,6 +95,9 @@ static int visit_value(const struct graft_plan *plan, struct takers *takers, str
             }
             continue;
         }
+        if (plan->adapters != NULL && graft_adapters_is_shared(tensor->name)) {
+            continue;
+        }
         size_t number = number_of(plan, tensor);
         if (plan->sources->converted != NULL && number < graft_checkpoint_count(plan->checkpoint) &&
             plan->sources->converted[number]) {

@@ -14,6 +14,7 @@
 static const char file_name[] = "adapter_model.safetensors";
 static const char peft_prefix[] = "base_model.model.";
 static const char root[] = "adapter.";
+static const char shared_prefix[] = "base_model.";
 
 static int is_name(const char *name) {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
@@ -149,7 +150,20 @@ int graft_adapters_spell(const struct graft_adapters *adapters, const char *name
     }
     int written = snprintf(spelled, GRAFT_ADAPTER_TENSOR_NAME, "%s%.*s.%.*s%s", root, (int)length, own,
                            (int)(at - name), name, own + length);
-    return written > 0 && written < GRAFT_ADAPTER_TENSOR_NAME;
+    if (written <= 0 || written >= GRAFT_ADAPTER_TENSOR_NAME) {
+        return 0;
+    }
+    char shared[GRAFT_ADAPTER_TENSOR_NAME];
+    (void)snprintf(shared, sizeof shared, "%s%.*s.%s%s", root, (int)length, own, shared_prefix, own + length + 1);
+    if (graft_adapters_find(adapters, spelled, NULL) == NULL && graft_adapters_find(adapters, shared, NULL) != NULL) {
+        memcpy(spelled, shared, sizeof shared);
+    }
+    return 1;
+}
+
+int graft_adapters_is_shared(const char *spelled) {
+    const char *name = strncmp(spelled, root, strlen(root)) == 0 ? strchr(spelled + strlen(root), '.') : NULL;
+    return name != NULL && strncmp(name + 1, shared_prefix, strlen(shared_prefix)) == 0;
 }
 
 const struct graft_tensor_view *graft_adapters_find(const struct graft_adapters *adapters, const char *spelled,

@@ -4,7 +4,8 @@
  *
  * A tensor of the adapter NAME is called "adapter.NAME." and then as in the file, without PEFT's prefix
  * ("base_model.model."): "adapter.NAME.model.layers.0.self_attn.q_proj.lora_A.weight". A module asks for it under its
- * own path, as it does for every tensor: "model.layers.0.self_attn.q_proj.adapter.NAME.lora_A.weight".
+ * own path, as it does for every tensor: "model.layers.0.self_attn.q_proj.adapter.NAME.lora_A.weight". What an adapter
+ * has outside of the model ("base_model.vera_A") is shared: each module that has nothing of that name finds it.
  */
 #ifndef GRAFT_WEIGHTS_ADAPTERS_H
 #define GRAFT_WEIGHTS_ADAPTERS_H
@@ -46,6 +47,9 @@ const struct graft_adapter *graft_adapters_named(const struct graft_adapters *ad
  * adapter's tensor; then `spelled` is not touched. */
 int graft_adapters_spell(const struct graft_adapters *adapters, const char *name,
                          char spelled[GRAFT_ADAPTER_TENSOR_NAME]);
+
+/* [any] Whether an adapter's tensor of that name is for any module. */
+int graft_adapters_is_shared(const char *spelled);
 
 /* [any] The tensor of such a name, as adapters call it; NULL when there is none. `*number`, unless NULL, becomes its
  * place among the tensors of all adapters. */

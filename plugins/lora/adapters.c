@@ -52,15 +52,21 @@ static int read_pattern(const struct lora_fields *fields, const char *field, con
     return GRAFT_OK;
 }
 
+/* How strongly an adapter takes effect for its user. */
+static double read_scale(const struct graft_config *config, int64_t i) {
+    char path[LORA_FIELD];
+    (void)snprintf(path, sizeof path, "adapters.%lld.scale", (long long)i);
+    return config->real(config->data, path);
+}
+
 /* Rank and factor of a pair: alpha / rank, or alpha / sqrt(rank) (Kalajdzievski 2023), times the user's scale. */
 static int read_strength(const struct lora_fields *fields, const char *module, int64_t i, struct lora_adapter *adapter,
                          struct graft_error *error) {
     double rank = 8.0, alpha = 8.0; /* PEFT's own */
     int32_t rslora = 0;
-    char path[LORA_FIELD];
     int status = lora_field_number(fields, "r", &rank, error);
     if (status == GRAFT_OK) {
-        status = lora_field_number(fields, "lora_alpha", &alpha, error);
+        status = lora_field_number(fields, lora_alpha_field(fields), &alpha, error);
     }
     if (status == GRAFT_OK) {
         status = lora_field_bool(fields, "use_rslora", &rslora, error);
@@ -76,10 +82,8 @@ static int read_strength(const struct lora_fields *fields, const char *module, i
                                  (int)MAX_RANK, module, rank);
     }
     if (status == GRAFT_OK) {
-        (void)snprintf(path, sizeof path, "adapters.%lld.scale", (long long)i);
-        double scale = fields->config->real(fields->config->data, path);
         adapter->rank = (int64_t)rank;
-        adapter->factor = scale * alpha / (rslora ? sqrt(rank) : rank);
+        adapter->factor = read_scale(fields->config, i) * alpha / (rslora ? sqrt(rank) : rank);
     }
     return status;
 }
@@ -124,6 +128,47 @@ static int refuse_magnitudes(const struct lora_fields *fields, const char *what,
     return status == GRAFT_OK && has_magnitudes ? lora_field_refuse(fields, "use_dora", what, error) : status;
 }
 
+/* Of a product that is made of other tensors: its rank is not the config's, which those are to have. */
+static int read_made(const struct lora_fields *fields, const char *module, int64_t i, struct lora_adapter *adapter,
+                     struct graft_error *error) {
+    const struct lora_made *made = &adapter->made;
+    int32_t has_projection = 1;
+    if (made->method == LORA_METHOD_LORA) {
+        return GRAFT_OK;
+    }
+    int status = made->method == LORA_METHOD_VERA ? lora_field_bool(fields, "save_projection", &has_projection, error)
+                                                  : GRAFT_OK;
+    if (status != GRAFT_OK || !has_projection) {
+        return status != GRAFT_OK
+                   ? status
+                   : lora_field_refuse(fields, "save_projection",
+                                       "expected true: PyTorch alone draws vera_A and vera_B again", error);
+    }
+    if (made->stored_rank > 0 && made->stored_rank != adapter->rank) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, fields->file,
+                               "r: expected %lld for %s, as its tensors have, got %lld", (long long)made->stored_rank,
+                               module, (long long)adapter->rank);
+    }
+    if (made->rank < 1 || made->rank > MAX_RANK) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, fields->file,
+                               "%s: its tensors make a product of rank %lld, expected 1 to %d", module,
+                               (long long)made->rank, (int)MAX_RANK);
+    }
+    adapter->rank = made->rank;
+    adapter->factor = made->method == LORA_METHOD_VERA ? read_scale(fields->config, i) : adapter->factor;
+    return GRAFT_OK;
+}
+
+/* What multiplies outputs, [out, 1], or inputs, [1, in]. */
+static int find_scale(const struct graft_sink *sink, struct lora_adapter *adapter) {
+    struct graft_value_info info = {.struct_size = sizeof info};
+    char name[MAX_TENSOR];
+    tensor_name(adapter, "ia3_l", name);
+    const int found = sink->adapter_tensor(sink->data, name, &info) != 0;
+    adapter->of_inputs = found && info.rank == 2 && info.shape[0] == 1;
+    return found;
+}
+
 int lora_read(const struct graft_config *config, const struct graft_sink *sink, int64_t i,
               const struct lora_place *place, struct lora_adapter *adapter, struct graft_error *error) {
     struct lora_fields fields;
@@ -131,8 +176,11 @@ int lora_read(const struct graft_config *config, const struct graft_sink *sink, 
     *adapter = (struct lora_adapter){.kind = LORA_NOTHING};
     lora_child_name(config, i, place->below, adapter->child);
     const char *tensor = find_pair(sink, adapter, "lora_A.weight", "lora_B.weight");
-    if (tensor != NULL) {
+    if (tensor != NULL || (tensor = lora_made_find(sink, adapter->child, &adapter->made)) != NULL) {
         adapter->kind = LORA_PAIR;
+    } else if (find_scale(sink, adapter)) {
+        adapter->kind = LORA_SCALE;
+        tensor = "ia3_l";
     } else if ((tensor = find_pair(sink, adapter, "lora_embedding_A", "lora_embedding_B")) != NULL) {
         adapter->kind = LORA_EMBEDDING;
     } else if (has(sink, adapter, "weight")) {
@@ -141,7 +189,10 @@ int lora_read(const struct graft_config *config, const struct graft_sink *sink, 
         return GRAFT_OK;
     }
     lora_fields_of(config, i, &fields);
-    int status = lora_fields_check(&fields, error);
+    const char *type = adapter->kind == LORA_WHOLE   ? NULL
+                       : adapter->kind == LORA_SCALE ? "IA3"
+                                                     : lora_method_types[adapter->made.method];
+    int status = lora_fields_check(&fields, type, error);
     module_name(sink, place, adapter, tensor != NULL ? tensor : "weight", module);
     if (status != GRAFT_OK || adapter->kind == LORA_WHOLE) {
         /* else it is a table of the model itself (model_weight.h) */
@@ -149,8 +200,15 @@ int lora_read(const struct graft_config *config, const struct graft_sink *sink, 
         return status;
     }
     status = lora_check_target(&fields, module, place->outputs, error);
+    if (status == GRAFT_OK && adapter->kind == LORA_SCALE) {
+        adapter->factor = read_scale(config, i);
+        return GRAFT_OK;
+    }
     if (status == GRAFT_OK) {
         status = read_strength(&fields, module, i, adapter, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_made(&fields, module, i, adapter, error);
     }
     if (status == GRAFT_OK) {
         status = lora_field_bool(&fields, "use_dora", &adapter->has_magnitude, error);
@@ -224,7 +282,7 @@ int lora_read_parameters(const struct graft_config *config, const struct graft_s
     }
     lora_fields_of(config, i, &fields);
     module_name(sink, &place, &adapters[0], inside != NULL ? inside : outside, module);
-    int status = lora_fields_check(&fields, error);
+    int status = lora_fields_check(&fields, lora_method_types[LORA_METHOD_LORA], error);
     if (status == GRAFT_OK) {
         status = refuse_magnitudes(&fields, "not done for stacked experts", error);
     }

@@ -4,6 +4,7 @@
 #define LORA_ADAPTERS_H
 
 #include "graft/class.h"
+#include "made.h"
 
 enum { LORA_CHILD_NAME = 512 };
 
@@ -12,7 +13,8 @@ enum {
     LORA_NOTHING = 0,
     LORA_PAIR = 1,      /* lora_A and lora_B */
     LORA_EMBEDDING = 2, /* lora_embedding_A and lora_embedding_B */
-    LORA_WHOLE = 3      /* a module in the place of the original (modules_to_save) */
+    LORA_WHOLE = 3,     /* a module in the place of the original (modules_to_save) */
+    LORA_SCALE = 4      /* ia3_l, which outputs or inputs are multiplied by */
 };
 
 struct lora_adapter {
@@ -20,6 +22,8 @@ struct lora_adapter {
     int32_t kind;                /* LORA_... */
     int64_t rank;                /* of a pair */
     double factor;               /* of a pair's product */
+    struct lora_made made;       /* what a pair is made of */
+    int32_t of_inputs;           /* LORA_SCALE */
     int32_t has_magnitude;       /* a pair is of DoRA (magnitude.h) */
     int32_t has_bias;            /* lora_B of a pair has one (lora_bias) */
 };

@@ -58,15 +58,22 @@ int lora_field_bool(const struct lora_fields *fields, const char *field, int32_t
 
 /* What changes nothing once an adapter is trained, what the tensors say as well, and what is read elsewhere. */
 static const char *const known[] = {
+    "alpha",
     "alpha_pattern",
     "auto_mapping",
     "base_model_name_or_path",
     "corda_config",
+    "d_initial",
+    "decompose_both",
+    "decompose_factor",
     "ensure_weight_tying",
     "eva_config",
     "exclude_modules",
     "fan_in_fan_out",
+    "feedforward_modules",
     "inference_mode",
+    "init_ia3_weights",
+    "init_weights",
     "layers_pattern",
     "layers_to_transform",
     "loftq_config",
@@ -76,21 +83,28 @@ static const char *const known[] = {
     "lora_ga_config",
     "megatron_config",
     "megatron_core",
+    "module_dropout",
     "modules_to_save",
     "peft_type",
     "peft_version",
+    "projection_prng_key",
     "qalora_group_size",
     "r",
+    "rank_dropout",
+    "rank_dropout_scale",
     "rank_pattern",
     "revision",
     "runtime_config",
+    "save_projection",
     "target_modules",
     "target_parameters",
     "task_type",
     "trainable_token_indices",
     "use_dora",
+    "use_effective_conv2d",
     "use_rslora",
     "velora_config",
+    "vera_dropout",
     "init_lora_weights",
     "bias",
 };
@@ -138,13 +152,27 @@ static int starts_from_base(const struct lora_fields *fields) {
     return i < sizeof ways / sizeof ways[0];
 }
 
-int lora_fields_check(const struct lora_fields *fields, struct graft_error *error) {
+const char *lora_alpha_field(const struct lora_fields *fields) {
+    const char *type = text(fields, "peft_type");
+    return type != NULL && (strcmp(type, "LOHA") == 0 || strcmp(type, "LOKR") == 0) ? "alpha" : "lora_alpha";
+}
+
+static int is_type(const char *type) {
+    static const char *const types[] = {"LORA", "IA3", "LOHA", "LOKR", "VERA"};
+    size_t i = 0;
+    while (i < sizeof types / sizeof types[0] && strcmp(types[i], type) != 0) {
+        i++;
+    }
+    return i < sizeof types / sizeof types[0];
+}
+
+int lora_fields_check(const struct lora_fields *fields, const char *type, struct graft_error *error) {
     const struct graft_config *config = fields->config;
-    const char *type = text(fields, "peft_type"), *bias = text(fields, "bias");
+    const char *given = text(fields, "peft_type"), *bias = text(fields, "bias");
     const char *field;
-    if (type == NULL || strcmp(type, "LORA") != 0) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, fields->file, "peft_type: expected \"LORA\", got %s",
-                               type != NULL ? type : "none");
+    if (given == NULL || (type != NULL ? strcmp(given, type) != 0 : !is_type(given))) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, fields->file, "peft_type: expected \"%s\", got %s",
+                               type != NULL ? type : "LORA", given != NULL ? given : "none");
     }
     if (bias != NULL && strcmp(bias, "none") != 0) {
         return lora_field_refuse(fields, "bias", "expected \"none\": trained biases are not applied", error);

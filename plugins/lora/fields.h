@@ -25,8 +25,12 @@ int lora_field_number(const struct lora_fields *fields, const char *field, doubl
 /* A boolean, likewise. */
 int lora_field_bool(const struct lora_fields *fields, const char *field, int32_t *value, struct graft_error *error);
 
-/* Whether this plugin does all that the fields ask for: an error that names the first it does not. */
-int lora_fields_check(const struct lora_fields *fields, struct graft_error *error);
+/* Whether this plugin does all that the fields ask for: an error that names the first it does not. `type` is the
+ * peft_type that the adapter's tensors are of; NULL: they may be of any that the plugin knows. */
+int lora_fields_check(const struct lora_fields *fields, const char *type, struct graft_error *error);
+
+/* What the config calls the numerator of a product's factor. */
+const char *lora_alpha_field(const struct lora_fields *fields);
 
 /* An error that names the field. */
 int lora_field_refuse(const struct lora_fields *fields, const char *field, const char *what, struct graft_error *error);

@@ -26,7 +26,8 @@ static int merges(const struct graft_config *config) {
 /* What `describe` found, for `create`. */
 struct found {
     char child[LORA_CHILD_NAME];
-    int32_t kind; /* LORA_PAIR or LORA_WHOLE */
+    int32_t kind; /* LORA_PAIR, LORA_WHOLE or LORA_SCALE */
+    int32_t of_inputs;
     int32_t adapter;
     int64_t first;
     int64_t outputs;
@@ -48,9 +49,21 @@ static int describe_child(const struct graft_sink *sink, const struct lora_adapt
         graft_real_arg("factor", adapter->factor),
         graft_int_arg("magnitude", adapter->has_magnitude),
         graft_int_arg("lora_bias", adapter->has_bias),
+        graft_int_arg("method", adapter->made.method),
+        graft_int_arg("unit_1", adapter->made.unit[0]),
+        graft_int_arg("unit_2", adapter->made.unit[1]),
     };
+    const struct graft_arg scale[] = {
+        graft_int_arg("features", adapter->of_inputs ? graft_args_int(given, "in_features", 0) : part->outputs),
+        graft_int_arg("of_inputs", adapter->of_inputs),
+        graft_real_arg("factor", adapter->factor),
+    };
+    if (adapter->kind == LORA_SCALE) {
+        return graft_describe_child(sink, adapter->child, lora_scale_class.name, LORA_INTERFACE_SCALE, scale, 3, error);
+    }
     if (adapter->kind == LORA_PAIR) {
-        return graft_describe_child(sink, adapter->child, lora_pair_class.name, GRAFT_INTERFACE_LINEAR, args, 7, error);
+        return graft_describe_child(sink, adapter->child, lora_pair_class.name, GRAFT_INTERFACE_LINEAR, args,
+                                    sizeof args / sizeof args[0], error);
     }
     int status = graft_describe_child(sink, adapter->child, "Linear", GRAFT_INTERFACE_LINEAR, args, 3, error);
     return status == GRAFT_OK ? lora_describe_whole(sink, adapter->child, error) : status;
@@ -65,12 +78,20 @@ static int describe_part(const struct graft_config *config, const struct graft_a
     for (int64_t i = 0; i < lora_count(config) && status == GRAFT_OK; i++) {
         struct lora_adapter adapter;
         status = lora_read(config, sink, i, &place, &adapter, error);
-        if (status != GRAFT_OK || (adapter.kind != LORA_PAIR && adapter.kind != LORA_WHOLE)) {
+        if (status != GRAFT_OK || adapter.kind == LORA_NOTHING || adapter.kind == LORA_EMBEDDING) {
             continue;
         }
+        if (adapter.kind == LORA_SCALE && adapter.of_inputs && part->name[0] != '\0') {
+            return graft_error_set(
+                error, GRAFT_ERROR_MODEL, part->path,
+                "ia3_l is for the inputs of this projection alone, and a plugin has joined it with others");
+        }
         struct found *found = &description->found[description->n++];
-        *found =
-            (struct found){.kind = adapter.kind, .adapter = (int32_t)i, .first = part->first, .outputs = part->outputs};
+        *found = (struct found){.kind = adapter.kind,
+                                .of_inputs = adapter.of_inputs,
+                                .adapter = (int32_t)i,
+                                .first = part->first,
+                                .outputs = part->outputs};
         memcpy(found->child, adapter.child, sizeof found->child);
         status = describe_child(sink, &adapter, part, args, error);
         n_whole += adapter.kind == LORA_WHOLE;
@@ -185,6 +206,9 @@ static int add_pieces(struct lora_linear *self, const struct graft_build *build,
             self->pieces[self->n++] = (struct lora_piece){
                 .module = module,
                 .pair = kind == LORA_PAIR && status == GRAFT_OK ? lora_pair_of(module) : NULL,
+                .scales = kind != LORA_SCALE ? 0
+                          : found->of_inputs ? 2
+                                             : 1,
                 .adapter = found->adapter,
                 .first = found->first,
                 .outputs = found->outputs,
@@ -211,6 +235,11 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     if (status == GRAFT_OK) {
         status = add_pieces(self, build, LORA_PAIR, error);
     }
+    self->n_scales = -self->n;
+    if (status == GRAFT_OK) {
+        status = add_pieces(self, build, LORA_SCALE, error);
+    }
+    self->n_scales += self->n;
     if (status == GRAFT_OK) {
         status = find_magnitudes(self, build, error);
     }

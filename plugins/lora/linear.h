@@ -10,7 +10,8 @@
 /* What an adapter has for a part of the module: all of it, unless a class above joins it from several. */
 struct lora_piece {
     const struct graft_module *module;
-    const struct lora_pair *pair; /* NULL: it is a Linear that takes the place of the original's outputs */
+    const struct lora_pair *pair; /* NULL: it is a Linear that takes the place of the original's outputs, or a scale */
+    int32_t scales;               /* 0; 1: it multiplies the outputs, 2: the inputs */
     int32_t adapter;
     int64_t first; /* of the module's outputs */
     int64_t outputs;
@@ -19,9 +20,10 @@ struct lora_piece {
 
 struct lora_linear {
     const struct graft_module *original;
-    struct lora_piece *pieces; /* [n]: those without a pair go first; then in the order of outputs */
+    struct lora_piece *pieces; /* [n]: whole ones go first, scales last; each kind in the order of outputs */
     int32_t n;
-    int32_t n_whole; /* without a pair */
+    int32_t n_whole; /* that take the place of the original's outputs */
+    int32_t n_scales;
     int64_t in_features;
     int64_t out_features;
     struct lora_merged merged; /* takes the place of all, unless it has no rows */

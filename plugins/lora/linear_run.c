@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* LoraLinear while it runs: the product of the original and, beside it, what each adapter adds to the outputs of its
  * parts; or of a Linear that an adapter stores whole. Merged there is one product as before. */
+#include <string.h>
+
 #include "graft/kernels.h"
 #include "linear.h"
 #include "rows.h"
+#include "scale.h"
 
 int32_t lora_linear_as_product(void *instance, const struct graft_linear_args *args, struct graft_product *product) {
     const struct lora_linear *self = instance;
@@ -35,12 +38,60 @@ static int is_replaced(const struct lora_linear *self, const struct lora_rows *r
     return outputs == self->out_features;
 }
 
-/* The product of the original, and then piece by piece. */
+/* The numbers of some rows, times those of a scale. */
+static int run_scale(const struct lora_piece *piece, const struct graft_call *call, const struct lora_rows *rows,
+                     int64_t stride, float *values, struct graft_error *error) {
+    const struct lora_scale_args args = {.struct_size = sizeof args, .rows = rows, .stride = stride, .values = values};
+    return graft_module_forward(piece->module, call, &args, error);
+}
+
+/* What the original is of: the inputs, or where adapters scale these, a copy. */
+static int scale_inputs(const struct lora_linear *self, const struct graft_call *call, const struct lora_rows *rows,
+                        struct graft_linear_args *args, struct graft_error *error) {
+    int status = GRAFT_OK;
+    float *x = NULL;
+    for (int32_t i = self->n - self->n_scales; i < self->n && status == GRAFT_OK; i++) {
+        if (self->pieces[i].scales != 2 || rows[i].n == 0) {
+            continue;
+        }
+        if (x == NULL) {
+            x = graft_scratch_floats(call, args->tokens, self->in_features, error);
+            if (x == NULL) {
+                return GRAFT_ERROR_INTERNAL;
+            }
+            memcpy(x, args->x, (size_t)(args->tokens * self->in_features) * sizeof *x);
+            args->x = x;
+        }
+        status = run_scale(&self->pieces[i], call, &rows[i], self->in_features, x, error);
+    }
+    return status;
+}
+
+static int scale_outputs(const struct lora_linear *self, const struct graft_call *call,
+                         const struct graft_linear_args *args, const struct lora_rows *rows,
+                         struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (int32_t i = self->n - self->n_scales; i < self->n && status == GRAFT_OK; i++) {
+        const struct lora_piece *piece = &self->pieces[i];
+        if (piece->scales == 1 && rows[i].n > 0) {
+            status = run_scale(piece, call, &rows[i], self->out_features, args->y + piece->first, error);
+        }
+    }
+    return status;
+}
+
+/* The product of the original, scaled, and then piece by piece. */
 static int run_pieces(const struct lora_linear *self, const struct graft_call *call,
                       const struct graft_linear_args *args, const struct lora_rows *rows, struct graft_error *error) {
-    int status =
-        is_replaced(self, rows, args->tokens) ? GRAFT_OK : graft_linear_forward(self->original, call, args, error);
-    for (int32_t i = 0; i < self->n && status == GRAFT_OK; i++) {
+    struct graft_linear_args scaled = *args;
+    int status = scale_inputs(self, call, rows, &scaled, error);
+    if (status == GRAFT_OK && !is_replaced(self, rows, args->tokens)) {
+        status = graft_linear_forward(self->original, call, &scaled, error);
+    }
+    if (status == GRAFT_OK) {
+        status = scale_outputs(self, call, args, rows, error);
+    }
+    for (int32_t i = 0; i < self->n - self->n_scales && status == GRAFT_OK; i++) {
         const struct lora_piece *piece = &self->pieces[i];
         const struct lora_sizes sizes = {self->in_features, piece->outputs, self->out_features};
         struct graft_linear_args own = *args;
@@ -75,7 +126,7 @@ static int prepare(const struct lora_linear *self, const struct graft_call *call
     const int64_t most = self->n + 1;
     *together = (struct together){
         .rows = call->scratch_alloc(call->scratch, most * (int64_t)sizeof *together->rows),
-        .possible = self->n_whole == 0 && graft_call_is_few(call, args->tokens),
+        .possible = self->n_whole == 0 && self->n_scales == 0 && graft_call_is_few(call, args->tokens),
         .products = call->scratch_alloc(call->scratch, most * (int64_t)sizeof *together->products),
         .additions = call->scratch_alloc(call->scratch, most * (int64_t)sizeof *together->additions),
     };

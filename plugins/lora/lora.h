@@ -12,8 +12,10 @@ extern const struct graft_class lora_embedding_class;
 extern const struct graft_class lora_experts_class;
 
 /* What one adapter adds: the child "adapter.NAME" of these. Arguments beside their interfaces': rank, factor, and of
- * a Linear's magnitude, lora_bias. */
+ * a Linear's pair magnitude and lora_bias, and what it is made of (made.h); of LoraScale, features and of_inputs. */
 extern const struct graft_class lora_pair_class;
+#define LORA_INTERFACE_SCALE "lora.scale/1"
+extern const struct graft_class lora_scale_class;
 extern const struct graft_class lora_embedding_pair_class;
 
 /* The same for experts that an adapter has stacked (stack.h). Arguments: num_experts, hidden_size, intermediate_size;

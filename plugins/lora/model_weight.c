@@ -185,7 +185,7 @@ static int describe_one(const struct graft_config *config, const struct graft_si
     if (!has_table && !has_bias && !has_rows) {
         return GRAFT_OK;
     }
-    int status = lora_fields_check(&fields, error);
+    int status = lora_fields_check(&fields, NULL, error);
     if (status == GRAFT_OK && has_bias) {
         status = describe_table(sink, bias, "bias", error);
     }

@@ -10,6 +10,7 @@
 #include "graft/describe.h"
 #include "graft/kernels.h"
 #include "lora.h"
+#include "made.h"
 #include "merge.h"
 #include "stored.h"
 
@@ -22,6 +23,19 @@ static int describe_vector(const struct graft_sink *sink, const struct graft_arg
     return status == GRAFT_OK ? lora_describe_stored(sink, tensor, parameter, 0, error) : status;
 }
 
+/* Stored as they are, or made of other tensors. */
+static int describe_weights(const struct graft_sink *sink, const struct graft_args *args, struct graft_error *error) {
+    const struct lora_made made = {
+        .method = (int32_t)graft_args_int(args, "method", LORA_METHOD_LORA),
+        .unit = {graft_args_int(args, "unit_1", 0), graft_args_int(args, "unit_2", 0)},
+    };
+    if (made.method != LORA_METHOD_LORA) {
+        return lora_describe_made(sink, &made, graft_args_int(args, "in_features", 0), error);
+    }
+    int status = lora_describe_stored(sink, "lora_A.weight", "lora_A.weight", 0, error);
+    return status == GRAFT_OK ? lora_describe_stored(sink, "lora_B.weight", "lora_B.weight", 0, error) : status;
+}
+
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
     int64_t rank = graft_args_int(args, "rank", 0);
@@ -32,10 +46,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
         status = graft_describe_linear(sink, "lora_B", rank, graft_args_int(args, "out_features", 0), 0, error);
     }
     if (status == GRAFT_OK) {
-        status = lora_describe_stored(sink, "lora_A.weight", "lora_A.weight", 0, error);
-    }
-    if (status == GRAFT_OK) {
-        status = lora_describe_stored(sink, "lora_B.weight", "lora_B.weight", 0, error);
+        status = describe_weights(sink, args, error);
     }
     if (status == GRAFT_OK && graft_args_int(args, "magnitude", 0)) {
         status = describe_vector(sink, args, MAGNITUDE, MAGNITUDE, error);

@@ -12,8 +12,11 @@
 
 /* What adapters may have for a module. */
 #define OF_TOKENS "adapter.*.token_adapter.trainable_tokens_delta"
-static const char *const of_linears[] = {"adapter.*.lora_A.weight", "adapter.*.lora_B.weight", "adapter.*.weight",
-                                         OF_TOKENS, NULL};
+static const char *const of_linears[] = {"adapter.*.lora_A.weight", "adapter.*.lora_B.weight",
+                                         "adapter.*.weight",        OF_TOKENS,
+                                         "adapter.*.hada_w1_a",     "adapter.*.lokr_w1",
+                                         "adapter.*.lokr_w1_b",     "adapter.*.vera_lambda_d",
+                                         "adapter.*.ia3_l",         NULL};
 static const char *const of_embeddings[] = {"adapter.*.lora_embedding_A", "adapter.*.lora_embedding_B",
                                             "adapter.*.weight", OF_TOKENS, NULL};
 
@@ -90,7 +93,7 @@ static const struct graft_option options[] = {
 
 static const char *const required[] = {GRAFT_REGEX_ID, GRAFT_THREADS_ID, NULL};
 
-static struct graft_class classes[3];
+static struct graft_class classes[4];
 static const struct graft_plugin plugin;
 static const struct graft_host *host;
 
@@ -108,7 +111,7 @@ static const struct graft_plugin plugin = {
     .id = "lora",
     .version = "1.0.0",
     .license = "Apache-2.0",
-    .description = "LoRA adapters (--adapter) on Linears, experts and embeddings, quantized ones included",
+    .description = "Adapters of PEFT (--adapter): LoRA, DoRA, IA3, LoHa, LoKr, VeRA, around quantized weights, too",
     .requires_extensions = required,
     .replacements = replacements,
     .n_replacements = sizeof replacements / sizeof replacements[0],
@@ -129,5 +132,6 @@ const struct graft_plugin *graft_plugin_entry(const struct graft_host *given, st
     classes[0] = lora_pair_class;
     classes[1] = lora_embedding_pair_class;
     classes[2] = lora_experts_pairs_class;
+    classes[3] = lora_scale_class;
     return &plugin;
 }

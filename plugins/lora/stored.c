@@ -74,6 +74,26 @@ int lora_describe_stored(const struct graft_sink *sink, const char *source, cons
                : sink->conversion(sink->data, &conversion, error);
 }
 
+int lora_describe_operation(const struct graft_sink *sink, const char *const *sources, int32_t n_sources,
+                            const char *target, const struct graft_custom_operation *operation,
+                            struct graft_error *error) {
+    const struct graft_operation operations[] = {
+        {.struct_size = sizeof operations[0], .kind = GRAFT_OP_CUSTOM, .custom = operation},
+        {.struct_size = sizeof operations[0], .kind = GRAFT_OP_CUSTOM, .custom = &round_to_bf16},
+    };
+    const struct graft_conversion conversion = {
+        .struct_size = sizeof conversion,
+        .n_sources = n_sources,
+        .sources = sources,
+        .targets = &target,
+        .operations = operations,
+        .n_targets = 1,
+        .n_operations = rounding ? 2 : 1,
+        .operation_stride = sizeof operations[0],
+    };
+    return sink->conversion(sink->data, &conversion, error);
+}
+
 int lora_describe_whole(const struct graft_sink *sink, const char *child, struct graft_error *error) {
     static const char *const tensors[] = {"weight", "bias"};
     int status = GRAFT_OK;

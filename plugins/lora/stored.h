@@ -14,6 +14,12 @@ void lora_set_rounding(int32_t rounds);
 int lora_describe_stored(const struct graft_sink *sink, const char *source, const char *target, int turned,
                          struct graft_error *error);
 
+/* [load] An operation of the plugin's own on tensors `sources`, all below the module of `sink`, makes the parameter
+ * `target`. */
+int lora_describe_operation(const struct graft_sink *sink, const char *const *sources, int32_t n_sources,
+                            const char *target, const struct graft_custom_operation *operation,
+                            struct graft_error *error);
+
 /* [load] The same of a child that an adapter stores whole: its weight, and its bias if it has one. */
 int lora_describe_whole(const struct graft_sink *sink, const char *child, struct graft_error *error);
 

@@ -160,6 +160,41 @@ for case in "$model lora attention_r8 lora_magnitude_vector" "$model lora embedd
     refused 4 "$4" "$host" --plugins-dir "$plugins" --plugins "$2" --model "$1" --adapter "$scratch/faulty" --input-ids 5
 done
 
+echo 'other methods: of products made of other tensors as of pairs; IA3 beside weights'
+other() { # other METHOD OPTIONS: ids to stdout
+    method=$1
+    shift
+    "$host" --quiet --plugins-dir "$plugins" --plugins lora --model "$goldens/plain/qwen2" --dtype float32 \
+        --input-ids 5,6,7,8,9 --output-ids --max-new-tokens 4 --adapter "$goldens/adapters/$method" "$@"
+}
+for method in loha lokr vera; do
+    other $method --logits "$scratch/apart" >"$scratch/ids"
+    other $method --logits "$scratch/merged" --plugin-option lora.merge=true | cmp - "$scratch/ids" ||
+        fail "$method, merged: other ids"
+    cmp -s "$scratch/apart" "$scratch/merged" && fail "$method: nothing was merged"
+    other $method --plugin-option lora.dtype=bfloat16 | cmp - "$scratch/ids" || fail "$method, rounded: other ids"
+done
+for method in ia3 loha vera; do
+    other $method --adapter-scale default=0 --logits "$scratch/off" >"$scratch/ids"
+    "$host" --quiet --plugins-dir "$plugins" --plugins lora --model "$goldens/plain/qwen2" --dtype float32 \
+        --input-ids 5,6,7,8,9 --output-ids --max-new-tokens 4 --logits "$scratch/none" >"$scratch/base"
+    [ $method = ia3 ] || cmp "$scratch/ids" "$scratch/base" || fail "$method: a scale of 0 changes results"
+done
+while read -r method old new words; do
+    rm -rf "$scratch/faulty"
+    cp -r "$goldens/adapters/$method" "$scratch/faulty"
+    sed "s/\"$old/\"$new/" "$goldens/adapters/$method/adapter_config.json" >"$scratch/faulty/adapter_config.json"
+    cmp -s "$scratch/faulty/adapter_config.json" "$goldens/adapters/$method/adapter_config.json" && fail "no change: $old"
+    refused 4 "$words" "$host" --quiet --plugins-dir "$plugins" --plugins lora --model "$goldens/plain/qwen2" \
+        --adapter "$scratch/faulty" --input-ids 5
+done <<'END'
+loha LOHA" LOKR" peft_type: expected "LOHA", got LOKR
+ia3 IA3" BOFT" peft_type: expected "IA3", got BOFT
+loha up_proj":.2 up_proj":3 r: expected 2 for model.layers.0.mlp.up_proj, as its tensors have, got 3
+vera save_projection":.true save_projection":false save_projection: expected true
+ia3 init_ia3_weights": unheard_of": unheard_of: not known
+END
+
 echo 'with the product of the base on several threads'
 logits one.safetensors lora --adapter "$adapters/patterns_rslora" --threads 1
 logits three.safetensors lora --adapter "$adapters/patterns_rslora" --threads 3
@@ -204,6 +239,10 @@ cp "$goldens/adapters/qwen2_dora/adapter_model.safetensors" "$scratch/dora/adapt
 sed 's/"lora_alpha": 8/"lora_alpha": 20/' "$goldens/adapters/qwen2_dora/adapter_config.json" \
     >"$scratch/dora/adapters/two/adapter_config.json"
 batch "$scratch/dora" one two lora
+mkdir -p "$scratch/others/adapters"
+ln -s "$goldens/plain/qwen2"/* "$scratch/others"
+ln -s "$goldens/adapters/loha" "$goldens/adapters/ia3" "$scratch/others/adapters"
+batch "$scratch/others" loha ia3 lora
 chosen="--adapter a=$adapters/attention_r8"
 # shellcheck disable=SC2086
 run lora $chosen --prompt-adapter a --speculate 8 >"$scratch/speculated"

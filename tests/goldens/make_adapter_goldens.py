@@ -12,7 +12,7 @@ import shutil
 import tempfile
 
 import torch
-from peft import LoraConfig, PeftModel, get_peft_model
+from peft import IA3Config, LoHaConfig, LoKrConfig, LoraConfig, PeftModel, VeraConfig, get_peft_model
 from safetensors.torch import load_file, save_file
 from transformers import AutoConfig, AutoModelForCausalLM, Mxfp4Config
 
@@ -50,6 +50,23 @@ CASES = {
     "lora_bias": ("plain/qwen2", dict(
         r=4, lora_alpha=8, target_modules=["q_proj", "v_proj", "down_proj"], lora_bias=True, exclude_modules=["0.mlp.down_proj"]),
         "float32", None),
+    "ia3": ("plain/qwen2", dict(
+        config=IA3Config, target_modules=["q_proj", "k_proj", "v_proj", "down_proj"], feedforward_modules=["down_proj"],
+        modules_to_save=["lm_head"]), "float32", None),
+    "ia3_gptq": ("quantized/gptq_int8_qwen2", dict(
+        config=IA3Config, target_modules=["k_proj", "v_proj", "down_proj"], feedforward_modules=["down_proj"]),
+        "bfloat16", None),
+    "loha": ("plain/qwen2", dict(
+        config=LoHaConfig, r=3, alpha=6, target_modules=["q_proj", "v_proj", "up_proj"], rank_pattern={"up_proj": 2},
+        alpha_pattern={"0.self_attn.q_proj": 5}), "float32", None),
+    "lokr": ("plain/qwen2", dict(
+        config=LoKrConfig, r=2, alpha=4, target_modules=["q_proj", "k_proj", "gate_proj", "down_proj"],
+        rank_pattern={"k_proj": 64}), "float32", None),
+    "lokr_both": ("plain/qwen2", dict(
+        config=LoKrConfig, r=2, alpha=4, target_modules=["q_proj", "v_proj", "up_proj"], decompose_both=True,
+        decompose_factor=8), "bfloat16", None),
+    "vera": ("plain/qwen2", dict(config=VeraConfig, r=6, target_modules=["q_proj", "v_proj", "o_proj", "down_proj"]),
+             "float32", None),
     "layers": ("plain/qwen2", dict(
         r=4, lora_alpha=8, target_modules=["q_proj", "up_proj"], layers_to_transform=[1], layers_pattern="layers",
         init_lora_weights="orthogonal"), "float32", None),
@@ -145,7 +162,9 @@ def experts_one_by_one(folder, model, options, naming):
 def spread(name, shape):
     if "lora_magnitude" in name:
         return 1, 0.2
-    if len(shape) == 1:
+    if "ia3_l" in name or "vera_lambda" in name:
+        return 1, 0.3
+    if len(shape) == 1 or "hada_" in name or "lokr_" in name:
         return 0, 0.3
     return 0, 1 / math.sqrt(shape[1]) if ".lora_A." in name else 0.4 / math.sqrt(shape[1])
 
@@ -153,7 +172,9 @@ def spread(name, shape):
 def write_adapter(folder, model, options, dtype, naming, seed):
     """The recipe for the tensors that PEFT names, and these."""
     known = options if naming is None else {**options, "target_modules": ["k_proj"]}
-    get_peft_model(model, LoraConfig(task_type="CAUSAL_LM", **known)).save_pretrained(folder)
+    known = dict(known)
+    kind = known.pop("config", LoraConfig)
+    get_peft_model(model, kind(task_type="CAUSAL_LM", **known)).save_pretrained(folder)
     os.remove(f"{folder}/README.md")
     if naming is not None:
         experts_one_by_one(folder, model, options, naming)
@@ -162,8 +183,8 @@ def write_adapter(folder, model, options, dtype, naming, seed):
     save_file(tensors, path, metadata={"format": "pt"})
     weights.edit_json(f"{folder}/adapter_config.json", lambda c: c.update(
         base_model_name_or_path="example/base", inference_mode=True,
-        **{key: sorted(c[key]) for key in ("target_modules", "target_parameters", "exclude_modules")
-           if isinstance(c[key], list)}))
+        **{key: sorted(c[key]) for key in ("target_modules", "target_parameters", "exclude_modules", "feedforward_modules")
+           if isinstance(c.get(key), list)}))
     weights.refill(folder, seed, spread)
 
 
@@ -183,7 +204,7 @@ def outputs(model, ids):
 
 def can_merge(options, model):
     """Not with a bias that the base has no place for, nor with one weight for the embedding and the head."""
-    return "lora_bias" not in options and not model.config.tie_word_embeddings
+    return "lora_bias" not in options and "config" not in options and not model.config.tie_word_embeddings
 
 
 def attempt(base, folder, options, dtype, naming, seed):
