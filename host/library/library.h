@@ -66,6 +66,9 @@ struct graft_model {
     int32_t takes_head;               /* asked for: it, where `architectures` names the model without its head */
     struct graft_checkpoint *checkpoint;
     struct graft_adapters adapters;
+    const char *resized_by; /* the adapter for which the vocabulary was resized, from so many tokens; or NULL */
+    int64_t resized_from;
+    int64_t resized_to;
     struct graft_model_lists lists; /* what the checkpoint goes through before classes see it */
     struct graft_tree *tree;
     struct graft_plan *plan;
@@ -171,6 +174,10 @@ int graft_model_check_ready(const struct graft_model *model, struct graft_error 
  * read as words that mean nothing. */
 int graft_model_check_prompts(const struct graft_model *model, const struct graft_prompt *prompts, size_t n,
                               struct graft_error *error);
+
+/* [load] Where an adapter's tables have another number of tokens than config.json says, it is read as if it said so, and
+ * the adapter's entry of `adapters` has `vocab_size`. */
+int graft_model_resize_vocabulary(struct graft_model *model, struct graft_error *error);
 
 /* [any] Which adapter each prompt names, as in graft_batch: adapters [n]. */
 int graft_model_find_adapters(const struct graft_model *model, const struct graft_prompt *prompts, size_t n,

@@ -86,7 +86,7 @@ static int open_adapters(struct graft_model *model, const struct graft_model_opt
         const char *at = (const char *)options->adapters + (size_t)i * options->adapter_stride;
         status = open_adapter(model, (const void *)at, error);
     }
-    return status;
+    return status == GRAFT_OK ? graft_model_resize_vocabulary(model, error) : status;
 }
 
 /* Classes and operations know their module only: an error that is not a plugin's gets the file of its tensors or, as

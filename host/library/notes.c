@@ -109,6 +109,12 @@ static int note_idle_tokens(struct graft_model *model, const struct graft_adapte
 /* What PEFT was asked to adapt, and did not save. It starts such modules without effect, so it is no error. */
 static int note_idle_targets(struct graft_model *model, struct graft_error *error) {
     int status = GRAFT_OK;
+    if (model->resized_by != NULL) {
+        status = add(model,
+                     graft_format("adapter %s: its tables have %lld tokens, and so has the model then, which had %lld",
+                                  model->resized_by, (long long)model->resized_to, (long long)model->resized_from),
+                     error);
+    }
     for (size_t i = 0; i < model->adapters.n && status == GRAFT_OK; i++) {
         const struct graft_adapter *adapter = &model->adapters.items[i];
         status = note_idle_names(model, adapter, "target_modules", 0, error);

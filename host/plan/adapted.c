@@ -130,6 +130,11 @@ static int is_replaced(const struct graft_binding *binding) {
     return binding->from_adapter && takes_one(binding->conversion);
 }
 
+/* Whether it is loaded into what the two share; modules that are saved whole share nothing. */
+static int is_base_layer(const struct graft_binding *binding) {
+    return is_replaced(binding) && strstr(binding->conversion->sources[0], ".base_layer.") != NULL;
+}
+
 /* Whether the model has for the one what it had for the other before an adapter changed that. */
 static int was_same(const struct graft_binding *plain, const struct graft_binding *changed) {
     const struct graft_tensor_view *tensor = graft_binding_tensor(plain);
@@ -146,8 +151,8 @@ void graft_plan_follow_adapters(struct graft_plan *plan) {
         }
         if (embedding->from_adapter && !head->from_adapter && was_same(head, embedding)) {
             graft_binding_give_back(head);
-        } else if (is_replaced(head) &&
-                   (is_replaced(embedding) || (!embedding->from_adapter && was_same(embedding, head)))) {
+        } else if (is_replaced(head) && ((is_base_layer(head) && is_base_layer(embedding)) ||
+                                         (!embedding->from_adapter && was_same(embedding, head)))) {
             graft_binding_give_back(embedding);
         }
     }

@@ -72,6 +72,26 @@ static int fail_unused(const struct graft_adapter *adapter, const struct graft_t
     return GRAFT_ERROR_MODEL;
 }
 
+/* Of a module that is saved whole in a model with a resized vocabulary PEFT stores what it was, and what it is once
+ * more
+ * ("lm_head.original_module.weight"), and loads neither: they say nothing where "lm_head.weight" is used. */
+static int is_left_over(const struct graft_plan *plan, const struct graft_tensor_view *tensor) {
+    static const char *const insertions[] = {".original_module.", ".modules_to_save."};
+    char name[GRAFT_ADAPTER_TENSOR_NAME];
+    for (size_t i = 0; i < sizeof insertions / sizeof insertions[0]; i++) {
+        const char *at = strstr(tensor->name, insertions[i]);
+        const char *behind = at != NULL ? at + strlen(insertions[i]) - 1 : NULL;
+        const int length =
+            at != NULL ? snprintf(name, sizeof name, "%.*s%s", (int)(at - tensor->name), tensor->name, behind) : 0;
+        const struct graft_source *source =
+            length > 0 && (size_t)length < sizeof name ? graft_sources_find(plan->sources, name) : NULL;
+        if (source != NULL && source->used) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* Why a plugin may recognise nothing of an adapter. */
 static void hint_at_names(const struct graft_plan *plan, const struct graft_adapter *adapter,
                           struct graft_error *error) {
@@ -90,7 +110,8 @@ static int check(const struct graft_plan *plan, const struct graft_adapter *adap
     const struct graft_tensor_view *unused = NULL;
     for (size_t i = 0; i < adapter->n_tensors; i++) {
         int is_used = graft_sources_find(plan->sources, adapter->tensors[i].name)->used ||
-                      is_elsewhere(nearest(plan, own_name(adapter, &adapter->tensors[i])));
+                      is_elsewhere(nearest(plan, own_name(adapter, &adapter->tensors[i]))) ||
+                      is_left_over(plan, &adapter->tensors[i]);
         used += is_used != 0;
         unused = is_used || unused != NULL ? unused : &adapter->tensors[i];
     }

@@ -182,7 +182,9 @@ static int list_unexpected(struct planner *planner, struct graft_error *error) {
     }
     for (size_t i = 0; i < n; i++) {
         const struct graft_source *source = &plan->sources->items[i];
-        if (!source->used) {
+        /* what adapters have is checked by itself (graft_plan_check_adapters) */
+        if (!source->used &&
+            (plan->adapters == NULL || graft_adapters_find(plan->adapters, source->view->name, NULL) == NULL)) {
             plan->unexpected[plan->n_unexpected++] = source->view;
         }
     }

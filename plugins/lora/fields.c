@@ -8,6 +8,7 @@
 void lora_fields_of(const struct graft_config *config, int64_t i, struct lora_fields *fields) {
     char path[LORA_FIELD];
     fields->config = config;
+    fields->number = i;
     (void)snprintf(path, sizeof path, "adapters.%lld.name", (long long)i);
     (void)snprintf(fields->prefix, sizeof fields->prefix, "adapter.%s", config->string(config->data, path));
     (void)snprintf(path, sizeof path, "adapters.%lld.directory", (long long)i);

@@ -9,6 +9,7 @@ enum { LORA_FIELD = 512 };
 
 struct lora_fields {
     const struct graft_config *config;
+    int64_t number;   /* among the adapters */
     char prefix[128]; /* "adapter.NAME" */
     char file[1024];  /* for messages */
 };

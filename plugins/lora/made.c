@@ -97,8 +97,6 @@ static float number(const struct making *making, const struct graft_custom_work 
         }
         return row % making->size == column % making->size ? x[row / making->size * columns + column / making->size]
                                                            : 0.0F;
-    case SCALED_A:
-        return x[row * columns + column] * y[row];
     default:
         return x[row * columns + column] * y[row];
     }

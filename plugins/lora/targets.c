@@ -182,6 +182,10 @@ int lora_check_target(const struct lora_fields *fields, const char *module, int6
 int lora_is_saved(const struct lora_fields *fields, const char *module) {
     const struct graft_config *config = fields->config;
     char path[LORA_FIELD];
+    (void)snprintf(path, sizeof path, "adapters.%lld.vocab_size", (long long)fields->number);
+    if (config->integer(config->data, path) > 0) {
+        return 0; /* the model has no such table, so there is nothing to leave beside it */
+    }
     lora_field_path(fields, "ensure_weight_tying", path);
     return lists(fields, "modules_to_save", module) ||
            (config->integer(config->data, path) != 0 && config->kind(config->data, path) == GRAFT_FIELD_BOOL);

@@ -18,7 +18,8 @@ int lora_matches(const char *pattern, const char *text, const char *file, int32_
  * `ensure_weight_tying` a head of `outputs` outputs may be named through the embedding whose weight it shares. */
 int lora_check_target(const struct lora_fields *fields, const char *module, int64_t outputs, struct graft_error *error);
 
-/* [load] Whether the adapter brings the module whole: `modules_to_save` names it, or `ensure_weight_tying` may. */
+/* [load] Whether the adapter brings the module whole: `modules_to_save` names it, or `ensure_weight_tying` may; but not
+ * where the vocabulary has been resized. */
 int lora_is_saved(const struct lora_fields *fields, const char *module);
 
 /* [load] Whether `target_parameters` names it: "model.layers.0.mlp.experts.down_proj". */

@@ -394,6 +394,14 @@ for adapter in head_tied both_tied tokens_each; do
     refused 4 'model.embed_tokens.weight' tied lora,int8_linear_head --adapter a="$goldens/adapters/$adapter"
 done
 
+echo 'a resized vocabulary'
+"$host" plan --plugins-dir "$plugins" --plugins lora --model "$goldens/plain/llama_tied" \
+    --adapter "$goldens/adapters/resized_tied" >"$scratch/plan"
+grep -q 'note *adapter default: its tables have 140 tokens, and so has the model then, which had 131$' "$scratch/plan" ||
+    fail 'no note on the vocabulary'
+refused 4 'its tables have 140 tokens' tied lora --adapter a="$goldens/adapters/resized_both" \
+    --adapter b="$goldens/adapters/resized_tied"
+
 echo 'what an adapter changes of the model itself it changes for all prompts'
 for adapter in head_tied embedding_tied tokens_tied; do
     refused 2 'changes this weight of the model for all prompts' tied lora --adapter a="$goldens/adapters/$adapter" \

@@ -67,6 +67,13 @@ CASES = {
         decompose_factor=8), "bfloat16", None),
     "vera": ("plain/qwen2", dict(config=VeraConfig, r=6, target_modules=["q_proj", "v_proj", "o_proj", "down_proj"]),
              "float32", None),
+    "resized_tied": ("plain/llama_tied", dict(
+        r=4, lora_alpha=8, target_modules=["v_proj"], modules_to_save=["embed_tokens", "lm_head"], resize=140),
+        "float32", None),
+    "resized_head": ("plain/llama_tied", dict(r=4, lora_alpha=8, target_modules=["lm_head", "v_proj"], resize=140),
+                     "float32", None),
+    "resized_both": ("plain/qwen2", dict(
+        r=4, lora_alpha=8, target_modules=["embed_tokens", "lm_head", "q_proj"], resize=150), "bfloat16", None),
     "layers": ("plain/qwen2", dict(
         r=4, lora_alpha=8, target_modules=["q_proj", "up_proj"], layers_to_transform=[1], layers_pattern="layers",
         init_lora_weights="orthogonal"), "float32", None),
@@ -144,6 +151,13 @@ def load(base):
     return (dequantize_bnb(model) if method == "bitsandbytes" else model).float()
 
 
+def load_resized(base, options):
+    model = load(base)
+    if "resize" in options:
+        model.resize_token_embeddings(options["resize"])
+    return model
+
+
 def experts_one_by_one(folder, model, options, naming):
     """Adds a pair for each projection of each expert to what PEFT has written."""
     pattern, names = naming
@@ -174,6 +188,7 @@ def write_adapter(folder, model, options, dtype, naming, seed):
     known = options if naming is None else {**options, "target_modules": ["k_proj"]}
     known = dict(known)
     kind = known.pop("config", LoraConfig)
+    known.pop("resize", None)
     get_peft_model(model, kind(task_type="CAUSAL_LM", **known)).save_pretrained(folder)
     os.remove(f"{folder}/README.md")
     if naming is not None:
@@ -209,12 +224,12 @@ def can_merge(options, model):
 
 def attempt(base, folder, options, dtype, naming, seed):
     """What golden.json says, or None where the choices are not clear."""
-    model = load(base)
+    model, plain_model = load_resized(base, options), load(base)
     length = min(12, model.config.max_position_embeddings // 6)  # tests run the prompt six times over, too
     ids = torch.randint(3, 60, (length,), generator=torch.Generator().manual_seed(seed)).tolist()
-    plain = outputs(model, ids)
+    plain = outputs(plain_model, ids)
     write_adapter(folder, model, options, dtype, naming, seed)
-    adapted = PeftModel.from_pretrained(load(base), folder).eval()
+    adapted = PeftModel.from_pretrained(load_resized(base, options), folder).eval()
     logits, steps, greedy, margin = outputs(adapted, ids)
     if margin < LEAST or greedy == plain[2]:
         return None
@@ -226,7 +241,7 @@ def attempt(base, folder, options, dtype, naming, seed):
         "last_top5": [{"id": int(i), "logit": float(v)} for v, i in zip(*logits[-1].topk(5))],
         "reference_spread": {"max_abs_output": logits.abs().max().item(),
                              "peft_vs_merged_max_abs": (logits - merged).abs().max().item()},
-        "base_vs_adapter_max_abs": (logits - plain[0]).abs().max().item(),
+        "base_vs_adapter_max_abs": (logits[:, :plain[0].shape[1]] - plain[0]).abs().max().item(),
     }
 
 
