@@ -324,7 +324,7 @@ int graft_model_check_used(const struct graft_model *model, struct graft_error *
     return status;
 }
 
-const struct graft_model_field *graft_model_field(const struct graft_model *model, size_t i) {
+const struct graft_model_field *graft_model_field_at(const struct graft_model *model, size_t i) {
     return i < model->published.n_fields ? &model->published.fields[i] : NULL;
 }
 

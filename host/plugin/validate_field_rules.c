@@ -2,6 +2,7 @@
 /* What a family or a plugin says of fields that no class asks for (graft/field_rule.h). */
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/json.h"
 #include "plugin/validate.h"
 
@@ -14,7 +15,11 @@ static int validate_values(const struct graft_place *place, const char *values, 
     if (status != GRAFT_OK) {
         return status;
     }
-    if (graft_json_parse(values, strlen(values), "values", &document, &cause) != GRAFT_OK) {
+    status = graft_json_parse(values, strlen(values), "values", &document, &cause);
+    if (status == GRAFT_ERROR_INTERNAL) {
+        return graft_fail_memory(error, "values"); /* no fault of the plugin's, which is not to be skipped for it */
+    }
+    if (status != GRAFT_OK) {
         return graft_check_failed(place, "values", error, "%s", cause.message);
     }
     if (graft_json_type(document) != GRAFT_JSON_ARRAY || graft_json_size(document) == 0) {

@@ -81,7 +81,7 @@ static int read_object(const char *path, const graft_json *document, const char 
 int graft_shard_index_read(const char *path, struct graft_shard_index *index, struct graft_error *error) {
     const graft_json *metadata;
     memset(index, 0, sizeof *index);
-    int status = graft_json_read(path, MAX_INDEX_BYTES, &index->document, error);
+    int status = graft_json_read_strict(path, MAX_INDEX_BYTES, &index->document, error);
     if (status == GRAFT_OK && graft_json_type(index->document) != GRAFT_JSON_OBJECT) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, path, "expected an object, found %s",
                                  graft_json_type_name(index->document));

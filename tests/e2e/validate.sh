@@ -154,7 +154,7 @@ faulty=$plugins/unpacks_partly/unpacks_partly.so
 check 'a fault in what only checkpoints have is not found without one' 0 $?
 "$host" validate "$faulty" --model /nowhere >"$scratch/out" 2>"$scratch/err"
 check 'a model that is not there: exit status' "4 0 1" "$? $(wc -l <"$scratch/out") $(wc -l <"$scratch/err")"
-has 'it is named' '/nowhere/config.json: ' "$scratch/err"
+has 'it is named' '/nowhere: no such directory' "$scratch/err"
 "$host" validate "$faulty" --plugins-dir /nowhere --model "$goldens/plain/llama" >"$scratch/out" 2>"$scratch/err"
 check 'a directory of plugins that is not there: exit status' "3 0 1" "$? $(wc -l <"$scratch/out") $(wc -l <"$scratch/err")"
 "$host" validate "$faulty" --plugins-dir "$plugins" >"$scratch/out" 2>"$scratch/err"

@@ -67,7 +67,7 @@ check 'as long as nothing is thrown it works' "$(run "$scratch/none")" "$(run "$
 
 thrown() { # thrown PLACE STATUS MESSAGE: one line of error, and its exit status
     THROW_AT=$1 run "$scratch/throws" >"$scratch/out" 2>"$scratch/err"
-    check "thrown in $1" "$2 $(basename "$host"): $3" "$? $(cat "$scratch/out" "$scratch/err")"
+    check "thrown in $1" "$2 $(basename "$host"): $3" "$? $(sed 's,[^ ]*/config.json: ,,' "$scratch/out" "$scratch/err")"
 }
 for place in describe create forward body; do
     thrown "$place" 3 "model.layers.0.mlp: exception: thrown in $place,?on purpose"

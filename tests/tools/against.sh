@@ -91,7 +91,7 @@ check 'another architecture: exit status' 4 "$status"
 has 'another architecture: the field' 'architectures: expected LlamaForCausalLM' err
 host verify --model "$gptq" --against missing --plugins-dir "$plugins"
 check 'no such directory: exit status' 4 "$status"
-has 'no such directory: named' missing/config.json err
+has 'no such directory: named' 'missing: no such directory' err
 
 # Without it, a quantized checkpoint's original is what reads it and nothing else.
 host verify --model "$gptq" --plugins-dir "$plugins"

@@ -206,7 +206,7 @@ check 'bench: other work: exit status' 2 "$status"
 has 'bench: other work' 'measured.json: sequences: measured with 5, and now with 4' err
 sed 's/"matrix_peak": .*/"matrix_peak": "fast",/' measured.json >faulty.json
 bench_small --sequences 5 --compare faulty.json
-check 'bench: a field of another type: exit status' 2 "$status"
+check 'bench: a field of another type: exit status' 4 "$status"
 has 'bench: a field of another type' 'faulty.json: matrix_peak: expected a number, got a string' err
 echo '[]' >faulty.json
 bench_small --compare faulty.json

@@ -52,7 +52,7 @@ static const struct graft_planned_parameter *parameter(const struct graft_model 
 
 static const struct graft_model_field *field(const struct graft_model *model, const char *file, const char *name) {
     const struct graft_model_field *found;
-    for (size_t i = 0; (found = graft_model_field(model, i)) != NULL; i++) {
+    for (size_t i = 0; (found = graft_model_field_at(model, i)) != NULL; i++) {
         if (strcmp(found->file, file) == 0 && strcmp(found->name, name) == 0) {
             return found;
         }
@@ -76,8 +76,8 @@ static void fields_are_told(void **state) {
         asked |= strcmp(name, "hidden_size") == 0;
     }
     assert_true(asked);
-    for (size_t i = 0; graft_model_field(model, i) != NULL; i++) {
-        assert_int_not_equal(graft_model_field(model, i)->use, GRAFT_FIELD_NOT_USED);
+    for (size_t i = 0; graft_model_field_at(model, i) != NULL; i++) {
+        assert_int_not_equal(graft_model_field_at(model, i)->use, GRAFT_FIELD_NOT_USED);
     }
     graft_model_free(model);
 }

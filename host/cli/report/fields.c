@@ -16,11 +16,11 @@ static int is_same_file(const struct graft_model_field *a, const struct graft_mo
 
 /* All fields of the file and use of number `first`. */
 static void add_line(struct graft_text *text, const struct graft_model *model, size_t first) {
-    const struct graft_model_field *of = graft_model_field(model, first), *field;
+    const struct graft_model_field *of = graft_model_field_at(model, first), *field;
     size_t n = 0;
     graft_text_printf(text, "%s%s%s: ", of->file, of->adapter != NULL ? " of " : "",
                       of->adapter != NULL ? of->adapter : "");
-    for (size_t i = first; (field = graft_model_field(model, i)) != NULL; i++) {
+    for (size_t i = first; (field = graft_model_field_at(model, i)) != NULL; i++) {
         if (field->use == of->use && is_same_file(field, of) && n++ < MAX_NAMED) {
             graft_text_printf(text, "%s%s (%s)", n > 1 ? ", " : "", field->name, field->value);
         }
@@ -39,7 +39,7 @@ int graft_report_fields_text(const struct graft_model *model, const char *before
     const struct graft_model_field *field;
     for (size_t k = 0; k < sizeof lines / sizeof lines[0]; k++) {
         const struct graft_model_field *last = NULL; /* whose line was the last: those of one file follow each other */
-        for (size_t i = 0; (field = graft_model_field(model, i)) != NULL; i++) {
+        for (size_t i = 0; (field = graft_model_field_at(model, i)) != NULL; i++) {
             struct graft_text text = {0};
             if (field->use != lines[k].use || (last != NULL && is_same_file(last, field))) {
                 continue;
@@ -66,7 +66,7 @@ void graft_report_fields_json(struct graft_writer *writer, graft_json *document,
     graft_json *asked = graft_json_new_array();
     const struct graft_model_field *field;
     const char *name;
-    for (size_t i = 0; (field = graft_model_field(model, i)) != NULL; i++) {
+    for (size_t i = 0; (field = graft_model_field_at(model, i)) != NULL; i++) {
         graft_json *object = graft_json_new_object();
         graft_writer_set_string(writer, object, "file", field->file);
         graft_writer_set_string(writer, object, "adapter", field->adapter);

@@ -536,6 +536,9 @@ c_structs! {
         pub stand_in_stride: u32,
         pub ignored_tensors: *const *const c_char,
         pub ignores: Option<unsafe extern "C" fn(config: *const graft_config, tensor: *const c_char) -> i32>,
+        pub field_rules: *const c_void,
+        pub n_field_rules: i32,
+        pub field_rule_stride: u32,
     }
 
     pub struct graft_plugin {
@@ -591,5 +594,8 @@ c_structs! {
         pub logits_processors: *const c_void,
         pub n_logits_processors: i32,
         pub logits_processor_stride: u32,
+        pub field_rules: *const c_void,
+        pub n_field_rules: i32,
+        pub field_rule_stride: u32,
     }
 }

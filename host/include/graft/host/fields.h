@@ -4,7 +4,7 @@
  * of each adapter, adapter_config.json and, where images are taken, preprocessor_config.json and its siblings.
  *
  *     const struct graft_model_field *field;
- *     for (size_t i = 0; (field = graft_model_field(model, i)) != NULL; i++) {
+ *     for (size_t i = 0; (field = graft_model_field_at(model, i)) != NULL; i++) {
  *         if (field->use == GRAFT_FIELD_NOT_USED) {
  *             printf("%s: %s is %s, and nothing is done about it\n", field->file, field->name, field->value);
  *         }
@@ -47,7 +47,7 @@ struct graft_model_field {
 };
 
 /* [any] Field number `i`, in the order of the files; NULL behind the last. */
-const struct graft_model_field *graft_model_field(const struct graft_model *model, size_t i);
+const struct graft_model_field *graft_model_field_at(const struct graft_model *model, size_t i);
 
 /* [any] Name number `i` of the fields of config.json that classes, and others behind the host itself, asked for while
  * the model was opened, in the order of asking, whether or not the file has them; NULL behind the last. */
