@@ -133,11 +133,8 @@ static int note_cache(struct graft_model *model, struct graft_error *error) {
     int status = GRAFT_OK;
     for (size_t i = 0; i < sizeof fields / sizeof fields[0] && status == GRAFT_OK; i++) {
         if (graft_config_has(config, fields[i])) {
-            status = add(model,
-                         graft_format("%s: the cache of keys and values is not quantized by it; --kv-cache-dtype "
-                                      "chooses its type",
-                                      fields[i]),
-                         error);
+            status =
+                add(model, graft_format("%s: the cache of keys and values is not quantized by it", fields[i]), error);
         }
     }
     return status;

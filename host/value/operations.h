@@ -11,18 +11,6 @@
 #include "graft/conversion.h"
 #include "value/value.h"
 
-/* More operations of transformers, with numbers behind those of graft/conversion.h: from several sources to several
- * targets. */
-enum {
-    /* The values of each `*` source in as many groups as there are targets, one behind the other and equally large (the
-     * last may be smaller): group i of each is stacked along a new `dim`, and those of all sources are joined along
-     * `dim1`, which is target i. */
-    GRAFT_OP_ERNIE_FUSE_AND_SPLIT_TEXT_VISION_EXPERTS = 13,
-    /* The reverse. Each source in as many equal pieces along `dim1` as there are targets: `*` target i is the values
-     * along `dim` of pieces i, one source behind the other. */
-    GRAFT_OP_ERNIE_SPLIT_AND_DECOUPLE_TEXT_VISION_EXPERTS = 14
-};
-
 /* Why operations could not be run; the error says it in words. */
 enum graft_operation_fault {
     GRAFT_FAULT_NONE,

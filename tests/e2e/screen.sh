@@ -22,8 +22,8 @@ terminal() {
     script -qec "$1" /dev/null </dev/null | tr '\r' '\n' >seen
 }
 
-# Measuring the speed of memory takes more than a second anywhere.
-bench="'$program' bench --model '$llama' --prompt-tokens 32 --new-tokens 4 --repeat 2"
+# Measuring the speed of memory, before each run and once more, takes more than a second anywhere.
+bench="'$program' bench --model '$llama' --prompt-tokens 32 --new-tokens 4 --repeat 8"
 terminal "$bench 2>err"
 check 'stderr is no terminal: no progress' '' "$(cat err)$(grep measuring seen)"
 has 'stderr is no terminal: a result' 'prompt tokens' seen
@@ -31,7 +31,7 @@ terminal "$bench --quiet"
 check '--quiet: no progress' '' "$(grep measuring seen)"
 terminal "$bench >out"
 has 'a terminal: progress' 'measuring: ' seen
-check 'a terminal: how much of it' yes "$(grep -qE '^measuring: [01] of 2 runs, [0-9]+ s *$' seen && echo yes)"
+check 'a terminal: how much of it' yes "$(grep -qE '^measuring: [0-7] of 8 runs, [0-9]+ s *$' seen && echo yes)"
 check 'a terminal: the line is cleared' '' "$(tail -n 1 seen | tr -d ' ')"
 check 'a terminal: not on stdout' '' "$(grep measuring out)"
 

@@ -72,7 +72,7 @@ for plugin; do
     # What is not checked is not passed.
     case $plugin in
     */gpt2.so)
-        has 'gpt2: what its family asks for is told' '# gpt2 asks config.json for vocab_size, hidden_size, ' "$scratch/out"
+        has 'gpt2: what its family asks for is told' '# gpt2 asks config.json for hidden_size, ' "$scratch/out"
         ;;
     esac
     case $plugin in
@@ -108,7 +108,7 @@ on_checkpoint() { # MODEL [OPTION...]: $plugin on it
         "$(sed -n 's/^ok [0-9]* - \(\(build\|conv\|life.shared\|forw\|call\|sequ\|mem\|fuzz\)[a-z_.]*\): .* # SKIP.*/\1/p' \
             "$scratch/out" | paste -sd ' ')"
     has "$model: why" "# SKIP $model: there is no original: " "$scratch/out"
-    check "$model: nothing passes in part" '' "$(grep '^#' "$scratch/out")"
+    check "$model: nothing passes in part" '' "$(grep '^#' "$scratch/out" | grep -v ' asks config.json for ')"
 }
 sums() {
     find "$goldens/quantized" -type f -exec cksum {} + | sort

@@ -46,10 +46,17 @@ enum {
                                      * than two dimensions stays as it is, and so does one whose name holds none of
                                      * `permute_layer_names` */
     GRAFT_OP_CUSTOM = 11,           /* the plugin's own operation `custom` */
-    GRAFT_OP_SLICE = 12 /* each: of `dim`, divided into `of` equal pieces, `length` pieces from number `begin`
-                         * on; with `of` 0 so many indices. With `parts` it does so in each of them. The rest
-                         * is dropped: it counts as another process's, and a save in the original layout takes
-                         * it from the files */
+    GRAFT_OP_SLICE = 12,            /* each: of `dim`, divided into `of` equal pieces, `length` pieces from number
+                                     * `begin` on; with `of` 0 so many indices. With `parts` it does so in each of
+                                     * them. The rest is dropped: it counts as another process's, and a save in the
+                                     * original layout takes it from the files */
+    /* From several sources to several targets. The values of each `*` source in as many groups as there are targets,
+     * one behind the other and equally large (the last may be smaller): group i of each is stacked along a new `dim`,
+     * and those of all sources are joined along `dim1`, which is target i. */
+    GRAFT_OP_ERNIE_FUSE_AND_SPLIT_TEXT_VISION_EXPERTS = 13,
+    /* The reverse. Each source in as many equal pieces along `dim1` as there are targets: `*` target i is the values
+     * along `dim` of pieces i, one source behind the other. */
+    GRAFT_OP_ERNIE_SPLIT_AND_DECOUPLE_TEXT_VISION_EXPERTS = 14
 };
 
 enum { GRAFT_SLICE_PARTS = 4 };
