@@ -137,10 +137,10 @@ int main(int argc, char **argv) {
     struct graft_options options;
     struct graft_error error = graft_error_none();
     graft_program_set_name(argc > 0 ? argv[0] : NULL);
-    graft_program_ignore_signals();
     graft_watch_crashes(graft_program_name());
     (void)graft_watch_exit(graft_program_name());
     int status = graft_options_parse(argc, argv, &options, &error);
+    graft_program_ignore_signals(options.parallel != NULL);
     if (status == GRAFT_OK) {
         status = run(&options, &error);
     }

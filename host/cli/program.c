@@ -26,9 +26,11 @@ const char *graft_program_name(void) {
     return name;
 }
 
-void graft_program_ignore_signals(void) {
+void graft_program_ignore_signals(int is_one_of_several) {
     (void)signal(SIGXFSZ, SIG_IGN);
-    (void)signal(SIGPIPE, SIG_IGN);
+    if (!is_one_of_several) {
+        (void)signal(SIGPIPE, SIG_IGN);
+    }
 }
 
 /* Returns 0, or -1 where the system does not tell. */

@@ -12,8 +12,10 @@ void graft_program_set_name(const char *argv0);
 const char *graft_program_name(void);
 
 /* A write beyond a limit on file sizes, or to a pipe that nobody reads any more, fails from now on, as a write to a
- * full disk does: what was begun is removed, and an error tells. Otherwise the signal would end the program at once. */
-void graft_program_ignore_signals(void);
+ * full disk does: what was begun is removed, and an error tells. Otherwise the signal would end the program at once.
+ * With `is_one_of_several` that stays so for pipes: of processes that run one model only one tells why they end, and
+ * the others find their connections closed. */
+void graft_program_ignore_signals(int is_one_of_several);
 
 /* The file that the program was started from. The caller frees it with graft_free. */
 int graft_program_path(char **path, struct graft_error *error);

@@ -175,8 +175,8 @@ int graft_model_check_ready(const struct graft_model *model, struct graft_error 
 int graft_model_check_prompts(const struct graft_model *model, const struct graft_prompt *prompts, size_t n,
                               struct graft_error *error);
 
-/* [load] Where an adapter's tables have another number of tokens than config.json says, it is read as if it said so, and
- * the adapter's entry of `adapters` has `vocab_size`. */
+/* [load] Where an adapter's tables have another number of tokens than config.json says, it is read as if it said so,
+ * and the adapter's entry of `adapters` has `vocab_size`. */
 int graft_model_resize_vocabulary(struct graft_model *model, struct graft_error *error);
 
 /* [any] Which adapter each prompt names, as in graft_batch: adapters [n]. */

@@ -7,10 +7,10 @@
 
 /* "PARENT.NAME" */
 static char *join_path(const char *parent, const char *name) {
-    size_t above = strlen(parent), length = strlen(name);
+    const size_t above = strlen(parent), length = strlen(name);
     char *path = graft_alloc(above + length + 2, 1);
     if (path != NULL) {
-        memcpy(path, parent, above);
+        memcpy(path, parent, above + 1);
         path[above] = '.';
         memcpy(path + above + 1, name, length + 1);
     }

@@ -14,6 +14,7 @@ code() { # code FILE
 }
 
 listing=$scratch/logging_attention.c
+# shellcheck disable=SC2016 # the fences of a listing
 sed -n '/^## A plugin in 40 lines/,/^## /p' "$root/README.md" | sed -n '/^```c$/,/^```$/p' | sed '1d;$d' >"$listing"
 check 'the listing is the example' "$(code "$root/sdk/examples/logging_attention/logging_attention.c")" "$(code "$listing")"
 

@@ -151,7 +151,7 @@ struct graft_plugin {
     /* NULL-terminated list of the `quantization_config.quant_method`s whose checkpoints it can read ("gptq"); NULL:
      * none. A model of a method that no plugin handles is refused. */
     const char *const *quant_methods;
-    const struct graft_parallel_provider *parallel; /* used when `--parallel` names the plugin; optional */
+    const struct graft_parallel_provider *parallel;         /* used when `--parallel` names the plugin; optional */
     const struct graft_logits_processor *logits_processors; /* may be chosen by name */
     int32_t n_logits_processors;
     uint32_t logits_processor_stride;

@@ -61,8 +61,8 @@ const struct graft_recorded *graft_recording_at(const struct graft_recording *re
 void graft_recording_free(struct graft_recording *recording);
 
 /* [any] Writes `n` tensors, in any order, as a safetensors file: recorded ones or the caller's own. `path` holds either
- * the old or the new content, never a part. Errors are GRAFT_ERROR_IO; a rank, shape, name or array that no tensor has is
- * GRAFT_ERROR_USAGE, and then no file is touched. */
+ * the old or the new content, never a part. Errors are GRAFT_ERROR_IO; a rank, shape, name or array that no tensor has
+ * is GRAFT_ERROR_USAGE, and then no file is touched. */
 int graft_recorded_write(const char *path, const struct graft_recorded *tensors, size_t n, struct graft_error *error);
 
 #ifdef __cplusplus

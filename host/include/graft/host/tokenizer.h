@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Text to token ids and back, as a model directory's tokenizer.json says, or what is in its place: added tokens,
- * normalizer, pre-tokenizer, model and post-processor in one direction, the decoder in the other. Anything unsupported in
- * the files is an error at loading. `padding` and the length in `truncation` play no part: the caller decides on them, as
- * in transformers.
+ * normalizer, pre-tokenizer, model and post-processor in one direction, the decoder in the other. Anything unsupported
+ * in the files is an error at loading. `padding` and the length in `truncation` play no part: the caller decides on
+ * them, as in transformers.
  *
  *     struct graft_tokenizer *tokenizer;
  *     struct graft_ids ids = {0};
