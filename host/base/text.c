@@ -169,3 +169,12 @@ void graft_text_clean(char *text) {
         text += step;
     }
 }
+
+uint64_t graft_text_hash(uint64_t hash, const char *text) {
+    for (;; text++) {
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001B3);
+        if (*text == '\0') {
+            return hash;
+        }
+    }
+}

@@ -23,6 +23,10 @@ void graft_utf8_add(struct graft_text *text, uint32_t code);
  * U+2069). */
 int graft_text_is_control(const char *text);
 
+/* [any] The 64-bit FNV-1a hash of a text and its end, going on from `hash`; the first of several texts goes on from 0.
+ */
+uint64_t graft_text_hash(uint64_t hash, const char *text);
+
 /* Cleans a text that is to be shown, in place: as graft_error_clean, and of all that graft_text_is_control finds. */
 void graft_text_clean(char *text);
 

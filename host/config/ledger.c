@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "config/config.h"
 #include "config/path.h"
 
@@ -24,18 +25,9 @@ struct graft_ledger {
 
 /* --- The set of names --- */
 
-/* FNV-1a. */
-static uint64_t hash_of(const char *name) {
-    uint64_t hash = 14695981039346656037u;
-    for (; *name != '\0'; name++) {
-        hash = (hash ^ (unsigned char)*name) * 1099511628211u;
-    }
-    return hash;
-}
-
 /* Where the name is or would be. */
 static size_t *slot_of(const struct graft_ledger *ledger, const char *name) {
-    size_t at = hash_of(name) & (ledger->n_slots - 1);
+    size_t at = graft_text_hash(0, name) & (ledger->n_slots - 1);
     while (ledger->slots[at] != 0 && strcmp(ledger->names[ledger->slots[at] - 1], name) != 0) {
         at = (at + 1) & (ledger->n_slots - 1);
     }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/float_environment.h"
+#include "base/text.h"
 #include "plugin/trial.h"
 
 _Static_assert((int)RLIM_NLIMITS <= (int)GRAFT_PROCESS_LIMITS, "room for each");
@@ -19,20 +20,10 @@ static int same_file(const struct stat *a, const struct stat *b) {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* FNV-1a over the string and its end. */
-static uint64_t add_to_hash(uint64_t hash, const char *text) {
-    for (;; text++) {
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001B3);
-        if (*text == '\0') {
-            return hash;
-        }
-    }
-}
-
 static uint64_t hash_variables(void) {
     uint64_t hash = 0;
     for (char **variable = environ; variable != NULL && *variable != NULL; variable++) {
-        hash = add_to_hash(hash, *variable);
+        hash = graft_text_hash(hash, *variable);
     }
     return hash;
 }
@@ -99,7 +90,7 @@ void graft_process_look(struct graft_process_state *state) {
     look_at_timers(state);
     state->threads = count_threads();
     const char *locale = setlocale(LC_ALL, NULL);
-    state->locale = locale != NULL ? add_to_hash(0, locale) : 0;
+    state->locale = locale != NULL ? graft_text_hash(0, locale) : 0;
     state->variables = hash_variables();
 }
 

@@ -272,21 +272,15 @@ int graft_trials_make(const char *const *files, size_t n, struct graft_trials **
 int graft_trials_check(const struct graft_trials *trials, const char *file, struct graft_error *error) {
     for (size_t i = 0; trials != NULL && i < trials->n; i++) {
         const struct tried *tried = &trials->items[i];
-        if (strcmp(tried->file, file) != 0) {
-            continue;
-        }
-        if (tried->trial.verdict == GRAFT_TRIAL_UNTRIED) {
-            int status =
-                graft_error_set(error, GRAFT_ERROR_PLUGIN, file,
-                                "not opened: it could not be tried in a process of its own: %s", tried->trial.cause);
-            graft_error_hint(error, "that is not the plugin's fault: it is tried again the next time");
-            return status;
-        }
-        if (tried->trial.verdict == GRAFT_TRIAL_REFUSED) {
-            int status =
-                graft_error_set(error, GRAFT_ERROR_PLUGIN, file,
-                                "not opened: when it was tried in a process of its own, it %s", tried->trial.cause);
-            graft_error_hint(error, "it is not tried again until its file changes");
+        const int is_untried = tried->trial.verdict == GRAFT_TRIAL_UNTRIED;
+        if ((is_untried || tried->trial.verdict == GRAFT_TRIAL_REFUSED) && strcmp(tried->file, file) == 0) {
+            int status = graft_error_set(error, GRAFT_ERROR_PLUGIN, file,
+                                         is_untried ? "not opened: it could not be tried in a process of its own: %s"
+                                                    : "not opened: when it was tried in a process of its own, it %s",
+                                         tried->trial.cause);
+            graft_error_hint(error, "%s",
+                             is_untried ? "that is not the plugin's fault: it is tried again the next time"
+                                        : "it is not tried again until its file changes");
             return status;
         }
     }

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/text.h"
 #include "registry/snapshot.h"
 
 struct graft_snapshot *graft_snapshot_retain(struct graft_snapshot *snapshot) {
@@ -141,7 +142,7 @@ int graft_class_append(struct graft_snapshot *snapshot, const struct graft_known
         }
     }
     snapshot->classes[snapshot->n_classes] = *added;
-    snapshot->classes[snapshot->n_classes++].name_hash = graft_class_name_hash(added->cls->name);
+    snapshot->classes[snapshot->n_classes++].name_hash = graft_text_hash(0, added->cls->name);
     return GRAFT_OK;
 }
 

@@ -26,7 +26,7 @@ struct graft_known_class {
     struct graft_origin origin;
     int32_t private_to_plugin;     /* found only while describing the plugin's own classes */
     const struct graft_args *args; /* of a fused class: those that go behind the parent's; else NULL */
-    uint64_t name_hash;            /* in a snapshot's list of classes: of cls->name */
+    uint64_t name_hash;            /* in a snapshot's list of classes, of cls->name: a tree may ask for a million */
 };
 
 /* So many classes may stand behind each other at one module. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/text.h"
 #include "registry/assignment_rows.h"
 #include "registry/condition.h"
 #include "registry/fused_modules.h"
@@ -18,19 +19,10 @@ static int goes_before(const struct graft_known_class *later, const struct graft
     return later->origin.rank < earlier->origin.rank;
 }
 
-/* FNV-1a. */
-uint64_t graft_class_name_hash(const char *name) {
-    uint64_t hash = UINT64_C(0xCBF29CE484222325);
-    for (; *name != '\0'; name++) {
-        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001B3);
-    }
-    return hash;
-}
-
 const struct graft_known_class *graft_snapshot_class(const struct graft_snapshot *snapshot, const char *name,
                                                      const char *asking) {
     const struct graft_known_class *found = NULL;
-    const uint64_t hash = graft_class_name_hash(name);
+    const uint64_t hash = graft_text_hash(0, name);
     for (size_t i = 0; i < snapshot->n_classes; i++) {
         const struct graft_known_class *known = &snapshot->classes[i];
         if (known->name_hash != hash || strcmp(known->cls->name, name) != 0) {

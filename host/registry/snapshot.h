@@ -89,9 +89,6 @@ struct graft_registry {
     size_t note_capacity;
 };
 
-/* Of a class's name: a tree may ask for a million. */
-uint64_t graft_class_name_hash(const char *name);
-
 /* Whose classes and families go first where several have one name: 0 for plugins that the user put in an order and
  * those that a call registered, 1 for the host, 2 for plugins that were merely found. */
 int graft_origin_place(const struct graft_origin *origin);
