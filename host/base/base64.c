@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* The six bits that a digit stands for, or -1. */
+/* The value (0 to 63) of a base64 digit; -1 if the character is none. */
 static int digit_of(char c) {
     if (c >= 'A' && c <= 'Z') {
         return c - 'A';

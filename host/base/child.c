@@ -38,7 +38,7 @@ static int64_t now_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Milliseconds of processor time that the threads of `child` have taken together; 0 where the system does not say. */
+/* The processor time that all threads of `child` have used, in milliseconds; 0 if the system does not tell. */
 static int64_t processor_ms(pid_t child) {
     clockid_t clock;
     struct timespec used;

@@ -109,7 +109,7 @@ struct graft_options {
     int check_finite;
     int output_ids;
     int keep_special_tokens;
-    int64_t logprobs; /* how many of the most probable tokens are told; -1: no probabilities at all */
+    int64_t logprobs; /* --logprobs: how many alternatives to print for each token; -1: print no probabilities */
     int no_special_tokens;
 
     const char *against;   /* this and the following: for `verify`; NULL: the model without replacements */

@@ -31,8 +31,8 @@ int graft_run_create(struct graft_session *session, const struct graft_run_optio
                      struct graft_error *error);
 void graft_run_free(struct graft_run *run);
 
-/* [load] Takes the sequence over, which gets its number, if all is well; else it stays the caller's. With beams or
- * guidance it comes with others. */
+/* [load] Adds a sequence and gives it a number. On success the run owns it; after an error it stays the caller's. With
+ * beams or guidance the run adds the other sequences that the prompt needs. */
 int graft_run_add(struct graft_run *run, struct graft_sequence *sequence, struct graft_error *error);
 
 /* [load] Takes a sequence out. Returns -1 if there is none with that number. */

@@ -56,8 +56,9 @@ struct graft_run_output {
     void *data;
 };
 
-/* The next token of a sequence: picked from scores [vocab_size], or without those (NULL) what rank 0 chose. The output
- * is told of it, with the logits; `*end` is why the sequence ends with it. */
+/* Adds the next token to a sequence. It is picked from `scores` [vocab_size]; where `scores` is NULL, it is the token
+ * that rank 0 chose. The output's sink gets the token and `logits`. `*end` becomes the reason why the sequence ends
+ * with this token, if it does. */
 int graft_run_take_one(struct graft_run *run, struct graft_sequence *sequence, const float *scores, const float *logits,
                        const struct graft_run_output *output, int32_t *end, struct graft_error *error);
 

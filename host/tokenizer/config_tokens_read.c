@@ -14,7 +14,7 @@ enum {
     MAX_NAMED = 4096, /* every other token is compared with each of them */
 };
 
-/* What transformers calls special tokens in every model, in the order in which it adds them. */
+/* The fields that name a special token in every tokenizer of transformers, in the order in which it adds the tokens. */
 static const char *const attributes[] = {"bos_token", "eos_token", "unk_token", "sep_token",
                                          "pad_token", "cls_token", "mask_token"};
 

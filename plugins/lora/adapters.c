@@ -52,7 +52,7 @@ static int read_pattern(const struct lora_fields *fields, const char *field, con
     return GRAFT_OK;
 }
 
-/* How strongly an adapter takes effect for its user. */
+/* The scale that the user gave to adapter number `i`. */
 static double read_scale(const struct graft_config *config, int64_t i) {
     char path[LORA_FIELD];
     (void)snprintf(path, sizeof path, "adapters.%lld.scale", (long long)i);

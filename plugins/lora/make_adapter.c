@@ -60,7 +60,8 @@ static void add_module(struct tensors *tensors, const char *module, int64_t rank
     add(tensors, module, "lora_B.weight", out, rank);
 }
 
-/* `modules` is "model.layers.#.self_attn.q_proj:64:64" and so on, NULL-terminated; of rank 0 they are stored whole. */
+/* Writes adapter_config.json. `modules` is NULL-terminated; each is NAME:OUT:IN, where # stands for every layer:
+ * "model.layers.#.self_attn.q_proj:64:64". With rank 0 the adapter stores whole weights instead of pairs. */
 static void write_config(const char *directory, int64_t rank, char **modules) {
     char *path = graft_format("%s/adapter_config.json", directory);
     FILE *file = path != NULL ? fopen(path, "w") : NULL;

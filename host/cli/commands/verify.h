@@ -28,7 +28,7 @@ struct graft_verification {
     struct graft_ids *original_ids;
 };
 
-/* How far the logits may differ. Only where they are judged. */
+/* The largest difference of logits that passes. Call it only if `tolerance` is not below 0. */
 static inline double graft_verification_limit(const struct graft_verification *run) {
     return graft_difference_limit(&run->logits, run->tolerance);
 }
