@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "graft/error.h"
 
 static void add_value(struct graft_text *out, const graft_json *value, int indent, int depth);
 
@@ -34,7 +35,7 @@ static void add_string(struct graft_text *out, const char *bytes, size_t length)
         const char *found = first != '\0' ? strchr(short_escapes, first) : NULL;
         if (found != NULL) {
             graft_text_printf(out, "\\%c", short_letters[found - short_escapes]);
-        } else if (step > 0 && graft_text_is_control(bytes + at)) {
+        } else if (step > 0 && graft_error_is_control(bytes + at)) {
             graft_text_printf(out, "\\u%04x", character((const unsigned char *)bytes + at, step));
         } else {
             graft_text_add(out, bytes + at, step);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "graft/error.h"
 
 enum { FIRST_CAPACITY = 64 };
 
@@ -147,27 +146,6 @@ size_t graft_utf8_valid_prefix(const char *bytes, size_t length) {
         at += step;
     }
     return at;
-}
-
-int graft_text_is_control(const char *text) {
-    const unsigned char *at = (const unsigned char *)text;
-    if (at[0] < 0x80) {
-        return at[0] < 0x20 || at[0] == 0x7F;
-    }
-    return (at[0] == 0xC2 && at[1] < 0xA0) || (at[0] == 0xD8 && at[1] == 0x9C) ||
-           (at[0] == 0xE2 && at[1] == 0x80 && (at[2] == 0x8E || at[2] == 0x8F || (at[2] >= 0xA8 && at[2] <= 0xAE))) ||
-           (at[0] == 0xE2 && at[1] == 0x81 && at[2] >= 0xA6 && at[2] <= 0xA9);
-}
-
-void graft_text_clean(char *text) {
-    graft_error_clean(text); /* what is left is UTF-8 */
-    while (*text != '\0') {
-        size_t step = graft_error_utf8(text);
-        if (graft_text_is_control(text)) {
-            memset(text, '?', step);
-        }
-        text += step;
-    }
 }
 
 uint64_t graft_text_hash(uint64_t hash, const char *text) {

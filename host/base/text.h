@@ -18,17 +18,9 @@ size_t graft_utf8_sequence(const char *bytes, size_t length);
 /* Adds one character, which must be a scalar value. */
 void graft_utf8_add(struct graft_text *text, uint32_t code);
 
-/* Whether a terminal takes the UTF-8 sequence at the start of a string for a command: C0, DEL, C1, the ends of lines
- * U+2028 and U+2029, and what turns the direction of text around (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to
- * U+2069). */
-int graft_text_is_control(const char *text);
-
 /* [any] The 64-bit FNV-1a hash of a text and its end, going on from `hash`; the first of several texts goes on from 0.
  */
 uint64_t graft_text_hash(uint64_t hash, const char *text);
-
-/* Cleans a text that is to be shown, in place: as graft_error_clean, and of all that graft_text_is_control finds. */
-void graft_text_clean(char *text);
 
 /* Length of the longest valid UTF-8 prefix. */
 size_t graft_utf8_valid_prefix(const char *bytes, size_t length);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
 #include "cli/hints.h"
 #include "cli/program.h"
 
@@ -32,9 +31,9 @@ int graft_output_flush(FILE *out, struct graft_error *error) {
 void graft_output_error(const struct graft_error *error) {
     struct graft_error shown = *error;
     graft_hint_translate(&shown);
-    graft_text_clean(shown.source);
-    graft_text_clean(shown.message);
-    graft_text_clean(shown.hint);
+    graft_error_clean(shown.source);
+    graft_error_clean(shown.message);
+    graft_error_clean(shown.hint);
     (void)fprintf(stderr, "%s: %s%s%s%s%s\n", graft_program_name(), shown.source, shown.source[0] != '\0' ? ": " : "",
                   shown.message, shown.hint[0] != '\0' ? "; " : "", shown.hint);
 }
@@ -49,7 +48,7 @@ void graft_output_line(FILE *out, const char *format, ...) {
         va_start(arguments, format);
         (void)vsnprintf(line, (size_t)length + 1, format, arguments);
         va_end(arguments);
-        graft_text_clean(line);
+        graft_error_clean(line);
     }
     (void)fprintf(out, "%s\n", line != NULL ? line : "?");
     graft_free(line);

@@ -17,7 +17,7 @@ static int add_note(void *data, char *note_take, size_t unused_plugins, struct g
         graft_free(note_take);
         return graft_fail_memory(error, model->directory);
     }
-    graft_text_clean(note_take);
+    graft_error_clean(note_take);
     model->notes[model->n_notes++] = (struct graft_model_note){note_take, unused_plugins};
     return GRAFT_OK;
 }

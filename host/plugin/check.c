@@ -58,7 +58,7 @@ int graft_check_failed(const struct graft_place *place, const char *field, struc
 
 static int has_control(const char *text) {
     for (; *text != '\0'; text++) {
-        if (graft_text_is_control(text)) {
+        if (graft_error_is_control(text)) {
             return 1;
         }
     }

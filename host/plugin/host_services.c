@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/dtype.h"
 #include "base/regex.h"
-#include "base/text.h"
 #include "config/json_service.h"
 #include "graft/json.h"
 #include "graft/kernels.h"
@@ -39,8 +38,8 @@ static void log_line(const char *sender, const char *text) {
     char clean_text[MAX_LINE];
     (void)snprintf(clean_sender, sizeof clean_sender, "%s", sender != NULL ? sender : "");
     (void)snprintf(clean_text, sizeof clean_text, "%s", text != NULL ? text : "");
-    graft_text_clean(clean_sender);
-    graft_text_clean(clean_text);
+    graft_error_clean(clean_sender);
+    graft_error_clean(clean_text);
     (void)pthread_mutex_lock(&sink_lock);
     if (current_sink != NULL) {
         current_sink(sink_data, clean_sender, clean_text);

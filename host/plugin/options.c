@@ -26,7 +26,7 @@ static int is_line(const char *text) {
     size_t length = strlen(text);
     int controls = 0;
     for (size_t i = 0; i < length; i++) {
-        controls |= graft_text_is_control(text + i);
+        controls |= graft_error_is_control(text + i);
     }
     return !controls && graft_utf8_valid_prefix(text, length) == length;
 }

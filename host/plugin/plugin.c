@@ -45,7 +45,7 @@ static int add_note(struct loading *loading, char *note_take, struct graft_error
         graft_free(note_take);
         return graft_fail_memory(error, NULL);
     }
-    graft_text_clean(note_take);
+    graft_error_clean(note_take);
     set->notes[set->n_notes++] = note_take;
     return GRAFT_OK;
 }

@@ -80,7 +80,7 @@ static int read_verdict(const char *line, size_t length, struct graft_trial *tri
     }
     trial->verdict = GRAFT_TRIAL_REFUSED;
     memcpy(trial->cause, line + before, length - before);
-    graft_text_clean(trial->cause);
+    graft_error_clean(trial->cause);
     return 1;
 }
 

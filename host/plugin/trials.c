@@ -137,7 +137,7 @@ static int read_line(const char *line, const char *file, struct graft_trial *tri
     if (shown == NULL) {
         return 0;
     }
-    graft_text_clean(shown);
+    graft_error_clean(shown);
     size_t name = strlen(shown);
     for (int32_t i = 0; i <= GRAFT_TRIAL_UNTRIED && !known; i++) {
         size_t word = strlen(words[i]);

@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "base/text.h"
 
 struct shared_modules {
     struct graft_fused_modules content; /* first: what others see */
@@ -61,7 +60,7 @@ struct graft_candidate *graft_fused_modules_add(struct graft_fused_modules *fuse
         (void)graft_fail_memory(error, path);
         return NULL;
     }
-    graft_text_clean(candidate->reason);
+    graft_error_clean(candidate->reason);
     candidate->original = original;
     candidate->fusable = verdict->fusable;
     fused->candidates[fused->n++] = candidate;

@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "base/text.h"
 #include "registry/nearest.h"
 #include "registry/stack.h"
 
@@ -233,7 +232,7 @@ static int note_invalid(void *data, struct rule *rule, struct graft_error *error
     }
     char *note = graft_format("key \"%s\" is treated as a plain name: %s", rule->own.target, rule->invalid);
     if (note != NULL) {
-        graft_text_clean(note);
+        graft_error_clean(note);
     }
     (void)pthread_mutex_lock(&registry->lock);
     int failed = note == NULL || graft_grow(&registry->notes, &registry->note_capacity, registry->n_notes,

@@ -46,7 +46,7 @@ void graft_save_hint(const char *directory, struct graft_tree *tree, const struc
         }
     }
     if (needed.length > 0 && !needed.failed) {
-        graft_text_clean(needed.bytes);
+        graft_error_clean(needed.bytes);
         graft_error_hint(error, "the directory is in the runtime layout of %s; load it with the plugins named",
                          needed.bytes);
     }

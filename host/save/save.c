@@ -76,7 +76,7 @@ static void note(const struct job *job, const char *what, const struct graft_tex
     if (job->options->on_note != NULL && names->length > 0 && !names->failed) {
         char *text = graft_format("%s: %s", what, names->bytes);
         if (text != NULL) {
-            graft_text_clean(text);
+            graft_error_clean(text);
             job->options->on_note(job->options->data, text);
         }
         graft_free(text);

@@ -11,7 +11,6 @@
 
 #include "base/child.h"
 #include "base/clock.h"
-#include "base/text.h"
 #include "plugin/validate.h"
 
 void graft_validation_at(struct graft_validation *validation, const char *place) {
@@ -156,7 +155,7 @@ static void judge(struct graft_validation_notes *notes, const struct graft_child
         (void)snprintf(text, sizeof text, "%s", notes->text);
         (void)snprintf(notes->text, sizeof notes->text, "%.255s: %.1700s", notes->place, text);
     }
-    graft_text_clean(notes->text);
+    graft_error_clean(notes->text);
 }
 
 void graft_validation_run(struct graft_validation *validation, const struct graft_validation_check *check,

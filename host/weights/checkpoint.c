@@ -11,7 +11,6 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/text.h"
 #include "weights/checkpoint_parts.h"
 
 static const char single_name[] = "model.safetensors";
@@ -22,7 +21,7 @@ int graft_checkpoint_add_note(struct graft_checkpoint *checkpoint, char *note_ta
         graft_free(note_take);
         return graft_fail_memory(error, checkpoint->directory);
     }
-    graft_text_clean(note_take);
+    graft_error_clean(note_take);
     checkpoint->notes[checkpoint->n_notes++] = note_take;
     return GRAFT_OK;
 }

@@ -132,7 +132,7 @@ static void test_fail_cuts(void **state) {
     assert_int_equal(graft_utf8_valid_prefix(error.source, strlen(error.source)), strlen(error.source));
 }
 
-/* What ends a line or turns the direction of text around goes, its neighbours stay. */
+/* What ends a line or turns the direction of text around goes, from errors as well; its neighbours stay. */
 static void test_directions(void **state) {
     static const struct {
         unsigned first, last; /* of the characters tried */
@@ -150,8 +150,14 @@ static void test_directions(void **state) {
             graft_utf8_add(&text, code);
             graft_text_add_string(&text, "b");
             char *before = strdup(text.bytes);
-            graft_text_clean(text.bytes);
+            graft_error_clean(text.bytes);
             assert_string_equal(text.bytes, !gone ? before : code < 0x800 ? "a??b" : "a???b");
+            struct graft_error error = graft_error_none();
+            (void)graft_error_set(&error, GRAFT_ERROR_MODEL, before, "%s", before);
+            graft_error_hint(&error, "%s", before);
+            assert_string_equal(error.source, text.bytes);
+            assert_string_equal(error.message, text.bytes);
+            assert_string_equal(error.hint, text.bytes);
             free(before);
             graft_text_free(&text);
         }

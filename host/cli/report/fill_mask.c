@@ -74,7 +74,7 @@ static int print_text(const struct graft_encode_run *run, const struct predictio
         if (token == NULL) {
             return graft_fail_memory(error, "predictions");
         }
-        graft_text_clean(token);
+        graft_error_clean(token);
         if (run->options->output_ids) {
             (void)printf("%.6g\t%ld\n", best[i].probability, (long)best[i].id);
         } else {

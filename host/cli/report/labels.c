@@ -47,7 +47,7 @@ int graft_print_clean(const char *text, const char *end, struct graft_error *err
     if (clean == NULL) {
         return graft_fail_memory(error, "output");
     }
-    graft_text_clean(clean);
+    graft_error_clean(clean);
     (void)printf("%s%s", clean, end);
     graft_free(clean);
     return GRAFT_OK;

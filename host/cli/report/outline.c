@@ -33,7 +33,7 @@ static void add_plain(struct graft_text *text, const graft_json *value) {
         text->failed = 1;
         return;
     }
-    graft_text_clean(dumped);
+    graft_error_clean(dumped);
     graft_text_add_string(text, dumped);
     graft_free(dumped);
 }

@@ -16,7 +16,7 @@ void plan_html_escape(struct graft_text *page, const char *text) {
         return;
     }
     if (clean != NULL) {
-        graft_text_clean(clean);
+        graft_error_clean(clean);
     }
     for (const char *at = clean; at != NULL && *at != '\0'; at++) {
         const char *found = strchr(special, *at);

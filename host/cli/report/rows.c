@@ -11,7 +11,7 @@
 /* The row of that text, made when there is none yet; NULL if memory ran out. */
 static struct graft_row *find(struct graft_rows *rows, struct graft_text *text_take) {
     if (!text_take->failed) {
-        graft_text_clean(text_take->bytes);
+        graft_error_clean(text_take->bytes);
     }
     for (size_t i = 0; i < rows->count && !text_take->failed; i++) {
         if (strcmp(rows->items[i].text, text_take->bytes) == 0) {

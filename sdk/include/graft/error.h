@@ -69,13 +69,25 @@ GRAFT_INLINE size_t graft_error_utf8(const char *text) {
     return length;
 }
 
-/* [any] Replaces control characters (C0, DEL, C1) and bytes that are not UTF-8 by '?', in place: what is left is one
- * line that cannot drive a terminal. */
+/* [any] Whether a terminal takes the UTF-8 sequence at the start of a string for a command: C0, DEL, C1, the ends of
+ * lines U+2028 and U+2029, and what turns the direction of text around (U+061C, U+200E, U+200F, U+202A to U+202E,
+ * U+2066 to U+2069). */
+GRAFT_INLINE int graft_error_is_control(const char *text) {
+    const unsigned char *at = (const unsigned char *)text;
+    if (at[0] < 0x80) {
+        return at[0] < 0x20 || at[0] == 0x7F;
+    }
+    return (at[0] == 0xC2 && at[1] < 0xA0) || (at[0] == 0xD8 && at[1] == 0x9C) ||
+           (at[0] == 0xE2 && at[1] == 0x80 && (at[2] == 0x8E || at[2] == 0x8F || (at[2] >= 0xA8 && at[2] <= 0xAE))) ||
+           (at[0] == 0xE2 && at[1] == 0x81 && at[2] >= 0xA6 && at[2] <= 0xA9);
+}
+
+/* [any] Replaces what graft_error_is_control finds, and bytes that are not UTF-8, by '?', in place: what is left is one
+ * line that cannot drive a terminal and reads in the order of its bytes. */
 GRAFT_INLINE void graft_error_clean(char *text) {
     while (*text != '\0') {
         size_t step = graft_error_utf8(text);
-        unsigned char first = (unsigned char)text[0];
-        if (step == 0 || first < 0x20 || first == 0x7F || (first == 0xC2 && (unsigned char)text[1] < 0xA0)) {
+        if (step == 0 || graft_error_is_control(text)) {
             step = step > 0 ? step : 1;
             memset(text, '?', step);
         }
