@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "field_rules.h"
+
 void lora_fields_of(const struct graft_config *config, int64_t i, struct lora_fields *fields) {
     char path[LORA_FIELD];
     fields->config = config;
@@ -57,60 +59,7 @@ int lora_field_bool(const struct lora_fields *fields, const char *field, int32_t
                : graft_error_set(error, GRAFT_ERROR_MODEL, fields->file, "%s: expected a boolean", field);
 }
 
-/* What changes nothing once an adapter is trained, what the tensors say as well, and what is read elsewhere. */
-static const char *const known[] = {
-    "alpha",
-    "alpha_pattern",
-    "auto_mapping",
-    "base_model_name_or_path",
-    "corda_config",
-    "d_initial",
-    "decompose_both",
-    "decompose_factor",
-    "ensure_weight_tying",
-    "eva_config",
-    "exclude_modules",
-    "fan_in_fan_out",
-    "feedforward_modules",
-    "inference_mode",
-    "init_ia3_weights",
-    "init_weights",
-    "layers_pattern",
-    "layers_to_transform",
-    "loftq_config",
-    "lora_alpha",
-    "lora_bias",
-    "lora_dropout",
-    "lora_ga_config",
-    "megatron_config",
-    "megatron_core",
-    "module_dropout",
-    "modules_to_save",
-    "peft_type",
-    "peft_version",
-    "projection_prng_key",
-    "qalora_group_size",
-    "r",
-    "rank_dropout",
-    "rank_dropout_scale",
-    "rank_pattern",
-    "revision",
-    "runtime_config",
-    "save_projection",
-    "target_modules",
-    "target_parameters",
-    "task_type",
-    "trainable_token_indices",
-    "use_dora",
-    "use_effective_conv2d",
-    "use_rslora",
-    "velora_config",
-    "vera_dropout",
-    "init_lora_weights",
-    "bias",
-};
-
-/* Whether a field that is not among those asks for nothing: PEFT writes all of its fields, most of them off. */
+/* Whether a field that the rules do not know asks for nothing: PEFT writes all of its fields, most of them off. */
 static int is_off(const struct lora_fields *fields, const char *field) {
     char path[LORA_FIELD];
     lora_field_path(fields, field, path);
@@ -128,8 +77,8 @@ static int is_off(const struct lora_fields *fields, const char *field) {
 }
 
 static int is_known(const char *field) {
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (strcmp(known[i], field) == 0) {
+    for (size_t i = 0; i < sizeof lora_field_rules / sizeof lora_field_rules[0]; i++) {
+        if (strcmp(lora_field_rules[i].name + sizeof LORA_RULE_PREFIX - 1, field) == 0) {
             return 1;
         }
     }

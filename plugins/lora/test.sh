@@ -370,6 +370,17 @@ r 8 0
 END
 faulty 's/"revision": null/"revision": null, "unheard_of": 1/'
 refused 4 'unheard_of: not known' run lora --adapter "$scratch/faulty"
+
+echo 'what a rule is for is known'
+"$host" inspect "$plugins/lora/lora.so" --json | sed -n 's/.*"name": "adapter\.\*\.\([^"]*\)".*/\1/p' | sort -u >"$scratch/rules"
+[ "$(wc -l <"$scratch/rules")" -gt 40 ] || fail "rules: $(cat "$scratch/rules")"
+members=
+while read -r field; do
+    grep -qF "\"$field\":" "$adapters/attention_r8/adapter_config.json" || members="$members\"$field\": {\"a\": 1}, "
+done <"$scratch/rules"
+faulty "s/\"revision\": null/$members&/"
+"$host" plan --plugins-dir "$plugins" --plugins lora --model "$model" --adapter "$scratch/faulty" --strict >/dev/null 2>"$scratch/err" ||
+    fail "$members $(cat "$scratch/err")"
 faulty 's/"rank_pattern": {}/"rank_pattern": {"(": 4}/'
 refused 4 faulty/adapter_config.json run lora --adapter "$scratch/faulty"
 
