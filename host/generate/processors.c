@@ -33,16 +33,36 @@ static int ends_in(const struct graft_choice *choice, const int32_t *ids, size_t
 
 /* --- Biases --- */
 
+static int is_same_sequence(const struct graft_sequence_bias *a, const struct graft_sequence_bias *b) {
+    return a->n == b->n && memcmp(a->ids, b->ids, a->n * sizeof *a->ids) == 0;
+}
+
+/* What sequence number `number` adds: of several biases of one sequence the last counts, in the place of the first. */
+static float bias_of(const struct graft_generation *generation, size_t number) {
+    const struct graft_sequence_bias *all = generation->sequence_bias;
+    double bias = 0.0;
+    for (size_t i = 0; i < generation->n_sequence_bias; i++) {
+        if (is_same_sequence(&all[i], &all[number])) {
+            if (i < number) {
+                return 0.0F;
+            }
+            bias = all[i].bias;
+        }
+    }
+    return (float)bias;
+}
+
 /* Biases of single tokens stand for themselves, the last one of a token; those of sequences are added. */
-static void gather_bias(const struct work *work, const int32_t *ids, size_t n, float bias, int singles) {
-    const int32_t last = ids[n - 1];
-    if ((n == 1) != singles || !is_known(work, last)) {
+static void gather_bias(const struct work *work, size_t number, int singles) {
+    const struct graft_sequence_bias *bias = &work->generation->sequence_bias[number];
+    const int32_t last = bias->ids[bias->n - 1];
+    if ((bias->n == 1) != singles || !is_known(work, last)) {
         return;
     }
     if (singles) {
-        work->room->bias[last] = bias;
-    } else if (ends_in(work->choice, ids, n - 1)) {
-        work->room->bias[last] += bias;
+        work->room->bias[last] = (float)bias->bias;
+    } else if (ends_in(work->choice, bias->ids, bias->n - 1)) {
+        work->room->bias[last] += bias_of(work->generation, number);
     }
 }
 
@@ -58,8 +78,7 @@ static void add_biases(const struct work *work) {
     const struct graft_generation *generation = work->generation;
     for (int singles = 1; singles >= 0; singles--) {
         for (size_t i = 0; i < generation->n_sequence_bias; i++) {
-            const struct graft_sequence_bias *bias = &generation->sequence_bias[i];
-            gather_bias(work, bias->ids, bias->n, (float)bias->bias, singles);
+            gather_bias(work, i, singles);
         }
     }
     for (size_t i = 0; i < generation->n_sequence_bias; i++) {
@@ -68,9 +87,9 @@ static void add_biases(const struct work *work) {
     }
 }
 
-static int is_end(const struct work *work, int32_t id) {
-    for (size_t i = 0; i < work->choice->eos.n; i++) {
-        if (work->choice->eos.ids[i] == id) {
+static int is_among_first(const struct graft_id_list *list, size_t n, int32_t id) {
+    for (size_t i = 0; i < n; i++) {
+        if (list->ids[i] == id) {
             return 1;
         }
     }
@@ -83,7 +102,7 @@ static void forbid_words(const struct work *work) {
         const struct graft_id_list *word = &work->generation->bad_words_ids[i];
         const int32_t last = word->ids[word->n - 1];
         if (is_known(work, last) && ends_in(work->choice, word->ids, word->n - 1) &&
-            !(word->n == 1 && is_end(work, last))) {
+            !(word->n == 1 && is_among_first(&work->choice->eos, work->choice->eos.n, last))) {
             work->scores[last] -= INFINITY;
         }
     }
@@ -118,7 +137,7 @@ static void forbid_repeats(const struct work *work, size_t n, int64_t size) {
     }
 }
 
-/* Makes ending more likely with each token behind the first ones. */
+/* Makes ending more likely with each token behind the first ones; an id that is listed twice grows once. */
 static void decay(const struct work *work) {
     const struct graft_choice *choice = work->choice;
     const int64_t behind = (int64_t)(choice->count - choice->prompt) - work->generation->exponential_decay_start;
@@ -128,7 +147,7 @@ static void decay(const struct work *work) {
     const float growth = (float)(pow(work->generation->exponential_decay_factor, (double)behind) - 1.0);
     for (size_t i = 0; i < choice->eos.n; i++) {
         float *score = is_known(work, choice->eos.ids[i]) ? &work->scores[choice->eos.ids[i]] : NULL;
-        if (score != NULL && isfinite(*score)) {
+        if (score != NULL && isfinite(*score) && !is_among_first(&choice->eos, i, choice->eos.ids[i])) {
             *score += fabsf(*score) * growth;
         }
     }

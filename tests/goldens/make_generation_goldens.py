@@ -60,6 +60,11 @@ PROCESSORS = [
     ({"repetition_penalty": 1.2, "encoder_repetition_penalty": 1.4, "no_repeat_ngram_size": 2, "min_length": 20,
       "sequence_bias": [[[5], 3.0]], "bad_words_ids": [[9, 6]], "suppress_tokens": [10], "eos_token_id": 1}, 10),
 ]
+# What is listed twice.
+TWICE = [
+    ({"sequence_bias": [[[3], 1.0], [[9, 11], 2.25], [[3], 4.0], [[5, 9, 11], 1.5], [[9, 11], -8.0]]}, 10),
+    ({"exponential_decay_length_penalty": [2, 1.5], "eos_token_id": [1, 4, 1]}, 10),
+]
 CHANCE = [
     {"temperature": 0.7}, {"temperature": 3.5}, {"top_k": 5}, {"top_k": 1}, {"top_k": 100}, {"top_p": 0.9}, {"top_p": 0.35},
     {"top_p": 0.01}, {"min_p": 0.05}, {"min_p": 0.6}, {"min_p": 1.0}, {"min_p": 0.0}, {"typical_p": 0.2},
@@ -87,6 +92,7 @@ def make_scores():
     cases = []
     wanted = [(fields, count) for fields, count in PROCESSORS]
     wanted += [({"do_sample": True, "top_k": 0, **fields}, 10) for fields in CHANCE + BEAMS]
+    wanted += TWICE
     for seed, (fields, count) in enumerate(wanted):
         model.generation_config = GenerationConfig()
         generation, _ = model._prepare_generation_config(None, **{"pad_token_id": 0, **fields})
