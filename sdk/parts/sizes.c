@@ -9,7 +9,7 @@ static int read_optional(const struct graft_config *config, struct graft_parts_s
     int status =
         graft_config_int(config, "intermediate_size", 1, GRAFT_PARTS_MAX_SIZE, &sizes->intermediate_size, error);
     if (status == GRAFT_OK) {
-        status = graft_config_real(config, "layer_norm_eps", 0.0, &sizes->layer_norm_eps, error);
+        status = graft_config_real_from(config, "layer_norm_eps", 0.0, &sizes->layer_norm_eps, error);
     }
     if (status == GRAFT_OK) {
         status = graft_config_not_null(config, "hidden_act", "a string", error);

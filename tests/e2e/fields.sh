@@ -94,6 +94,14 @@ check 'a field that is NaN: status' 4 "$status"
 has 'a field that is NaN' 'model/config.json: rms_norm_eps: expected a finite number, got NaN' err
 with ''
 
+# --- An epsilon of 0 is none, and not one that is missing
+for epsilon in 0.0 1e-300; do
+    sed "s/\"rms_norm_eps\": [^,]*/\"rms_norm_eps\": $epsilon/" config.json >model/config.json
+    "$host" --quiet --model model --input-ids 1,2,3 --max-new-tokens 1 --output-ids --logits "$epsilon.safetensors" >out 2>err
+done
+check 'an epsilon of 0' '' "$(cmp 0.0.safetensors 1e-300.safetensors 2>&1)"
+with ''
+
 # --- Where else it is told
 with '"clip_qkv": 0.5, "<b>": "<script>", "residual_multiplier": 1.0,'
 plan --json

@@ -306,7 +306,7 @@ static void test_faults_of_aliases(void **state) {
             "n_embd: expected an integer, got a string (\"16\")");
     refused("{\"model_type\": \"renamed\", \"n_layer\": 0}", GRAFT_ERROR_MODEL, "n_layer: expected 1 to 4096, got 0");
     refused("{\"model_type\": \"renamed\", \"layer_norm_epsilon\": -1.0}", GRAFT_ERROR_MODEL,
-            "layer_norm_epsilon: expected more than 0, got -1");
+            "layer_norm_epsilon: expected at least 0, got -1");
     refused("{\"model_type\": \"renamed\", \"layer_norm_epsilon\": null}", GRAFT_ERROR_MODEL,
             "layer_norm_epsilon: expected a number, got null");
 }

@@ -55,9 +55,13 @@ int graft_attention_describe(const struct graft_class *self, const struct graft_
         status = describe_projections(sizes, sink, error);
     }
     const char *const norms[] = {"q_norm", "k_norm"};
+    const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", sizes->head_dim),
+                                          graft_real_arg("eps", graft_args_real(args, "eps", 0.0))};
+    const int32_t n_norm_args =
+        graft_args_find(args, "eps", GRAFT_ARG_REAL) != NULL ? 2 : 1; /* or as the config says */
     for (size_t i = 0; traits->query_key_norm && i < 2 && status == GRAFT_OK; i++) {
-        status = graft_describe_norm(sink, norms[i], traits->rms_norm, sizes->head_dim,
-                                     graft_args_real(args, "eps", 0.0), error);
+        status =
+            graft_describe_child(sink, norms[i], traits->rms_norm, GRAFT_INTERFACE_NORM, norm_args, n_norm_args, error);
     }
     return status;
 }

@@ -116,7 +116,7 @@ static int read_common(const struct graft_config *config, const struct graft_dec
         status = graft_config_not_null(config, "rms_norm_eps", "a number", error);
     }
     if (status == GRAFT_OK) {
-        status = graft_config_real(config, "rms_norm_eps", 0.0, &decoder->rms_norm_eps, error);
+        status = graft_config_real_from(config, "rms_norm_eps", 0.0, &decoder->rms_norm_eps, error);
     }
     if (status == GRAFT_OK) {
         status = graft_config_bool(config, "tie_word_embeddings", &decoder->tie_word_embeddings, error);

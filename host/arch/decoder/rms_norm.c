@@ -22,10 +22,9 @@ int graft_rms_norm_describe(const struct graft_class *self, const struct graft_c
         return GRAFT_ERROR_INTERNAL;
     }
     kept->offset = graft_args_real(args, "offset", 0.0);
-    kept->eps = graft_args_real(args, "eps", 0.0);
-    if (kept->eps == 0.0) {
-        kept->eps = 1e-6;
-        int status = graft_config_real(config, "rms_norm_eps", 0.0, &kept->eps, error);
+    kept->eps = graft_args_real(args, "eps", 1e-6);
+    if (graft_args_find(args, "eps", GRAFT_ARG_REAL) == NULL) {
+        int status = graft_config_real_from(config, "rms_norm_eps", 0.0, &kept->eps, error);
         if (status != GRAFT_OK) {
             return status;
         }

@@ -70,7 +70,7 @@ int graft_encoder_config_read(const struct graft_config *config, const struct gr
         status = graft_config_not_null(config, "layer_norm_eps", "a number", error);
     }
     if (status == GRAFT_OK) {
-        status = graft_config_real(config, "layer_norm_eps", 0.0, &encoder->layer_norm_eps, error);
+        status = graft_config_real_from(config, "layer_norm_eps", 0.0, &encoder->layer_norm_eps, error);
     }
     if (status == GRAFT_OK) {
         status = graft_config_bool(config, "is_causal", &encoder->is_causal, error);

@@ -51,7 +51,7 @@ int bitnet_mlp_describe(const struct graft_class *cls, const struct graft_config
     }
     double eps = 1e-5;
     if (status == GRAFT_OK) {
-        status = graft_config_real(config, "rms_norm_eps", 0.0, &eps, error);
+        status = graft_config_real_from(config, "rms_norm_eps", 0.0, &eps, error);
     }
     return status == GRAFT_OK ? graft_describe_norm(sink, "ffn_sub_norm", "BitNetRMSNorm", inner, eps, error) : status;
 }

@@ -74,7 +74,8 @@ int mamba_sizes_read(const struct graft_config *config, struct mamba_sizes *size
         status = read_booleans(config, sizes, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_config_real(config, "layer_norm_epsilon", 0.0, &sizes->layer_norm_epsilon, error);
+        status = graft_config_real_from(config, "layer_norm_epsilon", 0.0, &sizes->layer_norm_epsilon, error);
     }
-    return status == GRAFT_OK ? graft_config_real(config, "mixer_rms_eps", 0.0, &sizes->mixer_rms_eps, error) : status;
+    return status == GRAFT_OK ? graft_config_real_from(config, "mixer_rms_eps", 0.0, &sizes->mixer_rms_eps, error)
+                              : status;
 }

@@ -71,7 +71,15 @@ fails 's/"conv_kernel": 4/"conv_kernel": 1/' 'conv_kernel: expected 2 to 64, got
 fails 's/"expand": 2/"expand": 0/; s/"intermediate_size": 48,//' 'expand: expected 1 to 64, got 0'
 fails 's/"intermediate_size": 48/"intermediate_size": 0/' 'intermediate_size: expected 1 to '
 fails 's/"time_step_rank": 2/"time_step_rank": "some"/' 'time_step_rank: expected an integer, got a string'
-fails 's/"mixer_rms_eps": 1e-06/"mixer_rms_eps": 0/' 'mixer_rms_eps: expected more than 0'
+fails 's/"mixer_rms_eps": 1e-06/"mixer_rms_eps": -1/' 'mixer_rms_eps: expected at least 0, got -1'
+# An epsilon of 0 is none: nobody takes it for one that is missing.
+for epsilon in 0.0 1e-300; do
+    edited "s/\"mixer_rms_eps\": [^,]*/\"mixer_rms_eps\": $epsilon/; s/\"layer_norm_epsilon\": [^,]*/\"layer_norm_epsilon\": $epsilon/"
+    grep -c "eps.*\": $epsilon" "$scratch/model/config.json" | grep -qx 2
+    "$host" --quiet --report none --model "$scratch/model" --plugins-dir "$folder" --output-ids --max-new-tokens 1 \
+        --input-ids "$prompt" --logits "$scratch/$epsilon.safetensors" >"$scratch/ids"
+done
+cmp "$scratch/0.0.safetensors" "$scratch/1e-300.safetensors"
 edited 's/"time_step_rank": 2/"time_step_rank": "auto"/'
 [ "$("$host" --quiet --report none --model "$scratch/model" --plugins-dir "$folder" --output-ids \
     --max-new-tokens 24 --input-ids "$prompt")" = "$first" ]

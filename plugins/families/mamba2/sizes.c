@@ -86,7 +86,7 @@ int mamba2_sizes_read(const struct graft_config *config, struct mamba2_sizes *si
         status = read_booleans(config, sizes, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_config_real(config, "layer_norm_epsilon", 0.0, &sizes->layer_norm_epsilon, error);
+        status = graft_config_real_from(config, "layer_norm_epsilon", 0.0, &sizes->layer_norm_epsilon, error);
     }
     if (status == GRAFT_OK) {
         status = read_time_step_limit(config, sizes->time_step_limit, error);

@@ -73,7 +73,7 @@ refused 's/"num_attention_heads": 2/"num_attention_heads": 5/' 'num_attention_he
 refused 's/"hidden_activation": "gelu"/"hidden_activation": "mish"/' 'hidden_activation: unknown activation "mish"'
 refused 's/"classifier_activation": "gelu"/"classifier_activation": null/' \
     'classifier_activation: expected a string, got null'
-refused 's/"norm_eps": 1e-05/"norm_eps": -1/' 'norm_eps: expected more than 0, got -1'
+refused 's/"norm_eps": 1e-05/"norm_eps": -1/' 'norm_eps: expected at least 0, got -1'
 refused 's/"local_rope_theta": 10000.0/"local_rope_theta": 0/' 'local_rope_theta: expected more than 0, got 0'
 model=$folder/goldens/modernbert_classifier_sharded
 refused 's/"classifier_pooling": "cls"/"classifier_pooling": "max"/' \

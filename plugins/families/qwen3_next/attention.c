@@ -51,7 +51,7 @@ int qwen3_next_attention_describe(const struct graft_class *cls, const struct gr
     (void)config;
     int status =
         sizes != NULL ? graft_parts_read_attention_sizes(args, sink->path, sizes, error) : GRAFT_ERROR_INTERNAL;
-    return status == GRAFT_OK ? describe_children(sizes, graft_args_real(args, "eps", 0.0), sink, error) : status;
+    return status == GRAFT_OK ? describe_children(sizes, graft_args_real(args, "eps", 1e-6), sink, error) : status;
 }
 
 int qwen3_next_attention_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

@@ -117,7 +117,7 @@ int qwen3_next_gated_delta_net_describe(const struct graft_class *cls, const str
     const struct graft_arg conv_args[] = {graft_int_arg("channels", conv_dim_of(sizes)),
                                           graft_int_arg("kernel_size", sizes->kernel_size), graft_int_arg("bias", 0)};
     const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", sizes->value_dim),
-                                          graft_real_arg("eps", graft_args_real(args, "eps", 0.0))};
+                                          graft_real_arg("eps", graft_args_real(args, "eps", 1e-6))};
     status = describe_linears(sizes, sink, error);
     if (status == GRAFT_OK) {
         status = graft_describe_child(sink, "conv1d", "Conv1d", GRAFT_INTERFACE_CAUSAL_CONV1D, conv_args, 3, error);

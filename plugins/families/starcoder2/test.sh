@@ -43,4 +43,4 @@ refused() { # an edit of config.json, and what is said of it
 }
 refused 's/"sliding_window": 6/"sliding_window": 0/' 'sliding_window: expected 1 to '
 refused 's/"use_bias": true/"use_bias": 1/' 'use_bias: expected a boolean, got an integer'
-refused 's/"norm_epsilon": 1e-05/"norm_epsilon": 0/' 'norm_epsilon: expected more than 0'
+refused 's/"norm_epsilon": 1e-05/"norm_epsilon": -1/' 'norm_epsilon: expected at least 0, got -1'

@@ -141,9 +141,9 @@ GRAFT_INLINE int graft_config_need_int(const struct graft_config *config, const 
     return graft_config_int(config, path, minimum, maximum, value, error);
 }
 
-/* A finite number, greater than `above`. */
-GRAFT_INLINE int graft_config_real(const struct graft_config *config, const char *path, double above, double *value,
-                                   struct graft_error *error) {
+/* A finite number. */
+GRAFT_INLINE int graft_config_finite(const struct graft_config *config, const char *path, double *value,
+                                     struct graft_error *error) {
     int32_t kind = config->kind(config->data, path);
     if (!graft_config_has(config, path)) {
         return GRAFT_OK;
@@ -159,11 +159,29 @@ GRAFT_INLINE int graft_config_real(const struct graft_config *config, const char
                                : *value < 0.0 ? "-Infinity"
                                               : "NaN");
     }
-    if (!(*value > above)) {
+    return GRAFT_OK;
+}
+
+/* A finite number, at least `least`: an epsilon, which may be 0. */
+GRAFT_INLINE int graft_config_real_from(const struct graft_config *config, const char *path, double least,
+                                        double *value, struct graft_error *error) {
+    int status = graft_config_finite(config, path, value, error);
+    if (status == GRAFT_OK && graft_config_has(config, path) && *value < least) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected at least %g, got %g",
+                               graft_config_spelling(config, path), least, *value);
+    }
+    return status;
+}
+
+/* A finite number, greater than `above`. */
+GRAFT_INLINE int graft_config_real(const struct graft_config *config, const char *path, double above, double *value,
+                                   struct graft_error *error) {
+    int status = graft_config_finite(config, path, value, error);
+    if (status == GRAFT_OK && graft_config_has(config, path) && !(*value > above)) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected more than %g, got %g",
                                graft_config_spelling(config, path), above, *value);
     }
-    return GRAFT_OK;
+    return status;
 }
 
 /* A boolean, as 0 or 1. */
