@@ -313,6 +313,20 @@ static int read_both(const struct graft_config *config, const struct graft_rope_
     return status == GRAFT_OK && object != NULL ? read_real(config, object, name, value, error) : status;
 }
 
+/* Which part of a head is rotated; of whole heads, whose frequencies have no type, all of it: the field is asked for
+ * all the same, as one that is known. */
+static int read_part(const struct graft_config *config, const struct graft_rope_info *info, const char *object,
+                     struct graft_rope *rope, struct graft_error *error) {
+    static const char name[] = "partial_rotary_factor";
+    if (GRAFT_HAS(info, struct graft_rope_info, whole_heads) && info->whole_heads &&
+        rope->rope_type == GRAFT_ROPE_DEFAULT) {
+        (void)graft_config_has(config, info->object == NULL ? name : path_of(info->object, name).text);
+        (void)graft_config_has(config, object != NULL ? path_of(object, name).text : name);
+        return GRAFT_OK;
+    }
+    return read_both(config, info, object, name, &rope->partial_rotary_factor, error);
+}
+
 int graft_rope_read(const struct graft_config *config, const struct graft_rope_info *info, struct graft_rope *rope,
                     struct graft_error *error) {
     const char *object = NULL;
@@ -328,11 +342,11 @@ int graft_rope_read(const struct graft_config *config, const struct graft_rope_i
     if (status == GRAFT_OK) {
         status = read_both(config, info, object, "rope_theta", &rope->rope_theta, error);
     }
-    if (status == GRAFT_OK) {
-        status = read_both(config, info, object, "partial_rotary_factor", &rope->partial_rotary_factor, error);
-    }
     if (status == GRAFT_OK && object != NULL) {
         status = read_type(config, object, rope, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_part(config, info, object, rope, error);
     }
     if (status == GRAFT_OK) {
         status = find_width(config, info, rope, error);

@@ -50,6 +50,7 @@ static int make_rope(const struct graft_parts_rotary_type *type, const struct gr
         .head_dim = sizes.head_dim,
         .max_position_embeddings = sizes.max_position_embeddings,
         .rope_theta = rope_theta,
+        .whole_heads = 1,
     };
     status = service->create(config, &info, rope, error);
     return status == GRAFT_OK && service->width(*rope) != sizes.head_dim

@@ -40,6 +40,7 @@ done <<'END'
 "odd": NaN, "list": [1, -Infinity, Infinity],|not used config.json: odd (NaN), list ([1, -Infinity, Infinity])
 "odd": {"__float__": "NaN"},|not used config.json: odd (NaN)
 "twice": 1, "twice": 2,|not used config.json: twice (2)
+"partial_rotary_factor": 0.25,|
 "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "factor": 8.0},|not used config.json: rope_parameters.factor (8.0)
 "do_sample": false, "temperature": 1.0, "top_k": 50, "num_beams": 1,|
 END
@@ -141,6 +142,7 @@ done <<END
 config.json|"odd": NaN, "odder": [-Infinity, Infinity, {"a": NaN}], "wide": 1e999,
 config.json|"\ud800": "\udc00 \ud83d\ude00", "twice": 1, "twice": 2,
 config.json|"hidden_size": "replaced by what follows",
+config.json|"partial_rotary_factor": 0.25,
 generation_config.json|"eos_token_id": -1,
 generation_config.json|"eos_token_id": [-1, -7],
 generation_config.json|"eos_token_id": $second, "eos_token_id": -1,

@@ -194,6 +194,34 @@ static void test_plain(void **state) {
     service->destroy(rope);
 }
 
+/* Whole heads: without a type, their part says nothing, whatever it is. */
+static void test_whole_heads(void **state) {
+    static const char *const parts[] = {"0.5", "1.5", "0.2", "0", "1", "null"};
+    struct graft_rope_info info = usual;
+    char text[256];
+    (void)state;
+    info.whole_heads = 1;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        static const char *const places[] = {"{\"partial_rotary_factor\": %s}",
+                                             "{\"rope_parameters\": {\"partial_rotary_factor\": %s}}"};
+        for (size_t k = 0; k < sizeof places / sizeof places[0]; k++) {
+            (void)snprintf(text, sizeof text, places[k], parts[i]);
+            struct graft_rope *rope = rope_of(text, &info);
+            assert_non_null(rope);
+            assert_int_equal(service->width(rope), HEAD_DIM);
+            service->destroy(rope);
+        }
+    }
+    struct graft_rope *rope =
+        rope_of("{\"partial_rotary_factor\": 0.5, \"rope_scaling\": {\"type\": \"linear\", \"factor\": 2}}", &info);
+    assert_int_equal(service->width(rope), HEAD_DIM / 2);
+    service->destroy(rope);
+    info.struct_size = offsetof(struct graft_rope_info, whole_heads); /* of a plugin that was built before */
+    rope = rope_of("{\"partial_rotary_factor\": 0.5}", &info);
+    assert_int_equal(service->width(rope), HEAD_DIM / 2);
+    service->destroy(rope);
+}
+
 static void test_refused(void **state) {
     static const struct {
         const char *text;
@@ -290,8 +318,8 @@ static void test_angles(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_goldens),        cmocka_unit_test(test_plain),  cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_without_memory), cmocka_unit_test(test_angles),
+        cmocka_unit_test(test_goldens), cmocka_unit_test(test_plain),          cmocka_unit_test(test_whole_heads),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_without_memory), cmocka_unit_test(test_angles),
     };
     service = graft_rope_service_of(graft_host_get());
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@ static struct graft_rope_info info_of(const struct graft_decoder_config *decoder
         .max_position_embeddings = decoder->max_position_embeddings,
         .rope_theta = decoder->rope_theta,
         .mrope_section = {decoder->mrope_section[0], decoder->mrope_section[1], decoder->mrope_section[2]},
+        .whole_heads = 1,
     };
 }
 

@@ -74,8 +74,11 @@ refused 's/"rope_theta"/"rope_parameters": {"full_attention": {"rope_theta": 5.0
     'rope_scaling: not supported beside rope_parameters'
 refused 's/"rope_scaling"/"rope_parameters": {"sliding_attention": {"rope_type": "?"}}, "_"/' \
     'rope_parameters.sliding_attention.rope_type: "?" is not supported'
-refused 's/"rope_scaling"/"rope_parameters": {"full_attention": {"partial_rotary_factor": 0.5}}, "_"/' \
+refused 's/"rope_scaling"/"rope_parameters": {"full_attention": {"partial_rotary_factor": 0.5, "rope_type": "linear", "factor": 2.0}}, "_"/' \
     'rope_parameters.full_attention.partial_rotary_factor: expected 1: the model rotates whole heads'
+sed 's/"rope_scaling"/"rope_parameters": {"full_attention": {"partial_rotary_factor": 0.5}}, "_"/' "$model/config.json" \
+    >"$scratch/model/config.json" # without such a type it says nothing
+"$host" plan --model "$scratch/model" --plugins-dir "$folder" >"$scratch/out"
 refused 's/"hidden_size"/"sliding_window_pattern": 0, &/' 'sliding_window_pattern: expected 1 to '
 refused 's/"use_bidirectional_attention": false/"use_bidirectional_attention": true/; s/"sliding_window": 6/"sliding_window": 1/' \
     'sliding_window: expected 2 or more with use_bidirectional_attention, got 1'

@@ -40,6 +40,10 @@ struct graft_rope_info {
     /* Of families with three positions a token: how many of the frequencies, from the first on, turn with time, how
      * many with height and how many with width (Wang et al. 2024, section 2.1), by default. All 0: one position. */
     int64_t mrope_section[3];
+    /* 1: whole heads are rotated, and so partial_rotary_factor says nothing where the type is "default". With other
+     * types it does: what it makes of the frequencies fits no whole head. */
+    int32_t whole_heads;
+    uint32_t reserved_2;
 };
 
 /* The host's, const. */
@@ -63,7 +67,7 @@ struct graft_rope_service {
                   float *cos, float *sin, struct graft_error *error);
 };
 
-GRAFT_ASSERT_SIZE(struct graft_rope_info, 72);
+GRAFT_ASSERT_SIZE(struct graft_rope_info, 80);
 GRAFT_ASSERT_SIZE(struct graft_rope_service, 48);
 
 /* [any] The service of a host. */
