@@ -8,6 +8,9 @@
 #include "graft/mlp.h"
 #include "graft/router.h"
 
+/* What classes of the plugin call num_key_value_heads of config.json. */
+#define DEEPSEEK_GROUPS "key_value_groups"
+
 enum { DEEPSEEK_MAX_SIZE = 1 << 20, DEEPSEEK_MAX_LAYERS = 4096, DEEPSEEK_MAX_EXPERTS = 4096 };
 
 /* What attention reads of config.json, under the names there without num_, _dim and _rank. */

@@ -121,6 +121,12 @@ static const struct graft_architecture v3_architectures[] = {{"DeepseekV3ForCaus
                                                              {"DeepseekV3ForSequenceClassification", NULL},
                                                              {"DeepseekV3ForTokenClassification", NULL}};
 
+/* Llama's layers are told that each head has keys and values of its own. */
+#define GROUPS                                                                                       \
+    {.name = "num_key_value_heads", .alias = "num_attention_heads", .flags = GRAFT_FIELD_RENAMED}, { \
+        .name = DEEPSEEK_GROUPS, .alias = "num_key_value_heads"                                      \
+    }
+
 /* Angles are as wide as the part of a head that is rotated. */
 static const struct graft_config_field v3_fields[] = {
     {.name = "head_dim",
@@ -133,6 +139,7 @@ static const struct graft_config_field v3_fields[] = {
      .kind = GRAFT_FIELD_INT,
      .integer = 256,
      .flags = GRAFT_FIELD_RENAMED},
+    GROUPS,
     {.name = "vocab_size", .kind = GRAFT_FIELD_INT, .integer = 129280},
     {.name = "hidden_size", .kind = GRAFT_FIELD_INT, .integer = 7168},
     {.name = "intermediate_size", .kind = GRAFT_FIELD_INT, .integer = 18432},
@@ -165,6 +172,7 @@ static const struct graft_config_field v2_fields[] = {
      .kind = GRAFT_FIELD_INT,
      .integer = 64,
      .flags = GRAFT_FIELD_RENAMED},
+    GROUPS,
     {.name = "vocab_size", .kind = GRAFT_FIELD_INT, .integer = 102400},
     {.name = "moe_intermediate_size", .kind = GRAFT_FIELD_INT, .integer = 1407},
     {.name = "n_shared_experts", .kind = GRAFT_FIELD_INT, .integer = 2},

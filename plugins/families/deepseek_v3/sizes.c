@@ -60,14 +60,24 @@ static int read_args(const struct graft_args *args, const struct graft_sink *sin
     return status;
 }
 
+/* A latent is for all heads, whatever the file says. But the reference repeats keys for as many heads as fit a group,
+ * and fails where these are two or more. */
+static int check_groups(const struct graft_config *config, const struct deepseek_sizes *sizes,
+                        struct graft_error *error) {
+    int64_t groups = sizes->heads;
+    int status = graft_config_int(config, DEEPSEEK_GROUPS, 1, DEEPSEEK_MAX_SIZE, &groups, error);
+    return status == GRAFT_OK && groups <= sizes->heads / 2
+               ? graft_error_set(
+                     error, GRAFT_ERROR_MODEL, config->file, "%s: expected num_attention_heads (%lld), got %lld",
+                     graft_config_spelling(config, DEEPSEEK_GROUPS), (long long)sizes->heads, (long long)groups)
+               : status;
+}
+
 int deepseek_sizes_read(const struct graft_config *config, const struct graft_args *args, const struct graft_sink *sink,
                         struct deepseek_sizes *sizes, struct graft_error *error) {
-    int64_t kv_heads = graft_args_int(args, "num_key_value_heads", 0);
     int status = read_args(args, sink, sizes, error);
-    if (status == GRAFT_OK && kv_heads != sizes->heads) { /* a latent is for all heads: there are no groups */
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                                 "num_key_value_heads: expected num_attention_heads (%lld), got %lld",
-                                 (long long)sizes->heads, (long long)kv_heads);
+    if (status == GRAFT_OK) {
+        status = check_groups(config, sizes, error);
     }
     return status == GRAFT_OK ? read_config(config, sizes, error) : status;
 }

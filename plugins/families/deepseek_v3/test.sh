@@ -100,11 +100,19 @@ refused 's/"q_lora_rank": 12/"q_lora_rank": "12"/' 'config.json: q_lora_rank: ex
 refused 's/"qk_rope_head_dim": 8/"qk_rope_head_dim": 7/' 'config.json: head_dim: expected an even number'
 refused 's/"num_key_value_heads": 4/"num_key_value_heads": 2/' \
     'config.json: num_key_value_heads: expected num_attention_heads (4), got 2'
+refused 's/"num_key_value_heads": 4/"num_key_value_heads": 0/' 'config.json: num_key_value_heads: expected 1 to '
 refused 's/"scoring_func": "sigmoid"/"scoring_func": "softmax"/' \
     'config.json: scoring_func: expected "sigmoid", got "softmax"'
 refused 's/"topk_method": "noaux_tc"/"topk_method": "greedy"/' \
     'config.json: topk_method: expected "noaux_tc", got "greedy"'
 refused 's/"moe_layer_freq": 1/"moe_layer_freq": 2/' 'config.json: moe_layer_freq: expected 1 to 1, got 2'
+# Groups of one head, or of none, are no groups: the reference divides the heads by this number, rounding down.
+usual=$(ids deepseek_v3 --max-new-tokens 8 --input-ids "$prompt")
+for groups in 3 8 null; do
+    edited "s/\"num_key_value_heads\": 4/\"num_key_value_heads\": $groups/"
+    [ "$("$host" --quiet --model "$scratch/model" --plugins-dir "$folder" --strict --output-ids --max-new-tokens 8 \
+        --input-ids "$prompt")" = "$usual" ]
+done
 model=$folder/goldens/deepseek_v2
 refused 's/"topk_method": "group_limited_greedy"/"topk_method": "noaux_tc"/' \
     'config.json: topk_method: expected "greedy" or "group_limited_greedy", got "noaux_tc"'
