@@ -5,6 +5,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -329,4 +330,18 @@ graft_json *graft_json_detach(graft_json *object, const char *key) {
         (void)json_object_del(object, key);
     }
     return value;
+}
+
+graft_json *graft_json_detach_path(graft_json *document, const char *path) {
+    enum { MAX_KEY = 1024 };
+    const char *dot;
+    while ((dot = strchr(path, '.')) != NULL && dot - path < MAX_KEY) {
+        char key[MAX_KEY];
+        memcpy(key, path, (size_t)(dot - path));
+        key[dot - path] = '\0';
+        document =
+            json_is_array(document) ? json_array_get(document, strtoul(key, NULL, 10)) : json_object_get(document, key);
+        path = dot + 1;
+    }
+    return graft_json_detach(document, path);
 }

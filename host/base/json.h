@@ -91,6 +91,10 @@ int graft_json_append_take(graft_json *array, graft_json *value_take);          
 /* Takes a member out of an object: the caller's, to be given to graft_json_free; NULL if there is none. */
 graft_json *graft_json_detach(graft_json *object, const char *key);
 
+/* The same for the member that a dotted path leads to, "rope_parameters.factor" or "layers.3.name", where a number
+ * picks an element of an array. */
+graft_json *graft_json_detach_path(graft_json *document, const char *path);
+
 /* The document as text, on one line or, with `indent` > 0 spaces a level, on many; no line break at the end. Reals have
  * the fewest digits that read back as the same number. The caller frees it with graft_free; NULL if memory ran out.
  */

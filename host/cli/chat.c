@@ -22,6 +22,14 @@ static const char video_place[] = "<|vision_start|><|video_pad|><|vision_end|>";
 static const char system_turn[] = "<|im_start|>system\n";
 static const char end_of_turn[] = "<|im_end|>\n";
 
+static int ignores_template(const struct graft_options *options) {
+    size_t i = 0;
+    while (i < options->ignored_fields.count && strcmp(options->ignored_fields.items[i], "chat_template") != 0) {
+        i++;
+    }
+    return i < options->ignored_fields.count;
+}
+
 /* The member chat_template of a JSON file, or the text of a Jinja file; NULL where there is none. */
 static int read_template(const char *directory, const char *file, int is_json, char **text, struct graft_error *error) {
     char *path = graft_path_join(directory, file);
@@ -43,7 +51,7 @@ static int read_template(const char *directory, const char *file, int is_json, c
     return status;
 }
 
-static int find_template(const char *directory, char **text, struct graft_error *error) {
+static int find_template(const struct graft_options *options, char **text, struct graft_error *error) {
     static const struct {
         const char *file;
         int is_json;
@@ -51,15 +59,17 @@ static int find_template(const char *directory, char **text, struct graft_error 
     int status = GRAFT_OK;
     *text = NULL;
     for (size_t i = 0; i < sizeof files / sizeof files[0] && status == GRAFT_OK && *text == NULL; i++) {
-        status = read_template(directory, files[i].file, files[i].is_json, text, error);
+        if (!files[i].is_json || !ignores_template(options)) {
+            status = read_template(options->model, files[i].file, files[i].is_json, text, error);
+        }
     }
     return status;
 }
 
-int graft_chat_has_template(const char *directory) {
+int graft_chat_has_template(const struct graft_options *options) {
     struct graft_error error = graft_error_none();
     char *text = NULL;
-    int has = find_template(directory, &text, &error) == GRAFT_OK && text != NULL;
+    int has = find_template(options, &text, &error) == GRAFT_OK && text != NULL;
     graft_free(text);
     return has;
 }
@@ -151,7 +161,7 @@ int graft_chat_wrap(const struct graft_options *options, const struct graft_toke
         return graft_error_set(error, GRAFT_ERROR_USAGE, option_of(first),
                                "the prompts have no placeholders for %ss: %s", option_of(first) + 2, place_of(first));
     }
-    int status = find_template(options->model, &template, error);
+    int status = find_template(options, &template, error);
     if (status == GRAFT_OK) {
         status = check_template(template, prompts, error);
     }

@@ -12,6 +12,6 @@ int graft_chat_wrap(const struct graft_options *options, const struct graft_toke
                     struct graft_prompts *prompts, struct graft_error *error);
 
 /* Whether the model directory has a chat template. What cannot be read counts as none. */
-int graft_chat_has_template(const char *directory);
+int graft_chat_has_template(const struct graft_options *options);
 
 #endif

@@ -144,11 +144,10 @@ void graft_hint_translate(struct graft_error *error) {
     translate_conversion(error);
 }
 
-void graft_hint_chat(const struct graft_printer *printer) {
-    const char *directory = graft_model_plan(printer->model)->directory;
+void graft_hint_chat(const struct graft_options *options, const struct graft_printer *printer) {
     for (size_t i = 0; i < printer->n; i++) {
         const struct graft_printed *printed = &printer->sequences[i];
-        if (printed->ids.n == 1 && printed->end == GRAFT_SEQUENCE_STOPPED && graft_chat_has_template(directory)) {
+        if (printed->ids.n == 1 && printed->end == GRAFT_SEQUENCE_STOPPED && graft_chat_has_template(options)) {
             graft_output_line(stderr,
                               "%s: the answer to prompt %zu ended at once; the model has a chat template: write the "
                               "prompt as it does (in Python: tokenizer.apply_chat_template(messages, tokenize=False, "

@@ -15,8 +15,9 @@ int graft_hint_is_convertible(const char *path);
 void graft_hint_convert(const char *path, struct graft_error *error);
 
 /* On stderr: that a model with a chat template ended its answer to a prompt at once. */
+struct graft_options;
 struct graft_printer;
-void graft_hint_chat(const struct graft_printer *printer);
+void graft_hint_chat(const struct graft_options *options, const struct graft_printer *printer);
 
 /* What to add to a note: "", or " with --plugins". */
 const char *graft_hint_for_note(const char *note);

@@ -106,14 +106,18 @@ static int has_cut_string(const graft_json *value) {
     return !is_c_string(value);
 }
 
-int graft_config_check_document(const graft_json *document, const char *file, struct graft_error *error) {
-    if (graft_json_type(document) != GRAFT_JSON_OBJECT) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, file, "expected an object, got %s",
-                               graft_json_type_name(document));
-    }
-    return has_cut_string(document)
-               ? graft_error_set(error, GRAFT_ERROR_MODEL, file, "a string contains a NUL character")
+int graft_config_check_object(const graft_json *document, const char *file, struct graft_error *error) {
+    return graft_json_type(document) != GRAFT_JSON_OBJECT
+               ? graft_error_set(error, GRAFT_ERROR_MODEL, file, "expected an object, got %s",
+                                 graft_json_type_name(document))
                : GRAFT_OK;
+}
+
+int graft_config_check_document(const graft_json *document, const char *file, struct graft_error *error) {
+    int status = graft_config_check_object(document, file, error);
+    return status == GRAFT_OK && has_cut_string(document)
+               ? graft_error_set(error, GRAFT_ERROR_MODEL, file, "a string contains a NUL character")
+               : status;
 }
 
 /* Every name is looked at, though only the first says what to build. */

@@ -23,7 +23,10 @@ struct graft_model_config {
 /* [any] A JSON object as classes are given a config; `file` is named in errors. Both outlive the view. */
 struct graft_config graft_config_view(const graft_json *document, const char *file);
 
-/* [any] Refuses what is no object, and strings with a NUL inside: classes would see only what is before it. */
+/* [any] Refuses what is no object. */
+int graft_config_check_object(const graft_json *document, const char *file, struct graft_error *error);
+
+/* [any] The same, and strings with a NUL inside: classes would see only what is before it. */
 int graft_config_check_document(const graft_json *document, const char *file, struct graft_error *error);
 
 /* [any] From now on `view` has the family's aliases and defaults. The family outlives the config. */

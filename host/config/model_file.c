@@ -7,7 +7,6 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "config/config.h"
-#include "config/path.h"
 
 static int keep_ignored(struct graft_model_file *document, char *path_take, graft_json *value_take) {
     if (path_take == NULL || value_take == NULL ||
@@ -24,20 +23,10 @@ static int keep_ignored(struct graft_model_file *document, char *path_take, graf
 /* Takes out the member of that path, if it is there. */
 static int ignore(struct graft_model_file *document, const char *below, const char *name) {
     char *path = graft_format("%s%s%s", below, below[0] != '\0' ? "." : "", name);
-    char *owner = path != NULL ? graft_strdup(path) : NULL;
-    graft_json *value = NULL;
-    if (owner == NULL) {
-        graft_free(path);
+    if (path == NULL) {
         return -1;
     }
-    char *dot = strrchr(owner, '.');
-    const char *key = dot != NULL ? dot + 1 : owner;
-    if (dot != NULL) {
-        *dot = '\0';
-    }
-    const graft_json *object = dot != NULL ? graft_path_find(document->json, owner, NULL) : document->json;
-    value = graft_json_detach((graft_json *)(uintptr_t)object, key);
-    graft_free(owner);
+    graft_json *value = graft_json_detach_path(document->json, path);
     if (value == NULL) {
         graft_free(path);
         return 0;
@@ -56,10 +45,11 @@ int graft_model_file_ignore(struct graft_model_file *document, const char *below
 }
 
 static int read_file(struct graft_model_file *document, size_t max_bytes, const struct graft_ignored_names *ignored,
-                     struct graft_error *error) {
+                     int any_strings, struct graft_error *error) {
     int status = graft_json_read(document->file, max_bytes, &document->json, error);
     if (status == GRAFT_OK) {
-        status = graft_config_check_document(document->json, document->file, error);
+        status = any_strings ? graft_config_check_object(document->json, document->file, error)
+                             : graft_config_check_document(document->json, document->file, error);
     }
     if (status == GRAFT_OK && (document->ledger = graft_ledger_create(document->json)) == NULL) {
         status = graft_fail_memory(error, document->file);
@@ -71,12 +61,11 @@ static int read_file(struct graft_model_file *document, size_t max_bytes, const 
     return graft_model_file_ignore(document, "", ignored, error);
 }
 
-int graft_model_file_read(const char *directory, const char *name, size_t max_bytes,
-                          const struct graft_ignored_names *ignored, struct graft_model_file **document,
-                          struct graft_error *error) {
+static int read(const char *directory, const char *name, size_t max_bytes, const struct graft_ignored_names *ignored,
+                int any_strings, struct graft_model_file **document, struct graft_error *error) {
     struct graft_model_file *made = graft_alloc(1, sizeof *made);
     int status = made != NULL && (made->file = graft_path_join(directory, name)) != NULL
-                     ? read_file(made, max_bytes, ignored, error)
+                     ? read_file(made, max_bytes, ignored, any_strings, error)
                      : graft_fail_memory(error, directory);
     if (status != GRAFT_OK) {
         graft_model_file_free(made);
@@ -86,9 +75,9 @@ int graft_model_file_read(const char *directory, const char *name, size_t max_by
     return GRAFT_OK;
 }
 
-int graft_model_file_read_if_there(const char *directory, const char *name, size_t max_bytes,
-                                   const struct graft_ignored_names *ignored, struct graft_model_file **document,
-                                   struct graft_error *error) {
+static int read_if_there(const char *directory, const char *name, size_t max_bytes,
+                         const struct graft_ignored_names *ignored, int any_strings, struct graft_model_file **document,
+                         struct graft_error *error) {
     char *file = graft_path_join(directory, name);
     int is_there = file != NULL && graft_file_exists(file);
     *document = NULL;
@@ -96,7 +85,25 @@ int graft_model_file_read_if_there(const char *directory, const char *name, size
         return graft_fail_memory(error, directory);
     }
     graft_free(file);
-    return is_there ? graft_model_file_read(directory, name, max_bytes, ignored, document, error) : GRAFT_OK;
+    return is_there ? read(directory, name, max_bytes, ignored, any_strings, document, error) : GRAFT_OK;
+}
+
+int graft_model_file_read(const char *directory, const char *name, size_t max_bytes,
+                          const struct graft_ignored_names *ignored, struct graft_model_file **document,
+                          struct graft_error *error) {
+    return read(directory, name, max_bytes, ignored, 0, document, error);
+}
+
+int graft_model_file_read_if_there(const char *directory, const char *name, size_t max_bytes,
+                                   const struct graft_ignored_names *ignored, struct graft_model_file **document,
+                                   struct graft_error *error) {
+    return read_if_there(directory, name, max_bytes, ignored, 0, document, error);
+}
+
+int graft_model_file_read_any_strings(const char *directory, const char *name, size_t max_bytes,
+                                      const struct graft_ignored_names *ignored, struct graft_model_file **document,
+                                      struct graft_error *error) {
+    return read_if_there(directory, name, max_bytes, ignored, 1, document, error);
 }
 
 void graft_model_file_free(struct graft_model_file *document) {

@@ -42,6 +42,11 @@ int graft_model_file_read_if_there(const char *directory, const char *name, size
                                    const struct graft_ignored_names *ignored, struct graft_model_file **document,
                                    struct graft_error *error);
 
+/* [load] The same for a file whose strings may have a NUL inside, and whose members nobody reads by the view. */
+int graft_model_file_read_any_strings(const char *directory, const char *name, size_t max_bytes,
+                                      const struct graft_ignored_names *ignored, struct graft_model_file **document,
+                                      struct graft_error *error);
+
 /* [load] Takes those fields that `names` has out of the object at a path of the document ("" is the document itself),
  * under which their paths go on. */
 int graft_model_file_ignore(struct graft_model_file *document, const char *below,

@@ -180,21 +180,43 @@ int graft_path_walk(const graft_json *document, graft_field_function function, v
 
 /* --- Showing --- */
 
-/* All of a value, but no more elements of an array than anybody is shown. */
-static void add_value(const graft_json *value, size_t most, struct graft_text *text) {
-    const char *number = graft_path_float(value);
-    if (graft_json_type(value) == GRAFT_JSON_ARRAY) {
-        for (size_t i = 0; i < graft_json_size(value) && i <= most; i++) {
-            graft_text_add_string(text, i > 0 ? ", " : "[");
-            add_value(graft_json_at(value, i), most, text);
-        }
-        graft_text_add_string(text, graft_json_size(value) > 0 ? "]" : "[]");
-        return;
-    }
-    char *dumped = number != NULL ? graft_strdup(number) : graft_json_dump(value, 0);
+static void add_dumped(const graft_json *value, struct graft_text *text) {
+    char *dumped = graft_json_dump(value, 0);
     text->failed |= dumped == NULL;
     graft_text_add_string(text, dumped != NULL ? dumped : "");
     graft_free(dumped);
+}
+
+static void add_key(const char *key, struct graft_text *text) {
+    graft_json *name = graft_json_new_string(key);
+    text->failed |= name == NULL;
+    add_dumped(name, text);
+    graft_text_add_string(text, ": ");
+    graft_json_free(name);
+}
+
+/* All of a value, or its beginning as soon as that is longer than anybody is shown. */
+static void add_value(const graft_json *value, size_t most, struct graft_text *text) {
+    const char *number = graft_path_float(value), *key = NULL;
+    const int is_array = graft_json_type(value) == GRAFT_JSON_ARRAY;
+    if (number != NULL) {
+        graft_text_add_string(text, number);
+        return;
+    }
+    if (!is_array && graft_json_type(value) != GRAFT_JSON_OBJECT) {
+        add_dumped(value, text);
+        return;
+    }
+    graft_text_add_string(text, is_array ? "[" : "{");
+    for (size_t i = 0; i < graft_json_size(value) && text->length <= most && !text->failed; i++) {
+        const graft_json *part = is_array ? graft_json_at(value, i) : graft_json_member(value, i, &key);
+        graft_text_add_string(text, i > 0 ? ", " : "");
+        if (!is_array) {
+            add_key(key, text);
+        }
+        add_value(part, most, text);
+    }
+    graft_text_add_string(text, is_array ? "]" : "}");
 }
 
 void graft_path_show(const graft_json *value, size_t most, struct graft_text *text) {

@@ -31,9 +31,9 @@ enum graft_ruling graft_rules_judge(const struct graft_rules *list, const char *
 /* [any] Whether the name of a rule is for a field of that path. */
 int graft_rule_is_for(const char *name, const char *field);
 
-/* [any] The host's own for a file of that name, "config.json", "generation_config.json" or
- * "preprocessor_config.json"; of "config.json beside
- * generation_config.json" those that hold then besides. One without rules for any other. */
+/* [any] The host's own for a file of that name, "config.json", "generation_config.json", "tokenizer_config.json" or
+ * "preprocessor_config.json"; of "config.json beside generation_config.json" those that hold then besides. One without
+ * rules for any other. */
 struct graft_rules graft_usual_rules(const char *file);
 
 #endif

@@ -266,6 +266,52 @@ static const struct graft_field_rule processor_rules[] = {
 #undef OF_PART
 };
 
+/* Of tokenizers. Those that files have beside what the tokenizer reads (tokenizer/config_fields.c). */
+static const struct graft_field_rule tokenizer_rules[] = {
+    /* What wrote the file, and where others lay. */
+    ANY("_commit_hash"),
+    ANY("backend"),
+    ANY("files_loaded"),
+    ANY("is_local"),
+    ANY("local_files_only"),
+    ANY("merges_file"),
+    ANY("name_or_path"),
+    ANY("processor_class"),
+    ANY("special_tokens_map_file"),
+    ANY("tokenizer_file"),
+    ANY("transformers_version"),
+    ANY("vocab_file"),
+    /* Truncation and padding, which callers decide on. */
+    ANY("max_len"),
+    ANY("max_length"),
+    ANY("model_max_length"),
+    ANY("pad_to_multiple_of"),
+    ANY("pad_token_type_id"),
+    ANY("padding"),
+    ANY("padding_side"),
+    ANY("stride"),
+    ANY("truncation"),
+    ANY("truncation_strategy"),
+    /* What the reference returns, how its chats are made and read, and the former ways of its classes. */
+    ANY("chat_control_tokens"),
+    ANY("do_basic_tokenize"),
+    ANY("errors"),
+    ANY("from_slow"),
+    ANY("model_input_names"),
+    ANY("never_split"),
+    ANY("remove_space"),
+    ANY("response_schema"),
+    ANY("response_template"),
+    ANY("return_token_type_ids"),
+    ANY("sp_model_kwargs"),
+    ANY("spaces_between_special_tokens"),
+    ANY("trim_offsets"),
+    ANY("unk_id"),
+    ANY("use_default_system_prompt"),
+    ANY("use_fast"),
+    ANY("verbose"),
+};
+
 #define LIST(name, array)                                                           \
     {                                                                               \
         (name), {                                                                   \
@@ -282,6 +328,7 @@ struct graft_rules graft_usual_rules(const char *file) {
         LIST("generation_config.json", generation_rules),
         LIST("config.json beside generation_config.json", superseded_rules),
         LIST("preprocessor_config.json", processor_rules),
+        LIST("tokenizer_config.json", tokenizer_rules),
     };
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         if (strcmp(lists[i].file, file) == 0) {

@@ -12,6 +12,7 @@
 #include "config/rules.h"
 #include "graft/host/fields.h"
 #include "library/library.h"
+#include "tokenizer/config_fields.h"
 
 enum { MAX_SHOWN = 60, MAX_VALUE = 200, MAX_BY = 96, MAX_NAMED = 8 };
 
@@ -150,18 +151,14 @@ static int is_empty(const graft_json *value) {
             graft_json_size(value) == 0);
 }
 
-static int settle(void *data, const char *path, const graft_json *value) {
-    const struct settling *settling = data;
+static int settle_field(const struct settling *settling, const char *path, const graft_json *value, int is_used) {
     enum graft_ruling ruling;
     const char *by;
-    if (settling->model->adapters.n > 0 && strncmp(path, "adapters.", 9) == 0) {
-        return GRAFT_OK; /* where they lie: not a field of a file */
-    }
     int status = consult(settling, path, value, &ruling, &by);
     if (status != GRAFT_OK) {
         return status;
     }
-    if (graft_ledger_has(settling->document->ledger, path)) {
+    if (is_used) {
         return publish(settling, path, value, GRAFT_FIELD_USED, NULL);
     }
     int32_t use = ruling == GRAFT_RULING_WITHOUT_EFFECT               ? GRAFT_FIELD_WITHOUT_EFFECT
@@ -170,12 +167,29 @@ static int settle(void *data, const char *path, const graft_json *value) {
     return publish(settling, path, value, use, by);
 }
 
+static int settle(void *data, const char *path, const graft_json *value) {
+    const struct settling *settling = data;
+    if (settling->model->adapters.n > 0 && strncmp(path, "adapters.", 9) == 0) {
+        return GRAFT_OK; /* where they lie: not a field of a file */
+    }
+    return settle_field(settling, path, value, graft_ledger_has(settling->document->ledger, path));
+}
+
+static int publish_ignored(const struct settling *settling) {
+    const struct graft_model_file *document = settling->document;
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < document->n_ignored && status == GRAFT_OK; i++) {
+        status = publish(settling, document->ignored[i].path, document->ignored[i].value, GRAFT_FIELD_IGNORED, NULL);
+    }
+    return status;
+}
+
 static int settle_document(struct graft_model *model, const struct graft_model_file *document, const char *file,
                            const struct graft_rules *lists, size_t n_lists, struct graft_error *error) {
     struct settling settling = {model, document, file, lists, n_lists, error};
     int status = graft_ledger_close(document->ledger) == 0 ? graft_path_walk(document->json, settle, &settling) : -1;
-    for (size_t i = 0; i < document->n_ignored && status == GRAFT_OK; i++) {
-        status = publish(&settling, document->ignored[i].path, document->ignored[i].value, GRAFT_FIELD_IGNORED, NULL);
+    if (status == GRAFT_OK) {
+        status = publish_ignored(&settling);
     }
     return status >= 0 ? status : graft_fail_memory(error, document->file);
 }
@@ -236,6 +250,31 @@ static int settle_generation(struct graft_model *model, struct graft_error *erro
                : GRAFT_OK;
 }
 
+/* A member is one field, whatever is in it. No ledger tells which are used, since the tokenizer is opened by those who
+ * have texts, if at all: it has a list of what it reads. */
+static int settle_tokenizer(struct graft_model *model, struct graft_error *error) {
+    enum { MAX_BYTES = 64 << 20 };
+    static const char file[] = "tokenizer_config.json";
+    const struct graft_rules list = graft_usual_rules(file);
+    struct graft_model_file *document = NULL;
+    const graft_json *value;
+    const char *name;
+    int status =
+        graft_model_file_read_any_strings(model->directory, file, MAX_BYTES, &model->ignored, &document, error);
+    if (status != GRAFT_OK || document == NULL) {
+        return status;
+    }
+    struct settling settling = {model, document, file, &list, 1, error};
+    for (size_t i = 0; status == GRAFT_OK && (value = graft_json_member(document->json, i, &name)) != NULL; i++) {
+        status = settle_field(&settling, name, value, graft_tokenizer_reads(name, value));
+    }
+    if (status == GRAFT_OK) {
+        status = publish_ignored(&settling);
+    }
+    graft_model_file_free(document);
+    return status;
+}
+
 static int settle_processors(struct graft_model *model, struct graft_error *error) {
     const struct graft_rules list = graft_usual_rules("preprocessor_config.json");
     int status = GRAFT_OK;
@@ -270,16 +309,15 @@ int graft_model_settle_fields(struct graft_model *model, struct graft_error *err
         status = settle_generation(model, error);
     }
     if (status == GRAFT_OK) {
+        status = settle_tokenizer(model, error);
+    }
+    if (status == GRAFT_OK) {
         status = settle_processors(model, error);
     }
     if (status == GRAFT_OK) {
         status = check_ignored(model, error);
     }
-    if (status == GRAFT_OK) {
-        status = graft_model_check_aliases(model, error);
-    }
-    model->ignored = (struct graft_ignored_names){0}; /* they are the caller's */
-    return status;
+    return status == GRAFT_OK ? graft_model_check_aliases(model, error) : status;
 }
 
 /* --- For whoever asks --- */

@@ -54,9 +54,8 @@ struct graft_model {
     int32_t precision;
     int32_t kv_cache; /* GRAFT_PRECISION_... */
     int32_t without_weights;
-    struct graft_ignored_names
-        ignored;              /* by an option: what nobody is to see of the model's files; only while opened */
-    int32_t ignored_may_lack; /* 1: names among these that no file has are no error */
+    struct graft_ignored_names ignored; /* by an option: what nobody is to see of the model's files; in `published` */
+    int32_t ignored_may_lack;           /* 1: names among these that no file has are no error */
     struct graft_model_config *config;
     struct graft_model_file *generation_config; /* NULL: the directory has none */
     struct graft_model_processors processors;

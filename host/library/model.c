@@ -241,6 +241,20 @@ static int open_model(struct graft_model *model, struct graft_library *library,
     return status == GRAFT_OK ? graft_model_settle_fields(model, error) : status;
 }
 
+/* The names are the caller's, and a tokenizer for stop strings is opened later. */
+static int keep_ignored(struct graft_model *model, const struct graft_model_options *options) {
+    struct pool *pool = &model->published.pool;
+    const char **names = graft_pool_alloc(pool, (size_t)options->n_ignored_fields, sizeof *names);
+    int failed = names == NULL;
+    for (int32_t i = 0; i < options->n_ignored_fields && !failed; i++) {
+        names[i] = graft_pool_strdup(pool, options->ignored_fields[i]);
+        failed = names[i] == NULL;
+    }
+    model->ignored = (struct graft_ignored_names){names, options->n_ignored_fields};
+    model->ignored_may_lack = options->ignored_may_lack;
+    return failed ? -1 : 0;
+}
+
 static int open_as(struct graft_library *library, const char *directory, const struct graft_model_options *options,
                    int takes_head, struct graft_model **model, struct graft_error *error) {
     struct graft_model *result = graft_alloc(1, sizeof *result);
@@ -252,9 +266,10 @@ static int open_as(struct graft_library *library, const char *directory, const s
     result->kv_cache = options != NULL ? options->kv_cache : GRAFT_PRECISION_AUTO;
     result->without_weights = options != NULL && options->without_weights;
     result->takes_head = takes_head;
-    if (options != NULL && GRAFT_HAS(options, struct graft_model_options, ignored_may_lack)) {
-        result->ignored = (struct graft_ignored_names){options->ignored_fields, options->n_ignored_fields};
-        result->ignored_may_lack = options->ignored_may_lack;
+    if (options != NULL && GRAFT_HAS(options, struct graft_model_options, ignored_may_lack) &&
+        keep_ignored(result, options) != 0) {
+        graft_model_free(result);
+        return graft_fail_memory(error, directory);
     }
     if (options != NULL && options->patch_file != NULL &&
         (result->patch_file = graft_strdup(options->patch_file)) == NULL) {

@@ -64,7 +64,8 @@ int graft_model_token_texts(struct graft_model *model, const struct graft_genera
     if (generation->n_stop_strings == 0 || model->tokenizer != NULL) {
         return GRAFT_OK;
     }
-    int status = graft_tokenizer_load(model->directory, &model->tokenizer, &found);
+    const struct graft_tokenizer_options options = {sizeof options, model->ignored.n, model->ignored.names};
+    int status = graft_tokenizer_load_with(model->directory, &options, &model->tokenizer, &found);
     if (status == GRAFT_OK) {
         return GRAFT_OK;
     }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of tokenizer_config.json has been read, and what of it nobody reads. */
+/* Which members of tokenizer_config.json are read, and one that cannot be honoured. */
 #ifndef GRAFT_TOKENIZER_CONFIG_FIELDS_H
 #define GRAFT_TOKENIZER_CONFIG_FIELDS_H
 
 #include "base/json.h"
-#include "base/text.h"
 #include "graft/error.h"
 
-/* [load] Adds a note that lists the fields that nothing reads, with their values, and that are not known to do nothing.
- * A field whose value changes ids and is not supported is an error. `config` is the document, or NULL, and
- * `model_config` that of config.json; `size` is the number of tokens of the model. */
+/* [any] Whether the tokenizer, or the program for chats, reads a member of that name with such a value. */
+int graft_tokenizer_reads(const char *name, const graft_json *value);
+
+/* [load] Refuses `fix_mistral_regex` where it would change ids. `config` is the document, or NULL, and `model_config`
+ * that of config.json; `size` is the number of tokens of the model. */
 int graft_config_fields_check(const graft_json *config, const char *file, const graft_json *model_config, size_t size,
-                              struct graft_text *notes, struct graft_error *error);
+                              struct graft_error *error);
 
 #endif

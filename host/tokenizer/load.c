@@ -17,7 +17,8 @@ enum { MAX_CONFIG_BYTES = 64 << 20 };
 struct loading {
     struct graft_tokenizer *tokenizer;
     const char *directory;
-    graft_json *config; /* config.json; NULL: there is none */
+    const struct graft_tokenizer_options *options; /* NULL: none */
+    graft_json *config;                            /* config.json; NULL: there is none */
     struct graft_token_class token_class;
     struct graft_config_tokens tokens;
     struct graft_document document;           /* tokenizer.json */
@@ -186,6 +187,13 @@ static void count_tokens(struct graft_tokenizer *tokenizer) {
     }
 }
 
+/* Takes out of a document, which may be NULL, what nobody is to see. */
+static void ignore_fields(const struct loading *loading, graft_json *document) {
+    for (int32_t i = 0; loading->options != NULL && i < loading->options->n_ignored_fields; i++) {
+        graft_json_free(graft_json_detach_path(document, loading->options->ignored_fields[i]));
+    }
+}
+
 /* The files that tell the class. */
 static int read_configs(struct loading *loading, struct graft_error *error) {
     char *path = graft_path_join(loading->directory, "config.json");
@@ -195,6 +203,9 @@ static int read_configs(struct loading *loading, struct graft_error *error) {
         status = graft_json_read(path, MAX_CONFIG_BYTES, &loading->config, error);
     }
     graft_free(path);
+    ignore_fields(loading, loading->config);
+    ignore_fields(loading, loading->tokens.documents[GRAFT_TOKENIZER_CONFIG]);
+    ignore_fields(loading, loading->tokens.documents[GRAFT_SPECIAL_TOKENS_MAP]);
     return status == GRAFT_OK
                ? graft_token_class_choose(&loading->token_class, loading->tokens.documents[GRAFT_TOKENIZER_CONFIG],
                                           loading->config, error)
@@ -239,7 +250,7 @@ static int load(struct loading *loading, struct graft_error *error) {
     if (status == GRAFT_OK) {
         status = graft_config_fields_check(loading->tokens.documents[GRAFT_TOKENIZER_CONFIG],
                                            loading->tokens.paths[GRAFT_TOKENIZER_CONFIG], loading->config,
-                                           loading->tokenizer->vocab.count, &loading->tokenizer->notes, error);
+                                           loading->tokenizer->vocab.count, error);
     }
     if (status == GRAFT_OK && !loading->converts) {
         status = graft_load_note_class(loading->tokenizer, &loading->token_class, &loading->tokens, &loading->document,
@@ -250,8 +261,18 @@ static int load(struct loading *loading, struct graft_error *error) {
 }
 
 int graft_tokenizer_load(const char *directory, struct graft_tokenizer **tokenizer, struct graft_error *error) {
-    struct loading loading = {.directory = directory, .tokenizer = graft_alloc(1, sizeof *loading.tokenizer)};
+    return graft_tokenizer_load_with(directory, NULL, tokenizer, error);
+}
+
+int graft_tokenizer_load_with(const char *directory, const struct graft_tokenizer_options *options,
+                              struct graft_tokenizer **tokenizer, struct graft_error *error) {
     *tokenizer = NULL;
+    if (graft_check_given(options, GRAFT_TOKENIZER_OPTIONS_SIZE_1_0, "struct graft_tokenizer_options", error) !=
+        GRAFT_OK) {
+        return GRAFT_ERROR_USAGE;
+    }
+    struct loading loading = {
+        .directory = directory, .options = options, .tokenizer = graft_alloc(1, sizeof *loading.tokenizer)};
     if (loading.tokenizer != NULL) {
         loading.tokenizer->path = graft_path_join(directory, "tokenizer.json");
     }

@@ -157,6 +157,58 @@ plan
 has 'an id of another kind' 'model/config.json: eos_token_id: expected the id of a token, an integer, got a string ("x")' err
 with ''
 
+# --- tokenizer_config.json, whose members are one field each: MEMBERS | what the report says
+cp model/tokenizer_config.json tokenizer_config.json
+tokenizer_with() { # tokenizer_with MEMBERS
+    sed "1s/^{/{ $(printf '%s' "$1" | sed 's/[&\\/]/\\&/g')/" tokenizer_config.json >model/tokenizer_config.json
+}
+while IFS='|' read -r members said; do
+    tokenizer_with "$members"
+    plan
+    check "tokenizer_config.json: $members" "0:$said" "$status:$(lines)"
+done <<'END'
+|
+"model_max_length": 8, "errors": "strict", "none": null, "nothing": {}, "x_token": "</s>", "chat_template": "{{ x }}",|
+"dropout": 0.5, "auto_map": {"AutoTokenizer": ["a.B", null]}, "off": false,|not used tokenizer_config.json: dropout (0.5), auto_map ({"AutoTokenizer": ["a.B", null]}), off (false)
+"add_x_token": true, "y_token": {"content": "a\u0000b"}, "model_max_length": 1e30,|not used tokenizer_config.json: add_x_token (true)
+"added_tokens_decoder": {"0": {"content": "a", "special": true}}, "long": "0123456789",|not used tokenizer_config.json: long ("0123456789")
+END
+tokenizer_with '"dropout": 0.5, "split_special_tokens": true,'
+plan --strict
+check 'tokenizer: strict: status' 4 "$status"
+has 'tokenizer: strict names file and field' 'model/tokenizer_config.json: not used: dropout (0.5);' err
+plan --strict --ignore-field dropout
+check 'tokenizer: ignored' '0:ignored tokenizer_config.json: dropout (0.5), by --ignore-field' "$status:$(lines)"
+plan --ignore-field split_special_token
+check 'tokenizer: an unknown name: status' 2 "$status"
+has 'tokenizer: an unknown name' 'no file of the model has a field "split_special_token"' err
+plan --json
+tr -d ' \n' <out >flat
+has 'json: one that the tokenizer reads' '{"file":"tokenizer_config.json","adapter":null,"name":"split_special_tokens","value":"true","use":"used","by":null}' flat
+has 'json: one without effect' '"name":"model_max_length","value":"131072","use":"withouteffect","by":"thehost"' flat
+has 'json: one that nobody reads' '"name":"dropout","value":"0.5","use":"notused","by":null' flat
+plan --html page.html
+has 'page: one that nobody reads' '<li>tokenizer_config.json: <code>dropout</code> (<code>0.5</code>)</li>' page.html
+tokens() { # tokens OPTION...: how many the prompt has
+    "$host" --quiet --model model --prompt '<|begin_of_text|>' --max-new-tokens 1 --json "$@" 2>&1 | tr -d ' \n' |
+        sed 's/.*"sequences":\[{"prompt":0,"prompt_tokens":\([0-9]*\),.*/\1/'
+}
+check 'the tokenizer does not see what is ignored' 'more, then fewer' \
+    "$([ "$(tokens)" -gt "$(tokens --ignore-field split_special_tokens)" ] && echo 'more, then fewer')"
+tokenizer_with '"split_special_tokens": "faulty",'
+stop() { # stop OPTION...: generates until a text, for which the library opens the tokenizer
+    timeout 60 "$host" --quiet --model model --input-ids 1,2 --max-new-tokens 1 --output-ids --stop-strings x "$@" >out 2>err
+}
+stop
+check 'stop strings: a faulty field' 4 $?
+stop --ignore-field split_special_tokens
+check 'stop strings: that is ignored' 0 $?
+printf '[]' >model/tokenizer_config.json
+plan
+check 'tokenizer: no object: status' 4 "$status"
+has 'tokenizer: no object' 'model/tokenizer_config.json: expected an object, got an array' err
+cp tokenizer_config.json model/tokenizer_config.json
+
 # --- Families: MEMBERS of the family file | MEMBERS of config.json | status and what is said
 rm -rf saved && mkdir family
 while IFS='|' read -r rules members said; do

@@ -103,6 +103,11 @@ refused 'more videos than places' 2 'got 2 videos, but the prompts have placehol
     --video "$videos/up/frames" --video "$videos/down/frames" --prompt "$video_place"
 refused 'a place of another length than the video' 2 'video 1 needs 6 video tokens, but its placeholder in the prompt has 2' \
     --model "$model" --video "$videos/up/frames" --prompt '<|video_pad|><|video_pad|>'
+rm "$work/chat/chat_template.json"
+is 'a template in tokenizer_config.json' square \
+    "$("$host" --model "$work/chat" --dtype float32 --quiet --image "$square" --prompt 'What shape is it?' 2>&1)"
+refused 'one that is ignored' 2 'the model directory has no chat template that adds one' --model "$work/chat" \
+    --image "$square" --prompt x --ignore-field chat_template
 refused 'a template without videos' 2 'the model directory has no chat template that adds one' --model "$model" \
     --video "$videos/up/frames" --prompt x
 refused 'videos for a model without a tower' 2 'this model takes no videos' --model "$source/demo/tiny-qwen2-moe" \

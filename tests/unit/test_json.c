@@ -362,13 +362,34 @@ static void test_out_of_memory(void **state) {
     }
 }
 
+/* Members by their paths; what is no member of an object stays. */
+static void test_detach_path(void **state) {
+    static const char text[] = "{\"a\": 1, \"b\": {\"c\": [0, {\"d\": 2, \"e\": 3}]}}";
+    static const char *const nowhere[] = {"x", "a.b", "b.c.0", "b.c.5.d", "b.c.d", "", ".", "b."};
+    graft_json *document = NULL;
+    (void)state;
+    assert_int_equal(graft_json_parse(text, sizeof text - 1, "text", &document, NULL), GRAFT_OK);
+    for (size_t i = 0; i < sizeof nowhere / sizeof nowhere[0]; i++) {
+        assert_null(graft_json_detach_path(document, nowhere[i]));
+    }
+    assert_null(graft_json_detach_path(NULL, "a"));
+    graft_json *taken = graft_json_detach_path(document, "b.c.1.d");
+    assert_int_equal(graft_json_int(taken), 2);
+    graft_json_free(taken);
+    graft_json_free(graft_json_detach_path(document, "a"));
+    char *left = graft_json_dump(document, 0);
+    assert_string_equal(left, "{\"b\": {\"c\": [0, {\"e\": 3}]}}");
+    graft_free(left);
+    graft_json_free(document);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_getters), cmocka_unit_test(test_types),         cmocka_unit_test(test_order),
         cmocka_unit_test(test_members), cmocka_unit_test(test_wide_integers), cmocka_unit_test(test_python),
         cmocka_unit_test(test_strict),  cmocka_unit_test(test_refuses),       cmocka_unit_test(test_depth),
         cmocka_unit_test(test_dump),    cmocka_unit_test(test_dump_reals),    cmocka_unit_test(test_build),
-        cmocka_unit_test(test_read),    cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_read),    cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_detach_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

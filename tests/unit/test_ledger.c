@@ -185,7 +185,7 @@ static void test_rules(void **state) {
 /* A rule whose values nobody can read would let everything through. */
 static void test_usual_rules(void **state) {
     static const char *const files[] = {"config.json", "generation_config.json", "preprocessor_config.json",
-                                        "config.json beside generation_config.json"};
+                                        "tokenizer_config.json", "config.json beside generation_config.json"};
     (void)state;
     for (size_t k = 0; k < sizeof files / sizeof files[0]; k++) {
         const struct graft_rules list = graft_usual_rules(files[k]);

@@ -38,7 +38,7 @@ static int generate(const struct graft_options *options, struct graft_model *mod
         status = graft_printer_end(&printer, error);
     }
     if (status == GRAFT_OK && !options->quiet) {
-        graft_hint_chat(&printer);
+        graft_hint_chat(options, &printer);
     }
     graft_printer_finish(&printer);
     graft_generation_fields_free(fields);

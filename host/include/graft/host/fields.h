@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What became of each field of a model's JSON files, as plan.h has it for tensors: config.json, generation_config.json
- * of each adapter, adapter_config.json and, where images are taken, preprocessor_config.json and its siblings.
+ * What became of each field of a model's JSON files, as plan.h has it for tensors: config.json,
+ * generation_config.json, tokenizer_config.json, of each adapter adapter_config.json and, where images are taken,
+ * preprocessor_config.json and its siblings.
  *
  *     const struct graft_model_field *field;
  *     for (size_t i = 0; (field = graft_model_field_at(model, i)) != NULL; i++) {
@@ -11,8 +12,9 @@
  *     }
  *
  * A field is a value of its own: a number, a string, an array of those. Those of objects have dotted names:
- * "rope_parameters.factor". Fields are known once the model is open. What is returned belongs to the model, is const,
- * and stays valid until graft_model_free; structs may grow at their end, as in graft/host/modules.h.
+ * "rope_parameters.factor". But a member of tokenizer_config.json is one field, whatever is in it. Fields are known
+ * once the model is open. What is returned belongs to the model, is const, and stays valid until graft_model_free;
+ * structs may grow at their end, as in graft/host/modules.h.
  */
 #ifndef GRAFT_HOST_FIELDS_H
 #define GRAFT_HOST_FIELDS_H

@@ -54,6 +54,21 @@ struct graft_tokenizer;
  * field. The caller frees the result, which is NULL on failure. */
 int graft_tokenizer_load(const char *directory, struct graft_tokenizer **tokenizer, struct graft_error *error);
 
+struct graft_tokenizer_options {
+    uint32_t struct_size;
+    int32_t n_ignored_fields;
+    /* As those of struct graft_model_options: paths of fields that are ignored wherever tokenizer_config.json,
+     * special_tokens_map.json and config.json have them. One that none of them has is no error: a model with the same
+     * options tells. */
+    const char *const *ignored_fields; /* [n_ignored_fields] borrowed until the call returns */
+};
+
+#define GRAFT_TOKENIZER_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_tokenizer_options, ignored_fields)
+
+/* [load] The same; `options` may be NULL. */
+int graft_tokenizer_load_with(const char *directory, const struct graft_tokenizer_options *options,
+                              struct graft_tokenizer **tokenizer, struct graft_error *error);
+
 /* [load] Accepts NULL. */
 void graft_tokenizer_free(struct graft_tokenizer *tokenizer);
 
