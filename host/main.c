@@ -109,6 +109,7 @@ static int run(struct graft_options *options, struct graft_error *error) {
         return graft_command_try(options, error);
     }
     if (options->command == GRAFT_COMMAND_VALIDATE) {
+        graft_screen_open_threadless(options);
         int found = graft_setup_find_models(options, error);
         return found == GRAFT_OK ? graft_command_validate(options, error) : found;
     }

@@ -100,6 +100,9 @@ static int32_t wait_for(pid_t child, const sigset_t *ends, const struct graft_ch
             return timed_out;
         }
         (void)sigtimedwait(ends, NULL, &tick);
+        if (limits->on_tick != NULL) {
+            limits->on_tick(limits->data);
+        }
         timed_out = count(&taken, child, limits);
     }
     return GRAFT_CHILD_IN_TIME;

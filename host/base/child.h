@@ -18,6 +18,8 @@ struct graft_child_limits {
     int32_t processor_ms;
     int32_t asleep_ms;
     const volatile int32_t *steps; /* both counts begin anew whenever this changes; NULL: never */
+    void (*on_tick)(void *data);   /* called several times a second while the child runs, in this process; or NULL */
+    void *data;                    /* for on_tick */
 };
 
 enum {

@@ -23,9 +23,11 @@ static struct {
     pthread_cond_t changed;
     pthread_t drawer;
     int is_open;
+    int has_drawer;
     int is_closing;
     const char *what; /* NULL: nothing */
     double start;     /* seconds */
+    double drawn;     /* when the line was; seconds */
     int64_t done;
     int64_t total;
     const char *unit; /* NULL: nothing is counted */
@@ -56,6 +58,13 @@ static void draw(void) {
     (void)fprintf(stderr, "\r%s%*s", line, screen.width > width ? screen.width - width : 0, "");
     (void)fflush(stderr);
     screen.width = width > screen.width ? width : screen.width;
+    screen.drawn = graft_seconds();
+}
+
+static void draw_if_late(void) {
+    if (screen.what != NULL && graft_seconds() - screen.start >= patience) {
+        draw();
+    }
 }
 
 static void *draw_until_closed(void *data) {
@@ -69,9 +78,8 @@ static void *draw_until_closed(void *data) {
         until.tv_nsec %= 1000000000;
         if (screen.what == NULL) {
             (void)pthread_cond_wait(&screen.changed, &screen.lock);
-        } else if (pthread_cond_timedwait(&screen.changed, &screen.lock, &until) == ETIMEDOUT && screen.what != NULL &&
-                   graft_seconds() - screen.start >= patience) {
-            draw();
+        } else if (pthread_cond_timedwait(&screen.changed, &screen.lock, &until) == ETIMEDOUT) {
+            draw_if_late();
         }
     }
     (void)pthread_mutex_unlock(&screen.lock);
@@ -88,19 +96,28 @@ static void hear(void *data, int32_t what, int64_t done, int64_t total) {
     }
 }
 
+static int is_wanted(const struct graft_options *options) {
+    return !options->quiet && isatty(STDERR_FILENO) && graft_parallel_get()->rank == 0;
+}
+
 void graft_screen_open(const struct graft_options *options) {
     sigset_t all, before;
-    if (options->quiet || !isatty(STDERR_FILENO) || graft_parallel_get()->rank > 0) {
+    if (!is_wanted(options)) {
         return;
     }
     /* Signals are for the thread that does the work. */
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    screen.is_open = pthread_create(&screen.drawer, NULL, draw_until_closed, NULL) == 0;
+    screen.has_drawer = pthread_create(&screen.drawer, NULL, draw_until_closed, NULL) == 0;
+    screen.is_open = screen.has_drawer;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (screen.is_open) {
         graft_progress_set_sink(hear, NULL);
     }
+}
+
+void graft_screen_open_threadless(const struct graft_options *options) {
+    screen.is_open = is_wanted(options);
 }
 
 void graft_screen_close(void) {
@@ -113,7 +130,10 @@ void graft_screen_close(void) {
     screen.is_closing = 1;
     (void)pthread_cond_signal(&screen.changed);
     (void)pthread_mutex_unlock(&screen.lock);
-    (void)pthread_join(screen.drawer, NULL);
+    if (screen.has_drawer) {
+        (void)pthread_join(screen.drawer, NULL);
+    }
+    screen.has_drawer = 0;
     screen.is_open = 0;
 }
 
@@ -133,6 +153,26 @@ static void set_activity(const char *what, int32_t counted) {
 
 void graft_screen_begin(const char *what, int32_t counted) {
     set_activity(what, counted);
+}
+
+void graft_screen_name(const char *what) {
+    if (!screen.is_open) {
+        return;
+    }
+    (void)pthread_mutex_lock(&screen.lock);
+    screen.what = what;
+    (void)pthread_mutex_unlock(&screen.lock);
+}
+
+void graft_screen_tick(void) {
+    if (!screen.is_open) {
+        return;
+    }
+    (void)pthread_mutex_lock(&screen.lock);
+    if (graft_seconds() - screen.drawn >= INTERVAL_NANOSECONDS / 1e9) {
+        draw_if_late();
+    }
+    (void)pthread_mutex_unlock(&screen.lock);
 }
 
 void graft_screen_end(void) {

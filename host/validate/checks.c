@@ -102,17 +102,47 @@ static int check_names(const struct graft_check_options *options, struct graft_e
     return GRAFT_OK;
 }
 
+/* How far it is, for who wants to be told. */
+struct progress {
+    graft_check_progress told;
+    void *data;
+    const struct graft_check_info *info; /* the check under way */
+    int32_t done;
+    int32_t total;
+};
+
+static void tell(void *data) {
+    const struct progress *progress = data;
+    progress->told(progress->data, progress->info, progress->done, progress->total);
+}
+
+static int32_t count_wanted(const struct graft_check_options *options) {
+    int32_t n = 0;
+    for (size_t i = 0; find(i) != NULL; i++) {
+        n += is_wanted(options, i);
+    }
+    return n;
+}
+
 static int run(struct graft_validation *validation, const struct graft_check_options *options,
                graft_check_function on_result, void *data, struct graft_error *error) {
     const struct graft_validation_check *check;
+    struct progress progress = {options->on_progress, data, NULL, 0, count_wanted(options)};
     struct cause *causes = NULL;
     int status = GRAFT_OK;
+    validation->on_tick = progress.told != NULL ? tell : NULL;
+    validation->tick_data = &progress;
     for (size_t i = 0; status == GRAFT_OK && (check = find(i)) != NULL; i++) {
         struct graft_check_result result;
         if (!is_wanted(options, i)) {
             continue;
         }
+        progress.info = &check->info;
+        if (progress.told != NULL) {
+            tell(&progress);
+        }
         graft_validation_run(validation, check, options->limit_ms, &result);
+        progress.done++;
         if (result.outcome == GRAFT_CHECK_FAILED && validation->notes->is_done) {
             name_cause(&causes, &result, validation->notes->text);
         }

@@ -162,7 +162,12 @@ void graft_validation_run(struct graft_validation *validation, const struct graf
                           int32_t limit_ms, struct graft_check_result *result) {
     struct graft_child_end end;
     const struct graft_child_limits limits = {
-        .processor_ms = limit_ms, .asleep_ms = limit_ms, .steps = &validation->notes->steps};
+        .processor_ms = limit_ms,
+        .asleep_ms = limit_ms,
+        .steps = &validation->notes->steps,
+        .on_tick = validation->on_tick,
+        .data = validation->tick_data,
+    };
     struct work given = {validation, check};
     double start = graft_seconds();
     *validation->notes = (struct graft_validation_notes){0};

@@ -32,6 +32,8 @@ struct graft_validation {
     int32_t thorough; /* every allocation fails, not a sample */
     const char *hung; /* the check that did not come back: those after it would wait as long; NULL: all did */
     struct graft_validation_notes *notes;
+    void (*on_tick)(void *data); /* called in this process while a check runs in its own; or NULL */
+    void *tick_data;
 };
 
 /* GRAFT_OK: it passed, or was skipped; else `error` says what is wrong. */

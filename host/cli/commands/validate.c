@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "cli/commands/commands.h"
 #include "cli/output.h"
+#include "cli/screen.h"
 #include "cli/setup.h"
 #include "graft/host/validate.h"
 
@@ -34,6 +35,7 @@ static int on_result(void *data, const struct graft_check_result *result, struct
     int failed = result->outcome == GRAFT_CHECK_FAILED;
     report->made++;
     report->failed += failed;
+    graft_screen_clear();
     if (report->checks != NULL) {
         return print_json(report, result, error);
     }
@@ -48,6 +50,13 @@ static int on_result(void *data, const struct graft_check_result *result, struct
         graft_output_line(stdout, "# %s", result->text);
     }
     return graft_output_flush(stdout, error); /* a copy of this process must not print it again */
+}
+
+static void on_progress(void *data, const struct graft_check_info *info, int32_t done, int32_t total) {
+    (void)data;
+    graft_screen_name(info->name);
+    graft_screen_count(done, total, "checks");
+    graft_screen_tick();
 }
 
 static int print_document(struct report *report, struct graft_error *error) {
@@ -76,13 +85,16 @@ static int make_checks(const struct graft_options *options, struct report *repor
                                          .model = options->model,
                                          .n_directories = (int32_t)options->plugins_dirs.count,
                                          .only = options->only.items,
-                                         .n_only = (int32_t)options->only.count};
+                                         .n_only = (int32_t)options->only.count,
+                                         .on_progress = on_progress};
     const char **directories = NULL;
     char *installed = NULL;
     int status = graft_setup_directories(&options->plugins_dirs, &directories, &installed, error);
     if (status == GRAFT_OK) {
         wanted.directories = directories;
+        graft_screen_begin("checking", 0);
         status = graft_plugin_check(options->subject, &wanted, on_result, report, error);
+        graft_screen_end();
     }
     graft_free(installed);
     graft_free(directories);

@@ -43,6 +43,10 @@ struct graft_check_result {
     double seconds; /* it took */
 };
 
+/* [load] Told when a check begins, and several times a second while it runs: `done` of `total` checks are made, and
+ * `info` is the one under way. */
+typedef void (*graft_check_progress)(void *data, const struct graft_check_info *info, int32_t done, int32_t total);
+
 struct graft_check_options {
     uint32_t struct_size;
     int32_t limit_ms; /* for each check; 0: a minute, or ten if it is to be thorough */
@@ -60,6 +64,7 @@ struct graft_check_options {
      * check behind it is among them: it makes the models. What is the name of none is an error of graft_plugin_check.
      */
     const char *const *only;
+    graft_check_progress on_progress; /* NULL: nobody is told. It gets the `data` of graft_plugin_check. */
 };
 
 #define GRAFT_CHECK_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_check_options, reserved)
