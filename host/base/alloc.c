@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_CAPACITY = 8 };
+/* Of an array: eight pointers, or one of what is large. */
+enum { FIRST_BYTES = 64 };
 
 static atomic_long countdown;
 
@@ -91,7 +92,8 @@ int graft_grow(void *array, size_t *capacity, size_t count, size_t size) {
     if (*capacity > SIZE_MAX / 2) {
         return -1;
     }
-    size_t wanted = *capacity > 0 ? 2 * *capacity : FIRST_CAPACITY;
+    size_t first = size > 0 && size < FIRST_BYTES ? FIRST_BYTES / size : 1;
+    size_t wanted = *capacity > 0 ? 2 * *capacity : first;
     /* `array` points to a pointer of any type: only memcpy may read and write it as void *. */
     void *block;
     memcpy(&block, array, sizeof block);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/args.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 
 static int is_valid(const struct graft_arg *arg) {
@@ -38,50 +40,63 @@ int graft_args_valid(const struct graft_args *args) {
     return 1;
 }
 
-static void arg_finish(struct graft_arg *arg) {
-    graft_free((void *)(uintptr_t)arg->name);
-    graft_free((void *)(uintptr_t)arg->string);
-    graft_free((void *)(uintptr_t)arg->integers);
+/* The bytes behind the items that an argument needs: its numbers, then its strings. */
+static size_t text_bytes(const struct graft_arg *arg) {
+    return strlen(arg->name) + 1 + (arg->kind == GRAFT_ARG_STRING ? strlen(arg->string) + 1 : 0);
 }
 
-static int arg_copy(struct graft_arg *copy, const struct graft_arg *arg) {
-    *copy = graft_int_arg(graft_strdup(arg->name), arg->integer);
-    copy->kind = arg->kind;
-    copy->real = arg->real;
+static size_t number_bytes(const struct graft_arg *arg) {
+    return arg->kind == GRAFT_ARG_INTS ? ((size_t)arg->count + 1) * sizeof *arg->integers : 0;
+}
+
+static const char *copy_text(char **at, const char *text) {
+    const size_t size = strlen(text) + 1;
+    char *copy = memcpy(*at, text, size);
+    *at += size;
+    return copy;
+}
+
+static struct graft_arg copy_arg(const struct graft_arg *arg, int64_t **numbers, char **texts) {
+    struct graft_arg copy = graft_int_arg(copy_text(texts, arg->name), arg->integer);
+    copy.kind = arg->kind;
+    copy.real = arg->real;
     if (arg->kind == GRAFT_ARG_STRING) {
-        copy->string = graft_strdup(arg->string);
+        copy.string = copy_text(texts, arg->string);
     }
     if (arg->kind == GRAFT_ARG_INTS) {
-        int64_t *integers = graft_alloc((size_t)arg->count + 1, sizeof *integers);
-        if (integers != NULL && arg->count > 0) {
-            memcpy(integers, arg->integers, (size_t)arg->count * sizeof *integers);
+        if (arg->count > 0) {
+            memcpy(*numbers, arg->integers, (size_t)arg->count * sizeof **numbers);
         }
-        copy->integers = integers;
-        copy->count = arg->count;
+        copy.integers = *numbers;
+        copy.count = arg->count;
+        *numbers += arg->count + 1;
     }
-    if (copy->name == NULL || (arg->kind == GRAFT_ARG_STRING && copy->string == NULL) ||
-        (arg->kind == GRAFT_ARG_INTS && copy->integers == NULL)) {
-        arg_finish(copy);
-        return -1;
-    }
-    return 0;
+    return copy;
 }
 
+static const struct graft_arg *arg_of_both(const struct graft_args *args, const struct graft_args *more, int32_t i) {
+    return i < args->count ? graft_args_at(args, i) : graft_args_at(more, i - args->count);
+}
+
+/* Items, numbers and strings lie in one block. */
 int graft_args_append(struct graft_args *args, const struct graft_args *more) {
-    int32_t added = more != NULL ? more->count : 0;
-    struct graft_arg *items = (struct graft_arg *)(uintptr_t)args->items;
-    items = graft_realloc(items, (size_t)(args->count + added) + 1, sizeof *items);
+    const int32_t count = args->count + (more != NULL ? more->count : 0);
+    size_t bytes = ((size_t)count + 1) * sizeof(struct graft_arg), numbers_bytes = 0;
+    for (int32_t i = 0; i < count; i++) {
+        numbers_bytes += number_bytes(arg_of_both(args, more, i));
+        bytes += text_bytes(arg_of_both(args, more, i));
+    }
+    struct graft_arg *items = graft_alloc(1, bytes + numbers_bytes);
     if (items == NULL) {
         return -1;
     }
-    int32_t count = args->count;
-    *args = graft_args_of(items, count);
-    for (int32_t i = 0; i < added; i++) {
-        if (arg_copy(&items[args->count], graft_args_at(more, i)) != 0) {
-            return -1;
-        }
-        args->count++;
+    int64_t *numbers = (int64_t *)(void *)(items + count + 1);
+    char *texts = (char *)numbers + numbers_bytes;
+    for (int32_t i = 0; i < count; i++) {
+        items[i] = copy_arg(arg_of_both(args, more, i), &numbers, &texts);
     }
+    graft_free((void *)(uintptr_t)args->items);
+    *args = graft_args_of(items, count);
     return 0;
 }
 
@@ -112,10 +127,6 @@ int graft_args_override(struct graft_args *args, const struct graft_args *more) 
 }
 
 void graft_args_finish(struct graft_args *args) {
-    struct graft_arg *items = (struct graft_arg *)(uintptr_t)args->items;
-    for (int32_t i = 0; i < args->count; i++) {
-        arg_finish(&items[i]);
-    }
-    graft_free(items);
+    graft_free((void *)(uintptr_t)args->items);
     memset(args, 0, sizeof *args);
 }

@@ -73,8 +73,8 @@ static void add(struct graft_ledger *ledger, const char *name) {
 
 static void record(struct graft_ledger *ledger, const char *path, int asks_for_kind) {
     char field[GRAFT_MAX_FIELD];
-    if (ledger->is_closed) {
-        return;
+    if (ledger->is_closed || graft_ledger_has(ledger, path)) {
+        return; /* what is recorded is the spelling of its own path, and asked for again mostly */
     }
     const graft_json *value = graft_path_find(ledger->plain.data, path, field);
     int is_array = graft_json_type(value) == GRAFT_JSON_ARRAY;

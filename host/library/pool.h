@@ -7,9 +7,8 @@
 
 /* Starts as {0}. */
 struct pool {
-    void **blocks;
-    size_t n;
-    size_t capacity;
+    struct pool_chunk *last; /* which has those before it; NULL: none */
+    size_t used;             /* bytes of the last one */
 };
 
 /* Zeroed memory for `count` elements of `size` bytes, valid until graft_pool_finish; NULL if memory ran out. */

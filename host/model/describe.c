@@ -66,15 +66,19 @@ static int is_shape(const int64_t *shape, int32_t rank) {
 
 /* A parameter, or a source of some; NULL if memory ran out. */
 static struct graft_parameter *make_parameter(struct graft_node *node, const struct graft_parameter_info *info) {
-    struct graft_parameter *parameter = graft_alloc(1, sizeof *parameter);
-    char *name = node->path[0] != '\0' ? graft_format("%s.%s", node->path, info->name) : graft_strdup(info->name);
-    if (parameter == NULL || name == NULL) {
-        graft_free(parameter);
-        graft_free(name);
+    const size_t prefix = node->path[0] != '\0' ? strlen(node->path) + 1 : 0, length = strlen(info->name);
+    struct graft_parameter *parameter = graft_alloc(1, sizeof *parameter + prefix + length + 1);
+    if (parameter == NULL) {
         return NULL;
     }
+    char *name = (char *)(parameter + 1);
+    if (prefix > 0) {
+        memcpy(name, node->path, prefix - 1);
+        name[prefix - 1] = '.';
+    }
+    memcpy(name + prefix, info->name, length + 1);
     parameter->name = name;
-    parameter->own_name = name + strlen(name) - strlen(info->name);
+    parameter->own_name = name + prefix;
     parameter->node = node;
     parameter->rank = info->rank;
     parameter->init = info->init;

@@ -40,6 +40,14 @@ static const struct graft_conversion *find_conversion(const struct graft_class *
     return NULL;
 }
 
+/* Whether it renames a module, and nothing is called so. */
+static int is_unused(const struct graft_model_facts *facts, const struct graft_node *owner,
+                     const struct graft_conversion *conversion) {
+    char path[GRAFT_NAME_BYTES];
+    return conversion->n_operations == 0 && facts->has_below != NULL &&
+           graft_name_below(owner->path, conversion->sources[0], path) && !facts->has_below(facts->data, path);
+}
+
 static int fill(struct graft_node_join *join, const struct graft_conversion *conversion) {
     const size_t n = (size_t)conversion->n_sources;
     const char *path = join->owner->path;
@@ -72,7 +80,7 @@ int graft_join_find(const struct builder *builder, const char *name, struct graf
                                                     ? find_conversion(owner->describer->cls, name)
                                                     : NULL;
     *join = NULL;
-    if (conversion == NULL) {
+    if (conversion == NULL || is_unused(facts, owner, conversion)) {
         return GRAFT_OK;
     }
     struct graft_node_join *made = graft_alloc(1, sizeof *made);
@@ -89,7 +97,6 @@ int graft_join_find(const struct builder *builder, const char *name, struct graf
         graft_join_free(made);
         return graft_fail_memory(error, owner->path);
     }
-    made->is_unused = made->is_renaming && facts->has_below != NULL && !facts->has_below(facts->data, made->paths[0]);
     *join = made;
     return GRAFT_OK;
 }
@@ -158,7 +165,7 @@ void graft_join_config_path(const struct graft_node *node, size_t i, char path[G
         length = strlen(path);
     }
     (void)snprintf(path + length, GRAFT_NAME_BYTES - length, "%s%s", length > 0 ? "." : "",
-                   join != NULL && !join->is_unused ? join->names[i] : node->name);
+                   join != NULL ? join->names[i] : node->name);
 }
 
 const struct graft_node_join *graft_node_join(const struct graft_node *node) {

@@ -12,7 +12,8 @@
 #include "names/name.h"
 
 /* The modules that one is joined from, kept with its outermost node. A module that its parent's class renames
- * ("block_sparse_moe" in checkpoints, "mlp" in the tree) is the only part of itself. */
+ * ("block_sparse_moe" in checkpoints, "mlp" in the tree) is the only part of itself, where the checkpoint has something
+ * under that name. */
 struct graft_node_join {
     struct graft_node *owner; /* whose class joins them */
     const char *name;         /* of the module below the owner; the conversion's, as far as `name_length` */
@@ -22,7 +23,6 @@ struct graft_node_join {
     struct graft_joined joined; /* the same for registries */
     int64_t *outputs;           /* [joined.n_parts]; or NULL */
     int is_renaming;            /* 1: names are another matter than weights, which are found under either */
-    int is_unused;              /* 1: the checkpoint has nothing under the other name of a renaming */
 };
 
 /* What the child called `name` of the module described is joined from; NULL: nothing, or memory ran out, with the error

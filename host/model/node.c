@@ -5,33 +5,24 @@
 
 #include "base/alloc.h"
 
-/* "PARENT.NAME" */
-static char *join_path(const char *parent, const char *name) {
-    const size_t above = strlen(parent), length = strlen(name);
-    char *path = graft_alloc(above + length + 2, 1);
-    if (path != NULL) {
-        memcpy(path, parent, above + 1);
-        path[above] = '.';
-        memcpy(path + above + 1, name, length + 1);
-    }
-    return path;
-}
-
 struct graft_node *graft_node_create(struct graft_node *parent, const char *name) {
-    struct graft_node *node = graft_alloc(1, sizeof *node);
+    const char *above = parent != NULL ? parent->path : "";
+    const size_t prefix = above[0] != '\0' ? strlen(above) + 1 : 0, length = strlen(name);
+    struct graft_node *node = graft_alloc(1, sizeof *node + prefix + length + 1);
     if (node == NULL) {
         return NULL;
     }
-    int below_root = parent != NULL && parent->path[0] != '\0';
+    char *path = (char *)(node + 1);
+    if (prefix > 0) {
+        memcpy(path, above, prefix - 1);
+        path[prefix - 1] = '.';
+    }
+    memcpy(path + prefix, name, length + 1);
+    node->path = path;
+    node->name = path + prefix;
     node->args.struct_size = sizeof node->args;
     node->parent = parent;
     node->below_super = parent != NULL && parent->below_super;
-    node->name = graft_strdup(name);
-    node->path = below_root ? join_path(parent->path, name) : graft_strdup(name);
-    if (node->name == NULL || node->path == NULL) {
-        graft_node_free(node);
-        return NULL;
-    }
     return node;
 }
 

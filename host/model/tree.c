@@ -138,7 +138,6 @@ static void free_derived(struct graft_derived *derived) {
 
 static void free_parameters(struct graft_parameter **parameters, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        graft_free(parameters[i]->name);
         graft_free(parameters[i]);
     }
     graft_free(parameters);
@@ -174,8 +173,6 @@ void graft_node_free(struct graft_node *node) {
     graft_free(node->attributes);
     graft_free(node->states);
     graft_free(node->children);
-    graft_free(node->name);
-    graft_free(node->path);
     graft_free(node);
 }
 

@@ -16,7 +16,7 @@
 
 /* A parameter of one module. */
 struct graft_parameter {
-    char *name;           /* "model.layers.0.mlp.gate_proj.weight" */
+    const char *name;     /* "model.layers.0.mlp.gate_proj.weight"; lies behind the struct */
     const char *own_name; /* its last part, as the class gave it: "weight"; points into `name` */
     struct graft_node *node;
     int32_t rank;
@@ -58,8 +58,8 @@ struct graft_node_state {
 
 /* A module. */
 struct graft_node {
-    char *name;                                /* "q_proj"; of the root "" */
-    char *path;                                /* "model.layers.0.self_attn.q_proj"; of the root "" */
+    const char *name;                          /* "q_proj"; of the root "". Points into `path` */
+    const char *path;                          /* "model.layers.0.self_attn.q_proj"; lies behind the struct */
     const char *class_name;                    /* "Linear"; "ModuleList" or "Sequential" for a list */
     const struct graft_known_class *known;     /* the class built here; NULL for a list */
     const struct graft_known_class *original;  /* the class it replaces, or NULL */

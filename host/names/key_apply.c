@@ -144,6 +144,16 @@ static int takes(const struct key_transform *transform, struct key_state *state,
     return 1;
 }
 
+/* Whether no source can match: each lacks its literal. */
+static int lacks_literals(const struct key_transform *transform, const char *text) {
+    int32_t i = 0;
+    while (i < transform->patterns.n_sources && transform->literals[i] != NULL &&
+           strstr(text, transform->literals[i]) == NULL) {
+        i++;
+    }
+    return i == transform->patterns.n_sources;
+}
+
 /* Searches a name; `*match` holds what was found, if `*found` is 1. The caller frees match->groups. */
 static int search(const struct key_transform *transform, const char *name, struct found *match, int *found,
                   struct graft_error *error) {
@@ -151,7 +161,7 @@ static int search(const struct key_transform *transform, const char *name, struc
     const char *text = within_scope(transform->given, name);
     *match = (struct found){.transform = transform, .name = name, .text = text};
     *found = 0;
-    if (text == NULL) {
+    if (text == NULL || lacks_literals(transform, text)) {
         return GRAFT_OK;
     }
     int result = graft_regex_search(transform->regex, text, strlen(text), 0, &all);

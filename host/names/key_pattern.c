@@ -177,6 +177,32 @@ static void add_branch(struct graft_text *joined, const char *pattern, int32_t n
     graft_text_add_string(joined, ")");
 }
 
+static int is_word(char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
+           letter == '_';
+}
+
+const char *graft_key_pattern_literal(const char *source, size_t *length) {
+    const char *longest = NULL;
+    *length = 0;
+    for (size_t i = 0, n; source[i] != '\0'; i += n) {
+        for (n = 0; is_word(source[i + n]);) {
+            n++;
+        }
+        if (n > *length) {
+            longest = source + i;
+            *length = n;
+        } else if (n == 0) {
+            const int is_star = strncmp(source + i, "*.", 2) == 0, is_dot = strncmp(source + i, "\\.", 2) == 0;
+            n = is_star || is_dot ? 2 : (source[i] == '.' || source[i] == '-' || (source[i] == '^' && i == 0)) ? 1 : 0;
+            if (n == 0) {
+                return NULL; /* it may be optional, repeated, or one of several */
+            }
+        }
+    }
+    return longest;
+}
+
 void graft_key_pattern_star(const char *source, struct graft_text *text) {
     add_regex(text, source, "(?P<star>.*)");
 }

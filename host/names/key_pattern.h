@@ -30,6 +30,9 @@ void graft_key_patterns_finish(struct key_patterns *patterns);
 /* All sources as one regular expression with a group "g0", "g1", ... for each; the longest goes first. */
 int graft_key_patterns_join(const struct key_patterns *patterns, struct graft_text *joined, struct graft_error *error);
 
+/* The longest literal that each match of a source contains, within `source`; NULL: it is not that simple. */
+const char *graft_key_pattern_literal(const char *source, size_t *length);
+
 /* One source with its first `*` in a group "star". A failure shows in `text`. */
 void graft_key_pattern_star(const char *source, struct graft_text *text);
 

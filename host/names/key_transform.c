@@ -106,6 +106,19 @@ static int compile(struct key_transform *transform, const char *place, enum key_
     return GRAFT_OK;
 }
 
+/* Most names match nothing, which literals tell faster than a regular expression. */
+static int find_literals(struct key_transform *transform, const char *place, struct graft_error *error) {
+    transform->literals = graft_alloc((size_t)transform->patterns.n_sources, sizeof(char *));
+    int failed = transform->literals == NULL;
+    for (int32_t i = 0; i < transform->patterns.n_sources && !failed; i++) {
+        size_t length;
+        const char *literal = graft_key_pattern_literal(transform->patterns.sources[i], &length);
+        transform->literals[i] = literal != NULL ? graft_strndup(literal, length) : NULL;
+        failed = literal != NULL && transform->literals[i] == NULL;
+    }
+    return failed ? graft_fail_memory(error, place) : GRAFT_OK;
+}
+
 /* Patterns that tell a tensor's index. */
 static int compile_stars(struct key_transform *transform, const char *place, struct graft_error *error) {
     int status = GRAFT_OK;
@@ -150,6 +163,9 @@ int graft_key_transform_create(const struct graft_weight_transform *description,
     if (status == GRAFT_OK) {
         status = compile_stars(made, place, error);
     }
+    if (status == GRAFT_OK) {
+        status = find_literals(made, place, error);
+    }
     if (status != GRAFT_OK) {
         graft_key_transform_free(made);
         return status;
@@ -163,6 +179,10 @@ void graft_key_transform_free(struct key_transform *transform) {
         for (int32_t i = 0; transform->stars != NULL && i < transform->patterns.n_sources; i++) {
             graft_regex_free(transform->stars[i]);
         }
+        for (int32_t i = 0; transform->literals != NULL && i < transform->patterns.n_sources; i++) {
+            graft_free(transform->literals[i]);
+        }
+        graft_free(transform->literals);
         graft_free(transform->stars);
         graft_key_patterns_finish(&transform->patterns);
         graft_regex_free(transform->regex);

@@ -16,6 +16,7 @@ struct key_transform {
     struct key_patterns patterns;         /* ready to match */
     char *joined;                         /* all sources as one regular expression */
     struct graft_regex *regex;            /* the same */
+    char **literals;                      /* [n_sources]: what each match of a source holds; NULL: nothing is known */
     size_t *groups;                       /* [n_sources]: the number of each source's group in it */
     struct graft_regex **stars;           /* [n_sources]: of a converter, for sources with a `*`; else NULL */
 };

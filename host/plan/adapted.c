@@ -71,9 +71,11 @@ static struct graft_binding *find_value(const struct graft_plan *plan, struct gr
 static const struct graft_tensor_view *find_source(const struct conversion_site *site) {
     const struct graft_conversion *renaming;
     char source[GRAFT_NAME_BYTES];
-    return takes_one(site->conversion) && graft_name_below(site->node->path, site->conversion->sources[0], source)
-               ? graft_lookup_find(site->lookup, source, &renaming)
-               : NULL;
+    const struct graft_source *found =
+        takes_one(site->conversion) && graft_name_below(site->node->path, site->conversion->sources[0], source)
+            ? graft_lookup_find(site->lookup, source, &renaming)
+            : NULL;
+    return found != NULL ? found->view : NULL;
 }
 
 int graft_conversion_check_tied(const struct conversion_site *site, struct graft_error *error) {

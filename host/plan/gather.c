@@ -34,8 +34,9 @@ static int take(const struct gathered_tensor *tensor, int64_t index, struct graf
         return graft_error_set(error, GRAFT_ERROR_MODEL, view->name, "it is empty: its shape is %s",
                                graft_shape_text(view->shape, view->rank, shape));
     }
-    return sources != NULL && view->absent == NULL ? graft_sources_take(sources, view, value, error)
-                                                   : graft_value_of(view, value, error);
+    return sources != NULL && view->absent == NULL
+               ? graft_source_take(graft_sources_find(sources, view->name), value, error)
+               : graft_value_of(view, value, error);
 }
 
 int graft_gathered_values(struct gathered *gathered, struct graft_sources *sources, struct graft_value_list *list,

@@ -32,14 +32,14 @@ static int spell(const struct lookup *lookup, const char *name, int way, char sp
     return 1;
 }
 
-const struct graft_tensor_view *graft_lookup_find(const struct lookup *lookup, const char *name,
-                                                  const struct graft_conversion **renaming) {
+struct graft_source *graft_lookup_find(const struct lookup *lookup, const char *name,
+                                       const struct graft_conversion **renaming) {
     for (int way = 0; way < N_WAYS; way++) {
         char spelled[GRAFT_NAME_BYTES];
-        const struct graft_source *source =
+        struct graft_source *source =
             spell(lookup, name, way, spelled, renaming) ? graft_sources_find(lookup->sources, spelled) : NULL;
         if (source != NULL) {
-            return source->view;
+            return source;
         }
     }
     *renaming = NULL;

@@ -34,10 +34,10 @@ int graft_conversion_filter_hits(const struct conversion_filter *filter, const c
 int graft_lookup_leaves_out(const struct lookup *lookup, const struct graft_node *node,
                             const struct graft_conversion *conversion);
 
-/* The tensor called `name`, or called so with the base model's prefix added or taken away, or with modules renamed;
+/* The source called `name`, or called so with the base model's prefix added or taken away, or with modules renamed;
  * NULL if there is none. `*renaming` becomes the renaming that led to it, or NULL. */
-const struct graft_tensor_view *graft_lookup_find(const struct lookup *lookup, const char *name,
-                                                  const struct graft_conversion **renaming);
+struct graft_source *graft_lookup_find(const struct lookup *lookup, const char *name,
+                                       const struct graft_conversion **renaming);
 
 /* Whether a tensor called `name`, or called so in another of those ways, is in a file that is not there. */
 int graft_lookup_is_absent(const struct lookup *lookup, const struct graft_checkpoint *checkpoint, const char *name);

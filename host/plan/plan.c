@@ -24,11 +24,9 @@ struct graft_binding *graft_plan_binding(const struct graft_plan *plan, const st
 }
 
 /* The tensor of a parameter's own name. */
-static int take_own(struct planner *planner, const struct graft_tensor_view *tensor, struct graft_binding *binding,
-                    struct graft_error *error) {
+static int take_own(struct graft_source *source, struct graft_binding *binding, struct graft_error *error) {
     struct graft_error failure = graft_error_none();
-    const struct graft_source *source = graft_sources_find(planner->plan->sources, tensor->name);
-    int status = graft_sources_take(planner->lookup.sources, tensor, &binding->value, &failure);
+    int status = graft_source_take(source, &binding->value, &failure);
     binding->transform = source->transform;
     binding->by_patch = source->by_patch;
     if (status == GRAFT_OK) {
@@ -37,7 +35,8 @@ static int take_own(struct planner *planner, const struct graft_tensor_view *ten
     }
     binding->status = GRAFT_BINDING_FAILED;
     binding->problem = graft_strdup(failure.message);
-    return status == GRAFT_ERROR_MODEL && binding->problem != NULL ? GRAFT_OK : graft_fail_memory(error, tensor->name);
+    return status == GRAFT_ERROR_MODEL && binding->problem != NULL ? GRAFT_OK
+                                                                   : graft_fail_memory(error, source->view->name);
 }
 
 /* First pass: a binding for each parameter, found under its own name where the checkpoint has that. */
@@ -50,9 +49,8 @@ static int add_bindings(void *data, struct graft_node *node, struct graft_error 
         parameter->index = plan->n_bindings++;
         binding->parameter = parameter;
         binding->contiguous = (parameter->flags & GRAFT_PARAMETER_CONTIGUOUS) != 0;
-        const struct graft_tensor_view *tensor =
-            graft_lookup_find(&planner->lookup, parameter->name, &binding->conversion);
-        int status = tensor != NULL ? take_own(planner, tensor, binding, error) : GRAFT_OK;
+        struct graft_source *source = graft_lookup_find(&planner->lookup, parameter->name, &binding->conversion);
+        int status = source != NULL ? take_own(source, binding, error) : GRAFT_OK;
         if (status != GRAFT_OK) {
             return status;
         }
@@ -123,9 +121,8 @@ static int take_namesakes(struct planner *planner, struct graft_tree *tree, stru
         struct graft_parameter *parameter = tied->is_own ? graft_node_find_parameter(tree->root, tied->name) : NULL;
         struct graft_binding *binding = parameter != NULL ? graft_plan_binding(planner->plan, parameter) : NULL;
         if (binding != NULL && binding->status == GRAFT_BINDING_MISSING) {
-            const struct graft_tensor_view *tensor =
-                graft_lookup_find(&planner->lookup, tied->tensor, &binding->conversion);
-            status = tensor != NULL ? take_own(planner, tensor, binding, error) : GRAFT_OK;
+            struct graft_source *source = graft_lookup_find(&planner->lookup, tied->tensor, &binding->conversion);
+            status = source != NULL ? take_own(source, binding, error) : GRAFT_OK;
         }
         if (status == GRAFT_OK && lacks_any(planner->plan, tied->name)) {
             status = graft_lookup_need_present(&planner->lookup, planner->plan->checkpoint, tied->tensor, error);

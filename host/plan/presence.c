@@ -9,9 +9,23 @@
 #include "plan/lookup.h"
 #include "plan/source_list.h"
 
+/* What stands between two dots, and whether it does in the name of any tensor. */
+struct part {
+    char text[32]; /* ".w1." */
+    int is_there;
+};
+
+enum { MAX_PARTS = 16 };
+
+struct parts {
+    size_t n;
+    struct part items[MAX_PARTS];
+};
+
 struct graft_presence {
     struct graft_plan *plan; /* nothing but its sources */
     struct lookup lookup;
+    struct parts *parts; /* that were looked for */
 };
 
 static int fill(struct graft_presence *presence, struct graft_tree *tree, const struct graft_plan_options *options,
@@ -29,8 +43,9 @@ int graft_presence_make(struct graft_tree *tree, const struct graft_checkpoint *
                         const struct graft_plan_options *options, struct graft_presence **presence,
                         struct graft_error *error) {
     struct graft_presence *made = graft_alloc(1, sizeof *made);
-    if (made == NULL || (made->plan = graft_alloc(1, sizeof *made->plan)) == NULL) {
-        graft_free(made);
+    if (made == NULL || (made->plan = graft_alloc(1, sizeof *made->plan)) == NULL ||
+        (made->parts = graft_alloc(1, sizeof *made->parts)) == NULL) {
+        graft_presence_free(made);
         return graft_fail_memory(error, "");
     }
     made->plan->tree = tree;
@@ -52,6 +67,7 @@ void graft_presence_free(struct graft_presence *presence) {
     if (presence != NULL) {
         graft_renamings_free(&presence->lookup.renamings);
         graft_plan_free(presence->plan);
+        graft_free(presence->parts);
         graft_free(presence);
     }
 }
@@ -59,7 +75,9 @@ void graft_presence_free(struct graft_presence *presence) {
 static const struct graft_tensor_view *find(const struct graft_presence *presence, const char *path, const char *name) {
     const struct graft_conversion *renaming;
     char full[GRAFT_NAME_BYTES];
-    return graft_name_below(path, name, full) ? graft_lookup_find(&presence->lookup, full, &renaming) : NULL;
+    const struct graft_source *source =
+        graft_name_below(path, name, full) ? graft_lookup_find(&presence->lookup, full, &renaming) : NULL;
+    return source != NULL ? source->view : NULL;
 }
 
 const struct graft_tensor_view *graft_presence_find(const struct graft_presence *presence, const char *path,
@@ -80,12 +98,38 @@ const struct graft_tensor_view *graft_presence_find(const struct graft_presence 
     return found;
 }
 
+/* Whether there may be a name that begins with "...w1.": not where no tensor's has ".w1." in it. Each is looked for
+ * once, as tens of thousands of modules may ask for the same three. */
+static int may_have(const struct graft_presence *presence, const char *below) {
+    const struct graft_sources *sources = presence->lookup.sources;
+    const char *text = below;
+    for (const char *dot = below; (dot = strchr(dot, '.')) != NULL && dot[1] != '\0'; dot++) {
+        text = dot;
+    }
+    struct parts *parts = presence->parts;
+    for (size_t i = 0; i < parts->n; i++) {
+        if (strcmp(parts->items[i].text, text) == 0) {
+            return parts->items[i].is_there;
+        }
+    }
+    if (text[0] != '.' || strlen(text) >= sizeof parts->items[0].text || parts->n == MAX_PARTS) {
+        return 1;
+    }
+    struct part *part = &parts->items[parts->n++];
+    memcpy(part->text, text, strlen(text) + 1);
+    for (size_t i = 0; i < sources->n && !part->is_there; i++) {
+        part->is_there = strstr(sources->items[i].view->name, text) != NULL;
+    }
+    return part->is_there;
+}
+
 int graft_presence_has_below(const struct graft_presence *presence, const char *path) {
     const struct graft_sources *sources = presence->lookup.sources;
     int found = 0;
     for (int way = 0; way < GRAFT_LOOKUP_WAYS && !found; way++) {
         char spelled[GRAFT_NAME_BYTES], below[GRAFT_NAME_BYTES];
-        if (graft_lookup_spell(&presence->lookup, path, way, spelled) && graft_name_below(spelled, "", below)) {
+        if (graft_lookup_spell(&presence->lookup, path, way, spelled) && graft_name_below(spelled, "", below) &&
+            may_have(presence, below)) {
             const size_t first = graft_sources_lower_bound(sources, below);
             found = first < sources->n && strncmp(sources->items[first].view->name, below, strlen(below)) == 0;
         }

@@ -1,51 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/renaming.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
 
-/* How a path of `length` bytes lies to a renaming's module: as strcmp. */
-static int compare_path(const char *path, size_t length, const char *module) {
-    int order = strncmp(path, module, length);
-    return order != 0 ? order : -(module[length] != '\0');
+static uint32_t add_to_hash(uint32_t hash, char letter) {
+    return (hash ^ (unsigned char)letter) * UINT32_C(0x01000193); /* FNV-1a */
 }
 
-/* The last renaming of the module at a path, or NULL. */
-static const struct renaming *find(const struct renamings *renamings, const char *path, size_t length) {
-    size_t low = 0, high = renamings->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare_path(path, length, renamings->items[middle].module) < 0) {
-            high = middle;
-        } else {
-            low = middle + 1;
+/* The slot of the module at a path of `length` bytes, or an empty one. */
+static uint32_t *find_slot(const struct renamings *renamings, const char *path, size_t length, uint32_t hash) {
+    size_t at = hash & (renamings->n_slots - 1);
+    while (renamings->slots[at] != 0) {
+        const char *module = renamings->items[renamings->slots[at] - 1].module;
+        if (strncmp(module, path, length) == 0 && module[length] == '\0') {
+            break;
         }
+        at = (at + 1) & (renamings->n_slots - 1);
     }
-    return low > 0 && compare_path(path, length, renamings->items[low - 1].module) == 0 ? &renamings->items[low - 1]
-                                                                                        : NULL;
+    return &renamings->slots[at];
+}
+
+/* The innermost renamed module that a name is or is below; `*length` becomes that of its path. NULL: none. */
+static const struct renaming *find(const struct renamings *renamings, const char *name, size_t *length) {
+    uint32_t innermost = 0, hash = 0;
+    for (size_t i = 0; renamings->count > 0; i++) {
+        if (i > 0 && (name[i] == '.' || name[i] == '\0')) {
+            const uint32_t found = *find_slot(renamings, name, i, hash);
+            innermost = found != 0 ? found : innermost;
+            *length = found != 0 ? i : *length;
+        }
+        if (name[i] == '\0') {
+            break;
+        }
+        hash = add_to_hash(hash, name[i]);
+    }
+    return innermost != 0 ? &renamings->items[innermost - 1] : NULL;
 }
 
 /* The innermost module that has another name counts: that name contains those of the modules above. */
 const struct graft_conversion *graft_renamings_apply(const struct renamings *renamings, const char *name,
                                                      char renamed[GRAFT_NAME_BYTES]) {
-    const struct renaming *renaming = NULL;
-    size_t length = renamings->count > 0 ? strlen(name) : 0;
-    while (length > 0 && (renaming = find(renamings, name, length)) == NULL) {
-        do {
-            length--;
-        } while (length > 0 && name[length] != '.');
-    }
+    char parent[GRAFT_NAME_BYTES];
+    size_t length = 0;
+    const struct renaming *renaming = find(renamings, name, &length);
     if (renaming == NULL) {
         return NULL;
     }
-    const size_t before = strlen(renaming->other), rest = strlen(name + length);
+    const char *above = graft_renamings_apply(renamings, renaming->parent, parent) != NULL ? parent : renaming->parent;
+    if (!graft_name_below(above, renaming->conversion->sources[0], renamed)) {
+        return NULL;
+    }
+    const size_t before = strlen(renamed), rest = strlen(name + length);
     if (before + rest >= GRAFT_NAME_BYTES) {
         return NULL;
     }
-    memcpy(renamed, renaming->other, before);
     memcpy(renamed + before, name + length, rest + 1);
     return renaming->conversion;
 }
@@ -62,53 +73,46 @@ static int collect(void *data, struct graft_node *node, struct graft_error *erro
         if (graft_grow(&renamings->items, &renamings->capacity, renamings->count, sizeof *renamings->items) != 0) {
             return graft_fail_memory(error, node->path);
         }
-        renamings->items[renamings->count] =
-            (struct renaming){child->path, node->path, NULL, conversion, renamings->count};
-        renamings->count++;
+        renamings->items[renamings->count++] = (struct renaming){child->path, node->path, conversion};
     }
     return GRAFT_OK;
 }
 
-static int by_module(const void *a, const void *b) {
-    const struct renaming *left = a, *right = b;
-    int order = strcmp(left->module, right->module);
-    return order != 0 ? order : (left->place > right->place) - (left->place < right->place);
-}
-
-/* Names beside the modules' own, below what their parents are renamed to, which lie before them. Modules of one parent
- * follow each other. */
-static int set_others(struct renamings *renamings, struct graft_error *error) {
-    struct renamings before = *renamings;
-    char renamed[GRAFT_NAME_BYTES];
-    const char *last = NULL, *parent = NULL;
-    for (before.count = 0; before.count < renamings->count; before.count++) {
-        struct renaming *renaming = &renamings->items[before.count];
-        if (last != renaming->parent) {
-            last = renaming->parent;
-            parent = graft_renamings_apply(&before, last, renamed) != NULL ? renamed : last;
-        }
-        renaming->other =
-            graft_format("%s%s%s", parent, parent[0] != '\0' ? "." : "", renaming->conversion->sources[0]);
-        if (renaming->other == NULL) {
-            return graft_fail_memory(error, renaming->module);
-        }
+/* Makes the slots: twice as many as there are items, or more. */
+static int index_modules(struct renamings *renamings) {
+    size_t n = 2;
+    while (n < 2 * renamings->count) {
+        n *= 2;
     }
-    return GRAFT_OK;
+    renamings->slots = renamings->count < UINT32_MAX ? graft_alloc(n, sizeof *renamings->slots) : NULL;
+    if (renamings->slots == NULL) {
+        return -1;
+    }
+    renamings->n_slots = n;
+    for (size_t i = 0; i < renamings->count; i++) {
+        const char *module = renamings->items[i].module;
+        uint32_t hash = 0;
+        for (const char *at = module; *at != '\0'; at++) {
+            hash = add_to_hash(hash, *at);
+        }
+        *find_slot(renamings, module, strlen(module), hash) = (uint32_t)i + 1;
+    }
+    return 0;
 }
 
 int graft_renamings_collect(struct graft_tree *tree, struct renamings *renamings, struct graft_error *error) {
     int status = graft_tree_walk(tree, collect, renamings, error);
-    if (status == GRAFT_OK && renamings->count > 0) {
-        qsort(renamings->items, renamings->count, sizeof *renamings->items, by_module);
-        status = set_others(renamings, error);
+    if (status == GRAFT_OK && renamings->count > 0 && index_modules(renamings) != 0) {
+        status = graft_fail_memory(error, "conversions");
+    }
+    if (status != GRAFT_OK) {
+        renamings->count = 0; /* without slots nothing is found */
     }
     return status;
 }
 
 void graft_renamings_free(struct renamings *renamings) {
-    for (size_t i = 0; i < renamings->count; i++) {
-        graft_free(renamings->items[i].other);
-    }
     graft_free(renamings->items);
+    graft_free(renamings->slots);
     *renamings = (struct renamings){0};
 }

@@ -9,15 +9,15 @@
 struct renaming {
     const char *module;                        /* its path in the tree: "model.layers.0.mlp" */
     const char *parent;                        /* that of the module whose class renames it: "model.layers.0" */
-    char *other;                               /* in checkpoints: "model.layers.0.block_sparse_moe" */
     const struct graft_conversion *conversion; /* that says so */
-    size_t place;                              /* among those of the tree: of one module the last counts */
 };
 
 struct renamings {
-    struct renaming *items; /* sorted by module: those of outer modules first */
+    struct renaming *items; /* in the order of the tree: of one module the last counts */
     size_t count;
     size_t capacity;
+    uint32_t *slots; /* [n_slots]: numbers of items from 1 on, by the hash of their modules; 0: none */
+    size_t n_slots;  /* a power of two */
 };
 
 /* Lists the renamings of modules among the conversions of a tree's classes, which are in effect where their class

@@ -25,12 +25,10 @@ struct graft_source *graft_sources_find(const struct graft_sources *sources, con
     return at < sources->n && strcmp(sources->items[at].view->name, name) == 0 ? &sources->items[at] : NULL;
 }
 
-int graft_sources_take(struct graft_sources *sources, const struct graft_tensor_view *tensor, struct graft_value *value,
-                       struct graft_error *error) {
-    struct graft_source *source = graft_sources_find(sources, tensor->name);
+int graft_source_take(struct graft_source *source, struct graft_value *value, struct graft_error *error) {
     source->used = 1;
     if (source->problem != NULL) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, tensor->name, "%s", source->problem);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, source->view->name, "%s", source->problem);
     }
     return source->stored != NULL ? graft_value_of(source->stored, value, error)
                                   : graft_value_copy(&source->value, value, error);

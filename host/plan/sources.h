@@ -38,10 +38,9 @@ int graft_sources_of_checkpoint(const struct graft_checkpoint *checkpoint, struc
                                 struct graft_error *error);
 void graft_sources_finish(struct graft_sources *sources);
 
-/* All of a tensor that is among the sources, which is used from then on. One that could not be converted is
+/* All of a source, which is used from then on. One that could not be converted is
  * GRAFT_ERROR_MODEL. */
-int graft_sources_take(struct graft_sources *sources, const struct graft_tensor_view *tensor, struct graft_value *value,
-                       struct graft_error *error);
+int graft_source_take(struct graft_source *source, struct graft_value *value, struct graft_error *error);
 
 /* Says of the sources from number `first` on which transform of a list made them. */
 void graft_sources_attribute(struct graft_sources *sources, size_t first,

@@ -38,6 +38,22 @@ static void undecide(struct graft_assignment *assignment) {
     }
 }
 
+static int takes_part(const struct graft_assignment *assignment, size_t i) {
+    return assignment->rows[i].counts && !assignment->rows[i].left_out;
+}
+
+/* Most rules are for other models: no module is to ask each of them. */
+static void list_in_play(struct graft_assignment *assignment) {
+    assignment->in_play[assignment->n] = assignment->n;
+    for (size_t i = assignment->n; i > 0; i--) {
+        assignment->in_play[i - 1] = takes_part(assignment, i - 1) ? i - 1 : assignment->in_play[i];
+    }
+}
+
+size_t graft_assignment_in_play(const struct graft_assignment *assignment, size_t i) {
+    return assignment == NULL || i >= assignment->n ? i : assignment->in_play[i];
+}
+
 struct graft_assignment *graft_assignment_create(struct graft_snapshot *snapshot, const char *model_type,
                                                  const struct graft_model_facts *facts, int skip_bad) {
     struct graft_assignment *assignment = graft_alloc(1, sizeof *assignment);
@@ -45,8 +61,9 @@ struct graft_assignment *graft_assignment_create(struct graft_snapshot *snapshot
     while (graft_snapshot_rule(snapshot, n) != NULL) {
         n++;
     }
-    if (assignment == NULL || (assignment->rows = graft_alloc(n, sizeof *assignment->rows)) == NULL) {
-        graft_free(assignment);
+    if (assignment == NULL || (assignment->rows = graft_alloc(n, sizeof *assignment->rows)) == NULL ||
+        (assignment->in_play = graft_alloc(n + 1, sizeof *assignment->in_play)) == NULL) {
+        graft_assignment_free(assignment);
         return NULL;
     }
     assignment->snapshot = graft_snapshot_retain(snapshot);
@@ -61,6 +78,7 @@ struct graft_assignment *graft_assignment_create(struct graft_snapshot *snapshot
         row->counts = is_for_type && row->unmet == NULL;
     }
     undecide(assignment);
+    list_in_play(assignment);
     return assignment;
 }
 
@@ -72,6 +90,7 @@ void graft_assignment_free(struct graft_assignment *assignment) {
         graft_assignment_free_vetoes(assignment);
         graft_free(assignment->notes);
         graft_free(assignment->rows);
+        graft_free(assignment->in_play);
         graft_snapshot_release(assignment->snapshot);
         graft_free(assignment);
     }
@@ -99,6 +118,7 @@ void graft_assignment_start(struct graft_assignment *assignment, int trial) {
     assignment->trial = trial;
     assignment->modules = 0;
     assignment->taken_by = NULL;
+    list_in_play(assignment);
     for (size_t i = 0; i < assignment->n; i++) {
         struct assignment_row *row = &assignment->rows[i];
         row->wanted = row->won = row->last_wanted = row->last_won = 0;
@@ -112,10 +132,6 @@ void graft_assignment_next(struct graft_assignment *assignment) {
         assignment->modules++;
         assignment->taken_by = NULL;
     }
-}
-
-int graft_assignment_counts(const struct graft_assignment *assignment, size_t i) {
-    return assignment == NULL || assignment->rows[i].counts;
 }
 
 int graft_assignment_is_trial(const struct graft_assignment *assignment) {
@@ -180,7 +196,8 @@ static int is_same(const struct graft_origin *a, const struct graft_origin *b) {
 }
 
 void graft_assignment_end(struct graft_assignment *assignment) {
-    for (size_t i = 0; assignment != NULL && i < assignment->n; i++) {
+    for (size_t i = graft_assignment_in_play(assignment, 0); assignment != NULL && i < assignment->n;
+         i = graft_assignment_in_play(assignment, i + 1)) {
         struct assignment_row *row = &assignment->rows[i];
         const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
         if (row->last_wanted != assignment->modules || row->last_won == assignment->modules ||

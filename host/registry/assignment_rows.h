@@ -36,6 +36,7 @@ struct graft_assignment {
     int skip_bad;
     struct assignment_row *rows;
     size_t n;
+    size_t *in_play; /* [n + 1]: the number of the first rule from each on that takes part; `n`: none does */
     int trial;
     size_t modules;                      /* that were asked for; the number of the present one */
     const struct graft_origin *taken_by; /* who replaces the present one, wrappers apart; NULL: nobody */
@@ -71,9 +72,9 @@ void graft_assignment_next(struct graft_assignment *assignment);
 int graft_assignment_is_trial(const struct graft_assignment *assignment);
 int graft_assignment_leaves_out(const struct graft_assignment *assignment, size_t i);
 
-/* Whether rule `i` is for this model's type and config: judged once a model, since a tree may have a million modules.
- */
-int graft_assignment_counts(const struct graft_assignment *assignment, size_t i);
+/* The number of the first rule from `i` on that takes part in this model: it is for its type and config, and not left
+ * out. The number of rules behind the last. Without an assignment each takes part. */
+size_t graft_assignment_in_play(const struct graft_assignment *assignment, size_t i);
 
 /* Rule `i` wants the present module. */
 void graft_assignment_claim(struct graft_assignment *assignment, size_t i);

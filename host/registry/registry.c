@@ -43,6 +43,9 @@ struct graft_snapshot *graft_snapshot_copy(const struct graft_snapshot *old) {
     for (; copy->n_classes < classes; copy->n_classes++) {
         copy->classes[copy->n_classes] = old->classes[copy->n_classes];
     }
+    if (old != NULL) {
+        memcpy(copy->first_in, old->first_in, sizeof copy->first_in);
+    }
     for (; copy->n_families < families; copy->n_families++) {
         copy->families[copy->n_families] = old->families[copy->n_families];
     }
@@ -129,8 +132,10 @@ static int clash(const struct graft_known_class *a, const struct graft_known_cla
 
 int graft_class_append(struct graft_snapshot *snapshot, const struct graft_known_class *added,
                        struct graft_error *error) {
-    for (size_t i = 0; i < snapshot->n_classes; i++) {
-        const struct graft_known_class *known = &snapshot->classes[i];
+    const uint64_t hash = graft_text_hash(0, added->cls->name);
+    uint32_t *end = &snapshot->first_in[hash % GRAFT_CLASS_BUCKETS];
+    for (; *end != 0; end = &snapshot->classes[*end - 1].next) {
+        const struct graft_known_class *known = &snapshot->classes[*end - 1];
         if (clash(known, added)) {
             int status = graft_error_set(error, GRAFT_ERROR_PLUGIN, added->origin.file,
                                          "class %s: there is already one with that name in %s", added->cls->name,
@@ -141,8 +146,11 @@ int graft_class_append(struct graft_snapshot *snapshot, const struct graft_known
             return status;
         }
     }
-    snapshot->classes[snapshot->n_classes] = *added;
-    snapshot->classes[snapshot->n_classes++].name_hash = graft_text_hash(0, added->cls->name);
+    struct graft_known_class *last = &snapshot->classes[snapshot->n_classes++];
+    *last = *added;
+    last->name_hash = hash;
+    last->next = 0;
+    *end = (uint32_t)snapshot->n_classes;
     return GRAFT_OK;
 }
 

@@ -27,6 +27,7 @@ struct graft_known_class {
     int32_t private_to_plugin;     /* found only while describing the plugin's own classes */
     const struct graft_args *args; /* of a fused class: those that go behind the parent's; else NULL */
     uint64_t name_hash;            /* in a snapshot's list of classes, of cls->name: a tree may ask for a million */
+    uint32_t next;                 /* likewise: number plus 1 of the next class in the same bucket; 0: none */
 };
 
 /* So many classes may stand behind each other at one module. */

@@ -23,8 +23,8 @@ const struct graft_known_class *graft_snapshot_class(const struct graft_snapshot
                                                      const char *asking) {
     const struct graft_known_class *found = NULL;
     const uint64_t hash = graft_text_hash(0, name);
-    for (size_t i = 0; i < snapshot->n_classes; i++) {
-        const struct graft_known_class *known = &snapshot->classes[i];
+    for (uint32_t i = snapshot->first_in[hash % GRAFT_CLASS_BUCKETS]; i != 0; i = snapshot->classes[i - 1].next) {
+        const struct graft_known_class *known = &snapshot->classes[i - 1];
         if (known->name_hash != hash || strcmp(known->cls->name, name) != 0) {
             continue;
         }
@@ -162,9 +162,10 @@ static int collect(const struct graft_snapshot *snapshot, const struct graft_kno
                    struct stack *stack, struct graft_error *error) {
     const struct rule *rule;
     int status = GRAFT_OK;
-    for (size_t i = 0; (rule = graft_snapshot_rule(snapshot, i)) != NULL && status == GRAFT_OK; i++) {
-        if ((kernels && !rule->is_kernel) || graft_assignment_leaves_out(assignment, i) ||
-            !graft_assignment_counts(assignment, i)) {
+    for (size_t i = graft_assignment_in_play(assignment, 0);
+         (rule = graft_snapshot_rule(snapshot, i)) != NULL && status == GRAFT_OK;
+         i = graft_assignment_in_play(assignment, i + 1)) {
+        if (kernels && !rule->is_kernel) {
             continue;
         }
         const char *why = graft_assignment_vetoed(assignment, i, place->path);

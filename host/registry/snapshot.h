@@ -58,12 +58,15 @@ struct implementations {
     size_t n;
 };
 
+enum { GRAFT_CLASS_BUCKETS = 128 };
+
 struct graft_snapshot {
     atomic_long references;
     struct graft_known_plugin *plugins;
     size_t n_plugins;
     struct graft_known_class *classes;
     size_t n_classes;
+    uint32_t first_in[GRAFT_CLASS_BUCKETS]; /* number plus 1 of the first class, by the hash of its name; 0: none */
     struct graft_known_family *families;
     size_t n_families;
     struct mapping_version *mapping;

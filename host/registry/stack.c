@@ -67,6 +67,9 @@ static void leave_out_repeated(struct stack *stack) {
 }
 
 void graft_stack_order(struct stack *stack, const struct graft_known_class *original) {
+    if (stack->n == 0) {
+        return;
+    }
     struct stack ordered = {0};
     struct stack_item innermost = {0};
     for (size_t i = 0; i < stack->n; i++) {

@@ -41,6 +41,9 @@ one=$(($(count alone large) - $(count alone small)))
 all=$(($(count all large) - $(count all small)))
 echo "# eight layers more: $one instructions with one plugin, $all with all"
 check 'something was planned' yes "$(if [ "$one" -gt 1000000 ]; then echo yes; else cat log; fi)"
+modules=$((8 * 16 * 5)) # of each expert: itself, three projections, an activation
+check 'a module takes less than 45,000 instructions' yes \
+    "$(if [ "$one" -lt $((modules * 45000)) ]; then echo yes; else echo "$((one / modules))"; fi)"
 check 'all plugins take less than half more than one' yes \
     "$(if [ $((all * 2)) -lt $((one * 3)) ]; then echo yes; else echo "$all, not $one"; fi)"
 

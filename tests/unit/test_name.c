@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "names/key_pattern.h"
 #include "names/name.h"
 
 static int64_t index_of(const char *digits) {
@@ -110,10 +111,44 @@ static void test_in_model(void **state) {
     }
 }
 
+/* What each match of a pattern contains; nothing where part of it may be left out. */
+static void test_literals(void **state) {
+    static const struct {
+        const char *pattern, *literal;
+    } cases[] = {
+        {"LayerNorm.gamma", "LayerNorm"},
+        {"^model\\.language_model\\.model", "language_model"},
+        {"experts.*.w1.weight", "experts"},
+        {"q*.k_proj", "k_proj"},
+        {"", NULL},
+        {"...", NULL},
+        {"weights?", NULL},
+        {"layers\\.\\d+", NULL},
+        {"block.*mlp", NULL},
+        {"gamma|beta", NULL},
+        {"(?i)gamma", NULL},
+        {"a{0}bc", NULL},
+        {"[ab]c", NULL},
+        {"mlp$", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        size_t length;
+        const char *literal = graft_key_pattern_literal(cases[i].pattern, &length);
+        if (cases[i].literal == NULL) {
+            assert_null(literal);
+        } else {
+            assert_non_null(literal);
+            assert_int_equal(length, strlen(cases[i].literal));
+            assert_memory_equal(literal, cases[i].literal, length);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_indices),   cmocka_unit_test(test_star),     cmocka_unit_test(test_below),
-        cmocka_unit_test(test_spellings), cmocka_unit_test(test_in_model),
+        cmocka_unit_test(test_spellings), cmocka_unit_test(test_in_model), cmocka_unit_test(test_literals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
