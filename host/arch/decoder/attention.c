@@ -44,6 +44,20 @@ static int describe_projections(const struct graft_parts_attention_sizes *sizes,
     return status;
 }
 
+/* Of heads of queries and keys; where the parent gives no eps, as the config says. */
+static int describe_norms(const struct graft_decoder_traits *traits, const struct graft_parts_attention_sizes *sizes,
+                          const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    static const char *const names[] = {"q_norm", "k_norm"};
+    const struct graft_arg given[] = {graft_int_arg("hidden_size", sizes->head_dim),
+                                      graft_real_arg("eps", graft_args_real(args, "eps", 0.0))};
+    const int32_t n_given = graft_args_find(args, "eps", GRAFT_ARG_REAL) != NULL ? 2 : 1;
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && status == GRAFT_OK; i++) {
+        status = graft_describe_child(sink, names[i], traits->rms_norm, GRAFT_INTERFACE_NORM, given, n_given, error);
+    }
+    return status;
+}
+
 int graft_attention_describe(const struct graft_class *self, const struct graft_config *config,
                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_decoder_traits *traits = self->data;
@@ -54,14 +68,8 @@ int graft_attention_describe(const struct graft_class *self, const struct graft_
     if (status == GRAFT_OK) {
         status = describe_projections(sizes, sink, error);
     }
-    const char *const norms[] = {"q_norm", "k_norm"};
-    const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", sizes->head_dim),
-                                          graft_real_arg("eps", graft_args_real(args, "eps", 0.0))};
-    const int32_t n_norm_args =
-        graft_args_find(args, "eps", GRAFT_ARG_REAL) != NULL ? 2 : 1; /* or as the config says */
-    for (size_t i = 0; traits->query_key_norm && i < 2 && status == GRAFT_OK; i++) {
-        status =
-            graft_describe_child(sink, norms[i], traits->rms_norm, GRAFT_INTERFACE_NORM, norm_args, n_norm_args, error);
+    if (status == GRAFT_OK && traits->query_key_norm) {
+        status = describe_norms(traits, sizes, args, sink, error);
     }
     return status;
 }
