@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/fail.h"
 
+#include <errno.h>
 #include <string.h>
 
 int graft_fail_errno(struct graft_error *error, int code, const char *source, const char *what, int number) {
     char words[128];
+    code = number == ENOMEM ? GRAFT_ERROR_INTERNAL : number == EMFILE || number == ENFILE ? GRAFT_ERROR_IO : code;
     if (strerror_r(number, words, sizeof words) != 0) {
         (void)snprintf(words, sizeof words, "error %d", number);
     }

@@ -5,7 +5,8 @@
 
 #include "graft/error.h"
 
-/* "WHAT: the system's words for `number`", an errno. */
+/* "WHAT: the system's words for `number`", an errno. What the process lacks is not the fault of a file: where it is
+ * memory, `code` gives way to GRAFT_ERROR_INTERNAL, where it is file descriptors, to GRAFT_ERROR_IO. */
 int graft_fail_errno(struct graft_error *error, int code, const char *source, const char *what, int number);
 
 /* Whether a struct that a program gives to the library (NULL: none) is as large as in version 1.0: one whose

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -117,6 +118,25 @@ static void test_fail(void **state) {
     assert_string_equal(system.message, "cannot be read: No such file or directory");
 }
 
+/* A file is not to blame for what the process lacks. */
+static void test_whose_fault(void **state) {
+    static const struct {
+        int number, code;
+    } cases[] = {{ENOENT, GRAFT_ERROR_MODEL},
+                 {EACCES, GRAFT_ERROR_MODEL},
+                 {ENOMEM, GRAFT_ERROR_INTERNAL},
+                 {EMFILE, GRAFT_ERROR_IO},
+                 {ENFILE, GRAFT_ERROR_IO}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct graft_error error = graft_error_none();
+        assert_int_equal(graft_fail_errno(&error, GRAFT_ERROR_MODEL, "f", "cannot be mapped", cases[i].number),
+                         cases[i].code);
+        assert_int_equal(error.code, cases[i].code);
+        assert_non_null(strstr(error.message, "cannot be mapped: "));
+    }
+}
+
 /* A text that is cut must not end in half a character. */
 static void test_fail_cuts(void **state) {
     (void)state;
@@ -168,7 +188,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_directions), cmocka_unit_test(test_builds),       cmocka_unit_test(test_failure_sticks),
         cmocka_unit_test(test_valid_utf8), cmocka_unit_test(test_invalid_utf8), cmocka_unit_test(test_defang),
-        cmocka_unit_test(test_fail),       cmocka_unit_test(test_fail_cuts),
+        cmocka_unit_test(test_fail),       cmocka_unit_test(test_whose_fault),  cmocka_unit_test(test_fail_cuts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
