@@ -150,8 +150,8 @@ static int64_t embedding_bytes(const struct graft_node *node, const struct graft
 /* A Linear may have made a weight of its own out of others', as merged adapters are: what it multiplies by counts. */
 static int64_t linear_bytes(const struct graft_hooked_call *hooked) {
     struct graft_product product = {.struct_size = sizeof product};
-    if (!graft_linear_as_product(hooked->module, hooked->args, &product)) {
-        return own_bytes(hooked->node);
+    if (!graft_linear_as_product(hooked->module, hooked->args, &product) || product.weight->codec != NULL) {
+        return own_bytes(hooked->node); /* of codes with all that belongs to them */
     }
     return weight_bytes(product.weight) / product.weight->rows * product.rows + weight_bytes(product.bias);
 }

@@ -3,12 +3,17 @@
 #include "graft/experts_implementation.h"
 
 #include "base/running.h"
+#include "kernels/coded/weight.h"
 #include "kernels/table.h"
 
 /* What these fields need of an implementation. */
 static uint32_t features_of(const struct graft_experts_input *input) {
     return (input->gate_up_bias != NULL || input->down_bias != NULL ? (uint32_t)GRAFT_EXPERTS_BIASES : 0) |
-           (input->gating != NULL ? (uint32_t)GRAFT_EXPERTS_GATING : 0) | input->required_features;
+           (input->gating != NULL ? (uint32_t)GRAFT_EXPERTS_GATING : 0) |
+           (graft_coded_weight_of(input->gate_up_proj) != NULL || graft_coded_weight_of(input->down_proj) != NULL
+                ? (uint32_t)GRAFT_EXPERTS_CODED
+                : 0) |
+           input->required_features;
 }
 
 static int check_input(const struct graft_experts_implementation *chosen, const struct graft_experts_input *input,
@@ -20,6 +25,7 @@ static int check_input(const struct graft_experts_implementation *chosen, const 
                               chosen->name,
                               (unknown & GRAFT_EXPERTS_BIASES) != 0   ? "biases"
                               : (unknown & GRAFT_EXPERTS_GATING) != 0 ? "a gating function of the class"
+                              : (unknown & GRAFT_EXPERTS_CODED) != 0  ? "quantized weights"
                                                                       : "a feature",
                               (unsigned)unknown);
         graft_error_hint(error, "choose another experts implementation");

@@ -25,7 +25,6 @@ const struct graft_kernels *graft_kernels_get(void) {
         .scatter_add_rows = graft_scatter_add_rows,
         .widen = graft_widen,
         .layer_norm = graft_layer_norm,
-        .linear_turned = graft_linear_turned,
         .gated_linear = graft_gated_linear,
     };
     return &kernels;

@@ -12,6 +12,7 @@
 
 #include "base/dtype.h"
 #include "kernels/blocks.h"
+#include "kernels/coded/weight.h"
 #include "kernels/kernels.h"
 #include "kernels/parallel.h"
 #include "kernels/product.h"
@@ -67,6 +68,9 @@ int graft_product_check(const struct graft_product *product, struct graft_error 
     if (bias != NULL && bias->rows * bias->columns != weight->rows) {
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "a bias of %lld x %lld for a weight of %lld rows",
                                (long long)bias->rows, (long long)bias->columns, (long long)weight->rows);
+    }
+    if (bias != NULL && graft_coded_weight_of(bias) != NULL) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, "", "a bias of codes, expected one of numbers");
     }
     int status = graft_check_types(weight, "weight", error);
     return status == GRAFT_OK && bias != NULL ? graft_check_types(bias, "bias", error) : status;
@@ -230,8 +234,40 @@ int graft_linear_of(const struct graft_call *call, const struct graft_product *p
     return status;
 }
 
+/* Products with coded weights among others: the plain ones run first, then the coded ones. */
+static int linear_mixed(const struct graft_call *call, const struct graft_product *products, int32_t n, uint32_t stride,
+                        struct graft_error *error) {
+    const int64_t mark = call->scratch_mark(call->scratch);
+    struct graft_product *plain = call->scratch_alloc(call->scratch, n * (int64_t)sizeof *plain);
+    const struct graft_product **coded = call->scratch_alloc(call->scratch, n * (int64_t)sizeof *coded);
+    int status = plain != NULL && coded != NULL ? GRAFT_OK : graft_fail_memory(error, "");
+    int32_t n_plain = 0, n_coded = 0;
+    for (int32_t i = 0; i < n && status == GRAFT_OK; i++) {
+        const struct graft_product *product = product_at(products, stride, i);
+        status = graft_product_check(product, error);
+        if (graft_coded_weight_of(product->weight) != NULL) {
+            coded[n_coded++] = product;
+        } else {
+            graft_struct_copy(&plain[n_plain++], sizeof *plain, product);
+        }
+    }
+    if (status == GRAFT_OK && n_plain > 0) {
+        status = graft_linear_of(call, plain, n_plain, sizeof *plain, NULL, 0, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_coded_linear(call, coded, n_coded, error);
+    }
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
 int graft_linear(const struct graft_call *call, const struct graft_product *products, int32_t n,
                  uint32_t product_stride, struct graft_error *error) {
+    for (int32_t i = 0; i < n; i++) {
+        if (graft_coded_weight_of(product_at(products, product_stride, i)->weight) != NULL) {
+            return linear_mixed(call, products, n, product_stride, error);
+        }
+    }
     return graft_linear_of(call, products, n, product_stride, NULL, 0, error);
 }
 

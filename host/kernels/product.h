@@ -8,8 +8,8 @@
 #define GRAFT_KERNELS_PRODUCT_H
 
 #include "graft/kernels.h"
-#include "graft/turned.h"
 #include "kernels/loops.h"
+#include "kernels/turned.h"
 
 /* What a panel's x looks like. */
 enum {

@@ -187,8 +187,11 @@ static int run_down(const struct graft_call *call, const struct graft_gated_prod
     for (int32_t i = 0; i < n && down != NULL; i++) {
         graft_struct_copy(&down[i], sizeof down[i], at(mlps, stride, i)->down);
     }
-    return down != NULL ? graft_linear_of(call, down, n, sizeof *down, made, made != NULL ? n : 0, error)
-                        : graft_fail_memory(error, "");
+    if (down == NULL) {
+        return graft_fail_memory(error, "");
+    }
+    return made != NULL ? graft_linear_of(call, down, n, sizeof *down, made, n, error)
+                        : graft_linear(call, down, n, sizeof *down, error);
 }
 
 static int run_folded(const struct graft_call *call, const struct graft_gated_products *mlps, uint32_t stride,
@@ -215,7 +218,7 @@ static int run_apart(const struct graft_call *call, const struct graft_gated_pro
         graft_struct_copy(&gate_up[2 * i], sizeof gate_up[0], at(mlps, stride, i)->gate);
         graft_struct_copy(&gate_up[2 * i + 1], sizeof gate_up[0], at(mlps, stride, i)->up);
     }
-    int status = graft_linear_of(call, gate_up, 2 * n, sizeof *gate_up, NULL, 0, error);
+    int status = graft_linear(call, gate_up, 2 * n, sizeof *gate_up, error);
     for (int32_t i = 0; i < n && status == GRAFT_OK; i++) {
         const struct graft_product *gate = &gate_up[2 * i], *up = gate + 1;
         status = graft_gated_activation(call, at(mlps, stride, i)->activation, gate->y, gate->y_stride, up->y,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/blocks.h"
+#include "kernels/coded/weight.h"
 #include "kernels/loops.h"
 #include "kernels/table.h"
 
@@ -18,7 +19,12 @@ struct row_work {
 
 static void embed_rows(void *data, int64_t begin, int64_t end) {
     const struct row_work *work = (const struct row_work *)data;
+    const struct graft_coded_weight *coded = graft_coded_weight_of(work->weight);
     for (int64_t i = begin; i < end; i++) {
+        if (coded != NULL) {
+            coded->codec.read_rows(work->weight, work->index[i], 1, work->y + i * work->columns);
+            continue;
+        }
         struct graft_row_run run = graft_weight_run(work->weight, work->index[i], 1);
         work->loops->widen(graft_reading_of(run.dtype), run.data, work->columns, work->y + i * work->columns);
     }
@@ -69,6 +75,11 @@ int graft_scatter_add_rows(const struct graft_call *call, const float *x, const 
 
 static void widen_rows(void *data, int64_t begin, int64_t end) {
     const struct row_work *work = (const struct row_work *)data;
+    const struct graft_coded_weight *coded = graft_coded_weight_of(work->weight);
+    if (coded != NULL) {
+        coded->codec.read_rows(work->weight, begin, end - begin, work->y + begin * work->columns);
+        return;
+    }
     while (begin < end) {
         struct graft_row_run run = graft_weight_run(work->weight, begin, end - begin);
         if (run.rows == 0) {

@@ -16,6 +16,8 @@ static inline int64_t graft_grain_rows(int64_t columns) {
     return columns >= GRAFT_GRAIN_NUMBERS ? 1 : GRAFT_GRAIN_NUMBERS / (columns > 0 ? columns : 1);
 }
 
+struct graft_turned_source;
+
 /* product.c */
 int graft_linear(const struct graft_call *call, const struct graft_product *products, int32_t n,
                  uint32_t product_stride, struct graft_error *error);

@@ -7,8 +7,8 @@
 #ifndef GRAFT_KERNELS_TILES_TURNED_H
 #define GRAFT_KERNELS_TILES_TURNED_H
 
-#include "graft/turned.h"
 #include "kernels/tiles.h"
+#include "kernels/turned.h"
 
 struct graft_tiles_turned_product {
     const struct graft_turned_source *source;

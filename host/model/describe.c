@@ -12,6 +12,7 @@
 #include "base/running.h"
 #include "graft/state.h"
 #include "interface/interface.h"
+#include "model/coded.h"
 #include "model/join.h"
 #include "model/node.h"
 #include "plugin/host_services.h"
@@ -486,6 +487,7 @@ struct graft_sink graft_builder_sink(struct builder *builder, const struct graft
         .part = graft_join_part,
         .comes_before = on_comes_before,
         .adapter_tensor_name = on_adapter_tensor_name,
+        .coded = graft_builder_coded,
     };
 }
 

@@ -3,11 +3,13 @@
 #include <string.h>
 
 #include "base/running.h"
+#include "model/coded.h"
 #include "model/node.h"
 
 static const struct graft_weight *find_weight(void *data, const char *name) {
-    const struct graft_parameter *parameter = graft_node_parameter(data, name);
-    return parameter != NULL ? parameter->weight : NULL;
+    const struct graft_weight *coded = graft_node_coded(data, name); /* its codes may have the same name */
+    const struct graft_parameter *parameter = coded == NULL ? graft_node_parameter(data, name) : NULL;
+    return parameter != NULL ? parameter->weight : coded;
 }
 
 static const struct graft_module *find_child(void *data, const char *name) {
@@ -37,6 +39,7 @@ struct graft_build graft_node_build(struct graft_node *node, const struct graft_
         .child = find_child,
         .child_args = find_child_args,
         .state = find_state,
+        .memory = graft_node_memory,
     };
 }
 
@@ -58,12 +61,16 @@ static int create(struct graft_node *node, const struct graft_tree *tree, const 
     struct graft_build build = graft_node_build(node, tree, host);
     build.super = node->super != NULL ? &node->super->module : NULL;
     build.kept = node->kept;
+    int status = graft_node_make_coded(node, &build, error);
+    if (status != GRAFT_OK) {
+        return failed(node, tree, status, error);
+    }
     if (maker->create == NULL) {
         instance = node->super != NULL ? &node->super->module : NULL;
     } else {
         const struct graft_task task = {"create", node->path, maker->name, node->maker->origin.plugin, NULL};
         const struct graft_running before = graft_running_begin(&task);
-        int status = maker->create(maker, &build, &instance, error);
+        status = maker->create(maker, &build, &instance, error);
         graft_running_end(before);
         if (status != GRAFT_OK) {
             return failed(node, tree, status, error);
@@ -104,6 +111,7 @@ static void destroy(struct graft_node *node) {
         }
         memset(&node->module, 0, sizeof node->module);
     }
+    graft_node_release_coded(node);
     if (node->super != NULL) {
         destroy(node->super);
     }

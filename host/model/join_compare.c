@@ -4,6 +4,7 @@
 
 #include "base/args.h"
 #include "base/fail.h"
+#include "model/coded.h"
 #include "model/join.h"
 #include "model/node.h"
 
@@ -18,6 +19,7 @@ static int is_same(const struct graft_node *a, const struct graft_node *b) {
     int same = a->n_parameters == b->n_parameters &&
                (a->maker != a->describer || (a->kept_bytes == b->kept_bytes &&
                                              (a->kept_bytes == 0 || memcmp(a->kept, b->kept, a->kept_bytes) == 0)));
+    same = same && graft_node_same_coded(a, b);
     for (size_t i = 0; same && i < a->n_parameters; i++) {
         same = is_same_parameter(a->parameters[i], b->parameters[i]);
     }

@@ -90,10 +90,18 @@ void graft_builder_ignore_structure(struct graft_sink *sink) {
     sink->super = ignore_super;
 }
 
+static int ignore_coded(void *data, const struct graft_coded_info *info, struct graft_error *error) {
+    (void)data;
+    (void)info;
+    (void)error;
+    return GRAFT_OK;
+}
+
 int graft_builder_keep_for_maker(struct builder *builder, struct graft_node *node, const struct graft_sink *sink,
                                  struct graft_error *error) {
     struct graft_sink keeping = *sink;
     keeping.parameter = ignore_parameter;
+    keeping.coded = ignore_coded;
     graft_builder_ignore_structure(&keeping);
     const struct graft_known_class *keeper = NULL;
     int status = graft_snapshot_describer(builder->options->snapshot, node->maker, &keeper, error);

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/args.h"
+#include "model/coded.h"
 #include "model/join.h"
 #include "model/node.h"
 #include "registry/assignment.h"
@@ -169,6 +170,7 @@ void graft_node_free(struct graft_node *node) {
     graft_args_finish(&node->args);
     graft_join_free(node->join);
     graft_free(node->derived);
+    graft_node_free_coded(node);
     graft_free(node->kept);
     graft_free(node->attributes);
     graft_free(node->states);

@@ -57,6 +57,9 @@ struct graft_node_state {
 };
 
 /* A module. */
+struct graft_coded_parameter;
+struct graft_node_memory;
+
 struct graft_node {
     const char *name;                          /* "q_proj"; of the root "". Points into `path` */
     const char *path;                          /* "model.layers.0.self_attn.q_proj"; lies behind the struct */
@@ -99,8 +102,12 @@ struct graft_node {
     struct graft_node_state *states;
     size_t n_states;
     size_t states_capacity;
-    struct graft_module_info info; /* for fusion families that look at it from a module above */
-    struct graft_module module;    /* the instance, once made: `module.forward` is NULL until then */
+    struct graft_coded_parameter *coded; /* parameters whose numbers are codes (coded.h) */
+    size_t n_coded;
+    size_t coded_capacity;
+    struct graft_node_memory *memory; /* what its class was given of the host's */
+    struct graft_module_info info;    /* for fusion families that look at it from a module above */
+    struct graft_module module;       /* the instance, once made: `module.forward` is NULL until then */
 };
 
 /* A name that is tied to another, of which only one is a parameter: of the other a replacement makes something else, or

@@ -256,10 +256,9 @@ const struct graft_validation_check graft_forward_checks[] = {
     GRAFT_CHECK("forward.repeats", "the same prompt gives the same bits, and finite ones", check_repeat),
     GRAFT_CHECK("forward.instances", "two instances of a model give the same bits", check_another),
     GRAFT_CHECK("forward.threads", "one, two and three threads give the same bits", check_threads),
-    GRAFT_CHECK(
-        "forward.slots",
-        "modules give the same, within 5e-5 of the largest, together (as_product, as_loop, as_kernel) and one by one",
-        check_slots),
+    GRAFT_CHECK("forward.slots",
+                "modules give the same, within 5e-5 of the largest, together (as_product, as_kernel) and one by one",
+                check_slots),
     GRAFT_CHECK("forward.batches", "prompts of several lengths in a batch give what they give alone", check_batches),
     GRAFT_CHECK("forward.bfloat16", "it runs where products are in bfloat16", check_bfloat16),
     GRAFT_CHECK("forward.environment", "it leaves the floating-point environment as it was", check_environment),

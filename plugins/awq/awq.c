@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Linears of AWQ checkpoints (quant_method "awq", version "gemm"), and of AutoRound's in the same layout
- * ("auto-round"), read where they lie in the file or, with the option `rows`, laid in rows while the model is loaded.
- */
-#include <stdlib.h>
-
+ * ("auto-round"). */
+#include "graft/auto_round.h"
 #include "graft/expert_parts.h"
 #include "graft/field_rule.h"
-#include "graft/option.h"
-#include "graft/packed_auto_round.h"
-#include "graft/packed_linear.h"
 #include "graft/plugin.h"
-#include "loops.h"
-#include "rows.h"
+#include "graft/word_codes.h"
 
 static const struct graft_host *host;
 static const struct graft_regexes *regexes;
-static int32_t wants_rows, input_bits;
-
-static const struct graft_packed_loops *const tables[] = GRAFT_ISA_ALL_TABLES(awq_loops);
+static int32_t input_bits;
 
 /* The layout, and what else would be one. AutoAWQ calls it version, transformers format. */
 static int check_format(const struct graft_config *config, struct graft_error *error) {
@@ -51,13 +43,17 @@ static int find_place(const struct graft_config *config, const char *path, char 
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_packed_linear *self = sink->keep(sink->data, sizeof *self, error); /* for `create` */
+    struct graft_scheme scheme;
+    struct graft_codec *codec = &scheme.codec;
     char place[GRAFT_AUTO_ROUND_PLACE];
     (void)cls;
-    int status = self != NULL ? find_place(config, sink->config_path, place, error) : GRAFT_ERROR_INTERNAL;
+    int status = graft_scheme_of_linear(&scheme, args, sink->path, error);
     if (status == GRAFT_OK) {
-        self->words.bits = graft_auto_round_layout(config) != NULL ? 0 : 4; /* where it is not there */
-        status = graft_packed_sizes_of(config, place, args, sink->path, 1 << 4, &self->words, error);
+        status = find_place(config, sink->config_path, place, error);
+    }
+    if (status == GRAFT_OK) {
+        codec->bits = graft_auto_round_layout(config) != NULL ? 0 : 4; /* where it is not there */
+        status = graft_word_codes_read(&scheme, config, place, sink->path, 1 << 4, error);
     }
     if (status == GRAFT_OK) {
         status = check_format(config, error);
@@ -65,52 +61,12 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     if (status != GRAFT_OK) {
         return status;
     }
-    self->words.input_bits = input_bits;
-    if (wants_rows) {
-        graft_packed_linear_lay(self);
-    }
-    const int64_t words[2] = {self->words.in_features, self->words.out_features / 8};
-    return graft_packed_linear_describe(sink, self, args, words, 8, error);
+    const int64_t words[2] = {codec->columns, codec->rows / 8};
+    codec->layout = GRAFT_CODED_ROW_WORDS;
+    codec->input_bits = input_bits;
+    graft_word_codes_add(&scheme, words, 8);
+    return graft_scheme_describe_linear(&scheme, args, sink, error);
 }
-
-static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                  struct graft_error *error) {
-    struct graft_packed_linear *self = NULL;
-    (void)cls;
-    int status = graft_packed_linear_create(build, graft_packed_choose(tables, sizeof tables / sizeof tables[0]),
-                                            graft_packed_rows_choose(graft_packed_rows_uint4), &self, error);
-    *instance = self;
-    return status;
-}
-
-static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_error *error) {
-    return graft_packed_linear_forward(instance, call, args, error);
-}
-
-static int as_loop(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_loop *loop, struct graft_error *error) {
-    return graft_packed_linear_as_loop(instance, call, args, loop, error);
-}
-
-static void read_rows(void *instance, int64_t first, int64_t n, float *weight, float *bias) {
-    graft_packed_linear_read(instance, first, n, weight, bias);
-}
-
-static const struct graft_linear vtable = {
-    .struct_size = sizeof vtable, .forward = forward, .as_loop = as_loop, .read_rows = read_rows};
-
-/* --- Rows --- */
-
-static const struct graft_operation codes_in_rows = {
-    .struct_size = sizeof codes_in_rows, .kind = GRAFT_OP_CUSTOM, .custom = &awq_operations[AWQ_CODES]};
-static const struct graft_operation zeros_in_rows = {
-    .struct_size = sizeof zeros_in_rows, .kind = GRAFT_OP_CUSTOM, .custom = &awq_operations[AWQ_ZEROS]};
-static const struct graft_operation transpose = {
-    .struct_size = sizeof transpose, .kind = GRAFT_OP_TRANSPOSE, .dim = 0, .dim1 = 1};
-
-static const struct graft_conversion conversions[] =
-    GRAFT_PACKED_LINEAR_CONVERSIONS(&codes_in_rows, &zeros_in_rows, &transpose);
 
 /* --- What the host is told --- */
 
@@ -119,12 +75,6 @@ static const struct graft_class awq_linear_class = {
     .name = "AWQLinear",
     .interface_id = GRAFT_INTERFACE_LINEAR,
     .describe = describe,
-    .create = create,
-    .destroy = free,
-    .forward = &vtable,
-    .conversions = conversions,
-    .n_conversions = sizeof conversions / sizeof conversions[0],
-    .conversion_stride = sizeof conversions[0],
 };
 
 /* Experts that the checkpoint has one by one: stacked parameters cannot hold them. */
@@ -145,9 +95,8 @@ static const char *const layouts[] = {"auto_round:auto_awq",
                                       "auto_awq:gemm",
                                       NULL};
 static const char *const other_types[] = {GRAFT_AUTO_ROUND_OTHER_TYPES, NULL};
-static const char *const packed_tensors[] = {"qweight", "weight_packed", NULL};
-static const char *const expert_tensors[] = {"0.gate_proj.qweight", "0.w1.qweight", "0.gate_proj.weight_packed",
-                                             "0.w1.weight_packed", NULL};
+static const char *const packed_tensors[] = {"qweight", NULL};
+static const char *const expert_tensors[] = {"0.gate_proj.qweight", "0.w1.qweight", NULL};
 
 static const struct graft_condition conditions[][2] = {
     {
@@ -182,28 +131,16 @@ static const struct graft_replacement replacements[] = {
     {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, backend[1])},
 };
 
-static const struct graft_option options[] = {
-    {
-        .struct_size = sizeof options[0],
-        .kind = GRAFT_OPTION_BOOL,
-        .name = "rows",
-        .help = "Lays codes in rows while the model is loaded, which makes it generate faster",
-        .default_value = "false",
-    },
-    {GRAFT_PACKED_ACTIVATION_BITS("16")},
-};
+static const struct graft_option options[] = {{GRAFT_ACTIVATION_BITS("16")}};
 
-static const char *const required[] = {GRAFT_REGEX_ID, GRAFT_THREADS_ID, NULL};
+static const char *const required[] = {GRAFT_REGEX_ID, NULL};
 
 static const struct graft_plugin plugin;
 
 static int init(struct graft_error *error) {
     (void)error;
-    const struct graft_args *given = host->options(&plugin);
-    wants_rows = (int32_t)graft_args_int(given, "rows", 0);
-    input_bits = graft_packed_input_bits(given);
+    input_bits = graft_codec_input_bits(host->options(&plugin));
     regexes = host->get_extension(GRAFT_REGEX_ID);
-    awq_set_threads(host->get_extension(GRAFT_THREADS_ID));
     return GRAFT_OK;
 }
 
@@ -253,9 +190,6 @@ static const struct graft_plugin plugin = {
     .n_classes = 1,
     .class_stride = sizeof expert_class,
     .init = init,
-    .custom_operations = awq_operations,
-    .n_custom_operations = AWQ_OPERATIONS,
-    .custom_operation_stride = sizeof awq_operations[0],
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .option_stride = sizeof options[0],

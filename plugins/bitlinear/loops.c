@@ -2,7 +2,7 @@
 /* One build of it for each instruction set. */
 #include "loops.h"
 
-#include "graft/packed_many_loops.h"
+#include "graft/vectors.h"
 
 /* Adding and subtracting 1.5 * 2^23 rounds to an integer, in the rounding mode that there is: ties to even. */
 static int32_t round_inputs(const float *x, int64_t n, float factor, int8_t *integers) {
@@ -20,24 +20,24 @@ static int32_t round_inputs(const float *x, int64_t n, float factor, int8_t *int
 
 #if defined(__AVX2__)
 
-typedef graft_packed_ints ints;
+typedef graft_vector_ints ints;
 
 /* Rows of codes begin at any byte. */
-typedef graft_packed_words words_at __attribute__((aligned(1), may_alias));
+typedef graft_vector_words words_at __attribute__((aligned(1), may_alias));
 
 /* Bytes of a vector, tokens that there are registers for, and steps whose sums fit 16 bits. */
-enum { BYTES = sizeof(ints), SIDE = GRAFT_PACKED_LANES == 16 ? 4 : 2, STEPS = GRAFT_MANY_STEPS };
+enum { BYTES = sizeof(ints), SIDE = GRAFT_VECTOR_LANES == 16 ? 4 : 2, STEPS = 8 };
 
 /* A mask for each byte. */
-GRAFT_PACKED_INLINE ints masked(graft_packed_words bytes, uint32_t mask) {
-    return (ints)(bytes & graft_packed_all(mask * 0x01010101U));
+GRAFT_VECTOR_INLINE ints masked(graft_vector_words bytes, uint32_t mask) {
+    return (ints)(bytes & mask * 0x01010101U);
 }
 
 /* The codes of each output where they lie in their bytes, so four, 16 and 64 times as large; the last two, where sums
  * are of 16 bits, once and four times. */
-GRAFT_PACKED_INLINE void take_apart(graft_packed_words bytes, ints parts[BITLINEAR_PARTS]) {
-    const int down = GRAFT_PACKED_VNNI ? 0 : 4;
-    const graft_packed_words upper = bytes >> down;
+GRAFT_VECTOR_INLINE void take_apart(graft_vector_words bytes, ints parts[BITLINEAR_PARTS]) {
+    const int down = GRAFT_VECTOR_VNNI ? 0 : 4;
+    const graft_vector_words upper = bytes >> down;
     parts[0] = masked(bytes, 0x03);
     parts[1] = masked(bytes, 0x0c);
     parts[2] = masked(upper, 0x30U >> down);
@@ -45,25 +45,25 @@ GRAFT_PACKED_INLINE void take_apart(graft_packed_words bytes, ints parts[BITLINE
 }
 
 /* sums [n_tokens, BITLINEAR_PARTS] += `n` vectors of codes times inputs. */
-GRAFT_PACKED_INLINE void add_steps(const uint8_t *codes, const int8_t *x, int64_t stride, int64_t n, const int n_tokens,
+GRAFT_VECTOR_INLINE void add_steps(const uint8_t *codes, const int8_t *x, int64_t stride, int64_t n, const int n_tokens,
                                    ints *sums) {
     for (int64_t i = 0; i < n; i++, codes += BYTES, x += BYTES) {
         ints parts[BITLINEAR_PARTS];
         take_apart(*(const words_at *)codes, parts);
         for (int t = 0; t < n_tokens; t++) {
-            const graft_packed_words inputs = *(const words_at *)(x + t * stride);
+            const graft_vector_words inputs = *(const words_at *)(x + t * stride);
             for (int k = 0; k < BITLINEAR_PARTS; k++) {
                 ints *sum = &sums[t * BITLINEAR_PARTS + k];
-                *sum = graft_many_bytes(*sum, parts[k], (ints)inputs);
+                *sum = graft_vector_dot_bytes(*sum, parts[k], (ints)inputs);
             }
         }
     }
 }
 
 /* The same in 32 bits. */
-GRAFT_PACKED_INLINE void add_up(const uint8_t *codes, const int8_t *x, int64_t stride, int64_t n, const int n_tokens,
+GRAFT_VECTOR_INLINE void add_up(const uint8_t *codes, const int8_t *x, int64_t stride, int64_t n, const int n_tokens,
                                 ints *sums) {
-#if GRAFT_PACKED_VNNI
+#if GRAFT_VECTOR_VNNI
     add_steps(codes, x, stride, n, n_tokens, sums);
 #else
     const ints none = {0};
@@ -74,15 +74,15 @@ GRAFT_PACKED_INLINE void add_up(const uint8_t *codes, const int8_t *x, int64_t s
         }
         add_steps(codes + i * BYTES, x + i * BYTES, stride, n - i < STEPS ? n - i : STEPS, n_tokens, some);
         for (int s = 0; s < n_tokens * BITLINEAR_PARTS; s++) {
-            sums[s] = graft_packed_dot(sums[s], some[s], none + 0x00010001);
+            sums[s] = graft_vector_dot(sums[s], some[s], none + 0x00010001);
         }
     }
 #endif
 }
 
 /* Eight lanes with the same sum. */
-GRAFT_PACKED_INLINE __m256i fold(ints sums) {
-#if GRAFT_PACKED_LANES == 16
+GRAFT_VECTOR_INLINE __m256i fold(ints sums) {
+#if GRAFT_VECTOR_LANES == 16
     return _mm256_add_epi32(_mm512_castsi512_si256((__m512i)sums), _mm512_extracti64x4_epi64((__m512i)sums, 1));
 #else
     return (__m256i)sums;
@@ -90,8 +90,8 @@ GRAFT_PACKED_INLINE __m256i fold(ints sums) {
 }
 
 /* The sums of all lanes, of codes that count once: to[k * rows]. */
-GRAFT_PACKED_INLINE void finish(const ints sums[BITLINEAR_PARTS], int64_t rows, int32_t *to) {
-    const int upper = GRAFT_PACKED_VNNI ? 4 : 0;
+GRAFT_VECTOR_INLINE void finish(const ints sums[BITLINEAR_PARTS], int64_t rows, int32_t *to) {
+    const int upper = GRAFT_VECTOR_VNNI ? 4 : 0;
     const __m256i lower_pairs = _mm256_hadd_epi32(fold(sums[0]), fold(sums[1]));
     const __m256i fours = _mm256_hadd_epi32(lower_pairs, _mm256_hadd_epi32(fold(sums[2]), fold(sums[3])));
     const __m128i scaled = _mm_add_epi32(_mm256_castsi256_si128(fours), _mm256_extracti128_si256(fours, 1));
@@ -102,7 +102,7 @@ GRAFT_PACKED_INLINE void finish(const ints sums[BITLINEAR_PARTS], int64_t rows, 
     to[3 * rows] = _mm_extract_epi32(all, 3);
 }
 
-GRAFT_PACKED_INLINE void multiply_some(const uint8_t *codes, int64_t rows, const struct bitlinear_inputs *inputs,
+GRAFT_VECTOR_INLINE void multiply_some(const uint8_t *codes, int64_t rows, const struct bitlinear_inputs *inputs,
                                        const int n_tokens, const int8_t *x, int32_t *sums) {
     const int64_t columns = inputs->columns, whole = columns / BYTES, left = columns % BYTES;
     for (int64_t r = 0; r < rows; r++, codes += columns) {
@@ -158,4 +158,4 @@ static void multiply(const uint8_t *codes, int64_t rows, const struct bitlinear_
 
 #endif
 
-const struct bitlinear_loops GRAFT_ISA_ALL_NAME(bitlinear_loops) = {graft_packed_largest, round_inputs, multiply};
+const struct bitlinear_loops GRAFT_ISA_ALL_NAME(bitlinear_loops) = {graft_vector_largest, round_inputs, multiply};

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "graft/norm.h"
-#include "graft/packed_bias.h"
 #include "linear.h"
 
 /* Rows of codes that stay in one thread, and bytes of codes that are worth waking one. */
@@ -52,6 +51,12 @@ static void round_tokens(void *data, int64_t begin, int64_t end) {
     }
 }
 
+static void add_bias(const float *bias, int64_t n, float *y) {
+    for (int64_t i = 0; i < n; i++) {
+        y[i] += bias[i];
+    }
+}
+
 /* y [n] of outputs that lie side by side; `bias` has theirs, or is NULL. */
 static void scale(const struct bitlinear *self, const struct token *token, const int32_t *sums, int64_t n,
                   const float *bias, float *y) {
@@ -61,13 +66,13 @@ static void scale(const struct bitlinear *self, const struct token *token, const
         y[i] = self->kind == BITLINEAR_DIVIDES ? sum / both : sum / token->factor;
     }
     if (bias != NULL && self->kind == BITLINEAR_MULTIPLIES) {
-        graft_packed_add_row(bias, n, 1, y, n);
+        add_bias(bias, n, y);
     }
     for (int64_t i = 0; i < n && self->kind != BITLINEAR_DIVIDES; i++) {
         y[i] *= self->weight_scale;
     }
     if (bias != NULL && self->kind != BITLINEAR_MULTIPLIES) {
-        graft_packed_add_row(bias, n, 1, y, n);
+        add_bias(bias, n, y);
     }
 }
 
@@ -124,14 +129,14 @@ static int make_work(const struct bitlinear *self, const struct graft_call *call
     work->stride = (self->in_features + BITLINEAR_LINE - 1) / BITLINEAR_LINE * BITLINEAR_LINE;
     work->integers = (int8_t *)graft_scratch_floats(call, work->tokens, work->stride / (int64_t)sizeof(float), error);
     work->each = (struct token *)graft_scratch_floats(call, work->tokens, sizeof *work->each / sizeof(float), error);
-    return work->integers != NULL && work->each != NULL
-               ? graft_packed_bias(self->bias, call, self->rows * BITLINEAR_PARTS, &work->bias, error)
+    work->bias = self->bias != NULL ? graft_scratch_widened(call, self->bias, error) : NULL;
+    return work->integers != NULL && work->each != NULL && (self->bias == NULL || work->bias != NULL)
+               ? GRAFT_OK
                : GRAFT_ERROR_INTERNAL;
 }
 
-/* The outputs of a panel lie apart, so the loop does not say which they are. */
-static int as_loop(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_loop *loop, struct graft_error *error) {
+static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_error *error) {
     const struct bitlinear *self = instance;
     struct work *work = NULL;
     int status = make_work(self, call, args, &work, error);
@@ -139,22 +144,11 @@ static int as_loop(void *instance, const struct graft_call *call, const struct g
         status = find_inputs(self, call, args, &work->x, error);
     }
     if (status == GRAFT_OK) {
+        const int64_t bytes = PANEL * self->in_features * work->tokens;
         call->threads->parallel_for(work->tokens, 4, round_tokens, work);
-        graft_loop_set(loop, (self->rows + PANEL - 1) / PANEL, 1 + GRAIN / (PANEL * self->in_features * work->tokens),
-                       multiply_panels, work);
+        call->threads->parallel_for((self->rows + PANEL - 1) / PANEL, 1 + GRAIN / bytes, multiply_panels, work);
     }
     return status;
 }
 
-static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_error *error) {
-    struct graft_loop loop = graft_loop_none();
-    int status = as_loop(instance, call, args, &loop, error);
-    if (status == GRAFT_OK) {
-        graft_loops_run(call->threads, &loop, 1);
-    }
-    return status;
-}
-
-const struct graft_linear bitlinear_vtable = {
-    .struct_size = sizeof bitlinear_vtable, .forward = forward, .as_loop = as_loop};
+const struct graft_linear bitlinear_vtable = {.struct_size = sizeof bitlinear_vtable, .forward = forward};

@@ -5,7 +5,6 @@
  * of rows that do not end with a block, are computed, and then those of a row are its own.
  */
 #include "linear.h"
-#include "loops.h"
 #include "numbers.h"
 #include "quant_state.h"
 #include "scales.h"
@@ -14,9 +13,8 @@ enum { NUMBERS = 16, NESTED_NUMBERS = 256, LEAST_BLOCK = 32, MOST_TEXT = 4096 };
 
 #define FIELD(name) "quantization_config." name
 
-/* What `describe` keeps. */
+/* What config.json says. */
 struct kept {
-    struct graft_packed_rows rows; /* the sizes */
     int32_t is_fp4;
     int32_t is_nested;
 };
@@ -48,58 +46,30 @@ static int read_config(const struct graft_config *config, struct kept *kept, str
                                  FIELD("bnb_4bit_quant_storage") ": expected \"uint8\", got \"%s\"", storage);
 }
 
-static int describe_vector(const struct graft_sink *sink, const char *name, int64_t most, graft_dtype dtype,
-                           struct graft_error *error) {
-    return graft_describe_joined(sink, name, 1, &most, dtype, GRAFT_PARAMETER_ANY_LENGTH,
-                                 graft_join_whole(GRAFT_JOIN_EACH), error);
+/* A tensor as long as the checkpoint has it. */
+static void add_vector(struct graft_scheme *scheme, int32_t role, const char *name, int64_t most, graft_dtype dtype) {
+    struct graft_parameter_info *info = graft_scheme_add(scheme, role, name, dtype, 1, &most);
+    info->flags = GRAFT_PARAMETER_ANY_LENGTH;
+    info->join = graft_join_whole(GRAFT_JOIN_EACH);
 }
 
-static int describe_map(const struct graft_sink *sink, const char *name, int64_t length, struct graft_error *error) {
-    return graft_describe_joined(sink, name, 1, &length, GRAFT_DTYPE_F32, 0, graft_join_whole(GRAFT_JOIN_EQUAL), error);
+static void add_map(struct graft_scheme *scheme, const char *name, int64_t length) {
+    graft_scheme_add(scheme, GRAFT_CODED_OTHER, name, GRAFT_DTYPE_F32, 1, &length)->join =
+        graft_join_whole(GRAFT_JOIN_EQUAL);
 }
 
-/* The size of a block stands in the text, which is read in `create`. */
-static int describe_tensors(const struct graft_sink *sink, const struct kept *kept, struct graft_error *error) {
-    const int64_t bytes = kept->rows.out_features * kept->rows.row_bytes, scales = bytes * 2 / LEAST_BLOCK + 1;
-    int status = graft_packed_rows_codes(sink, "weight", bytes, 1, GRAFT_DTYPE_U8, error);
-    if (status == GRAFT_OK) {
-        status = describe_map(sink, "weight.quant_map", NUMBERS, error);
+/* The size of a block stands in the text, which is read when the tensors are bound. */
+static void add_tensors(struct graft_scheme *scheme, const struct kept *kept) {
+    const int64_t bytes = scheme->codec.rows * graft_codec_row_bytes(&scheme->codec);
+    const int64_t scales = bytes * 2 / LEAST_BLOCK + 1, column[2] = {bytes, 1};
+    graft_scheme_add(scheme, GRAFT_CODED_CODES, "weight", GRAFT_DTYPE_U8, 2, column)->join = graft_join_rows(0, 1);
+    add_map(scheme, "weight.quant_map", NUMBERS);
+    add_vector(scheme, GRAFT_CODED_OTHER, "weight.absmax", scales, kept->is_nested ? GRAFT_DTYPE_U8 : GRAFT_DTYPE_F32);
+    if (kept->is_nested) {
+        add_map(scheme, "weight.nested_quant_map", NESTED_NUMBERS);
+        add_vector(scheme, GRAFT_CODED_OTHER, "weight.nested_absmax", scales, GRAFT_DTYPE_F32);
     }
-    if (status == GRAFT_OK) {
-        status =
-            describe_vector(sink, "weight.absmax", scales, kept->is_nested ? GRAFT_DTYPE_U8 : GRAFT_DTYPE_F32, error);
-    }
-    if (status == GRAFT_OK && kept->is_nested) {
-        status = describe_map(sink, "weight.nested_quant_map", NESTED_NUMBERS, error);
-    }
-    if (status == GRAFT_OK && kept->is_nested) {
-        status = describe_vector(sink, "weight.nested_absmax", scales, GRAFT_DTYPE_F32, error);
-    }
-    return status == GRAFT_OK ? describe_vector(sink, state_name(kept->is_fp4), MOST_TEXT, GRAFT_DTYPE_U8, error)
-                              : status;
-}
-
-static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
-                    const struct graft_sink *sink, struct graft_error *error) {
-    struct kept *kept = sink->keep(sink->data, sizeof *kept, error);
-    (void)cls;
-    int status = kept != NULL ? graft_packed_rows_sizes(args, sink->path, &kept->rows, error) : GRAFT_ERROR_INTERNAL;
-    if (status == GRAFT_OK && kept->rows.in_features % 2 != 0) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, sink->path,
-                                 "in_features is %lld, expected an even number: a byte has two codes",
-                                 (long long)kept->rows.in_features);
-    }
-    if (status == GRAFT_OK) {
-        status = read_config(config, kept, error);
-    }
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    kept->rows.row_bytes = kept->rows.in_features / 2;
-    kept->rows.block_rows = 1;
-    kept->rows.bits = 4;
-    status = describe_tensors(sink, kept, error);
-    return status == GRAFT_OK ? graft_packed_rows_describe(sink, &kept->rows, args, error) : status;
+    add_vector(scheme, GRAFT_CODED_OTHER, state_name(kept->is_fp4), MOST_TEXT, GRAFT_DTYPE_U8);
 }
 
 static int check_numbers(const struct graft_build *build, const struct graft_weight *map, int32_t is_fp4,
@@ -117,12 +87,12 @@ static int check_numbers(const struct graft_build *build, const struct graft_wei
     return GRAFT_OK;
 }
 
-static int find_parts(const struct graft_build *build, const struct kept *kept, struct bnb_parts *parts,
-                      struct graft_error *error) {
+static int find_parts(const struct graft_build *build, const struct kept *kept, const struct graft_weight *codes,
+                      struct bnb_parts *parts, struct graft_error *error) {
     int status = GRAFT_OK;
     *parts = (struct bnb_parts){
         .path = build->path, .type = kept->is_fp4 ? "fp4" : "nf4", .state_name = state_name(kept->is_fp4)};
-    parts->codes = graft_build_weight(build, "weight", &status, error);
+    parts->codes = codes;
     parts->absmax = graft_build_weight(build, "weight.absmax", &status, error);
     parts->state = graft_build_weight(build, parts->state_name, &status, error);
     const struct graft_weight *map = graft_build_weight(build, "weight.quant_map", &status, error);
@@ -134,31 +104,38 @@ static int find_parts(const struct graft_build *build, const struct kept *kept, 
     return status == GRAFT_OK ? check_numbers(build, map, kept->is_fp4, error) : status;
 }
 
-static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+static int finish(const struct graft_build *build, const void *context, struct graft_codec *codec,
                   struct graft_error *error) {
-    static const struct graft_packed_rows_loops *const nf4[] = GRAFT_ISA_ALL_TABLES(bnb_nf4_loops);
-    static const struct graft_packed_rows_loops *const fp4[] = GRAFT_ISA_ALL_TABLES(bnb_fp4_loops);
-    const struct kept *kept = build->kept;
     struct bnb_parts parts;
+    int status = find_parts(build, context, codec->codes, &parts, error);
+    return status == GRAFT_OK ? bnb_scales_bind(&parts, build, codec, error) : status;
+}
+
+static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
+                    const struct graft_sink *sink, struct graft_error *error) {
+    struct graft_scheme scheme;
+    struct kept kept = {0};
     (void)cls;
-    int status = find_parts(build, kept, &parts, error);
+    int status = graft_scheme_of_linear(&scheme, args, sink->path, error);
+    if (status == GRAFT_OK && scheme.codec.columns % 2 != 0) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, sink->path,
+                                 "in_features is %lld, expected an even number: a byte has two codes",
+                                 (long long)scheme.codec.columns);
+    }
+    if (status == GRAFT_OK) {
+        status = read_config(config, &kept, error);
+    }
     if (status != GRAFT_OK) {
         return status;
     }
-    struct bnb_linear *self = bnb_linear_new(&kept->rows, parts.codes->n_blocks + parts.absmax->n_blocks);
-    if (self == NULL) {
-        return graft_fail_memory(error, build->path);
-    }
-    self->rows.loops = graft_packed_rows_choose(kept->is_fp4 ? fp4 : nf4);
-    self->rows.bias = build->weight(build->data, "bias"); /* or NULL */
-    bnb_linear_lay(parts.codes, self->rows.row_bytes, self->blocks, &self->codes);
-    status = bnb_scales_bind(&parts, self, error);
-    if (status != GRAFT_OK) {
-        bnb_linear_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    scheme.codec.kind = GRAFT_CODE_TABLE;
+    scheme.codec.bits = 4;
+    scheme.codec.table = kept.is_fp4 ? fp4_numbers : nf4_numbers;
+    scheme.finish = finish;
+    scheme.context = &kept;
+    scheme.context_bytes = sizeof kept;
+    add_tensors(&scheme, &kept);
+    return graft_scheme_describe_linear(&scheme, args, sink, error);
 }
 
 const struct graft_class bnb_linear4bit_class = {
@@ -166,7 +143,4 @@ const struct graft_class bnb_linear4bit_class = {
     .name = "Linear4bit",
     .interface_id = GRAFT_INTERFACE_LINEAR,
     .describe = describe,
-    .create = create,
-    .destroy = bnb_linear_destroy,
-    .forward = &bnb_linear_vtable,
 };

@@ -3,6 +3,10 @@
 
 #include "quant_state.h"
 
+static int64_t blocks_of(int64_t count, int64_t size) {
+    return count / size + (count % size != 0);
+}
+
 static int refuse(const struct bnb_parts *parts, const char *tensor, const struct graft_weight *weight,
                   int64_t expected, struct graft_error *error) {
     const struct bnb_name name = bnb_name_of(parts->path, tensor);
@@ -10,7 +14,7 @@ static int refuse(const struct bnb_parts *parts, const char *tensor, const struc
                            (long long)weight->rows, (long long)expected);
 }
 
-static int read_state(struct bnb_parts *parts, const struct graft_packed_rows *rows, struct bnb_quant_state *state,
+static int read_state(struct bnb_parts *parts, const struct graft_codec *codec, struct bnb_quant_state *state,
                       struct graft_error *error) {
     const struct bnb_name name = bnb_name_of(parts->path, parts->state_name);
     int status = bnb_quant_state_read(parts->state, name.text, parts->type, parts->nested_absmax != NULL,
@@ -19,32 +23,32 @@ static int read_state(struct bnb_parts *parts, const struct graft_packed_rows *r
         status = graft_error_set(error, GRAFT_ERROR_MODEL, name.text, "blocksize: %lld of one part, %lld of another",
                                  (long long)parts->block, (long long)state->block);
     }
-    if (status == GRAFT_OK &&
-        (state->columns != rows->in_features || state->rows > rows->out_features - parts->row ||
-         bnb_elements(parts->codes, parts->row * rows->row_bytes, state->rows * rows->row_bytes) == NULL)) {
+    if (status == GRAFT_OK && (state->columns != codec->columns || state->rows > codec->rows - parts->row ||
+                               bnb_elements(parts->codes, parts->row * graft_codec_row_bytes(codec),
+                                            state->rows * graft_codec_row_bytes(codec)) == NULL)) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, name.text, "shape: expected [%lld, %lld], got [%lld, %lld]",
-                                 (long long)(rows->out_features - parts->row), (long long)rows->in_features,
+                                 (long long)(codec->rows - parts->row), (long long)codec->columns,
                                  (long long)state->rows, (long long)state->columns);
     }
     return status;
 }
 
 /* A block of weights becomes groups of inputs that no row shares with another. */
-static void set_groups(struct graft_packed_rows *rows, int64_t block) {
-    const int64_t power = rows->in_features & -rows->in_features; /* the largest that divides it */
-    rows->group_size = power < block ? power : block;
-    rows->groups = rows->in_features / rows->group_size;
+static void set_groups(struct graft_codec *codec, int64_t block) {
+    const int64_t power = codec->columns & -codec->columns; /* the largest that divides it */
+    codec->group_size = power < block ? power : block;
 }
 
 /* The next part, and its scales where they are computed. */
-static int read_part(struct bnb_parts *parts, struct bnb_linear *self, struct graft_error *error) {
+static int read_part(struct bnb_parts *parts, const struct graft_codec *codec, float *computed,
+                     struct graft_error *error) {
     struct bnb_quant_state of;
-    int status = read_state(parts, &self->rows, &of, error);
+    int status = read_state(parts, codec, &of, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    const int64_t blocks = graft_packed_rows_blocks(of.rows * of.columns, of.block);
-    const int64_t nested = parts->nested_absmax != NULL ? graft_packed_rows_blocks(blocks, of.nested_block) : 0;
+    const int64_t blocks = blocks_of(of.rows * of.columns, of.block);
+    const int64_t nested = parts->nested_absmax != NULL ? blocks_of(blocks, of.nested_block) : 0;
     const void *absmax = bnb_elements(parts->absmax, parts->at_absmax, blocks);
     const float *outer = nested > 0 ? bnb_elements(parts->nested_absmax, parts->at_nested, nested) : NULL;
     if (absmax == NULL) {
@@ -53,9 +57,10 @@ static int read_part(struct bnb_parts *parts, struct bnb_linear *self, struct gr
     if (nested > 0 && outer == NULL) {
         return refuse(parts, "weight.nested_absmax", parts->nested_absmax, parts->at_nested + nested, error);
     }
-    float *scales = self->computed != NULL ? self->computed + parts->row * self->rows.groups : NULL;
-    for (int64_t i = 0; scales != NULL && i < of.rows * self->rows.groups; i++) {
-        const int64_t block = i * self->rows.group_size / of.block;
+    const int64_t groups = graft_codec_groups(codec);
+    float *scales = computed != NULL ? computed + parts->row * groups : NULL;
+    for (int64_t i = 0; scales != NULL && i < of.rows * groups; i++) {
+        const int64_t block = i * codec->group_size / of.block;
         scales[i] = outer == NULL
                         ? ((const float *)absmax)[block]
                         : parts->nested_map[((const uint8_t *)absmax)[block]] * outer[block / of.nested_block] +
@@ -68,10 +73,11 @@ static int read_part(struct bnb_parts *parts, struct bnb_linear *self, struct gr
 }
 
 /* All parts; nothing may be left. */
-static int read_parts(struct bnb_parts *parts, struct bnb_linear *self, struct graft_error *error) {
+static int read_parts(struct bnb_parts *parts, const struct graft_codec *codec, float *computed,
+                      struct graft_error *error) {
     int status = GRAFT_OK;
-    while (status == GRAFT_OK && parts->row < self->rows.out_features) {
-        status = read_part(parts, self, error);
+    while (status == GRAFT_OK && parts->row < codec->rows) {
+        status = read_part(parts, codec, computed, error);
     }
     if (status == GRAFT_OK && parts->at_absmax != parts->absmax->rows) {
         status = refuse(parts, "weight.absmax", parts->absmax, parts->at_absmax, error);
@@ -86,19 +92,20 @@ static int read_parts(struct bnb_parts *parts, struct bnb_linear *self, struct g
 }
 
 /* The first part says how large blocks are. Scales in F32 of rows that end with blocks are as rows want them. */
-int bnb_scales_bind(struct bnb_parts *parts, struct bnb_linear *self, struct graft_error *error) {
+int bnb_scales_bind(struct bnb_parts *parts, const struct graft_build *build, struct graft_codec *codec,
+                    struct graft_error *error) {
     struct bnb_quant_state first;
-    int status = read_state(parts, &self->rows, &first, error);
+    float *computed = NULL;
+    int status = read_state(parts, codec, &first, error);
     if (status != GRAFT_OK) {
         return status;
     }
     parts->at_state = 0;
     parts->block = first.block;
-    set_groups(&self->rows, first.block);
-    if (parts->nested_absmax != NULL || self->rows.group_size < first.block) {
-        status = bnb_linear_compute(self, parts->path, error);
-    } else {
-        bnb_linear_lay(parts->absmax, self->rows.groups, self->blocks + self->codes.n_blocks, &self->scales);
+    set_groups(codec, first.block);
+    codec->scales = parts->absmax;
+    if (parts->nested_absmax != NULL || codec->group_size < first.block) {
+        codec->scales = graft_build_floats(build, codec->rows, graft_codec_groups(codec), &computed, error);
     }
-    return status == GRAFT_OK ? read_parts(parts, self, error) : status;
+    return codec->scales != NULL ? read_parts(parts, codec, computed, error) : GRAFT_ERROR_INTERNAL;
 }

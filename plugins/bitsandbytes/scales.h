@@ -3,7 +3,7 @@
 #ifndef BITSANDBYTES_SCALES_H
 #define BITSANDBYTES_SCALES_H
 
-#include "linear.h"
+#include "graft/quant_format.h"
 
 /* What a weight is made of, and how far its parts have been gone through, each of which has its own of everything:
  * projections that are joined, or a single one. */
@@ -20,8 +20,8 @@ struct bnb_parts {
     int64_t row, at_absmax, at_nested, at_state;
 };
 
-/* [load] Sets the groups and the scales of a weight whose codes are laid; all parts have to be what their states say.
- */
-int bnb_scales_bind(struct bnb_parts *parts, struct bnb_linear *self, struct graft_error *error);
+/* [load] Sets the groups and the scales of a codec; all parts have to be what their states say. */
+int bnb_scales_bind(struct bnb_parts *parts, const struct graft_build *build, struct graft_codec *codec,
+                    struct graft_error *error);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graft/packed_rows.h"
+#include "graft/codec.h"
 #include "graft/quantization_fields.h"
 
 enum { MAX_FIELD = 320, MAX_KEY = 128, MAX_PATTERN = 1024 };
@@ -27,15 +27,11 @@ static int unread(const struct graft_config *config, const char *path, const cha
 }
 
 int32_t ct_has_words(const struct ct_scheme *scheme) {
-    return scheme->kind == GRAFT_ROW_KIND_UINT4 || scheme->kind == GRAFT_ROW_KIND_UINT8;
+    return scheme->kind == GRAFT_CODE_UINT;
 }
 
 int32_t ct_has_groups(const struct ct_scheme *scheme) {
     return scheme->strategy == CT_GROUP || scheme->strategy == CT_TENSOR_GROUP;
-}
-
-int32_t ct_bits(const struct ct_scheme *scheme) {
-    return scheme->kind == GRAFT_ROW_KIND_UINT4 || scheme->kind == GRAFT_ROW_KIND_FLOAT4 ? 4 : 8;
 }
 
 /* --- What concerns all modules --- */
@@ -180,12 +176,9 @@ static const struct format *find_format(const char *name, const char *type) {
 
 static int32_t kind_of(const struct format *format, int64_t bits) {
     if (strcmp(format->type, "float") == 0) {
-        return bits == 4 ? GRAFT_ROW_KIND_FLOAT4 : GRAFT_ROW_KIND_FLOAT8;
+        return bits == 4 ? GRAFT_CODE_FLOAT4 : GRAFT_CODE_FLOAT8;
     }
-    if (strcmp(format->name, "pack-quantized") == 0) {
-        return bits == 4 ? GRAFT_ROW_KIND_UINT4 : GRAFT_ROW_KIND_UINT8;
-    }
-    return GRAFT_ROW_KIND_INT8;
+    return strcmp(format->name, "pack-quantized") == 0 ? GRAFT_CODE_UINT : GRAFT_CODE_INT;
 }
 
 static int read_codes(const struct group *group, const struct format **format, struct ct_scheme *scheme,
@@ -221,6 +214,7 @@ static int read_codes(const struct group *group, const struct format **format, s
                                field(group, "weights.num_bits", path), (*format)->bits, (long long)bits);
     }
     scheme->kind = kind_of(*format, bits);
+    scheme->bits = scheme->kind == GRAFT_CODE_INT ? 8 : (int32_t)bits; /* naive codes of fewer bits fill bytes */
     return GRAFT_OK;
 }
 

@@ -10,7 +10,8 @@
 enum ct_strategy { CT_TENSOR, CT_CHANNEL, CT_GROUP, CT_BLOCK, CT_TENSOR_GROUP };
 
 struct ct_scheme {
-    int32_t kind; /* of codes: GRAFT_ROW_KIND_... */
+    int32_t kind; /* of codes: GRAFT_CODE_... */
+    int32_t bits; /* of a code as it is stored */
     enum ct_strategy strategy;
     int64_t group_size;      /* CT_GROUP, CT_TENSOR_GROUP */
     int64_t block[2];        /* CT_BLOCK: rows and columns */
@@ -18,9 +19,6 @@ struct ct_scheme {
     int32_t is_ordered;      /* inputs have groups of their own: weight_g_idx */
     const char *input_scale; /* a parameter, one number for activations, which is not used; NULL: there is none */
 };
-
-/* [load] Bits of a code. */
-int32_t ct_bits(const struct ct_scheme *scheme);
 
 /* [load] Whether codes lie in words. */
 int32_t ct_has_words(const struct ct_scheme *scheme);

@@ -63,13 +63,7 @@ static int32_t as_product(void *super, const struct graft_linear_args *args, str
     return super != NULL ? graft_linear_pass_product(super, args, product) : 0;
 }
 
-static int as_loop(void *super, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_loop *loop, struct graft_error *error) {
-    return super != NULL ? graft_linear_pass_loop(super, call, args, loop, error) : GRAFT_OK;
-}
-
-static const struct graft_linear vtable = {
-    .struct_size = sizeof vtable, .forward = forward, .as_product = as_product, .as_loop = as_loop};
+static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward, .as_product = as_product};
 
 const struct graft_class expert_parallel_linear = {
     .struct_size = sizeof expert_parallel_linear,

@@ -5,12 +5,10 @@
  * and columns may be smaller. Activations stay as they are: the scale that a checkpoint may have for them is kept and
  * not used.
  */
-#include <stdlib.h>
-
 #include "graft/expert_parts.h"
 #include "graft/field_rule.h"
-#include "graft/packed_rows.h"
 #include "graft/plugin.h"
+#include "graft/quant_format.h"
 #include "graft/quantization_fields.h"
 
 enum { MAX_SIZE = 1 << 30, MX_GROUP = 32 };
@@ -25,10 +23,10 @@ static int is_method(const struct graft_config *config, const char *name) {
 }
 
 /* What shares a scale where no field says it: inputs by 32, rows, or all. */
-static void set_blocks(const struct graft_config *config, struct graft_packed_rows *self) {
+static void set_blocks(const struct graft_config *config, struct graft_codec *codec) {
     const int is_mx = is_method(config, "mxfp8");
-    self->block_rows = is_mx || is_method(config, "fbgemm_fp8") ? 1 : self->out_features;
-    self->group_size = is_mx ? MX_GROUP : self->in_features;
+    codec->block_rows = is_mx || is_method(config, "fbgemm_fp8") ? 1 : codec->rows;
+    codec->group_size = is_mx ? MX_GROUP : codec->columns;
 }
 
 /* Fields that name another layout, or how activations would be rounded. */
@@ -47,19 +45,19 @@ static int check_layout(const struct graft_config *config, struct graft_error *e
     return status;
 }
 
-static int read_config(const struct graft_config *config, struct graft_packed_rows *self, struct graft_error *error) {
+static int read_config(const struct graft_config *config, struct graft_codec *codec, struct graft_error *error) {
     static const char field[] = FIELD("weight_block_size");
     int status = check_layout(config, error);
     if (status != GRAFT_OK || !graft_config_has(config, field)) {
-        set_blocks(config, self);
+        set_blocks(config, codec);
         return status;
     }
     if (config->kind(config->data, field) != GRAFT_FIELD_ARRAY || config->size(config->data, field) != 2) {
         return graft_config_expected(config, field, "an array of rows and columns", error);
     }
-    status = graft_config_need_int(config, FIELD("weight_block_size.0"), 1, MAX_SIZE, &self->block_rows, error);
+    status = graft_config_need_int(config, FIELD("weight_block_size.0"), 1, MAX_SIZE, &codec->block_rows, error);
     return status == GRAFT_OK
-               ? graft_config_need_int(config, FIELD("weight_block_size.1"), 1, MAX_SIZE, &self->group_size, error)
+               ? graft_config_need_int(config, FIELD("weight_block_size.1"), 1, MAX_SIZE, &codec->group_size, error)
                : status;
 }
 
@@ -73,68 +71,34 @@ static int is_static(const struct graft_config *config) {
 }
 
 /* `weight_scale_inv` has two dimensions where there are blocks, be it a single one; of MXFP8 it is E8M0. */
-static int describe_scales(const struct graft_sink *sink, const struct graft_config *config,
-                           const struct graft_packed_rows *self, struct graft_error *error) {
-    const int64_t shape[2] = {graft_packed_rows_blocks(self->out_features, self->block_rows), self->groups};
-    const int is_one = is_method(config, "fp8") && !graft_config_has(config, FIELD("weight_block_size"));
-    return is_method(config, "mxfp8") ? graft_describe_joined(sink, "weight_scale_inv", 2, shape, GRAFT_DTYPE_U8, 0,
-                                                              graft_join_rows(0, self->block_rows), error)
-                                      : graft_packed_rows_scales(sink, "weight_scale_inv", self, is_one, error);
-}
-
-static int describe_tensors(const struct graft_sink *sink, const struct graft_config *config,
-                            const struct graft_packed_rows *self, struct graft_error *error) {
-    int status =
-        graft_packed_rows_codes(sink, "weight", self->out_features, self->in_features, GRAFT_DTYPE_F8_E4M3, error);
-    if (status == GRAFT_OK) {
-        status = describe_scales(sink, config, self, error);
+static void add_scales(struct graft_scheme *scheme, const struct graft_config *config) {
+    if (is_method(config, "fp8") && !graft_config_has(config, FIELD("weight_block_size"))) {
+        graft_scheme_number(scheme, GRAFT_CODED_SCALES, "weight_scale_inv", GRAFT_DTYPE_NONE, GRAFT_JOIN_EQUAL);
+    } else {
+        graft_scheme_scales(scheme, "weight_scale_inv", is_method(config, "mxfp8") ? GRAFT_DTYPE_U8 : GRAFT_DTYPE_NONE);
     }
-    return status == GRAFT_OK && is_static(config) ? graft_packed_rows_input_scale(sink, "activation_scale", error)
-                                                   : status;
 }
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_packed_rows *self = sink->keep(sink->data, sizeof *self, error); /* for `create` */
+    struct graft_scheme scheme;
     (void)cls;
-    int status = self != NULL ? graft_packed_rows_sizes(args, sink->path, self, error) : GRAFT_ERROR_INTERNAL;
+    int status = graft_scheme_of_linear(&scheme, args, sink->path, error);
     if (status == GRAFT_OK) {
-        status = read_config(config, self, error);
+        status = read_config(config, &scheme.codec, error);
     }
     if (status != GRAFT_OK) {
         return status;
     }
-    self->row_bytes = self->in_features;
-    self->bits = 8;
-    self->groups = graft_packed_rows_blocks(self->in_features, self->group_size);
-    status = describe_tensors(sink, config, self, error);
-    return status == GRAFT_OK ? graft_packed_rows_describe(sink, self, args, error) : status;
+    scheme.codec.kind = GRAFT_CODE_FLOAT8;
+    scheme.codec.bits = 8;
+    graft_scheme_codes(&scheme, "weight", scheme.codec.columns, GRAFT_DTYPE_F8_E4M3);
+    add_scales(&scheme, config);
+    if (is_static(config)) {
+        graft_scheme_number(&scheme, GRAFT_CODED_OTHER, "activation_scale", GRAFT_DTYPE_NONE, GRAFT_JOIN_EACH);
+    }
+    return graft_scheme_describe_linear(&scheme, args, sink, error);
 }
-
-static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                  struct graft_error *error) {
-    const struct graft_packed_rows_loops *loops = graft_packed_rows_choose(graft_packed_rows_float8);
-    (void)cls;
-    return graft_packed_rows_create(build, loops, "weight", "weight_scale_inv", instance, error);
-}
-
-static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_error *error) {
-    const struct graft_packed_rows *self = instance;
-    return graft_packed_rows_forward(self, call, args, error);
-}
-
-static int as_loop(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_loop *loop, struct graft_error *error) {
-    return graft_packed_rows_as_loop(instance, call, args, loop, error);
-}
-
-static void read_rows(void *instance, int64_t first, int64_t n, float *weight, float *bias) {
-    graft_packed_rows_read(instance, first, n, weight, bias);
-}
-
-static const struct graft_linear vtable = {
-    .struct_size = sizeof vtable, .forward = forward, .as_loop = as_loop, .read_rows = read_rows};
 
 /* What other tools call the scales. */
 static const char *const scale[] = {"weight_scale"};
@@ -152,9 +116,6 @@ static const struct graft_class fp8_linear_class = {
     .name = "FP8Linear",
     .interface_id = GRAFT_INTERFACE_LINEAR,
     .describe = describe,
-    .create = create,
-    .destroy = free,
-    .forward = &vtable,
     .conversions = conversions,
     .n_conversions = sizeof conversions / sizeof conversions[0],
     .conversion_stride = sizeof conversions[0],

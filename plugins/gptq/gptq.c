@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Linears of GPTQ checkpoints (quant_method "gptq"), and of AutoRound's in the same layout ("auto-round"), read where
- * they lie in the file or, with the option `rows`, laid in rows while the model is loaded. Version 1 stores zero points
- * less one, version 2 as they are. With act-order (`desc_act`) groups are any inputs, as `g_idx` says.
+ * Linears of GPTQ checkpoints (quant_method "gptq"), and of AutoRound's in the same layout ("auto-round"). Version 1
+ * stores zero points less one, version 2 as they are. With act-order (`desc_act`) groups are any inputs, as `g_idx`
+ * says.
  */
-#include <stdlib.h>
-
 #include "dynamic.h"
+#include "graft/auto_round.h"
 #include "graft/expert_parts.h"
 #include "graft/field_rule.h"
-#include "graft/option.h"
-#include "graft/packed_auto_round.h"
-#include "graft/packed_linear.h"
 #include "graft/plugin.h"
-#include "loops.h"
-#include "widen.h"
+#include "graft/word_codes.h"
 
 static const struct graft_host *host;
 static const struct graft_regexes *regexes;
-static int32_t wants_rows, input_bits;
-
-static const struct graft_packed_loops *const tables[] = GRAFT_ISA_ALL_TABLES(gptq_loops);
+static int32_t input_bits;
 
 /* AutoRound's names for the layout of version 1, and for that of version 2. */
 #define LAYOUTS_1                                                                                             \
@@ -40,14 +33,14 @@ static int has_layout_2(const char *layout) {
 
 /* The layout, and what else would be one. AutoGPTQ and vLLM call it checkpoint_format, transformers and GPTQModel
  * format. */
-static int read_format(const struct graft_config *config, struct graft_packed *packed, struct graft_error *error) {
+static int read_format(const struct graft_config *config, struct graft_codec *codec, struct graft_error *error) {
     static const char *const names[] = {"checkpoint_format", "format", "version", NULL};
     static const char *const words[] = {"int32", NULL};
     char format[GRAFT_QUANTIZATION_TEXT] = "gptq", path[GRAFT_QUANTIZATION_PATH];
     const char *layout = graft_auto_round_layout(config);
     int32_t is_marlin = 0;
     if (layout != NULL) {
-        packed->zero_offset = !has_layout_2(layout);
+        codec->zero = !has_layout_2(layout);
         return GRAFT_OK;
     }
     int status = graft_quantization_text(config, names, format, path, error);
@@ -55,7 +48,7 @@ static int read_format(const struct graft_config *config, struct graft_packed *p
         status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
                                  "%s: expected \"gptq\" or \"gptq_v2\", got \"%s\"", path, format);
     }
-    packed->zero_offset = strcmp(format, "gptq") == 0;
+    codec->zero = strcmp(format, "gptq") == 0;
     if (status == GRAFT_OK) {
         status = graft_quantization_only(config, "pack_dtype", words, error);
     }
@@ -76,33 +69,47 @@ static int find_place(const struct graft_config *config, const char *path, char 
 }
 
 /* Without act-order, tools of today leave `g_idx` out. */
-static int describe_groups(const struct graft_sink *sink, const struct graft_packed *packed, int32_t is_ordered,
-                           struct graft_error *error) {
-    const struct graft_parameter_info info = {
-        .struct_size = sizeof info,
-        .flags = GRAFT_PARAMETER_CONTIGUOUS,
-        .name = "g_idx",
-        .rank = 1,
-        .init = is_ordered ? GRAFT_INIT_NONE : GRAFT_INIT_ABSENT,
-        .shape = {packed->in_features},
-        .dtype = GRAFT_DTYPE_I32,
-        .join = graft_join_whole(GRAFT_JOIN_EQUAL),
-    };
-    return sink->parameter(sink->data, &info, error);
+static void add_groups(struct graft_scheme *scheme, int32_t is_ordered) {
+    struct graft_parameter_info *info =
+        graft_scheme_add(scheme, GRAFT_CODED_GROUP_INDEX, "g_idx", GRAFT_DTYPE_I32, 1, &scheme->codec.columns);
+    info->flags = GRAFT_PARAMETER_CONTIGUOUS;
+    info->init = is_ordered ? GRAFT_INIT_NONE : GRAFT_INIT_ABSENT;
+    info->join = graft_join_whole(GRAFT_JOIN_EQUAL);
+}
+
+/* Of a part of the inputs, groups are those of the whole: where they are in their order, nothing is left to say. */
+static int drop_later_groups(const struct graft_build *build, const void *context, struct graft_codec *codec,
+                             struct graft_error *error) {
+    const int32_t *g_idx = codec->group_index != NULL ? graft_weight_block(codec->group_index, 0)->data : NULL;
+    int64_t i = 0;
+    (void)build;
+    (void)context;
+    (void)error;
+    while (g_idx != NULL && i < codec->columns && (int64_t)g_idx[i] - g_idx[0] == i / codec->group_size) {
+        i++;
+    }
+    if (i == codec->columns) {
+        codec->group_index = NULL;
+    }
+    return GRAFT_OK;
 }
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_packed_linear *self = sink->keep(sink->data, sizeof *self, error); /* for `create` */
+    struct graft_scheme scheme;
+    struct graft_codec *codec = &scheme.codec;
     char place[GPTQ_PLACE];
     int32_t is_ordered = 0;
     (void)cls;
-    int status = self != NULL ? find_place(config, sink->config_path, place, error) : GRAFT_ERROR_INTERNAL;
+    int status = graft_scheme_of_linear(&scheme, args, sink->path, error);
     if (status == GRAFT_OK) {
-        status = graft_packed_sizes_of(config, place, args, sink->path, 0x1fc, &self->words, error);
+        status = find_place(config, sink->config_path, place, error);
     }
     if (status == GRAFT_OK) {
-        status = read_format(config, &self->words, error);
+        status = graft_word_codes_read(&scheme, config, place, sink->path, 0x1fc, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_format(config, codec, error);
     }
     if (status == GRAFT_OK) {
         status = graft_config_bool(config, "quantization_config.desc_act", &is_ordered, error);
@@ -110,90 +117,16 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     if (status != GRAFT_OK) {
         return status;
     }
-    const int32_t stored_bits = self->words.bits;
-    self->words.bits = gptq_wide(stored_bits);
-    if (self->words.bits != stored_bits) {
-        status = gptq_describe_widening(sink, stored_bits, error);
+    const int64_t words[2] = {codec->columns * codec->bits / 32, codec->rows};
+    codec->layout = GRAFT_CODED_COLUMN_WORDS;
+    codec->input_bits = input_bits;
+    graft_word_codes_add(&scheme, words, 1);
+    add_groups(&scheme, is_ordered);
+    if (graft_args_int(args, "whole_in_features", codec->columns) > codec->columns) {
+        scheme.finish = drop_later_groups;
     }
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    self->words.input_bits = input_bits;
-    if (wants_rows && !is_ordered && self->words.bits == stored_bits) {
-        graft_packed_linear_lay(self);
-    }
-    const int64_t words[2] = {self->words.in_features * self->words.bits / 32, self->words.out_features};
-    /* Codes that become wider are not joined with others: each part's conversion is its own. */
-    const int64_t word_rows = self->words.bits != stored_bits ? INT32_MAX : 1;
-    status = graft_packed_linear_describe(sink, self, args, words, word_rows, error);
-    return status == GRAFT_OK ? describe_groups(sink, &self->words, is_ordered, error) : status;
+    return graft_scheme_describe_linear(&scheme, args, sink, error);
 }
-
-/* Checks g_idx, which counts where it is there and not input / group_size. Of a part of the inputs it begins with a
- * later group. */
-static int read_groups(struct graft_packed_linear *linear, const struct graft_build *build, struct graft_error *error) {
-    struct graft_packed *self = &linear->words;
-    int in_order = 1, status = GRAFT_OK;
-    const struct graft_weight *weight = build->weight(build->data, "g_idx"); /* or NULL */
-    const int32_t *g_idx = weight != NULL ? graft_weight_block(weight, 0)->data : NULL;
-    int is_part = graft_args_int(build->args, "whole_in_features", self->in_features) > self->in_features;
-    const int64_t first = g_idx != NULL && is_part ? g_idx[0] : 0;
-    for (int64_t i = 0; g_idx != NULL && i < self->in_features; i++) {
-        in_order &= g_idx[i] - first == i / self->group_size;
-    }
-    for (int64_t i = 0; status == GRAFT_OK && !in_order && i < self->in_features; i++) {
-        if (g_idx[i] < 0 || g_idx[i] >= self->groups) {
-            status = graft_error_set(error, GRAFT_ERROR_MODEL, build->path,
-                                     "g_idx: element %lld is %d, expected a group, 0 to %lld", (long long)i,
-                                     (int)g_idx[i], (long long)self->groups - 1);
-        }
-    }
-    self->group_of = in_order ? NULL : g_idx;
-    linear->rows.group_of = self->group_of;
-    return status;
-}
-
-static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                  struct graft_error *error) {
-    struct graft_packed_linear *self = NULL;
-    (void)cls;
-    int status = graft_packed_linear_create(build, graft_packed_choose(tables, sizeof tables / sizeof tables[0]),
-                                            graft_packed_rows_choose(graft_packed_rows_uint4), &self, error);
-    if (status == GRAFT_OK) {
-        status = read_groups(self, build, error);
-    }
-    if (status != GRAFT_OK) {
-        free(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
-}
-
-static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_error *error) {
-    return graft_packed_linear_forward(instance, call, args, error);
-}
-
-static int as_loop(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_loop *loop, struct graft_error *error) {
-    return graft_packed_linear_as_loop(instance, call, args, loop, error);
-}
-
-static void read_rows(void *instance, int64_t first, int64_t n, float *weight, float *bias) {
-    graft_packed_linear_read(instance, first, n, weight, bias);
-}
-
-static const struct graft_linear vtable = {
-    .struct_size = sizeof vtable, .forward = forward, .as_loop = as_loop, .read_rows = read_rows};
-
-/* --- Rows: an output's words, from the first input on, are a column --- */
-
-static const struct graft_operation transpose = {
-    .struct_size = sizeof transpose, .kind = GRAFT_OP_TRANSPOSE, .dim = 0, .dim1 = 1};
-
-static const struct graft_conversion conversions[] =
-    GRAFT_PACKED_LINEAR_CONVERSIONS(&transpose, &transpose, &transpose);
 
 /* --- What the host is told --- */
 
@@ -202,12 +135,6 @@ static const struct graft_class gptq_linear_class = {
     .name = "GPTQLinear",
     .interface_id = GRAFT_INTERFACE_LINEAR,
     .describe = describe,
-    .create = create,
-    .destroy = free,
-    .forward = &vtable,
-    .conversions = conversions,
-    .n_conversions = sizeof conversions / sizeof conversions[0],
-    .conversion_stride = sizeof conversions[0],
 };
 
 /* Experts that the checkpoint has one by one: stacked parameters cannot hold them. */
@@ -222,9 +149,8 @@ static const char *const methods[] = {"gptq", GRAFT_AUTO_ROUND_METHODS, NULL};
 static const char *const gptq[] = {"gptq", NULL}, *const auto_round[] = {GRAFT_AUTO_ROUND_METHODS, NULL};
 static const char *const layouts[] = {LAYOUTS_1, LAYOUTS_2, NULL};
 static const char *const other_types[] = {GRAFT_AUTO_ROUND_OTHER_TYPES, NULL};
-static const char *const packed_tensors[] = {"qweight", "weight_packed", NULL};
-static const char *const expert_tensors[] = {"0.gate_proj.qweight", "0.w1.qweight", "0.gate_proj.weight_packed",
-                                             "0.w1.weight_packed", NULL};
+static const char *const packed_tensors[] = {"qweight", NULL};
+static const char *const expert_tensors[] = {"0.gate_proj.qweight", "0.w1.qweight", NULL};
 
 static const struct graft_condition conditions[][2] = {
     {
@@ -259,16 +185,7 @@ static const struct graft_replacement replacements[] = {
     {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, backend[1])},
 };
 
-static const struct graft_option options[] = {
-    {
-        .struct_size = sizeof options[0],
-        .kind = GRAFT_OPTION_BOOL,
-        .name = "rows",
-        .help = "Lays codes of 4 bits in rows while the model is loaded, which makes it generate faster",
-        .default_value = "false",
-    },
-    {GRAFT_PACKED_ACTIVATION_BITS("16")},
-};
+static const struct graft_option options[] = {{GRAFT_ACTIVATION_BITS("16")}};
 
 static const char *const required[] = {GRAFT_REGEX_ID, NULL};
 
@@ -276,9 +193,7 @@ static const struct graft_plugin plugin;
 
 static int init(struct graft_error *error) {
     (void)error;
-    const struct graft_args *given = host->options(&plugin);
-    wants_rows = (int32_t)graft_args_int(given, "rows", 0);
-    input_bits = graft_packed_input_bits(given);
+    input_bits = graft_codec_input_bits(host->options(&plugin));
     regexes = host->get_extension(GRAFT_REGEX_ID);
     return GRAFT_OK;
 }
@@ -348,9 +263,6 @@ static const struct graft_plugin plugin = {
     .n_classes = 1,
     .class_stride = sizeof expert_class,
     .init = init,
-    .custom_operations = gptq_operations,
-    .n_custom_operations = GPTQ_OPERATIONS,
-    .custom_operation_stride = sizeof gptq_operations[0],
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .option_stride = sizeof options[0],

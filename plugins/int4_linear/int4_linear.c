@@ -4,69 +4,38 @@
  * projections, the language model head, and experts, stacked or as modules. That is lossy, so the plugin has to be
  * asked for by name.
  */
-#include <stdlib.h>
-
 #include "graft/expert_parts.h"
-#include "graft/option.h"
-#include "graft/packed_rows.h"
 #include "graft/plugin.h"
 #include "quantize.h"
 
 static int32_t input_bits;
 
-static const struct graft_packed_rows_loops *loops(void) {
-    return graft_packed_rows_choose(graft_packed_rows_uint4);
+/* Rows are words of eight codes, with a scale for each group. */
+static void set_codec(struct graft_codec *codec) {
+    codec->kind = GRAFT_CODE_UINT;
+    codec->bits = 4;
+    codec->zero = INT4_ZERO;
+    codec->group_size = int4_group_size();
+    codec->input_bits = input_bits;
 }
 
 /* --- Linears --- */
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_packed_rows *rows = sink->keep(sink->data, sizeof *rows, error); /* for `create` */
+    struct graft_scheme scheme;
     (void)cls;
     (void)config;
-    int status = rows != NULL ? graft_packed_rows_sizes(args, sink->path, rows, error) : GRAFT_ERROR_INTERNAL;
+    int status = graft_scheme_of_linear(&scheme, args, sink->path, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    const int64_t words = graft_packed_rows_blocks(rows->in_features, INT4_CODES);
-    rows->row_bytes = words * (int64_t)sizeof(int32_t);
-    rows->block_rows = 1;
-    rows->group_size = int4_group_size();
-    rows->groups = graft_packed_rows_blocks(rows->in_features, rows->group_size);
-    rows->bits = 4;
-    rows->zero = INT4_ZERO;
-    rows->input_bits = input_bits;
-    const int64_t scales[2] = {rows->out_features, rows->groups};
-    status = graft_packed_rows_codes(sink, "qweight", rows->out_features, words, GRAFT_DTYPE_I32, error);
-    if (status == GRAFT_OK) {
-        status = graft_packed_rows_codes(sink, "scales", scales[0], scales[1], GRAFT_DTYPE_BF16, error);
-    }
-    return status == GRAFT_OK ? graft_packed_rows_describe(sink, rows, args, error) : status;
+    set_codec(&scheme.codec);
+    graft_scheme_codes(&scheme, "qweight", graft_quantizer_elements(&int4_quantizer, scheme.codec.columns),
+                       GRAFT_DTYPE_I32);
+    graft_scheme_scales(&scheme, "scales", GRAFT_DTYPE_BF16);
+    return graft_scheme_describe_linear(&scheme, args, sink, error);
 }
-
-static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                  struct graft_error *error) {
-    (void)cls;
-    return graft_packed_rows_create(build, loops(), "qweight", "scales", instance, error);
-}
-
-static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_error *error) {
-    return graft_packed_rows_forward(instance, call, args, error);
-}
-
-static int as_loop(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_loop *loop, struct graft_error *error) {
-    return graft_packed_rows_as_loop(instance, call, args, loop, error);
-}
-
-static void read_rows(void *instance, int64_t first, int64_t n, float *weight, float *bias) {
-    graft_packed_rows_read(instance, first, n, weight, bias);
-}
-
-static const struct graft_linear vtable = {
-    .struct_size = sizeof vtable, .forward = forward, .as_loop = as_loop, .read_rows = read_rows};
 
 static const char *const sources[] = {"weight"};
 static const char *const targets[] = {"qweight", "scales"};
@@ -93,9 +62,6 @@ static const struct graft_class int4_linear_class = {
     .name = "Int4Linear",
     .interface_id = GRAFT_INTERFACE_LINEAR,
     .describe = describe,
-    .create = create,
-    .destroy = free,
-    .forward = &vtable,
     .conversions = conversions,
     .n_conversions = 1,
     .conversion_stride = sizeof conversions[0],
@@ -106,19 +72,23 @@ static const struct graft_class int4_linear_class = {
 GRAFT_PARTS_QUANTIZED_EXPERTS(experts, &int4_quantize_rows);
 GRAFT_PARTS_TURNED_EXPERTS(turned, &int4_quantize_rows);
 
-static const struct graft_parts_quantized_experts stacks = {
-    .quantizer = &int4_quantizer, .loops = loops, .bits = 4, .zero = INT4_ZERO, .input_bits = &input_bits};
-static const struct graft_parts_quantized_experts turned_stacks = {.quantizer = &int4_quantizer,
-                                                                   .loops = loops,
-                                                                   .bits = 4,
-                                                                   .zero = INT4_ZERO,
-                                                                   .input_bits = &input_bits,
-                                                                   .by_turns = 1};
+static int read_stack(struct graft_parts_stack *stack, struct graft_error *error) {
+    (void)error;
+    set_codec(stack->codec);
+    stack->shape[0] = graft_quantizer_elements(&int4_quantizer, stack->codec->columns);
+    stack->code_dtype = int4_quantizer.code_dtype;
+    stack->scale_dtype = int4_quantizer.scale_dtype;
+    return GRAFT_OK;
+}
 
-static const struct graft_class experts_class = {
-    GRAFT_PARTS_QUANTIZED_CLASS("Int4Experts", &stacks, experts_conversions)};
+static const struct graft_parts_coded_experts stacks = {.codes = "qweight", .scales = "scales", .read = read_stack};
+static const struct graft_parts_coded_experts turned_stacks = {
+    .codes = "qweight", .scales = "scales", .read = read_stack, .by_turns = 1};
+
+static const struct graft_class experts_class = {GRAFT_PARTS_CODED_EXPERTS_CLASS("Int4Experts", &stacks),
+                                                 GRAFT_CLASS_CONVERSIONS(experts_conversions)};
 static const struct graft_class turned_experts_class = {
-    GRAFT_PARTS_QUANTIZED_CLASS("Int4TurnedExperts", &turned_stacks, turned_conversions)};
+    GRAFT_PARTS_CODED_EXPERTS_CLASS("Int4TurnedExperts", &turned_stacks), GRAFT_CLASS_CONVERSIONS(turned_conversions)};
 
 /* --- What the host is told --- */
 
@@ -145,7 +115,7 @@ static const struct graft_option options[] = {
         .default_value = "32",
         .choices = group_sizes,
     },
-    {GRAFT_PACKED_ACTIVATION_BITS("8")},
+    {GRAFT_ACTIVATION_BITS("8")},
 };
 
 static const struct graft_plugin plugin;
@@ -155,7 +125,7 @@ static int init(struct graft_error *error) {
     (void)error;
     const struct graft_args *given = host->options(&plugin);
     int4_set_group_size(graft_args_int(given, "group_size", 32));
-    input_bits = graft_packed_input_bits(given);
+    input_bits = graft_codec_input_bits(given);
     return GRAFT_OK;
 }
 

@@ -3,7 +3,7 @@
 #include "loops.h"
 
 #include "graft/isa.h"
-#include "graft/packed.h"
+#include "graft/vectors.h"
 
 /* Adding and subtracting 1.5 * 2^23 rounds to an integer, in the rounding mode that there is: ties to even. */
 static void quantize(const float *weights, int64_t n, float factor, int8_t *codes) {
@@ -16,4 +16,4 @@ static void quantize(const float *weights, int64_t n, float factor, int8_t *code
     }
 }
 
-const struct int8_loops GRAFT_ISA_NAME(int8_loops) = {graft_packed_largest, quantize};
+const struct int8_loops GRAFT_ISA_NAME(int8_loops) = {graft_vector_largest, quantize};

@@ -7,8 +7,6 @@
 #include "graft/plugin.h"
 
 #include "graft/expert_parts.h"
-#include "graft/option.h"
-#include "graft/packed_rows.h"
 #include "int8_linear.h"
 #include "quantize.h"
 
@@ -23,22 +21,26 @@
 #endif
 
 #ifndef INT8_LINEAR_HEAD
-static const struct graft_packed_rows_loops *rows(void) {
-    return graft_packed_rows_choose(graft_packed_rows_int8);
-}
-
 GRAFT_PARTS_QUANTIZED_EXPERTS(experts, &int8_quantize_rows);
 GRAFT_PARTS_TURNED_EXPERTS(turned, &int8_quantize_rows);
 
-static const struct graft_parts_quantized_experts stacks = {
-    .quantizer = &int8_quantizer, .loops = rows, .bits = 8, .input_bits = &int8_input_bits};
-static const struct graft_parts_quantized_experts turned_stacks = {
-    .quantizer = &int8_quantizer, .loops = rows, .bits = 8, .input_bits = &int8_input_bits, .by_turns = 1};
+static int read_stack(struct graft_parts_stack *stack, struct graft_error *error) {
+    (void)error;
+    int8_set_codec(stack->codec);
+    stack->shape[0] = graft_quantizer_elements(&int8_quantizer, stack->codec->columns);
+    stack->code_dtype = int8_quantizer.code_dtype;
+    stack->scale_dtype = int8_quantizer.scale_dtype;
+    return GRAFT_OK;
+}
 
-static const struct graft_class experts_class = {
-    GRAFT_PARTS_QUANTIZED_CLASS("Int8Experts", &stacks, experts_conversions)};
+static const struct graft_parts_coded_experts stacks = {.codes = "qweight", .scales = "scales", .read = read_stack};
+static const struct graft_parts_coded_experts turned_stacks = {
+    .codes = "qweight", .scales = "scales", .read = read_stack, .by_turns = 1};
+
+static const struct graft_class experts_class = {GRAFT_PARTS_CODED_EXPERTS_CLASS("Int8Experts", &stacks),
+                                                 GRAFT_CLASS_CONVERSIONS(experts_conversions)};
 static const struct graft_class turned_experts_class = {
-    GRAFT_PARTS_QUANTIZED_CLASS("Int8TurnedExperts", &turned_stacks, turned_conversions)};
+    GRAFT_PARTS_CODED_EXPERTS_CLASS("Int8TurnedExperts", &turned_stacks), GRAFT_CLASS_CONVERSIONS(turned_conversions)};
 #endif
 
 static const struct graft_replacement replacements[] = {
@@ -66,7 +68,7 @@ static const struct graft_option options[] = {
         .default_value = "0",
         .choices = group_sizes,
     },
-    {GRAFT_PACKED_ACTIVATION_BITS("8")},
+    {GRAFT_ACTIVATION_BITS("8")},
 };
 
 static const struct graft_plugin plugin;
@@ -76,7 +78,7 @@ static int init(struct graft_error *error) {
     (void)error;
     const struct graft_args *given = host->options(&plugin);
     int8_set_group_size(graft_args_int(given, "group_size", 0));
-    int8_input_bits = graft_packed_input_bits(given);
+    int8_input_bits = graft_codec_input_bits(given);
     return GRAFT_OK;
 }
 

@@ -2,15 +2,15 @@
 #include "add_loops.h"
 
 #include "graft/isa.h"
-#include "graft/packed_vectors.h"
+#include "graft/vectors.h"
 
 /* A tile: as many sums as every instruction set has registers for, beside what is added to them. */
-enum { SUMS = 4, LANES = GRAFT_PACKED_LANES, TILE = SUMS * LANES };
+enum { SUMS = 4, LANES = GRAFT_VECTOR_LANES, TILE = SUMS * LANES };
 
-typedef graft_packed_floats numbers;
+typedef graft_vector_floats numbers;
 
 static numbers load(const float *from) {
-    return (numbers)graft_packed_words_from(from);
+    return (numbers)graft_vector_words_from(from);
 }
 
 static void add_to(float *y, numbers sums) {
@@ -39,7 +39,7 @@ static void add_pairs(const uint16_t *columns, const float *narrow, int64_t rank
         const numbers x = factor * narrow[r] - (numbers){0};
         for (int i = 0; i < SUMS; i += 2) {
             const uint16_t *from = columns + r * LORA_BLOCK + 2 * first + (ptrdiff_t)i * LANES;
-            const graft_packed_words pairs = graft_packed_words_from(from);
+            const graft_vector_words pairs = graft_vector_words_from(from);
             sums[i] += x * (numbers)(pairs << 16);
             sums[i + 1] += x * (numbers)(pairs & 0xffff0000);
         }

@@ -30,8 +30,8 @@ static int describe_pair(const struct graft_sink *sink, const struct graft_args 
     const int64_t hidden = graft_args_int(args, "hidden_size", 0);
     const int64_t inner = graft_args_int(args, "intermediate_size", 0);
     const struct graft_arg pair[] = {
-        graft_int_arg("in_features", projection == GRAFT_EXPERTS_DOWN ? inner : hidden),
-        graft_int_arg("out_features", projection == GRAFT_EXPERTS_DOWN ? hidden : inner),
+        graft_int_arg("in_features", projection == LORA_OF_DOWN ? inner : hidden),
+        graft_int_arg("out_features", projection == LORA_OF_DOWN ? hidden : inner),
         graft_int_arg("bias", 0),
         graft_int_arg("rank", adapter->rank),
         graft_real_arg("factor", adapter->factor),
@@ -109,11 +109,10 @@ static int check_listed(const struct graft_config *config, const struct graft_si
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
-    const uint32_t can_add = GRAFT_CLASS_CALLS_EXPERTS | GRAFT_CLASS_TAKES_ADDITIONS;
     const int64_t n = lora_count(config), num_experts = graft_args_int(args, "num_experts", 0);
     int status = GRAFT_OK;
     (void)cls;
-    if ((sink->super_flags & can_add) == 0) {
+    if ((sink->super_flags & GRAFT_CLASS_CALLS_EXPERTS) == 0) {
         return check_listed(config, sink, error);
     }
     for (int64_t i = 0; i < n && status == GRAFT_OK; i++) {

@@ -5,8 +5,7 @@
 
 #include "graft/experts.h"
 #include "graft/experts_implementation.h"
-
-enum { LORA_PROJECTIONS = GRAFT_EXPERTS_DOWN + 1 };
+#include "stack.h"
 
 /* What one adapter has: experts one by one, or stacked (stack.h). */
 struct lora_experts_adapter {

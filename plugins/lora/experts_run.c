@@ -2,7 +2,7 @@
 /*
  * LoraExperts while it runs. The original hands its weights to the experts implementation of the call
  * (graft/experts_implementation.h), which is one of this class: a loop over experts with the pairs beside their
- * products. An original that multiplies itself asks that implementation to add to each of its products.
+ * products.
  */
 #include "experts.h"
 #include "graft/kernels.h"
@@ -10,10 +10,18 @@
 #include "rows.h"
 #include "stack.h"
 
+/* One of an expert's three products. */
+struct lora_product {
+    int32_t projection; /* LORA_OF_GATE, ... */
+    int64_t expert;     /* which of them multiplies */
+    int64_t rows;       /* of x and y */
+    const float *x;     /* [rows, hidden_size]; of LORA_OF_DOWN [rows, intermediate_size] */
+    float *y;           /* [rows, intermediate_size]; of LORA_OF_DOWN [rows, hidden_size] */
+};
+
 /* What one adapter adds to a product. */
 static int add_adapter(const struct lora_experts *self, const struct graft_call *call, int64_t i,
-                       const struct graft_experts_product *product, const struct lora_sizes *sizes,
-                       struct graft_error *error) {
+                       const struct lora_product *product, const struct lora_sizes *sizes, struct graft_error *error) {
     const struct lora_experts_adapter *adapter = &self->adapters[i];
     const struct graft_module *pair = adapter->pairs[product->expert * LORA_PROJECTIONS + product->projection];
     const int has_stack = adapter->stack != NULL && lora_stack_has(adapter->stack, product->projection);
@@ -38,8 +46,7 @@ static int add_adapter(const struct lora_experts *self, const struct graft_call 
 
 /* What all of them add; `call` is for the product's rows. */
 static int add_adapters(const struct lora_experts *self, const struct graft_call *call,
-                        const struct graft_experts_product *product, const struct lora_sizes *sizes,
-                        struct graft_error *error) {
+                        const struct lora_product *product, const struct lora_sizes *sizes, struct graft_error *error) {
     int status = GRAFT_OK;
     for (int64_t i = 0; i < self->n_adapters && status == GRAFT_OK; i++) {
         const int64_t mark = call->scratch_mark(call->scratch);
@@ -47,17 +54,6 @@ static int add_adapters(const struct lora_experts *self, const struct graft_call
         call->scratch_release(call->scratch, mark);
     }
     return status;
-}
-
-static int add(const struct graft_experts_implementation *implementation, const struct graft_call *call,
-               const struct graft_experts_product *product, struct graft_error *error) {
-    const struct lora_experts *self = implementation->data;
-    const int is_down = product->projection == GRAFT_EXPERTS_DOWN;
-    const int64_t out = is_down ? self->hidden_size : self->intermediate_size;
-    const struct lora_sizes sizes = {is_down ? self->intermediate_size : self->hidden_size, out, out};
-    struct graft_gathered_call space;
-    const struct graft_call *own = graft_call_gather(call, product->tokens, product->rows, &space, error);
-    return own != NULL ? add_adapters(self, own, product, &sizes, error) : GRAFT_ERROR_INTERNAL;
 }
 
 /* The tokens of one expert, and room for what becomes of them. */
@@ -99,10 +95,10 @@ static void find_tokens(struct share *share, const struct graft_experts_input *i
 
 /* product->y = the expert's rows of a stacked weight times x, and what the pairs add */
 static int project(const struct lora_experts *self, const struct graft_call *call,
-                   const struct graft_experts_input *input, const struct graft_experts_product *product,
+                   const struct graft_experts_input *input, const struct lora_product *product,
                    struct graft_error *error) {
     const int64_t hidden = input->hidden_size, inner = input->intermediate_size, expert = product->expert;
-    const int is_down = product->projection == GRAFT_EXPERTS_DOWN, is_up = product->projection == GRAFT_EXPERTS_UP;
+    const int is_down = product->projection == LORA_OF_DOWN, is_up = product->projection == LORA_OF_UP;
     const int64_t out = is_down ? hidden : inner;
     const struct lora_sizes sizes = {is_down ? inner : hidden, out, out};
     const struct graft_product base = {
@@ -126,8 +122,7 @@ static int run_expert(const struct lora_experts *self, const struct graft_call *
                       const struct graft_experts_input *input, int64_t expert, const struct share *share,
                       struct graft_error *error) {
     struct graft_gathered_call space;
-    struct graft_experts_product product = {sizeof product, GRAFT_EXPERTS_GATE, expert,     share->n,
-                                            share->tokens,  share->x,           share->gate};
+    struct lora_product product = {LORA_OF_GATE, expert, share->n, share->x, share->gate};
     const struct graft_call *own = graft_call_route(call, input->tokens, share->tokens, share->n, &space, error);
     int status = own != NULL ? call->kernels->gather_rows(call, input->hidden_states, share->tokens, share->n,
                                                           input->hidden_size, share->x, error)
@@ -136,7 +131,7 @@ static int run_expert(const struct lora_experts *self, const struct graft_call *
         status = project(self, own, input, &product, error);
     }
     if (status == GRAFT_OK) {
-        product.projection = GRAFT_EXPERTS_UP;
+        product.projection = LORA_OF_UP;
         product.y = share->up;
         status = project(self, own, input, &product, error);
     }
@@ -144,7 +139,7 @@ static int run_expert(const struct lora_experts *self, const struct graft_call *
         status = graft_experts_gate(input, call, share->gate, share->up, share->n, error);
     }
     if (status == GRAFT_OK) {
-        product.projection = GRAFT_EXPERTS_DOWN;
+        product.projection = LORA_OF_DOWN;
         product.x = share->gate;
         product.y = share->y;
         status = project(self, own, input, &product, error);
@@ -174,11 +169,10 @@ int lora_experts_forward(void *instance, const struct graft_call *call, const st
     const struct lora_experts *self = instance;
     const struct graft_experts_implementation implementation = {
         .struct_size = sizeof implementation,
-        .features = GRAFT_EXPERTS_BIASES | GRAFT_EXPERTS_GATING,
+        .features = GRAFT_EXPERTS_BIASES | GRAFT_EXPERTS_GATING | GRAFT_EXPERTS_CODED,
         .name = "lora",
         .forward = run,
         .data = self,
-        .add = add,
     };
     struct graft_call own;
     graft_struct_copy(&own, sizeof own, call);

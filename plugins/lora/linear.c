@@ -158,11 +158,10 @@ static int find_magnitude(const struct lora_linear *self, const struct graft_bui
     const struct graft_weight *m = piece->pair->magnitude;
     /* of a part of the inputs norms would be too small */
     const int is_whole = graft_args_int(build->args, "whole_in_features", self->in_features) == self->in_features;
-    struct lora_base base;
+    struct graft_product base;
     struct lora_delta delta;
-    if (!is_whole || !lora_base_open(self->original, self->out_features, self->in_features, &base) ||
-        !read_delta(piece, &delta) || !lora_are_floats(delta.a.weight) || !lora_are_floats(delta.b.weight) ||
-        !lora_are_floats(m)) {
+    if (!is_whole || !lora_base_open(self->original, &base) || !read_delta(piece, &delta) ||
+        !lora_are_floats(delta.a.weight) || !lora_are_floats(delta.b.weight) || !lora_are_floats(m)) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, build->path,
                                "use_dora: the norms of the weight's rows are not known");
     }
@@ -254,10 +253,8 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     return GRAFT_OK;
 }
 
-static const struct graft_linear vtable = {.struct_size = sizeof vtable,
-                                           .forward = lora_linear_forward,
-                                           .as_product = lora_linear_as_product,
-                                           .as_loop = lora_linear_as_loop};
+static const struct graft_linear vtable = {
+    .struct_size = sizeof vtable, .forward = lora_linear_forward, .as_product = lora_linear_as_product};
 
 const struct graft_class lora_linear_class = {
     .struct_size = sizeof lora_linear_class,

@@ -33,7 +33,5 @@ struct lora_linear {
 int lora_linear_forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
                         struct graft_error *error);
 int32_t lora_linear_as_product(void *instance, const struct graft_linear_args *args, struct graft_product *product);
-int lora_linear_as_loop(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
-                        struct graft_loop *loop, struct graft_error *error);
 
 #endif

@@ -109,7 +109,7 @@ static int run_pieces(const struct lora_linear *self, const struct graft_call *c
 }
 
 /* For a few tokens: the products of each lora_A and of the original in one go, as far as it is one, and all of lora_B
- * in another; or, where the original is a loop, with lora_B in that. */
+ * in another. */
 struct together {
     struct lora_rows *rows; /* [n] that each piece takes effect on */
     int32_t possible;
@@ -156,72 +156,19 @@ static int prepare(const struct lora_linear *self, const struct graft_call *call
     return GRAFT_OK;
 }
 
-/* The products of lora_A, and the original's if it is one. */
-static int run_products(const struct graft_call *call, const struct together *together, struct graft_error *error) {
-    const int32_t n = together->n + together->is_product;
-    return n > 0 ? call->kernels->linear(call, together->products, n, sizeof together->products[0], error) : GRAFT_OK;
-}
-
-struct adapted_loop {
-    struct graft_loop original;
-    struct lora_additions additions;
-};
-
-static void run_items(void *data, int64_t begin, int64_t end) {
-    const struct adapted_loop *adapted = data;
-    adapted->original.body(adapted->original.data, begin, end);
-    lora_add_outputs(&adapted->additions, begin * adapted->original.outputs, end * adapted->original.outputs);
-}
-
-/* Where the original is a loop whose items are known to make their own outputs: that loop, with what is added to them,
- * and the products are left to whoever runs it. Else leaves `loop` as it is. */
-static int make_loop(const struct lora_linear *self, const struct graft_call *call,
-                     const struct graft_linear_args *args, const struct together *together, struct graft_loop *loop,
-                     struct graft_error *error) {
-    struct adapted_loop *adapted = call->scratch_alloc(call->scratch, (int64_t)sizeof *adapted);
-    if (adapted == NULL) {
-        return graft_fail_memory(error, "");
-    }
-    adapted->additions = (struct lora_additions){together->additions, together->n, args->y, self->out_features};
-    int status = graft_linear_as_loop(self->original, call, args, &adapted->original, error);
-    if (status != GRAFT_OK || adapted->original.outputs == 0) {
-        return status;
-    }
-    graft_loop_set(loop, adapted->original.items, adapted->original.grain, run_items, adapted);
-    graft_loop_set_outputs(loop, adapted->original.outputs);
-    return graft_loop_set_products(loop, together->products, together->n, sizeof together->products[0])
-               ? GRAFT_OK
-               : run_products(call, together, error);
-}
-
 static int run_together(const struct lora_linear *self, const struct graft_call *call,
                         const struct graft_linear_args *args, const struct together *together,
                         struct graft_error *error) {
     const struct lora_additions additions = {together->additions, together->n, args->y, self->out_features};
-    struct graft_loop loop = graft_loop_none();
-    int status = together->is_product ? GRAFT_OK : make_loop(self, call, args, together, &loop, error);
-    if (status == GRAFT_OK && !together->is_product && loop.items == 0) {
-        status = graft_linear_forward(self->original, call, args, error);
+    const int32_t n = together->n + together->is_product;
+    int status = together->is_product ? GRAFT_OK : graft_linear_forward(self->original, call, args, error);
+    if (status == GRAFT_OK && n > 0) {
+        status = call->kernels->linear(call, together->products, n, sizeof together->products[0], error);
     }
     if (status == GRAFT_OK) {
-        status = run_products(call, together, error);
-    }
-    if (status == GRAFT_OK && loop.items > 0) {
-        graft_loops_run(call->threads, &loop, 1);
-    } else if (status == GRAFT_OK) {
         lora_add(call, &additions);
     }
     return status;
-}
-
-int lora_linear_as_loop(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
-                        struct graft_loop *loop, struct graft_error *error) {
-    const struct lora_linear *self = instance;
-    struct together together;
-    int status = prepare(self, call, args, &together, error);
-    return status == GRAFT_OK && together.possible && !together.is_product
-               ? make_loop(self, call, args, &together, loop, error)
-               : status;
 }
 
 int lora_linear_forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,

@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Rows that are read together. */
+enum { ROWS = 64 };
+
 struct work {
-    const struct lora_base *base;
+    const struct graft_product *base;
     const struct lora_delta *delta;
     struct lora_columns a;
     float *norms; /* [rows] of the sums */
@@ -25,32 +28,32 @@ static float norm(const float *row, int64_t n) {
 
 /* Of the rows that are read together, those that the delta is for. */
 static void find_some(const struct work *work, int64_t first, float *weight, float *row) {
-    const struct lora_base *base = work->base;
-    const int64_t left = base->rows - first, n = left < GRAFT_LINEAR_ROWS ? left : GRAFT_LINEAR_ROWS;
-    float bias[GRAFT_LINEAR_ROWS];
+    const struct graft_product *base = work->base;
+    const int64_t left = base->rows - first, n = left < ROWS ? left : ROWS;
+    float bias[ROWS];
     lora_base_read(base, first, n, weight, bias);
     for (int64_t i = 0; i < n; i++) {
         const int64_t r = first + i - work->delta->first;
         if (r >= 0 && r < work->delta->b.rows) {
-            memcpy(row, weight + i * base->columns, (size_t)base->columns * sizeof *row);
+            memcpy(row, weight + i * base->weight->columns, (size_t)base->weight->columns * sizeof *row);
             lora_add_delta(work->delta, &work->a, r, row);
-            work->norms[r] = norm(row, base->columns);
+            work->norms[r] = norm(row, base->weight->columns);
             work->bias[r] = bias[i];
         }
     }
 }
 
-/* A body: [begin, end) of GRAFT_LINEAR_ROWS rows each, from the first that has some of the delta's. */
+/* A body: [begin, end) of ROWS rows each, from the first that has some of the delta's. */
 static void find_norms(void *data, int64_t begin, int64_t end) {
     struct work *work = data;
-    const int64_t start = work->delta->first / GRAFT_LINEAR_ROWS;
-    float *weight = malloc((size_t)(GRAFT_LINEAR_ROWS * work->base->columns) * sizeof *weight);
+    const int64_t start = work->delta->first / ROWS;
+    float *weight = malloc((size_t)(ROWS * work->base->weight->columns) * sizeof *weight);
     float *row = lora_sum_room(&work->a);
     if (weight == NULL || row == NULL) {
         atomic_store(&work->failed, 1);
     } else {
         for (int64_t i = begin; i < end; i++) {
-            find_some(work, (start + i) * GRAFT_LINEAR_ROWS, weight, row);
+            find_some(work, (start + i) * ROWS, weight, row);
         }
     }
     free(weight);
@@ -74,11 +77,11 @@ static int divide(const struct graft_weight *m, int64_t rows, struct lora_magnit
     return GRAFT_OK;
 }
 
-int lora_magnitude_make(const struct lora_base *base, const struct lora_delta *delta, const struct graft_weight *m,
+int lora_magnitude_make(const struct graft_product *base, const struct lora_delta *delta, const struct graft_weight *m,
                         const struct graft_threads *threads, const char *path, struct lora_magnitude *made,
                         struct graft_error *error) {
     const int64_t rows = delta->b.rows, end = delta->first + rows;
-    const int64_t units = (end - 1) / GRAFT_LINEAR_ROWS - delta->first / GRAFT_LINEAR_ROWS + 1;
+    const int64_t units = (end - 1) / ROWS - delta->first / ROWS + 1;
     struct work work = {.base = base, .delta = delta};
     int failed = lora_delta_open(delta, &work.a) != 0;
     *made = (struct lora_magnitude){malloc((size_t)rows * sizeof(float)), malloc((size_t)rows * sizeof(float))};

@@ -20,7 +20,7 @@ struct lora_magnitude {
 
 /* [load] For the rows of `base` that `delta`, of floats, adds to, of magnitudes `m` [rows]. Whatever comes of it is to
  * be finished. */
-int lora_magnitude_make(const struct lora_base *base, const struct lora_delta *delta, const struct graft_weight *m,
+int lora_magnitude_make(const struct graft_product *base, const struct lora_delta *delta, const struct graft_weight *m,
                         const struct graft_threads *threads, const char *path, struct lora_magnitude *made,
                         struct graft_error *error);
 

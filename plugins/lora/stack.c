@@ -11,8 +11,6 @@
 #include "merge.h"
 #include "stored.h"
 
-enum { PROJECTIONS = GRAFT_EXPERTS_DOWN + 1 };
-
 const char *const lora_stacked_names[LORA_STACKED] = {"gate_up_proj", "down_proj"};
 
 /* One of an expert's projections. */
@@ -22,9 +20,9 @@ struct projection {
 };
 
 struct stack {
-    struct projection projections[PROJECTIONS];
+    struct projection projections[LORA_PROJECTIONS];
     int64_t num_experts;
-    struct lora_columns columns[]; /* [PROJECTIONS * num_experts] */
+    struct lora_columns columns[]; /* [LORA_PROJECTIONS * num_experts] */
 };
 
 static int64_t rank_of(const struct graft_args *args, int which) {
@@ -80,10 +78,10 @@ static int find_output(const struct graft_args *args, int which, int64_t row, in
     const int by_turns = graft_args_int(args, "by_turns", 0) != 0;
     if (which == LORA_DOWN) {
         *output = row;
-        return GRAFT_EXPERTS_DOWN;
+        return LORA_OF_DOWN;
     }
     *output = by_turns ? row / 2 : row % inner;
-    return (by_turns ? row % 2 : row / inner) != 0 ? GRAFT_EXPERTS_UP : GRAFT_EXPERTS_GATE;
+    return (by_turns ? row % 2 : row / inner) != 0 ? LORA_OF_UP : LORA_OF_GATE;
 }
 
 /* -1 where memory ran out. */
@@ -103,8 +101,8 @@ static int read_rows(struct stack *self, const struct graft_args *args, int whic
 
 /* -1 where memory ran out. */
 static int make_columns(struct stack *self, const struct graft_args *args, int which, const struct graft_weight *b) {
-    const int first = which == LORA_DOWN ? GRAFT_EXPERTS_DOWN : GRAFT_EXPERTS_GATE;
-    const int end = which == LORA_DOWN ? PROJECTIONS : GRAFT_EXPERTS_DOWN;
+    const int first = which == LORA_DOWN ? LORA_OF_DOWN : LORA_OF_GATE;
+    const int end = which == LORA_DOWN ? LORA_PROJECTIONS : LORA_OF_DOWN;
     const int64_t outputs = b->rows / (end - first), n = (end - first) * self->num_experts;
     struct lora_columns *columns = self->projections[first].columns;
     const char *name = which == LORA_DOWN ? "down_proj_factor" : "gate_up_proj_factor";
@@ -130,8 +128,8 @@ static int bind(struct stack *self, const struct graft_build *build, int which, 
         return graft_error_set(error, GRAFT_ERROR_MODEL, build->path, "%s_lora_B: expected F32, F16 or BF16",
                                lora_stacked_names[which]);
     }
-    for (int i = 0; i < PROJECTIONS; i++) {
-        if ((i == GRAFT_EXPERTS_DOWN) == (which == LORA_DOWN)) {
+    for (int i = 0; i < LORA_PROJECTIONS; i++) {
+        if ((i == LORA_OF_DOWN) == (which == LORA_DOWN)) {
             self->projections[i].a = a;
         }
     }
@@ -140,7 +138,7 @@ static int bind(struct stack *self, const struct graft_build *build, int which, 
 
 static void destroy(void *instance) {
     struct stack *self = instance;
-    for (int64_t i = 0; i < PROJECTIONS * self->num_experts; i++) {
+    for (int64_t i = 0; i < LORA_PROJECTIONS * self->num_experts; i++) {
         lora_columns_finish(&self->columns[i]);
     }
     free(self);
@@ -149,14 +147,14 @@ static void destroy(void *instance) {
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
     const int64_t experts = graft_args_int(build->args, "num_experts", 0);
-    struct stack *self = calloc(1, sizeof *self + (size_t)(PROJECTIONS * experts) * sizeof self->columns[0]);
+    struct stack *self = calloc(1, sizeof *self + (size_t)(LORA_PROJECTIONS * experts) * sizeof self->columns[0]);
     int status = GRAFT_OK;
     (void)cls;
     if (self == NULL) {
         return graft_fail_memory(error, build->path);
     }
     self->num_experts = experts;
-    for (int i = 0; i < PROJECTIONS; i++) {
+    for (int i = 0; i < LORA_PROJECTIONS; i++) {
         self->projections[i].columns = self->columns + i * experts;
     }
     for (int which = 0; which < LORA_STACKED && status == GRAFT_OK; which++) {

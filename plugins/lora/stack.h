@@ -11,10 +11,13 @@
 
 enum { LORA_GATE_UP, LORA_DOWN, LORA_STACKED };
 
+/* An expert's products. */
+enum { LORA_OF_GATE, LORA_OF_UP, LORA_OF_DOWN, LORA_PROJECTIONS };
+
 /* The parameters, as models call them. */
 extern const char *const lora_stacked_names[LORA_STACKED];
 
-/* [load] Of a module of the class LoraExpertsPairs: whether it adds to a projection (GRAFT_EXPERTS_...). */
+/* [load] Of a module of the class LoraExpertsPairs: whether it adds to a projection (LORA_OF_GATE, ...). */
 int lora_stack_has(const struct graft_module *stack, int projection);
 
 /* What its forward is given. */
@@ -22,7 +25,7 @@ struct lora_stack_args {
     uint32_t struct_size;
     uint32_t required_features; /* none: 0 */
     int64_t expert;
-    int32_t projection; /* GRAFT_EXPERTS_... */
+    int32_t projection; /* LORA_OF_GATE, ... */
     int32_t reserved;
     int64_t tokens;               /* rows of x and y */
     const float *x;               /* [tokens, in]: what the expert's product is of */

@@ -6,13 +6,10 @@
  * ("NVFP4"). The tensors tell which a module has, and config.json which there may be. Activations and the cache of keys
  * and values stay as they are: the scales that a checkpoint has for them are kept and not used.
  */
-#include <float.h>
-#include <stdlib.h>
-
 #include "graft/expert_parts.h"
 #include "graft/field_rule.h"
-#include "graft/packed_rows.h"
 #include "graft/plugin.h"
+#include "graft/quant_format.h"
 
 enum { GROUP = 16 };
 
@@ -49,116 +46,64 @@ static int check_algorithm(const struct format *format, const struct graft_confi
                                  field, algorithm);
 }
 
-static void set_sizes(struct graft_packed_rows *rows, int32_t is_float4) {
-    rows->bits = is_float4 ? 4 : 8;
-    rows->block_rows = is_float4 ? 1 : rows->out_features;
-    rows->group_size = is_float4 ? GROUP : rows->in_features;
-    rows->groups = graft_packed_rows_blocks(rows->in_features, rows->group_size);
-    rows->row_bytes = graft_packed_rows_blocks(rows->in_features * rows->bits, 8);
-}
-
 /* A tensor that a module may have; of joined ones, some of them. */
-static int describe_optional(const struct graft_sink *sink, const char *name, int64_t length,
-                             struct graft_error *error) {
-    struct graft_parameter_info info = {.struct_size = sizeof info,
-                                        .flags = GRAFT_PARAMETER_SCALAR | GRAFT_PARAMETER_ANY_LENGTH,
-                                        .name = name,
-                                        .rank = 1,
-                                        .init = GRAFT_INIT_ABSENT,
-                                        .shape = {length, 1, 1, 1, 1, 1, 1, 1},
-                                        .join = graft_join_whole(GRAFT_JOIN_EACH)};
-    return sink->parameter(sink->data, &info, error);
+static void add_optional(struct graft_scheme *scheme, const char *name, int64_t length) {
+    struct graft_parameter_info *info = graft_scheme_add(scheme, GRAFT_CODED_OTHER, name, GRAFT_DTYPE_NONE, 1, &length);
+    info->flags = GRAFT_PARAMETER_SCALAR | GRAFT_PARAMETER_ANY_LENGTH;
+    info->init = GRAFT_INIT_ABSENT;
+    info->join = graft_join_whole(GRAFT_JOIN_EACH);
 }
 
-static int describe_scales(const struct graft_sink *sink, const struct graft_packed_rows *rows, int32_t is_float4,
-                           struct graft_error *error) {
-    const int64_t shape[2] = {rows->out_features, rows->groups}, one = 1;
-    if (!is_float4) {
-        return graft_packed_rows_scales(sink, "weight_scale", rows, 1, error);
+static void add_weight(struct graft_scheme *scheme, int32_t is_float4) {
+    struct graft_codec *codec = &scheme->codec;
+    codec->kind = is_float4 ? GRAFT_CODE_FLOAT4 : GRAFT_CODE_FLOAT8;
+    codec->bits = is_float4 ? 4 : 8;
+    codec->block_rows = is_float4 ? 1 : codec->rows;
+    codec->group_size = is_float4 ? GROUP : codec->columns;
+    graft_scheme_codes(scheme, "weight", graft_codec_row_bytes(codec),
+                       is_float4 ? GRAFT_DTYPE_U8 : GRAFT_DTYPE_F8_E4M3);
+    if (is_float4) {
+        graft_scheme_scales(scheme, "weight_scale", GRAFT_DTYPE_F8_E4M3);
+        graft_scheme_number(scheme, GRAFT_CODED_FACTOR, "weight_scale_2", GRAFT_DTYPE_F32, GRAFT_JOIN_EQUAL);
+    } else {
+        graft_scheme_number(scheme, GRAFT_CODED_SCALES, "weight_scale", GRAFT_DTYPE_NONE, GRAFT_JOIN_EQUAL);
     }
-    int status =
-        graft_describe_joined(sink, "weight_scale", 2, shape, GRAFT_DTYPE_F8_E4M3, 0, graft_join_rows(0, 1), error);
-    return status == GRAFT_OK ? graft_describe_joined(sink, "weight_scale_2", 1, &one, GRAFT_DTYPE_F32,
-                                                      GRAFT_PARAMETER_SCALAR, graft_join_whole(GRAFT_JOIN_EQUAL), error)
-                              : status;
+}
+
+static int refuse_scaled_inputs(const struct graft_build *build, const void *context, struct graft_codec *codec,
+                                struct graft_error *error) {
+    (void)context;
+    (void)codec;
+    return build->weight(build->data, "pre_quant_scale") == NULL
+               ? GRAFT_OK
+               : graft_error_set(error, GRAFT_ERROR_MODEL, build->path,
+                                 "pre_quant_scale: inputs that are scaled beforehand are not read by this plugin");
 }
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
-    static const char *const unused[] = {"input_scale", "k_scale", "v_scale"};
     const struct format *format = cls->data;
-    struct graft_packed_rows *rows = sink->keep(sink->data, sizeof *rows, error); /* for `create` */
-    int status = rows != NULL ? graft_packed_rows_sizes(args, sink->path, rows, error) : GRAFT_ERROR_INTERNAL;
+    struct graft_scheme scheme;
+    int status = graft_scheme_of_linear(&scheme, args, sink->path, error);
     if (status == GRAFT_OK) {
         status = check_algorithm(format, config, sink->path, error);
     }
-    if (status == GRAFT_OK) {
-        set_sizes(rows, format->is_float4);
-        status = graft_packed_rows_codes(sink, "weight", rows->out_features, rows->row_bytes,
-                                         format->is_float4 ? GRAFT_DTYPE_U8 : GRAFT_DTYPE_F8_E4M3, error);
+    if (status != GRAFT_OK) {
+        return status;
     }
-    if (status == GRAFT_OK) {
-        status = describe_scales(sink, rows, format->is_float4, error);
-    }
-    for (size_t i = 0; i < sizeof unused / sizeof unused[0] && status == GRAFT_OK; i++) {
-        status = describe_optional(sink, unused[i], 1, error);
-    }
-    if (status == GRAFT_OK) {
-        status = describe_optional(sink, "pre_quant_scale", rows->in_features, error); /* to refuse it */
-    }
-    return status == GRAFT_OK ? graft_packed_rows_describe(sink, rows, args, error) : status;
+    add_weight(&scheme, format->is_float4);
+    add_optional(&scheme, "input_scale", 1);
+    add_optional(&scheme, "k_scale", 1);
+    add_optional(&scheme, "v_scale", 1);
+    add_optional(&scheme, "pre_quant_scale", scheme.codec.columns);
+    scheme.finish = refuse_scaled_inputs;
+    return graft_scheme_describe_linear(&scheme, args, sink, error);
 }
 
-/* --- Running it --- */
-
-static int bind_factor(const struct graft_build *build, struct graft_packed_rows *rows, struct graft_error *error) {
-    int status = GRAFT_OK;
-    const struct graft_weight *weight = graft_build_weight(build, "weight_scale_2", &status, error);
-    rows->factor = weight != NULL ? *(const float *)graft_weight_block(weight, 0)->data : 0.0F;
-    return status == GRAFT_OK && !(rows->factor > 0.0F && rows->factor <= FLT_MAX)
-               ? graft_error_set(error, GRAFT_ERROR_MODEL, build->path,
-                                 "weight_scale_2: expected a finite number above 0, got %g", (double)rows->factor)
-               : status;
-}
-
-static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                  struct graft_error *error) {
-    const struct format *format = cls->data;
-    if (build->weight(build->data, "pre_quant_scale") != NULL) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, build->path,
-                               "pre_quant_scale: inputs that are scaled beforehand are not read by this plugin");
-    }
-    int status = graft_packed_rows_create(
-        build, graft_packed_rows_choose(format->is_float4 ? graft_packed_rows_float4 : graft_packed_rows_float8),
-        "weight", "weight_scale", instance, error);
-    if (status == GRAFT_OK && format->is_float4 && (status = bind_factor(build, *instance, error)) != GRAFT_OK) {
-        free(*instance);
-    }
-    return status;
-}
-
-static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_error *error) {
-    return graft_packed_rows_forward(instance, call, args, error);
-}
-
-static int as_loop(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_loop *loop, struct graft_error *error) {
-    return graft_packed_rows_as_loop(instance, call, args, loop, error);
-}
-
-static void read_rows(void *instance, int64_t first, int64_t n, float *weight, float *bias) {
-    graft_packed_rows_read(instance, first, n, weight, bias);
-}
-
-static const struct graft_linear vtable = {
-    .struct_size = sizeof vtable, .forward = forward, .as_loop = as_loop, .read_rows = read_rows};
-
-#define LINEAR_CLASS(class_name, format)                                                                 \
-    {                                                                                                    \
-        .struct_size = sizeof(struct graft_class), .name = (class_name), .data = &(format),              \
-        .interface_id = GRAFT_INTERFACE_LINEAR, .describe = describe, .create = create, .destroy = free, \
-        .forward = &vtable,                                                                              \
+#define LINEAR_CLASS(class_name, format)                                                    \
+    {                                                                                       \
+        .struct_size = sizeof(struct graft_class), .name = (class_name), .data = &(format), \
+        .interface_id = GRAFT_INTERFACE_LINEAR, .describe = describe,                       \
     }
 
 static const struct graft_class fp8_class = LINEAR_CLASS("ModelOptFP8Linear", fp8);

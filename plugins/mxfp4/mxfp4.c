@@ -4,11 +4,8 @@
  * and scales have a row for each output, of gate and up by turns: it is the architecture's own parameter, [experts, in,
  * out], that is turned.
  */
-#include "graft/describe.h"
+#include "graft/expert_parts.h"
 #include "graft/field_rule.h"
-#include "graft/option.h"
-#include "graft/packed_experts.h"
-#include "graft/parts.h"
 #include "graft/plugin.h"
 
 enum {
@@ -18,115 +15,28 @@ enum {
 
 static int32_t input_bits;
 
-struct experts {
-    struct graft_instance base;
-    struct graft_packed_experts packed;
-};
-
-static int read_sizes(const struct graft_args *args, const char *path, struct graft_expert_sizes *sizes,
-                      struct graft_error *error) {
-    int status = graft_args_expert_sizes(args, path, sizes, error);
-    if (status == GRAFT_OK && (sizes->hidden_size % BLOCK != 0 || sizes->intermediate_size % BLOCK != 0)) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, path,
-                                 "hidden_size is %lld and intermediate_size %lld, expected multiples of %d: so many "
-                                 "inputs are a block of MXFP4",
-                                 (long long)sizes->hidden_size, (long long)sizes->intermediate_size, BLOCK);
-    }
-    return status;
+/* A row of codes is [blocks, bytes of a block]. */
+static int read_stack(struct graft_parts_stack *stack, struct graft_error *error) {
+    struct graft_codec *codec = stack->codec;
+    codec->kind = GRAFT_CODE_FLOAT4;
+    codec->bits = 4;
+    codec->group_size = BLOCK;
+    codec->input_bits = input_bits;
+    stack->rank = 2;
+    stack->shape[0] = codec->columns / BLOCK;
+    stack->shape[1] = BYTES;
+    stack->code_dtype = stack->scale_dtype = GRAFT_DTYPE_U8;
+    return codec->columns % BLOCK == 0
+               ? GRAFT_OK
+               : graft_error_set(error, GRAFT_ERROR_MODEL, stack->path,
+                                 "%s is %lld, expected a multiple of %d: so many inputs are a block of MXFP4",
+                                 stack->columns_field, (long long)codec->columns, BLOCK);
 }
 
-/* NAME_blocks, NAME_scales and NAME_bias of `rows` outputs and `columns` inputs. */
-static int describe_stack(const struct graft_sink *sink, const char *name, int64_t experts, int64_t rows,
-                          int64_t columns, struct graft_error *error) {
-    const int64_t shape[] = {experts, rows, columns / BLOCK, BYTES};
-    char parameter[GRAFT_PACKED_STACK_NAME];
-    (void)snprintf(parameter, sizeof parameter, "%s_blocks", name);
-    int status = graft_describe_typed(sink, parameter, 4, shape, GRAFT_DTYPE_U8, error);
-    if (status == GRAFT_OK) {
-        (void)snprintf(parameter, sizeof parameter, "%s_scales", name);
-        status = graft_describe_typed(sink, parameter, 3, shape, GRAFT_DTYPE_U8, error);
-    }
-    if (status == GRAFT_OK) {
-        (void)snprintf(parameter, sizeof parameter, "%s_bias", name);
-        status = graft_describe_parameter(sink, parameter, 2, shape, 0, GRAFT_INIT_NONE, error);
-    }
-    return status;
-}
+static const struct graft_parts_coded_experts stacks = {
+    .codes = "blocks", .scales = "scales", .read = read_stack, .by_turns = 1};
 
-static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
-                    const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_expert_sizes *sizes = sink->keep(sink->data, sizeof *sizes, error); /* for `create` */
-    (void)cls;
-    (void)config;
-    int status = sizes != NULL ? read_sizes(args, sink->path, sizes, error) : GRAFT_ERROR_INTERNAL;
-    if (status == GRAFT_OK) {
-        status = graft_swiglu_check(args, sink->path, error);
-    }
-    if (status == GRAFT_OK) {
-        status = describe_stack(sink, "gate_up_proj", sizes->num_experts, 2 * sizes->intermediate_size,
-                                sizes->hidden_size, error);
-    }
-    return status == GRAFT_OK ? describe_stack(sink, "down_proj", sizes->num_experts, sizes->hidden_size,
-                                               sizes->intermediate_size, error)
-                              : status;
-}
-
-/* Points to what describe_stack described. */
-static int bind_stack(const struct graft_build *build, const char *name, struct graft_packed_stack *stack,
-                      struct graft_error *error) {
-    struct graft_packed_rows *rows = &stack->rows;
-    int status = graft_packed_stack_bind(build, name, "blocks", stack, error);
-    if (status == GRAFT_OK) {
-        rows->loops = graft_packed_rows_choose(graft_packed_rows_float4);
-        rows->out_features = rows->codes->shape[1];
-        rows->groups = rows->codes->shape[2];
-        rows->in_features = rows->groups * BLOCK;
-        rows->row_bytes = rows->groups * BYTES;
-        rows->block_rows = 1;
-        rows->group_size = BLOCK;
-        rows->bits = 4;
-        rows->input_bits = input_bits;
-    }
-    return status;
-}
-
-static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                  struct graft_error *error) {
-    const struct graft_expert_sizes *sizes = build->kept;
-    struct experts *self = graft_instance_new(build, sizeof *self, error);
-    (void)cls;
-    if (self == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    self->packed.num_experts = sizes->num_experts;
-    self->packed.by_turns = 1;
-    self->packed.swiglu = graft_swiglu_of(build->args);
-    int status = bind_stack(build, "gate_up_proj", &self->packed.gate_up, error);
-    if (status == GRAFT_OK) {
-        status = bind_stack(build, "down_proj", &self->packed.down, error);
-    }
-    return graft_instance_finish(self, status, instance);
-}
-
-static int forward(void *instance, const struct graft_call *call, const struct graft_experts_args *args,
-                   struct graft_error *error) {
-    const struct experts *self = instance;
-    return graft_packed_experts_forward(&self->packed, call, args, error);
-}
-
-static const struct graft_experts vtable = {
-    .struct_size = sizeof vtable, .features = GRAFT_EXPERTS_BIASES | GRAFT_EXPERTS_GATING, .forward = forward};
-
-static const struct graft_class experts_class = {
-    .struct_size = sizeof experts_class,
-    .flags = GRAFT_CLASS_TAKES_ADDITIONS,
-    .name = "Mxfp4GptOssExperts",
-    .interface_id = GRAFT_INTERFACE_EXPERTS,
-    .describe = describe,
-    .create = create,
-    .destroy = graft_instance_destroy,
-    .forward = &vtable,
-};
+static const struct graft_class experts_class = {GRAFT_PARTS_CODED_EXPERTS_CLASS("Mxfp4GptOssExperts", &stacks)};
 
 static const char *const methods[] = {"mxfp4", NULL};
 static const char *const packed_tensors[] = {"gate_up_proj_blocks", NULL};
@@ -146,14 +56,14 @@ static const struct graft_replacement replacement = {
     .condition_stride = sizeof conditions[0],
 };
 
-static const struct graft_option options[] = {{GRAFT_PACKED_ACTIVATION_BITS("16")}};
+static const struct graft_option options[] = {{GRAFT_ACTIVATION_BITS("16")}};
 
 static const struct graft_host *host;
 static const struct graft_plugin plugin;
 
 static int init(struct graft_error *error) {
     (void)error;
-    input_bits = graft_packed_input_bits(host->options(&plugin));
+    input_bits = graft_codec_input_bits(host->options(&plugin));
     return GRAFT_OK;
 }
 

@@ -85,7 +85,7 @@ grep -q generation "$scratch/bench.json" || fail 'bench measured nothing'
 
 echo 'bad configs'
 config '"intermediate_size": 64' '"intermediate_size": 48'
-refused 'layers.0.mlp.experts' 'intermediate_size 48, expected multiples of 32'
+refused 'layers.0.mlp.experts' 'intermediate_size is 48, expected a multiple of 32'
 config '"intermediate_size": 64' '"intermediate_size": 96'
 refused model.layers.0.mlp.experts.gate_up_proj_blocks '[4, 192, 2, 16]' '[4, 128, 2, 16]'
 config '"quant_method": "mxfp4"' '"quant_method": "mxfp6"'

@@ -93,12 +93,6 @@ static int32_t as_product(void *instance, const struct graft_linear_args *args, 
     return self->super != NULL ? graft_linear_pass_product(self->super, args, product) : 0;
 }
 
-static int as_loop(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_loop *loop, struct graft_error *error) {
-    const struct outside *self = instance;
-    return self->super != NULL ? graft_linear_pass_loop(self->super, call, args, loop, error) : GRAFT_OK;
-}
-
 /* Of an image as many vectors as the grid has merged patches. */
 static int tower_forward(void *instance, const struct graft_call *call, const struct graft_vision_tower_args *args,
                          struct graft_error *error) {
@@ -113,7 +107,7 @@ static const struct graft_embedding embedding_vtable = {.struct_size = sizeof em
                                                         .forward = embedding_forward};
 static const struct graft_norm norm_vtable = {.struct_size = sizeof norm_vtable, .forward = norm_forward};
 static const struct graft_linear linear_vtable = {
-    .struct_size = sizeof linear_vtable, .forward = linear_forward, .as_product = as_product, .as_loop = as_loop};
+    .struct_size = sizeof linear_vtable, .forward = linear_forward, .as_product = as_product};
 static const struct graft_vision_tower tower_vtable = {.struct_size = sizeof tower_vtable, .forward = tower_forward};
 
 #define OUTSIDE_CLASS(class_name, interface, width, vtable)                                                     \

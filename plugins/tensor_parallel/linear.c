@@ -229,14 +229,7 @@ static int32_t as_product(void *instance, const struct graft_linear_args *args, 
     return is_whole(self) ? graft_linear_pass_product(self->super, args, product) : 0;
 }
 
-static int as_loop(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_loop *loop, struct graft_error *error) {
-    const struct linear *self = instance;
-    return is_whole(self) ? graft_linear_pass_loop(self->super, call, args, loop, error) : GRAFT_OK;
-}
-
-static const struct graft_linear vtable = {
-    .struct_size = sizeof vtable, .forward = forward, .as_product = as_product, .as_loop = as_loop};
+static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward, .as_product = as_product};
 
 const struct graft_class tensor_parallel_linear = {
     .struct_size = sizeof tensor_parallel_linear,

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graft/packed_auto_round.h"
+#include "graft/auto_round.h"
 
 enum { MAX_GROUP = 1 << 30 };
 
@@ -54,7 +54,7 @@ static int read_bits(const struct graft_config *config, const char *field, int64
 /* Groups of inputs and words of 32 bits, of GPTQ's layout and AWQ's. */
 static int read_codes(const struct graft_config *config, int64_t *group, int64_t *word, struct graft_error *error) {
     int64_t bits = 4, read = 128;
-    int status = graft_packed_bits_and_groups(config, "quantization_config", &bits, &read, error);
+    int status = graft_word_bits_and_groups(config, "quantization_config", &bits, &read, error);
     *group = read > 0 ? read : INT64_MAX;
     *word = 32 / bits;
     return status == GRAFT_OK && bits != 4 && bits != 8

@@ -64,9 +64,6 @@ quantized=$goldens/../quantized
     same 2 "$quantized/awq_int4_qwen2_moe" awq,sequential_experts 5e-5 $prompts --dtype float32
     same 2 "$quantized/awq_int4_llama" awq 5e-5 $prompts --dtype float32
     same 2 "$quantized/auto_round_asym_qwen3_moe" gptq,sequential_experts 5e-5 $prompts --dtype float32
-    same 2 "$quantized/awq_int4_llama" awq 5e-5 $prompts --dtype float32 --plugin-option awq.rows=true
-    same 2 "$quantized/gptq_int4_qwen2_moe" gptq,sequential_experts 5e-5 $prompts --dtype float32 \
-        --plugin-option gptq.rows=true
     plan=mlp.gate_proj=colwise,mlp.up_proj=colwise,mlp.down_proj=rowwise
     same 2 "$quantized/fp8_block_qwen3" fp8 5e-5 $prompts --dtype float32
     plan=
@@ -86,7 +83,6 @@ quantized=$goldens/../quantized
     same 2 "$quantized/ct_w4a16_llama" fused_qkv,compressed_tensors 5e-5 $prompts --dtype float32
     same 2 "$quantized/ct_w8a8_int8_llama" fused_qkv,compressed_tensors 5e-5 $prompts --dtype float32
     same 2 "$quantized/awq_int4_llama" fused_qkv,awq 5e-5 $prompts --dtype float32
-    same 2 "$quantized/awq_int4_llama" fused_qkv,awq 5e-5 $prompts --dtype float32 --plugin-option awq.rows=true
 }
 launch -n 2 "$host" plan --plugins-dir "$plugins" --parallel mpi --plugins tensor_parallel,fused_qkv,compressed_tensors \
     --model "$quantized/ct_w4a16_llama" >"$scratch/plan"

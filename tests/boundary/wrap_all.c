@@ -33,11 +33,6 @@ static int32_t as_product(void *self, const struct graft_linear_args *args, stru
     return graft_linear_pass_product(self, args, product);
 }
 
-static int as_loop(void *self, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_loop *loop, struct graft_error *error) {
-    return graft_linear_pass_loop(self, call, args, loop, error);
-}
-
 static int32_t as_kernel(void *self) {
     const struct graft_module *super = self;
     const struct graft_activation *vtable = super->forward;
@@ -50,7 +45,7 @@ WRAPPER(CAUSAL_LM, causal_lm, .features = 0)
 WRAPPER(DECODER_LAYER, decoder_layer, .features = 0)
 WRAPPER(EMBEDDING, embedding, .features = 0)
 WRAPPER(EXPERTS, experts, .features = 0)
-WRAPPER(LINEAR, linear, .as_product = as_product, .as_loop = as_loop)
+WRAPPER(LINEAR, linear, .as_product = as_product)
 WRAPPER(MLP, mlp, .features = 0)
 WRAPPER(NORM, norm, .features = 0)
 WRAPPER(ROTARY, rotary, .features = 0)

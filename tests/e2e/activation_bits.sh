@@ -70,7 +70,6 @@ try() { # try PLUGIN CODES CASE OPTIONS...
 
 isas='avx2 avx512 avx512_bf16'
 try gptq 4 gptq_int4_asym_qwen3
-try gptq 4 gptq_int4_asym_qwen3 --plugin-option gptq.rows=true
 try gptq 8 gptq_int8_qwen2
 try awq 4 awq_int4_llama
 try compressed_tensors 4 ct_w4a16_asym_qwen3

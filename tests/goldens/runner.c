@@ -8,12 +8,6 @@
 
 enum { MAX_DIRECTORIES = 4 };
 
-static const char *plugin_option;
-
-void runner_set_plugin_option(const char *option) {
-    plugin_option = option;
-}
-
 static void load_plugins(struct graft_library *library, const char *plugins,
                          const struct graft_library_options *wanted) {
     struct graft_error error = graft_error_none();
@@ -35,15 +29,10 @@ static void load_plugins(struct graft_library *library, const char *plugins,
 void runner_open_by(struct runner *runner, const char *directory, const char *plugins,
                     const struct graft_library_options *wanted, const struct graft_model_options *options) {
     struct graft_error error = graft_error_none();
-    const struct graft_library_options with_option = {
-        .struct_size = sizeof with_option,
-        .plugin_options = &plugin_option,
-        .n_plugin_options = plugin_option != NULL,
-    };
     *runner = (struct runner){0};
     need(graft_library_create(&runner->library, &error), &error);
     if (plugins != NULL) {
-        load_plugins(runner->library, plugins, wanted != NULL ? wanted : &with_option);
+        load_plugins(runner->library, plugins, wanted);
     }
     need(graft_model_open(runner->library, directory, options, &runner->model, &error), &error);
     need(graft_model_load(runner->model, &error), &error);

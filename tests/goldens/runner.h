@@ -20,9 +20,6 @@ void runner_close(struct runner *runner);
 void runner_open_fused(struct runner *runner, const char *directory, const char *plugins, int32_t precision,
                        const char *fusion_config);
 
-/* From now on plugins are loaded with this option, "ID.NAME=VALUE", unless a call says which plugins; NULL: none. */
-void runner_set_plugin_option(const char *option);
-
 /* The same with options. */
 void runner_open_with(struct runner *runner, const char *directory, const char *plugins,
                       const struct graft_model_options *options);

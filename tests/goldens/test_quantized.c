@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_quantized CASE-DIRECTORY PLUGINS-DIRECTORY [OPTION]: a quantized checkpoint with whatever plugins there are.
+/* test_quantized CASE-DIRECTORY PLUGINS-DIRECTORY: a quantized checkpoint with whatever plugins there are.
  * Logits and greedy ids are those of the dequantized weights, these are exact, also where projections are joined, and
- * little is copied, unless an option lays codes in rows; in every instruction set. */
+ * little is copied; in every instruction set. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,6 @@
 #include "check.h"
 #include "compare.h"
 #include "graft/linear.h"
-#include "graft/packed.h"
 #include "kernels/cpu.h"
 #include "kernels/kernels.h"
 #include "kernels/scratch.h"
@@ -155,34 +154,24 @@ static int may_be_copied(const struct graft_binding *binding) {
            (binding->value.n_parts > 0 && binding->value.parts[0].tensor->dtype == GRAFT_DTYPE_F8_E8M0);
 }
 
-/* What is made of codes, scales and zero points by a plugin's option. */
-static int is_laid_in_rows(const struct graft_binding *binding) {
-    const char *name = binding->parameter->own_name;
-    return strcmp(name, "weight_packed") == 0 || strcmp(name, "weight_scale") == 0 ||
-           strcmp(name, "weight_zero_point") == 0;
-}
-
-static void check_plan(const struct graft_plan *plan, int has_rows) {
-    int64_t copied = 0, laid = 0;
+static void check_plan(const struct graft_plan *plan) {
+    int64_t copied = 0;
     for (size_t i = 0; i < plan->n_bindings; i++) {
         const struct graft_binding *binding = &plan->bindings[i];
-        const int may_be = binding->status == GRAFT_BINDING_INITIAL || may_be_copied(binding) ||
-                           (has_rows && is_laid_in_rows(binding));
+        const int may_be = binding->status == GRAFT_BINDING_INITIAL || may_be_copied(binding);
         copied += may_be ? 0 : binding->copied * binding->bytes;
-        laid += has_rows && is_laid_in_rows(binding);
         check(binding->status != GRAFT_BINDING_MISSING, "%s is missing", binding->parameter->name);
     }
     check(copied == 0, "%lld bytes copied", (long long)copied);
-    check((laid > 0) == has_rows, "%lld parameters in rows", (long long)laid);
     check(plan->n_unexpected == 0, "%zu tensors unexpected", plan->n_unexpected);
 }
 
-static void check_case(const struct golden *golden, const char *plugins, const char *isa, int has_rows) {
+static void check_case(const struct golden *golden, const char *plugins, const char *isa) {
     struct runner runner;
     const graft_json *weights = graft_json_get(golden->document, "quantized_weights");
     (void)setenv("GRAFT_ISA", isa, 1);
     runner_open(&runner, golden->directory, plugins, GRAFT_PRECISION_FLOAT32);
-    check_plan(runner.model->plan, has_rows);
+    check_plan(runner.model->plan);
     compare_logits(golden, &runner, isa);
     compare_greedy(golden, &runner);
     compare_many(golden, &runner, isa);
@@ -195,14 +184,13 @@ static void check_case(const struct golden *golden, const char *plugins, const c
 
 int main(int argc, char **argv) {
     struct golden golden;
-    if (argc != 3 && argc != 4) {
-        (void)fputs("usage: test_quantized CASE-DIRECTORY PLUGINS-DIRECTORY [OPTION]\n", stderr);
+    if (argc != 3) {
+        (void)fputs("usage: test_quantized CASE-DIRECTORY PLUGINS-DIRECTORY\n", stderr);
         return 2;
     }
     golden_open(&golden, argv[1]);
-    runner_set_plugin_option(argv[3]);
     for (int isa = GRAFT_ISA_SCALAR; isa <= graft_cpu_best_isa(); isa++) {
-        check_case(&golden, argv[2], graft_cpu_isa_name(isa), argc == 4);
+        check_case(&golden, argv[2], graft_cpu_isa_name(isa));
     }
     golden_close(&golden);
     return check_failures() != 0;

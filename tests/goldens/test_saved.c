@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_saved CASE-DIRECTORY PLUGINS-DIRECTORY [needed [OPTION]]: a model saved, with classes replaced and without, has
+/* test_saved CASE-DIRECTORY PLUGINS-DIRECTORY [needed]: a model saved, with classes replaced and without, has
  * the tensors it was read from; in the runtime layout it has the same logits, and leads back. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,14 +152,13 @@ static void check_saving(const struct golden *golden, const char *plugins) {
 
 int main(int argc, char **argv) {
     struct golden golden;
-    int needs_plugins = (argc == 4 || argc == 5) &&
-                        strcmp(argv[3], "needed") == 0; /* the family is a plugin's, or the weights are quantized */
+    /* The family is a plugin's, or the weights are quantized. */
+    const int needs_plugins = argc == 4 && strcmp(argv[3], "needed") == 0;
     if (argc != 3 && !needs_plugins) {
-        (void)fputs("usage: test_saved CASE-DIRECTORY PLUGINS-DIRECTORY [needed [OPTION]]\n", stderr);
+        (void)fputs("usage: test_saved CASE-DIRECTORY PLUGINS-DIRECTORY [needed]\n", stderr);
         return 2;
     }
     golden_open(&golden, argv[1]);
-    runner_set_plugin_option(argc == 5 ? argv[4] : NULL);
     if (!needs_plugins) {
         check_saving(&golden, NULL);
     }

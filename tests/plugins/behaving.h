@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A Linear that lets the original do the work. What the file that includes this does itself it names before, by
  * `#define FORWARD forward` and the like: FORWARD, DESCRIBE, CREATE, DESTROY, INIT and DEINIT, each a function that
- * follows. AS_LOOP is a slot of the vtable, FEATURES are the vtable's, ENTRY says that it has a graft_plugin_entry of
- * its own, TYPE is the one model type that it is for, and MODULES are those that it replaces. */
+ * follows. AS_PRODUCT is a slot of the vtable, FEATURES are the vtable's, ENTRY says that it has a graft_plugin_entry
+ * of its own, TYPE is the one model type that it is for, and MODULES are those that it replaces. */
 #ifndef GRAFT_TEST_BEHAVING_H
 #define GRAFT_TEST_BEHAVING_H
 
@@ -45,11 +45,10 @@ static void DESTROY(void *instance);
 #define DESTROY NULL
 #endif
 
-#ifdef AS_LOOP
-static int AS_LOOP(void *self, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_loop *loop, struct graft_error *error);
+#ifdef AS_PRODUCT
+static int32_t AS_PRODUCT(void *self, const struct graft_linear_args *args, struct graft_product *product);
 #else
-#define AS_LOOP NULL
+#define AS_PRODUCT NULL
 #endif
 
 #ifdef INIT
@@ -87,7 +86,7 @@ static inline int behaving_create(const struct graft_class *self, const struct g
 }
 
 static const struct graft_linear behaving_vtable = {
-    .struct_size = sizeof behaving_vtable, .features = FEATURES, .forward = FORWARD, .as_loop = AS_LOOP};
+    .struct_size = sizeof behaving_vtable, .features = FEATURES, .forward = FORWARD, .as_product = AS_PRODUCT};
 static const struct graft_class behaving_class = {.struct_size = sizeof behaving_class,
                                                   .flags = GRAFT_CLASS_CALLS_SUPER,
                                                   .name = "BehavingLinear",

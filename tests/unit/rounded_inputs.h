@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What packed weights are multiplied by in place of f32: in plain words. */
+/* What coded weights are multiplied by in place of f32: in plain words. */
 #ifndef GRAFT_TESTS_ROUNDED_INPUTS_H
 #define GRAFT_TESTS_ROUNDED_INPUTS_H
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* linear_turned: the bits of `linear` with the rows that a source would make, in every layout. */
+/* graft_linear_turned: the bits of `linear` with the rows that a source would make, in every layout. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
 
-#include "graft/turned.h"
 #include "kernels/cpu.h"
 #include "kernels/kernels.h"
 #include "kernels/parallel.h"
+#include "kernels/table.h"
+#include "kernels/turned.h"
 #include "numbers.h"
 
 static struct graft_scratch *scratch;
@@ -102,7 +103,7 @@ static void check(int32_t precision, int64_t tokens, int64_t rows, int64_t colum
         int32_t done = -1;
         memset(found, 0, (size_t)(tokens * (rows + 2)) * sizeof *found);
         graft_threads_set_count(threads);
-        assert_int_equal(call.kernels->linear_turned(&call, &product, &source, &done, NULL), GRAFT_OK);
+        assert_int_equal(graft_linear_turned(&call, &product, &source, &done, NULL), GRAFT_OK);
         assert_int_equal(done,
                          graft_cpu_isa() != GRAFT_ISA_AMX || precision == GRAFT_PRECISION_FLOAT32 || columns % 32 == 0);
         assert_int_equal(call.scratch_mark(scratch), mark);
@@ -138,14 +139,14 @@ static void test_faults(void **state) {
     int32_t done = 0;
     (void)state;
     graft_call_init(&call, GRAFT_PRECISION_FLOAT32, scratch);
-    assert_int_equal(call.kernels->linear_turned(&call, &product, &source, &done, &error), GRAFT_ERROR_PLUGIN);
+    assert_int_equal(graft_linear_turned(&call, &product, &source, &done, &error), GRAFT_ERROR_PLUGIN);
     assert_non_null(strstr(error.message, "rows 0 to 65 and 24 columns: multiples of 64 and 8"));
     product.rows = GRAFT_TURNED_ROWS;
     product.first_row = 2 * GRAFT_TURNED_ROWS;
-    assert_int_equal(call.kernels->linear_turned(&call, &product, &source, &done, NULL), GRAFT_ERROR_INTERNAL);
+    assert_int_equal(graft_linear_turned(&call, &product, &source, &done, NULL), GRAFT_ERROR_INTERNAL);
     product.first_row = 0;
     weight->weight.columns = 20;
-    assert_int_equal(call.kernels->linear_turned(&call, &product, &source, &done, NULL), GRAFT_ERROR_PLUGIN);
+    assert_int_equal(graft_linear_turned(&call, &product, &source, &done, NULL), GRAFT_ERROR_PLUGIN);
     source_destroy(weight);
 }
 

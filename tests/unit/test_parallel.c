@@ -81,47 +81,6 @@ static void test_several_callers(void **state) {
     }
 }
 
-static void count_items(void *data, int64_t begin, int64_t end) {
-    atomic_int *done = data;
-    for (int64_t i = begin; i < end; i++) {
-        atomic_fetch_add(&done[i], 1);
-    }
-}
-
-/* Several loops as one: each item once, whatever lies in one run. */
-static void test_loops_together(void **state) {
-    enum { LOOPS = 5, MOST = 700 };
-    static const int64_t items[LOOPS] = {0, 1, MOST, 0, 33}, grains[LOOPS] = {9, 1, 50, 1, 2};
-    static atomic_int done[LOOPS][MOST];
-    struct graft_loop loops[LOOPS];
-    (void)state;
-    for (int n = 0; n <= LOOPS; n++) {
-        for (int i = 0; i < LOOPS; i++) {
-            loops[i] = graft_loop_none();
-            graft_loop_set(&loops[i], items[i], grains[i], count_items, done[i]);
-        }
-        graft_loops_run(graft_threads_get(), loops, n);
-        for (int i = 0; i < LOOPS; i++) {
-            for (int64_t item = 0; item < MOST; item++) {
-                assert_int_equal(atomic_exchange(&done[i][item], 0), i < n && item < items[i]);
-            }
-        }
-    }
-}
-
-/* Loops of headers that had no `outputs` end before it. */
-static void test_outputs(void **state) {
-    struct graft_loop loop = graft_loop_none();
-    (void)state;
-    loop.outputs = 7;
-    loop.struct_size = offsetof(struct graft_loop, outputs);
-    graft_loop_set_outputs(&loop, 16);
-    assert_int_equal(loop.outputs, 7);
-    loop.struct_size = sizeof loop;
-    graft_loop_set_outputs(&loop, 16);
-    assert_int_equal(loop.outputs, 16);
-}
-
 static void test_after_fork(void **state) {
     int status = -1;
     (void)state;
@@ -138,8 +97,8 @@ static void test_after_fork(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_item_once), cmocka_unit_test(test_several_callers),
-        cmocka_unit_test(test_loops_together),  cmocka_unit_test(test_outputs),
+        cmocka_unit_test(test_every_item_once),
+        cmocka_unit_test(test_several_callers),
         cmocka_unit_test(test_after_fork),
     };
     graft_threads_set_count(WORKERS);

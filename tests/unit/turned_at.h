@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Portions of weights (graft/turned.h), read in plain words. */
+/* Portions of weights (kernels/turned.h), read in plain words. */
 #ifndef GRAFT_TESTS_TURNED_AT_H
 #define GRAFT_TESTS_TURNED_AT_H
 
 #include <string.h>
 
-#include "graft/turned.h"
+#include "kernels/turned.h"
 
 /* The number of a portion's row and column, both counted from where it begins. */
 static float turned_at(const struct graft_turned_portion *portion, int64_t row, int64_t column) {

@@ -123,6 +123,6 @@ static int forward(const struct graft_experts_implementation *self, const struct
 const struct graft_experts_implementation graft_experts_batched_mm = {
     .struct_size = sizeof graft_experts_batched_mm,
     .name = "batched_mm",
-    .features = GRAFT_EXPERTS_BIASES | GRAFT_EXPERTS_GATING,
+    .features = GRAFT_EXPERTS_BIASES | GRAFT_EXPERTS_GATING | GRAFT_EXPERTS_CODED,
     .forward = forward,
 };

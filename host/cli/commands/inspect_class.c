@@ -20,8 +20,6 @@ static const struct slot {
 } optional_slots[] = {
     {GRAFT_INTERFACE_ACTIVATION, "as_kernel", offsetof(struct graft_activation, as_kernel)},
     {GRAFT_INTERFACE_LINEAR, "as_product", offsetof(struct graft_linear, as_product)},
-    {GRAFT_INTERFACE_LINEAR, "as_loop", offsetof(struct graft_linear, as_loop)},
-    {GRAFT_INTERFACE_LINEAR, "read_rows", offsetof(struct graft_linear, read_rows)},
 };
 
 /* Every vtable starts with its size, and its slots are pointers to functions. */

@@ -197,7 +197,7 @@ static int experts_forward(const struct graft_experts_implementation *self, cons
 
 static const struct graft_experts_implementation experts = {
     .struct_size = sizeof experts,
-    .features = GRAFT_EXPERTS_BIASES | GRAFT_EXPERTS_GATING,
+    .features = GRAFT_EXPERTS_BIASES | GRAFT_EXPERTS_GATING | GRAFT_EXPERTS_CODED,
     .name = "plain",
     .forward = experts_forward,
 };

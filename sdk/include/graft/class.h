@@ -21,7 +21,9 @@
 extern "C" {
 #endif
 
+struct graft_build;
 struct graft_class;
+struct graft_codec;
 struct graft_host;
 struct graft_state;
 struct graft_state_info;
@@ -77,6 +79,37 @@ struct graft_parameter_info {
 
 enum {
     GRAFT_CHILD_SEQUENTIAL = 1 << 16 /* in "mlp.0" the part before the dot becomes a Sequential, not a ModuleList */
+};
+
+/* What a tensor is to a coded parameter. */
+enum {
+    GRAFT_CODED_CODES = 1,
+    GRAFT_CODED_SCALES = 2,
+    GRAFT_CODED_ZEROS = 3,       /* its zero points */
+    GRAFT_CODED_GROUP_INDEX = 4, /* the group of each column */
+    GRAFT_CODED_DIVISOR = 5,     /* one number, F32: what scales are divided by */
+    GRAFT_CODED_FACTOR = 6,      /* one number, F32: what they are multiplied by */
+    GRAFT_CODED_OTHER = 7        /* for `finish`, or kept for saving alone */
+};
+
+/* A parameter whose numbers are codes (codec.h), and the tensors that it is made of. The host describes these as
+ * parameters, and gives `create` the weight under the name of the one: so a class that takes any weight, as Linear
+ * does, takes a coded one as well, and a replacement of it needs no more than a `describe`. */
+struct graft_coded_info {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const char *name;                           /* "weight": no parameter of this name is described */
+    const struct graft_codec *codec;            /* all but its weights */
+    const struct graft_parameter_info *tensors; /* [n_tensors] */
+    const int32_t *roles;                       /* [n_tensors] GRAFT_CODED_... */
+    int32_t n_tensors;
+    uint32_t tensor_stride;
+    /* [load] Optional: called when the tensors are bound, to check them or to set what the codec has not got from them;
+     * `context` is a copy of the one below. */
+    int (*finish)(const struct graft_build *build, const void *context, struct graft_codec *codec,
+                  struct graft_error *error);
+    const void *context;   /* [context_bytes] for `finish`; parts that are joined have the same; NULL: none */
+    int64_t context_bytes; /* of the context; 0: none */
 };
 
 struct graft_child_info {
@@ -173,6 +206,8 @@ struct graft_sink {
      * "model.layers.0.self_attn.q_proj.lora_A.weight": classes and lists may have renamed its module. NULL: there is
      * none. Valid until `describe` returns. */
     const char *(*adapter_tensor_name)(void *data, const char *name);
+    /* [load] Declares a parameter whose numbers are codes. */
+    int (*coded)(void *data, const struct graft_coded_info *info, struct graft_error *error);
 };
 
 /* What `create` works with. The host's: the struct is valid until `create` returns, all that it leads to until
@@ -188,7 +223,8 @@ struct graft_build {
     const void *kept;
     const struct graft_module *super; /* with GRAFT_CLASS_CALLS_SUPER the module that it wraps; else NULL */
     void *data;                       /* the host's; to be handed back to the functions below */
-    /* [load] A parameter that this class described; NULL for a name it did not, and for one that is absent. */
+    /* [load] A parameter that this class described, coded or not; NULL for a name it did not, and for one that is
+     * absent. */
     const struct graft_weight *(*weight)(void *data, const char *name);
     /* [load] A child that this class described, its instance made; NULL for a name it did not. */
     const struct graft_module *(*child)(void *data, const char *name);
@@ -196,6 +232,9 @@ struct graft_build {
     const struct graft_args *(*child_args)(void *data, const char *name);
     /* [load] A state that this class described, for graft_state_get; NULL for a name it did not. */
     const struct graft_state *(*state)(void *data, const char *name);
+    /* [load] Memory of the host's for as long as the instance lives, on a 64-byte boundary and zeroed; NULL when memory
+     * ran out. For what a codec points to and no tensor has. */
+    void *(*memory)(void *data, int64_t bytes);
 };
 
 enum {
@@ -210,10 +249,7 @@ enum {
     /* Asks for the parts of a module that a class above joins from several (`part` of the sink): conditions on tensors
      * hold where one of the parts meets them. Without this flag such tensors have to be those of all parts, and parts
      * that an adapter is for stay apart. */
-    GRAFT_CLASS_TAKES_PARTS = 1 << 1,
-    /* Stacked experts that multiply themselves, of packed weights: behind each product they call graft_experts_add
-     * (experts_implementation.h), so what a caller has put into the call adds to it. */
-    GRAFT_CLASS_TAKES_ADDITIONS = 1 << 2
+    GRAFT_CLASS_TAKES_PARTS = 1 << 1
 };
 
 /* Const until the plugin's `deinit`. In a replacement, what is NULL is inherited from the class it replaces: `describe`
@@ -282,6 +318,7 @@ GRAFT_INLINE int32_t graft_class_is_lossy(const struct graft_class *cls) {
 }
 
 #define GRAFT_PARAMETER_INFO_SIZE_1_0 GRAFT_END_OF(struct graft_parameter_info, join)
+#define GRAFT_CODED_INFO_SIZE_1_0 GRAFT_END_OF(struct graft_coded_info, context_bytes)
 #define GRAFT_CHILD_INFO_SIZE_1_0 GRAFT_END_OF(struct graft_child_info, args)
 #define GRAFT_PART_INFO_SIZE_1_0 GRAFT_END_OF(struct graft_part_info, outputs)
 #define GRAFT_CLASS_SIZE_1_0 GRAFT_END_OF(struct graft_class, base)
@@ -290,8 +327,9 @@ GRAFT_ASSERT_SIZE(struct graft_join, 16);
 GRAFT_ASSERT_SIZE(struct graft_parameter_info, 112);
 GRAFT_ASSERT_SIZE(struct graft_child_info, 40);
 GRAFT_ASSERT_SIZE(struct graft_part_info, 40);
-GRAFT_ASSERT_SIZE(struct graft_sink, 168);
-GRAFT_ASSERT_SIZE(struct graft_build, 96);
+GRAFT_ASSERT_SIZE(struct graft_sink, 176);
+GRAFT_ASSERT_SIZE(struct graft_coded_info, 72);
+GRAFT_ASSERT_SIZE(struct graft_build, 104);
 GRAFT_ASSERT_SIZE(struct graft_class, 88);
 GRAFT_ASSERT_OFFSET(struct graft_class, conversions, 56);
 

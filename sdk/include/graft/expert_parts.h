@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Parts of mixtures of experts (experts.h), for plugins that keep experts otherwise than stacked in the checkpoint's
- * own type: as a list of MLPs, or as stacks of packed rows. As those of parts.h they are linked into the plugin, from
+ * own type: as a list of MLPs, or as stacks of codes. As those of parts.h they are linked into the plugin, from
  * libgraft-sdk.a. All functions are [load].
  */
 #ifndef GRAFT_EXPERT_PARTS_H
@@ -9,8 +9,8 @@
 
 #include "condition.h"
 #include "experts.h"
-#include "packed_rows.h"
 #include "parts.h"
+#include "quant_format.h"
 #include "quantizer.h"
 
 #ifdef __cplusplus
@@ -54,33 +54,41 @@ extern const struct graft_conversion graft_parts_expert_renamings[GRAFT_PARTS_EX
     .replacement = (cls), .flags = GRAFT_REPLACEMENT_WHERE_IT_FITS | GRAFT_REPLACEMENT_GIVES_WAY,    \
     .conditions = (array), .n_conditions = sizeof(array) / sizeof(array)[0], .condition_stride = sizeof(array)[0]
 
-/* --- Stacks that are quantized while the model is loaded --- */
+/* --- Stacks of codes --- */
 
 /*
- * graft.experts/1: `gate_up_proj_qweight` [experts, 2 * intermediate_size, ..], `gate_up_proj_scales`, likewise
- * `down_proj_...`, and with biases `gate_up_proj_bias` and `down_proj_bias` as they are. Where a row of gate and the
- * one of up lie is the checkpoint's affair: conversions need not turn them.
+ * graft.experts/1: the stacked experts that a class replaces, of codes. It describes NAME_CODES and NAME_SCALES of
+ * `gate_up_proj` [experts, 2 * intermediate_size, ..] and `down_proj` [experts, hidden_size, ..], and with biases
+ * `gate_up_proj_bias` and `down_proj_bias` as they are. Everything else is that of the class it replaces.
  */
-struct graft_parts_quantized_experts {
-    const struct graft_quantizer *quantizer; /* which made the rows */
-    /* The plugin's loops for this processor and these codes. */
-    const struct graft_packed_rows_loops *(*loops)(void);
-    int32_t bits;     /* of a code: 4 or 8 */
-    int32_t zero;     /* its zero point */
+
+/* A stack that is described. */
+struct graft_parts_stack {
+    const char *path;          /* of the module, for errors */
+    const char *columns_field; /* what the number of columns is called: "hidden_size" */
+    struct graft_codec *codec; /* to be filled in but for the sizes; `rows` are those of all experts */
+    int64_t shape[2];          /* to be filled in, as all below: dimensions of a row of codes */
+    int32_t rank;              /* how many these are */
+    graft_dtype code_dtype;    /* of the codes */
+    graft_dtype scale_dtype;   /* of the scales */
+};
+
+struct graft_parts_coded_experts {
+    const char *codes;  /* "qweight": of the parameter gate_up_proj_qweight */
+    const char *scales; /* "scales" */
+    /* [load] Fills in a stack. */
+    int (*read)(struct graft_parts_stack *stack, struct graft_error *error);
     int32_t by_turns; /* rows are 1: one of gate, one of up, as gpt-oss has them; 0: all of gate, then all of up */
     uint32_t reserved;
-    const int32_t *input_bits; /* that of packed_rows.h, when the plugin's options have been read; NULL: 0 */
 };
 
 /* Of the class's `data`. */
-graft_parts_describe graft_parts_quantized_experts_describe;
-graft_parts_create graft_parts_quantized_experts_create;
-extern const struct graft_experts graft_parts_quantized_experts_vtable;
+graft_parts_describe graft_parts_coded_experts_describe;
 
 /* The initialisers of such a class. */
-#define GRAFT_PARTS_QUANTIZED_CLASS(class_name, part, array)                               \
-    GRAFT_PARTS_CLASS(class_name, GRAFT_INTERFACE_EXPERTS, graft_parts_quantized_experts), \
-        .data = (part), .flags = GRAFT_CLASS_TAKES_ADDITIONS, GRAFT_CLASS_CONVERSIONS(array)
+#define GRAFT_PARTS_CODED_EXPERTS_CLASS(class_name, part)                                                \
+    .struct_size = sizeof(struct graft_class), .flags = GRAFT_CLASS_CALLS_EXPERTS, .name = (class_name), \
+    .interface_id = GRAFT_INTERFACE_EXPERTS, .describe = graft_parts_coded_experts_describe, .data = (part)
 
 /* Those of a replacement by it: of experts that the checkpoint has in floating point, and that no other plugin takes
  * apart. The first is for all, the second for gpt-oss, whose stacks lie otherwise (GRAFT_PARTS_TURNED_EXPERTS). */
@@ -149,7 +157,8 @@ extern const char *const graft_parts_gate_up_targets[2];
 extern const char *const graft_parts_down_targets[2];
 
 GRAFT_ASSERT_SIZE(struct graft_parts_expert_list, 8);
-GRAFT_ASSERT_SIZE(struct graft_parts_quantized_experts, 40);
+GRAFT_ASSERT_SIZE(struct graft_parts_stack, 56);
+GRAFT_ASSERT_SIZE(struct graft_parts_coded_experts, 32);
 
 #ifdef __cplusplus
 }

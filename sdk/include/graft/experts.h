@@ -26,7 +26,8 @@ extern "C" {
 /* Features, of classes and of experts implementations alike. */
 enum {
     GRAFT_EXPERTS_BIASES = 1, /* products with biases */
-    GRAFT_EXPERTS_GATING = 2  /* another gating than act_fn's */
+    GRAFT_EXPERTS_GATING = 2, /* another gating than act_fn's */
+    GRAFT_EXPERTS_CODED = 4   /* of implementations: weights that are codes (codec.h), which kernels multiply */
 };
 
 struct graft_experts_args {

@@ -52,23 +52,12 @@ struct graft_experts_input {
 
 /* Which of an expert's products. */
 enum { GRAFT_EXPERTS_GATE = 0, GRAFT_EXPERTS_UP = 1, GRAFT_EXPERTS_DOWN = 2 };
-
-/* A product that has been made, with its bias. The caller's; valid until `add` returns. */
-struct graft_experts_product {
-    uint32_t struct_size;
-    int32_t projection;    /* GRAFT_EXPERTS_... */
-    int64_t expert;        /* which of them multiplied */
-    int64_t rows;          /* of x and y */
-    const int32_t *tokens; /* [rows]: the numbers of these rows among the tokens of the experts' call */
-    const float *x;        /* [rows, hidden_size]; of GRAFT_EXPERTS_DOWN [rows, intermediate_size] */
-    float *y;              /* [rows, intermediate_size]; of GRAFT_EXPERTS_DOWN [rows, hidden_size] */
-};
-
 /* Const until the plugin's `deinit`. */
 struct graft_experts_implementation {
     uint32_t struct_size;
     /* Those that it supports: GRAFT_EXPERTS_BIASES, gate_up_bias or down_bias that is not NULL, and
-     * GRAFT_EXPERTS_GATING, gating that is not. A call that needs another one is refused. */
+     * GRAFT_EXPERTS_GATING, gating that is not, and GRAFT_EXPERTS_CODED, weights whose numbers are codes, which have no
+     * blocks. A call that needs another one is refused. */
     uint32_t features;
     const char *name; /* "eager": letters, digits, '_', '-', '.'; no other plugin and not the host may have it */
     /* [forward] output[t] = sum over j of top_k_weights[t, j] * down(act_fn(gate(x[t])) * up(x[t])) of expert
@@ -76,17 +65,12 @@ struct graft_experts_implementation {
     int (*forward)(const struct graft_experts_implementation *self, const struct graft_call *call,
                    const struct graft_experts_input *input, struct graft_error *error);
     const void *data; /* the implementation's own; may be NULL */
-    /* [forward] Adds to a product's y, where the class multiplies itself (GRAFT_CLASS_TAKES_ADDITIONS) and `forward` is
-     * not called. `call` is that of the class. NULL: nothing is added. */
-    int (*add)(const struct graft_experts_implementation *self, const struct graft_call *call,
-               const struct graft_experts_product *product, struct graft_error *error);
 };
 
 #define GRAFT_EXPERTS_IMPLEMENTATION_SIZE_1_0 GRAFT_END_OF(struct graft_experts_implementation, data)
 
 GRAFT_ASSERT_SIZE(struct graft_experts_input, 144);
-GRAFT_ASSERT_SIZE(struct graft_experts_product, 48);
-GRAFT_ASSERT_SIZE(struct graft_experts_implementation, 40);
+GRAFT_ASSERT_SIZE(struct graft_experts_implementation, 32);
 
 /* [forward] What stands between the products: gate, up [rows, intermediate_size], dense; the result goes to `gate`. */
 GRAFT_INLINE int graft_experts_gate(const struct graft_experts_input *input, const struct graft_call *call, float *gate,
@@ -94,19 +78,6 @@ GRAFT_INLINE int graft_experts_gate(const struct graft_experts_input *input, con
     int64_t columns = input->intermediate_size;
     return input->gating != NULL ? input->gating(input->gating_instance, call, gate, up, rows, columns, error)
                                  : graft_activation_gate(input->act_fn, call, gate, up, rows, columns, error);
-}
-
-/* [forward] Adds to a product what the call asks for; scratch memory that it takes is given back. */
-GRAFT_INLINE int graft_experts_add(const struct graft_call *call, const struct graft_experts_product *product,
-                                   struct graft_error *error) {
-    const struct graft_experts_implementation *experts = call->experts;
-    if (experts == NULL || !GRAFT_HAS(experts, struct graft_experts_implementation, add) || experts->add == NULL) {
-        return GRAFT_OK;
-    }
-    const int64_t mark = call->scratch_mark(call->scratch);
-    const int status = experts->add(experts, call, product, error);
-    call->scratch_release(call->scratch, mark);
-    return status;
 }
 
 #ifdef __cplusplus

@@ -19,7 +19,6 @@ extern "C" {
 #endif
 
 struct graft_experts_input;
-struct graft_turned_source;
 
 #define GRAFT_KERNELS_ID "graft.kernels/1"
 
@@ -233,14 +232,6 @@ struct graft_kernels {
     int (*widen)(const struct graft_call *call, const struct graft_weight *weight, float *out,
                  struct graft_error *error);
 
-    /* `linear` of one product of many tokens (not graft_call_is_few) whose weight has no blocks, but a `source` that
-     * makes its numbers (turned.h): F32 with GRAFT_PRECISION_FLOAT32, and else as a bf16 weight is multiplied. Rows and
-     * columns of the weight and the product are multiples of GRAFT_TURNED_ROWS and GRAFT_TURNED_COLUMNS. `*done` is 0
-     * and nothing has happened where the source lacks a layout, or this processor's products want columns in larger
-     * multiples (32 with tiles). */
-    int (*linear_turned)(const struct graft_call *call, const struct graft_product *product,
-                         const struct graft_turned_source *source, int32_t *done, struct graft_error *error);
-
     /* `linear` of gate and up, gated_activation and `linear` of down, to the bit, for `n` MLPs that do not depend on
      * each other; an array's elements are `stride` bytes apart. What gate's and up's y hold afterwards is not said: on
      * some processors what is between the products never gets there. To be asked for with GRAFT_HAS. */
@@ -262,7 +253,7 @@ GRAFT_ASSERT_SIZE(struct graft_mask, 48);
 GRAFT_ASSERT_SIZE(struct graft_attention_latents, 40);
 GRAFT_ASSERT_SIZE(struct graft_attention_args, 176);
 GRAFT_ASSERT_SIZE(struct graft_rope_args, 72);
-GRAFT_ASSERT_SIZE(struct graft_kernels, 144);
+GRAFT_ASSERT_SIZE(struct graft_kernels, 136);
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,8 @@
 extern "C" {
 #endif
 
+struct graft_codec;
+
 /* The most dimensions a tensor has: part of the ABI for ever. */
 #define GRAFT_MAX_RANK 8
 
@@ -38,10 +40,13 @@ struct graft_weight {
     const struct graft_row_block *blocks; /* [n_blocks] in row order; their rows add up to `rows` */
     int32_t n_blocks;
     uint32_t block_stride;
+    /* How the numbers are stored where they are codes, for who wants to know; then there are no blocks, and kernels
+     * alone read the weight (codec.h). NULL: blocks have the numbers. */
+    const struct graft_codec *codec;
 };
 
 GRAFT_ASSERT_SIZE(struct graft_row_block, 24);
-GRAFT_ASSERT_SIZE(struct graft_weight, 104);
+GRAFT_ASSERT_SIZE(struct graft_weight, 112);
 
 /* [any] Block number `i`. */
 GRAFT_INLINE const struct graft_row_block *graft_weight_block(const struct graft_weight *weight, int32_t i) {

@@ -323,7 +323,7 @@ unsafe extern "C" fn linear_forward<T: Linear>(
 pub fn linear_class<T: Linear>() -> ClassRef {
     let struct_size = size_of::<ffi::graft_linear>() as u32;
     let forward = linear_forward::<T>;
-    class_of::<T, OfLinear, _>(ffi::graft_linear { struct_size, features: 0, forward, as_product: None, as_loop: None, read_rows: None })
+    class_of::<T, OfLinear, _>(ffi::graft_linear { struct_size, features: 0, forward, as_product: None })
 }
 
 struct OfActivation;

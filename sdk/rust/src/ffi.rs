@@ -198,6 +198,7 @@ c_structs! {
         pub bytes_before: unsafe extern "C" fn(data: *mut c_void, path: *const c_char) -> i64,
         pub comes_before: unsafe extern "C" fn(data: *mut c_void, interface_id: *const c_char) -> i32,
         pub adapter_tensor_name: unsafe extern "C" fn(data: *mut c_void, name: *const c_char) -> *const c_char,
+        pub coded: unsafe extern "C" fn(data: *mut c_void, info: *const c_void, error: *mut graft_error) -> c_int,
     }
 
     pub struct graft_build {
@@ -214,6 +215,7 @@ c_structs! {
         pub child: unsafe extern "C" fn(data: *mut c_void, name: *const c_char) -> *const graft_module,
         pub child_args: unsafe extern "C" fn(data: *mut c_void, name: *const c_char) -> *const graft_args,
         pub state: unsafe extern "C" fn(data: *mut c_void, name: *const c_char) -> *const c_void,
+        pub memory: unsafe extern "C" fn(data: *mut c_void, bytes: i64) -> *mut c_void,
     }
 
     pub struct graft_class {
@@ -248,6 +250,7 @@ c_structs! {
         pub blocks: *const graft_row_block,
         pub n_blocks: i32,
         pub block_stride: u32,
+        pub codec: *const c_void,
     }
 
     pub struct graft_module {
@@ -265,19 +268,6 @@ c_structs! {
         pub reserved: u32,
         pub parallel_for: unsafe extern "C" fn(items: i64, grain: i64, body: unsafe extern "C" fn(data: *mut c_void, begin: i64, end: i64), data: *mut c_void),
         pub count: unsafe extern "C" fn() -> i32,
-    }
-
-    pub struct graft_loop {
-        pub struct_size: u32,
-        pub reserved: u32,
-        pub items: i64,
-        pub grain: i64,
-        pub body: Option<unsafe extern "C" fn(data: *mut c_void, begin: i64, end: i64)>,
-        pub data: *mut c_void,
-        pub outputs: i64,
-        pub products: *const graft_product,
-        pub n_products: i32,
-        pub product_stride: u32,
     }
 
     pub struct graft_call {
@@ -330,7 +320,6 @@ c_structs! {
         pub gather_rows: unsafe extern "C" fn(call: *const graft_call, x: *const f32, index: *const i32, rows: i64, columns: i64, y: *mut f32, error: *mut graft_error) -> c_int,
         pub scatter_add_rows: unsafe extern "C" fn(call: *const graft_call, x: *const f32, scale: *const f32, index: *const i32, rows: i64, columns: i64, y: *mut f32, error: *mut graft_error) -> c_int,
         pub widen: unsafe extern "C" fn(call: *const graft_call, weight: *const graft_weight, out: *mut f32, error: *mut graft_error) -> c_int,
-        pub linear_turned: unsafe extern "C" fn(call: *const graft_call, product: *const graft_product, source: *const c_void, done: *mut i32, error: *mut graft_error) -> c_int,
         pub gated_linear: unsafe extern "C" fn(call: *const graft_call, mlps: *const c_void, n: i32, stride: u32, error: *mut graft_error) -> c_int,
     }
 
@@ -361,8 +350,6 @@ c_structs! {
         pub features: u32,
         pub forward: unsafe extern "C" fn(instance: *mut c_void, call: *const graft_call, args: *const graft_linear_args, error: *mut graft_error) -> c_int,
         pub as_product: Option<unsafe extern "C" fn(instance: *mut c_void, args: *const graft_linear_args, product: *mut graft_product) -> i32>,
-        pub as_loop: Option<unsafe extern "C" fn(instance: *mut c_void, call: *const graft_call, args: *const graft_linear_args, run: *mut graft_loop, error: *mut graft_error) -> c_int>,
-        pub read_rows: Option<unsafe extern "C" fn(instance: *mut c_void, first: i64, n: i64, weight: *mut f32, bias: *mut f32)>,
     }
 
     pub struct graft_activation_args {

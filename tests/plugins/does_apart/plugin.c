@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* It does something else where it runs together with others. */
 #define MODULES "mlp\\.up_proj$"
-#define AS_LOOP as_loop
+#define AS_PRODUCT as_product
 #include "../behaving.h"
 
-static void twice(void *data, int64_t begin, int64_t end) {
-    float *y = data;
-    for (int64_t i = begin; i < end; i++) {
-        y[i] *= 2.0f;
-    }
-}
-
-static int as_loop(void *self, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_loop *loop, struct graft_error *error) {
-    if (!graft_call_is_few(call, args->tokens)) {
-        return GRAFT_OK;
-    }
-    graft_loop_set(loop, 1, 1, twice, args->y);
-    return original(self, call, args, error);
+/* The first token's inputs are taken for all. */
+static int32_t as_product(void *self, const struct graft_linear_args *args, struct graft_product *product) {
+    const int32_t is_product = graft_linear_pass_product((const struct graft_module *)self, args, product);
+    product->x_stride = 0;
+    return is_product;
 }

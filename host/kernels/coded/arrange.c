@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Codes in words along columns (GPTQ) or along rows (AWQ) become rows, once, when the weight is made: rows are read in
+ * long streams, and few tokens are multiplied faster. Scales and zero points come along. Words are moved by all threads
+ * in squares that fit the cache.
+ */
+#define _DEFAULT_SOURCE /* for madvise */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/alloc.h"
+#include "base/dtype.h"
+#include "base/fail.h"
+#include "kernels/coded/weight.h"
+#include "kernels/parallel.h"
+
+enum {
+    ALIGNMENT = 64, /* of arranged memory: a cache line */
+    BIG_PAGE = 1 << 21,
+    STRIP = 64,  /* rows that a thread does at least */
+    SQUARE = 16, /* words along columns that are moved together */
+    NIBBLES = 8  /* codes of 4 bits in a word */
+};
+
+/* What the bodies of parallel loops are given. */
+struct arranging {
+    const struct graft_codec *codec;
+    int64_t groups;
+    const uint32_t *from;
+    uint32_t *to;     /* [rows, to_words] */
+    int64_t to_words; /* of a row */
+    int32_t to_bits;  /* of a code */
+    int32_t *zeros;   /* [words along rows, groups]; NULL: there are none */
+    char *scales;     /* [rows, groups] */
+};
+
+/* --- Zero points and scales --- */
+
+/* Code `i` of a stream of words that are `stride` apart. */
+static uint32_t code_at(const uint32_t *words, int64_t stride, int32_t bits, int64_t i) {
+    const int64_t first = i * bits, word = first / 32;
+    const int32_t shift = (int32_t)(first % 32);
+    uint64_t pair = words[word * stride];
+    if (shift + bits > 32) {
+        pair |= (uint64_t)words[(word + 1) * stride] << 32;
+    }
+    return (uint32_t)(pair >> shift) & ((1U << bits) - 1);
+}
+
+/* Where a word along rows has the code of row k of its eight. */
+static int place_of(int k) {
+    return k / 2 + k % 2 * 4;
+}
+
+/* Zero points [groups, words along rows], of rows [begin, end), which fill words. */
+static void arrange_zeros(const struct arranging *arranging, int64_t begin, int64_t end) {
+    const struct graft_codec *codec = arranging->codec;
+    const uint32_t *from = graft_weight_block(codec->zeros, 0)->data;
+    const int64_t from_words = (codec->rows * codec->bits + 31) / 32, slots = 32 / arranging->to_bits;
+    for (int64_t g = 0; g < arranging->groups; g++) {
+        for (int64_t r = begin; r < end; r++) {
+            const int64_t in_word = codec->layout == GRAFT_CODED_ROW_WORDS ? place_of((int)(r % NIBBLES)) : r % NIBBLES;
+            const uint32_t code = code_at(from + g * from_words, 1, codec->bits, r - r % NIBBLES + in_word);
+            int32_t *to = &arranging->zeros[r / slots * arranging->groups + g];
+            *to = (int32_t)(code << r % slots * arranging->to_bits) | (r % slots == 0 ? 0 : *to);
+        }
+    }
+}
+
+/* Scales [groups, rows], of rows [begin, end). */
+static void arrange_scales(const struct arranging *arranging, int64_t begin, int64_t end) {
+    const struct graft_row_block *block = graft_weight_block(arranging->codec->scales, 0);
+    const int64_t size = graft_dtype_size(block->dtype), groups = arranging->groups, rows = arranging->codec->rows;
+    for (int64_t r = begin; r < end; r++) {
+        for (int64_t g = 0; g < groups; g++) {
+            memcpy(arranging->scales + (r * groups + g) * size, (const char *)block->data + (g * rows + r) * size,
+                   (size_t)size);
+        }
+    }
+}
+
+/* Both, of rows that one thread does. */
+static void arrange_groups(const struct arranging *arranging, int64_t begin, int64_t end) {
+    arrange_scales(arranging, begin, end);
+    if (arranging->zeros != NULL) {
+        arrange_zeros(arranging, begin, end);
+    }
+}
+
+/* --- Words along columns --- */
+
+/* to [rows, words] = from [words, rows], of rows [begin, end). */
+static void transpose_words(const uint32_t *from, int64_t rows, int64_t words, int64_t begin, int64_t end,
+                            uint32_t *to) {
+    for (int64_t w = 0; w < words; w += SQUARE) {
+        const int64_t last = words - w < SQUARE ? words : w + SQUARE;
+        for (int64_t r = begin; r < end; r++) {
+            for (int64_t k = w; k < last; k++) {
+                to[r * words + k] = from[k * rows + r];
+            }
+        }
+    }
+}
+
+static void arrange_columns(void *data, int64_t begin, int64_t end) {
+    const struct arranging *arranging = data;
+    const struct graft_codec *codec = arranging->codec;
+    const int64_t rows = codec->rows, slots = 32 / arranging->to_bits;
+    const int64_t first = begin * STRIP, last = end * STRIP < rows ? end * STRIP : rows;
+    arrange_groups(arranging, first, last);
+    if (arranging->to_bits == codec->bits) {
+        transpose_words(arranging->from, rows, arranging->to_words, first, last, arranging->to);
+        return;
+    }
+    for (int64_t r = first; r < last; r++) {
+        uint32_t *to = arranging->to + r * arranging->to_words;
+        memset(to, 0, (size_t)arranging->to_words * sizeof *to);
+        for (int64_t i = 0; i < codec->columns; i++) {
+            to[i / slots] |= code_at(arranging->from + r, rows, codec->bits, i) << i % slots * arranging->to_bits;
+        }
+    }
+}
+
+/* --- Words along rows, of 4 bits --- */
+
+/* Turns squares of 8 x 8 codes, `n` side by side: code i of word k becomes code k of word i. */
+static void turn_squares(uint32_t words[NIBBLES][STRIP], int64_t n) {
+    static const uint32_t masks[] = {0x0000ffffU, 0x00ff00ffU, 0x0f0f0f0fU};
+    for (int round = 0, apart = 4; apart > 0; round++, apart /= 2) {
+        const uint32_t mask = masks[round];
+        for (int k = 0; k < NIBBLES; k++) {
+            if ((k & apart) != 0) {
+                continue;
+            }
+            for (int64_t i = 0; i < n; i++) {
+                const uint32_t upper = words[k][i], lower = words[k + apart][i];
+                words[k][i] = (upper & mask) | (lower & mask) << 4 * apart;
+                words[k + apart][i] = (upper >> 4 * apart & mask) | (lower & ~mask);
+            }
+        }
+    }
+}
+
+/* Items are 64 words along rows: 512 rows. */
+static void arrange_rows(void *data, int64_t begin, int64_t end) {
+    const struct arranging *arranging = data;
+    const int64_t across = arranging->codec->rows / NIBBLES, columns = arranging->codec->columns;
+    uint32_t words[NIBBLES][STRIP];
+    for (int64_t first = begin * STRIP; first < end * STRIP && first < across; first += STRIP) {
+        const int64_t n = across - first < STRIP ? across - first : STRIP;
+        arrange_groups(arranging, first * NIBBLES, (first + n) * NIBBLES);
+        for (int64_t column = 0; column < columns; column += NIBBLES) {
+            const int64_t left = columns - column < NIBBLES ? columns - column : NIBBLES;
+            memset(words, 0, sizeof words);
+            for (int64_t c = 0; c < left; c++) {
+                memcpy(words[c], arranging->from + (column + c) * across + first, (size_t)n * sizeof(uint32_t));
+            }
+            turn_squares(words, n);
+            for (int64_t i = 0; i < n; i++) {
+                for (int k = 0; k < NIBBLES; k++) {
+                    arranging->to[((first + i) * NIBBLES + k) * arranging->to_words + column / NIBBLES] =
+                        words[place_of(k)][i];
+                }
+            }
+        }
+    }
+}
+
+/* --- All of it --- */
+
+static void set_weight(struct graft_weight *weight, struct graft_row_block *block, graft_dtype dtype, const void *data,
+                       int64_t rows, int64_t columns) {
+    *block = (struct graft_row_block){sizeof *block, dtype, data, rows};
+    *weight = (struct graft_weight){.struct_size = sizeof *weight,
+                                    .rank = 2,
+                                    .shape = {rows, columns, 1, 1, 1, 1, 1, 1},
+                                    .rows = rows,
+                                    .columns = columns,
+                                    .blocks = block,
+                                    .n_blocks = 1,
+                                    .block_stride = sizeof *block};
+}
+
+/* Memory in big pages, if there is much of it: the system makes them in a fraction of the time. */
+static void *room(int64_t bytes) {
+    const int is_large = bytes >= BIG_PAGE;
+    void *memory = graft_alloc_aligned(is_large ? BIG_PAGE : ALIGNMENT, (size_t)bytes + ALIGNMENT);
+#if defined(MADV_HUGEPAGE)
+    if (memory != NULL && is_large) {
+        (void)madvise(memory, (size_t)bytes, MADV_HUGEPAGE);
+    }
+#endif
+    return memory;
+}
+
+static int check_blocks(const struct graft_codec *codec, const char *path, struct graft_error *error) {
+    const graft_dtype scale = graft_weight_block(codec->scales, 0)->dtype;
+    return codec->codes->n_blocks == 1 && codec->scales->n_blocks == 1 && graft_dtype_size(scale) >= 2
+               ? GRAFT_OK
+               : graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
+                                 "codes in words and their scales: expected one block each, of numbers");
+}
+
+int graft_coded_arrange(struct graft_coded_weight *weight, const char *path, struct graft_error *error) {
+    const struct graft_codec *codec = &weight->codec;
+    struct graft_coded *rows = &weight->rows;
+    const int64_t slots = 32 / rows->bits, to_words = (codec->columns + slots - 1) / slots;
+    int status = check_blocks(codec, path, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    const struct graft_row_block *scales = graft_weight_block(codec->scales, 0);
+    const int64_t scale_size = graft_dtype_size(scales->dtype), groups = rows->groups;
+    weight->code_memory = room(codec->rows * to_words * 4);
+    weight->scale_memory = room(codec->rows * groups * scale_size);
+    weight->zero_memory = codec->zeros != NULL ? room((codec->rows + slots - 1) / slots * groups * 4) : NULL;
+    weight->blocks = graft_alloc(2, sizeof *weight->blocks);
+    if (weight->blocks == NULL || weight->code_memory == NULL || weight->scale_memory == NULL ||
+        (codec->zeros != NULL && weight->zero_memory == NULL)) {
+        return graft_fail_memory(error, path);
+    }
+    struct arranging arranging = {
+        .codec = codec,
+        .groups = groups,
+        .from = graft_weight_block(codec->codes, 0)->data,
+        .to = weight->code_memory,
+        .to_words = to_words,
+        .to_bits = rows->bits,
+        .zeros = weight->zero_memory,
+        .scales = weight->scale_memory,
+    };
+    if (codec->layout == GRAFT_CODED_COLUMN_WORDS) {
+        graft_threads_get()->parallel_for((codec->rows + STRIP - 1) / STRIP, 1, arrange_columns, &arranging);
+    } else {
+        graft_threads_get()->parallel_for((codec->rows / NIBBLES + STRIP - 1) / STRIP, 1, arrange_rows, &arranging);
+    }
+    set_weight(&weight->codes, &weight->blocks[0], GRAFT_DTYPE_I32, weight->code_memory, codec->rows, to_words);
+    set_weight(&weight->scales, &weight->blocks[1], scales->dtype, weight->scale_memory, codec->rows, groups);
+    rows->zeros = weight->zero_memory;
+    rows->row_bytes = to_words * 4;
+    return GRAFT_OK;
+}

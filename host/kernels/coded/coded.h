@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Coded weights (graft/codec.h) as the loops here take them: codes that lie in rows, as those of an unpacked weight do.
+ *
+ * A product of few tokens (graft_call_is_few) reads the codes where they are, each token as if it were alone. One of
+ * many is multiplied as integers where that is faster than what the host multiplies otherwise (panels.h), and else with
+ * portions of the weight that are widened as its products want them (turned.h).
+ *
+ * Loops are compiled once for each instruction set (kind.h), in a file for each kind of codes.
+ */
+#ifndef GRAFT_KERNELS_CODED_CODED_H
+#define GRAFT_KERNELS_CODED_CODED_H
+
+#include "graft/codec.h"
+#include "graft/isa.h"
+#include "kernels/turned.h"
+
+enum { GRAFT_CODED_PANEL = 64 /* rows of many tokens that stay in one thread */ };
+
+struct graft_coded_loops;
+
+/* Some rows of a coded weight, and where the tokens of x and y are that they are multiplied by. */
+struct graft_coded {
+    const struct graft_coded_loops *loops; /* for this processor and these codes */
+    int64_t columns;                       /* of the weight: inputs */
+    int64_t first;                         /* the stored row that is row 0 here */
+    int64_t step;                          /* stored rows from one row to the next */
+    int64_t x_stride;                      /* floats from token to token */
+    int64_t y_stride;                      /* likewise */
+    int64_t row_bytes;                     /* of a stored row's codes */
+    int64_t block_rows;                    /* stored rows that share their scales */
+    int64_t groups;                        /* of columns */
+    int64_t group_size;                    /* columns that follow each other: of 4 bits, whole bytes */
+    const int32_t *group_of;               /* [columns] each below `groups`; NULL: column / group_size */
+    int32_t bits;                          /* of a code: 4 or 8 */
+    int32_t input_bits;                    /* 8: those of many tokens may be rounded to so many; else 0 */
+    int32_t zero;                          /* the zero point or, with `zeros`, what is to be added to those */
+    float divisor;                         /* of scales that are F8_E4M3: f32, as what it gives */
+    const int32_t *zeros;                  /* [ceil(stored rows * bits / 32), groups], words along rows; or NULL */
+    const struct graft_weight *codes;      /* a row of bytes for each stored row */
+    const struct graft_weight *scales;     /* [ceil(stored rows / block_rows), groups] */
+    float factor;                          /* of scales that are F8_E4M3; 0: there is a divisor */
+    const float *table;                    /* [16] what codes stand for (GRAFT_CODE_TABLE) */
+};
+
+/* Products with inputs in another order, with --dtype other than float32. Where they are of bf16 or of integers, inputs
+ * are rounded; codes and scales are not. */
+struct graft_coded_prepared {
+    /* [any] Bytes of a token's inputs as prepared, a multiple of 64; 0 if the weight has groups of sizes that these
+     * loops are not for. */
+    int64_t (*size)(const struct graft_coded *self);
+    /* [any] Fills in `inputs` for x [columns]. */
+    void (*prepare)(const struct graft_coded *self, const float *x, void *inputs);
+    /* [any] y [tokens, n] = x W^T for rows [first, first + n), of inputs as prepared, token after token. The same to
+     * the bit, whichever rows and tokens are done in one call. */
+    void (*multiply)(const struct graft_coded *self, int64_t first, int64_t n, const void *inputs, int64_t tokens,
+                     float *y);
+};
+
+/* One for each kind of codes and instruction set. */
+struct graft_coded_loops {
+    const char *name;                            /* as GRAFT_ISA spells it */
+    const struct graft_coded_prepared *prepared; /* few tokens; of size 0: x is multiplied as it is */
+    /* [any] y [tokens, n] = x W^T for rows [first, first + n). The same to the bit, whichever rows and tokens are done
+     * in one call. */
+    void (*multiply)(const struct graft_coded *self, int64_t first, int64_t n, const float *x, int64_t tokens,
+                     float *y);
+    /* [any] out [n, columns] = rows [first, first + n), F32 and exact or, rounded, BF16. */
+    void (*widen)(const struct graft_coded *self, int64_t first, int64_t n, graft_dtype dtype, void *out);
+    /* [any] Fills in a portion of a weight whose groups end where portions may; as f32 exact, else rounded. */
+    void (*turn)(const struct graft_coded *self, const struct graft_turned_portion *portion);
+    /* Many tokens, with inputs rounded to 16 bits; of size 0 where it is not faster than what the host multiplies. */
+    const struct graft_coded_prepared *many;
+    /* The same, rounded to 8 bits, for weights that allow it (input_bits). */
+    const struct graft_coded_prepared *bytes;
+};
+
+/* [any] The loops of a kind of codes for this processor. */
+const struct graft_coded_loops *graft_coded_loops_of(int32_t kind, int32_t bits);
+
+/* [any] The block that has row `row` of a weight, which becomes that row's number in it. */
+static inline const struct graft_row_block *graft_coded_block(const struct graft_weight *weight, int64_t *row) {
+    int32_t i = 0;
+    while (*row >= graft_weight_block(weight, i)->rows) {
+        *row -= graft_weight_block(weight, i)->rows;
+        i++;
+    }
+    return graft_weight_block(weight, i);
+}
+
+/* [any] How many of `count` are left at `first`, at most `most`. */
+static inline int64_t graft_coded_left(int64_t count, int64_t first, int64_t most) {
+    return count - first < most ? count - first : most;
+}
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scales and zero points of a tile, some groups at once. Part of loops.h. */
+#ifndef GRAFT_KERNELS_CODED_FACTORS_H
+#define GRAFT_KERNELS_CODED_FACTORS_H
+
+#include "kernels/coded/loops.h"
+
+/* The most rows times tokens of a tile whose inputs are integers. */
+enum { GRAFT_ROW_SUMS = 12 };
+
+/* Scales and zero points of some groups of a tile's rows. */
+struct graft_row_factors {
+    float scales[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* of each row */
+    float zeros[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND];  /* likewise, where they are stored */
+};
+
+/* Of the rows and tokens of a tile, where inputs are integers: of each part, which is a group or a block of a larger
+ * one. */
+struct graft_row_steps {
+    float steps[GRAFT_ROW_SUMS][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* what an integer counts for, times the scale */
+    float zeros[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* of rows, where they are stored */
+};
+
+GRAFT_ASSERT_SIZE(struct graft_row_factors, 2560);
+GRAFT_ASSERT_SIZE(struct graft_row_steps, 5120);
+
+/* [any] Fills them in for groups [group, group + n) of some rows. */
+GRAFT_ROW_INLINE void graft_row_factors_at(const struct graft_coded *self, const struct graft_row *rows,
+                                           const int n_rows, int64_t group, int64_t n,
+                                           struct graft_row_factors *factors) {
+    for (int r = 0; r < n_rows; r++) {
+        graft_row_scales(self, &rows[r], group, n, factors->scales[r]);
+        if (self->zeros != NULL) {
+            graft_row_zeros(self, &rows[r], group, n, factors->zeros[r]);
+        }
+    }
+}
+
+#if defined(__AVX2__)
+
+/* [any] The first `many` numbers, 1, 2, 4 or, of 16 lanes, 8, each in as many lanes; four can be read, or eight. */
+GRAFT_ROW_INLINE graft_row_floats graft_row_spread(const float *numbers, const int many) {
+    const graft_row_floats none = {0};
+    if (many == 1) {
+        return *numbers - none; /* adding 0 would change the sign of -0, so the compiler would do it */
+    }
+#if defined(__AVX512F__)
+    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512 some =
+        many == 8 ? _mm512_castps256_ps512(_mm256_loadu_ps(numbers)) : _mm512_castps128_ps512(_mm_loadu_ps(numbers));
+    return (graft_row_floats)_mm512_permutexvar_ps(_mm512_srli_epi32(lanes, many == 2 ? 3 : many == 4 ? 2 : 1), some);
+#else
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return (graft_row_floats)_mm256_permutevar8x32_ps(_mm256_castps128_ps256(_mm_loadu_ps(numbers)),
+                                                      _mm256_srli_epi32(lanes, many == 2 ? 2 : 1));
+#endif
+}
+
+#endif
+
+#endif

@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Few tokens times rows of integer codes as products of integers, for AVX2 and AVX-512: coded.h's `prepared`.
+ * Inputs become integers of 16 bits, and one instruction multiplies a vector of them by codes and adds up pairs, where
+ * products of f32 take two and have codes converted first. A block of inputs shares what an integer counts for
+ * (graft_coded_step): rounding costs less, over all, than rounding to bf16 does. Codes and their scales are exact, and
+ * so are the sums of a block. Codes of float4 are integers, too, if they count for half. Part of loops.h.
+ *
+ * Each row has a vector of sums for each token, over blocks in their order: nothing depends on the number of tokens,
+ * threads or rows.
+ */
+#ifndef GRAFT_KERNELS_CODED_INTEGERS_H
+#define GRAFT_KERNELS_CODED_INTEGERS_H
+
+#include "kernels/coded/factors.h"
+#include "kernels/coded/steps.h"
+
+/* Bytes of codes that are unpacked together: a vector; the numbers of 16 bits in one; and inputs of a block, where
+ * groups have room for it: the sums of so many stay far from overflowing. */
+enum {
+    GRAFT_ROW_INTEGERS_BYTES = 4 * GRAFT_ROW_LANES,
+    GRAFT_ROW_INTEGERS_SHORTS = 2 * GRAFT_ROW_LANES,
+    GRAFT_ROW_INTEGERS_BLOCK = 128,
+    GRAFT_ROW_INTEGERS_FLOATS = 32, /* inputs of a group of float4; or half as many */
+    GRAFT_ROW_INTEGERS_END = 16     /* bytes: a multiple of them may be left behind the last whole line of a row */
+};
+
+/* What loops are compiled for: constants. */
+struct graft_row_integers_shape {
+    int32_t kind;    /* of codes */
+    int32_t lines;   /* of a block */
+    int32_t many;    /* groups of a block, 1 for larger ones */
+    int32_t stored;  /* whether groups have zero points of their own */
+    int32_t is_near; /* graft_row_is_near */
+};
+
+/* Rows that are multiplied side by side, and the inputs as prepared. */
+struct graft_row_integers_tile {
+    const struct graft_coded *self;        /* whose they are */
+    struct graft_row rows[GRAFT_ROW_MOST]; /* the first n_rows */
+    int64_t part;                          /* outputs from one to the next */
+    const char *inputs;                    /* [n_tokens, size]: see graft_row_integers_prepare */
+    int64_t size;                          /* of a token's inputs, in bytes */
+    const float *steps;                    /* in those of the first token */
+};
+
+/* Some blocks that have their steps and zero points ready. */
+struct graft_row_integers_run {
+    int64_t b;      /* the first of them */
+    int64_t n;      /* how many */
+    int64_t group;  /* that of the first; `many` to each, if blocks have several */
+    int64_t groups; /* how many they are of, likewise */
+    int64_t left;   /* blocks of the first group from here on */
+    int64_t most;   /* blocks of a group */
+};
+
+/* What a row has behind its last whole line, and zeros. */
+struct graft_row_integers_end {
+    unsigned char codes[GRAFT_ROW_INTEGERS_BYTES]; /* a line */
+};
+
+GRAFT_ASSERT_SIZE(struct graft_row_integers_shape, 20);
+GRAFT_ASSERT_SIZE(struct graft_row_integers_tile, 168);
+GRAFT_ASSERT_SIZE(struct graft_row_integers_run, 48);
+GRAFT_ASSERT_SIZE(struct graft_row_integers_end, GRAFT_ROW_INTEGERS_BYTES);
+
+#if defined(__AVX2__)
+
+/* [any] A vector that begins at any byte. By memcpy it might come in halves, which takes long. */
+GRAFT_ROW_INLINE graft_row_ints graft_row_integers_load(const void *from) {
+#if defined(__AVX512F__)
+    return (graft_row_ints)_mm512_loadu_si512(from);
+#else
+    return (graft_row_ints)_mm256_loadu_si256((const __m256i *)from);
+#endif
+}
+
+/* [any] Whether codes have 4 bits. */
+GRAFT_ROW_INLINE int graft_row_integers_halves(const int kind) {
+    return kind == GRAFT_ROW_KIND_UINT4 || kind == GRAFT_ROW_KIND_FLOAT4;
+}
+
+/* [any] What a code, as unpacked, counts for. */
+GRAFT_ROW_INLINE float graft_row_integers_unit(const int kind) {
+    return kind == GRAFT_ROW_KIND_FLOAT4 ? 1.0F / 512.0F : 1.0F; /* half, and lanes have 256 times the code */
+}
+
+/* [any] Inputs of a line of codes. */
+GRAFT_ROW_INLINE int64_t graft_row_integers_line(const int kind) {
+    return graft_row_integers_halves(kind) ? 2 * GRAFT_ROW_INTEGERS_BYTES : GRAFT_ROW_INTEGERS_BYTES;
+}
+
+/* [any] Whether whole blocks make a group. */
+GRAFT_ROW_INLINE int graft_row_integers_whole(const struct graft_coded *self, const int kind) {
+    return kind != GRAFT_ROW_KIND_FLOAT4 && self->group_size % GRAFT_ROW_INTEGERS_BLOCK == 0 &&
+           self->columns % GRAFT_ROW_INTEGERS_BLOCK == 0;
+}
+
+/* [any] Lines of a block: those of whole ones or, else, a single line, which of 4 bits may have several groups. */
+GRAFT_ROW_INLINE int64_t graft_row_integers_lines(const struct graft_coded *self, const int kind) {
+    return graft_row_integers_whole(self, kind) ? GRAFT_ROW_INTEGERS_BLOCK / graft_row_integers_line(kind) : 1;
+}
+
+/* [any] Groups of a block, 1 for larger ones. */
+GRAFT_ROW_INLINE int64_t graft_row_integers_many(const struct graft_coded *self, const int kind) {
+    const int64_t line = graft_row_integers_line(kind);
+    return self->group_size < line ? line / self->group_size : 1;
+}
+
+/* [any] Bytes of a block of inputs: a vector of its sums, then its numbers. */
+GRAFT_ROW_INLINE int64_t graft_row_integers_bytes(const int kind, int64_t lines) {
+    return GRAFT_ROW_INTEGERS_BYTES + lines * graft_row_integers_line(kind) * (int64_t)sizeof(int16_t);
+}
+
+/* [any] Blocks of a row, the last of which may be a part of a line. */
+GRAFT_ROW_INLINE int64_t graft_row_integers_count(const struct graft_coded *self, const int kind) {
+    const int64_t block = graft_row_integers_lines(self, kind) * graft_row_integers_line(kind);
+    return (self->columns + block - 1) / block;
+}
+
+/* [any] Bytes of all blocks of a token, whose steps come behind them. */
+GRAFT_ROW_INLINE int64_t graft_row_integers_blocks(const struct graft_coded *self, const int kind) {
+    return graft_row_integers_count(self, kind) * graft_row_integers_bytes(kind, graft_row_integers_lines(self, kind));
+}
+
+/* [any] Whether a line has one group or, of 4 bits, several; of float4 32 inputs make one, or 16. */
+GRAFT_ROW_INLINE int graft_row_integers_divides(const struct graft_coded *self, const int kind) {
+    const int64_t line = graft_row_integers_line(kind), size = self->group_size;
+    if (kind == GRAFT_ROW_KIND_FLOAT4) {
+        return size == GRAFT_ROW_INTEGERS_FLOATS || size == GRAFT_ROW_INTEGERS_FLOATS / 2;
+    }
+    return self->groups == 1 || size % line == 0 ||
+           (graft_row_integers_halves(kind) && (size == line / 2 || size == line / 4));
+}
+
+/* [any] graft_coded_prepared.size. */
+GRAFT_ROW_INLINE int64_t graft_row_integers_size(const struct graft_coded *self, const int kind) {
+    const int ends = self->columns % (2 * GRAFT_ROW_INTEGERS_END) == 0;
+    const int is_whole = graft_row_integers_whole(self, kind);
+    if (self->group_of != NULL || !(is_whole || (ends && graft_row_integers_divides(self, kind)))) {
+        return 0;
+    }
+    const int64_t steps = graft_row_integers_count(self, kind) * graft_row_integers_many(self, kind);
+    const int64_t size = graft_row_integers_blocks(self, kind) + steps * (int64_t)sizeof(float);
+    return (size + GRAFT_ROW_LINE - 1) / GRAFT_ROW_LINE * GRAFT_ROW_LINE;
+}
+
+/* [any] Vector v of a line of inputs, times `factor`: those that have their codes in lanes of 16 bits. */
+GRAFT_ROW_INLINE graft_row_ints graft_row_integers_round(const float *x, const int kind, const int v, float factor) {
+    const int step = graft_row_integers_halves(kind) ? 4 : 1;
+    const float *lower = x + (graft_row_integers_halves(kind) ? v : GRAFT_ROW_INTEGERS_SHORTS * v);
+    const float *upper = lower + (ptrdiff_t)GRAFT_ROW_LANES * step;
+#if defined(__AVX512F__)
+    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i from = _mm512_mullo_epi32(lanes, _mm512_set1_epi32(step));
+    const __m512i a = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_i32gather_ps(from, lower, 4), _mm512_set1_ps(factor)));
+    const __m512i b = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_i32gather_ps(from, upper, 4), _mm512_set1_ps(factor)));
+    return (graft_row_ints)_mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtsepi32_epi16(a)),
+                                              _mm512_cvtsepi32_epi16(b), 1);
+#else
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i from = _mm256_mullo_epi32(lanes, _mm256_set1_epi32(step));
+    const __m256i a = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_i32gather_ps(lower, from, 4), _mm256_set1_ps(factor)));
+    const __m256i b = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_i32gather_ps(upper, from, 4), _mm256_set1_ps(factor)));
+    return (graft_row_ints)_mm256_permute4x64_epi64(_mm256_packs_epi32(a, b), 0xd8);
+#endif
+}
+
+/* [any] graft_coded_prepared.prepare. Numbers come in the order of vectors. Before those of a block there is what
+ * its sums of a row begin with: the inputs' sums times the zero point, negative. Where zero points are stored, it is
+ * the inputs' sums as f32 instead. Behind all blocks come the steps of their parts. */
+GRAFT_ROW_INLINE void graft_row_integers_prepare(const struct graft_coded *self, const int kind, const float *x,
+                                                 void *inputs) {
+    const int64_t line = graft_row_integers_line(kind), block = line * graft_row_integers_lines(self, kind);
+    const int64_t many = graft_row_integers_many(self, kind);
+    const graft_row_ints none = {0}, ones = none + 0x00010001;
+    char *out = (char *)inputs;
+    float *steps = (float *)(void *)(out + graft_row_integers_blocks(self, kind));
+    for (int64_t i = 0; i < self->columns; i += block) {
+        const int64_t n = graft_coded_left(self->columns, i, block);
+        float step, last[2 * GRAFT_ROW_INTEGERS_BYTES];
+        const float factor = graft_coded_factor(x + i, n, &step), *from = x + i;
+        graft_row_ints sum = none;
+        char *begin = out;
+        if (n < block) {
+            memset(last, 0, sizeof last);
+            memcpy(last, from, (size_t)n * sizeof *last);
+            from = last;
+        }
+        out += sizeof sum;
+        for (int64_t l = 0; l < block; l += line) {
+            for (int v = 0; v < line / GRAFT_ROW_INTEGERS_SHORTS; v++, out += sizeof sum) {
+                const graft_row_ints rounded = graft_row_integers_round(from + l, kind, v, factor);
+                memcpy(out, &rounded, sizeof rounded);
+                sum = graft_vector_dot(sum, rounded, ones);
+            }
+        }
+        for (int64_t k = 0; k < many; k++) {
+            *steps++ = step * graft_row_integers_unit(kind);
+        }
+        sum = self->zeros != NULL ? (graft_row_ints) __builtin_convertvector(sum, graft_row_floats) : sum * -self->zero;
+        memcpy(begin, &sum, sizeof sum);
+    }
+}
+
+/* [any] Codes of float4, twice themselves, in the upper bytes of 16 bits: those of nibble v of each. */
+GRAFT_ROW_INLINE graft_row_ints graft_row_integers_float4(graft_row_ints line, const int v) {
+    typedef uint16_t shorts __attribute__((vector_size(GRAFT_ROW_LANES * 4)));
+    const __m128i numbers = _mm_setr_epi8(0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12);
+    const graft_row_ints nibbles = (graft_row_ints)((shorts)line >> (v % 2 * 4)) & 0x0f0f0f0f;
+#if defined(__AVX512F__)
+    const shorts bytes = (shorts)_mm512_shuffle_epi8(_mm512_broadcast_i32x4(numbers), (__m512i)nibbles);
+#else
+    const shorts bytes = (shorts)_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(numbers), (__m256i)nibbles);
+#endif
+    return (graft_row_ints)(v < 2 ? bytes << 8 : bytes & 0xff00);
+}
+
+/* [any] Vector v of a line of codes: a constant. */
+GRAFT_ROW_INLINE graft_row_ints graft_row_integers_codes(const unsigned char *codes, graft_row_ints line,
+                                                         const int kind, const int v) {
+    typedef uint16_t shorts __attribute__((vector_size(GRAFT_ROW_LANES * 4)));
+    const unsigned char *bytes = codes + (ptrdiff_t)GRAFT_ROW_INTEGERS_SHORTS * v;
+    const int is_signed = kind == GRAFT_ROW_KIND_INT8;
+    if (kind == GRAFT_ROW_KIND_FLOAT4) {
+        return graft_row_integers_float4(line, v);
+    }
+    if (kind == GRAFT_ROW_KIND_UINT4) {
+        const shorts shifted = (shorts)line >> 4 * v;
+        return (graft_row_ints)(v == 3 ? shifted : shifted & 15);
+    }
+#if defined(__AVX512F__)
+    const __m256i some = _mm256_loadu_si256((const __m256i *)(const void *)bytes);
+    return (graft_row_ints)(is_signed ? _mm512_cvtepi8_epi16(some) : _mm512_cvtepu8_epi16(some));
+#else
+    const __m128i some = _mm_loadu_si128((const __m128i *)(const void *)bytes);
+    return (graft_row_ints)(is_signed ? _mm256_cvtepi8_epi16(some) : _mm256_cvtepu8_epi16(some));
+#endif
+}
+
+/* [any] Whether a line of each row fits into registers beside its vector, sums, totals and two more. Lines begin at any
+ * byte, and those that touch two of the cache's take twice as long to load. */
+GRAFT_ROW_INLINE int graft_row_integers_keeps(const int n_rows, const int n_tokens) {
+    return 2 * n_rows * n_tokens + 2 * n_rows + 2 < (GRAFT_ROW_LANES == 16 ? 32 : 16);
+}
+
+/* [any] sums [n_rows, n_tokens] += a line of a tile: byte `byte` of the rows and its first numbers, of token 0. */
+GRAFT_ROW_INLINE void graft_row_integers_add(const struct graft_row_integers_tile *tile,
+                                             const struct graft_row_integers_shape shape, const int n_rows,
+                                             const int n_tokens, int64_t byte, const char *numbers, const int fetches,
+                                             graft_row_ints *sums) {
+    const int whole = graft_row_integers_halves(shape.kind), keeps = graft_row_integers_keeps(n_rows, n_tokens);
+    const unsigned char *at[GRAFT_ROW_MOST];
+    graft_row_ints lines[GRAFT_ROW_MOST];
+    for (int r = 0; r < n_rows; r++) {
+        at[r] = tile->rows[r].codes + byte;
+        if (whole && keeps) {
+            lines[r] = graft_row_integers_load(at[r]);
+            __asm__("" : "+v"(lines[r])); /* loaded once: the compiler would load it for each vector */
+        }
+        if (fetches) {
+            graft_row_prefetch(at[r], shape.is_near);
+        }
+    }
+    for (int v = 0; v < graft_row_integers_line(shape.kind) / GRAFT_ROW_INTEGERS_SHORTS; v++) {
+        graft_row_ints codes[GRAFT_ROW_MOST];
+        for (int r = 0; r < n_rows; r++) {
+            if (whole && !keeps) {
+                __asm__("" : "+r"(at[r])); /* anew for each: else it would be stored to be loaded from there */
+                lines[r] = graft_row_integers_load(at[r]);
+            }
+            codes[r] = graft_row_integers_codes(at[r], lines[r], shape.kind, v);
+        }
+        for (int t = 0; t < n_tokens; t++) {
+            graft_row_ints inputs = graft_row_integers_load(numbers + t * tile->size + v * (int)sizeof inputs);
+            __asm__("" : "+v"(inputs)); /* loaded once: the compiler would load them for each row */
+            for (int r = 0; r < n_rows; r++) {
+                graft_row_ints *sum = &sums[r * n_tokens + t];
+                *sum = graft_vector_dot(*sum, codes[r], inputs);
+            }
+        }
+    }
+}
+
+/* [any] out [n] = of each of n blocks the number of its group. A group has `most` blocks, of the first one `left` are
+ * left. Writes whole vectors. */
+GRAFT_ROW_INLINE void graft_row_integers_repeat(const float *numbers, int64_t left, int64_t most, int64_t n,
+                                                float *out) {
+    const graft_row_floats none = {0};
+    for (int64_t i = 0; i < n; i += left, left = most) {
+        const graft_row_floats all = *numbers++ - none;
+        for (int64_t k = 0; k < graft_coded_left(n, i, left); k += GRAFT_ROW_LANES) {
+            memcpy(out + i + k, &all, sizeof all);
+        }
+    }
+}
+
+/* [any] out [n] = a * b. */
+GRAFT_ROW_INLINE void graft_row_integers_weigh(const float *a, const float *b, int64_t n, float *out) {
+    int64_t i = 0;
+    for (; i + GRAFT_ROW_LANES <= n; i += GRAFT_ROW_LANES) {
+        const graft_row_floats both = graft_row_load(a + i, GRAFT_ROW_LANES) * graft_row_load(b + i, GRAFT_ROW_LANES);
+        memcpy(out + i, &both, sizeof both);
+    }
+    for (; i < n; i++) {
+        out[i] = a[i] * b[i];
+    }
+}
+
+/* [any] Fills in scales and zero points of a run's groups; of those behind the row's last, which the last line may have
+ * room for, 0. */
+GRAFT_ROW_INLINE void graft_row_integers_factors(const struct graft_row_integers_tile *tile, const int n_rows,
+                                                 int64_t group, int64_t n, struct graft_row_factors *own) {
+    const int64_t there = graft_coded_left(tile->self->groups, group, n);
+    graft_row_factors_at(tile->self, tile->rows, n_rows, group, there, own);
+    for (int r = 0; r < n_rows; r++) {
+        for (int64_t g = there; g < n; g++) {
+            own->scales[r][g] = own->zeros[r][g] = 0.0F;
+        }
+    }
+}
+
+/* [any] Fills in what the parts of a run have. */
+GRAFT_ROW_INLINE void graft_row_integers_steps_at(const struct graft_row_integers_tile *tile,
+                                                  const struct graft_row_integers_shape shape, const int n_rows,
+                                                  const int n_tokens, const struct graft_row_integers_run *run,
+                                                  struct graft_row_steps *factors) {
+    const int64_t most = run->most, n = run->n, left = run->left;
+    const float *steps = tile->steps + run->b * shape.many;
+    struct graft_row_factors own;
+    graft_row_integers_factors(tile, n_rows, run->group * shape.many, run->groups * shape.many, &own);
+    for (int r = 0; r < n_rows; r++) {
+        float scales[GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND];
+        if (most > 1) {
+            graft_row_integers_repeat(own.scales[r], left, most, n, scales);
+        }
+        for (int t = 0; t < n_tokens; t++) {
+            graft_row_integers_weigh(most > 1 ? scales : own.scales[r], steps + t * tile->size / (int64_t)sizeof *steps,
+                                     n * shape.many, factors->steps[r * n_tokens + t]);
+        }
+        if (shape.stored && most > 1) {
+            graft_row_integers_repeat(own.zeros[r], left, most, n, factors->zeros[r]);
+        } else if (shape.stored) {
+            memcpy(factors->zeros[r], own.zeros[r], (size_t)(n * shape.many) * sizeof *own.zeros[r]);
+        }
+    }
+}
+
+/* [any] totals [n_rows, n_tokens] += block b of a tile, whose first part is number `part` of the factors. */
+GRAFT_ROW_INLINE void graft_row_integers_block(const struct graft_row_integers_tile *tile,
+                                               const struct graft_row_integers_shape shape, const int n_rows,
+                                               const int n_tokens, const struct graft_row_steps *factors, int64_t part,
+                                               int64_t b, graft_row_floats *totals) {
+    static const graft_row_ints none = {0};
+    const char *inputs = tile->inputs + b * graft_row_integers_bytes(shape.kind, shape.lines);
+    graft_row_ints sums[GRAFT_ROW_SUMS];
+    for (int s = 0; s < n_rows * n_tokens; s++) {
+        sums[s] = shape.stored ? none : graft_row_integers_load(inputs + s % n_tokens * tile->size);
+    }
+    for (int l = 0; l < shape.lines; l++) {
+        const int64_t byte = (b * shape.lines + l) * GRAFT_ROW_INTEGERS_BYTES;
+        const char *numbers = inputs + GRAFT_ROW_INTEGERS_BYTES + l * 2 * graft_row_integers_line(shape.kind);
+        graft_row_integers_add(tile, shape, n_rows, n_tokens, byte, numbers,
+                               l * GRAFT_ROW_INTEGERS_BYTES % GRAFT_ROW_LINE == 0, sums);
+    }
+    for (int s = 0; s < n_rows * n_tokens; s++) {
+        graft_row_floats sum = __builtin_convertvector(sums[s], graft_row_floats);
+        if (shape.stored) {
+            sum -= graft_row_spread(&factors->zeros[s / n_tokens][part], shape.many) *
+                   (graft_row_floats)graft_row_integers_load(inputs + s % n_tokens * tile->size);
+        }
+        totals[s] += sum * graft_row_spread(&factors->steps[s][part], shape.many);
+    }
+}
+
+/* [any] Fills it in for the rows of a tile, from byte `byte` on. */
+GRAFT_ROW_INLINE void graft_row_integers_ends(const struct graft_row_integers_tile *tile, const int n_rows,
+                                              int64_t byte, struct graft_row_integers_end *ends) {
+    for (int r = 0; r < n_rows; r++) {
+        memset(ends[r].codes, 0, sizeof ends[r].codes);
+        for (int64_t i = 0; byte + i < tile->self->row_bytes; i += GRAFT_ROW_INTEGERS_END) {
+            memcpy(ends[r].codes + i, tile->rows[r].codes + byte + i, GRAFT_ROW_INTEGERS_END);
+        }
+    }
+}
+
+/* [any] From byte `byte` on rows are what `ends` has. */
+GRAFT_ROW_INLINE void graft_row_integers_go_on(struct graft_row_integers_tile *tile, const int n_rows, int64_t byte,
+                                               const struct graft_row_integers_end *ends) {
+    for (int r = 0; r < n_rows; r++) { /* no array begins there */
+        tile->rows[r].codes = (const unsigned char *)((uintptr_t)ends[r].codes - (uintptr_t)byte);
+    }
+}
+
+/* [any] y of a tile, whose rows are not read again. */
+GRAFT_ROW_INLINE void graft_row_integers_multiply(struct graft_row_integers_tile *tile,
+                                                  const struct graft_row_integers_shape shape, const int n_rows,
+                                                  const int n_tokens, float *y) {
+    const struct graft_coded *self = tile->self;
+    const int64_t block = graft_row_integers_line(shape.kind) * shape.lines;
+    const int64_t blocks = graft_row_integers_count(self, shape.kind), whole = self->columns / block;
+    const int64_t end = whole * GRAFT_ROW_INTEGERS_BYTES; /* where blocks may end, there is a line in each */
+    const int64_t most = shape.many == 1 ? (self->group_size + block - 1) / block : 1;
+    struct graft_row_steps factors;
+    struct graft_row_integers_end ends[GRAFT_ROW_MOST];
+    graft_row_floats totals[GRAFT_ROW_SUMS] = {{0}};
+    if (shape.lines == 1 && whole < blocks) {
+        graft_row_integers_ends(tile, n_rows, end, ends);
+    }
+    struct graft_row_integers_run run = {0, 0, 0, 0, most, most};
+    for (; run.b < blocks; run.b += run.n) {
+        run.n = graft_coded_left(blocks, run.b, GRAFT_ROW_GROUPS / shape.many);
+        run.groups = run.n <= run.left ? 1 : 1 + (run.n - run.left + most - 1) / most;
+        graft_row_integers_steps_at(tile, shape, n_rows, n_tokens, &run, &factors);
+        for (int64_t i = 0; i < run.n; i++) {
+            if (shape.lines == 1 && run.b + i == whole) {
+                graft_row_integers_go_on(tile, n_rows, end, ends);
+            }
+            graft_row_integers_block(tile, shape, n_rows, n_tokens, &factors, i * shape.many, run.b + i, totals);
+        }
+        run.left += (run.groups - 1) * most - run.n;
+        run.group += run.groups - (run.left > 0);
+        run.left = run.left > 0 ? run.left : most;
+    }
+    for (int s = 0; s < n_rows * n_tokens; s++) {
+        y[s % n_tokens * self->y_stride + s / n_tokens * tile->part] = graft_row_sum(totals[s]);
+    }
+}
+
+/* [any] y of n rows and `n_tokens` tokens by tiles of `n_rows`; of the rows that are left, none is done. */
+GRAFT_ROW_INLINE void graft_row_integers_rows(const struct graft_coded *self, const char *inputs,
+                                              const struct graft_row_integers_shape shape, const int n_rows,
+                                              const int n_tokens, int64_t first, int64_t n, float *y) {
+    struct graft_row_integers_tile tile;
+    tile.self = self;
+    tile.part = n / n_rows;
+    tile.inputs = inputs;
+    tile.size = graft_row_integers_size(self, shape.kind);
+    tile.steps = (const float *)(const void *)(inputs + graft_row_integers_blocks(self, shape.kind));
+    for (int64_t at = 0; at < tile.part; at++) {
+        graft_row_each_part(self, first + at, tile.part, n_rows, tile.rows);
+        graft_row_integers_multiply(&tile, shape, n_rows, n_tokens, y + at);
+    }
+}
+
+/* [any] Rows that 1, 2 or 4 tokens are multiplied by side by side: as many as there are registers for, and of one token
+ * no more streams through memory than are read fast. */
+GRAFT_ROW_INLINE int graft_row_integers_side(const struct graft_row_integers_shape shape, const int n_tokens) {
+    if (n_tokens == 1) {
+        return shape.is_near && !graft_row_integers_halves(shape.kind) ? GRAFT_ROW_NEAR_ROWS : 3;
+    }
+    return n_tokens == 2 ? (GRAFT_ROW_LANES == 16 ? 4 : 3) : (GRAFT_ROW_LANES == 16 ? 3 : 2);
+}
+
+/* [any] 1, 2 or 4 tokens: tiles, then what is left of the rows one by one. */
+GRAFT_ROW_INLINE void graft_row_integers_some(const struct graft_coded *self, const char *inputs,
+                                              const struct graft_row_integers_shape shape, const int n_tokens,
+                                              int64_t first, int64_t n, float *y) {
+    const int n_rows = graft_row_integers_side(shape, n_tokens);
+    const int64_t size = graft_row_integers_size(self, shape.kind), left = n % n_rows, done = n - left;
+    graft_row_integers_rows(self, inputs, shape, n_rows, n_tokens, first, n, y);
+    for (int t = 0; t < n_tokens; t++) {
+        graft_row_integers_rows(self, inputs + t * size, shape, 1, 1, first + done, left,
+                                y + t * self->y_stride + done);
+    }
+}
+
+/* [any] The same, with codes fetched as this processor wants them. Several tokens of 4 bits are bound by arithmetic. */
+GRAFT_ROW_INLINE void graft_row_integers_fetched(const struct graft_coded *self, const char *inputs,
+                                                 const struct graft_row_integers_shape shape, const int n_tokens,
+                                                 int64_t first, int64_t n, float *y) {
+    struct graft_row_integers_shape near = shape;
+    near.is_near = 1;
+    if ((n_tokens == 1 || !graft_row_integers_halves(shape.kind)) && graft_row_is_near()) {
+        graft_row_integers_some(self, inputs, near, n_tokens, first, n, y);
+    } else {
+        graft_row_integers_some(self, inputs, shape, n_tokens, first, n, y);
+    }
+}
+
+/* [any] The same of codes of one kind, whose blocks have some number of lines and of groups. */
+GRAFT_ROW_INLINE void graft_row_integers_shaped(const struct graft_coded *self, const char *inputs, const int kind,
+                                                const int lines, const int many, const int n_tokens, int64_t first,
+                                                int64_t n, float *y) {
+    const struct graft_row_integers_shape stored = {kind, lines, many, 1, 0}, same = {kind, lines, many, 0, 0};
+    if (kind != GRAFT_ROW_KIND_INT8 && kind != GRAFT_ROW_KIND_FLOAT4 && self->zeros != NULL) {
+        graft_row_integers_fetched(self, inputs, stored, n_tokens, first, n, y);
+    } else {
+        graft_row_integers_fetched(self, inputs, same, n_tokens, first, n, y);
+    }
+}
+
+/* [any] The same of codes of one kind. */
+GRAFT_ROW_INLINE void graft_row_integers_of(const struct graft_coded *self, const char *inputs, const int kind,
+                                            const int n_tokens, int64_t first, int64_t n, float *y) {
+    const int64_t line = graft_row_integers_line(kind);
+    const int most = (int)(GRAFT_ROW_INTEGERS_BLOCK / line);
+    const int floats = (int)(line / GRAFT_ROW_INTEGERS_FLOATS);
+    if (kind == GRAFT_ROW_KIND_FLOAT4 && self->group_size == GRAFT_ROW_INTEGERS_FLOATS) {
+        graft_row_integers_shaped(self, inputs, kind, 1, floats, n_tokens, first, n, y);
+    } else if (kind == GRAFT_ROW_KIND_FLOAT4) {
+        graft_row_integers_shaped(self, inputs, kind, 1, 2 * floats, n_tokens, first, n, y);
+    } else if (kind == GRAFT_ROW_KIND_UINT4 && self->group_size == line / 4) {
+        graft_row_integers_shaped(self, inputs, kind, 1, 4, n_tokens, first, n, y);
+    } else if (kind == GRAFT_ROW_KIND_UINT4 && self->group_size == line / 2) {
+        graft_row_integers_shaped(self, inputs, kind, 1, 2, n_tokens, first, n, y);
+    } else if (most > 1 && !graft_row_integers_whole(self, kind)) {
+        graft_row_integers_shaped(self, inputs, kind, 1, 1, n_tokens, first, n, y);
+    } else {
+        graft_row_integers_shaped(self, inputs, kind, most, 1, n_tokens, first, n, y);
+    }
+}
+
+/* [any] What format##_multiply_1, _2 and _4 do, below. */
+typedef void (*graft_row_integers_body)(const struct graft_coded *self, const char *inputs, int64_t first, int64_t n,
+                                        float *y);
+
+/* [any] graft_coded_prepared.multiply: as many tokens at a time as share what is read. */
+GRAFT_ROW_INLINE void graft_row_integers_all(const struct graft_coded *self, const int kind,
+                                             graft_row_integers_body one, graft_row_integers_body two,
+                                             graft_row_integers_body four, int64_t first, int64_t n, const void *inputs,
+                                             int64_t tokens, float *y) {
+    const int64_t out = self->y_stride, size = graft_row_integers_size(self, kind);
+    const char *from = (const char *)inputs;
+    int64_t t = 0;
+    for (; t + 4 <= tokens; t += 4) {
+        four(self, from + t * size, first, n, y + t * out);
+    }
+    for (; t + 2 <= tokens; t += 2) {
+        two(self, from + t * size, first, n, y + t * out);
+    }
+    if (t < tokens) {
+        one(self, from + t * size, first, n, y + t * out);
+    }
+}
+
+/* A function for so many tokens: where one has the loops of all, the compiler keeps sums on the stack. */
+#define GRAFT_ROW_INTEGERS_SOME(format, kind, n_tokens)                                           \
+    static __attribute__((noinline)) void format##_multiply_##n_tokens(                           \
+        const struct graft_coded *self, const char *inputs, int64_t first, int64_t n, float *y) { \
+        graft_row_integers_of(self, inputs, kind, n_tokens, first, n, y);                         \
+    }
+
+/* Defines format##_prepared for a kind of codes. */
+#define GRAFT_ROW_INTEGERS(format, kind)                                                               \
+    GRAFT_ROW_INTEGERS_SOME(format, kind, 1)                                                           \
+    GRAFT_ROW_INTEGERS_SOME(format, kind, 2)                                                           \
+    GRAFT_ROW_INTEGERS_SOME(format, kind, 4)                                                           \
+    GRAFT_ROW_PREPARED_AS(format##_prepared, graft_row_integers_size(self, kind),                      \
+                          graft_row_integers_prepare(self, kind, x, inputs),                           \
+                          graft_row_integers_all(self, kind, format##_multiply_1, format##_multiply_2, \
+                                                 format##_multiply_4, first, n, inputs, tokens, y))
+
+#endif
+
+#endif

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Products with coded weights. Each is cut into runs of rows that are stored at even distances, which is one for all
+ * weights but stacks that have gate and up by turns. The runs of all products of few tokens, and those of many that are
+ * multiplied as integers, share one parallel loop; the others are widened portion by portion as the host's products
+ * want them.
+ */
+#include <string.h>
+
+#include "base/fail.h"
+#include "kernels/blocks.h"
+#include "kernels/coded/rows.h"
+#include "kernels/loops.h"
+#include "kernels/table.h"
+
+enum {
+    TILE = 16,          /* rows of few tokens that stay in one thread */
+    GRAIN = 1 << 16,    /* bytes of codes that are worth waking a thread for */
+    WIDENED_ROWS = 1024 /* rows that are widened at once where they cannot be turned */
+};
+
+/* Some rows of a product. */
+struct run {
+    const struct graft_product *product;
+    struct graft_coded rows;
+    const struct graft_coded_prepared *how; /* NULL: x is multiplied as it is */
+    int64_t row;                            /* the first, counted as y's columns are */
+    int64_t n;                              /* rows */
+    char *inputs;                           /* [tokens, size] as prepared */
+    int64_t size;                           /* of a token's, in bytes */
+    const float *bias;                      /* [n]; NULL: there is none */
+    int64_t item;                           /* number of its first item in the common loop */
+    int64_t unit;                           /* rows of an item */
+};
+
+struct work {
+    struct run *runs; /* [n] in the order of their items */
+    int64_t n;
+};
+
+/* --- Which way --- */
+
+static const struct graft_coded_prepared *if_fits(const struct graft_coded_prepared *how,
+                                                  const struct graft_coded *rows) {
+    return how->size(rows) > 0 ? how : NULL;
+}
+
+/* Which loops multiply prepared inputs; NULL: none. */
+static const struct graft_coded_prepared *choose(const struct graft_call *call, const struct graft_coded *rows,
+                                                 int is_few) {
+    const struct graft_coded_loops *loops = rows->loops;
+    if (call->precision == GRAFT_PRECISION_FLOAT32) {
+        return NULL;
+    }
+    if (is_few) {
+        return if_fits(loops->prepared, rows);
+    }
+    const struct graft_coded_prepared *bytes = rows->input_bits == 8 ? if_fits(loops->bytes, rows) : NULL;
+    return bytes != NULL ? bytes : if_fits(loops->many, rows);
+}
+
+/* --- In one loop --- */
+
+static void prepare_tokens(void *data, int64_t begin, int64_t end) {
+    const struct run *run = data;
+    for (int64_t t = begin; t < end; t++) {
+        run->how->prepare(&run->rows, run->product->x + t * run->product->x_stride, run->inputs + t * run->size);
+    }
+}
+
+/* Inputs that a run before has made serve this one as well, if they are of the same x for the same kind of weight:
+ * those of integers have a zero point that all rows have multiplied in. */
+static int shares_inputs(const struct run *a, const struct run *b) {
+    const int same_zeros = (a->rows.zeros != NULL) == (b->rows.zeros != NULL) && a->rows.zero == b->rows.zero;
+    return a->how == b->how && a->product->x == b->product->x && a->product->x_stride == b->product->x_stride &&
+           a->product->tokens == b->product->tokens && a->rows.columns == b->rows.columns &&
+           a->rows.group_size == b->rows.group_size && a->rows.groups == b->rows.groups && same_zeros &&
+           a->size == b->size;
+}
+
+static int make_inputs(const struct graft_call *call, struct run *runs, int64_t i, struct graft_error *error) {
+    struct run *run = &runs[i];
+    if (run->how == NULL) {
+        return GRAFT_OK;
+    }
+    run->size = run->how->size(&run->rows);
+    for (int64_t k = i - 1; k >= 0 && k >= i - 8; k--) {
+        if (shares_inputs(run, &runs[k])) {
+            run->inputs = runs[k].inputs;
+            return GRAFT_OK;
+        }
+    }
+    run->inputs = (char *)graft_scratch_floats(call, run->product->tokens, run->size / (int64_t)sizeof(float), error);
+    if (run->inputs == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    call->threads->parallel_for(run->product->tokens, 4, prepare_tokens, run);
+    return GRAFT_OK;
+}
+
+/* The bias of a run's rows in f32: its numbers are stored as the rows are. */
+static int make_bias(const struct graft_call *call, struct run *run, struct graft_error *error) {
+    const struct graft_weight *bias = run->product->bias;
+    if (bias == NULL) {
+        return GRAFT_OK;
+    }
+    const int64_t step = run->rows.step, stored = (run->n - 1) * step + 1;
+    float *numbers = graft_scratch_floats(call, stored, 1, error);
+    if (numbers == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    struct graft_row_run some;
+    for (int64_t i = 0; i < stored; i += some.rows) {
+        some = graft_weight_elements(bias, run->rows.first + i, stored - i);
+        graft_loops_get()->widen(graft_reading_of(some.dtype), some.data, some.rows, numbers + i);
+    }
+    for (int64_t i = 0; step > 1 && i < run->n; i++) {
+        numbers[i] = numbers[i * step];
+    }
+    run->bias = numbers;
+    return GRAFT_OK;
+}
+
+static void add_bias(const float *bias, int64_t n, int64_t tokens, float *y, int64_t stride) {
+    for (int64_t t = 0; t < tokens; t++) {
+        for (int64_t r = 0; r < n; r++) {
+            y[t * stride + r] += bias[r];
+        }
+    }
+}
+
+/* Rows [first, first + n) of a run. */
+static void multiply_rows(const struct run *run, int64_t first, int64_t n) {
+    const struct graft_product *product = run->product;
+    float *y = product->y + run->row + first;
+    if (run->how != NULL) {
+        run->how->multiply(&run->rows, first, n, run->inputs, product->tokens, y);
+    } else {
+        run->rows.loops->multiply(&run->rows, first, n, product->x, product->tokens, y);
+    }
+    if (run->bias != NULL) {
+        add_bias(run->bias + first, n, product->tokens, y, product->y_stride);
+    }
+}
+
+/* The run that has an item. */
+static const struct run *find_run(const struct work *work, int64_t item) {
+    int64_t low = 0, high = work->n;
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        *(work->runs[middle].item <= item ? &low : &high) = middle;
+    }
+    return &work->runs[low];
+}
+
+static void multiply_items(void *data, int64_t begin, int64_t end) {
+    const struct work *work = data;
+    for (const struct run *run = find_run(work, begin); begin < end; run++) {
+        const int64_t first = (begin - run->item) * run->unit, items = (run->n - first + run->unit - 1) / run->unit;
+        const int64_t taken = items < end - begin ? items : end - begin;
+        multiply_rows(run, first, graft_coded_left(run->n, first, taken * run->unit));
+        begin += taken;
+    }
+}
+
+/* --- Widened --- */
+
+static void turn(const void *data, const struct graft_turned_portion *portion) {
+    const struct graft_coded *rows = data;
+    rows->loops->turn(rows, portion);
+}
+
+/* Portions begin and end where groups do. */
+static int is_turned(const struct graft_coded *rows) {
+    return rows->group_of == NULL && (rows->groups == 1 || rows->group_size % GRAFT_TURNED_COLUMNS == 0);
+}
+
+/* The first `*done` rows of a run, as portions. */
+static int multiply_turned(const struct graft_call *call, const struct run *run, int64_t *done,
+                           struct graft_error *error) {
+    const int64_t whole = run->n / GRAFT_TURNED_ROWS * GRAFT_TURNED_ROWS;
+    int32_t is_done = 0;
+    *done = 0;
+    if (!is_turned(&run->rows) || whole == 0 || run->rows.columns % GRAFT_TURNED_COLUMNS != 0) {
+        return GRAFT_OK;
+    }
+    const struct graft_weight shape = {
+        .struct_size = sizeof shape, .rank = 2, .rows = whole, .columns = run->rows.columns};
+    struct graft_product product = *run->product;
+    product.weight = &shape;
+    product.bias = NULL;
+    product.first_row = 0;
+    product.rows = whole;
+    product.y += run->row;
+    const struct graft_turned_source source = {
+        .struct_size = sizeof source,
+        .layouts = 1u << GRAFT_TURNED_F32 | 1u << GRAFT_TURNED_BF16 | 1u << GRAFT_TURNED_PAIRS,
+        .weight = &run->rows,
+        .write = turn,
+    };
+    int status = graft_linear_turned(call, &product, &source, &is_done, error);
+    *done = is_done ? whole : 0;
+    return status;
+}
+
+/* Rows that are widened at once. */
+struct widened {
+    const struct graft_coded *rows;
+    int64_t first;
+    graft_dtype dtype;
+    char *out;
+};
+
+static void widen(void *data, int64_t begin, int64_t end) {
+    const struct widened *widened = data;
+    const struct graft_coded *rows = widened->rows;
+    const int64_t size = widened->dtype == GRAFT_DTYPE_F32 ? 4 : 2;
+    rows->loops->widen(rows, widened->first + begin, end - begin, widened->dtype,
+                       widened->out + begin * rows->columns * size);
+}
+
+/* Rows of a run from `first` on, widened some at a time. */
+static int multiply_widened(const struct graft_call *call, const struct run *run, int64_t first,
+                            struct graft_error *error) {
+    const int is_exact = call->precision == GRAFT_PRECISION_FLOAT32;
+    const int64_t most = graft_coded_left(run->n, first, WIDENED_ROWS);
+    struct widened widened = {&run->rows, first, is_exact ? GRAFT_DTYPE_F32 : GRAFT_DTYPE_BF16, NULL};
+    widened.out = (char *)graft_scratch_floats(call, is_exact ? most : most / 2 + 1, run->rows.columns, error);
+    int status = widened.out != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    for (; widened.first < run->n && status == GRAFT_OK; widened.first += most) {
+        const int64_t n = graft_coded_left(run->n, widened.first, most);
+        call->threads->parallel_for(n, TILE, widen, &widened);
+        const struct graft_row_block block = {sizeof block, widened.dtype, widened.out, n};
+        const struct graft_weight weight = {.struct_size = sizeof weight,
+                                            .rank = 2,
+                                            .shape = {n, run->rows.columns, 1, 1, 1, 1, 1, 1},
+                                            .rows = n,
+                                            .columns = run->rows.columns,
+                                            .blocks = &block,
+                                            .n_blocks = 1,
+                                            .block_stride = sizeof block};
+        struct graft_product product = *run->product;
+        product.weight = &weight;
+        product.bias = NULL;
+        product.first_row = 0;
+        product.rows = n;
+        product.y += run->row + widened.first;
+        status = graft_linear(call, &product, 1, sizeof product, error);
+    }
+    return status;
+}
+
+/* bf16 holds integers of 8 bits exactly. So where a row has one scale, and numbers may be rounded, it comes behind the
+ * product, in f32; where there are several, each is multiplied in before. */
+static int is_scaled_after(const struct graft_call *call, const struct graft_coded_weight *weight) {
+    return call->precision != GRAFT_PRECISION_FLOAT32 && weight->codec.kind == GRAFT_CODE_INT &&
+           weight->rows.groups == 1 && graft_weight_block(weight->rows.scales, 0)->dtype == GRAFT_DTYPE_F32 &&
+           weight->rows.scales->n_blocks == 1 && weight->codec.by_turns == 0;
+}
+
+struct scaled {
+    const struct run *run;
+    const float *scales; /* of the weight's first row */
+    int64_t block_rows;
+};
+
+static void scale_tokens(void *data, int64_t begin, int64_t end) {
+    const struct scaled *scaled = data;
+    const struct run *run = scaled->run;
+    for (int64_t t = begin; t < end; t++) {
+        float *y = run->product->y + run->row + t * run->product->y_stride;
+        for (int64_t r = 0; r < run->n; r++) {
+            y[r] *= scaled->scales[(run->rows.first + r) / scaled->block_rows];
+        }
+    }
+}
+
+static void add_bias_to_tokens(void *data, int64_t begin, int64_t end) {
+    const struct run *run = data;
+    const int64_t stride = run->product->y_stride;
+    add_bias(run->bias, run->n, end - begin, run->product->y + run->row + begin * stride, stride);
+}
+
+static int multiply_many(const struct graft_call *call, struct run *run, struct graft_error *error) {
+    static const float one = 1.0F;
+    const struct graft_row_block block = {sizeof block, GRAFT_DTYPE_F32, &one, 1};
+    const struct graft_weight ones = {
+        .struct_size = sizeof ones, .rows = 1, .columns = 1, .blocks = &block, .n_blocks = 1};
+    const struct graft_coded_weight *weight = graft_coded_weight_of(run->product->weight);
+    const int64_t mark = call->scratch_mark(call->scratch);
+    const int is_scaled = is_scaled_after(call, weight);
+    int64_t done = 0;
+    int status = make_bias(call, run, error);
+    if (is_scaled) {
+        run->rows.scales = &ones;
+        run->rows.block_rows = INT64_MAX;
+    }
+    if (status == GRAFT_OK) {
+        status = multiply_turned(call, run, &done, error);
+    }
+    if (status == GRAFT_OK && done < run->n) {
+        status = multiply_widened(call, run, done, error);
+    }
+    if (status == GRAFT_OK && is_scaled) {
+        struct scaled scaled = {run, graft_weight_block(weight->rows.scales, 0)->data, weight->codec.block_rows};
+        call->threads->parallel_for(run->product->tokens, 8, scale_tokens, &scaled);
+    }
+    if (status == GRAFT_OK && run->bias != NULL) {
+        call->threads->parallel_for(run->product->tokens, 8, add_bias_to_tokens, run);
+    }
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+/* --- All of them --- */
+
+/* The runs of a product, or only their number if `runs` is NULL. */
+static int64_t cut(const struct graft_product *product, struct run *runs) {
+    const struct graft_coded_weight *weight = graft_coded_weight_of(product->weight);
+    int64_t n = 0;
+    for (int64_t row = 0; row < product->rows && product->tokens > 0; n++) {
+        const struct graft_coded_run some = graft_coded_run_at(weight, product->first_row + row, product->rows - row);
+        if (runs != NULL) {
+            runs[n] = (struct run){.product = product, .rows = some.rows, .row = row, .n = some.n};
+            runs[n].rows.x_stride = product->x_stride;
+            runs[n].rows.y_stride = product->y_stride;
+        }
+        row += some.n;
+    }
+    return n;
+}
+
+static int64_t grain_of(const struct run *run, int is_few) {
+    return is_few ? 1 + GRAIN / (TILE * run->rows.row_bytes) : 1;
+}
+
+/* Runs that share a loop come to stand first in `runs`; the others are done at once. */
+static int multiply(const struct graft_call *call, struct run *runs, int64_t n, struct graft_error *error) {
+    struct work work = {runs, 0};
+    int64_t items = 0, grain = 1;
+    int status = GRAFT_OK;
+    for (int64_t i = 0; i < n && status == GRAFT_OK; i++) {
+        struct run run = runs[i];
+        const int is_few = graft_call_is_few(call, run.product->tokens);
+        run.how = choose(call, &run.rows, is_few);
+        if (!is_few && run.how == NULL) {
+            status = multiply_many(call, &run, error);
+            continue;
+        }
+        run.unit = is_few ? TILE : GRAFT_CODED_PANEL;
+        run.item = items;
+        items += (run.n + run.unit - 1) / run.unit;
+        grain = grain_of(&run, is_few) > grain ? grain_of(&run, is_few) : grain;
+        runs[work.n] = run;
+        status = make_inputs(call, runs, work.n, error);
+        if (status == GRAFT_OK) {
+            status = make_bias(call, &runs[work.n], error);
+        }
+        work.n++;
+    }
+    if (status == GRAFT_OK && work.n > 0) {
+        call->threads->parallel_for(items, grain, multiply_items, &work);
+    }
+    return status;
+}
+
+int graft_coded_linear(const struct graft_call *call, const struct graft_product *const *products, int32_t n,
+                       struct graft_error *error) {
+    const int64_t mark = call->scratch_mark(call->scratch);
+    int64_t n_runs = 0;
+    for (int32_t i = 0; i < n; i++) {
+        n_runs += cut(products[i], NULL);
+    }
+    struct run *runs = call->scratch_alloc(call->scratch, n_runs * (int64_t)sizeof *runs);
+    if (runs == NULL) {
+        return graft_fail_memory(error, "");
+    }
+    n_runs = 0;
+    for (int32_t i = 0; i < n; i++) {
+        n_runs += cut(products[i], runs + n_runs);
+    }
+    int status = multiply(call, runs, n_runs, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GRAFT_KERNELS_CODED_ROWS_H
+#define GRAFT_KERNELS_CODED_ROWS_H
+
+#include "kernels/coded/weight.h"
+
+/* Rows that are stored at even distances. */
+struct graft_coded_run {
+    struct graft_coded rows;
+    int64_t n;
+};
+
+/* [any] Rows of a weight from `row` on, at most `most`. */
+struct graft_coded_run graft_coded_run_at(const struct graft_coded_weight *weight, int64_t row, int64_t most);
+
+/* [any] graft_codec.read_rows. */
+void graft_coded_read_rows(const struct graft_weight *weight, int64_t first, int64_t n, float *out);
+
+#endif

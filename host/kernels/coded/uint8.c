@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/coded/kind.h"
+
+LOOPS_KIND(uint8, UINT8)

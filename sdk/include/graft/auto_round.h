@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Checkpoints of AutoRound (quant_method "auto-round"; before its version 0.5 "intel/auto-round"). Their tensors are
+ * those of GPTQ or of AWQ: `packing_format`, or in old ones `backend`, names the layout. What plugins that read these
+ * layouts share: when they take a model, and what its config says of a module.
+ */
+#ifndef GRAFT_AUTO_ROUND_H
+#define GRAFT_AUTO_ROUND_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "condition.h"
+#include "config.h"
+#include "regex.h"
+#include "word_codes.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What `quant_method` may be, for lists of strings. */
+#define GRAFT_AUTO_ROUND_METHODS "auto-round", "intel/auto-round"
+
+/* The initialisers of a replacement's conditions: `quant_method` is one of `methods`, the layout one of `layouts`, and
+ * the module has one of `tensors`. There are two ways to name a layout, and a replacement for each: where
+ * `packing_format` is there, `backend` says what else was chosen for running the model. Names of layouts are also used
+ * for codes that are no integers (`types`). */
+#define GRAFT_AUTO_ROUND_PACKING_FORMAT(methods, types, layouts, tensors)                  \
+    GRAFT_AUTO_ROUND_CONDITION(CONFIG, "quantization_config.quant_method", methods),       \
+        GRAFT_AUTO_ROUND_CONDITION(CONFIG, "quantization_config.packing_format", layouts), \
+        GRAFT_AUTO_ROUND_CONDITION(NO_CONFIG, "quantization_config.data_type", types),     \
+        GRAFT_AUTO_ROUND_CONDITION(TENSOR, NULL, tensors)
+#define GRAFT_AUTO_ROUND_BACKEND(methods, types, layouts, tensors)                         \
+    GRAFT_AUTO_ROUND_CONDITION(CONFIG, "quantization_config.quant_method", methods),       \
+        GRAFT_AUTO_ROUND_CONDITION(NO_CONFIG, "quantization_config.packing_format", NULL), \
+        GRAFT_AUTO_ROUND_CONDITION(CONFIG, "quantization_config.backend", layouts),        \
+        GRAFT_AUTO_ROUND_CONDITION(NO_CONFIG, "quantization_config.data_type", types),     \
+        GRAFT_AUTO_ROUND_CONDITION(TENSOR, NULL, tensors)
+#define GRAFT_AUTO_ROUND_CONDITION(kind, field, values) \
+    { sizeof(struct graft_condition), GRAFT_CONDITION_##kind, field, values }
+
+/* What `data_type` says of other codes than integers, for `types`. */
+#define GRAFT_AUTO_ROUND_OTHER_TYPES \
+    "fp", "fp8", "fp8_e4m3", "fp8_e5m2", "fp8_sym", "mx_fp", "mx_fp_rceil", "mx_int", "nv_fp", "nv_fp4"
+
+/* Characters of a place, with the 0 behind it. */
+enum { GRAFT_AUTO_ROUND_PLACE = 64 };
+
+/* [load] The layout of an AutoRound checkpoint; NULL: it is of another method, or names none. */
+GRAFT_INLINE const char *graft_auto_round_layout(const struct graft_config *config) {
+    static const char *const methods[] = {GRAFT_AUTO_ROUND_METHODS};
+    static const char field[] = "quantization_config.packing_format";
+    const char *method = config->string(config->data, "quantization_config.quant_method");
+    size_t i = 0;
+    while (i < sizeof methods / sizeof methods[0] && (method == NULL || strcmp(methods[i], method) != 0)) {
+        i++;
+    }
+    return i < sizeof methods / sizeof methods[0]
+               ? config->string(config->data, graft_config_has(config, field) ? field : "quantization_config.backend")
+               : NULL;
+}
+
+/* [load] Whether a member of `extra_config` that has the name `key` and lies at `own` is for the module at `path`: a
+ * pattern is that is found in its name, if it says anything. A name without any sign of a pattern but dots is none, and
+ * 16 bits are for modules that were left alone, which their tensors say. */
+GRAFT_INLINE int graft_auto_round_match(const struct graft_config *config, const struct graft_regexes *regexes,
+                                        const char *key, const char *own, const char *path, int32_t *found,
+                                        struct graft_error *error) {
+    char bits[GRAFT_AUTO_ROUND_PLACE + 8];
+    const int is_name = strcmp(key, path) == 0;
+    *found = 0;
+    if (!is_name && strpbrk(key, "*+?^$()[]{}|\\") == NULL) {
+        return GRAFT_OK;
+    }
+    (void)snprintf(bits, sizeof bits, "%s.bits", own);
+    if (config->size(config->data, own) == 0 || config->integer(config->data, bits) >= 16) {
+        return GRAFT_OK;
+    }
+    *found = is_name;
+    return is_name ? GRAFT_OK : regexes->search(key, path, config->file, found, error);
+}
+
+/* [load] Where the config has the fields that the module at `path` has of its own: at the member of `extra_config` of
+ * that name, or else at the first pattern; "quantization_config": nowhere. */
+GRAFT_INLINE int graft_auto_round_find(const struct graft_config *config, const struct graft_regexes *regexes,
+                                       const char *path, char place[GRAFT_AUTO_ROUND_PLACE],
+                                       struct graft_error *error) {
+    static const char extra[] = "quantization_config.extra_config";
+    char own[GRAFT_AUTO_ROUND_PLACE];
+    const char *key;
+    int32_t is_found = 0;
+    (void)snprintf(place, GRAFT_AUTO_ROUND_PLACE, "quantization_config");
+    if (graft_config_has(config, extra) && config->kind(config->data, extra) != GRAFT_FIELD_OBJECT) {
+        return graft_config_expected(config, extra, "an object", error);
+    }
+    for (int64_t i = 0; (key = config->key(config->data, extra, i)) != NULL; i++) {
+        const int is_name = strcmp(key, path) == 0;
+        int32_t hit = 0;
+        (void)snprintf(own, sizeof own, "%s.#%lld", extra, (long long)i);
+        int status =
+            is_found && !is_name ? GRAFT_OK : graft_auto_round_match(config, regexes, key, own, path, &hit, error);
+        if (status != GRAFT_OK) {
+            return status;
+        }
+        if (hit) {
+            is_found = 1;
+            memcpy(place, own, sizeof own);
+        }
+        if (is_name) {
+            break;
+        }
+    }
+    return GRAFT_OK;
+}
+
+/* [load] Whether the fields at `place`, or else those of all modules, ask for more than integers beside activations
+ * that stay as they are. */
+GRAFT_INLINE int graft_auto_round_check(const struct graft_config *config, const char *place,
+                                        struct graft_error *error) {
+    static const char *const turned[] = {"rotation_config", "rotation_configs", "spinquant_config"};
+    char own[GRAFT_AUTO_ROUND_PLACE + 32], all[GRAFT_AUTO_ROUND_PLACE + 32];
+    const char *type = "int";
+    int64_t bits = 16;
+    for (size_t i = 0; i < sizeof turned / sizeof turned[0]; i++) {
+        (void)snprintf(all, sizeof all, "quantization_config.%s", turned[i]);
+        if (config->size(config->data, all) > 0) {
+            return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: not read by this plugin", all);
+        }
+    }
+    (void)snprintf(own, sizeof own, "%s.data_type", place);
+    (void)snprintf(all, sizeof all, "quantization_config.data_type");
+    const char *path = graft_config_has(config, own) ? own : all;
+    int status = graft_config_string(config, path, &type, error);
+    if (status == GRAFT_OK && strcmp(type, "int") != 0 && strcmp(type, "int_sym") != 0 &&
+        strcmp(type, "int_asym") != 0) {
+        status =
+            graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected \"int\", got \"%s\"", path, type);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_word_field(config, place, "act_bits", 1, 64, &bits, error);
+    }
+    return status == GRAFT_OK && bits < 16
+               ? graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                                 "quantization_config.act_bits: expected 16, got %lld", (long long)bits)
+               : status;
+}
+
+/* [load] In `describe` of an AutoRound checkpoint: finds the place of the module that config.json calls `path`, and
+ * refuses what these plugins do not read. */
+GRAFT_INLINE int graft_auto_round_read(const struct graft_config *config, const struct graft_regexes *regexes,
+                                       const char *path, char place[GRAFT_AUTO_ROUND_PLACE],
+                                       struct graft_error *error) {
+    int status = graft_auto_round_find(config, regexes, path, place, error);
+    return status == GRAFT_OK ? graft_auto_round_check(config, place, error) : status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Formats of quantized checkpoints: what a plugin needs to say which tensors a Linear has and what they mean. The host
+ * does the rest: a class that replaces Linear describes itself and inherits everything else, since the weight that it
+ * describes here is an ordinary one to the Linear that it replaces.
+ *
+ *     static int describe(const struct graft_class *cls, const struct graft_config *config,
+ *                         const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+ *         struct graft_scheme scheme;
+ *         int status = graft_scheme_of_linear(&scheme, args, sink->path, error);
+ *         if (status == GRAFT_OK) {
+ *             scheme.codec.kind = GRAFT_CODE_INT;
+ *             scheme.codec.bits = 8;
+ *             graft_scheme_codes(&scheme, "weight", scheme.codec.columns, GRAFT_DTYPE_I8);
+ *             graft_scheme_scales(&scheme, "weight_scale", GRAFT_DTYPE_NONE);
+ *             status = graft_scheme_describe_linear(&scheme, args, sink, error);
+ *         }
+ *         return status;
+ *     }
+ *
+ * All functions are [load].
+ */
+#ifndef GRAFT_QUANT_FORMAT_H
+#define GRAFT_QUANT_FORMAT_H
+
+#include "codec.h"
+#include "describe.h"
+#include "isa.h"
+#include "option.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The most tensors that a weight is made of here. */
+enum { GRAFT_SCHEME_TENSORS = 10 };
+
+/* A coded weight in the making. The plugin's own: it does not cross to the host. Names stay valid until it is
+ * described. */
+struct graft_scheme {
+    struct graft_codec codec;                                  /* all but its weights */
+    int32_t n;                                                 /* tensors so far */
+    int32_t roles[GRAFT_SCHEME_TENSORS];                       /* [n] GRAFT_CODED_... */
+    struct graft_parameter_info tensors[GRAFT_SCHEME_TENSORS]; /* [n] */
+    /* [load] As struct graft_coded_info has it; NULL: none. */
+    int (*finish)(const struct graft_build *build, const void *context, struct graft_codec *codec,
+                  struct graft_error *error);
+    const void *context;   /* likewise */
+    int64_t context_bytes; /* likewise */
+};
+
+/* A weight of so many rows and columns, stored in rows, each with one scale. */
+GRAFT_INLINE struct graft_scheme graft_scheme_of(int64_t rows, int64_t columns) {
+    struct graft_scheme scheme;
+    memset(&scheme, 0, sizeof scheme);
+    scheme.codec.struct_size = (uint32_t)sizeof scheme.codec;
+    scheme.codec.rows = rows;
+    scheme.codec.columns = columns;
+    scheme.codec.block_rows = 1;
+    scheme.codec.group_size = columns;
+    return scheme;
+}
+
+/* The same of a Linear, whose sizes the parent gives. */
+GRAFT_INLINE int graft_scheme_of_linear(struct graft_scheme *scheme, const struct graft_args *args, const char *path,
+                                        struct graft_error *error) {
+    int64_t rows = 0, columns = 0;
+    int status = graft_args_size(args, "in_features", INT32_MAX, path, &columns, error);
+    if (status == GRAFT_OK) {
+        status = graft_args_size(args, "out_features", INT32_MAX, path, &rows, error);
+    }
+    *scheme = graft_scheme_of(rows, columns);
+    return status;
+}
+
+/* Adds a tensor; `dtype` 0: any that kernels read. Returns it, for flags, an initial value, and how it is joined. */
+GRAFT_INLINE struct graft_parameter_info *graft_scheme_add(struct graft_scheme *scheme, int32_t role, const char *name,
+                                                           graft_dtype dtype, int32_t rank, const int64_t *shape) {
+    struct graft_parameter_info *info = &scheme->tensors[scheme->n];
+    scheme->roles[scheme->n++] = role;
+    memset(info, 0, sizeof *info);
+    info->struct_size = (uint32_t)sizeof *info;
+    info->name = name;
+    info->rank = rank;
+    info->dtype = dtype;
+    for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
+        info->shape[i] = i < rank ? shape[i] : 1;
+    }
+    return info;
+}
+
+/* Adds codes that are stored in rows of `columns` elements. */
+GRAFT_INLINE void graft_scheme_codes(struct graft_scheme *scheme, const char *name, int64_t columns,
+                                     graft_dtype dtype) {
+    const int64_t shape[2] = {scheme->codec.rows, columns};
+    graft_scheme_add(scheme, GRAFT_CODED_CODES, name, dtype, 2, shape)->join = graft_join_rows(0, 1);
+}
+
+/* Adds scales: a row for each block of rows, a column for each group. */
+GRAFT_INLINE void graft_scheme_scales(struct graft_scheme *scheme, const char *name, graft_dtype dtype) {
+    const int64_t shape[2] = {graft_codec_blocks(&scheme->codec), graft_codec_groups(&scheme->codec)};
+    graft_scheme_add(scheme, GRAFT_CODED_SCALES, name, dtype, 2, shape)->join =
+        graft_join_rows(0, scheme->codec.block_rows);
+}
+
+/* Adds a single number, which the checkpoint may have without a dimension. `join` is GRAFT_JOIN_EQUAL for one that
+ * all rows share, GRAFT_JOIN_EACH for one that is kept and not used, as a scale of activations is. */
+GRAFT_INLINE void graft_scheme_number(struct graft_scheme *scheme, int32_t role, const char *name, graft_dtype dtype,
+                                      int32_t join) {
+    const int64_t one = 1;
+    struct graft_parameter_info *info = graft_scheme_add(scheme, role, name, dtype, 1, &one);
+    info->flags = GRAFT_PARAMETER_SCALAR;
+    info->join = graft_join_whole(join);
+}
+
+/* Adds zero points as compressed-tensors has them: words along the rows of the weight. */
+GRAFT_INLINE void graft_scheme_zeros(struct graft_scheme *scheme, const char *name) {
+    const int64_t slots = 32 / scheme->codec.bits;
+    const int64_t shape[2] = {(scheme->codec.rows + slots - 1) / slots, graft_codec_groups(&scheme->codec)};
+    struct graft_parameter_info *info = graft_scheme_add(scheme, GRAFT_CODED_ZEROS, name, GRAFT_DTYPE_I32, 2, shape);
+    info->flags = GRAFT_PARAMETER_CONTIGUOUS;
+    info->join = graft_join_rows(0, slots);
+}
+
+/* Describes it as the parameter `name`. */
+GRAFT_INLINE int graft_scheme_describe(const struct graft_scheme *scheme, const char *name,
+                                       const struct graft_sink *sink, struct graft_error *error) {
+    struct graft_coded_info info;
+    memset(&info, 0, sizeof info);
+    info.struct_size = (uint32_t)sizeof info;
+    info.name = name;
+    info.codec = &scheme->codec;
+    info.tensors = scheme->tensors;
+    info.roles = scheme->roles;
+    info.n_tensors = scheme->n;
+    info.tensor_stride = (uint32_t)sizeof scheme->tensors[0];
+    info.finish = scheme->finish;
+    info.context = scheme->context;
+    info.context_bytes = scheme->context_bytes;
+    return sink->coded(sink->data, &info, error);
+}
+
+/* Describes a Linear with it. A bias may be in the checkpoint where the architecture has none: old tools wrote zeros,
+ * and some corrections are kept there. Where a class above has but some of the inputs read, it adds the bias to the sum
+ * (linear.h). */
+GRAFT_INLINE int graft_scheme_describe_linear(const struct graft_scheme *scheme, const struct graft_args *args,
+                                              const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_codec *codec = &scheme->codec;
+    const int32_t is_part = graft_args_int(args, "whole_in_features", codec->columns) > codec->columns;
+    const int32_t bias = graft_args_int(args, "bias", 1) != 0 ? GRAFT_INIT_NONE : GRAFT_INIT_ABSENT;
+    int status = graft_describe_number(sink, "in_features", codec->columns, error);
+    if (status == GRAFT_OK) {
+        status = graft_describe_number(sink, "out_features", codec->rows, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_scheme_describe(scheme, "weight", sink, error);
+    }
+    return status == GRAFT_OK && !is_part ? graft_describe_parameter(sink, "bias", 1, &codec->rows, 0, bias, error)
+                                          : status;
+}
+
+/* In `finish`: a weight of F32 that no tensor has, rows * columns numbers at `*numbers` to be filled in. NULL when
+ * memory ran out, with an error recorded. */
+GRAFT_INLINE const struct graft_weight *graft_build_floats(const struct graft_build *build, int64_t rows,
+                                                           int64_t columns, float **numbers,
+                                                           struct graft_error *error) {
+    struct graft_weight *weight = (struct graft_weight *)build->memory(build->data, (int64_t)sizeof *weight);
+    struct graft_row_block *block = (struct graft_row_block *)build->memory(build->data, (int64_t)sizeof *block);
+    *numbers = (float *)build->memory(build->data, rows * columns * (int64_t)sizeof(float));
+    if (weight == NULL || block == NULL || *numbers == NULL) {
+        (void)graft_fail_memory(error, build->path);
+        return NULL;
+    }
+    block->struct_size = (uint32_t)sizeof *block;
+    block->dtype = GRAFT_DTYPE_F32;
+    block->data = *numbers;
+    block->rows = rows;
+    weight->struct_size = (uint32_t)sizeof *weight;
+    weight->rank = 2;
+    weight->shape[0] = weight->rows = rows;
+    weight->shape[1] = weight->columns = columns;
+    for (int32_t i = 2; i < GRAFT_MAX_RANK; i++) {
+        weight->shape[i] = 1;
+    }
+    weight->blocks = block;
+    weight->n_blocks = 1;
+    weight->block_stride = (uint32_t)sizeof *block;
+    return weight;
+}
+
+/* The initialisers of a plugin's option that lets activations be rounded, for graft_codec_input_bits. */
+#define GRAFT_ACTIVATION_BITS(bits)                                                                        \
+    .struct_size = sizeof(struct graft_option), .kind = GRAFT_OPTION_INT, .name = "activation_bits",       \
+    .help = "8: activations of many tokens, as prompts have, are rounded to 8 bits and multiplied faster", \
+    .default_value = (bits), .choices = (const char *const[]) {                                            \
+        "8", "16", NULL                                                                                    \
+    }
+
+/* What such an option makes of a codec's input_bits. Tiles multiply bf16 faster than other instructions do bytes. */
+GRAFT_INLINE int32_t graft_codec_input_bits(const struct graft_args *options) {
+    return graft_args_int(options, "activation_bits", 16) == 8 && !graft_isa_has_tiles() ? 8 : 0;
+}
+
+GRAFT_ASSERT_SIZE(struct graft_scheme, 1312);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
