@@ -27,7 +27,7 @@ structs=$(awk '{ n += $1 } END { print n + 0 }' "$work/count")
 rm -f "$work/count"
 check 'the headers have structs to grow' yes "$([ "$structs" -gt 90 ] && echo yes || echo "no: $structs")"
 [ -f "$grown/build.ninja" ] || "$meson" setup "$grown" "$tree" -Dtests=false "$@" >"$log" 2>&1 || cat "$log"
-# What runs below, and no more: loops of packed weights would take three times as long as all of it.
+# What runs below, and no more: loops of coded weights would take three times as long as all of it.
 set -- host/graft
 for plugin in fused_qkv sequential_experts patch_embed_linear lora; do
     set -- "$@" "plugins/$plugin/$plugin.so"

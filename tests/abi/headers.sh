@@ -35,17 +35,15 @@ else
 fi
 
 helpers=$(awk -F '\t' '$2 == "function" && $5 ~ /^GRAFT_INLINE / { print $4 }' "$scratch/sdk" | LC_ALL=C sort)
-nm -g --defined-only "$library" | awk 'NF == 3 && $3 ~ /^graft_/ && $3 !~ /^graft_row_/ { print $3 }' |
+nm -g --defined-only "$library" | awk 'NF == 3 && $3 ~ /^graft_/ { print $3 }' |
     LC_ALL=C sort >"$scratch/symbols"
 check 'each helper of the SDK is a symbol of libgraft-sdk.a' '' "$(echo "$helpers" | LC_ALL=C comm -23 - "$scratch/symbols")"
 check 'there are helpers' yes "$([ "$(echo "$helpers" | wc -l)" -gt 90 ] && echo yes || echo no)"
-# The other symbols are those of the parts, and the builds of loops, each with its table.
+# The other symbols are those of the parts.
 sed -n -e 's/^extern const char \*const /extern const struct string /' \
     -e 's/^\(int\|void\|graft_parts_[a-z]*\|extern const struct [a-z_]*\) \(graft_\(parts\|quantizer\)_[a-z_]*\)[[(;].*/\2/p' \
-    -e 's/^extern const struct graft_packed_rows_loops \*const \(graft_packed_rows_[a-z0-9]*\)\[.*/\1/p' \
     "$source/sdk/include/graft/parts.h" "$source/sdk/include/graft/encoder_parts.h" \
-    "$source/sdk/include/graft/expert_parts.h" "$source/sdk/include/graft/quantizer.h" \
-    "$source/sdk/include/graft/packed_rows.h" | LC_ALL=C sort >"$scratch/parts"
+    "$source/sdk/include/graft/expert_parts.h" "$source/sdk/include/graft/quantizer.h" | LC_ALL=C sort >"$scratch/parts"
 check 'and each part that their headers declare' "$(cat "$scratch/parts")" \
     "$(echo "$helpers" | LC_ALL=C comm -13 - "$scratch/symbols")"
 check 'none is inline in another way' '' "$(grep -nE '^(static|inline)' "$source"/sdk/include/graft/*.h)"

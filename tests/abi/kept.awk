@@ -7,7 +7,7 @@ FNR == 1 { reading++ }
 /^graft\/[a-z_\/]*\.hp*$/ {
     header = $0
     owner = ""
-    linked = header ~ /^graft\/(parts|encoder_parts|expert_parts|quantizer|packed[a-z_]*)\.h$/
+    linked = header ~ /^graft\/(parts|encoder_parts|expert_parts|quantizer|quant_format|word_codes|auto_round)\.h$/
     next
 }
 linked || $1 == "GRAFT_ABI_MINOR" { next }
