@@ -18,7 +18,7 @@ enum {
     ALIGNMENT = 64, /* of arranged memory: a cache line */
     BIG_PAGE = 1 << 21,
     STRIP = 64,  /* rows that a thread does at least */
-    SQUARE = 16, /* words along columns that are moved together */
+    SQUARE = 16, /* words that are moved together: a cache line */
     NIBBLES = 8  /* codes of 4 bits in a word */
 };
 
@@ -31,7 +31,7 @@ struct arranging {
     int64_t to_words; /* of a row */
     int32_t to_bits;  /* of a code */
     int32_t *zeros;   /* [words along rows, groups]; NULL: there are none */
-    char *scales;     /* [rows, groups] */
+    void *scales;     /* [rows, groups] */
 };
 
 /* --- Zero points and scales --- */
@@ -52,15 +52,37 @@ static int place_of(int k) {
     return k / 2 + k % 2 * 4;
 }
 
-/* Zero points [groups, words along rows], of rows [begin, end), which fill words. */
-static void arrange_zeros(const struct arranging *arranging, int64_t begin, int64_t end) {
+/* A word along rows with its codes in the order of the rows. */
+static uint32_t in_order(uint32_t word) {
+    uint32_t ordered = 0;
+    for (int k = 0; k < NIBBLES; k++) {
+        ordered |= (word >> 4 * place_of(k) & 15) << 4 * k;
+    }
+    return ordered;
+}
+
+/* Zero points whose words stay what they are, but for the order of their codes: words [begin, end) along rows. */
+static void arrange_zero_words(const struct arranging *arranging, int64_t begin, int64_t end) {
     const struct graft_codec *codec = arranging->codec;
     const uint32_t *from = graft_weight_block(codec->zeros, 0)->data;
-    const int64_t from_words = (codec->rows * codec->bits + 31) / 32, slots = 32 / arranging->to_bits;
+    const int64_t words = (codec->rows * codec->bits + 31) / 32, groups = arranging->groups;
+    for (int64_t w = begin; w < end; w++) {
+        for (int64_t g = 0; g < groups; g++) {
+            const uint32_t word = from[g * words + w];
+            arranging->zeros[w * groups + g] =
+                (int32_t)(codec->layout == GRAFT_CODED_ROW_WORDS ? in_order(word) : word);
+        }
+    }
+}
+
+/* Zero points of other bits, of rows [begin, end), which fill words. */
+static void widen_zeros(const struct arranging *arranging, int64_t begin, int64_t end) {
+    const struct graft_codec *codec = arranging->codec;
+    const uint32_t *from = graft_weight_block(codec->zeros, 0)->data;
+    const int64_t words = (codec->rows * codec->bits + 31) / 32, slots = 32 / arranging->to_bits;
     for (int64_t g = 0; g < arranging->groups; g++) {
         for (int64_t r = begin; r < end; r++) {
-            const int64_t in_word = codec->layout == GRAFT_CODED_ROW_WORDS ? place_of((int)(r % NIBBLES)) : r % NIBBLES;
-            const uint32_t code = code_at(from + g * from_words, 1, codec->bits, r - r % NIBBLES + in_word);
+            const uint32_t code = code_at(from + g * words, 1, codec->bits, r);
             int32_t *to = &arranging->zeros[r / slots * arranging->groups + g];
             *to = (int32_t)(code << r % slots * arranging->to_bits) | (r % slots == 0 ? 0 : *to);
         }
@@ -70,20 +92,27 @@ static void arrange_zeros(const struct arranging *arranging, int64_t begin, int6
 /* Scales [groups, rows], of rows [begin, end). */
 static void arrange_scales(const struct arranging *arranging, int64_t begin, int64_t end) {
     const struct graft_row_block *block = graft_weight_block(arranging->codec->scales, 0);
-    const int64_t size = graft_dtype_size(block->dtype), groups = arranging->groups, rows = arranging->codec->rows;
-    for (int64_t r = begin; r < end; r++) {
-        for (int64_t g = 0; g < groups; g++) {
-            memcpy(arranging->scales + (r * groups + g) * size, (const char *)block->data + (g * rows + r) * size,
-                   (size_t)size);
+    const int64_t groups = arranging->groups, rows = arranging->codec->rows;
+    const int is_half = graft_dtype_size(block->dtype) == 2;
+    for (int64_t g = 0; g < groups; g++) {
+        for (int64_t r = begin; r < end; r++) {
+            if (is_half) {
+                ((uint16_t *)arranging->scales)[r * groups + g] = ((const uint16_t *)block->data)[g * rows + r];
+            } else {
+                ((uint32_t *)arranging->scales)[r * groups + g] = ((const uint32_t *)block->data)[g * rows + r];
+            }
         }
     }
 }
 
 /* Both, of rows that one thread does. */
 static void arrange_groups(const struct arranging *arranging, int64_t begin, int64_t end) {
+    const int64_t slots = 32 / arranging->to_bits;
     arrange_scales(arranging, begin, end);
-    if (arranging->zeros != NULL) {
-        arrange_zeros(arranging, begin, end);
+    if (arranging->zeros != NULL && arranging->to_bits == arranging->codec->bits) {
+        arrange_zero_words(arranging, begin / slots, (end + slots - 1) / slots);
+    } else if (arranging->zeros != NULL) {
+        widen_zeros(arranging, begin, end);
     }
 }
 
@@ -123,45 +152,51 @@ static void arrange_columns(void *data, int64_t begin, int64_t end) {
 
 /* --- Words along rows, of 4 bits --- */
 
-/* Turns squares of 8 x 8 codes, `n` side by side: code i of word k becomes code k of word i. */
-static void turn_squares(uint32_t words[NIBBLES][STRIP], int64_t n) {
+/* Turns squares of 8 x 8 codes side by side: code i of word k becomes code k of word i. */
+static void turn_squares(uint32_t words[NIBBLES][SQUARE]) {
     static const uint32_t masks[] = {0x0000ffffU, 0x00ff00ffU, 0x0f0f0f0fU};
     for (int round = 0, apart = 4; apart > 0; round++, apart /= 2) {
         const uint32_t mask = masks[round];
         for (int k = 0; k < NIBBLES; k++) {
-            if ((k & apart) != 0) {
-                continue;
-            }
-            for (int64_t i = 0; i < n; i++) {
-                const uint32_t upper = words[k][i], lower = words[k + apart][i];
-                words[k][i] = (upper & mask) | (lower & mask) << 4 * apart;
-                words[k + apart][i] = (upper >> 4 * apart & mask) | (lower & ~mask);
+            for (int i = 0; (k & apart) == 0 && i < SQUARE; i++) {
+                const uint32_t a = words[k][i], b = words[k + apart][i];
+                words[k][i] = (a & mask) | (b & mask) << 4 * apart;
+                words[k + apart][i] = (a >> 4 * apart & mask) | (b & ~mask);
             }
         }
     }
 }
 
-/* Items are 64 words along rows: 512 rows. */
+/* Columns from `column` on, a cache line of a row at most, of n words along rows from `first` on. */
+static void arrange_lines(const struct arranging *arranging, int64_t column, int64_t first, int64_t n) {
+    const int64_t across = arranging->codec->rows / NIBBLES, columns = arranging->codec->columns;
+    const int64_t left = arranging->to_words - column / NIBBLES, line = left < SQUARE ? left : SQUARE;
+    uint32_t lines[SQUARE * NIBBLES][SQUARE];
+    for (int64_t w = 0; w < line; w++) {
+        uint32_t words[NIBBLES][SQUARE] = {{0}};
+        for (int64_t c = column + w * NIBBLES, k = 0; k < NIBBLES && c < columns; c++, k++) {
+            memcpy(words[k], arranging->from + c * across + first, (size_t)n * sizeof words[k][0]);
+        }
+        turn_squares(words);
+        for (int64_t r = 0; r < n * NIBBLES; r++) {
+            lines[r][w] = words[place_of((int)(r % NIBBLES))][r / NIBBLES];
+        }
+    }
+    for (int64_t r = 0; r < n * NIBBLES; r++) {
+        memcpy(arranging->to + (first * NIBBLES + r) * arranging->to_words + column / NIBBLES, lines[r],
+               (size_t)line * sizeof lines[r][0]);
+    }
+}
+
+/* Items are 16 words along rows: 128 rows. */
 static void arrange_rows(void *data, int64_t begin, int64_t end) {
     const struct arranging *arranging = data;
-    const int64_t across = arranging->codec->rows / NIBBLES, columns = arranging->codec->columns;
-    uint32_t words[NIBBLES][STRIP];
-    for (int64_t first = begin * STRIP; first < end * STRIP && first < across; first += STRIP) {
-        const int64_t n = across - first < STRIP ? across - first : STRIP;
+    const int64_t across = arranging->codec->rows / NIBBLES;
+    for (int64_t first = begin * SQUARE; first < end * SQUARE && first < across; first += SQUARE) {
+        const int64_t n = across - first < SQUARE ? across - first : SQUARE;
         arrange_groups(arranging, first * NIBBLES, (first + n) * NIBBLES);
-        for (int64_t column = 0; column < columns; column += NIBBLES) {
-            const int64_t left = columns - column < NIBBLES ? columns - column : NIBBLES;
-            memset(words, 0, sizeof words);
-            for (int64_t c = 0; c < left; c++) {
-                memcpy(words[c], arranging->from + (column + c) * across + first, (size_t)n * sizeof(uint32_t));
-            }
-            turn_squares(words, n);
-            for (int64_t i = 0; i < n; i++) {
-                for (int k = 0; k < NIBBLES; k++) {
-                    arranging->to[((first + i) * NIBBLES + k) * arranging->to_words + column / NIBBLES] =
-                        words[place_of(k)][i];
-                }
-            }
+        for (int64_t column = 0; column < arranging->codec->columns; column += (int64_t)SQUARE * NIBBLES) {
+            arrange_lines(arranging, column, first, n);
         }
     }
 }
@@ -232,7 +267,7 @@ int graft_coded_arrange(struct graft_coded_weight *weight, const char *path, str
     if (codec->layout == GRAFT_CODED_COLUMN_WORDS) {
         graft_threads_get()->parallel_for((codec->rows + STRIP - 1) / STRIP, 1, arrange_columns, &arranging);
     } else {
-        graft_threads_get()->parallel_for((codec->rows / NIBBLES + STRIP - 1) / STRIP, 1, arrange_rows, &arranging);
+        graft_threads_get()->parallel_for((codec->rows / NIBBLES + SQUARE - 1) / SQUARE, 1, arrange_rows, &arranging);
     }
     set_weight(&weight->codes, &weight->blocks[0], GRAFT_DTYPE_I32, weight->code_memory, codec->rows, to_words);
     set_weight(&weight->scales, &weight->blocks[1], scales->dtype, weight->scale_memory, codec->rows, groups);

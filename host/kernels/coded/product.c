@@ -255,13 +255,12 @@ static int multiply_widened(const struct graft_call *call, const struct run *run
 static int is_scaled_after(const struct graft_call *call, const struct graft_coded_weight *weight) {
     return call->precision != GRAFT_PRECISION_FLOAT32 && weight->codec.kind == GRAFT_CODE_INT &&
            weight->rows.groups == 1 && graft_weight_block(weight->rows.scales, 0)->dtype == GRAFT_DTYPE_F32 &&
-           weight->rows.scales->n_blocks == 1 && weight->codec.by_turns == 0;
+           weight->rows.scales->n_blocks == 1 && weight->rows.block_rows == 1 && weight->codec.by_turns == 0;
 }
 
 struct scaled {
     const struct run *run;
-    const float *scales; /* of the weight's first row */
-    int64_t block_rows;
+    const float *scales; /* [n] of the run's rows */
 };
 
 static void scale_tokens(void *data, int64_t begin, int64_t end) {
@@ -270,7 +269,7 @@ static void scale_tokens(void *data, int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end; t++) {
         float *y = run->product->y + run->row + t * run->product->y_stride;
         for (int64_t r = 0; r < run->n; r++) {
-            y[r] *= scaled->scales[(run->rows.first + r) / scaled->block_rows];
+            y[r] *= scaled->scales[r];
         }
     }
 }
@@ -302,7 +301,8 @@ static int multiply_many(const struct graft_call *call, struct run *run, struct 
         status = multiply_widened(call, run, done, error);
     }
     if (status == GRAFT_OK && is_scaled) {
-        struct scaled scaled = {run, graft_weight_block(weight->rows.scales, 0)->data, weight->codec.block_rows};
+        const float *scales = graft_weight_block(weight->rows.scales, 0)->data;
+        struct scaled scaled = {run, scales + run->rows.first};
         call->threads->parallel_for(run->product->tokens, 8, scale_tokens, &scaled);
     }
     if (status == GRAFT_OK && run->bias != NULL) {
