@@ -81,12 +81,9 @@ GRAFT_INLINE uint32_t graft_self_attention_features(const struct graft_args *arg
 GRAFT_INLINE int graft_self_attention_forward(const struct graft_module *module, const struct graft_call *call,
                                               const struct graft_self_attention_args *args, struct graft_error *error) {
     const struct graft_self_attention *vtable = (const struct graft_self_attention *)module->forward;
-    struct graft_entered entered;
-    int status = graft_module_enter(module, call, args->required_features, vtable->features, &entered, error);
-    if (status == GRAFT_OK) {
-        status = vtable->forward(module->instance, call, args, error);
-    }
-    return graft_module_leave(module, call, &entered, status, error);
+    struct graft_entered in = graft_module_enter(module, call, args->required_features, vtable->features, error);
+    int status = in.status == GRAFT_OK ? vtable->forward(module->instance, call, args, error) : in.status;
+    return graft_module_leave(module, call, &in, status, error);
 }
 
 #ifdef __cplusplus

@@ -83,23 +83,28 @@ GRAFT_INLINE int graft_module_check(const struct graft_module *module, uint32_t 
 struct graft_entered {
     int64_t mark;                       /* of the scratch memory */
     const struct graft_module *running; /* the module that called */
+    int32_t status;                     /* GRAFT_OK: its forward may be called */
+    int32_t reserved;
 };
 
-GRAFT_ASSERT_SIZE(struct graft_entered, 16);
+GRAFT_ASSERT_SIZE(struct graft_entered, 24);
 
 /* [forward] Before a module's forward: whether it knows what is asked of it, as graft_module_check, and what comes from
- * here on is its own. Followed by graft_module_leave whatever it returns. The mark comes first: the host looks at the
- * floating-point environment then, which so far is the caller's. */
-GRAFT_INLINE int graft_module_enter(const struct graft_module *module, const struct graft_call *call,
-                                    uint32_t required_features, uint32_t features, struct graft_entered *entered,
-                                    struct graft_error *error) {
-    entered->mark = call->scratch_mark(call->scratch);
-    entered->running = NULL;
+ * here on is its own. Followed by graft_module_leave whatever its status is. The mark comes first: the host looks at
+ * the floating-point environment then, which so far is the caller's. */
+GRAFT_INLINE struct graft_entered graft_module_enter(const struct graft_module *module, const struct graft_call *call,
+                                                     uint32_t required_features, uint32_t features,
+                                                     struct graft_error *error) {
+    struct graft_entered entered;
+    entered.mark = call->scratch_mark(call->scratch);
+    entered.running = NULL;
     if (call->running != NULL) {
-        entered->running = *call->running;
+        entered.running = *call->running;
         *call->running = module;
     }
-    return graft_module_check(module, required_features, features, error);
+    entered.status = graft_module_check(module, required_features, features, error);
+    entered.reserved = 0;
+    return entered;
 }
 
 /* [forward] Behind it: scratch memory that the module took is given back, which also is when the host sees what the
@@ -119,13 +124,10 @@ GRAFT_INLINE int graft_module_leave(const struct graft_module *module, const str
 GRAFT_INLINE int graft_module_forward(const struct graft_module *module, const struct graft_call *call,
                                       const void *args, struct graft_error *error) {
     const struct graft_vtable *vtable = (const struct graft_vtable *)module->forward;
-    struct graft_entered entered;
-    int status = graft_module_enter(module, call, ((const struct graft_call_args *)args)->required_features,
-                                    vtable->features, &entered, error);
-    if (status == GRAFT_OK) {
-        status = vtable->forward(module->instance, call, args, error);
-    }
-    return graft_module_leave(module, call, &entered, status, error);
+    uint32_t required_features = ((const struct graft_call_args *)args)->required_features;
+    struct graft_entered in = graft_module_enter(module, call, required_features, vtable->features, error);
+    int status = in.status == GRAFT_OK ? vtable->forward(module->instance, call, args, error) : in.status;
+    return graft_module_leave(module, call, &in, status, error);
 }
 
 #ifdef __cplusplus

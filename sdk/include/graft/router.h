@@ -43,12 +43,9 @@ GRAFT_ASSERT_SIZE(struct graft_router, 16);
 GRAFT_INLINE int graft_router_forward(const struct graft_module *module, const struct graft_call *call,
                                       const struct graft_router_args *args, struct graft_error *error) {
     const struct graft_router *vtable = (const struct graft_router *)module->forward;
-    struct graft_entered entered;
-    int status = graft_module_enter(module, call, args->required_features, vtable->features, &entered, error);
-    if (status == GRAFT_OK) {
-        status = vtable->forward(module->instance, call, args, error);
-    }
-    return graft_module_leave(module, call, &entered, status, error);
+    struct graft_entered in = graft_module_enter(module, call, args->required_features, vtable->features, error);
+    int status = in.status == GRAFT_OK ? vtable->forward(module->instance, call, args, error) : in.status;
+    return graft_module_leave(module, call, &in, status, error);
 }
 
 #ifdef __cplusplus

@@ -45,12 +45,9 @@ GRAFT_INLINE int graft_sequence_classifier_forward(const struct graft_module *mo
                                                    const struct graft_sequence_classifier_args *args,
                                                    struct graft_error *error) {
     const struct graft_sequence_classifier *vtable = (const struct graft_sequence_classifier *)module->forward;
-    struct graft_entered entered;
-    int status = graft_module_enter(module, call, args->required_features, vtable->features, &entered, error);
-    if (status == GRAFT_OK) {
-        status = vtable->forward(module->instance, call, args, error);
-    }
-    return graft_module_leave(module, call, &entered, status, error);
+    struct graft_entered in = graft_module_enter(module, call, args->required_features, vtable->features, error);
+    int status = in.status == GRAFT_OK ? vtable->forward(module->instance, call, args, error) : in.status;
+    return graft_module_leave(module, call, &in, status, error);
 }
 
 #ifdef __cplusplus

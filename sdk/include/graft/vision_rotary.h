@@ -44,12 +44,9 @@ GRAFT_ASSERT_SIZE(struct graft_vision_rotary, 16);
 GRAFT_INLINE int graft_vision_rotary_forward(const struct graft_module *module, const struct graft_call *call,
                                              const struct graft_vision_rotary_args *args, struct graft_error *error) {
     const struct graft_vision_rotary *vtable = (const struct graft_vision_rotary *)module->forward;
-    struct graft_entered entered;
-    int status = graft_module_enter(module, call, args->required_features, vtable->features, &entered, error);
-    if (status == GRAFT_OK) {
-        status = vtable->forward(module->instance, call, args, error);
-    }
-    return graft_module_leave(module, call, &entered, status, error);
+    struct graft_entered in = graft_module_enter(module, call, args->required_features, vtable->features, error);
+    int status = in.status == GRAFT_OK ? vtable->forward(module->instance, call, args, error) : in.status;
+    return graft_module_leave(module, call, &in, status, error);
 }
 
 #ifdef __cplusplus
