@@ -15,6 +15,7 @@ struct layer {
     int64_t hidden_size;
     uint32_t attention_features;
     int32_t parallel;
+    float residual_scale; /* 1: none */
 };
 
 int graft_parts_layer_declare(const struct graft_parts_layer *part, const struct graft_config *config,
@@ -67,6 +68,7 @@ int graft_parts_layer_create(const struct graft_class *cls, const struct graft_b
     self->hidden_size = graft_args_int(build->args, "hidden_size", 0);
     self->attention_features = graft_self_attention_features(build->args);
     self->parallel = part->parallel;
+    self->residual_scale = (float)graft_args_real(build->args, "residual_scale", 1.0);
     self->attention = find_child(build, part->attention, &status, error);
     self->mixer = find_child(build, part->mixer, &status, error);
     self->mlp = find_child(build, part->mlp, &status, error);
@@ -122,15 +124,25 @@ static int mix(const struct pass *pass, const float *x, float *output) {
     return graft_mixer_forward(pass->layer->mixer, pass->call, &args, pass->error);
 }
 
+/* What attention or MLP gave, as it is to be added. */
+static int finish_output(const struct pass *pass, const struct graft_module *norm, float **output, float **spare) {
+    const float scale = pass->layer->residual_scale;
+    int status = norm_output(pass, norm, output, spare);
+    for (int64_t i = 0; scale != 1.0f && i < pass->args->batch->tokens * pass->layer->hidden_size; i++) {
+        (*output)[i] *= scale;
+    }
+    return status;
+}
+
 static int run_attention(const struct pass *pass, const float *x, float **output, float **spare) {
     int status = pass->layer->mixer != NULL ? mix(pass, x, *output) : attend(pass, x, *output);
-    return status == GRAFT_OK ? norm_output(pass, pass->layer->attention_output_norm, output, spare) : status;
+    return status == GRAFT_OK ? finish_output(pass, pass->layer->attention_output_norm, output, spare) : status;
 }
 
 static int run_mlp(const struct pass *pass, const float *x, float **output, float **spare) {
     const struct graft_mlp_args args = {sizeof args, 0, pass->args->batch->tokens, x, *output};
     int status = graft_mlp_forward(pass->layer->mlp, pass->call, &args, pass->error);
-    return status == GRAFT_OK ? norm_output(pass, pass->layer->mlp_output_norm, output, spare) : status;
+    return status == GRAFT_OK ? finish_output(pass, pass->layer->mlp_output_norm, output, spare) : status;
 }
 
 /* hidden_states += x */

@@ -13,6 +13,7 @@ struct kept {
     int64_t rotary_width;
     int32_t typed_rotary;
     int32_t bidirectional;
+    double embedding_scale; /* 0: none */
     int64_t n_layers;
     int64_t windows[]; /* [n_layers] */
 };
@@ -32,6 +33,7 @@ struct model {
     int64_t hidden_size;
     int64_t rotary_width;
     int32_t typed_rotary;
+    float embedding_scale; /* 1: none */
     int64_t n_layers;
     struct layer layers[]; /* [n_layers] */
 };
@@ -52,6 +54,7 @@ static int keep(const struct graft_parts_model *part, const struct graft_parts_m
     kept->rotary_width = sizes->rotary_width;
     kept->typed_rotary = sizes->typed_rotary;
     kept->bidirectional = sizes->bidirectional;
+    kept->embedding_scale = sizes->embedding_scale;
     kept->n_layers = sizes->num_hidden_layers;
     if (sizes->windows != NULL) {
         memcpy(kept->windows, sizes->windows, (size_t)kept->n_layers * sizeof kept->windows[0]);
@@ -157,6 +160,7 @@ int graft_parts_model_create(const struct graft_class *cls, const struct graft_b
     self->hidden_size = kept->hidden_size;
     self->rotary_width = kept->rotary_width;
     self->typed_rotary = kept->typed_rotary;
+    self->embedding_scale = kept->embedding_scale != 0.0 ? (float)kept->embedding_scale : 1.0f;
     self->n_layers = kept->n_layers;
     self->embeddings = graft_build_child(build, part->embeddings, &status, error);
     self->norm = graft_build_child(build, part->norm, &status, error);
@@ -205,6 +209,9 @@ static int embed(const struct model *self, const struct graft_call *call, const 
     for (int64_t i = 0; i < args->n_embeddings && status == GRAFT_OK; i++) {
         memcpy(hidden_states + args->embedding_rows[i] * self->hidden_size, args->embeddings + i * self->hidden_size,
                (size_t)self->hidden_size * sizeof *hidden_states);
+    }
+    for (int64_t i = 0; self->embedding_scale != 1.0f && i < args->batch->tokens * self->hidden_size; i++) {
+        hidden_states[i] *= self->embedding_scale;
     }
     return status == GRAFT_OK && self->position_embeddings != NULL
                ? add_positions(self, call, args->batch, hidden_states, error)

@@ -3,6 +3,9 @@
 #include "graft/describe.h"
 #include "graft/parts.h"
 
+/* What a layer is given, and how much of it whatever config.json says. */
+enum { ALWAYS_ARGS = 10, MAX_ARGS = 12 };
+
 int graft_parts_model_describe(const struct graft_class *self, const struct graft_config *config,
                                const struct graft_args *args, const struct graft_sink *sink,
                                struct graft_error *error) {
@@ -21,21 +24,26 @@ int graft_parts_model_describe(const struct graft_class *self, const struct graf
     if (part->rotary != NULL) {
         status = graft_parts_rotary_width(part->rotary, config, sink->host, &rotary_width, error);
     }
-    const struct graft_arg items[] = {
+    struct graft_arg items[MAX_ARGS] = {
         graft_int_arg("hidden_size", sizes.hidden_size),
         graft_int_arg("intermediate_size", sizes.intermediate_size),
         graft_int_arg("num_attention_heads", sizes.num_attention_heads),
         graft_int_arg("num_key_value_heads", sizes.num_key_value_heads),
         graft_int_arg("head_dim", sizes.head_dim),
-        graft_int_arg("qkv_bias", sizes.attention_bias),
-        graft_int_arg("o_proj_bias", sizes.attention_bias),
+        graft_int_arg("qkv_bias", sizes.qkv_bias),
+        graft_int_arg("o_proj_bias", sizes.o_proj_bias),
         graft_int_arg("mlp_bias", sizes.mlp_bias),
         graft_string_arg("hidden_act", sizes.hidden_act),
         graft_real_arg("eps", sizes.layer_norm_eps),
-        graft_int_arg("rotary_width", rotary_width),
     };
-    const struct graft_args layer_args =
-        graft_args_of(items, rotary_width > 0 && rotary_width < sizes.head_dim ? 11 : 10);
+    int32_t n = ALWAYS_ARGS;
+    if (rotary_width > 0 && rotary_width < sizes.head_dim) {
+        items[n++] = graft_int_arg("rotary_width", rotary_width);
+    }
+    if (sizes.residual_scale != 1.0) {
+        items[n++] = graft_real_arg("residual_scale", sizes.residual_scale);
+    }
+    const struct graft_args layer_args = graft_args_of(items, n);
     const struct graft_parts_model_sizes numbers = {
         .vocab_size = sizes.vocab_size,
         .hidden_size = sizes.hidden_size,
@@ -45,6 +53,7 @@ int graft_parts_model_describe(const struct graft_class *self, const struct graf
         .eps = sizes.layer_norm_eps,
         .layer_args = &layer_args,
         .bidirectional = !is_causal,
+        .embedding_scale = sizes.embedding_scale,
     };
     return status == GRAFT_OK ? graft_parts_model_declare(part, &numbers, sink, error) : status;
 }

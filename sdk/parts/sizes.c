@@ -20,6 +20,19 @@ static int read_optional(const struct graft_config *config, struct graft_parts_s
     if (status == GRAFT_OK) {
         status = graft_config_bool(config, "attention_bias", &sizes->attention_bias, error);
     }
+    sizes->qkv_bias = sizes->o_proj_bias = sizes->attention_bias;
+    if (status == GRAFT_OK) {
+        status = graft_config_bool(config, "qkv_bias", &sizes->qkv_bias, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_config_bool(config, "o_proj_bias", &sizes->o_proj_bias, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_config_real(config, "embedding_scale", 0.0, &sizes->embedding_scale, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_config_real(config, "residual_scale", 0.0, &sizes->residual_scale, error);
+    }
     if (status == GRAFT_OK) {
         status = graft_config_bool(config, "mlp_bias", &sizes->mlp_bias, error);
     }
@@ -65,8 +78,12 @@ int graft_parts_read_sizes(const struct graft_config *config, struct graft_parts
         {"num_attention_heads", GRAFT_PARTS_MAX_SIZE, &sizes->num_attention_heads},
         {"max_position_embeddings", MAX_POSITIONS, &sizes->max_position_embeddings},
     };
-    *sizes =
-        (struct graft_parts_sizes){.layer_norm_eps = 1e-5, .hidden_act = "gelu", .attention_bias = 1, .mlp_bias = 1};
+    *sizes = (struct graft_parts_sizes){.layer_norm_eps = 1e-5,
+                                        .hidden_act = "gelu",
+                                        .attention_bias = 1,
+                                        .mlp_bias = 1,
+                                        .embedding_scale = 1.0,
+                                        .residual_scale = 1.0};
     int status = GRAFT_OK;
     for (size_t i = 0; i < sizeof needed / sizeof needed[0] && status == GRAFT_OK; i++) {
         status = graft_config_need_int(config, needed[i].field, 1, needed[i].maximum, needed[i].value, error);

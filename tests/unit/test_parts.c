@@ -103,16 +103,17 @@ static void *keep(void *data, int64_t bytes, struct graft_error *error) {
     return &declared->kept;
 }
 
-static float expected(float x, int norms, int parallel) {
+static float expected(float x, int norms, int parallel, float scale) {
     float seen = (norms & 1) != 0 ? x * factors[0] : x;
-    float attended = attention_of(seen) * ((norms & 2) != 0 ? factors[1] : 1.0f);
+    float attended = attention_of(seen) * ((norms & 2) != 0 ? factors[1] : 1.0f) * scale;
     if (!parallel || (norms & 4) != 0) {
         seen = (parallel ? x : x + attended) * ((norms & 4) != 0 ? factors[2] : 1.0f);
     }
-    return x + attended + mlp_of(seen) * ((norms & 8) != 0 ? factors[3] : 1.0f);
+    return x + attended + mlp_of(seen) * ((norms & 8) != 0 ? factors[3] : 1.0f) * scale;
 }
 
-static void run(int norms, int parallel) {
+/* `scale` 1: the layer is given none. */
+static void run(int norms, int parallel, float scale) {
     const struct graft_parts_layer part = {
         .attention = "attention",
         .attention_class = "Attention",
@@ -125,8 +126,8 @@ static void run(int norms, int parallel) {
         .mlp_output_norm = (norms & 8) != 0 ? norm_names[3] : NULL,
         .parallel = parallel,
     };
-    const struct graft_arg item = graft_int_arg("hidden_size", HIDDEN);
-    const struct graft_args args = graft_args_of(&item, 1);
+    const struct graft_arg items[] = {graft_int_arg("hidden_size", HIDDEN), graft_real_arg("residual_scale", scale)};
+    const struct graft_args args = graft_args_of(items, scale != 1.0f ? 2 : 1);
     struct declared declared = {0};
     const struct graft_sink sink = {.struct_size = sizeof sink, .data = &declared, .child = take_child, .keep = keep};
     const struct graft_build build = {.struct_size = sizeof build,
@@ -151,7 +152,7 @@ static void run(int norms, int parallel) {
     graft_call_init(&call, GRAFT_PRECISION_FLOAT32, scratch);
     assert_int_equal(graft_parts_layer_vtable.forward(instance, &call, &layer_args, &error), GRAFT_OK);
     for (int i = 0; i < COUNT; i++) {
-        assert_true(hidden_states[i] == expected((float)(i - 5), norms, parallel));
+        assert_true(hidden_states[i] == expected((float)(i - 5), norms, parallel, scale));
     }
     graft_instance_destroy(instance);
     graft_scratch_destroy(scratch);
@@ -165,8 +166,10 @@ static void test_arrangements(void **state) {
     modules[4].forward = &attention_vtable;
     modules[5].forward = &mlp_vtable;
     for (int norms = 0; norms < 16; norms++) {
-        run(norms, 0);
-        run(norms, 1);
+        for (int parallel = 0; parallel < 2; parallel++) {
+            run(norms, parallel, 1.0f);
+            run(norms, parallel, 0.25f);
+        }
     }
 }
 
@@ -325,8 +328,212 @@ static void test_norms_without_bias(void **state) {
     }
 }
 
+/* --- The embeddings' scale --- */
+
+static int layer_forward(void *self, const struct graft_call *call, const struct graft_decoder_layer_args *args,
+                         struct graft_error *error) {
+    (void)self;
+    (void)call;
+    (void)args;
+    (void)error;
+    return GRAFT_OK;
+}
+
+static int embedding_forward(void *self, const struct graft_call *call, const struct graft_embedding_args *args,
+                             struct graft_error *error) {
+    (void)self;
+    (void)call;
+    (void)error;
+    for (int64_t i = 0; i < args->tokens * HIDDEN; i++) {
+        args->output[i] = (float)args->ids[i / HIDDEN];
+    }
+    return GRAFT_OK;
+}
+
+static const struct graft_decoder_layer layer_vtable = {sizeof layer_vtable, 0, layer_forward};
+static const struct graft_embedding embedding_vtable = {sizeof embedding_vtable, 0, embedding_forward};
+
+static const struct graft_module *find_part(void *data, const char *name) {
+    static const float one = 1.0f;
+    static const struct graft_module embeddings = {.forward = &embedding_vtable};
+    static const struct graft_module layer = {.forward = &layer_vtable};
+    static struct graft_module norm;
+    norm = (struct graft_module){.instance = (void *)(uintptr_t)&one, .forward = &norm_vtable};
+    (void)data;
+    return strcmp(name, "layers.0") == 0 ? &layer : strcmp(name, "norm") == 0 ? &norm : &embeddings;
+}
+
+/* Ids 2, 4, 6 as embeddings, to which positions 0, 1, 2 are added unscaled; one vector is given in an id's place. */
+static void run_model(double scale) {
+    static const struct graft_parts_model part = {.embeddings = "embeddings",
+                                                  .position_embeddings = "positions",
+                                                  .layers = "layers",
+                                                  .layer_class = "Layer",
+                                                  .norm = "norm",
+                                                  .norm_class = "LayerNorm"};
+    const struct graft_args none = {.struct_size = sizeof none};
+    const struct graft_parts_model_sizes sizes = {.vocab_size = VOCABULARY,
+                                                  .hidden_size = HIDDEN,
+                                                  .num_hidden_layers = 1,
+                                                  .max_position_embeddings = TOKENS,
+                                                  .layer_args = &none,
+                                                  .embedding_scale = scale};
+    const struct graft_sink sink = {
+        .struct_size = sizeof sink, .attribute = see_attribute, .child = take_any, .keep = keep_model};
+    const struct graft_build build = {
+        .struct_size = sizeof build, .host = graft_host_get(), .child = find_part, .kept = model_kept};
+    static const int64_t positions[] = {0, 1, 2};
+    static const int32_t ids[] = {2, 4, 6}, rows[] = {1};
+    static const float given[HIDDEN] = {8.0f, 8.0f, 8.0f, 8.0f};
+    const struct graft_batch batch = {
+        .struct_size = sizeof batch, .sequences = 1, .tokens = TOKENS, .positions = positions};
+    float result[COUNT];
+    const struct graft_base_model_args args = {.struct_size = sizeof args,
+                                               .batch = &batch,
+                                               .input_ids = ids,
+                                               .n_embeddings = 1,
+                                               .embedding_rows = rows,
+                                               .embeddings = given,
+                                               .last_hidden_state = result};
+    struct graft_error error = graft_error_none();
+    struct graft_scratch *scratch = graft_scratch_create();
+    struct graft_call call;
+    void *instance = NULL;
+    assert_int_equal(graft_parts_model_declare(&part, &sizes, &sink, &error), GRAFT_OK);
+    assert_int_equal(graft_parts_model_create(NULL, &build, &instance, &error), GRAFT_OK);
+    graft_call_init(&call, GRAFT_PRECISION_FLOAT32, scratch);
+    assert_int_equal(graft_parts_model_vtable.forward(instance, &call, &args, &error), GRAFT_OK);
+    for (int i = 0; i < COUNT; i++) {
+        float embedded = i / HIDDEN == 1 ? 8.0f : (float)ids[i / HIDDEN];
+        assert_true(result[i] == embedded * (scale != 0.0 ? (float)scale : 1.0f) + (float)(i / HIDDEN));
+    }
+    graft_instance_destroy(instance);
+    graft_scratch_destroy(scratch);
+}
+
+static void test_embedding_scale(void **state) {
+    (void)state;
+    run_model(0.0);
+    run_model(1.0);
+    run_model(12.0);
+}
+
+/* --- What config.json says --- */
+
+/* Beside the numbers that every config has. */
+struct said {
+    const char *name; /* NULL: nothing */
+    double value;
+};
+
+static const struct said always[] = {
+    {"vocab_size", 8},     {"hidden_size", 4}, {"num_hidden_layers", 1}, {"num_attention_heads", 1},
+    {"attention_bias", 1}, {"mlp_bias", 0},    {"intermediate_size", 8}, {"max_position_embeddings", 8}};
+
+static const struct said *find_said(const void *data, const char *path) {
+    const struct said *more = data;
+    for (; more->name != NULL; more++) {
+        if (strcmp(more->name, path) == 0) {
+            return more;
+        }
+    }
+    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) {
+        if (strcmp(always[i].name, path) == 0) {
+            return &always[i];
+        }
+    }
+    return NULL;
+}
+
+static int32_t said_kind(const void *data, const char *path) {
+    if (find_said(data, path) == NULL) {
+        return GRAFT_FIELD_ABSENT;
+    }
+    return strstr(path, "bias") != NULL ? GRAFT_FIELD_BOOL : strstr(path, "scale") ? GRAFT_FIELD_REAL : GRAFT_FIELD_INT;
+}
+
+static int64_t said_integer(const void *data, const char *path) {
+    return (int64_t)find_said(data, path)->value;
+}
+
+static double said_real(const void *data, const char *path) {
+    return find_said(data, path)->value;
+}
+
+static const char *said_spelling(const void *data, const char *path) {
+    (void)data;
+    return path;
+}
+
+/* What the layer is given. */
+struct given {
+    int64_t qkv_bias;
+    int64_t o_proj_bias;
+    double residual_scale;
+};
+
+static int see_layer(void *data, const struct graft_child_info *info, struct graft_error *error) {
+    (void)error;
+    if (strcmp(info->name, "layers.0") == 0) {
+        *(struct given *)data =
+            (struct given){graft_args_int(info->args, "qkv_bias", -1), graft_args_int(info->args, "o_proj_bias", -1),
+                           graft_args_real(info->args, "residual_scale", -1.0)};
+    }
+    return GRAFT_OK;
+}
+
+static int describe(const struct said *more, struct given *given, struct graft_error *error) {
+    static const struct graft_parts_model part = {.embeddings = "embeddings",
+                                                  .layers = "layers",
+                                                  .layer_class = "Layer",
+                                                  .norm = "norm",
+                                                  .norm_class = "LayerNorm"};
+    const struct graft_class cls = {.struct_size = sizeof cls, .data = &part};
+    const struct graft_config config = {.struct_size = sizeof config,
+                                        .file = "config.json",
+                                        .data = more,
+                                        .kind = said_kind,
+                                        .integer = said_integer,
+                                        .real = said_real,
+                                        .spelling = said_spelling};
+    const struct graft_sink sink = {
+        .struct_size = sizeof sink, .data = given, .attribute = see_attribute, .child = see_layer, .keep = keep_model};
+    *error = graft_error_none();
+    return graft_parts_model_describe(&cls, &config, NULL, &sink, error);
+}
+
+/* Biases of queries, keys and values alone, and scales; a scale that is none is the file's fault. */
+static void test_sizes(void **state) {
+    static const struct {
+        struct said more[4];
+        struct given given;
+    } cases[] = {
+        {{{NULL, 0}}, {1, 1, -1.0}},
+        {{{"o_proj_bias", 0}}, {1, 0, -1.0}},
+        {{{"attention_bias", 0}, {"qkv_bias", 1}}, {1, 0, -1.0}},
+        {{{"attention_bias", 0}}, {0, 0, -1.0}},
+        {{{"residual_scale", 0.25}, {"embedding_scale", 12.0}}, {1, 1, 0.25}},
+    };
+    struct graft_error error;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct given given = {0};
+        assert_int_equal(describe(cases[i].more, &given, &error), GRAFT_OK);
+        assert_int_equal(given.qkv_bias, cases[i].given.qkv_bias);
+        assert_int_equal(given.o_proj_bias, cases[i].given.o_proj_bias);
+        assert_true(given.residual_scale == cases[i].given.residual_scale);
+    }
+    for (int i = 0; i < 2; i++) {
+        const struct said wrong[] = {{i == 0 ? "residual_scale" : "embedding_scale", 0.0}, {NULL, 0}};
+        struct given given = {0};
+        assert_int_equal(describe(wrong, &given, &error), GRAFT_ERROR_MODEL);
+        assert_non_null(strstr(error.message, wrong[0].name));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_arrangements), cmocka_unit_test(test_logits),
-                                       cmocka_unit_test(test_norms_without_bias)};
+                                       cmocka_unit_test(test_norms_without_bias),
+                                       cmocka_unit_test(test_embedding_scale), cmocka_unit_test(test_sizes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

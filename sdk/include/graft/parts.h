@@ -67,9 +67,13 @@ struct graft_parts_sizes {
     int64_t max_position_embeddings; /* up to 2^30 */
     double layer_norm_eps;           /* 1e-5 */
     const char *hidden_act;          /* "gelu"; the config's string */
-    int32_t attention_bias;          /* 1; of the output's projection, too */
+    int32_t attention_bias;          /* 1; of queries, keys, values and output, unless one of the next two says else */
+    int32_t qkv_bias;                /* or null: attention_bias */
+    int32_t o_proj_bias;             /* or null: attention_bias; 0 where queries, keys and values alone have biases */
     int32_t mlp_bias;                /* 1 */
     int32_t tie_word_embeddings;     /* 0 */
+    double embedding_scale;          /* 1; above 0: what embeddings are multiplied by */
+    double residual_scale;           /* 1; above 0: what a layer multiplies by before it adds */
 };
 
 /* Reads and checks them; errors name file and field. */
@@ -203,23 +207,27 @@ struct graft_parts_model_sizes {
     /* 0: a query sees no keys behind it. 1: it sees those, too, and a window of n is n keys to either side of its own,
      * as transformers has it where `is_causal` is false. */
     int32_t bidirectional;
+    /* What the embeddings of tokens are multiplied by (granite's embedding_multiplier), those that were given in the
+     * place of some included, before positions are added; 0: they are as they are. */
+    double embedding_scale;
 };
 
 /* Declares the children, and the numbers that the host goes by where the model is the root (family.h). */
 int graft_parts_model_declare(const struct graft_parts_model *part, const struct graft_parts_model_sizes *sizes,
                               const struct graft_sink *sink, struct graft_error *error);
 
-/* With struct graft_parts_sizes, of which layers are given all that attention, MLP and norms need; without windows.
- * Where `is_causal` is false, it is bidirectional. */
+/* With struct graft_parts_sizes, of which layers are given all that attention, MLP, norms and sums need; without
+ * windows. Where `is_causal` is false, it is bidirectional. */
 graft_parts_describe graft_parts_model_describe;
 graft_parts_create graft_parts_model_create;
 extern const struct graft_base_model graft_parts_model_vtable;
 
 /* --- A layer --- */
 
-/* graft.decoder_layer/1: attention or a mixer, and an MLP, with residuals, and norms where there are names for them. A
- * class whose norms depend on config.json has a `describe` of its own, which declares the one or the other of two
- * parts: one with mlp_norm, say, and one that is `parallel` without. */
+/* graft.decoder_layer/1: attention or a mixer, and an MLP, with residuals, and norms where there are names for them.
+ * With the argument `residual_scale` (a real number) what attention and MLP give, normed, is multiplied by it before it
+ * is added (granite's residual_multiplier). A class whose norms depend on config.json has a `describe` of its own,
+ * which declares the one or the other of two parts: one with mlp_norm, say, and one that is `parallel` without. */
 struct graft_parts_layer {
     const char *attention;             /* "self_attn"; NULL with a mixer */
     const char *attention_class;       /* "LlamaAttention" */
@@ -310,11 +318,11 @@ extern const struct graft_mlp graft_parts_mlp_vtable;
 graft_parts_create graft_parts_scaled_embedding_create;
 extern const struct graft_embedding graft_parts_scaled_embedding_vtable;
 
-GRAFT_ASSERT_SIZE(struct graft_parts_sizes, 96);
+GRAFT_ASSERT_SIZE(struct graft_parts_sizes, 120);
 GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm, 32);
 GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm_sizes, 48);
 GRAFT_ASSERT_SIZE(struct graft_parts_model, 72);
-GRAFT_ASSERT_SIZE(struct graft_parts_model_sizes, 72);
+GRAFT_ASSERT_SIZE(struct graft_parts_model_sizes, 80);
 GRAFT_ASSERT_SIZE(struct graft_parts_layer, 104);
 GRAFT_ASSERT_SIZE(struct graft_parts_attention_sizes, 72);
 GRAFT_ASSERT_SIZE(struct graft_parts_fused_attention, 24);
