@@ -24,6 +24,28 @@ int graft_check_given(const void *given, size_t size_1_0, const char *name, stru
                                  (unsigned)struct_size);
 }
 
+int graft_check_structs(const void *array, size_t n, size_t size_1_0, const char *name, struct graft_error *error) {
+    int status = n > 0 ? graft_check_given(array, size_1_0, name, error) : GRAFT_OK;
+    uint32_t first = 0;
+    if (status == GRAFT_OK && n > 0) {
+        memcpy(&first, array, sizeof first);
+        if (n > 1 && first % sizeof(void *) != 0) { /* elements would begin between words */
+            status = graft_error_set(error, GRAFT_ERROR_USAGE, name, "struct_size: expected a multiple of %zu, got %u",
+                                     sizeof(void *), (unsigned)first);
+        }
+    }
+    for (size_t i = 1; i < n && status == GRAFT_OK; i++) {
+        uint32_t size;
+        memcpy(&size, graft_struct_at(array, i), sizeof size);
+        if (size != first) {
+            status = graft_error_set(error, GRAFT_ERROR_USAGE, name,
+                                     "struct_size of number %zu: expected %u, as the first one has, got %u", i + 1,
+                                     (unsigned)first, (unsigned)size);
+        }
+    }
+    return status;
+}
+
 int graft_check_given_path(const char *path, const char *name, struct graft_error *error) {
     return path[0] != '\0' ? GRAFT_OK : graft_error_set(error, GRAFT_ERROR_USAGE, name, "expected a path, got \"\"");
 }

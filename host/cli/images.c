@@ -43,6 +43,7 @@ static int read_files(const struct graft_options *options, const struct graft_mo
     prompts->images = graft_alloc(values->count, sizeof *prompts->images);
     int status = prompts->images != NULL ? GRAFT_OK : graft_fail_memory(error, "--image");
     for (size_t i = 0; i < values->count && status == GRAFT_OK; i++) {
+        prompts->images[i].struct_size = sizeof prompts->images[i];
         status = (is_video(options->images.names.items[i]) ? read_video : read_image)(
             model, &processors, values->items[i], &prompts->images[i], error);
         prompts->n_images += status == GRAFT_OK;
@@ -190,8 +191,12 @@ static int place(struct placing *placing, size_t i, struct graft_error *error) {
     graft_ids_free(from);
     *from = to;
     struct graft_prompt *prompt = &prompts->prompts[i];
-    *prompt =
-        (struct graft_prompt){from->ids, from->n, prompts->images + first, placing->n_ordered - first, prompt->adapter};
+    *prompt = (struct graft_prompt){.struct_size = sizeof *prompt,
+                                    .ids = from->ids,
+                                    .count = from->n,
+                                    .images = prompts->images + first,
+                                    .n_images = placing->n_ordered - first,
+                                    .adapter = prompt->adapter};
     return status;
 }
 

@@ -90,6 +90,7 @@ int graft_prompts_read(const struct graft_options *options, const struct graft_m
         prompts->prompts[prompts->count] = (struct graft_prompt){
             .ids = ids->ids,
             .count = ids->n,
+            .struct_size = sizeof(struct graft_prompt),
             .adapter = options->prompt_adapters.count > 0 ? options->prompt_adapters.items[prompts->count] : NULL};
     }
     return status;

@@ -68,6 +68,7 @@ static int share_prompt(const struct graft_parallel *parallel, struct graft_prom
         status = parallel->broadcast(&n_images, sizeof n_images, 0, error);
     }
     prompts->prompts[i] = (struct graft_prompt){
+        .struct_size = sizeof(struct graft_prompt),
         .ids = ids->ids,
         .count = ids->n,
         .images = n_images > 0 ? prompts->images + *first : NULL,

@@ -175,6 +175,9 @@ static int check_range(size_t text, const char *what, const int32_t *ids, size_t
 static int check(const struct graft_encode_session *session, const struct graft_encoder_prompt *prompt, size_t text,
                  struct graft_error *error) {
     const struct graft_encode_limits *limits = &session->limits;
+    if (prompt->reserved != 0) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "struct graft_encoder_prompt", "reserved: expected 0");
+    }
     if (prompt->count == 0) {
         return graft_error_set(error, GRAFT_ERROR_IO, "prompt", "sequence %zu has no tokens", text);
     }
@@ -200,7 +203,8 @@ static void arrays_finish(struct arrays *arrays) {
 static int arrays_init(struct arrays *arrays, const struct graft_encoder_prompt *prompts, size_t n) {
     size_t tokens = 0;
     for (size_t i = 0; i < n; i++) {
-        tokens += prompts[i].count;
+        const struct graft_encoder_prompt *prompt = graft_struct_at(prompts, i);
+        tokens += prompt->count;
     }
     *arrays = (struct arrays){
         .cu_seqlens = graft_alloc(n + 1, sizeof *arrays->cu_seqlens),
@@ -215,10 +219,11 @@ static int arrays_init(struct arrays *arrays, const struct graft_encoder_prompt 
     }
     int64_t at = 0;
     for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < prompts[i].count; j++, at++) {
+        const struct graft_encoder_prompt *prompt = graft_struct_at(prompts, i);
+        for (size_t j = 0; j < prompt->count; j++, at++) {
             arrays->positions[at] = (int64_t)j;
-            arrays->ids[at] = prompts[i].ids[j];
-            arrays->types[at] = prompts[i].token_type_ids != NULL ? prompts[i].token_type_ids[j] : 0;
+            arrays->ids[at] = prompt->ids[j];
+            arrays->types[at] = prompt->token_type_ids != NULL ? prompt->token_type_ids[j] : 0;
         }
         arrays->slots[i] = (int32_t)i;
         arrays->cu_seqlens[i + 1] = at;
@@ -238,7 +243,7 @@ int graft_encode_session_run(struct graft_encode_session *session, const struct 
     struct arrays arrays = {0};
     int status = GRAFT_OK;
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        status = check(session, &prompts[i], i, error);
+        status = check(session, graft_struct_at(prompts, i), i, error);
     }
     if (status == GRAFT_OK && arrays_init(&arrays, prompts, n) != 0) {
         status = graft_fail_memory(error, "encoder");

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/fail.h"
 #include "fuse/chain.h"
 #include "fuse/chain_implementation.h"
 #include "fuse/glob.h"
@@ -38,17 +39,18 @@ static int find_fitting(struct graft_tree *tree, const struct graft_module_spec 
                         struct fitting *fitting, struct graft_error *error) {
     int status = GRAFT_OK;
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        if (specs[i].struct_size < GRAFT_MODULE_SPEC_SIZE_1_0 || specs[i].path == NULL) {
-            return graft_error_set(error, GRAFT_ERROR_USAGE, "fuse", "specs[%zu]: expected struct_size and a path", i);
+        const struct graft_module_spec *spec = graft_struct_at(specs, i);
+        if (spec->path == NULL) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, "fuse", "specs[%zu]: expected a path", i);
         }
-        fitting[i] = (struct fitting){.path = specs[i].path, .tree = tree};
+        fitting[i] = (struct fitting){.path = spec->path, .tree = tree};
         status = graft_tree_walk(tree, visit, &fitting[i], error);
         if (status == GRAFT_OK && fitting[i].count == 0) {
-            status = graft_error_set(error, GRAFT_ERROR_USAGE, specs[i].path, "no module of %s matches it",
+            status = graft_error_set(error, GRAFT_ERROR_USAGE, spec->path, "no module of %s matches it",
                                      tree->root->class_name);
             graft_error_hint(error, "graft_model_module lists the modules; `*` matches anything but a dot");
         } else if (status == GRAFT_OK && fitting[i].count != fitting[0].count) {
-            status = graft_error_set(error, GRAFT_ERROR_USAGE, specs[i].path,
+            status = graft_error_set(error, GRAFT_ERROR_USAGE, spec->path,
                                      "matching modules: %zu, but %zu for %s; a chain takes one of each",
                                      fitting[i].count, fitting[0].count, specs[0].path);
         }
@@ -146,11 +148,15 @@ int graft_chains_match(struct graft_tree *tree, const struct graft_module_spec *
                        struct graft_chains *fusions, struct graft_error *error) {
     struct fitting fitting[MAX_MODULES] = {0};
     size_t first = fusions->count;
+    int status = graft_check_structs(specs, n, GRAFT_MODULE_SPEC_SIZE_1_0, "struct graft_module_spec", error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
     if (n < 2 || n > MAX_MODULES) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, n > 0 && specs[0].path != NULL ? specs[0].path : "fuse",
                                "expected 2 to %d modules for a chain, got %zu", MAX_MODULES, n);
     }
-    int status = find_fitting(tree, specs, n, fitting, error);
+    status = find_fitting(tree, specs, n, fitting, error);
     for (size_t at = 0; status == GRAFT_OK && at < fitting[0].count; at++) {
         status = add_chain(fusions, tree->snapshot, specs, fitting, n, at, error);
     }

@@ -56,8 +56,8 @@ static int connect(struct graft_fused_chain *chain, const struct graft_module_sp
     const struct graft_node *before = chain->modules[index - 1].node;
     struct graft_interface_chained taking = graft_interface_chained(node->maker->cls->interface_id);
     struct graft_interface_chained giving = graft_interface_chained(before->maker->cls->interface_id);
-    struct names inputs = inputs_of(&specs[index]);
-    const char *output = outputs_of(&specs[index - 1]).items[0];
+    struct names inputs = inputs_of(graft_struct_at(specs, index));
+    const char *output = outputs_of(graft_struct_at(specs, index - 1)).items[0];
     size_t wires = chain->n_wires;
     for (int32_t i = 0; i < inputs.n && strcmp(output, "_") != 0; i++) {
         if (strcmp(inputs.items[i], output) != 0) {
@@ -79,7 +79,7 @@ int graft_wires_connect(struct graft_fused_chain *chain, const struct graft_modu
                         struct graft_error *error) {
     int status = GRAFT_OK;
     for (size_t i = 0; i < chain->n && status == GRAFT_OK; i++) {
-        status = check_module(chain->modules[i].node, &specs[i], error);
+        status = check_module(chain->modules[i].node, graft_struct_at(specs, i), error);
         if (status == GRAFT_OK && i > 0) {
             status = connect(chain, specs, i, error);
         }

@@ -178,7 +178,7 @@ static void place_images(struct step *step, const struct graft_session *session,
     for (size_t i = 0; i < n; i++) {
         step->offsets[i] = step->offsets[n + i] = session->sequences[slots[i]].rotary_offset;
         for (size_t j = 0; j < news[i].n_images; j++) {
-            step->images[step->n_images] = news[i].images[j];
+            graft_struct_copy(&step->images[step->n_images], sizeof *step->images, graft_struct_at(news[i].images, j));
             step->images[step->n_images++].sequence = (int32_t)i;
         }
     }

@@ -21,7 +21,8 @@ static int check_reads(const struct graft_model *model, struct graft_error *erro
 }
 
 /* The session of a model that is loaded; made when it is first needed. */
-static int prepare(struct graft_model *model, size_t n, struct graft_error *error) {
+static int prepare(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n,
+                   struct graft_error *error) {
     struct graft_model_encoding *encoding = &model->encoding;
     int status = graft_model_check_loaded(model, error);
     if (status != GRAFT_OK) {
@@ -33,6 +34,10 @@ static int prepare(struct graft_model *model, size_t n, struct graft_error *erro
     }
     if (n == 0 || n > INT32_MAX) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "expected at least one text");
+    }
+    status = graft_check_structs(prompts, n, GRAFT_ENCODER_PROMPT_SIZE_1_0, "struct graft_encoder_prompt", error);
+    if (status != GRAFT_OK) {
+        return status;
     }
     const struct graft_encode_limits limits = {model->vocab_size, encoding->info.token_types,
                                                encoding->info.max_tokens};
@@ -49,7 +54,8 @@ static int prepare(struct graft_model *model, size_t n, struct graft_error *erro
 static size_t count_tokens(const struct graft_encoder_prompt *prompts, size_t n) {
     size_t tokens = 0;
     for (size_t i = 0; i < n; i++) {
-        tokens += prompts[i].count;
+        const struct graft_encoder_prompt *prompt = graft_struct_at(prompts, i);
+        tokens += prompt->count;
     }
     return tokens;
 }
@@ -100,7 +106,7 @@ static int run(struct graft_model *model, const struct graft_encoder_prompt *pro
 
 int graft_model_encode(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n,
                        const struct graft_encoder_outputs *outputs, struct graft_error *error) {
-    int status = prepare(model, n, error);
+    int status = prepare(model, prompts, n, error);
     if (status == GRAFT_OK) {
         status = graft_check_given(outputs, GRAFT_ENCODER_OUTPUTS_SIZE_1_0, "struct graft_encoder_outputs", error);
     }
@@ -125,11 +131,15 @@ static int read_sentence(struct graft_model *model, struct graft_error *error) {
 
 int graft_model_embedding(struct graft_model *model, struct graft_embedding_info *embedding,
                           struct graft_error *error) {
-    int status = read_sentence(model, error);
+    int status = graft_check_given(embedding, GRAFT_EMBEDDING_INFO_SIZE_1_0, "struct graft_embedding_info", error);
+    if (status == GRAFT_OK) {
+        status = read_sentence(model, error);
+    }
     if (status == GRAFT_OK) {
         const struct graft_sentence *sentence = &model->encoding.sentence;
-        embedding->size = sentence->size;
-        embedding->max_tokens = sentence->max_tokens;
+        const struct graft_embedding_info info = {
+            .struct_size = sizeof info, .size = sentence->size, .max_tokens = sentence->max_tokens};
+        graft_struct_copy(embedding, embedding->struct_size, &info);
     }
     return status;
 }
@@ -140,7 +150,7 @@ int graft_model_embed(struct graft_model *model, const struct graft_encoder_prom
     int64_t columns = encoding->info.hidden_size;
     int status = read_sentence(model, error);
     if (status == GRAFT_OK) {
-        status = prepare(model, n, error);
+        status = prepare(model, prompts, n, error);
     }
     if (status != GRAFT_OK) {
         return status;
@@ -153,9 +163,10 @@ int graft_model_embed(struct graft_model *model, const struct graft_encoder_prom
                                             : graft_fail_memory(error, model->directory);
     const float *text = hidden;
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        graft_sentence_run(sentence, text, (int64_t)prompts[i].count, columns, work,
+        const struct graft_encoder_prompt *prompt = graft_struct_at(prompts, i);
+        graft_sentence_run(sentence, text, (int64_t)prompt->count, columns, work,
                            vectors + (int64_t)i * sentence->size);
-        text += (int64_t)prompts[i].count * columns;
+        text += (int64_t)prompt->count * columns;
     }
     graft_free(work);
     graft_free(hidden);

@@ -135,10 +135,10 @@ static size_t width(const struct graft_model *model) {
 static int run_model(struct graft_model *model, float *results, struct graft_error *error) {
     const int32_t ids[TOKENS] = {0, model->vocab_size > 1 ? 1 : 0};
     if (graft_model_task(model) == GRAFT_TASK_CAUSAL_LM) {
-        const struct graft_prompt prompt = {.ids = ids, .count = TOKENS};
+        const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = TOKENS};
         return graft_model_logits(model, &prompt, 1, results, error);
     }
-    const struct graft_encoder_prompt text = {.ids = ids, .count = TOKENS};
+    const struct graft_encoder_prompt text = {.struct_size = sizeof text, .ids = ids, .count = TOKENS};
     const struct graft_encoder_outputs outputs = {.struct_size = sizeof outputs, .last_hidden_state = results};
     return graft_model_encode(model, &text, 1, &outputs, error);
 }

@@ -46,32 +46,72 @@ int32_t graft_model_video_token_id(const struct graft_model *model) {
     return (int32_t)say(model, "video_token_id", -1);
 }
 
-int graft_model_check_prompts(const struct graft_model *model, const struct graft_prompt *prompts, size_t n,
-                              struct graft_error *error) {
-    const int32_t ids[] = {graft_model_image_token_id(model), graft_model_video_token_id(model)};
-    for (size_t i = 0; i < n; i++) {
-        size_t places[2] = {0, 0};
-        size_t given[2] = {0, 0};
-        for (size_t j = 0; j < prompts[i].count; j++) {
-            places[0] += prompts[i].ids[j] == ids[0];
-            places[1] += prompts[i].ids[j] == ids[1];
+/* Prompt number `i`: whether it has images where it has their tokens. `ids`: those that stand for images and videos. */
+static int check_images(const struct graft_model *model, const struct graft_prompt *prompt, size_t i,
+                        const int32_t ids[2], struct graft_error *error) {
+    size_t places[2] = {0, 0};
+    size_t given[2] = {0, 0};
+    for (size_t j = 0; j < prompt->count; j++) {
+        places[0] += prompt->ids[j] == ids[0];
+        places[1] += prompt->ids[j] == ids[1];
+    }
+    for (size_t j = 0; j < prompt->n_images; j++) {
+        const struct graft_image *image = graft_struct_at(prompt->images, j);
+        given[image->is_video != 0]++;
+    }
+    for (size_t kind = 0; kind < 2; kind++) {
+        if (ids[kind] < 0 && given[kind] > 0) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt", "prompt %zu: %s takes no %s", i + 1,
+                                   model->tree->root->class_name, kind == 1 ? "videos" : "images");
         }
-        for (size_t j = 0; j < prompts[i].n_images; j++) {
-            given[prompts[i].images[j].is_video != 0]++;
-        }
-        for (size_t kind = 0; kind < 2; kind++) {
-            if (ids[kind] < 0 && given[kind] > 0) {
-                return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt", "prompt %zu: %s takes no %s", i + 1,
-                                       model->tree->root->class_name, kind == 1 ? "videos" : "images");
-            }
-            if (ids[kind] >= 0 && places[kind] > 0 && given[kind] == 0) {
-                return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
-                                       "prompt %zu has %s tokens (%ld), but no %s to go with them", i + 1,
-                                       kind == 1 ? "video" : "image", (long)ids[kind], kind == 1 ? "video" : "image");
-            }
+        if (ids[kind] >= 0 && places[kind] > 0 && given[kind] == 0) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
+                                   "prompt %zu has %s tokens (%ld), but no %s to go with them", i + 1,
+                                   kind == 1 ? "video" : "image", (long)ids[kind], kind == 1 ? "video" : "image");
         }
     }
     return GRAFT_OK;
+}
+
+int graft_model_check_prompts(const struct graft_model *model, const struct graft_prompt *prompts, size_t n,
+                              struct graft_error *error) {
+    const int32_t ids[] = {graft_model_image_token_id(model), graft_model_video_token_id(model)};
+    int status = graft_check_structs(prompts, n, GRAFT_PROMPT_SIZE_1_0, "struct graft_prompt", error);
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        const struct graft_prompt *prompt = graft_struct_at(prompts, i);
+        if (prompt->reserved != 0) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, "struct graft_prompt", "reserved: expected 0");
+        }
+        status =
+            graft_check_structs(prompt->images, prompt->n_images, GRAFT_IMAGE_SIZE_1_0, "struct graft_image", error);
+        if (status == GRAFT_OK) {
+            status = check_images(model, prompt, i, ids, error);
+        }
+    }
+    return status;
+}
+
+struct graft_ids_view graft_prompt_view(const struct graft_prompt *prompt) {
+    return (struct graft_ids_view){prompt->ids, prompt->count, prompt->images, prompt->n_images};
+}
+
+int graft_image_give(int status, const struct graft_image *made, struct graft_image *image) {
+    if (status == GRAFT_OK) {
+        graft_struct_copy(image, image->struct_size, made);
+    } else {
+        image->pixel_values = NULL;
+    }
+    return status;
+}
+
+int graft_fail_pixels(int status, const struct graft_error *cause, struct graft_error *error) {
+    if (status == GRAFT_OK) {
+        return GRAFT_OK;
+    }
+    status = graft_error_set(error, status == GRAFT_ERROR_IO ? GRAFT_ERROR_USAGE : status, cause->source, "%s",
+                             cause->message);
+    graft_error_hint(error, "%s", cause->hint);
+    return status;
 }
 
 int64_t graft_model_image_tokens(const struct graft_model *model, const struct graft_image *image) {
@@ -149,26 +189,35 @@ void graft_image_processor_free(struct graft_image_processor *processor) {
 int graft_image_processor_read(const struct graft_image_processor *processor, const char *file,
                                struct graft_image *image, struct graft_error *error) {
     struct graft_pixels pixels;
-    *image = (struct graft_image){.struct_size = sizeof *image};
-    int status = graft_pixels_read(file, &pixels, error);
+    struct graft_image made = {.struct_size = sizeof made};
+    int status = graft_check_given(image, GRAFT_IMAGE_SIZE_1_0, "struct graft_image", error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    status = graft_pixels_read(file, &pixels, error);
     if (status == GRAFT_OK) {
-        status = graft_process_pixels(&processor->config, &pixels, file, image, error);
+        status = graft_process_pixels(&processor->config, &pixels, file, &made, error);
     }
     graft_pixels_finish(&pixels);
-    return status;
+    return graft_image_give(status, &made, image);
 }
 
 int graft_image_processor_rgb(const struct graft_image_processor *processor, const uint8_t *rgb, int64_t width,
                               int64_t height, struct graft_image *image, struct graft_error *error) {
+    struct graft_error cause = graft_error_none();
     struct graft_pixels pixels;
-    *image = (struct graft_image){.struct_size = sizeof *image};
-    int status = graft_pixels_init(&pixels, width, height, "image", error);
+    struct graft_image made = {.struct_size = sizeof made};
+    int status = graft_check_given(image, GRAFT_IMAGE_SIZE_1_0, "struct graft_image", error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    status = graft_pixels_init(&pixels, width, height, "image", &cause);
     if (status == GRAFT_OK) {
         memcpy(pixels.rgb, rgb, (size_t)(width * height) * 3);
-        status = graft_process_pixels(&processor->config, &pixels, "image", image, error);
+        status = graft_process_pixels(&processor->config, &pixels, "image", &made, &cause);
     }
     graft_pixels_finish(&pixels);
-    return status;
+    return graft_image_give(graft_fail_pixels(status, &cause, error), &made, image);
 }
 
 void graft_image_finish(struct graft_image *image) {

@@ -169,8 +169,8 @@ int graft_model_check_loaded(const struct graft_model *model, struct graft_error
 /* [any] Whether the model can generate text: it is loaded and has a language model head. */
 int graft_model_check_ready(const struct graft_model *model, struct graft_error *error);
 
-/* [any] Whether prompts that have image or video tokens have images or videos, too: without them such tokens would be
- * read as words that mean nothing. */
+/* [any] Whether prompts and their images are sound structs, and those that have image or video tokens have images or
+ * videos, too: without them such tokens would be read as words that mean nothing. */
 int graft_model_check_prompts(const struct graft_model *model, const struct graft_prompt *prompts, size_t n,
                               struct graft_error *error);
 
@@ -183,6 +183,17 @@ int graft_model_find_adapters(const struct graft_model *model, const struct graf
                               int32_t *adapters, struct graft_error *error);
 
 /* [any] How sequences of the model run, up to `slots` at once, without other limits. */
+/* [any] Fills in the caller's image, as far as it goes, unless there is an error: then it has no pixels. Returns
+ * `status`. */
+int graft_image_give(int status, const struct graft_image *made, struct graft_image *image);
+
+/* [any] Returns what came of pixels that the caller has in memory, which failed with `cause` unless `status` is
+ * GRAFT_OK: no file was read, so an argument is at fault. */
+int graft_fail_pixels(int status, const struct graft_error *cause, struct graft_error *error);
+
+/* [any] The same prompt for a session. */
+struct graft_ids_view graft_prompt_view(const struct graft_prompt *prompt);
+
 struct graft_run_options graft_model_run_options(const struct graft_model *model, int32_t slots);
 
 /* [any] Whether the ids in generation_config.json are of the model's vocabulary, where they have to be. */

@@ -29,7 +29,7 @@ static int add(struct collection *all, const struct graft_weight_transform *tran
         return -1;
     }
     struct graft_weight_transform *added = &all->items[all->n++];
-    *added = *transform;
+    graft_struct_copy(added, sizeof *added, transform);
     if (scope != NULL && added->scope_prefix == NULL) {
         added->scope_prefix = scope;
         added->base_model_prefix = all->prefix;
@@ -40,7 +40,7 @@ static int add(struct collection *all, const struct graft_weight_transform *tran
 static int add_all(struct collection *all, const struct graft_weight_transform *transforms, size_t n, const char *scope,
                    struct graft_error *error) {
     for (size_t i = 0; i < n; i++) {
-        if (add(all, &transforms[i], scope) != 0) {
+        if (add(all, graft_struct_at(transforms, i), scope) != 0) {
             return graft_fail_memory(error, "conversions");
         }
     }
@@ -136,7 +136,8 @@ static int add_list(struct collection *all, const struct graft_node *node, const
 /* Whether the load patch or a fusion put the class there. */
 static int is_of_load(const struct collection *all, const struct graft_node *node) {
     for (size_t i = 0; i < all->patch->n_classes; i++) {
-        if (all->patch->classes[i].replacement == node->describer->cls) {
+        const struct graft_patch *element = graft_struct_at(all->patch->classes, i);
+        if (element->replacement == node->describer->cls) {
             return 1;
         }
     }

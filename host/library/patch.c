@@ -24,6 +24,10 @@ int graft_model_choose_patch(const struct graft_model_options *options, struct g
     } else {
         status = graft_check_given(*patch, GRAFT_LOAD_PATCH_SIZE_1_0, "struct graft_load_patch", error);
     }
+    if (status == GRAFT_OK && *patch != NULL) {
+        status = graft_check_structs((*patch)->conversions, (*patch)->n_conversions, GRAFT_WEIGHT_TRANSFORM_SIZE_1_0,
+                                     "struct graft_weight_transform", error);
+    }
     if (status == GRAFT_OK && *patch != NULL && (*patch)->n_classes > 0) {
         status = graft_snapshot_with_patches(*snapshot, (*patch)->classes, (*patch)->n_classes, &made, error);
     }

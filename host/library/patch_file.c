@@ -101,6 +101,7 @@ static int read_classes(struct patch_file *file, const char *path, const struct 
         char field[MAX_PLACE];
         (void)snprintf(field, sizeof field, "classes.%.100s", key);
         const struct json_place place = {path, field};
+        file->classes[file->n_classes].struct_size = sizeof file->classes[0];
         file->classes[file->n_classes].key = key;
         status =
             graft_json_type(value) == GRAFT_JSON_STRING

@@ -143,6 +143,9 @@ int graft_model_perplexity(struct graft_model *model, const int32_t *ids, size_t
         status =
             graft_check_given(options, GRAFT_PERPLEXITY_OPTIONS_SIZE_1_0, "struct graft_perplexity_options", error);
     }
+    if (status == GRAFT_OK) {
+        status = graft_check_given(result, GRAFT_PERPLEXITY_SIZE_1_0, "struct graft_perplexity", error);
+    }
     if (status == GRAFT_OK && window < 2) {
         status = graft_error_set(error, GRAFT_ERROR_USAGE, "window",
                                  "expected 2 tokens or more: the first is not predicted");
@@ -162,7 +165,8 @@ int graft_model_perplexity(struct graft_model *model, const int32_t *ids, size_t
     }
     if (status == GRAFT_OK) {
         double mean = m.sum / (double)m.predicted;
-        *result = (struct graft_perplexity){window, m.windows, m.predicted, mean, exp(mean)};
+        const struct graft_perplexity all = {sizeof all, 0, window, m.windows, m.predicted, mean, exp(mean)};
+        graft_struct_copy(result, result->struct_size, &all);
     }
     measurement_finish(&m);
     return status;

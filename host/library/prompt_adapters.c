@@ -69,8 +69,9 @@ int graft_model_find_adapters(const struct graft_model *model, const struct graf
                               int32_t *adapters, struct graft_error *error) {
     int status = GRAFT_OK, chooses = 0;
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        const struct graft_prompt *prompt = graft_struct_at(prompts, i);
         adapters[i] = GRAFT_ADAPTER_ALL;
-        status = find(model, i, prompts[i].adapter, &adapters[i], error);
+        status = find(model, i, prompt->adapter, &adapters[i], error);
         chooses |= adapters[i] != GRAFT_ADAPTER_ALL;
     }
     if (status == GRAFT_OK && chooses) {

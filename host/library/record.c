@@ -23,7 +23,7 @@ static int run_decoder(struct graft_model *model, const void *prompts, size_t n,
         status = graft_model_find_adapters(model, in, n, adapters, error);
     }
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        views[i] = (struct graft_ids_view){in[i].ids, in[i].count, in[i].images, in[i].n_images};
+        views[i] = graft_prompt_view(graft_struct_at(in, i));
         slots[i] = (int32_t)i;
         graft_session_choose_adapter(session, slots[i], adapters[i]);
     }
@@ -94,7 +94,8 @@ int graft_model_record(struct graft_model *model, const struct graft_prompt *pro
         return graft_fail_memory(error, model->directory);
     }
     for (size_t i = 0; i < n; i++) {
-        lengths[i] = (int64_t)prompts[i].count;
+        const struct graft_prompt *prompt = graft_struct_at(prompts, i);
+        lengths[i] = (int64_t)prompt->count;
     }
     status = record(model, run_decoder, prompts, lengths, n, what, recording, error);
     graft_free(lengths);
@@ -107,6 +108,9 @@ int graft_model_record_encoder(struct graft_model *model, const struct graft_enc
     if (status == GRAFT_OK) {
         status = check(model, n, what, error);
     }
+    if (status == GRAFT_OK) {
+        status = graft_check_structs(prompts, n, GRAFT_ENCODER_PROMPT_SIZE_1_0, "struct graft_encoder_prompt", error);
+    }
     if (status != GRAFT_OK) {
         return status;
     }
@@ -115,7 +119,8 @@ int graft_model_record_encoder(struct graft_model *model, const struct graft_enc
         return graft_fail_memory(error, model->directory);
     }
     for (size_t i = 0; i < n; i++) {
-        lengths[i] = (int64_t)prompts[i].count;
+        const struct graft_encoder_prompt *prompt = graft_struct_at(prompts, i);
+        lengths[i] = (int64_t)prompt->count;
     }
     status = record(model, run_encoder, prompts, lengths, n, what, recording, error);
     graft_free(lengths);

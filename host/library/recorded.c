@@ -42,12 +42,15 @@ static int view_of(const struct graft_recorded *recorded, struct graft_tensor_vi
 
 int graft_recorded_write(const char *path, const struct graft_recorded *tensors, size_t n, struct graft_error *error) {
     int status = graft_check_given_path(path, "path", error);
+    if (status == GRAFT_OK) {
+        status = graft_check_structs(tensors, n, GRAFT_RECORDED_SIZE_1_0, "struct graft_recorded", error);
+    }
     struct graft_tensor_view *views = graft_alloc(n, sizeof *views);
     if (status == GRAFT_OK && views == NULL) {
         status = graft_fail_memory(error, path);
     }
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        status = view_of(&tensors[i], &views[i], error);
+        status = view_of(graft_struct_at(tensors, i), &views[i], error);
     }
     if (status == GRAFT_OK) {
         status = graft_safetensors_write(path, views, n, NULL, error);

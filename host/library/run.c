@@ -67,8 +67,7 @@ static int request_init(struct request *request, const struct graft_model *model
         return graft_fail_memory(error, model->directory);
     }
     for (size_t i = 0; i < n; i++) {
-        request->views[i] =
-            (struct graft_ids_view){prompts[i].ids, prompts[i].count, prompts[i].images, prompts[i].n_images};
+        request->views[i] = graft_prompt_view(graft_struct_at(prompts, i));
         request->slots[i] = (int32_t)i;
     }
     status = graft_model_session(model, (int32_t)(n * each), &request->session, error);
@@ -126,8 +125,8 @@ int graft_model_logits(struct graft_model *model, const struct graft_prompt *pro
     if (status == GRAFT_OK) {
         status = graft_session_step(request.session, request.slots, request.views, n, GRAFT_LOGITS_ALL, &rows, error);
     }
-    for (size_t i = 0; i < n; i++) {
-        tokens += prompts[i].count;
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        tokens += request.views[i].count;
     }
     if (status == GRAFT_OK && rows != NULL) {
         memcpy(logits, rows, tokens * (size_t)model->vocab_size * sizeof *logits);

@@ -173,7 +173,7 @@ static int read_generation(struct graft_model *model, const struct graft_sequenc
 static int add(struct graft_sequences *sequences, const struct graft_prompt *prompt,
                const struct graft_generation_settings *settings, const struct graft_sequence_options *options,
                int64_t *number, struct graft_error *error) {
-    const struct graft_ids_view view = {prompt->ids, prompt->count, prompt->images, prompt->n_images};
+    const struct graft_ids_view view = graft_prompt_view(prompt);
     struct graft_ids stops = {0};
     struct graft_sequence *sequence = NULL;
     if (gather_stops(sequences->model, &settings->generation, options, &stops) == 0) {
@@ -204,6 +204,9 @@ int graft_sequences_add(struct graft_sequences *sequences, const struct graft_pr
     int status = read_generation(sequences->model, options, &settings, error);
     if (status == GRAFT_OK && prompt->count == 0) {
         status = graft_error_set(error, GRAFT_ERROR_IO, "prompt", "the sequence has no tokens");
+    }
+    if (status == GRAFT_OK && prompt->count == 0) {
+        status = graft_error_set(error, GRAFT_ERROR_USAGE, "prompt", "the sequence has no tokens");
     }
     if (status == GRAFT_OK) {
         status = graft_model_check_prompts(sequences->model, prompt, 1, error);

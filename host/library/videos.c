@@ -43,14 +43,18 @@ static int read_file(void *data, size_t i, struct graft_pixels *pixels, const ch
 int graft_video_processor_read(const struct graft_video_processor *processor, const char *directory,
                                struct graft_image *video, struct graft_error *error) {
     struct graft_frame_files files;
-    *video = (struct graft_image){.struct_size = sizeof *video};
-    int status = graft_frame_files_find(directory, &files, error);
+    struct graft_image made = {.struct_size = sizeof made};
+    int status = graft_check_given(video, GRAFT_IMAGE_SIZE_1_0, "struct graft_image", error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    status = graft_frame_files_find(directory, &files, error);
     if (status == GRAFT_OK) {
         const struct graft_frames frames = {files.count, read_file, &files};
-        status = graft_process_frames(&processor->config, &frames, directory, video, error);
+        status = graft_process_frames(&processor->config, &frames, directory, &made, error);
     }
     graft_frame_files_finish(&files);
-    return status;
+    return graft_image_give(status, &made, video);
 }
 
 /* Frames in memory, one after another. */
@@ -75,5 +79,12 @@ int graft_video_processor_rgb(const struct graft_video_processor *processor, con
                               int64_t width, int64_t height, struct graft_image *video, struct graft_error *error) {
     struct memory memory = {rgb, width, height};
     const struct graft_frames from = {frames, read_memory, &memory};
-    return graft_process_frames(&processor->config, &from, "video", video, error);
+    struct graft_error cause = graft_error_none();
+    struct graft_image made;
+    int status = graft_check_given(video, GRAFT_IMAGE_SIZE_1_0, "struct graft_image", error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    status = graft_process_frames(&processor->config, &from, "video", &made, &cause);
+    return graft_image_give(graft_fail_pixels(status, &cause, error), &made, video);
 }

@@ -17,7 +17,7 @@ int graft_key_list_init(struct key_list *list, const struct graft_weight_transfo
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         char at[MAX_PLACE];
         (void)snprintf(at, sizeof at, "%s[%zu]", place, i);
-        status = graft_key_transform_create(&transforms[i], at, &list->items[i], fault, error);
+        status = graft_key_transform_create(graft_struct_at(transforms, i), at, &list->items[i], fault, error);
         list->n += status == GRAFT_OK;
     }
     if (status != GRAFT_OK) {

@@ -81,7 +81,7 @@ static void fill(struct block *block, const struct graft_weight_transform *trans
     struct graft_weight_transform *copies = take(block, n * sizeof *copies);
     for (size_t i = 0; i < n; i++) {
         struct graft_weight_transform copy = {0};
-        const struct graft_weight_transform *from = &transforms[i];
+        const struct graft_weight_transform *from = graft_struct_at(transforms, i);
         graft_struct_copy(&copy, sizeof copy, from);
         copy.struct_size = sizeof copy;
         copy.source_patterns = take_strings(block, copy.source_patterns, (size_t)copy.n_sources);

@@ -29,7 +29,12 @@ static int list_create(const char *name, const struct graft_weight_transform *tr
     if (name == NULL || name[0] == '\0') {
         return graft_error_set(error, GRAFT_ERROR_USAGE, "conversions", "expected the name of a model type or class");
     }
-    int status = graft_key_list_init(&compiled, transforms, n, name, NULL, error);
+    int status =
+        graft_check_structs(transforms, n, GRAFT_WEIGHT_TRANSFORM_SIZE_1_0, "struct graft_weight_transform", error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    status = graft_key_list_init(&compiled, transforms, n, name, NULL, error);
     if (status != GRAFT_OK) {
         return status;
     }

@@ -26,8 +26,12 @@ static int commit(struct graft_registry *registry, struct mapping_version *mappi
 int graft_registry_register(struct graft_registry *registry, const struct graft_patch *patches, size_t n, int overwrite,
                             struct graft_error *error) {
     struct mapping_version *next = NULL;
+    int status = graft_check_structs(patches, n, GRAFT_PATCH_SIZE_1_0, "struct graft_patch", error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
     (void)pthread_mutex_lock(&registry->lock);
-    int status = graft_mapping_version_with(registry->current, patches, n, overwrite, &next, error);
+    status = graft_mapping_version_with(registry->current, patches, n, overwrite, &next, error);
     if (status == GRAFT_OK) {
         status = commit(registry, next, error);
     }
@@ -50,7 +54,10 @@ int graft_registry_put_fusion(struct graft_registry *registry, const struct graf
 int graft_snapshot_with_patches(const struct graft_snapshot *snapshot, const struct graft_patch *patches, size_t n,
                                 struct graft_snapshot **made, struct graft_error *error) {
     struct mapping_version *mapping = NULL;
-    int status = graft_mapping_version_over(snapshot, patches, n, &mapping, error);
+    int status = graft_check_structs(patches, n, GRAFT_PATCH_SIZE_1_0, "struct graft_patch", error);
+    if (status == GRAFT_OK) {
+        status = graft_mapping_version_over(snapshot, patches, n, &mapping, error);
+    }
     if (status != GRAFT_OK) {
         return status;
     }
@@ -94,6 +101,7 @@ static struct graft_patch describe(const struct rule *rule) {
     const struct graft_replacement *declared = rule->declared;
     int plugins = rule->source == SOURCE_PLUGIN;
     return (struct graft_patch){
+        .struct_size = sizeof(struct graft_patch),
         .key = declared->target,
         .replacement = declared->replacement,
         .module_path = declared->module_path,

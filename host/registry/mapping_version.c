@@ -113,7 +113,7 @@ int graft_mapping_version_with(const struct graft_snapshot *snapshot, const stru
     struct mapping_version *version = grown(snapshot->mapping, n, error);
     int status = version != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        status = put_element(version, snapshot, &elements[i], SOURCE_CALL, overwrite, error);
+        status = put_element(version, snapshot, graft_struct_at(elements, i), SOURCE_CALL, overwrite, error);
     }
     if (status != GRAFT_OK) {
         graft_mapping_version_release(version);
@@ -160,7 +160,7 @@ int graft_mapping_version_over(const struct graft_snapshot *snapshot, const stru
     struct mapping_version *version = graft_mapping_version_create(old->n + n);
     int status = version != NULL ? GRAFT_OK : graft_fail_memory(error, "mapping");
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        status = put_element(version, snapshot, &elements[i], SOURCE_PATCH, 0, error);
+        status = put_element(version, snapshot, graft_struct_at(elements, i), SOURCE_PATCH, 0, error);
     }
     for (size_t i = 0; i < old->n && status == GRAFT_OK; i++) {
         version->rules[version->n++] = graft_rule_retain(old->rules[i]);

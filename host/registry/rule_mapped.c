@@ -37,6 +37,9 @@ static int check_class(const char *key, const struct graft_class *cls, struct gr
 }
 
 static int check_element(const struct graft_patch *element, struct graft_error *error) {
+    if (element->reserved != 0) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "struct graft_patch", "reserved: expected 0");
+    }
     if (element->key == NULL) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, "mapping", "expected a key, got NULL");
     }
@@ -137,8 +140,10 @@ int graft_rule_create_fused(const struct graft_fused_modules *fused, const struc
                             const struct graft_snapshot *snapshot, const char *model_type, struct rule **rule,
                             struct graft_error *error) {
     const char *const types[] = {model_type, NULL};
-    const struct graft_patch element = {
-        .key = candidate->original->name, .replacement = candidate->known.cls, .model_types = types};
+    const struct graft_patch element = {.struct_size = sizeof element,
+                                        .key = candidate->original->name,
+                                        .replacement = candidate->known.cls,
+                                        .model_types = types};
     int status = graft_rule_create_mapped(&element, SOURCE_CALL, snapshot, rule, error);
     if (status == GRAFT_OK) {
         (*rule)->fused = graft_fused_modules_retain(fused);

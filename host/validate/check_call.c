@@ -189,7 +189,8 @@ static int watch(struct graft_subject *subject, enum aim aim, struct graft_error
     struct second second = {
         .subject = subject, .id = graft_library_plugin(subject->library, 0)->descriptor->id, .aim = aim};
     struct graft_forward_hooks hooks = {wants, before, after, &second};
-    const struct graft_prompt prompt = {.ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+    const struct graft_prompt prompt = {
+        .struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
     struct graft_hook_handle *handle = NULL;
     float *logits = NULL;
     if (!graft_subject_has_logits(subject)) {

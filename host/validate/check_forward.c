@@ -87,7 +87,8 @@ static int another(struct graft_subject *subject, struct graft_error *error) {
 }
 
 static int threads(struct graft_subject *subject, struct graft_error *error) {
-    const struct graft_prompt prompt = {.ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+    const struct graft_prompt prompt = {
+        .struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
     float *logits[3] = {NULL};
     int64_t count = GRAFT_VALIDATION_IDS * graft_model_vocab_size(subject->model);
     int status = GRAFT_OK;
@@ -112,7 +113,7 @@ static int batches(struct graft_subject *subject, struct graft_error *error) {
 /* A profile calls each module's forward and none of its optional slots. Sums may be in another order then: a wrapper
  * that adds to its original's outputs may add to those of all that run together. */
 static int slots_with(struct graft_subject *subject, size_t count, struct graft_error *error) {
-    const struct graft_prompt prompt = {.ids = graft_validation_ids(), .count = count};
+    const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = count};
     struct graft_profile *profile = NULL;
     float *together = NULL, *alone = NULL;
     int status = graft_make_logits(subject, subject->model, &prompt, 1, &together, error);
@@ -156,7 +157,8 @@ static int bfloat16(struct graft_subject *subject, struct graft_error *error) {
 }
 
 static int environment(struct graft_subject *subject, struct graft_error *error) {
-    const struct graft_prompt prompt = {.ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+    const struct graft_prompt prompt = {
+        .struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
     fenv_t before, after;
     float *logits = NULL;
     if (!graft_subject_has_logits(subject)) {
@@ -185,7 +187,8 @@ struct runner {
 
 static void *run(void *data) {
     enum { TIMES = 8 };
-    const struct graft_prompt prompt = {.ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+    const struct graft_prompt prompt = {
+        .struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
     struct runner *runner = data;
     for (int i = 0; i < TIMES && runner->status == GRAFT_OK; i++) {
         graft_free(runner->logits);
@@ -209,7 +212,8 @@ static int run_both(struct graft_subject *subject, struct graft_model *other, st
         }
     }
     float *alone = NULL;
-    const struct graft_prompt prompt = {.ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+    const struct graft_prompt prompt = {
+        .struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
     if (status == GRAFT_OK) {
         status = graft_make_logits(subject, subject->model, &prompt, 1, &alone, error);
     }

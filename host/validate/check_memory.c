@@ -47,7 +47,8 @@ static int open_and_load(struct graft_subject *subject, struct graft_error *erro
 }
 
 static int forward(struct graft_subject *subject, struct graft_error *error) {
-    const struct graft_prompt prompt = {.ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+    const struct graft_prompt prompt = {
+        .struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
     float *logits = NULL;
     int status = graft_subject_has_logits(subject)
                      ? graft_make_logits(subject, subject->model, &prompt, 1, &logits, error)

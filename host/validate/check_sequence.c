@@ -10,7 +10,7 @@
 
 /* The logits of the last token after `n` ids, at once, from a session of its own. */
 static int at_once(const struct graft_subject *subject, size_t n, float *last, struct graft_error *error) {
-    const struct graft_prompt prompt = {.ids = graft_validation_ids(), .count = n};
+    const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = n};
     size_t width = (size_t)graft_model_vocab_size(subject->model);
     float *logits = NULL;
     int status = graft_make_logits(subject, subject->model, &prompt, 1, &logits, error);

@@ -58,7 +58,8 @@ int graft_compare_numbers(const struct graft_subject *subject, const float *numb
 
 int graft_same_logits(const struct graft_subject *subject, struct graft_model *reference, struct graft_model *model,
                       const char *what, double tolerance, struct graft_error *error) {
-    const struct graft_prompt prompt = {.ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+    const struct graft_prompt prompt = {
+        .struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
     float *first = NULL, *second = NULL;
     int status = graft_make_logits(subject, reference, &prompt, 1, &first, error);
     if (status == GRAFT_OK) {
@@ -76,7 +77,9 @@ int graft_same_logits(const struct graft_subject *subject, struct graft_model *r
 int graft_same_in_batch(const struct graft_subject *subject, struct graft_model *model, struct graft_error *error) {
     const int32_t *ids = graft_validation_ids();
     const struct graft_prompt prompts[] = {
-        {.ids = ids, .count = 1}, {.ids = ids + 5, .count = 7}, {.ids = ids, .count = GRAFT_VALIDATION_IDS}};
+        {.struct_size = sizeof prompts[0], .ids = ids, .count = 1},
+        {.struct_size = sizeof prompts[0], .ids = ids + 5, .count = 7},
+        {.struct_size = sizeof prompts[0], .ids = ids, .count = GRAFT_VALIDATION_IDS}};
     float *together = NULL;
     int64_t width = graft_model_vocab_size(model), at = 0;
     int status = graft_make_logits(subject, model, prompts, 3, &together, error);

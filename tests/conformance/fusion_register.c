@@ -114,7 +114,8 @@ static int call_patch(struct play *play, const graft_json *step, struct graft_er
     *cls = good_class(NULL, 0);
     cls->name = graft_json_string(graft_json_at(pair, 1), NULL);
     cls->interface_id = GRAFT_INTERFACE_PATCH_EMBED;
-    const struct graft_patch patch = {.key = graft_json_string(graft_json_at(pair, 0), NULL), .replacement = cls};
+    const struct graft_patch patch = {
+        .struct_size = sizeof patch, .key = graft_json_string(graft_json_at(pair, 0), NULL), .replacement = cls};
     return graft_registry_register(play->registry, &patch, 1, 0, error);
 }
 

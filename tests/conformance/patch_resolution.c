@@ -153,8 +153,9 @@ static int set_up(struct world *world, const graft_json *row, struct graft_text 
         }
     }
     for (size_t i = 0; i < n; i++) {
-        patches[i] =
-            (struct graft_patch){.key = mapped(row, i, 0), .replacement = world_replacement(world, mapped(row, i, 1))};
+        patches[i] = (struct graft_patch){.struct_size = sizeof(struct graft_patch),
+                                          .key = mapped(row, i, 0),
+                                          .replacement = world_replacement(world, mapped(row, i, 1))};
     }
     if (graft_registry_register(world->registry, patches, n, 0, &error) != GRAFT_OK ||
         graft_registry_enter(world->registry, &scope, &error) != GRAFT_OK) {

@@ -57,6 +57,7 @@ static int call_register(struct play *play, const graft_json *step, struct graft
     size_t n = graft_json_size(mapping);
     for (size_t i = 0; i < n && i < MAX_ELEMENTS; i++) {
         const graft_json *pair = graft_json_at(mapping, i);
+        patches[i].struct_size = sizeof patches[i];
         patches[i].key = string_at(pair, 0);
         patches[i].replacement = world_replacement(&play->world, string_at(pair, 1));
     }
@@ -79,7 +80,9 @@ static int edit_copy(struct play *play, struct graft_error *error) {
     size_t n = 0;
     int status = graft_registry_patches(play->world.registry, &copy, &n, error);
     for (size_t i = 0; i < n; i++) {
-        copy[i] = (struct graft_patch){.key = "Added", .replacement = world_replacement(&play->world, "Identity")};
+        copy[i] = (struct graft_patch){.struct_size = sizeof(struct graft_patch),
+                                       .key = "Added",
+                                       .replacement = world_replacement(&play->world, "Identity")};
     }
     graft_patches_free(copy);
     return status;
@@ -173,10 +176,10 @@ static void compare_registry(struct play *play, size_t number) {
     }
     for (size_t i = 0; i < n && play->why->length == 0; i++) {
         const graft_json *pair = graft_json_at(play->registry, i);
-        if (strcmp(patches[i].key, string_at(pair, 0)) != 0 ||
-            strcmp(patches[i].replacement->name, string_at(pair, 1)) != 0) {
+        const struct graft_patch *patch = graft_struct_at(patches, i);
+        if (strcmp(patch->key, string_at(pair, 0)) != 0 || strcmp(patch->replacement->name, string_at(pair, 1)) != 0) {
             (void)fail(play->why, "step %zu: expected %s: %s, got %s: %s", number, string_at(pair, 0),
-                       string_at(pair, 1), patches[i].key, patches[i].replacement->name);
+                       string_at(pair, 1), patch->key, patch->replacement->name);
         }
     }
     graft_patches_free(patches);

@@ -23,7 +23,7 @@ enum { TOKENS = 5, VOCAB = 64 };
 #define MLP "model.layers.*.mlp"
 
 static const int32_t ids[TOKENS] = {3, 17, 42, 5, 60};
-static const struct graft_prompt prompt = {.ids = ids, .count = TOKENS};
+static const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = TOKENS};
 
 /* A golden, with the plugins of a directory. */
 struct loaded {
@@ -376,7 +376,7 @@ static void a_parent_that_peeks_is_found_out(void **state) {
         .destroy = free,
         .forward = &vtable,
     };
-    const struct graft_patch patch = {.key = "Qwen3MLP", .replacement = &cls};
+    const struct graft_patch patch = {.struct_size = sizeof patch, .key = "Qwen3MLP", .replacement = &cls};
     struct loaded loaded = {.error = graft_error_none()};
     (void)state;
     assert_int_equal(graft_library_create(&loaded.library, &loaded.error), GRAFT_OK);
@@ -413,7 +413,8 @@ static int create_nothing(const struct graft_class *cls, const struct graft_buil
 
 static void with_norm(const struct graft_class *norm, const char *path, float *logits) {
     struct loaded loaded = {.error = graft_error_none()};
-    const struct graft_patch patch = {.key = "Qwen3RMSNorm", .replacement = norm, .module_path = path};
+    const struct graft_patch patch = {
+        .struct_size = sizeof patch, .key = "Qwen3RMSNorm", .replacement = norm, .module_path = path};
     assert_int_equal(graft_library_create(&loaded.library, &loaded.error), GRAFT_OK);
     assert_int_equal(graft_library_register(loaded.library, &patch, 1, 0, &loaded.error), GRAFT_OK);
     open_in(&loaded);

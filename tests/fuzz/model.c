@@ -41,7 +41,7 @@ void fuzz_link(const char *file, const char *name) {
 
 static int run(struct graft_model *model, struct graft_error *error) {
     static const int32_t ids[] = {1, 2};
-    const struct graft_prompt prompt = {.ids = ids, .count = 2};
+    const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = 2};
     float *logits = malloc(2 * (size_t)graft_model_vocab_size(model) * sizeof *logits);
     int status = logits != NULL ? graft_model_logits(model, &prompt, 1, logits, error) : GRAFT_OK;
     free(logits);

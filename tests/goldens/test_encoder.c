@@ -46,7 +46,10 @@ static void texts_read(struct texts *texts, const struct golden *golden, const c
         if (typed) {
             (void)read_row(types, i, texts->types[i]);
         }
-        texts->prompts[i] = (struct graft_encoder_prompt){texts->ids[i], typed ? texts->types[i] : NULL, count};
+        texts->prompts[i] = (struct graft_encoder_prompt){.struct_size = sizeof texts->prompts[i],
+                                                          .ids = texts->ids[i],
+                                                          .token_type_ids = typed ? texts->types[i] : NULL,
+                                                          .count = count};
     }
 }
 

@@ -120,7 +120,8 @@ static void check_ids(const struct runner *runner, const graft_json *item, size_
     int32_t ids[MOST_IDS];
     const graft_json *expected = graft_json_get(item, "ids");
     char *name = graft_json_dump(graft_json_get(item, "fields"), 0);
-    const struct graft_prompt prompt = {.ids = ids, .count = ids_of(graft_json_get(item, "prompt"), ids)};
+    const struct graft_prompt prompt = {
+        .struct_size = sizeof prompt, .ids = ids, .count = ids_of(graft_json_get(item, "prompt"), ids)};
     const struct graft_prompt prompts[2] = {prompt, prompt};
     memset(&results, 0, sizeof results);
     graft_model_generation(runner->model, &generation);

@@ -19,7 +19,8 @@ static void check_ragged(const struct golden *golden, const struct runner *runne
     struct graft_error error = graft_error_none();
     size_t tokens = 0;
     for (size_t i = 0; i < PREFIXES; i++) {
-        prompts[i] = (struct graft_prompt){.ids = golden->ids, .count = lengths[i]};
+        prompts[i] =
+            (struct graft_prompt){.struct_size = sizeof(struct graft_prompt), .ids = golden->ids, .count = lengths[i]};
         tokens += lengths[i];
     }
     float *together = need_memory(tokens * runner->vocab_size, sizeof *together);

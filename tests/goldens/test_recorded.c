@@ -90,8 +90,9 @@ static void compare(const struct golden *golden, const struct graft_recording *r
 static void check_recorded(const struct golden *golden, const char *plugins, const char *attention) {
     const struct graft_model_options options = {
         .struct_size = sizeof options, .precision = GRAFT_PRECISION_FLOAT32, .attn_implementation = attention};
-    const struct graft_prompt prompts[] = {{.ids = golden->ids, .count = 1},
-                                           {.ids = golden->ids, .count = golden->n_ids}};
+    const struct graft_prompt prompts[] = {
+        {.struct_size = sizeof prompts[0], .ids = golden->ids, .count = 1},
+        {.struct_size = sizeof prompts[0], .ids = golden->ids, .count = golden->n_ids}};
     struct graft_error error = graft_error_none();
     struct graft_recording *recording = NULL;
     struct runner runner;
@@ -112,7 +113,7 @@ static void check_recorded(const struct golden *golden, const char *plugins, con
 
 /* What a model without experts has none of. */
 static void check_absent(const struct golden *golden) {
-    const struct graft_prompt prompt = {.ids = golden->ids, .count = golden->n_ids};
+    const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = golden->ids, .count = golden->n_ids};
     struct graft_error error = graft_error_none();
     struct graft_recording *recording = NULL;
     struct runner runner;

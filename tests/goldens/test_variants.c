@@ -89,7 +89,8 @@ static void compare_batch(const struct variant *variant, const struct runner *ru
     struct graft_error error = graft_error_none();
     size_t tokens = 0;
     for (size_t i = 0; i < SEQUENCES; i++) {
-        prompts[i] = (struct graft_prompt){.ids = golden->ids, .count = lengths[i]};
+        prompts[i] =
+            (struct graft_prompt){.struct_size = sizeof(struct graft_prompt), .ids = golden->ids, .count = lengths[i]};
         tokens += lengths[i];
     }
     float *together = need_memory(tokens * runner->vocab_size, sizeof *together);
@@ -141,9 +142,10 @@ static int gather(void *data, size_t sequence, int32_t id, int last, struct graf
 
 static void compare_generated(const struct variant *variant, const struct runner *runner, int32_t speculate) {
     const struct golden *golden = &variant->golden;
-    const struct graft_prompt prompts[] = {{.ids = golden->ids, .count = golden->n_ids},
-                                           {.ids = golden->ids, .count = golden->n_ids / 4},
-                                           {.ids = golden->ids, .count = golden->n_ids}};
+    const struct graft_prompt prompts[] = {
+        {.struct_size = sizeof prompts[0], .ids = golden->ids, .count = golden->n_ids},
+        {.struct_size = sizeof prompts[0], .ids = golden->ids, .count = golden->n_ids / 4},
+        {.struct_size = sizeof prompts[0], .ids = golden->ids, .count = golden->n_ids}};
     struct graft_generation generation = {.struct_size = sizeof generation};
     struct graft_error error = graft_error_none();
     struct collected gathered = {.n = {0}};

@@ -130,7 +130,7 @@ static void check_parts(const struct golden *golden, struct runner *runner, cons
 /* The prompt's logits, by themselves and in a batch with text before and behind. */
 static void check_logits(const struct golden *golden, struct runner *runner, const struct graft_prompt *prompt) {
     static const int32_t words[] = {5, 7, 6, 9};
-    const struct graft_prompt text = {.ids = words, .count = 4};
+    const struct graft_prompt text = {.struct_size = sizeof text, .ids = words, .count = 4};
     const struct graft_prompt batch[] = {text, *prompt, text, *prompt};
     struct graft_error error = graft_error_none();
     size_t count = golden->n_ids * runner->vocab_size;
@@ -261,8 +261,11 @@ int main(int argc, char **argv) {
     check(strcmp(embedding, argc > 3 ? "FusedPatchEmbed" : "PatchEmbed") == 0, "the patch embedding is a %s",
           embedding);
     read_images(&golden, &images);
-    const struct graft_prompt prompt = {
-        .ids = golden.ids, .count = golden.n_ids, .images = images.items, .n_images = images.n};
+    const struct graft_prompt prompt = {.struct_size = sizeof prompt,
+                                        .ids = golden.ids,
+                                        .count = golden.n_ids,
+                                        .images = images.items,
+                                        .n_images = images.n};
     if (argc == 2) {
         compare_structure(&golden, &runner);
     }

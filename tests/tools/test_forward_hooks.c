@@ -50,7 +50,7 @@ static void close_model(struct fixture *fixture) {
 
 static float *run(const struct fixture *fixture) {
     struct graft_error error = graft_error_none();
-    const struct graft_prompt prompt = {.ids = ids, .count = TOKENS};
+    const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = TOKENS};
     float *logits = malloc(TOKENS * fixture->vocab_size * sizeof *logits);
     assert_non_null(logits);
     assert_int_equal(graft_model_logits(fixture->model, &prompt, 1, logits, &error), GRAFT_OK);
@@ -166,7 +166,7 @@ static void test_hook_stops(void **state) {
     struct fixture fixture = open_model("llama");
     struct graft_error error = graft_error_none();
     const struct graft_forward_hooks hooks = {NULL, refuse, NULL, NULL};
-    const struct graft_prompt prompt = {.ids = ids, .count = TOKENS};
+    const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = TOKENS};
     struct graft_hook_handle *handle = NULL;
     float *logits = run(&fixture);
     (void)state;

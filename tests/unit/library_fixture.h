@@ -54,7 +54,7 @@ static inline const char *llama_directory(char path[512]) {
 
 /* One element registered, which has to work. */
 static inline void put(struct graft_library *library, const char *key, const struct graft_class *cls) {
-    const struct graft_patch patch = {.key = key, .replacement = cls};
+    const struct graft_patch patch = {.struct_size = sizeof patch, .key = key, .replacement = cls};
     struct graft_error error = graft_error_none();
     if (graft_library_register(library, &patch, 1, 0, &error) != GRAFT_OK) {
         fail_msg("%s: %s", error.source, error.message);

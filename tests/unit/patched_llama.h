@@ -67,7 +67,7 @@ static inline void patched_llama_write(const char *folder, const char *from, con
 static inline void patched_llama_run(struct graft_model *model,
                                      float logits[PATCHED_LLAMA_TOKENS * PATCHED_LLAMA_VOCABULARY]) {
     static const int32_t ids[PATCHED_LLAMA_TOKENS] = {5, 7, 11};
-    const struct graft_prompt prompt = {.ids = ids, .count = PATCHED_LLAMA_TOKENS};
+    const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = PATCHED_LLAMA_TOKENS};
     struct graft_error error = graft_error_none();
     if (graft_model_load(model, &error) != GRAFT_OK ||
         graft_model_logits(model, &prompt, 1, logits, &error) != GRAFT_OK) {

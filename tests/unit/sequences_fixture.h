@@ -80,7 +80,8 @@ static inline struct graft_sequences *create(struct graft_model *model, int32_t 
 }
 
 static inline void add(struct graft_sequences *sequences, struct request *request) {
-    const struct graft_prompt prompt = {.ids = request->ids, .count = request->count, .adapter = request->adapter};
+    const struct graft_prompt prompt = {
+        .struct_size = sizeof prompt, .ids = request->ids, .count = request->count, .adapter = request->adapter};
     const struct graft_sequence_options options = {.struct_size = sizeof options,
                                                    .gives_logits = request->generation.num_beams <= 1,
                                                    .generation = &request->generation};

@@ -355,7 +355,7 @@ static void test_below_replaced(void **state) {
 /* In the mapping a fusion is an element like any other, but for the modules that fit. */
 static void test_in_the_mapping(void **state) {
     struct graft_class plain = fused;
-    const struct graft_patch earlier = {.key = "Even", .replacement = &plain};
+    const struct graft_patch earlier = {.struct_size = sizeof earlier, .key = "Even", .replacement = &plain};
     struct graft_patch *patches = NULL;
     size_t n = 0;
     (void)state;

@@ -79,7 +79,8 @@ static int tell(void *data, size_t sequence, int32_t id, int last, struct graft_
 
 static const int32_t first_ids[] = {12, 77, 301, 5};
 static const int32_t second_ids[] = {400, 2};
-static const struct graft_prompt prompts[] = {{.ids = first_ids, .count = 4}, {.ids = second_ids, .count = 2}};
+static const struct graft_prompt prompts[] = {{.struct_size = sizeof prompts[0], .ids = first_ids, .count = 4},
+                                              {.struct_size = sizeof prompts[0], .ids = second_ids, .count = 2}};
 
 static int32_t largest(const float *row, int64_t count) {
     int32_t best = 0;
@@ -107,7 +108,7 @@ static void test_generate(void **state) {
         assert_true(told.ended[s]);
         memcpy(ids, prompts[s].ids, prompts[s].count * sizeof ids[0]);
         memcpy(ids + prompts[s].count, told.ids[s], 6 * sizeof ids[0]);
-        const struct graft_prompt whole = {.ids = ids, .count = prompts[s].count + 6};
+        const struct graft_prompt whole = {.struct_size = sizeof whole, .ids = ids, .count = prompts[s].count + 6};
         assert_int_equal(graft_model_logits(model, &whole, 1, logits, &error), GRAFT_OK);
         for (size_t i = 0; i < 6; i++) {
             const float *row = logits + (int64_t)(prompts[s].count - 1 + i) * vocab_size;
@@ -181,7 +182,7 @@ static void test_tokens(void **state) {
     assert_int_equal(tokens.count, NEW);
     memcpy(ids, first_ids, sizeof first_ids);
     memcpy(ids + 4, tokens.ids, sizeof(int32_t) * NEW);
-    const struct graft_prompt all = {.ids = ids, .count = 4 + NEW};
+    const struct graft_prompt all = {.struct_size = sizeof all, .ids = ids, .count = 4 + NEW};
     assert_int_equal(graft_model_logits(model, &all, 1, logits, &error), GRAFT_OK);
     for (int64_t i = 0; i < NEW; i++) {
         const float *row = rows + i * vocab_size, *wanted = logits + (3 + i) * vocab_size;
@@ -222,7 +223,8 @@ static void test_progress(void **state) {
     for (int32_t i = 0; i < TOKENS; i++) {
         ids[i] = (7 * i + (i % 5)) % 500;
     }
-    const struct graft_prompt two[] = {{.ids = ids, .count = TOKENS}, {.ids = ids + 1, .count = TOKENS - 1}};
+    const struct graft_prompt two[] = {{.struct_size = sizeof two[0], .ids = ids, .count = TOKENS},
+                                       {.struct_size = sizeof two[0], .ids = ids + 1, .count = TOKENS - 1}};
     (void)state;
     graft_progress_set_sink(keep_progress, progress);
     struct graft_model *model = load_model("plain/llama");
@@ -320,7 +322,8 @@ static const struct graft_class counting = {.struct_size = sizeof counting,
                                             .name = "CountingMLP",
                                             .interface_id = GRAFT_INTERFACE_MLP,
                                             .forward = &counting_vtable};
-static const struct graft_patch replace_mlp = {.key = "LlamaMLP", .replacement = &counting};
+static const struct graft_patch replace_mlp = {
+    .struct_size = sizeof replace_mlp, .key = "LlamaMLP", .replacement = &counting};
 
 static void test_own_replacement(void **state) {
     struct graft_model *before = load_model("plain/llama");
@@ -348,8 +351,8 @@ static void test_own_replacement(void **state) {
 static void test_bad_replacement(void **state) {
     static const struct graft_class empty = {
         .struct_size = sizeof empty, .name = "Empty", .interface_id = GRAFT_INTERFACE_MLP};
-    const struct graft_patch bad = {.key = "LlamaMLP", .replacement = &empty};
-    const struct graft_patch none = {.key = "LlamaMLP"};
+    const struct graft_patch bad = {.struct_size = sizeof bad, .key = "LlamaMLP", .replacement = &empty};
+    const struct graft_patch none = {.struct_size = sizeof none, .key = "LlamaMLP"};
     (void)state;
     assert_int_not_equal(graft_library_register(library, &bad, 1, 0, &error), GRAFT_OK);
     assert_int_not_equal(graft_library_register(library, &none, 1, 0, NULL), GRAFT_OK);
@@ -377,6 +380,37 @@ static void test_plugins(void **state) {
     assert_true(has_note(llama, "sequential_experts"));
     graft_model_free(llama);
     assert_int_equal(graft_library_load_plugins(library, &directory, 1, NULL, &error), GRAFT_ERROR_USAGE);
+}
+
+/* Prompts of a later version of the headers, with fields that this one does not know; and elements that are none. */
+static void test_strides(void **state) {
+    struct later {
+        struct graft_prompt prompt;
+        char more[24];
+    } later[2];
+    const size_t tokens = prompts[0].count + prompts[1].count;
+    struct graft_model *model = load_model("plain/llama");
+    const size_t bytes = tokens * (size_t)graft_model_vocab_size(model) * sizeof(float);
+    float *plain = malloc(bytes), *strided = malloc(bytes);
+    (void)state;
+    memset(later, 0xff, sizeof later);
+    for (size_t i = 0; i < 2; i++) {
+        later[i].prompt = prompts[i];
+        later[i].prompt.struct_size = sizeof later[i];
+    }
+    assert_int_equal(graft_model_logits(model, prompts, 2, plain, &error), GRAFT_OK);
+    assert_int_equal(graft_model_logits(model, &later[0].prompt, 2, strided, &error), GRAFT_OK);
+    assert_memory_equal(plain, strided, bytes);
+    later[1].prompt.struct_size = sizeof later[1].prompt;
+    assert_int_equal(graft_model_logits(model, &later[0].prompt, 2, strided, &error), GRAFT_ERROR_USAGE);
+    assert_non_null(strstr(error.message, "struct_size of number 2"));
+    error = graft_error_none();
+    later[0].prompt.struct_size = 0;
+    assert_int_equal(graft_model_logits(model, &later[0].prompt, 1, strided, &error), GRAFT_ERROR_USAGE);
+    error = graft_error_none();
+    free(plain);
+    free(strided);
+    graft_model_free(model);
 }
 
 /* What a program chooses of plugins' options; a wrong choice loads nothing. */
@@ -427,3 +461,4 @@ int main(void) {
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
+        cmocka_unit_test_setup_teardown(test_strides, set_up, tear_down),

@@ -39,7 +39,7 @@ static void load_experts(void) {
 /* The logits of a golden model; a status when it cannot be loaded. */
 static int run(const char *name, const struct graft_load_patch *patch, float logits[MAX_LOGITS]) {
     static const int32_t ids[TOKENS] = {5, 7, 11, 13};
-    const struct graft_prompt prompt = {.ids = ids, .count = TOKENS};
+    const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = TOKENS};
     const struct graft_model_options options = {
         .struct_size = sizeof options, .precision = GRAFT_PRECISION_FLOAT32, .patch = patch};
     struct graft_model *model = NULL;

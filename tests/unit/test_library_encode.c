@@ -13,7 +13,7 @@ enum { TOKENS = 4, HIDDEN = 12, VOCAB = 86, MANY = 25 };
 
 static const int32_t ids[TOKENS] = {2, 5, 4, 3};
 static const int32_t all[TOKENS] = {0, 1, 2, 3};
-static const struct graft_encoder_prompt prompt = {.ids = ids, .count = TOKENS};
+static const struct graft_encoder_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = TOKENS};
 
 struct opened {
     struct graft_library *library;
@@ -75,7 +75,7 @@ static int ignore(void *data, size_t sequence, int32_t id, int last, struct graf
 
 static void test_other_task(void **state) {
     (void)state;
-    static const struct graft_prompt text = {.ids = ids, .count = TOKENS};
+    static const struct graft_prompt text = {.struct_size = sizeof text, .ids = ids, .count = TOKENS};
     float numbers[TOKENS * VOCAB];
     struct graft_error error = graft_error_none();
     struct graft_embedding_info embedding = {.struct_size = sizeof embedding};
@@ -98,6 +98,34 @@ static void test_other_task(void **state) {
     close_case(&opened);
 }
 
+/* Texts of a later version of the headers, with fields that this one does not know. */
+static void test_strides(void **state) {
+    (void)state;
+    struct later {
+        struct graft_encoder_prompt text;
+        char more[24];
+    } later[2];
+    float plain[2 * TOKENS * VOCAB] = {0}, strided[2 * TOKENS * VOCAB] = {0};
+    const struct graft_encoder_prompt texts[] = {prompt, prompt};
+    const int32_t rows[] = {0, TOKENS};
+    struct opened opened = open_case("encoders/bert_mlm");
+    memset(later, 0xff, sizeof later);
+    for (size_t i = 0; i < 2; i++) {
+        later[i].text = prompt;
+        later[i].text.struct_size = sizeof later[i];
+    }
+    const struct graft_encoder_outputs to_plain = {
+        .struct_size = sizeof to_plain, .logits = plain, .rows = rows, .n_rows = 2};
+    struct graft_encoder_outputs to_strided = to_plain;
+    to_strided.logits = strided;
+    assert_int_equal(encode(&opened, texts, 2, to_plain, ""), GRAFT_OK);
+    assert_int_equal(encode(&opened, &later[0].text, 2, to_strided, ""), GRAFT_OK);
+    assert_memory_equal(plain, strided, sizeof plain);
+    later[1].text.struct_size = sizeof later[1].text;
+    assert_int_equal(encode(&opened, &later[0].text, 2, to_strided, "struct_size of number 2"), GRAFT_ERROR_USAGE);
+    close_case(&opened);
+}
+
 static void test_bad_input(void **state) {
     (void)state;
     static const int32_t beyond[] = {2, VOCAB};
@@ -106,25 +134,29 @@ static void test_bad_input(void **state) {
     static const int32_t many[MANY] = {0};
     float numbers[TOKENS * VOCAB];
     const struct {
-        struct graft_encoder_prompt text;
+        const int32_t *ids;
+        const int32_t *types;
+        size_t count;
         const char *reason;
     } cases[] = {
-        {{ids, NULL, 0}, "sequence 0 has no tokens"},
-        {{beyond, NULL, 2}, "token id 86, expected 0 to 85"},
-        {{ids, types, 2}, "token type id 2, expected 0 to 1"},
-        {{many, NULL, MANY}, "25 tokens, but the model reads at most 24"},
+        {ids, NULL, 0, "sequence 0 has no tokens"},
+        {beyond, NULL, 2, "token id 86, expected 0 to 85"},
+        {ids, types, 2, "token type id 2, expected 0 to 1"},
+        {many, NULL, MANY, "25 tokens, but the model reads at most 24"},
     };
     struct opened opened = open_case("encoders/bert_mlm");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct graft_encoder_outputs none = {.struct_size = sizeof none};
-        assert_int_equal(encode(&opened, &cases[i].text, 1, none, cases[i].reason), GRAFT_ERROR_IO);
+        const struct graft_encoder_prompt text = {
+            .struct_size = sizeof text, .ids = cases[i].ids, .token_type_ids = cases[i].types, .count = cases[i].count};
+        assert_int_equal(encode(&opened, &text, 1, none, cases[i].reason), GRAFT_ERROR_USAGE);
     }
     const struct graft_encoder_outputs unsorted = {
         .struct_size = sizeof unsorted, .logits = numbers, .rows = backwards, .n_rows = 2};
     assert_int_equal(encode(&opened, &prompt, 1, unsorted, "ascending"), GRAFT_ERROR_USAGE);
     const struct graft_encoder_outputs too_many = {
         .struct_size = sizeof too_many, .logits = numbers, .rows = all, .n_rows = 3};
-    const struct graft_encoder_prompt two = {ids, NULL, 2};
+    const struct graft_encoder_prompt two = {.struct_size = sizeof two, .ids = ids, .count = 2};
     assert_int_equal(encode(&opened, &two, 1, too_many, "ascending"), GRAFT_ERROR_USAGE);
     const struct graft_encoder_outputs negative = {
         .struct_size = sizeof negative, .logits = numbers, .rows = all, .n_rows = -1};
@@ -251,8 +283,9 @@ static void test_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_info),   cmocka_unit_test(test_other_task),      cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_memory), cmocka_unit_test(test_without_weights), cmocka_unit_test(test_pretraining),
+        cmocka_unit_test(test_info),        cmocka_unit_test(test_other_task), cmocka_unit_test(test_strides),
+        cmocka_unit_test(test_bad_input),   cmocka_unit_test(test_memory),     cmocka_unit_test(test_without_weights),
+        cmocka_unit_test(test_pretraining),
     };
     graft_threads_set_count(1); /* the same allocations in every run */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,7 +107,9 @@ static void test_recorded(void **state) {
     folder_create(folder);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct graft_error error = graft_error_none();
-        int status = graft_recorded_write(folder_path(folder, "x.safetensors"), &cases[i].recorded, 1, &error);
+        struct graft_recorded recorded = cases[i].recorded;
+        recorded.struct_size = sizeof recorded;
+        int status = graft_recorded_write(folder_path(folder, "x.safetensors"), &recorded, 1, &error);
         assert_int_equal(status, cases[i].field != NULL ? GRAFT_ERROR_USAGE : GRAFT_OK);
         assert_string_equal(error.source, cases[i].field != NULL ? cases[i].field : "");
         assert_int_equal(folder_count(folder), cases[i].field == NULL);

@@ -53,7 +53,7 @@ static int open_with(struct graft_library *library, const char *fusion_config, s
 
 static void test_asked_for(void **state) {
     static const int32_t ids[] = {3, 14, 15};
-    const struct graft_prompt prompt = {.ids = ids, .count = 3};
+    const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = 3};
     struct graft_library *library = new_library();
     struct graft_error error = graft_error_none();
     struct graft_model *models[2] = {NULL, NULL};

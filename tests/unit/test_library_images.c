@@ -50,7 +50,7 @@ static void test_file_and_pixels(void **state) {
     struct graft_model *model = open_model("tiny-qwen2-vl");
     char *file = demo("tiny-qwen2-vl/samples/2-blue-square-on-yellow.png");
     struct graft_image_processor *processor = NULL;
-    struct graft_image image, same;
+    struct graft_image image = {.struct_size = sizeof image}, same = image;
     struct graft_pixels pixels;
     (void)state;
     assert_int_equal(graft_model_image_token_id(model), 383);
@@ -81,7 +81,7 @@ static void test_video(void **state) {
     struct graft_model *model = open_model("tiny-qwen2-vl");
     struct graft_video_processor *processor = NULL;
     char *frames = demo("../tests/goldens/videos/capped/frames");
-    struct graft_image video, same;
+    struct graft_image video = {.struct_size = sizeof video}, same = video;
     uint8_t rgb[4 * 20 * 24 * 3];
     (void)state;
     assert_int_equal(graft_model_video_token_id(model), 384);
@@ -124,7 +124,7 @@ static void test_places_without_images(void **state) {
     assert_int_equal(graft_model_load(model, NULL), GRAFT_OK);
     for (size_t i = 0; i < 2; i++) {
         const int32_t ids[] = {380, tokens[i], 381};
-        const struct graft_prompt prompt = {.ids = ids, .count = 3};
+        const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = 3};
         struct graft_recording *recording = NULL;
         struct graft_error error = graft_error_none();
         assert_int_equal(graft_model_logits(model, &prompt, 1, logits, &error), GRAFT_ERROR_USAGE);
@@ -158,7 +158,8 @@ static void test_text_model(void **state) {
     for (int32_t is_video = 0; is_video < 2; is_video++) {
         static const int32_t ids[] = {1, 2, 3};
         const struct graft_image given = {.struct_size = sizeof given, .grid = {1, 2, 2}, .is_video = is_video};
-        const struct graft_prompt prompt = {.ids = ids, .count = 3, .images = &given, .n_images = 1};
+        const struct graft_prompt prompt = {
+            .struct_size = sizeof prompt, .ids = ids, .count = 3, .images = &given, .n_images = 1};
         error = graft_error_none();
         assert_int_equal(graft_model_generate(model, &prompt, 1, NULL, NULL, NULL, &error), GRAFT_ERROR_USAGE);
         assert_string_equal(error.message, is_video ? "prompt 1: Qwen2MoeForCausalLM takes no videos"
@@ -177,7 +178,7 @@ static void test_memory(void **state) {
     for (long n = 1; status != GRAFT_OK; n++) {
         struct graft_error error = graft_error_none();
         struct graft_image_processor *processor = NULL;
-        struct graft_image image = {0};
+        struct graft_image image = {.struct_size = sizeof image};
         graft_alloc_fail_at(n);
         status = graft_image_processor_open(model, &processor, &error);
         if (status == GRAFT_OK) {
@@ -201,7 +202,7 @@ static void test_video_memory(void **state) {
     for (long n = 1; status != GRAFT_OK; n++) {
         struct graft_error error = graft_error_none();
         struct graft_video_processor *processor = NULL;
-        struct graft_image video = {0};
+        struct graft_image video = {.struct_size = sizeof video};
         graft_alloc_fail_at(n);
         status = graft_video_processor_open(model, &processor, &error);
         if (status == GRAFT_OK) {

@@ -183,7 +183,7 @@ static int open_llama(struct graft_model **model) {
 
 static int logits_of(struct graft_model *model, float logits[MAX_LOGITS]) {
     static const int32_t ids[TOKENS] = {5, 7, 11, 13};
-    const struct graft_prompt prompt = {.ids = ids, .count = TOKENS};
+    const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = TOKENS};
     memset(logits, 0, MAX_LOGITS * sizeof *logits);
     return graft_model_logits(model, &prompt, 1, logits, &error);
 }

@@ -128,7 +128,7 @@ static const struct graft_experts experts_vtable = {.struct_size = sizeof expert
 static const struct graft_class my_experts = SUPER_CLASS("MyExperts", GRAFT_INTERFACE_EXPERTS, &experts_vtable);
 
 static void test_overwritten(void **state) {
-    const struct graft_patch mine = {.key = "Experts$", .replacement = &my_experts};
+    const struct graft_patch mine = {.struct_size = sizeof mine, .key = "Experts$", .replacement = &my_experts};
     struct graft_patch *patches = NULL;
     size_t n = 0;
     (void)state;
@@ -168,7 +168,7 @@ static struct graft_plugin plugin;
 /* The patch of a load before calls, calls before plugins; the kind of key decides within one of them only. Classes that
  * call super have the next ones behind them. */
 static void test_one_rule(void **state) {
-    const struct graft_patch element = {.key = "MLP", .replacement = &second_mlp};
+    const struct graft_patch element = {.struct_size = sizeof element, .key = "MLP", .replacement = &second_mlp};
     const struct graft_load_patch patch = {.struct_size = sizeof patch, .classes = &element, .n_classes = 1};
     (void)state;
     plugin = plugin_of("named", by_name, 1);
@@ -189,7 +189,8 @@ static void test_one_rule(void **state) {
 
 /* A patch that holds in one place leaves what is registered under its key to the others. */
 static void test_patch_of_a_path(void **state) {
-    const struct graft_patch element = {.key = "LlamaMLP", .replacement = &second_mlp, .module_path = "layers\\.1\\."};
+    const struct graft_patch element = {
+        .struct_size = sizeof element, .key = "LlamaMLP", .replacement = &second_mlp, .module_path = "layers\\.1\\."};
     const struct graft_load_patch patch = {.struct_size = sizeof patch, .classes = &element, .n_classes = 1};
     (void)state;
     put(library, "LlamaMLP", &first_mlp);
@@ -244,8 +245,11 @@ static void test_shared_key(void **state) {
     check(graft_library_register_plugin(library, &plugin, &error));
     assert_string_equal(mlp_class(NULL), "PluginsMLP");
     assert_string_equal(class_in("mistral", NULL, "model.layers.0.mlp"), "FirstMLP");
-    check(graft_library_register(library, &(const struct graft_patch){.key = "MLP$", .replacement = &second_mlp}, 1, 1,
-                                 &error));
+    check(graft_library_register(library,
+                                 &(const struct graft_patch){.struct_size = sizeof(struct graft_patch),
+                                                             .key = "MLP$",
+                                                             .replacement = &second_mlp},
+                                 1, 1, &error));
     check(graft_library_patches(library, &patches, &n, &error));
     assert_int_equal(n, 1);
     graft_patches_free(patches);

@@ -26,7 +26,7 @@ static int ignore(void *data, size_t sequence, int32_t id, int last, struct graf
 }
 
 static const int32_t ids[] = {3, 1, 4};
-static const struct graft_prompt prompt = {.ids = ids, .count = 3};
+static const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = 3};
 
 /* All that are built; and those for the models here, as what opening takes grows with each. */
 static const char *all;

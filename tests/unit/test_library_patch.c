@@ -66,7 +66,7 @@ static void *open_patched(void *data) {
     struct job *job = data;
     struct graft_model_options options = {.struct_size = sizeof options, .patch = job->patch};
     static const int32_t ids[] = {5, 7, 11};
-    const struct graft_prompt prompt = {.ids = ids, .count = 3};
+    const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = 3};
     float *logits = malloc(sizeof(float) * PATCHED_LLAMA_TOKENS * PATCHED_LLAMA_VOCABULARY);
     char path[512];
     for (int i = 0; i < ROUNDS && logits != NULL; i++) {
@@ -82,8 +82,9 @@ static void *open_patched(void *data) {
 }
 
 static void test_side_by_side(void **state) {
-    static const struct graft_patch first = {.key = "LlamaMLP", .replacement = &first_mlp};
-    static const struct graft_patch second = {.key = "^LlamaMLP$", .replacement = &second_mlp};
+    static const struct graft_patch first = {.struct_size = sizeof first, .key = "LlamaMLP", .replacement = &first_mlp};
+    static const struct graft_patch second = {
+        .struct_size = sizeof second, .key = "^LlamaMLP$", .replacement = &second_mlp};
     static const struct graft_load_patch patches[] = {
         {.struct_size = sizeof patches[0], .classes = &first, .n_classes = 1},
         {.struct_size = sizeof patches[0], .classes = &second, .n_classes = 1},

@@ -67,7 +67,7 @@ static struct graft_model *open_golden(const char *name, struct graft_model_opti
 /* The same, and runs it: its logits are in `logits`. */
 static struct graft_model *run(const char *name, struct graft_model_options *options, float logits[MAX_LOGITS]) {
     static const int32_t ids[TOKENS] = {5, 7, 11, 13};
-    const struct graft_prompt prompt = {.ids = ids, .count = TOKENS};
+    const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = TOKENS};
     struct graft_model *model = open_golden(name, options);
     memset(logits, 0, MAX_LOGITS * sizeof *logits);
     check(graft_model_logits(model, &prompt, 1, logits, &error));
@@ -255,7 +255,7 @@ static void test_own_choice(void **state) {
         .struct_size = sizeof of, .key = GRAFT_KEY_NAME, .target = "LlamaAttention", .replacement = &cls};
     static float logits[MAX_LOGITS];
     static const int32_t ids[TOKENS] = {5, 7, 11, 13};
-    const struct graft_prompt prompt = {.ids = ids, .count = TOKENS};
+    const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = TOKENS};
     struct graft_model_options options = {.struct_size = sizeof options};
     struct graft_recording *recording = NULL;
     (void)state;
@@ -345,7 +345,7 @@ static int expect_42(void *data, size_t sequence, int32_t id, int last, struct g
 /* A logits processor runs where the settings name it, for each token once. */
 static void test_logits_processor(void **state) {
     static const int32_t ids[] = {5, 7};
-    static const struct graft_prompt prompt = {.ids = ids, .count = 2};
+    static const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = 2};
     static const char *const names[] = {"one", "other"};
     static struct graft_logits_processor processor = {
         .struct_size = sizeof processor, .name = "one", .process = allow_one};

@@ -23,7 +23,8 @@ static void *register_and_look_up(void *data) {
     const char *keys[] = {key};
     (void)snprintf(key, sizeof key, "^LlamaML[P%p]$", data);
     for (int i = 0; i < CALLS; i++) {
-        const struct graft_patch patch = {.key = key, .replacement = i % 2 == 0 ? &first_mlp : &second_mlp};
+        const struct graft_patch patch = {
+            .struct_size = sizeof patch, .key = key, .replacement = i % 2 == 0 ? &first_mlp : &second_mlp};
         const struct graft_class *cls = NULL;
         struct graft_scope *scope = NULL;
         struct graft_patch *copy = NULL;
@@ -44,7 +45,7 @@ static void *register_and_look_up(void *data) {
 /* A model is one thread's; the library is everybody's. */
 static void *load_and_run(void *data) {
     static const int32_t ids[TOKENS] = {5, 7, 11};
-    const struct graft_prompt prompt = {.ids = ids, .count = TOKENS};
+    const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = TOKENS};
     struct job *job = data;
     char path[512];
     for (int i = 0; i < ROUNDS; i++) {
@@ -95,7 +96,7 @@ static int keep(void *data, size_t sequence, int32_t id, int last, struct graft_
 
 static void generate(struct life *life, struct graft_library *library) {
     static const int32_t ids[TOKENS] = {5, 7, 11};
-    const struct graft_prompt prompt = {.ids = ids, .count = TOKENS};
+    const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = TOKENS};
     const struct graft_generation generation = {.struct_size = sizeof generation,
                                                 .max_new_tokens = NEW_TOKENS,
                                                 .temperature = 1.0,
@@ -115,7 +116,8 @@ static void *live(void *data) {
     struct life *life = data;
     const char *plugins = getenv("GRAFT_PLUGINS");
     for (int i = 0; i < ROUNDS / 2; i++) {
-        const struct graft_patch patch = {.key = "Llama(", .replacement = i % 2 == 0 ? &first_mlp : &second_mlp};
+        const struct graft_patch patch = {
+            .struct_size = sizeof patch, .key = "Llama(", .replacement = i % 2 == 0 ? &first_mlp : &second_mlp};
         struct graft_library *own = NULL;
         life->failures += graft_library_create(&own, NULL) != GRAFT_OK;
         life->failures += graft_library_load_plugins(own, &plugins, 1, NULL, NULL) != GRAFT_OK;

@@ -72,7 +72,7 @@ static void test_cross_entropy_not_a_number(void **state) {
 /* The mean of windows done one by one is that of all of them together, whatever shares a step. */
 static void test_windows(void **state) {
     static const int32_t ids[TOKENS] = {5, 9, 300, 582, 0, 44, 45, 5, 9, 301, 7};
-    struct graft_perplexity all;
+    struct graft_perplexity all = {.struct_size = sizeof all};
     double sum = 0.0;
     (void)state;
     assert_int_equal(graft_model_load(model, &error), GRAFT_OK);
@@ -80,7 +80,7 @@ static void test_windows(void **state) {
     assert_int_equal(all.windows, 2); /* the last token stands alone: it predicts nothing */
     assert_int_equal(all.predicted, 8);
     for (size_t at = 0; at < 10; at += 5) {
-        struct graft_perplexity one;
+        struct graft_perplexity one = {.struct_size = sizeof one};
         assert_int_equal(measure(0, ids + at, 5, &one), GRAFT_OK);
         assert_int_equal(one.predicted, 4);
         sum += one.mean * 4.0;
@@ -98,7 +98,7 @@ static int stop(void *data, int64_t done, int64_t total, struct graft_error *rea
 static void test_progress_stops(void **state) {
     static const int32_t ids[] = {1, 2, 3, 4};
     const struct graft_perplexity_options options = {.struct_size = sizeof options, .on_progress = stop};
-    struct graft_perplexity result;
+    struct graft_perplexity result = {.struct_size = sizeof result};
     (void)state;
     assert_int_equal(graft_model_load(model, &error), GRAFT_OK);
     assert_int_equal(graft_model_perplexity(model, ids, 4, &options, &result, &error), GRAFT_ERROR_IO);
@@ -108,16 +108,34 @@ static void test_progress_stops(void **state) {
 static void test_refusals(void **state) {
     static const int32_t ids[] = {1, 2, VOCAB};
     static const int32_t negative[] = {-1, 2};
-    struct graft_perplexity result;
+    struct graft_perplexity result = {.struct_size = sizeof result};
     (void)state;
     assert_int_equal(measure(2, ids, 2, &result), GRAFT_ERROR_USAGE); /* not loaded */
     assert_int_equal(graft_model_load(model, &error), GRAFT_OK);
     assert_int_equal(measure(1, ids, 2, &result), GRAFT_ERROR_USAGE);
     assert_int_equal(measure(-2, ids, 2, &result), GRAFT_ERROR_USAGE);
-    assert_int_equal(measure(2, ids, 0, &result), GRAFT_ERROR_IO);
-    assert_int_equal(measure(2, ids, 1, &result), GRAFT_ERROR_IO);
-    assert_int_equal(measure(2, ids, 3, &result), GRAFT_ERROR_IO);
-    assert_int_equal(measure(2, negative, 2, &result), GRAFT_ERROR_IO);
+    assert_int_equal(measure(2, ids, 0, &result), GRAFT_ERROR_USAGE);
+    assert_int_equal(measure(2, ids, 1, &result), GRAFT_ERROR_USAGE);
+    assert_int_equal(measure(2, ids, 3, &result), GRAFT_ERROR_USAGE);
+    assert_int_equal(measure(2, negative, 2, &result), GRAFT_ERROR_USAGE);
+}
+
+/* A program of an earlier or later version: no byte behind what its struct has is written. */
+static void test_sizes(void **state) {
+    static const int32_t ids[] = {1, 2, 3, 4};
+    struct later {
+        struct graft_perplexity result;
+        int64_t more[2];
+    } later = {.result = {.struct_size = sizeof later}, .more = {7, 7}};
+    struct graft_perplexity none = {0};
+    (void)state;
+    assert_int_equal(graft_model_load(model, &error), GRAFT_OK);
+    assert_int_equal(graft_model_perplexity(model, ids, 4, NULL, &later.result, &error), GRAFT_OK);
+    assert_int_equal(later.result.struct_size, sizeof later.result);
+    assert_int_equal(later.result.predicted, 3);
+    assert_int_equal(graft_model_perplexity(model, ids, 4, NULL, &none, &error), GRAFT_ERROR_USAGE);
+    assert_int_equal(none.predicted, 0);
+    assert_string_equal(error.source, "struct graft_perplexity");
 }
 
 int main(void) {
@@ -127,6 +145,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_windows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_progress_stops, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_sizes, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

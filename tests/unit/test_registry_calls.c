@@ -42,8 +42,8 @@ static const char *class_of(const char *name) {
 }
 
 static int add_two(const char *a, const char *b, int overwrite) {
-    const struct graft_patch patches[] = {{.key = a, .replacement = &first_mlp},
-                                          {.key = b, .replacement = &second_mlp}};
+    const struct graft_patch patches[] = {{.struct_size = sizeof patches[0], .key = a, .replacement = &first_mlp},
+                                          {.struct_size = sizeof patches[0], .key = b, .replacement = &second_mlp}};
     error = graft_error_none();
     return graft_library_register(library, patches, 2, overwrite, &error);
 }
@@ -74,6 +74,25 @@ static void test_all_or_nothing(void **state) {
     assert_string_equal(mapping(), "b=FirstMLP");
 }
 
+/* Entries of a later version of the headers, with fields that this one does not know; all have one size. */
+static void test_strides(void **state) {
+    struct later {
+        struct graft_patch patch;
+        char more[24];
+    } later[2];
+    (void)state;
+    memset(later, 0xff, sizeof later);
+    later[0].patch = (struct graft_patch){.struct_size = sizeof later[0], .key = "a", .replacement = &first_mlp};
+    later[1].patch = (struct graft_patch){.struct_size = sizeof later[1], .key = "b", .replacement = &second_mlp};
+    assert_int_equal(graft_library_register(library, &later[0].patch, 2, 0, NULL), GRAFT_OK);
+    assert_string_equal(mapping(), "a=FirstMLP b=SecondMLP");
+    later[1].patch.struct_size = sizeof later[1].patch;
+    error = graft_error_none();
+    assert_int_equal(graft_library_register(library, &later[0].patch, 2, 1, &error), GRAFT_ERROR_USAGE);
+    assert_string_equal(error.source, "struct graft_patch");
+    assert_string_equal(mapping(), "a=FirstMLP b=SecondMLP");
+}
+
 static void refuse(struct graft_patch patch, const char *message) {
     error = graft_error_none();
     assert_int_equal(graft_library_register(library, &patch, 1, 0, &error), GRAFT_ERROR_USAGE);
@@ -88,20 +107,32 @@ static void test_refused(void **state) {
     no_interface.interface_id = NULL;
     bad.flags = 1u << 31;
     (void)state;
-    refuse((struct graft_patch){.replacement = &first_mlp}, "expected a key, got NULL");
-    refuse((struct graft_patch){.key = "\xff", .replacement = &first_mlp}, "UTF-8");
-    refuse((struct graft_patch){.key = "a"}, "not a class: expected one, got NULL");
-    refuse((struct graft_patch){.key = "a", .replacement = &no_interface}, "not a class of modules");
-    refuse((struct graft_patch){.key = "a", .replacement = &bad},
+    refuse((struct graft_patch){.struct_size = sizeof(struct graft_patch), .replacement = &first_mlp},
+           "expected a key, got NULL");
+    refuse((struct graft_patch){.struct_size = sizeof(struct graft_patch), .key = "\xff", .replacement = &first_mlp},
+           "UTF-8");
+    refuse((struct graft_patch){.struct_size = sizeof(struct graft_patch), .key = "a"},
+           "not a class: expected one, got NULL");
+    refuse((struct graft_patch){.struct_size = sizeof(struct graft_patch), .key = "a", .replacement = &no_interface},
+           "not a class of modules");
+    refuse((struct graft_patch){.struct_size = sizeof(struct graft_patch), .key = "a", .replacement = &bad},
            "flags: requirement 0x80000000 is unknown to this host");
-    refuse((struct graft_patch){.key = "a", .replacement = &first_mlp, .module_path = "("}, "regular expression");
-    refuse((struct graft_patch){.key = "a", .replacement = &first_mlp, .flags = 1u << 31},
-           "flags: requirement 0x80000000 is unknown to this host");
+    refuse(
+        (struct graft_patch){
+            .struct_size = sizeof(struct graft_patch), .key = "a", .replacement = &first_mlp, .module_path = "("},
+        "regular expression");
+    refuse(
+        (struct graft_patch){
+            .struct_size = sizeof(struct graft_patch), .key = "a", .replacement = &first_mlp, .flags = 1u << 31},
+        "flags: requirement 0x80000000 is unknown to this host");
 }
 
 /* A pattern may ask for what fits; a name means the class that it is. */
 static void test_where_it_fits(void **state) {
-    struct graft_patch patch = {.key = "^Llama", .replacement = &first_mlp, .flags = GRAFT_REPLACEMENT_WHERE_IT_FITS};
+    struct graft_patch patch = {.struct_size = sizeof patch,
+                                .key = "^Llama",
+                                .replacement = &first_mlp,
+                                .flags = GRAFT_REPLACEMENT_WHERE_IT_FITS};
     struct graft_patch *patches = NULL;
     struct graft_scope *scope;
     size_t n = 0;
@@ -143,7 +174,8 @@ static void test_scopes(void **state) {
 
 static void test_scope_rules(void **state) {
     struct graft_scope *scope;
-    const struct graft_patch special[] = {{.key = "LlamaMLP", .replacement = &first_mlp, .module_path = "layers"}};
+    const struct graft_patch special[] = {
+        {.struct_size = sizeof special[0], .key = "LlamaMLP", .replacement = &first_mlp, .module_path = "layers"}};
     (void)state;
     put(library, "Linea", &my_linear);
     put(library, "Attention$", &first_mlp);
@@ -188,8 +220,12 @@ static void test_costly_key(void **state) {
 /* Every allocation fails in turn: the calls change nothing then. */
 static void test_out_of_memory(void **state) {
     static const char *const types[] = {"llama", NULL};
-    const struct graft_patch patch = {
-        .key = "LlamaMLP", .replacement = &first_mlp, .module_path = "layers", .model_types = types, .group = "group"};
+    const struct graft_patch patch = {.struct_size = sizeof patch,
+                                      .key = "LlamaMLP",
+                                      .replacement = &first_mlp,
+                                      .module_path = "layers",
+                                      .model_types = types,
+                                      .group = "group"};
     const struct graft_class *cls;
     struct graft_scope *scope;
     struct graft_patch *copy;
@@ -228,6 +264,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_all_or_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_strides, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_where_it_fits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_scopes, set_up, tear_down),

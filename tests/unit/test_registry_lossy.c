@@ -186,7 +186,7 @@ static void test_private_class(void **state) {
 
 /* A patch that names the class asks for it. */
 static void test_patch(void **state) {
-    const struct graft_patch element = {.key = "Leaf", .replacement = &quant};
+    const struct graft_patch element = {.struct_size = sizeof element, .key = "Leaf", .replacement = &quant};
     struct graft_snapshot *made = NULL;
     (void)state;
     quant.forward = NULL; /* what the original has */

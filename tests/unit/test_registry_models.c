@@ -70,9 +70,12 @@ static void test_exact_first(void **state) {
 static void test_paths_and_types(void **state) {
     static const char *const others[] = {"qwen2_moe", NULL};
     const struct graft_patch patches[] = {
-        {.key = "LlamaMLP", .replacement = &first_mlp, .module_path = "layers\\.1\\."},
-        {.key = "Llama.*MLP", .replacement = &second_mlp, .model_types = others},
-        {.key = "Linear", .replacement = &my_linear, .module_path = "lm_head"},
+        {.struct_size = sizeof patches[0],
+         .key = "LlamaMLP",
+         .replacement = &first_mlp,
+         .module_path = "layers\\.1\\."},
+        {.struct_size = sizeof patches[0], .key = "Llama.*MLP", .replacement = &second_mlp, .model_types = others},
+        {.struct_size = sizeof patches[0], .key = "Linear", .replacement = &my_linear, .module_path = "lm_head"},
     };
     (void)state;
     assert_int_equal(graft_library_register(library, patches, 3, 0, &error), GRAFT_OK);
@@ -111,8 +114,12 @@ static void test_notes(void **state) {
 
 static void test_group(void **state) {
     const struct graft_patch patches[] = {
-        {.key = "LlamaMLP", .replacement = &first_mlp, .group = "pair"},
-        {.key = "Linear", .replacement = &my_linear, .module_path = "nowhere", .group = "pair"},
+        {.struct_size = sizeof patches[0], .key = "LlamaMLP", .replacement = &first_mlp, .group = "pair"},
+        {.struct_size = sizeof patches[0],
+         .key = "Linear",
+         .replacement = &my_linear,
+         .module_path = "nowhere",
+         .group = "pair"},
     };
     (void)state;
     assert_int_equal(graft_library_register(library, patches, 2, 0, &error), GRAFT_OK);
@@ -146,7 +153,7 @@ static void remove_directory(const char *folder) {
 static void test_without_weights(void **state) {
     struct graft_model_options options = {.struct_size = sizeof options, .without_weights = 1};
     static const int32_t ids[] = {1, 2};
-    const struct graft_prompt prompt = {.ids = ids, .count = 2};
+    const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = 2};
     static float logits[2 * 583];
     char folder[64];
     (void)state;

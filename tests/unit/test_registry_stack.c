@@ -156,8 +156,8 @@ static void test_one_of_each_source(void **state) {
 
 /* A load's patch before calls, calls before plugins; the patch may name a class that a plugin brings, too. */
 static void test_sources(void **state) {
-    const struct graft_patch called = {.key = "Leaf", .replacement = &log_calls};
-    const struct graft_patch patched = {.key = "Leaf", .replacement = &clip};
+    const struct graft_patch called = {.struct_size = sizeof called, .key = "Leaf", .replacement = &log_calls};
+    const struct graft_patch patched = {.struct_size = sizeof patched, .key = "Leaf", .replacement = &clip};
     struct graft_snapshot *made = NULL;
     (void)state;
     add("clip", 1, &clip);

@@ -132,7 +132,7 @@ static void test_generate(void **state) {
     struct graft_model *model = open_model(library, llama_directory(path), GRAFT_PRECISION_FLOAT32);
     int64_t vocab = graft_model_vocab_size(model);
     struct request request = of(model, 9, 30);
-    const struct graft_prompt prompt = {.ids = request.ids, .count = request.count};
+    const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = request.ids, .count = request.count};
     struct heard heard = {.n = 0};
     request.generation.max_new_tokens = NEW_TOKENS;
     check(graft_model_generate(model, &prompt, 1, &request.generation, hear, &heard, &error));
@@ -171,7 +171,7 @@ static void test_budget(void **state) {
     struct graft_sequences *sequences = NULL;
     check(graft_sequences_create(model, &options, &sequences, &error));
     requests[0] = of(model, 10, 5);
-    const struct graft_prompt prompt = {.ids = requests[0].ids, .count = 10};
+    const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = requests[0].ids, .count = 10};
     int64_t number = -5;
     assert_int_equal(graft_sequences_add(sequences, &prompt, NULL, &number, &error), GRAFT_ERROR_IO);
     assert_non_null(strstr(error.message, "bytes behind"));
@@ -222,7 +222,7 @@ static void test_positions(void **state) {
     finish(sequences, &request, 1, graft_model_vocab_size(model));
     assert_int_equal(request.n_got, 3);
     assert_int_equal(request.end, GRAFT_SEQUENCE_OUT_OF_POSITIONS);
-    const struct graft_prompt prompt = {.ids = request.ids, .count = 33};
+    const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = request.ids, .count = 33};
     int64_t number;
     assert_int_equal(graft_sequences_add(sequences, &prompt, NULL, &number, &error), GRAFT_ERROR_IO);
     assert_string_equal(error.message, "33 tokens, the model has positions for 32");
@@ -267,13 +267,14 @@ static void test_refused(void **state) {
     graft_model_generation(model, &generation);
     generation.max_new_tokens = 0;
     const struct graft_sequence_options none = {.struct_size = sizeof none, .generation = &generation};
-    const struct graft_prompt empty = {.ids = ids, .count = 0}, outside = {.ids = ids, .count = 2};
-    const struct graft_prompt adapter = {.ids = ids, .count = 1, .adapter = "other"};
-    refused(sequences, &empty, NULL, GRAFT_ERROR_IO, "prompt");
-    refused(sequences, &outside, NULL, GRAFT_ERROR_IO, "prompt");
+    const struct graft_prompt empty = {.struct_size = sizeof empty, .ids = ids, .count = 0};
+    const struct graft_prompt outside = {.struct_size = sizeof outside, .ids = ids, .count = 2};
+    const struct graft_prompt adapter = {.struct_size = sizeof adapter, .ids = ids, .count = 1, .adapter = "other"};
+    refused(sequences, &empty, NULL, GRAFT_ERROR_USAGE, "prompt");
+    refused(sequences, &outside, NULL, GRAFT_ERROR_USAGE, "prompt");
     refused(sequences, &adapter, NULL, GRAFT_ERROR_USAGE, "adapter");
     refused(sequences, &adapter, &none, GRAFT_ERROR_USAGE, "max_new_tokens");
-    const struct graft_prompt good = {.ids = ids, .count = 1};
+    const struct graft_prompt good = {.struct_size = sizeof good, .ids = ids, .count = 1};
     struct graft_generation ways = {.struct_size = sizeof ways};
     const struct graft_sequence_options several = {
         .struct_size = sizeof several, .gives_logits = 1, .generation = &ways};

@@ -160,8 +160,9 @@ static int hear(void *data, size_t sequence, int32_t id, int last, struct graft_
 static const int32_t repeating[] = {5, 6, 7, 8, 9, 5, 6, 7, 8, 9, 5};
 static const int32_t plain[] = {100, 30, 512, 77};
 static const int32_t single[] = {42};
-static const struct graft_prompt prompts[PROMPTS] = {
-    {.ids = repeating, .count = 11}, {.ids = plain, .count = 4}, {.ids = single, .count = 1}};
+static const struct graft_prompt prompts[PROMPTS] = {{.struct_size = sizeof prompts[0], .ids = repeating, .count = 11},
+                                                     {.struct_size = sizeof prompts[0], .ids = plain, .count = 4},
+                                                     {.struct_size = sizeof prompts[0], .ids = single, .count = 1}};
 
 static double repetition_penalty = 1.0;
 

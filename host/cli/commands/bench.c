@@ -60,8 +60,9 @@ static int run_once(const struct graft_bench *bench, struct graft_model *model, 
         return graft_fail_memory(error, "bench");
     }
     for (int64_t i = 0; i < bench->sequences; i++) {
-        prompts[i] =
-            (struct graft_prompt){.ids = bench->ids + i * bench->prompt_tokens, .count = (size_t)bench->prompt_tokens};
+        prompts[i] = (struct graft_prompt){.struct_size = sizeof(struct graft_prompt),
+                                           .ids = bench->ids + i * bench->prompt_tokens,
+                                           .count = (size_t)bench->prompt_tokens};
     }
     int status = run_prompts(bench, model, profile, timing, prompts, bench->new_tokens + 1, error);
     graft_free(prompts);

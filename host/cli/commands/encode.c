@@ -70,7 +70,10 @@ static int batch_fill(struct graft_text_batch *batch, struct graft_texts *texts,
     batch->prompts = prompts;
     for (size_t i = 0; i < batch->count; i++) {
         const struct graft_text_ids *text = &batch->texts[i];
-        prompts[i] = (struct graft_encoder_prompt){text->ids.ids, text->types.ids, text->ids.n};
+        prompts[i] = (struct graft_encoder_prompt){.struct_size = sizeof *prompts,
+                                                   .ids = text->ids.ids,
+                                                   .token_type_ids = text->types.ids,
+                                                   .count = text->ids.n};
     }
     return status;
 }

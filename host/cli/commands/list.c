@@ -148,7 +148,8 @@ static int list_classes(const struct graft_options *options, struct graft_librar
         status = print_json(classes_json(classes, n), error);
     }
     for (size_t i = 0; i < n && !options->json; i++) {
-        const struct graft_class *cls = classes[i].cls;
+        const struct graft_class_info *info = graft_struct_at(classes, i);
+        const struct graft_class *cls = info->cls;
         (void)printf("%s %s%s\n", cls->name, cls->interface_id,
                      (cls->flags & GRAFT_CLASS_BASIC) != 0 ? " (by exact name only)" : "");
     }

@@ -79,7 +79,7 @@ static int print_json(struct graft_library *library, const struct graft_family_i
     struct graft_writer writer = {0};
     graft_json *array = graft_json_new_array();
     for (size_t i = 0; i < n; i++) {
-        graft_writer_append(&writer, array, family_json(&writer, library, &families[i]));
+        graft_writer_append(&writer, array, family_json(&writer, library, graft_struct_at(families, i)));
     }
     int status = writer.failed ? graft_fail_memory(error, "list") : graft_output_json(array, stdout, 1, error);
     graft_json_free(array);
@@ -94,7 +94,7 @@ int graft_list_families(const struct graft_options *options, struct graft_librar
         status = print_json(library, families, n, error);
     }
     for (size_t i = 0; i < n && !options->json; i++) {
-        print_family(&families[i]);
+        print_family(graft_struct_at(families, i));
     }
     graft_families_free(families);
     return status;

@@ -85,7 +85,7 @@ static int print_json(const struct graft_perplexity *result, size_t tokens, cons
 int graft_command_perplexity(const struct graft_options *options, struct graft_model *model,
                              struct graft_error *error) {
     struct graft_ids ids = {0};
-    struct graft_perplexity result = {0};
+    struct graft_perplexity result = {.struct_size = sizeof result};
     struct graft_weight_use weights = {.struct_size = sizeof weights};
     const struct graft_perplexity_options wanted = {
         .struct_size = sizeof wanted,

@@ -126,7 +126,8 @@ static int read_prompts(const struct graft_options *options, struct graft_verifi
         if (run->sample == NULL) {
             return graft_fail_memory(error, "verify");
         }
-        run->prompts.prompts[0] = (struct graft_prompt){.ids = run->sample, .count = DEFAULT_PROMPT};
+        run->prompts.prompts[0] = (struct graft_prompt){
+            .struct_size = sizeof(struct graft_prompt), .ids = run->sample, .count = DEFAULT_PROMPT};
         run->prompts.count = 1;
     }
     return status;

@@ -58,7 +58,8 @@ static int encode(const struct graft_verification *run, struct graft_model *mode
         return graft_fail_memory(error, "verify");
     }
     for (size_t i = 0; i < n; i++) {
-        prompts[i] = (struct graft_encoder_prompt){run->prompts.prompts[i].ids, NULL, run->prompts.prompts[i].count};
+        prompts[i] = (struct graft_encoder_prompt){
+            .struct_size = sizeof *prompts, .ids = run->prompts.prompts[i].ids, .count = run->prompts.prompts[i].count};
     }
     int status = graft_model_encode(model, prompts, n, &given->outputs, error);
     graft_free(prompts);

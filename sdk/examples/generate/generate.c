@@ -64,7 +64,7 @@ static int run(const char *directory, const struct graft_prompt *prompt, const c
 
 int main(int argc, char **argv) {
     static int32_t ids[MAX_PROMPT];
-    struct graft_prompt prompt = {.ids = ids};
+    struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids};
     struct graft_error error = graft_error_none();
     if (argc < 3 || (prompt.count = parse_ids(argv[2], ids)) == 0) {
         fprintf(stderr, "usage: %s MODEL ID,ID,... [PLUGINS-DIR]\n", argv[0]);

@@ -75,7 +75,7 @@ static void start(struct server *server, const char *name, int32_t most, const c
     static int32_t ids[MAX_IDS];
     struct graft_error error = graft_error_none();
     struct graft_generation generation = {.struct_size = sizeof generation};
-    const struct graft_prompt prompt = {.ids = ids, .count = parse_ids(list, ids)};
+    const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = parse_ids(list, ids)};
     const struct graft_sequence_options options = {.struct_size = sizeof options, .generation = &generation};
     struct request *request = find(server, ""); /* a free one */
     graft_model_generation(server->model, &generation);
@@ -204,7 +204,7 @@ static int serve(struct server *server, struct graft_error *error) {
         read_requests(server);
         status = graft_sequences_step(server->sequences, &tokens, &n, error);
         for (size_t i = 0; i < n; i++) {
-            print_token(server, &tokens[i]);
+            print_token(server, graft_struct_at(tokens, i));
         }
         fflush(stdout);
     }

@@ -6,8 +6,9 @@
  * compiled with. A field may be read only if it ends inside that size (GRAFT_HAS). Within one major version fields are
  * only ever appended. Integers have fixed widths; there are no bit-fields, bools, longs or enum-typed fields. `n_x` is
  * the number of elements in the array `x`. Arrays of structs carry a stride, `x_stride`, the bytes from one element to
- * the next, so that a larger element of a newer version can be stepped over. Who copies a struct copies what both sides
- * know (graft_struct_copy). Members called `reserved` are 0, and refused otherwise.
+ * the next, so that a larger element of a newer version can be stepped over. An array without one is of structs that
+ * begin with their size: all have the same, and that is the stride (graft_struct_at). Who copies a struct copies what
+ * both sides know (graft_struct_copy). Members called `reserved` are 0, and refused otherwise.
  *
  * A pointer may be NULL only where its comment says so ("optional" does), or where it leads to an array of none. What a
  * function is given stays the caller's and is valid until the function returns, and what it returns a pointer to stays
@@ -102,6 +103,14 @@ GRAFT_INLINE void graft_struct_copy(void *to, size_t to_size, const void *from) 
     memset(to, 0, to_size);
     memcpy(to, from, size);
     memcpy(to, &size, sizeof size);
+}
+
+/* [any] Element number `i` of an array without a stride of its own: of structs that begin with their size, which is the
+ * same for all and so the bytes from one to the next. Never `&array[i]`: the other side's structs may be larger. */
+GRAFT_INLINE const void *graft_struct_at(const void *array, size_t i) {
+    uint32_t size;
+    memcpy(&size, array, sizeof size);
+    return (const char *)array + i * size;
 }
 
 #ifdef __cplusplus

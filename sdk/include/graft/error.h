@@ -25,7 +25,7 @@ extern "C" {
 enum {
     GRAFT_OK = 0,
     GRAFT_ERROR_INTERNAL = 1, /* out of memory, or a broken promise of our own */
-    GRAFT_ERROR_USAGE = 2,    /* an argument of the caller */
+    GRAFT_ERROR_USAGE = 2,    /* an argument of the caller, prompts included */
     GRAFT_ERROR_PLUGIN = 3,   /* a plugin, or how two of them meet */
     GRAFT_ERROR_MODEL = 4,    /* a file of the model directory */
     GRAFT_ERROR_IO = 5,       /* reading a prompt, writing a result */

@@ -24,6 +24,8 @@ struct graft_image {
     int32_t reserved;
 };
 
+#define GRAFT_IMAGE_SIZE_1_0 GRAFT_END_OF(struct graft_image, reserved)
+
 GRAFT_ASSERT_SIZE(struct graft_image, 56);
 
 #ifdef __cplusplus

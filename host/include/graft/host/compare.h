@@ -25,7 +25,7 @@ struct graft_model;
 struct graft_named_module;
 
 /* The largest absolute difference between two arrays, and the largest absolute value of the reference. Equal numbers,
- * and NaN on both sides, differ by 0; one NaN makes the difference infinite. */
+ * and NaN on both sides, differ by 0; one NaN makes the difference infinite. Never grows. */
 struct graft_difference {
     double difference; /* the largest |value - reference| */
     double value;      /* the largest |reference| */

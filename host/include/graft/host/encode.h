@@ -64,10 +64,14 @@ void graft_model_encoder_info(const struct graft_model *model, struct graft_enco
 
 /* One text. */
 struct graft_encoder_prompt {
+    uint32_t struct_size;
+    uint32_t reserved;
     const int32_t *ids;            /* [count] */
     const int32_t *token_type_ids; /* [count]; NULL: zeros */
     size_t count;                  /* tokens, special ones included */
 };
+
+#define GRAFT_ENCODER_PROMPT_SIZE_1_0 GRAFT_END_OF(struct graft_encoder_prompt, count)
 
 /* Where results go: the caller's memory, or NULL for what is not wanted. */
 struct graft_encoder_outputs {
@@ -98,7 +102,10 @@ struct graft_embedding_info {
     int64_t max_tokens; /* truncate texts to so many tokens, special ones included; 0: the files do not say */
 };
 
-/* [any] Reads those files (GRAFT_ERROR_MODEL if they are wrong or ask for something unsupported). */
+#define GRAFT_EMBEDDING_INFO_SIZE_1_0 GRAFT_END_OF(struct graft_embedding_info, max_tokens)
+
+/* [any] Fills `embedding`, whose struct_size is set, from those files (GRAFT_ERROR_MODEL if they are wrong or ask for
+ * something unsupported). */
 int graft_model_embedding(struct graft_model *model, struct graft_embedding_info *embedding, struct graft_error *error);
 
 /* [any, one thread per model] One vector for each of `n` texts: [n, embedding.size]. It does not truncate texts. */

@@ -11,7 +11,8 @@
  *     graft_model_load(model, &error);                            // binds the weights, makes the modules
  *     graft_model_generate(model, prompts, 1, NULL, on_token, data, &error);
  *
- * Functions return GRAFT_OK or a code of error.h, with the reason in `error`. Nothing here prints or exits.
+ * Functions return GRAFT_OK or a code of error.h, with the reason in `error`. Nothing here prints or exits. Elements of
+ * arrays, those that these functions take and those that they return, are reached by graft_struct_at (abi.h).
  */
 #ifndef GRAFT_HOST_GRAFT_H
 #define GRAFT_HOST_GRAFT_H
@@ -175,7 +176,9 @@ const char *graft_model_class_at(const struct graft_model *model, const char *pa
 struct graft_prompt {
     const int32_t *ids;               /* [count] */
     size_t count;                     /* tokens; > 0 */
-    const struct graft_image *images; /* [n_images] and videos, which take runs of video tokens */
+    const struct graft_image *images; /* [n_images] and videos, which take runs of video tokens: graft_struct_at */
+    uint32_t struct_size;
+    uint32_t reserved;
     size_t n_images;
     /* The only adapter that takes effect on this prompt and what follows it, by its name, or GRAFT_BASE_MODEL; NULL:
      * all adapters of the model. An error (GRAFT_ERROR_USAGE) where a class applies its adapters to all sequences. */
@@ -185,6 +188,8 @@ struct graft_prompt {
 /* [any] Called for each new token, on the thread that generates; `last` is 1 for the one that ends its sequence. With
  * num_return_sequences prompt number i has the sequences from i * num_return_sequences on; those of beams come when the
  * prompt is done. Any status but GRAFT_OK stops generation. */
+#define GRAFT_PROMPT_SIZE_1_0 GRAFT_END_OF(struct graft_prompt, adapter)
+
 typedef int (*graft_token_function)(void *data, size_t sequence, int32_t id, int last, struct graft_error *error);
 
 /* [any] Fills `generation`, whose struct_size is set, with the settings of the model directory (generation_config.json)
@@ -192,7 +197,8 @@ typedef int (*graft_token_function)(void *data, size_t sequence, int32_t id, int
 void graft_model_generation(const struct graft_model *model, struct graft_generation *generation);
 
 /* [any, one thread per model] Generates from `n` prompts as one ragged batch, each until an end-of-sequence id or the
- * maximum. `generation` NULL: as the model directory says. */
+ * maximum. `generation` NULL: as the model directory says. A prompt that the model cannot take (no tokens, ids
+ * outside its vocabulary, more of them than it has positions for) is GRAFT_ERROR_USAGE, here and below. */
 int graft_model_generate(struct graft_model *model, const struct graft_prompt *prompts, size_t n,
                          const struct graft_generation *generation, graft_token_function on_token, void *data,
                          struct graft_error *error);

@@ -3,11 +3,12 @@
  * Images and videos for models with a vision tower.
  *
  *     struct graft_image_processor *processor;
- *     struct graft_image image;
+ *     struct graft_image image = {.struct_size = sizeof image};
  *     graft_image_processor_open(model, &processor, &error);
  *     graft_image_processor_read(processor, "picture.png", &image, &error);
  *     // among the prompt's ids: graft_model_image_tokens(model, &image) times graft_model_image_token_id(model)
- *     struct graft_prompt prompt = {ids, count, &image, 1};
+ *     struct graft_prompt prompt = {
+ *         .struct_size = sizeof prompt, .ids = ids, .count = count, .images = &image, .n_images = 1};
  *     ...
  *     graft_image_finish(&image);
  *     graft_image_processor_free(processor);
@@ -37,12 +38,12 @@ int graft_image_processor_open(const struct graft_model *model, struct graft_ima
 /* [any] Accepts NULL. */
 void graft_image_processor_free(struct graft_image_processor *processor);
 
-/* [any] Reads a PNG or JPEG file as patches. Errors in the file are GRAFT_ERROR_IO and name it. The caller frees the
- * image with graft_image_finish. */
+/* [any] Reads a PNG or JPEG file as patches. Errors in the file are GRAFT_ERROR_IO and name it. Fills `image`, whose
+ * struct_size is set; the caller frees it with graft_image_finish. */
 int graft_image_processor_read(const struct graft_image_processor *processor, const char *file,
                                struct graft_image *image, struct graft_error *error);
 
-/* [any] The same for pixels in memory: rgb [height, width, 3]. */
+/* [any] The same for pixels in memory: rgb [height, width, 3]. A size that cannot be is GRAFT_ERROR_USAGE. */
 int graft_image_processor_rgb(const struct graft_image_processor *processor, const uint8_t *rgb, int64_t width,
                               int64_t height, struct graft_image *image, struct graft_error *error);
 
@@ -78,11 +79,12 @@ void graft_video_processor_free(struct graft_video_processor *processor);
 
 /* [any] Reads the files of a directory as the frames of one video: PNG or JPEG, all of one size, sorted by name with
  * numbers compared by value; hidden files are skipped. Every frame is used, whatever the config says about sampling.
- * Errors in the files are GRAFT_ERROR_IO and name them. The caller frees the video with graft_image_finish. */
+ * Errors in the files are GRAFT_ERROR_IO and name them. Fills `video`, whose struct_size is set; the caller frees it
+ * with graft_image_finish. */
 int graft_video_processor_read(const struct graft_video_processor *processor, const char *directory,
                                struct graft_image *video, struct graft_error *error);
 
-/* [any] The same for pixels in memory: rgb [frames, height, width, 3]. */
+/* [any] The same for pixels in memory: rgb [frames, height, width, 3]. Numbers that cannot be are GRAFT_ERROR_USAGE. */
 int graft_video_processor_rgb(const struct graft_video_processor *processor, const uint8_t *rgb, size_t frames,
                               int64_t width, int64_t height, struct graft_image *video, struct graft_error *error);
 

@@ -35,6 +35,8 @@ struct graft_perplexity_options {
 #define GRAFT_PERPLEXITY_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_perplexity_options, data)
 
 struct graft_perplexity {
+    uint32_t struct_size;
+    uint32_t reserved;
     int64_t window;    /* tokens of each but the last */
     int64_t windows;   /* that predicted something */
     int64_t predicted; /* tokens */
@@ -42,8 +44,11 @@ struct graft_perplexity {
     double perplexity; /* exp(mean) */
 };
 
-/* [any, one thread per model] `ids` [n] are used unchanged: no token is added. Fewer than two are an error. Memory
- * holds the logits of one window at a time (or of several small ones). `options` may be NULL. */
+#define GRAFT_PERPLEXITY_SIZE_1_0 GRAFT_END_OF(struct graft_perplexity, perplexity)
+
+/* [any, one thread per model] `ids` [n] are used unchanged: no token is added. Fewer than two are an error.
+ * Fills `result`, whose struct_size is set. Memory holds the logits of one window at a time (or of several small ones).
+ * `options` may be NULL. */
 int graft_model_perplexity(struct graft_model *model, const int32_t *ids, size_t n,
                            const struct graft_perplexity_options *options, struct graft_perplexity *result,
                            struct graft_error *error);

@@ -43,7 +43,7 @@ struct graft_profile_options {
 
 #define GRAFT_PROFILE_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_profile_options, counterpart)
 
-/* Of all calls of a row's modules. */
+/* Of all calls of a row's modules. Never grows. */
 struct graft_profile_sum {
     int64_t calls;      /* of those modules */
     double seconds;     /* with the modules below */

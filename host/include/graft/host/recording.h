@@ -41,6 +41,8 @@ struct graft_recorded {
     const float *data;                  /* row-major */
 };
 
+#define GRAFT_RECORDED_SIZE_1_0 GRAFT_END_OF(struct graft_recorded, data)
+
 struct graft_recording;
 
 /* [any, one thread per model] Runs `n` prompts as one ragged batch and records `what` (GRAFT_RECORD_..., several joined

@@ -44,17 +44,21 @@ struct graft_library;
 /* An entry of the patch mapping. Strings are copied; the class must stay const and valid as long as the library and its
  * models. */
 struct graft_patch {
+    uint32_t struct_size;
+    uint32_t flags;                        /* GRAFT_REPLACEMENT_... (graft/plugin.h), for the key as a pattern */
     const char *key;                       /* the name of a class, or a regular expression for names */
     const struct graft_class *replacement; /* the class to build there */
     const char *module_path;        /* a regular expression that must match in the module's path; NULL: everywhere */
     const char *const *model_types; /* NULL-terminated list of config.json's `model_type`; NULL: all */
     const char *group;              /* entries that work only together, as in graft/plugin.h; NULL: on its own */
-    uint32_t flags;                 /* GRAFT_REPLACEMENT_... (graft/plugin.h), for the key as a pattern */
     /* Filled in by graft_library_patches; ignored when registering. */
     int32_t key_kind;   /* GRAFT_KEY_NAME or GRAFT_KEY_PATTERN for a plugin's entry; 0: a name, then a pattern */
+    uint32_t reserved;  /* 0 */
     const char *plugin; /* id of the plugin that brought it; NULL: a library call */
     const char *file;   /* the plugin's; NULL: the entry or its plugin was registered by a call */
 };
+
+#define GRAFT_PATCH_SIZE_1_0 GRAFT_END_OF(struct graft_patch, file)
 
 /* register_patch_mapping: appends `n` entries. A key that is already registered, by a call or a plugin, is
  * GRAFT_ERROR_USAGE, unless `overwrite` is set: then the new entry replaces the first with that key, and the others (a
@@ -71,8 +75,8 @@ int graft_library_unregister(struct graft_library *library, const char *const *k
 /* clear_patch_mapping: removes all entries, those of plugins too. */
 int graft_library_clear(struct graft_library *library, struct graft_error *error);
 
-/* get_patch_mapping: a copy of the mapping, in order. The caller frees it with graft_patches_free, before the
- * library. */
+/* get_patch_mapping: a copy of the mapping, in order: graft_struct_at. The caller frees it with graft_patches_free,
+ * before the library. */
 int graft_library_patches(struct graft_library *library, struct graft_patch **patches, size_t *n,
                           struct graft_error *error);
 

@@ -7,7 +7,9 @@
  *     graft_sequences_add(sequences, &prompt, NULL, &number, &error);        // at any time, as often as wanted
  *     while (graft_sequences_count(sequences) > 0) {
  *         graft_sequences_step(sequences, &tokens, &n, &error);              // one token of each
- *         for (size_t i = 0; i < n; i++) { ... tokens[i].sequence, tokens[i].id, tokens[i].end ... }
+ *         for (size_t i = 0; i < n; i++) {
+ *             const struct graft_sequence_token *token = graft_struct_at(tokens, i); ...
+ *         }
  *     }
  *     graft_sequences_free(sequences);
  *

@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /* Starts as {0}; once something was added, a NUL follows the `length` bytes. After a failed allocation `failed` is set
- * and later calls do nothing, so one check at the end is enough. */
+ * and later calls do nothing, so one check at the end is enough. Never grows. */
 struct graft_text {
     char *bytes;     /* [length], then a NUL; NULL: nothing was added yet */
     size_t length;   /* bytes of text */

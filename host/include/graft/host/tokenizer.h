@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /* A growing list of token ids. Starts as {0}. After a failed allocation `failed` is set and later calls do nothing, so
- * one check at the end is enough. */
+ * one check at the end is enough. Never grows. */
 struct graft_ids {
     int32_t *ids;    /* [n] */
     size_t n;        /* ids there are */
@@ -88,7 +88,7 @@ int graft_tokenizer_encode(const struct graft_tokenizer *tokenizer, const char *
 int graft_tokenizer_encode_within(const struct graft_tokenizer *tokenizer, const char *text, size_t length,
                                   size_t limit, struct graft_ids *ids, int *cut, struct graft_error *error);
 
-/* A text of the caller's. */
+/* A text of the caller's. Never grows. */
 struct graft_text_view {
     const char *text; /* [length], with or without a NUL */
     size_t length;    /* bytes */
