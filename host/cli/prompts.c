@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "cli/standard_input.h"
+#include "cli/texts.h"
 #include "cli/token_ids.h"
 #include "graft/host/images.h"
 
@@ -85,12 +86,13 @@ int graft_prompts_read(const struct graft_options *options, const struct graft_m
             status = graft_token_ids_check(model, tokenizer, ids, error);
         }
         if (status == GRAFT_OK && ids->n == 0) {
-            status = graft_error_set(error, GRAFT_ERROR_IO, "prompt", "prompt %zu has no tokens", prompts->count + 1);
+            status = graft_error_set(error, graft_texts_code(options, prompts->count), "prompt",
+                                     "prompt %zu has no tokens", prompts->count + 1);
         }
         prompts->prompts[prompts->count] = (struct graft_prompt){
+            .struct_size = sizeof(struct graft_prompt),
             .ids = ids->ids,
             .count = ids->n,
-            .struct_size = sizeof(struct graft_prompt),
             .adapter = options->prompt_adapters.count > 0 ? options->prompt_adapters.items[prompts->count] : NULL};
     }
     return status;

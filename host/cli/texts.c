@@ -55,9 +55,10 @@ void graft_text_ids_free(struct graft_text_ids *text) {
     graft_ids_free(&text->types);
 }
 
-/* What a text is called in messages. */
+/* What a text is called in messages, and the code of those: an argument is at fault, or what is in a file or line. */
 struct place {
     char name[64];
+    int code;
 };
 
 /* A pair ends with its second text, but for special tokens. */
@@ -170,17 +171,23 @@ static int check(const struct graft_texts *texts, const struct place *place, str
         return graft_fail_memory(error, place->name);
     }
     if (text->ids.n == 0) {
-        return graft_error_set(error, GRAFT_ERROR_IO, place->name, "has no tokens");
+        return graft_error_set(error, place->code, place->name, "has no tokens");
     }
     if ((int64_t)text->ids.n > texts->max_tokens) {
-        return graft_error_set(error, GRAFT_ERROR_IO, place->name, "%zu tokens, but the model reads at most %lld",
+        return graft_error_set(error, place->code, place->name, "%zu tokens, but the model reads at most %lld",
                                text->ids.n, (long long)texts->max_tokens);
     }
     return GRAFT_OK;
 }
 
+int graft_texts_code(const struct graft_options *options, size_t i) {
+    size_t files = options->prompts.count;
+    size_t ids = files + options->prompt_files.count;
+    return i < files || (i >= ids && i < ids + options->input_ids.count) ? GRAFT_ERROR_USAGE : GRAFT_ERROR_IO;
+}
+
 int graft_texts_next(struct graft_texts *texts, struct graft_text_ids *text, int *more, struct graft_error *error) {
-    struct place place;
+    struct place place = {.code = graft_texts_code(texts->options, texts->next)};
     int status = GRAFT_OK;
     *more = 1;
     if (texts->next < texts->given) {

@@ -36,6 +36,10 @@ int graft_texts_need_tokenizer(const struct graft_options *options);
 /* Whether lines of stdin are texts: with --lines and --pairs, and with --embed where no text is given. */
 int graft_texts_reads_lines(const struct graft_options *options);
 
+/* The code of an error in text number `i`, of the command line and then of lines: an argument's, or that of what a file
+ * or a line holds. Prompts are numbered alike. */
+int graft_texts_code(const struct graft_options *options, size_t i);
+
 /* Checks that what belongs together was given together. */
 int graft_texts_begin(struct graft_texts *texts, const struct graft_options *options, const struct graft_model *model,
                       const struct graft_tokenizer *tokenizer, struct graft_error *error);

@@ -165,7 +165,7 @@ static int check_range(size_t text, const char *what, const int32_t *ids, size_t
                        struct graft_error *error) {
     for (size_t i = 0; i < count; i++) {
         if (ids[i] < 0 || ids[i] >= limit) {
-            return graft_error_set(error, GRAFT_ERROR_IO, "prompt", "sequence %zu: %s %ld, expected 0 to %lld", text,
+            return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt", "sequence %zu: %s %ld, expected 0 to %lld", text,
                                    what, (long)ids[i], (long long)limit - 1);
         }
     }
@@ -179,10 +179,10 @@ static int check(const struct graft_encode_session *session, const struct graft_
         return graft_error_set(error, GRAFT_ERROR_USAGE, "struct graft_encoder_prompt", "reserved: expected 0");
     }
     if (prompt->count == 0) {
-        return graft_error_set(error, GRAFT_ERROR_IO, "prompt", "sequence %zu has no tokens", text);
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt", "sequence %zu has no tokens", text);
     }
     if ((uint64_t)prompt->count > (uint64_t)limits->max_tokens) {
-        return graft_error_set(error, GRAFT_ERROR_IO, "prompt",
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
                                "sequence %zu: %zu tokens, but the model reads at most %lld", text, prompt->count,
                                (long long)limits->max_tokens);
     }

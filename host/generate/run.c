@@ -70,25 +70,26 @@ static int64_t bytes_of(const struct graft_run *run, const struct graft_sequence
 
 static int check_prompt(const struct graft_run *run, const struct graft_sequence *sequence, struct graft_error *error) {
     if (sequence->prompt == 0) {
-        return graft_error_set(error, GRAFT_ERROR_IO, "prompt", "the sequence has no tokens");
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt", "the sequence has no tokens");
     }
     for (size_t i = 0; i < sequence->prompt; i++) {
         if (sequence->ids[i] < 0 || sequence->ids[i] >= run->options.vocab_size) {
-            return graft_error_set(error, GRAFT_ERROR_IO, "prompt",
+            return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
                                    "token id %ld is outside the model's vocabulary of %lld", (long)sequence->ids[i],
                                    (long long)run->options.vocab_size);
         }
     }
     if (sequence->generation.max_new_tokens <= 0) {
-        return graft_error_set(error, GRAFT_ERROR_IO, "prompt", "%zu tokens, and max_length allows %lld with new ones",
-                               sequence->prompt, (long long)sequence->generation.max_length);
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
+                               "%zu tokens, and max_length allows %lld with new ones", sequence->prompt,
+                               (long long)sequence->generation.max_length);
     }
     if (sequence->most > 0 && sequence->prompt > (size_t)sequence->most) {
-        return graft_error_set(error, GRAFT_ERROR_IO, "prompt", "%zu tokens, the model has positions for %lld",
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt", "%zu tokens, the model has positions for %lld",
                                sequence->prompt, (long long)sequence->most);
     }
     if (run->options.bytes > 0 && sequence->bytes > run->options.bytes) {
-        return graft_error_set(error, GRAFT_ERROR_IO, "prompt",
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
                                "a sequence of up to %lld tokens leaves %lld bytes behind, there is room for %lld",
                                (long long)most_fed(sequence), (long long)sequence->bytes,
                                (long long)run->options.bytes);
@@ -105,7 +106,7 @@ static int check_team(struct graft_run *run, const struct graft_sequence *lead, 
     }
     if (n > 1 && run->options.bytes > 0 && lead->bytes > run->options.bytes / (int64_t)n) {
         return graft_error_set(
-            error, GRAFT_ERROR_IO, "prompt",
+            error, GRAFT_ERROR_USAGE, "prompt",
             "%zu sequences of up to %lld tokens leave %lld bytes behind each, there is room for %lld", n,
             (long long)most_fed(lead), (long long)lead->bytes, (long long)run->options.bytes);
     }

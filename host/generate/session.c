@@ -146,11 +146,11 @@ static int check_ids(const struct graft_session *session, const struct graft_ids
                      struct graft_error *error) {
     for (size_t i = 0; i < n; i++) {
         if (news[i].count == 0) {
-            return graft_error_set(error, GRAFT_ERROR_IO, "prompt", "sequence %zu has no tokens", i);
+            return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt", "sequence %zu has no tokens", i);
         }
         for (size_t j = 0; j < news[i].count; j++) {
             if (news[i].ids[j] < 0 || news[i].ids[j] >= session->vocab_size) {
-                return graft_error_set(error, GRAFT_ERROR_IO, "prompt",
+                return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
                                        "token id %ld is outside the model's vocabulary of %lld", (long)news[i].ids[j],
                                        (long long)session->vocab_size);
             }
@@ -164,7 +164,7 @@ static int check_positions(const struct graft_session *session, const int32_t *s
     for (size_t i = 0; i < n && session->max_positions > 0; i++) {
         int64_t length = session->sequences[slots[i]].length + (int64_t)news[i].count;
         if (length > session->max_positions) {
-            return graft_error_set(error, GRAFT_ERROR_IO, "prompt",
+            return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
                                    "sequence %zu: %lld tokens, the model has positions for %lld", i, (long long)length,
                                    (long long)session->max_positions);
         }

@@ -28,8 +28,8 @@ int graft_session_create(const struct graft_module *model, int64_t vocab_size, i
                          int32_t slots, struct graft_session **session, struct graft_error *error);
 void graft_session_free(struct graft_session *session);
 
-/* From now on a step to a position beyond the first `max_positions` is an error (GRAFT_ERROR_IO); 0: there is no last
- * one. */
+/* From now on a step to a position beyond the first `max_positions` is an error (GRAFT_ERROR_USAGE); 0: there is no
+ * last one. */
 void graft_session_limit(struct graft_session *session, int64_t max_positions);
 
 /* From now on what a sequence of up to `length` tokens has left behind is of no use to a longer one, whose keys are

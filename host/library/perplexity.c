@@ -103,7 +103,7 @@ static int step(struct measurement *m, size_t windows, size_t tokens, struct gra
 static int check_ids(const struct measurement *m, struct graft_error *error) {
     for (size_t i = 0; i < m->n; i++) {
         if (m->ids[i] < 0 || m->ids[i] >= m->model->vocab_size) {
-            return graft_error_set(error, GRAFT_ERROR_IO, "text",
+            return graft_error_set(error, GRAFT_ERROR_USAGE, "text",
                                    "token id %ld is outside the model's vocabulary of %lld", (long)m->ids[i],
                                    (long long)m->model->vocab_size);
         }
@@ -152,7 +152,7 @@ int graft_model_perplexity(struct graft_model *model, const int32_t *ids, size_t
     }
     if (status == GRAFT_OK && n < 2) {
         status =
-            graft_error_set(error, GRAFT_ERROR_IO, "text", "expected at least 2 tokens to predict one, got %zu", n);
+            graft_error_set(error, GRAFT_ERROR_USAGE, "text", "expected at least 2 tokens to predict one, got %zu", n);
     }
     if (status == GRAFT_OK) {
         status = check_ids(&m, error);

@@ -202,14 +202,11 @@ int graft_sequences_add(struct graft_sequences *sequences, const struct graft_pr
                         const struct graft_sequence_options *options, int64_t *number, struct graft_error *error) {
     struct graft_generation_settings settings;
     int status = read_generation(sequences->model, options, &settings, error);
-    if (status == GRAFT_OK && prompt->count == 0) {
-        status = graft_error_set(error, GRAFT_ERROR_IO, "prompt", "the sequence has no tokens");
+    if (status == GRAFT_OK) {
+        status = graft_model_check_prompts(sequences->model, prompt, 1, error);
     }
     if (status == GRAFT_OK && prompt->count == 0) {
         status = graft_error_set(error, GRAFT_ERROR_USAGE, "prompt", "the sequence has no tokens");
-    }
-    if (status == GRAFT_OK) {
-        status = graft_model_check_prompts(sequences->model, prompt, 1, error);
     }
     return status == GRAFT_OK ? add(sequences, prompt, &settings, options, number, error) : status;
 }

@@ -101,7 +101,7 @@ check 'an option goes before it' "0:4" "$status:$(tr ',' '\n' <out | grep -c .)"
 with '{"max_new_tokens": 2, "max_length": 9}' --max-length 6
 check 'max_length as an option goes before max_new_tokens of the file' "0:4" "$status:$(tr ',' '\n' <out | grep -c .)"
 with '{"max_length": 2}'
-check 'a prompt that long' 5 "$status"
+check 'a prompt that long' 2 "$status"
 has 'a prompt that long: says why' '2 tokens, and max_length allows 2 with new ones' err
 with '{"watermarking_config": {}}'
 check 'what is not done' 4 "$status"

@@ -68,7 +68,7 @@ static void test_file_and_pixels(void **state) {
     graft_image_finish(&same);
     image.grid[2]++;
     assert_int_equal(graft_model_image_tokens(model, &image), 0);
-    assert_int_equal(graft_image_processor_rgb(processor, pixels.rgb, 0, 5, &same, &error), GRAFT_ERROR_IO);
+    assert_int_equal(graft_image_processor_rgb(processor, pixels.rgb, 0, 5, &same, &error), GRAFT_ERROR_USAGE);
     graft_image_finish(&image);
     graft_pixels_finish(&pixels);
     graft_image_processor_free(processor);
@@ -104,8 +104,9 @@ static void test_video(void **state) {
     assert_memory_equal(same.pixel_values, video.pixel_values,
                         (size_t)(video.grid[0] * video.grid[1] * video.grid[2] * video.patch_dim) * sizeof(float));
     graft_image_finish(&same);
-    assert_int_equal(graft_video_processor_rgb(processor, rgb, 0, 24, 20, &same, &error), GRAFT_ERROR_IO);
-    assert_int_equal(graft_video_processor_rgb(processor, rgb, 4, INT64_MAX, INT64_MAX, &same, NULL), GRAFT_ERROR_IO);
+    assert_int_equal(graft_video_processor_rgb(processor, rgb, 0, 24, 20, &same, &error), GRAFT_ERROR_USAGE);
+    assert_int_equal(graft_video_processor_rgb(processor, rgb, 4, INT64_MAX, INT64_MAX, &same, NULL),
+                     GRAFT_ERROR_USAGE);
     graft_image_finish(&video);
     graft_video_processor_free(processor);
     graft_model_free(model);

@@ -173,7 +173,7 @@ static void test_budget(void **state) {
     requests[0] = of(model, 10, 5);
     const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = requests[0].ids, .count = 10};
     int64_t number = -5;
-    assert_int_equal(graft_sequences_add(sequences, &prompt, NULL, &number, &error), GRAFT_ERROR_IO);
+    assert_int_equal(graft_sequences_add(sequences, &prompt, NULL, &number, &error), GRAFT_ERROR_USAGE);
     assert_non_null(strstr(error.message, "bytes behind"));
     assert_int_equal(graft_sequences_count(sequences), 0);
     error = graft_error_none();
@@ -224,7 +224,7 @@ static void test_positions(void **state) {
     assert_int_equal(request.end, GRAFT_SEQUENCE_OUT_OF_POSITIONS);
     const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = request.ids, .count = 33};
     int64_t number;
-    assert_int_equal(graft_sequences_add(sequences, &prompt, NULL, &number, &error), GRAFT_ERROR_IO);
+    assert_int_equal(graft_sequences_add(sequences, &prompt, NULL, &number, &error), GRAFT_ERROR_USAGE);
     assert_string_equal(error.message, "33 tokens, the model has positions for 32");
     error = graft_error_none();
     graft_sequences_free(sequences);
@@ -296,7 +296,7 @@ static void test_refused(void **state) {
     ways.max_new_tokens = -1;
     refused(sequences, &good, &beams, GRAFT_ERROR_USAGE, "max_length");
     ways.max_length = 1;
-    refused(sequences, &good, &beams, GRAFT_ERROR_IO, "prompt");
+    refused(sequences, &good, &beams, GRAFT_ERROR_USAGE, "prompt");
     assert_int_equal(graft_sequences_remove(sequences, 0, &error), GRAFT_ERROR_USAGE);
     assert_string_equal(error.message, "there is no sequence 0");
     error = graft_error_none();

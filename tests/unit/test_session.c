@@ -80,7 +80,7 @@ static void test_ids_out_of_range(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char id[24];
         (void)snprintf(id, sizeof id, "%d", (int)(bad[i][0] == 1 ? bad[i][1] : bad[i][0]));
-        assert_int_equal(step(0, bad[i], 2, GRAFT_LOGITS_ALL, &logits), GRAFT_ERROR_IO);
+        assert_int_equal(step(0, bad[i], 2, GRAFT_LOGITS_ALL, &logits), GRAFT_ERROR_USAGE);
         assert_non_null(strstr(error.message, id));
         assert_non_null(strstr(error.message, "583"));
     }
@@ -92,8 +92,9 @@ static void test_empty_sequences(void **state) {
     const struct graft_ids_view views[] = {{.ids = ids, .count = 2}, {.ids = ids, .count = 0}};
     const float *logits;
     (void)state;
-    assert_int_equal(step(0, ids, 0, GRAFT_LOGITS_LAST, &logits), GRAFT_ERROR_IO);
-    assert_int_equal(graft_session_step(session, slots, views, 2, GRAFT_LOGITS_LAST, &logits, &error), GRAFT_ERROR_IO);
+    assert_int_equal(step(0, ids, 0, GRAFT_LOGITS_LAST, &logits), GRAFT_ERROR_USAGE);
+    assert_int_equal(graft_session_step(session, slots, views, 2, GRAFT_LOGITS_LAST, &logits, &error),
+                     GRAFT_ERROR_USAGE);
 }
 
 /* A step that is refused leaves the sequence as it was. */
@@ -105,7 +106,7 @@ static void test_refused_step_changes_nothing(void **state) {
     assert_int_equal(step(0, ids, 3, GRAFT_LOGITS_LAST, &logits), GRAFT_OK);
     float *whole = copied(logits, 1);
     assert_int_equal(step(1, ids, 2, GRAFT_LOGITS_LAST, &logits), GRAFT_OK);
-    assert_int_equal(step(1, bad, 2, GRAFT_LOGITS_LAST, &logits), GRAFT_ERROR_IO);
+    assert_int_equal(step(1, bad, 2, GRAFT_LOGITS_LAST, &logits), GRAFT_ERROR_USAGE);
     assert_int_equal(step(1, ids + 2, 1, GRAFT_LOGITS_LAST, &logits), GRAFT_OK);
     assert_close(logits, whole, VOCAB);
     free(whole);
@@ -118,7 +119,7 @@ static void test_last_position(void **state) {
     (void)state;
     graft_session_limit(session, 4);
     assert_int_equal(step(0, ids, 3, GRAFT_LOGITS_LAST, &logits), GRAFT_OK);
-    assert_int_equal(step(0, ids, 2, GRAFT_LOGITS_LAST, &logits), GRAFT_ERROR_IO);
+    assert_int_equal(step(0, ids, 2, GRAFT_LOGITS_LAST, &logits), GRAFT_ERROR_USAGE);
     assert_string_equal(error.message, "sequence 0: 5 tokens, the model has positions for 4");
     error = graft_error_none();
     assert_int_equal(step(0, ids, 1, GRAFT_LOGITS_LAST, &logits), GRAFT_OK);

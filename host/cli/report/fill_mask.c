@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "cli/report/recordings.h"
 #include "cli/report/writer.h"
+#include "cli/texts.h"
 
 enum { DEFAULT_PREDICTIONS = 5 };
 
@@ -120,8 +121,8 @@ static int find_places(const struct graft_encode_run *run, const struct graft_te
             }
         }
         if (places->count == before && run->options->logits == NULL && graft_recordings_wanted(run->options) == 0) {
-            return graft_error_set(error, GRAFT_ERROR_IO, "prompt", "text %zu has no %s to fill in",
-                                   batch->first + i + 1, spelling(run, run->mask_id));
+            return graft_error_set(error, graft_texts_code(run->options, batch->first + i), "prompt",
+                                   "text %zu has no %s to fill in", batch->first + i + 1, spelling(run, run->mask_id));
         }
     }
     return GRAFT_OK;

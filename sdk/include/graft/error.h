@@ -28,7 +28,7 @@ enum {
     GRAFT_ERROR_USAGE = 2,    /* an argument of the caller, prompts included */
     GRAFT_ERROR_PLUGIN = 3,   /* a plugin, or how two of them meet */
     GRAFT_ERROR_MODEL = 4,    /* a file of the model directory */
-    GRAFT_ERROR_IO = 5,       /* reading a prompt, writing a result */
+    GRAFT_ERROR_IO = 5,       /* a file or stream that is read or written, other than the model's */
     GRAFT_ERROR_VERIFY = 6    /* replaced and original differ */
 };
 

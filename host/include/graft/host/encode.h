@@ -88,8 +88,8 @@ struct graft_encoder_outputs {
 
 #define GRAFT_ENCODER_OUTPUTS_SIZE_1_0 GRAFT_END_OF(struct graft_encoder_outputs, n_rows)
 
-/* [any, one thread per model] Runs `n` texts. An empty or overlong text and ids out of range are GRAFT_ERROR_IO; a
- * model that lacks what is asked for is GRAFT_ERROR_USAGE. */
+/* [any, one thread per model] Runs `n` texts. An empty or overlong text, ids out of range, and a model that lacks what
+ * is asked for are GRAFT_ERROR_USAGE. */
 int graft_model_encode(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n,
                        const struct graft_encoder_outputs *outputs, struct graft_error *error);
 

@@ -101,7 +101,7 @@ void graft_sequences_free(struct graft_sequences *sequences);
 /* [load] Adds a sequence, which joins at the next step, or waits for its turn; `*number` is its own among all that are
  * ever added. `options` may be NULL. Everything is copied but the images, which the caller keeps until the sequence has
  * a token, or ends. A prompt that is longer than the model has positions for, and one that needs more than
- * max_cache_bytes, is GRAFT_ERROR_IO; ids outside the vocabulary, too. An error changes nothing. */
+ * max_cache_bytes, is GRAFT_ERROR_USAGE; ids outside the vocabulary, too. An error changes nothing. */
 int graft_sequences_add(struct graft_sequences *sequences, const struct graft_prompt *prompt,
                         const struct graft_sequence_options *options, int64_t *number, struct graft_error *error);
 
