@@ -71,14 +71,18 @@ int graft_library_find_class(struct graft_library *library, const char *name, co
 
 const struct graft_plugin_info *graft_library_plugin(const struct graft_library *library, size_t i) {
     pthread_mutex_t *lock = (pthread_mutex_t *)&library->lock;
-    size_t of_files = library->plugins != NULL ? library->plugins->n : 0;
-    if (i < of_files) {
-        return &library->plugins->plugins[i].info;
-    }
+    const struct graft_plugin_info *found = NULL;
     (void)pthread_mutex_lock(lock);
-    const struct graft_plugin_set *called = i - of_files < library->n_called ? library->called[i - of_files] : NULL;
+    for (size_t k = 0; k < library->n_loaded && found == NULL; k++) {
+        const struct graft_plugin_set *set = library->loaded[k];
+        found = i < set->n ? &set->plugins[i].info : NULL;
+        i -= found == NULL ? set->n : 0;
+    }
+    if (found == NULL && i < library->n_called) {
+        found = &library->called[i]->plugins[0].info;
+    }
     (void)pthread_mutex_unlock(lock);
-    return called != NULL ? &called->plugins[0].info : NULL;
+    return found;
 }
 
 int graft_library_plugin_sha256(const struct graft_library *library, size_t i, char sha256[GRAFT_SHA256_LENGTH + 1],

@@ -59,99 +59,121 @@ void graft_library_free(struct graft_library *library) {
         while (library->n_called > 0) {
             graft_plugin_set_free(library->called[--library->n_called]);
         }
+        while (library->n_loaded > 0) {
+            graft_plugin_set_free(library->loaded[--library->n_loaded]);
+        }
         graft_free(library->called);
-        graft_plugin_set_free(library->plugins);
+        graft_free(library->loaded);
         (void)pthread_mutex_destroy(&library->lock);
         graft_free(library);
     }
 }
 
-/* Registers all plugins loaded, or gives them back. That of `file`, if any, goes before the others. */
-static int register_plugins(struct graft_library *library, const char *file, struct graft_error *error) {
-    size_t n = library->plugins->n;
-    struct graft_known_plugin *added = graft_alloc(n, sizeof *added);
-    for (size_t i = 0; added != NULL && i < n; i++) {
-        const struct graft_loaded_plugin *plugin = &library->plugins->plugins[i];
+const struct graft_plugin_set **graft_library_sets(const struct graft_library *library, size_t *n) {
+    const struct graft_plugin_set **sets = graft_alloc(library->n_called + library->n_loaded, sizeof *sets);
+    *n = 0;
+    for (size_t i = 0; sets != NULL && i < library->n_called; i++) {
+        sets[(*n)++] = library->called[i];
+    }
+    for (size_t i = 0; sets != NULL && i < library->n_loaded; i++) {
+        sets[(*n)++] = library->loaded[i];
+    }
+    return sets;
+}
+
+/* Registers all plugins of a set. That of `file`, if any, goes before the others. */
+static int register_plugins(struct graft_library *library, const struct graft_plugin_set *set, const char *file,
+                            struct graft_error *error) {
+    struct graft_known_plugin *added = graft_alloc(set->n, sizeof *added);
+    for (size_t i = 0; added != NULL && i < set->n; i++) {
+        const struct graft_loaded_plugin *plugin = &set->plugins[i];
         int is_named = file != NULL && strcmp(plugin->file, file) == 0;
-        added[i] = (struct graft_known_plugin){plugin->descriptor,
-                                               {plugin->descriptor->id, plugin->file, is_named ? 1 : plugin->rank},
-                                               plugin->info.options};
+        added[i] = (struct graft_known_plugin){
+            plugin->descriptor,
+            {plugin->descriptor->id, plugin->file, is_named ? library->ranks + 1 : plugin->rank},
+            plugin->info.options};
     }
-    int status = added != NULL ? graft_registry_add_plugins(library->registry, added, n, error)
+    int status = added != NULL ? graft_registry_add_plugins(library->registry, added, set->n, error)
                                : graft_fail_memory(error, "plugins");
-    if (status != GRAFT_OK) {
-        graft_plugin_set_free(library->plugins);
-        library->plugins = NULL;
-    }
     graft_free(added);
     return status;
 }
 
-/* Options of a caller. With the lock held. */
-static struct graft_plugin_options plugin_options(const struct graft_library *library,
-                                                  const struct graft_library_options *options) {
-    static const struct graft_library_options none = {.struct_size = sizeof none};
-    options = options != NULL ? options : &none;
-    return (struct graft_plugin_options){
+/* What a model has been planned with stays as it is, so that is the end of loading. */
+static int check_models(const struct graft_library *library, struct graft_error *error) {
+    if (library->n_models == 0) {
+        return GRAFT_OK;
+    }
+    (void)graft_error_set(error, GRAFT_ERROR_USAGE, "library", "plugins cannot be loaded while models are open (%zu)",
+                          library->n_models);
+    graft_error_hint(error, "load all plugins first, or free the models");
+    return GRAFT_ERROR_USAGE;
+}
+
+/* The plugins of a file (or NULL) and of directories, with the lock held. */
+static int load(struct graft_library *library, const char *file, const char *const *directories, int32_t n,
+                const struct graft_library_options *options, struct graft_error *error) {
+    struct graft_plugin_set *set = NULL;
+    size_t n_others;
+    const struct graft_plugin_set **others = graft_library_sets(library, &n_others);
+    if (others == NULL ||
+        graft_grow(&library->loaded, &library->loaded_capacity, library->n_loaded, sizeof *library->loaded) != 0) {
+        graft_free(others);
+        return graft_fail_memory(error, "plugins");
+    }
+    const struct graft_plugin_options wanted = {
+        .file = file,
         .allow = options->allow,
         .n_allow = options->n_allow,
+        .first_rank = library->ranks,
         .skip_bad = options->skip_bad_plugins,
         .leave_idle = options->inspect_only,
         .given = {options->plugin_options, options->n_plugin_options},
-        .others = (const struct graft_plugin_set *const *)library->called,
-        .n_others = library->n_called,
+        .others = others,
+        .n_others = n_others,
         .families = graft_built_in_families(),
         .on_file = options->on_file,
         .on_file_data = options->on_file_data,
     };
+    int status = graft_plugins_load(directories, n, &wanted, &set, error);
+    graft_free(others);
+    if (status == GRAFT_OK && !wanted.leave_idle) {
+        status = register_plugins(library, set, file, error);
+    }
+    if (status != GRAFT_OK) {
+        graft_plugin_set_free(set);
+        return status;
+    }
+    library->skip_bad_plugins = wanted.skip_bad && (library->n_loaded == 0 || library->skip_bad_plugins);
+    library->ranks += wanted.n_allow > 0 ? wanted.n_allow : file != NULL;
+    library->loaded[library->n_loaded++] = set;
+    return GRAFT_OK;
 }
 
-static int check_unloaded(const struct graft_library *library, struct graft_error *error) {
-    return library->plugins == NULL
-               ? GRAFT_OK
-               : graft_error_set(error, GRAFT_ERROR_USAGE, "library", "plugins are already loaded");
+static int load_checked(struct graft_library *library, const char *file, const char *const *directories, int32_t n,
+                        const struct graft_library_options *options, struct graft_error *error) {
+    static const struct graft_library_options none = {.struct_size = sizeof none};
+    (void)pthread_mutex_lock(&library->lock);
+    int status = check_models(library, error);
+    if (status == GRAFT_OK) {
+        status = load(library, file, directories, n, options != NULL ? options : &none, error);
+    }
+    (void)pthread_mutex_unlock(&library->lock);
+    return status;
 }
 
 int graft_library_load_plugins(struct graft_library *library, const char *const *directories, int32_t n,
                                const struct graft_library_options *options, struct graft_error *error) {
     int status = graft_check_given(options, GRAFT_LIBRARY_OPTIONS_SIZE_1_0, "struct graft_library_options", error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    (void)pthread_mutex_lock(&library->lock);
-    const struct graft_plugin_options wanted = plugin_options(library, options);
-    status = check_unloaded(library, error);
-    if (status == GRAFT_OK) {
-        library->skip_bad_plugins = wanted.skip_bad;
-        status = graft_plugins_load(directories, n, &wanted, &library->plugins, error);
-    }
-    if (status == GRAFT_OK && !wanted.leave_idle) {
-        status = register_plugins(library, NULL, error);
-    }
-    (void)pthread_mutex_unlock(&library->lock);
-    return status;
+    return status == GRAFT_OK ? load_checked(library, NULL, directories, n, options, error) : status;
 }
 
 int graft_library_load_plugin(struct graft_library *library, const char *file,
                               const struct graft_library_options *options, struct graft_error *error) {
     int status = graft_check_given(options, GRAFT_LIBRARY_OPTIONS_SIZE_1_0, "struct graft_library_options", error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    (void)pthread_mutex_lock(&library->lock);
-    struct graft_plugin_options wanted = plugin_options(library, options);
-    status = check_unloaded(library, error);
-    wanted.file = file;
-    if (status == GRAFT_OK) {
-        library->skip_bad_plugins = wanted.skip_bad;
-        status = graft_plugins_load(options != NULL ? options->directories : NULL,
-                                    options != NULL ? options->n_directories : 0, &wanted, &library->plugins, error);
-    }
-    if (status == GRAFT_OK && !wanted.leave_idle) {
-        status = register_plugins(library, file, error);
-    }
-    (void)pthread_mutex_unlock(&library->lock);
-    return status;
+    return status == GRAFT_OK ? load_checked(library, file, options != NULL ? options->directories : NULL,
+                                             options != NULL ? options->n_directories : 0, options, error)
+                              : status;
 }
 
 int graft_library_register(struct graft_library *library, const struct graft_patch *patches, size_t n, int overwrite,
@@ -187,6 +209,12 @@ int graft_library_class(struct graft_library *library, const char *name, const s
 }
 
 const char *graft_library_note(const struct graft_library *library, size_t i) {
-    size_t of_plugins = library->plugins != NULL ? library->plugins->n_notes : 0;
-    return i < of_plugins ? library->plugins->notes[i] : graft_registry_note(library->registry, i - of_plugins);
+    for (size_t k = 0; k < library->n_loaded; k++) {
+        const struct graft_plugin_set *set = library->loaded[k];
+        if (i < set->n_notes) {
+            return set->notes[i];
+        }
+        i -= set->n_notes;
+    }
+    return graft_registry_note(library->registry, i);
 }

@@ -23,13 +23,21 @@
 
 struct graft_library {
     struct graft_registry *registry;
-    struct graft_plugin_set *plugins; /* NULL until loaded */
-    int32_t skip_bad_plugins;         /* as asked for when they were */
     pthread_mutex_t lock;             /* guards the fields below */
+    struct graft_plugin_set **loaded; /* from files, a set for each call */
+    size_t n_loaded;
+    size_t loaded_capacity;
+    int32_t skip_bad_plugins;         /* as asked for by all of these calls */
+    int32_t ranks;                    /* that their orders take up */
     struct graft_plugin_set **called; /* registered by calls, a set each */
     size_t n_called;
     size_t called_capacity;
+    size_t n_models; /* that are open */
 };
+
+/* [any] All sets of plugins, those registered by calls first: [*n], the caller's to free; NULL without memory. With the
+ * lock held. */
+const struct graft_plugin_set **graft_library_sets(const struct graft_library *library, size_t *n);
 
 struct graft_model_note {
     char *text;            /* one line */
@@ -49,6 +57,7 @@ struct graft_model_processors {
 };
 
 struct graft_model {
+    struct graft_library *library; /* which counts it; NULL: not yet */
     char *directory;
     char *patch_file; /* of the options; or NULL */
     int32_t precision;
@@ -174,15 +183,6 @@ int graft_model_check_ready(const struct graft_model *model, struct graft_error 
 int graft_model_check_prompts(const struct graft_model *model, const struct graft_prompt *prompts, size_t n,
                               struct graft_error *error);
 
-/* [load] Where an adapter's tables have another number of tokens than config.json says, it is read as if it said so,
- * and the adapter's entry of `adapters` has `vocab_size`. */
-int graft_model_resize_vocabulary(struct graft_model *model, struct graft_error *error);
-
-/* [any] Which adapter each prompt names, as in graft_batch: adapters [n]. */
-int graft_model_find_adapters(const struct graft_model *model, const struct graft_prompt *prompts, size_t n,
-                              int32_t *adapters, struct graft_error *error);
-
-/* [any] How sequences of the model run, up to `slots` at once, without other limits. */
 /* [any] Fills in the caller's image, as far as it goes, unless there is an error: then it has no pixels. Returns
  * `status`. */
 int graft_image_give(int status, const struct graft_image *made, struct graft_image *image);
@@ -194,6 +194,15 @@ int graft_fail_pixels(int status, const struct graft_error *cause, struct graft_
 /* [any] The same prompt for a session. */
 struct graft_ids_view graft_prompt_view(const struct graft_prompt *prompt);
 
+/* [load] Where an adapter's tables have another number of tokens than config.json says, it is read as if it said so,
+ * and the adapter's entry of `adapters` has `vocab_size`. */
+int graft_model_resize_vocabulary(struct graft_model *model, struct graft_error *error);
+
+/* [any] Which adapter each prompt names, as in graft_batch: adapters [n]. */
+int graft_model_find_adapters(const struct graft_model *model, const struct graft_prompt *prompts, size_t n,
+                              int32_t *adapters, struct graft_error *error);
+
+/* [any] How sequences of the model run, up to `slots` at once, without other limits. */
 struct graft_run_options graft_model_run_options(const struct graft_model *model, int32_t slots);
 
 /* [any] Whether the ids in generation_config.json are of the model's vocabulary, where they have to be. */

@@ -262,6 +262,10 @@ static int open_as(struct graft_library *library, const char *directory, const s
         graft_model_free(result);
         return graft_fail_memory(error, directory);
     }
+    (void)pthread_mutex_lock(&library->lock);
+    library->n_models++;
+    (void)pthread_mutex_unlock(&library->lock);
+    result->library = library;
     result->precision = options != NULL ? options->precision : GRAFT_PRECISION_AUTO;
     result->kv_cache = options != NULL ? options->kv_cache : GRAFT_PRECISION_AUTO;
     result->without_weights = options != NULL && options->without_weights;
@@ -416,6 +420,11 @@ void graft_model_free(struct graft_model *model) {
         graft_free(model->notes);
         graft_free(model->patch_file);
         graft_free(model->directory);
+        if (model->library != NULL) {
+            (void)pthread_mutex_lock(&model->library->lock);
+            model->library->n_models--;
+            (void)pthread_mutex_unlock(&model->library->lock);
+        }
         graft_free(model);
     }
 }

@@ -13,16 +13,10 @@ static int rank_of(const struct graft_library *library) {
 /* With the lock held. What the plugins that are there offer, it may ask for. */
 static int take(const struct graft_library *library, const struct graft_plugin *plugin, struct graft_plugin_set **set,
                 struct graft_error *error) {
-    const struct graft_plugin_set **others = graft_alloc(library->n_called + 1, sizeof *others);
-    size_t n = 0;
+    size_t n;
+    const struct graft_plugin_set **others = graft_library_sets(library, &n);
     if (others == NULL) {
         return graft_fail_memory(error, "plugin");
-    }
-    for (; n < library->n_called; n++) {
-        others[n] = library->called[n];
-    }
-    if (library->plugins != NULL) {
-        others[n++] = library->plugins;
     }
     int status = graft_plugins_take(plugin, others, n, set, error);
     graft_free(others);

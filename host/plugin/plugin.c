@@ -73,13 +73,13 @@ static int rank_of(const struct graft_plugin_options *options, const char *id) {
     return options->n_allow > 0 ? -1 : 0;
 }
 
-/* Whether it offers what a plugin before it does, and no order says whose is taken. */
+/* Whether it offers what a plugin of the set does, and no order says whose is taken. */
 static int check_offers(const struct graft_plugin_set *set, const char *file, const struct graft_plugin *descriptor,
                         struct graft_error *error) {
     const char *const *ids = descriptor->offers_extensions;
     for (int32_t i = 0; ids != NULL && ids[i] != NULL; i++) {
         const struct graft_loaded_plugin *other = graft_plugin_offering(set, ids[i], NULL);
-        if (other != NULL) {
+        if (other != NULL && other->file != NULL) {
             int status =
                 graft_error_set(error, GRAFT_ERROR_PLUGIN, file, "offers_extensions[%d]: \"%s\" is also offered by %s",
                                 (int)i, ids[i], other->file);
@@ -90,25 +90,44 @@ static int check_offers(const struct graft_plugin_set *set, const char *file, co
     return GRAFT_OK;
 }
 
-static int add_plugin(struct loading *loading, const char *file, int rank, struct graft_use *use,
-                      struct graft_error *error) {
-    struct graft_plugin_set *set = loading->set;
-    const struct graft_plugin *descriptor = graft_use_descriptor(use);
+/* Whether a plugin of the set, from a file, has its id. */
+static int check_id(const struct graft_plugin_set *set, const char *file, const struct graft_plugin *descriptor,
+                    struct graft_error *error) {
     for (size_t i = 0; i < set->n; i++) {
-        if (strcmp(set->plugins[i].descriptor->id, descriptor->id) == 0) {
+        const struct graft_loaded_plugin *other = &set->plugins[i];
+        if (other->file != NULL && strcmp(other->descriptor->id, descriptor->id) == 0) {
             int status = graft_error_set(error, GRAFT_ERROR_PLUGIN, file, "the plugin id \"%s\" is already used by %s",
-                                         descriptor->id, set->plugins[i].file);
+                                         descriptor->id, other->file);
             graft_error_hint(error, "remove one of them");
             return status;
         }
     }
-    int status = graft_use_accept(use, file, error);
-    if (status == GRAFT_OK && rank == 0) {
-        status = check_offers(set, file, descriptor, error);
+    return GRAFT_OK;
+}
+
+/* Set number `i` of those beside which a plugin is put: of earlier loads, and last the one under way. */
+static const struct graft_plugin_set *set_beside(const struct loading *loading, size_t i) {
+    return i < loading->options->n_others ? loading->options->others[i] : loading->set;
+}
+
+static int add_plugin(struct loading *loading, const char *file, int rank, struct graft_use *use,
+                      struct graft_error *error) {
+    struct graft_plugin_set *set = loading->set;
+    const struct graft_plugin *descriptor = graft_use_descriptor(use);
+    int status = GRAFT_OK;
+    for (size_t i = 0; i <= loading->options->n_others && status == GRAFT_OK; i++) {
+        status = check_id(set_beside(loading, i), file, descriptor, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_use_accept(use, file, error);
+    }
+    for (size_t i = 0; i <= loading->options->n_others && rank == 0 && status == GRAFT_OK; i++) {
+        status = check_offers(set_beside(loading, i), file, descriptor, error);
     }
     if (status != GRAFT_OK) {
         return status;
     }
+    rank += rank > 0 ? loading->options->first_rank : 0;
     char *name = graft_strdup(file);
     if (name == NULL || graft_grow(&set->plugins, &loading->plugin_capacity, set->n, sizeof *set->plugins) != 0) {
         graft_free(name);

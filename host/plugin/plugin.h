@@ -24,7 +24,7 @@ struct graft_use;
 struct graft_loaded_plugin {
     const struct graft_plugin *descriptor; /* validated; the plugin's, const until the set is freed */
     char *file; /* as found: the directory as given, and the path below it; NULL: registered by a call */
-    int rank;   /* 1, 2, ... by the allow list; 0 without one */
+    int rank;   /* 1, 2, ... by the allow list, behind first_rank; 0 without one */
     struct graft_option_values *values;
     int started;
     struct graft_use *use;
@@ -43,10 +43,12 @@ struct graft_plugin_options {
     const char *file;         /* one more, before those of directories, which has to be usable; or NULL */
     const char *const *allow; /* ids; all others stay out. With n_allow 0 every plugin is wanted */
     int n_allow;
+    int first_rank; /* the ranks of the allow list go on from here */
     int skip_bad;   /* a plugin that cannot be used becomes a note */
     int leave_idle; /* `init` is not called: for looking at descriptors only */
     struct graft_given_options given;
-    const struct graft_plugin_set *const *others; /* [n_others] started before, which may offer extensions */
+    /* [n_others] Started before: they may offer extensions, and the ids of those from files are taken. */
+    const struct graft_plugin_set *const *others;
     size_t n_others;
     /* The host's, which family files may be like; NULL-terminated, or NULL. */
     const struct graft_family *const *families;

@@ -370,7 +370,7 @@ static int has_note(const struct graft_model *model, const char *words) {
     return 0;
 }
 
-/* A note where a plugin has nothing to do; plugins are loaded once. */
+/* A note where a plugin has nothing to do; none is loaded a second time, or while a model is open. */
 static void test_plugins(void **state) {
     const char *directory = getenv("GRAFT_PLUGINS");
     (void)state;
@@ -378,8 +378,43 @@ static void test_plugins(void **state) {
     struct graft_model *llama = open_model("plain/llama");
     assert_string_equal(graft_model_class_at(llama, "model.layers.0.self_attn"), "LlamaFusedAttention");
     assert_true(has_note(llama, "sequential_experts"));
-    graft_model_free(llama);
     assert_int_equal(graft_library_load_plugins(library, &directory, 1, NULL, &error), GRAFT_ERROR_USAGE);
+    assert_non_null(strstr(error.message, "while models are open (1)"));
+    graft_model_free(llama);
+    error = graft_error_none();
+    assert_int_equal(graft_library_load_plugins(library, &directory, 1, NULL, &error), GRAFT_ERROR_PLUGIN);
+    assert_non_null(strstr(error.message, "is already used by"));
+}
+
+static int load_one(const char *name, const char *allow) {
+    char directory[1024];
+    const char *directories[] = {directory};
+    const struct graft_library_options options = {
+        .struct_size = sizeof options, .allow = &allow, .n_allow = allow != NULL};
+    error = graft_error_none();
+    (void)snprintf(directory, sizeof directory, "%s/%s", getenv("GRAFT_PLUGINS"), name);
+    return graft_library_load_plugins(library, directories, 1, &options, &error);
+}
+
+/* Folder after folder: what is there stays, orders go on, and a load that fails adds nothing. */
+static void test_more_plugins(void **state) {
+    (void)state;
+    assert_int_equal(load_one("fused_qkv", "fused_qkv"), GRAFT_OK);
+    const struct graft_plugin_info *first = graft_library_plugin(library, 0);
+    assert_int_equal(load_one("int8_linear", "sequential_experts"), GRAFT_ERROR_PLUGIN);
+    assert_int_equal(load_one("sequential_experts", "sequential_experts"), GRAFT_OK);
+    assert_int_equal(load_one("fused_qkv", NULL), GRAFT_ERROR_PLUGIN);
+    assert_ptr_equal(graft_library_plugin(library, 0), first);
+    assert_string_equal(first->descriptor->id, "fused_qkv");
+    assert_int_equal(first->rank, 1);
+    assert_string_equal(graft_library_plugin(library, 1)->descriptor->id, "sequential_experts");
+    assert_int_equal(graft_library_plugin(library, 1)->rank, 2);
+    assert_null(graft_library_plugin(library, 2));
+    error = graft_error_none();
+    struct graft_model *llama = open_model("plain/llama");
+    assert_string_equal(graft_model_class_at(llama, "model.layers.0.self_attn"), "LlamaFusedAttention");
+    assert_true(has_note(llama, "sequential_experts"));
+    graft_model_free(llama);
 }
 
 /* Prompts of a later version of the headers, with fields that this one does not know; and elements that are none. */
@@ -448,6 +483,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_generate, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_limits, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_strides, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_more_plugins, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_tokens, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_progress, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_misuse, set_up, tear_down),
@@ -461,4 +498,3 @@ int main(void) {
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-        cmocka_unit_test_setup_teardown(test_strides, set_up, tear_down),

@@ -227,7 +227,7 @@ static void plugins_are_told_with_what_they_bring(void **state) {
     assert_non_null(strstr(plugin->file, "fused_qkv.so"));
     assert_true(plugin->descriptor->n_replacements > 1);
     assert_null(graft_library_plugin(library, 1));
-    assert_int_equal(graft_library_load_plugin(library, plugin->file, NULL, &error), GRAFT_ERROR_USAGE);
+    assert_int_equal(graft_library_load_plugin(library, plugin->file, NULL, &error), GRAFT_ERROR_PLUGIN);
 }
 
 /* A plugin that is only looked at replaces nothing. */

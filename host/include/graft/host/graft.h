@@ -59,7 +59,7 @@ void graft_library_free(struct graft_library *library);
 struct graft_library_options {
     uint32_t struct_size;
     /* 1: a plugin that cannot be used, or whose pattern matches classes of another interface in a model, becomes a note
-     * instead of an error. */
+     * instead of an error; in models only if all calls of the library say so. */
     int32_t skip_bad_plugins;
     const char *const *allow; /* ids of the plugins wanted; their order decides if several want one module; NULL: all */
     int32_t n_allow;
@@ -80,7 +80,10 @@ struct graft_library_options {
 #define GRAFT_LIBRARY_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_library_options, on_file_data)
 
 /* [load] Loads the plugins found in `n` directories and registers what they bring: all of them, or none. `options` may
- * be NULL. Call either this or graft_library_load_plugin, and only once. */
+ * be NULL. A later call, of this or of graft_library_load_plugin, adds plugins to those that are there, as if they were
+ * found behind them: an id that one of them has is taken, and where options->allow of both calls orders plugins, those
+ * of the first call go first. Options of plugins are for those of this call. While a model of the library is open that
+ * is an error (GRAFT_ERROR_USAGE). */
 int graft_library_load_plugins(struct graft_library *library, const char *const *directories, int32_t n,
                                const struct graft_library_options *options, struct graft_error *error);
 
@@ -174,22 +177,22 @@ const char *graft_model_class_at(const struct graft_model *model, const char *pa
 /* A prompt: `count` token ids and their images (graft/host/images.h). Each run of image tokens takes one image, in
  * order, and has one token for each of its merged patches. */
 struct graft_prompt {
+    uint32_t struct_size;
+    uint32_t reserved;
     const int32_t *ids;               /* [count] */
     size_t count;                     /* tokens; > 0 */
     const struct graft_image *images; /* [n_images] and videos, which take runs of video tokens: graft_struct_at */
-    uint32_t struct_size;
-    uint32_t reserved;
     size_t n_images;
     /* The only adapter that takes effect on this prompt and what follows it, by its name, or GRAFT_BASE_MODEL; NULL:
      * all adapters of the model. An error (GRAFT_ERROR_USAGE) where a class applies its adapters to all sequences. */
     const char *adapter;
 };
 
+#define GRAFT_PROMPT_SIZE_1_0 GRAFT_END_OF(struct graft_prompt, adapter)
+
 /* [any] Called for each new token, on the thread that generates; `last` is 1 for the one that ends its sequence. With
  * num_return_sequences prompt number i has the sequences from i * num_return_sequences on; those of beams come when the
  * prompt is done. Any status but GRAFT_OK stops generation. */
-#define GRAFT_PROMPT_SIZE_1_0 GRAFT_END_OF(struct graft_prompt, adapter)
-
 typedef int (*graft_token_function)(void *data, size_t sequence, int32_t id, int last, struct graft_error *error);
 
 /* [any] Fills `generation`, whose struct_size is set, with the settings of the model directory (generation_config.json)

@@ -27,7 +27,7 @@ struct graft_library_options;
 
 struct graft_plugin_info {
     uint32_t struct_size;
-    int32_t rank;                          /* 1, 2, ... in the order of options->allow; 0 without one */
+    int32_t rank; /* 1, 2, ... in the order of options->allow, of later calls behind that; 0 without one */
     const struct graft_plugin *descriptor; /* the plugin's */
     const char *file;           /* the directory as given, and the path below it; NULL: registered by a call */
     const char *const *options; /* [descriptor->n_options] values of its options, as text: "max", "64", "true" */
