@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Codes in words along columns (GPTQ) and along rows (AWQ): what graft_coded_weight_create makes rows of, against plain
- * words on where a code, a zero point and a scale lie. */
+/* Codes in words along columns (GPTQ) and along rows (AWQ), and in strips (HQQ, Quanto): what graft_coded_weight_create
+ * makes rows of, against plain words on where a code, a zero point and a scale lie. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -208,9 +208,92 @@ static void test_equal_zeros(void **state) {
     }
 }
 
+/* --- Strips --- */
+
+static float number_at(const struct coded_tensor *tensor, int64_t at) {
+    const struct graft_row_block *block = &tensor->blocks[0];
+    const uint16_t half = block->dtype == GRAFT_DTYPE_F32 ? 0 : ((const uint16_t *)block->data)[at];
+    return block->dtype == GRAFT_DTYPE_F16    ? graft_f32_from_f16(half)
+           : block->dtype == GRAFT_DTYPE_BF16 ? graft_f32_from_bf16(half)
+                                              : ((const float *)block->data)[at];
+}
+
+/* By the numbers of a strip, codes from the lowest or the highest strip on. */
+static float strip_formula(const struct coded_parts *parts, int64_t row, int64_t column) {
+    const struct graft_codec *codec = &parts->codec;
+    const int32_t strips = codec->bits == 3 ? 10 : 8 / codec->bits;
+    const int64_t groups = graft_codec_groups(codec), group = row * groups + column / codec->group_size;
+    const int64_t most = (codec->rows * groups + strips - 1) / strips;
+    const int64_t at = group % most * codec->group_size + column % codec->group_size;
+    const int32_t strip = (int32_t)(group / most);
+    const int32_t place = codec->layout == GRAFT_CODED_STRIPS ? strips - 1 - strip : strip;
+    const void *numbers = parts->codes.blocks[0].data;
+    const uint32_t number = codec->bits == 3 ? ((const uint32_t *)numbers)[at] : ((const uint8_t *)numbers)[at];
+    const float zero = parts->zeros.blocks[0].data != NULL ? number_at(&parts->zeros, group) : (float)codec->zero;
+    return number_at(&parts->scales, group) *
+           ((float)(number >> place * codec->bits & ((1U << codec->bits) - 1)) - zero);
+}
+
+static void set_strips(struct coded_parts *parts, const struct size *size, int32_t layout, int32_t bits,
+                       graft_dtype dtype, int has_zeros) {
+    const int64_t groups = size->rows * (size->columns / size->group_size), strips = bits == 3 ? 10 : 8 / bits;
+    const int64_t most = (groups + strips - 1) / strips, bytes = bits == 3 ? 4 : 1;
+    *parts = (struct coded_parts){.codec = {.struct_size = sizeof parts->codec,
+                                            .kind = GRAFT_CODE_UINT,
+                                            .bits = bits,
+                                            .layout = layout,
+                                            .rows = size->rows,
+                                            .columns = size->columns,
+                                            .block_rows = 1,
+                                            .zero = has_zeros ? 0 : 3,
+                                            .group_size = size->group_size}};
+    tensor_set(&parts->codes, bits == 3 ? GRAFT_DTYPE_I32 : GRAFT_DTYPE_U8, most, size->group_size,
+               any_numbers(most * size->group_size * bytes));
+    tensor_set(&parts->scales, dtype, groups, 1, any_scales(dtype, groups));
+    if (has_zeros) {
+        tensor_set(&parts->zeros, dtype, groups, 1, any_scales(dtype, groups));
+    }
+}
+
+static void check_strips(const struct size *size, int32_t layout, int32_t bits, graft_dtype dtype, int has_zeros) {
+    struct coded_parts parts;
+    set_strips(&parts, size, layout, bits, dtype, has_zeros);
+    struct graft_coded_weight *weight = coded_create(parts_codec(&parts));
+    float *all = need((size_t)(size->rows * size->columns) * sizeof *all);
+    weight->codec.read_rows(&weight->weight, 0, size->rows, all);
+    for (int64_t i = 0; i < size->rows * size->columns; i++) {
+        const float expected = strip_formula(&parts, i / size->columns, i % size->columns);
+        if (all[i] != expected) {
+            fail_msg("%lld x %lld, %d bits, layout %d: [%lld, %lld] is %g instead of %g", (long long)size->rows,
+                     (long long)size->columns, (int)bits, (int)layout, (long long)(i / size->columns),
+                     (long long)(i % size->columns), (double)all[i], (double)expected);
+        }
+    }
+    free(all);
+    graft_coded_weight_free(weight);
+    parts_free(&parts);
+}
+
+/* Strips that end inside a row, that end early, and that are all of a weight; rows that end inside a word. */
+static void test_strips(void **state) {
+    static const struct size sizes[] = {{1, 1, 1},     {32, 32, 32},   {64, 64, 16}, {72, 96, 96},  {3, 96, 32},
+                                        {7, 100, 100}, {200, 144, 12}, {5, 33, 33},  {130, 256, 64}};
+    static const graft_dtype types[] = {GRAFT_DTYPE_F16, GRAFT_DTYPE_BF16, GRAFT_DTYPE_F32};
+    static const int32_t bits[] = {2, 3, 4, 8};
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0] * 4; i++) {
+        for (int has_zeros = 0; has_zeros < 2; has_zeros++) {
+            check_strips(&sizes[i / 4], GRAFT_CODED_STRIPS, bits[i % 4], types[i % 3], has_zeros);
+            if (bits[i % 4] != 3) {
+                check_strips(&sizes[i / 4], GRAFT_CODED_STRIPS_UPWARDS, bits[i % 4], types[(i + 1) % 3], has_zeros);
+            }
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_columns), cmocka_unit_test(test_rows),
-                                       cmocka_unit_test(test_equal_zeros)};
+                                       cmocka_unit_test(test_equal_zeros), cmocka_unit_test(test_strips)};
     graft_threads_set_count(3);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ struct kind {
     int32_t code, bits, layout;
     int64_t rows, block_rows, group_size; /* 0: one group */
     int64_t by_turns;
-    int32_t input_bits, zero, has_zeros, has_index;
+    int32_t input_bits, zero, has_zeros, has_index; /* zero points of strips are numbers of the type of scales */
     graft_dtype scales;
 };
 
@@ -52,6 +52,10 @@ static const struct kind kinds[] = {
     {GRAFT_CODE_TABLE, 4, GRAFT_CODED_ROWS, 75, 1, 64, 0, 0, 0, 0, 0, GRAFT_DTYPE_F32},
     {GRAFT_CODE_UINT, 3, GRAFT_CODED_COLUMN_WORDS, 96, 1, 32, 0, 0, 1, 1, 1, GRAFT_DTYPE_F16},
     {GRAFT_CODE_UINT, 4, GRAFT_CODED_ROW_WORDS, 136, 1, 64, 0, 0, 0, 1, 0, GRAFT_DTYPE_F16},
+    {GRAFT_CODE_UINT, 4, GRAFT_CODED_STRIPS, 136, 1, 8, 0, 0, 0, 1, 0, GRAFT_DTYPE_F16},
+    {GRAFT_CODE_UINT, 3, GRAFT_CODED_STRIPS, 67, 1, 0, 0, 0, 0, 1, 0, GRAFT_DTYPE_BF16},
+    {GRAFT_CODE_UINT, 2, GRAFT_CODED_STRIPS_UPWARDS, 136, 1, 0, 0, 8, 0, 1, 0, GRAFT_DTYPE_F32},
+    {GRAFT_CODE_UINT, 8, GRAFT_CODED_STRIPS, 72, 1, 0, 0, 8, 0, 1, 0, GRAFT_DTYPE_F16},
 };
 
 enum { KINDS = sizeof kinds / sizeof kinds[0], PLAIN = 2, WEIGHTS = KINDS + PLAIN };
@@ -68,6 +72,17 @@ static int64_t divided_up(int64_t n, int64_t by) {
     return (n + by - 1) / by;
 }
 
+static void set_strips(struct coded_parts *made, int32_t bits) {
+    const int64_t groups = made->codec.rows * graft_codec_groups(&made->codec), size = made->codec.group_size;
+    const int64_t down = divided_up(groups, bits == 3 ? 10 : 8 / bits), bytes = bits == 3 ? 4 : 1;
+    tensor_set(&made->codes, bits == 3 ? GRAFT_DTYPE_I32 : GRAFT_DTYPE_U8, down, size,
+               any_numbers(down * size * bytes));
+}
+
+static int is_strips(const struct kind *kind) {
+    return kind->layout == GRAFT_CODED_STRIPS || kind->layout == GRAFT_CODED_STRIPS_UPWARDS;
+}
+
 static void set_codes(struct coded_parts *made, const struct kind *kind) {
     const int64_t across = divided_up(kind->rows * kind->bits, 32), down = divided_up(columns * kind->bits, 32);
     switch (kind->layout) {
@@ -76,6 +91,10 @@ static void set_codes(struct coded_parts *made, const struct kind *kind) {
         return;
     case GRAFT_CODED_ROW_WORDS:
         tensor_set(&made->codes, GRAFT_DTYPE_I32, columns, across, any_numbers(across * columns * 4));
+        return;
+    case GRAFT_CODED_STRIPS:
+    case GRAFT_CODED_STRIPS_UPWARDS:
+        set_strips(made, kind->bits);
         return;
     default:
         tensor_set(&made->codes, GRAFT_DTYPE_U8, kind->rows, divided_up(columns * kind->bits, 8),
@@ -87,10 +106,12 @@ static void set_codes(struct coded_parts *made, const struct kind *kind) {
 static void set_rest(struct coded_parts *made, const struct kind *kind) {
     const int64_t groups = graft_codec_groups(&made->codec), blocks = graft_codec_blocks(&made->codec);
     const int64_t across = divided_up(kind->rows * kind->bits, 32);
-    const int is_rows = kind->layout == GRAFT_CODED_ROWS;
+    const int is_rows = kind->layout == GRAFT_CODED_ROWS || is_strips(kind);
     tensor_set(&made->scales, kind->scales, is_rows ? blocks : groups, is_rows ? groups : blocks,
                any_scales(kind->scales, blocks * groups));
-    if (kind->has_zeros) {
+    if (is_strips(kind)) {
+        tensor_set(&made->zeros, kind->scales, blocks, groups, any_scales(kind->scales, blocks * groups));
+    } else if (kind->has_zeros) {
         tensor_set(&made->zeros, GRAFT_DTYPE_I32, is_rows ? across : groups, is_rows ? groups : across,
                    any_numbers(across * groups * 4));
     }
@@ -128,6 +149,9 @@ static void make_coded(int i) {
                                               .input_bits = kind->input_bits,
                                               .zero = kind->zero,
                                               .divisor = 1.7F}};
+    if (is_strips(kind) && columns % parts[i].codec.group_size != 0) {
+        parts[i].codec.group_size = columns;
+    }
     set_codes(&parts[i], kind);
     set_rest(&parts[i], kind);
     if (kind->code == GRAFT_CODE_FLOAT8) {

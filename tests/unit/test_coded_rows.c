@@ -95,13 +95,21 @@ static float float8(unsigned char code) {
     return (code & 0x7f) == 0x7f ? NAN : (code & 0x80) != 0 ? -size : size;
 }
 
+static float number_of(graft_dtype dtype, const void *data, int64_t at) {
+    if (dtype == GRAFT_DTYPE_F32) {
+        return ((const float *)data)[at];
+    }
+    const uint16_t half = ((const uint16_t *)data)[at];
+    if (dtype == GRAFT_DTYPE_BF16) {
+        return ldexpf(1.0F + (float)(half & 0x7f) / 128.0F, (half >> 7) - 127);
+    }
+    return ldexpf(1.0F + (float)(half & 0x3ff) / 1024.0F, (half >> 10) - 15);
+}
+
 static float scale_at(const struct graft_coded *rows, int64_t row, int64_t column) {
     const struct graft_row_block *block = graft_coded_block(rows->scales, &row);
     const void *data = block->data;
     const int64_t at = row * rows->groups + column;
-    if (block->dtype == GRAFT_DTYPE_F32) {
-        return ((const float *)data)[at];
-    }
     if (block->dtype == GRAFT_DTYPE_U8) {
         return ldexpf(1.0F, ((const unsigned char *)data)[at] - 127);
     }
@@ -109,11 +117,7 @@ static float scale_at(const struct graft_coded *rows, int64_t row, int64_t colum
         const float scale = float8(((const unsigned char *)data)[at]);
         return rows->factor != 0.0F ? scale * rows->factor : scale / rows->divisor;
     }
-    const uint16_t half = ((const uint16_t *)data)[at];
-    if (block->dtype == GRAFT_DTYPE_BF16) {
-        return ldexpf(1.0F + (float)(half & 0x7f) / 128.0F, (half >> 7) - 127);
-    }
-    return ldexpf(1.0F + (float)(half & 0x3ff) / 1024.0F, (half >> 10) - 15);
+    return number_of(block->dtype, data, at);
 }
 
 static float float4(int code) {
@@ -130,24 +134,27 @@ static float formula(const struct trial *trial, int64_t output, int64_t input) {
     int64_t row = stored;
     const struct graft_row_block *block = graft_coded_block(rows->codes, &row);
     const unsigned char *codes = (const unsigned char *)block->data + row * rows->row_bytes;
-    int32_t zero = rows->zero;
+    float zero = (float)rows->zero;
+    if (rows->zero_numbers != NULL) {
+        zero = number_of(rows->zero_dtype, rows->zero_numbers, stored * rows->groups + group);
+    }
     if (rows->zeros != NULL) {
         const uint32_t word = (uint32_t)rows->zeros[stored / slots * rows->groups + group];
-        zero += (int32_t)(word >> (stored % slots * rows->bits) & ((1U << rows->bits) - 1));
+        zero += (float)(word >> (stored % slots * rows->bits) & ((1U << rows->bits) - 1));
     }
     switch (trial->kind) {
     case CODED_FLOAT8:
         return scale * float8(codes[input]);
     case CODED_INT8:
-        return scale * (float)((int8_t)codes[input] - zero);
+        return scale * ((float)(int8_t)codes[input] - zero);
     case CODED_UINT8:
-        return scale * (float)(codes[input] - zero);
+        return scale * ((float)codes[input] - zero);
     case CODED_FLOAT4:
         return scale * float4(codes[input / 2] >> (input % 2 * 4) & 15);
     case CODED_TABLE4:
         return scale * rows->table[codes[input / 2] >> ((1 - input % 2) * 4) & 15];
     default:
-        return scale * (float)((codes[input / 2] >> (input % 2 * 4) & 15) - zero);
+        return scale * ((float)(codes[input / 2] >> (input % 2 * 4) & 15) - zero);
     }
 }
 
@@ -316,10 +323,13 @@ static void check_multiply(const struct trial *trial, const struct graft_coded_p
     free(inputs);
 }
 
+/* What zero points a weight has, if its codes are unsigned integers: one; codes in words; any numbers. */
+enum { ONE_ZERO = 0, ZERO_CODES = 1, ZERO_NUMBERS = 2 };
+
 /* How a weight is cut. */
 struct cut {
     int64_t out, in, block_rows, group_size;
-    int32_t has_zeros, is_ordered;
+    int32_t zeros, is_ordered;
 };
 
 /* Every sum would be one else. */
@@ -343,6 +353,18 @@ static void set_kind(struct trial *trial, int32_t kind) {
         trial->table[i] = (float)(int32_t)any_word() / 2147483648.0F;
     }
     rows->table = kind == CODED_TABLE4 ? trial->table : NULL;
+}
+
+/* Numbers as scales are: from 2^-3 to 2^5, most of them not whole. */
+static void set_zero_numbers(struct graft_coded *rows, int64_t stored, graft_dtype dtype) {
+    void *numbers = any_bytes(stored * rows->groups * scale_size(dtype));
+    const struct graft_row_block block = {sizeof block, dtype, numbers, stored};
+    struct graft_weight all = {.struct_size = sizeof all, .n_blocks = 1, .block_stride = sizeof block};
+    all.blocks = &block;
+    set_scales(&all, rows->groups, dtype);
+    rows->zero = 0;
+    rows->zero_numbers = numbers;
+    rows->zero_dtype = dtype;
 }
 
 /* Groups that columns have each for itself. */
@@ -379,7 +401,9 @@ static void set_up(struct trial *trial, const struct cut *cut, int32_t kind, gra
     leave_few_nans(trial);
     rows->codes = &trial->weights[0];
     rows->scales = &trial->weights[1];
-    if (cut->has_zeros && (kind == CODED_UINT4 || kind == CODED_UINT8)) {
+    if (cut->zeros == ZERO_NUMBERS && (kind == CODED_UINT4 || kind == CODED_UINT8)) {
+        set_zero_numbers(rows, stored, cut->out % 2 == 0 ? GRAFT_DTYPE_F32 : scales);
+    } else if (cut->zeros == ZERO_CODES && (kind == CODED_UINT4 || kind == CODED_UINT8)) {
         rows->zero = (int32_t)(cut->out % 2); /* some formats store them less one */
         rows->zeros = any_bytes(divided_up(stored * rows->bits, 32) * rows->groups * 4);
     }
@@ -399,6 +423,7 @@ static void tear_down(struct trial *trial) {
         }
     }
     free((void *)(uintptr_t)trial->rows.zeros);
+    free((void *)(uintptr_t)trial->rows.zero_numbers);
     free((void *)(uintptr_t)trial->rows.group_of);
     free(trial->result);
 }
@@ -417,6 +442,7 @@ static void check_build(const struct trial *trial, int n_prepared[PREPARED_KINDS
     check_multiply(trial, NULL);
     for (int k = 0; k < PREPARED_KINDS; k++) {
         if (kinds[k]->size(rows) > 0) {
+            assert_true(kinds[k] != rows->loops->many || rows->zero_numbers == NULL); /* it would round them */
             check_multiply(trial, kinds[k]);
             n_prepared[k]++;
         }
@@ -434,6 +460,9 @@ static const struct cut cuts[] = {
     {4, 2336, 1, 32, 0, 0},  {7, 192, 1, 64, 1, 0},    {3, 288, 1, 128, 1, 0},  {4, 2880, 1, 32, 0, 0},
     {6, 416, 1, 416, 1, 0},  {4, 2336, 1, 16, 0, 0},   {64, 160, 1, 16, 0, 0},  {70, 1152, 1, 16, 0, 0},
     {5, 256, 1, 512, 1, 0},  {64, 128, 1, 384, 0, 0},  {6, 256, 1, 64, 1, 1},   {5, 640, 1, 256, 0, 0},
+    {3, 16, 1, 16, 2, 0},    {9, 256, 1, 32, 2, 0},    {7, 256, 1, 64, 2, 0},   {5, 384, 1, 256, 2, 0},
+    {6, 192, 1, 64, 2, 1},   {64, 88, 1, 24, 2, 0},    {128, 96, 1, 32, 2, 0},  {70, 1152, 1, 96, 2, 0},
+    {4, 2304, 1, 32, 2, 0},  {5, 416, 1, 32, 2, 0},    {3, 8832, 1, 384, 2, 0}, {6, 416, 1, 416, 2, 0},
 };
 
 static void check_kind(int32_t kind, const graft_dtype types[3], int n_prepared[PREPARED_KINDS]) {

@@ -117,7 +117,7 @@ static void test_kinds(void **state) {
         }
     }
     parts.codec.kind = GRAFT_CODE_UINT;
-    WITH(layout, 3, GRAFT_ERROR_PLUGIN, text);
+    WITH(layout, GRAFT_CODED_STRIPS_UPWARDS + 1, GRAFT_ERROR_PLUGIN, text);
     WITH(layout, -1, GRAFT_ERROR_PLUGIN, text);
     WITH(codes, NULL, GRAFT_ERROR_PLUGIN, text);
     WITH(scales, NULL, GRAFT_ERROR_PLUGIN, text);
@@ -262,11 +262,64 @@ static void test_zeros(void **state) {
     parts.zeros.blocks[0].rows++;
     refused(parts_codec(&parts), GRAFT_ERROR_PLUGIN, "the zero points of a coded weight have 112 bytes, expected 96");
     parts.zeros.blocks[0].rows--;
-    parts.zeros.blocks[0].dtype = GRAFT_DTYPE_F32;
+    parts.zeros.blocks[0].dtype = GRAFT_DTYPE_U32;
     refused(parts_codec(&parts), GRAFT_ERROR_PLUGIN, "in 1 blocks, expected one block of I32");
+    parts.zeros.blocks[0].dtype = GRAFT_DTYPE_F32;
+    refused(parts_codec(&parts), GRAFT_ERROR_PLUGIN, "24 zero points of a coded weight, expected 192");
     parts.zeros.blocks[0].dtype = GRAFT_DTYPE_I32;
     tensor_cut(&parts.zeros, 2);
     refused(parts_codec(&parts), GRAFT_ERROR_PLUGIN, "in 2 blocks, expected one block of I32");
+    parts_free(&parts);
+}
+
+/* Zero points that are numbers, of codes in rows. */
+static void set_zero_numbers(struct coded_parts *parts) {
+    tensor_free(&parts->zeros);
+    tensor_set(&parts->zeros, GRAFT_DTYPE_BF16, ROWS, GROUPS, any_scales(GRAFT_DTYPE_BF16, (int64_t)ROWS * GROUPS));
+}
+
+static void test_zero_numbers(void **state) {
+    static const char text[] = "zero points that are numbers: expected one block of them";
+    struct coded_parts parts;
+    (void)state;
+    set_rows(&parts);
+    set_zero_numbers(&parts);
+    graft_coded_weight_free(coded_create(parts_codec(&parts)));
+    WITH(zero, 1, GRAFT_ERROR_PLUGIN, text);
+    tensor_cut(&parts.zeros, 2);
+    refused(parts_codec(&parts), GRAFT_ERROR_PLUGIN, text);
+    parts_free(&parts);
+    set_words(&parts, GRAFT_CODED_COLUMN_WORDS);
+    set_zero_numbers(&parts);
+    refused(parts_codec(&parts), GRAFT_ERROR_PLUGIN, text);
+    parts_free(&parts);
+}
+
+static void test_strips(void **state) {
+    struct coded_parts parts;
+    (void)state;
+    set_rows(&parts);
+    set_zero_numbers(&parts);
+    parts.codec.layout = GRAFT_CODED_STRIPS;
+    graft_coded_weight_free(coded_create(parts_codec(&parts)));
+    WITH(kind, GRAFT_CODE_TABLE, GRAFT_ERROR_PLUGIN, "which this host does not multiply");
+    WITH(bits, 5, GRAFT_ERROR_PLUGIN, "which this host does not multiply");
+    WITH(bits, 2, GRAFT_ERROR_PLUGIN, "the codes of a coded weight have 1536 bytes, expected 768");
+    WITH(bits, 3, GRAFT_ERROR_PLUGIN, "the codes of a coded weight have 1536 bytes, expected 1280");
+    WITH(block_rows, 2, GRAFT_ERROR_PLUGIN, "which this host does not multiply");
+    WITH(by_turns, 2, GRAFT_ERROR_PLUGIN, "which this host does not multiply");
+    WITH(group_size, 24, GRAFT_ERROR_MODEL,
+         "groups of 24 inputs, expected a number that divides the 64 that there are");
+    set_index(&parts);
+    refused(parts_codec(&parts), GRAFT_ERROR_PLUGIN, "which this host does not multiply");
+    tensor_free(&parts.groups);
+    tensor_cut(&parts.codes, 2);
+    refused(parts_codec(&parts), GRAFT_ERROR_PLUGIN, "codes in strips: expected one block, got 2");
+    parts_free(&parts);
+    set_rows(&parts);
+    parts.codec.layout = GRAFT_CODED_STRIPS_UPWARDS;
+    refused(parts_codec(&parts), GRAFT_ERROR_PLUGIN, "expected one block of I32, of unsigned integers");
+    WITH(bits, 3, GRAFT_ERROR_PLUGIN, "which this host does not multiply");
     parts_free(&parts);
 }
 
@@ -324,13 +377,17 @@ static void test_odd_groups(void **state) {
 /* Each allocation fails in turn. */
 static void test_memory(void **state) {
     (void)state;
-    for (int32_t layout = GRAFT_CODED_ROWS; layout <= GRAFT_CODED_ROW_WORDS; layout++) {
+    for (int32_t layout = GRAFT_CODED_ROWS; layout <= GRAFT_CODED_STRIPS; layout++) {
         struct coded_parts parts;
         long left = 0, n = 0;
-        if (layout == GRAFT_CODED_ROWS) {
+        if (layout == GRAFT_CODED_ROWS || layout == GRAFT_CODED_STRIPS) {
             set_rows(&parts);
         } else {
             set_words(&parts, layout);
+        }
+        if (layout == GRAFT_CODED_STRIPS) {
+            set_zero_numbers(&parts);
+            parts.codec.layout = layout;
         }
         const struct graft_codec *codec = parts_codec(&parts);
         while (left == 0) {
@@ -363,11 +420,11 @@ static void test_smaller(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right),   cmocka_unit_test(test_kinds),      cmocka_unit_test(test_words),
-        cmocka_unit_test(test_zero),    cmocka_unit_test(test_sizes),      cmocka_unit_test(test_codes),
-        cmocka_unit_test(test_scales),  cmocka_unit_test(test_divisor),    cmocka_unit_test(test_zeros),
-        cmocka_unit_test(test_groups),  cmocka_unit_test(test_odd_groups), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_smaller),
+        cmocka_unit_test(test_right),   cmocka_unit_test(test_kinds),        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_zero),    cmocka_unit_test(test_sizes),        cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_scales),  cmocka_unit_test(test_divisor),      cmocka_unit_test(test_zeros),
+        cmocka_unit_test(test_groups),  cmocka_unit_test(test_odd_groups),   cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_smaller), cmocka_unit_test(test_zero_numbers), cmocka_unit_test(test_strips),
     };
     graft_threads_set_count(1);
     return cmocka_run_group_tests(tests, NULL, NULL);

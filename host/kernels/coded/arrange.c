@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Codes in words along columns (GPTQ) or along rows (AWQ) become rows, once, when the weight is made: rows are read in
- * long streams, and few tokens are multiplied faster. Scales and zero points come along. Words are moved by all threads
- * in squares that fit the cache.
+ * Codes in words along columns (GPTQ) or along rows (AWQ), or in strips (HQQ, Quanto), become rows, once, when the
+ * weight is made: rows are read in long streams, and few tokens are multiplied faster. Scales and zero points come
+ * along with words. Words are moved by all threads in squares that fit the cache.
  */
 #define _DEFAULT_SOURCE /* for madvise */
 #include <string.h>
@@ -201,6 +201,49 @@ static void arrange_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
+/* --- Strips --- */
+
+/* Code `at` of a strip, whose codes are `shift` bits up in their numbers. */
+static uint32_t strip_code(const struct arranging *arranging, int64_t at, int32_t shift) {
+    const struct graft_codec *codec = arranging->codec;
+    const uint32_t number = codec->bits == 3 ? arranging->from[at] : ((const uint8_t *)arranging->from)[at];
+    return number >> shift & ((1U << codec->bits) - 1);
+}
+
+/* Group `group` of all, to column `column` of a row of bytes. Where it has 4 bits and its size is odd, it is all of the
+ * row. */
+static void arrange_strip_group(const struct arranging *arranging, int64_t group, int64_t column, uint8_t *to) {
+    const struct graft_codec *codec = arranging->codec;
+    const int64_t strips = graft_coded_strips(codec->bits), size = codec->group_size;
+    const int64_t most = (codec->rows * arranging->groups + strips - 1) / strips; /* groups of a strip */
+    const int64_t strip = group / most, first = group % most * size;
+    const int32_t shift = (int32_t)(codec->layout == GRAFT_CODED_STRIPS ? strips - 1 - strip : strip) * codec->bits;
+    if (arranging->to_bits == 8) {
+        for (int64_t i = 0; i < size; i++) {
+            to[column + i] = (uint8_t)strip_code(arranging, first + i, shift);
+        }
+        return;
+    }
+    for (int64_t i = 0; i < size; i += 2) {
+        const uint32_t upper = i + 1 < size ? strip_code(arranging, first + i + 1, shift) : 0;
+        to[(column + i) / 2] = (uint8_t)(strip_code(arranging, first + i, shift) | upper << 4);
+    }
+}
+
+/* Items are 64 rows. */
+static void arrange_strips(void *data, int64_t begin, int64_t end) {
+    const struct arranging *arranging = data;
+    const struct graft_codec *codec = arranging->codec;
+    const int64_t last = end * STRIP < codec->rows ? end * STRIP : codec->rows;
+    for (int64_t r = begin * STRIP; r < last; r++) {
+        uint32_t *to = arranging->to + r * arranging->to_words;
+        to[arranging->to_words - 1] = 0; /* of which codes may fill a part */
+        for (int64_t g = 0; g < arranging->groups; g++) {
+            arrange_strip_group(arranging, r * arranging->groups + g, g * codec->group_size, (uint8_t *)to);
+        }
+    }
+}
+
 /* --- All of it --- */
 
 static void set_weight(struct graft_weight *weight, struct graft_row_block *block, graft_dtype dtype, const void *data,
@@ -272,6 +315,33 @@ int graft_coded_arrange(struct graft_coded_weight *weight, const char *path, str
     set_weight(&weight->codes, &weight->blocks[0], GRAFT_DTYPE_I32, weight->code_memory, codec->rows, to_words);
     set_weight(&weight->scales, &weight->blocks[1], scales->dtype, weight->scale_memory, codec->rows, groups);
     rows->zeros = weight->zero_memory;
+    rows->row_bytes = to_words * 4;
+    return GRAFT_OK;
+}
+
+int graft_coded_arrange_strips(struct graft_coded_weight *weight, struct graft_row_block *block, const char *path,
+                               struct graft_error *error) {
+    const struct graft_codec *codec = &weight->codec;
+    struct graft_coded *rows = &weight->rows;
+    const int64_t slots = 32 / rows->bits, to_words = (codec->columns + slots - 1) / slots;
+    if (codec->codes->n_blocks != 1) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, path, "codes in strips: expected one block, got %d",
+                               (int)codec->codes->n_blocks);
+    }
+    weight->code_memory = room(codec->rows * to_words * 4);
+    if (weight->code_memory == NULL) {
+        return graft_fail_memory(error, path);
+    }
+    struct arranging arranging = {
+        .codec = codec,
+        .groups = rows->groups,
+        .from = graft_weight_block(codec->codes, 0)->data,
+        .to = weight->code_memory,
+        .to_words = to_words,
+        .to_bits = rows->bits,
+    };
+    graft_threads_get()->parallel_for((codec->rows + STRIP - 1) / STRIP, 1, arrange_strips, &arranging);
+    set_weight(&weight->codes, block, GRAFT_DTYPE_I32, weight->code_memory, codec->rows, to_words);
     rows->row_bytes = to_words * 4;
     return GRAFT_OK;
 }

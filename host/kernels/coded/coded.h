@@ -37,9 +37,11 @@ struct graft_coded {
     int32_t zero;                          /* the zero point or, with `zeros`, what is to be added to those */
     float divisor;                         /* of scales that are F8_E4M3: f32, as what it gives */
     const int32_t *zeros;                  /* [ceil(stored rows * bits / 32), groups], words along rows; or NULL */
+    const void *zero_numbers;              /* [stored rows, groups] instead, of a type of floats; or NULL */
     const struct graft_weight *codes;      /* a row of bytes for each stored row */
     const struct graft_weight *scales;     /* [ceil(stored rows / block_rows), groups] */
     float factor;                          /* of scales that are F8_E4M3; 0: there is a divisor */
+    graft_dtype zero_dtype;                /* of zero_numbers: F32, F16 or BF16 */
     const float *table;                    /* [16] what codes stand for (GRAFT_CODE_TABLE) */
 };
 
@@ -77,6 +79,11 @@ struct graft_coded_loops {
 
 /* [any] The loops of a kind of codes for this processor. */
 const struct graft_coded_loops *graft_coded_loops_of(int32_t kind, int32_t bits);
+
+/* [any] Whether rows have zero points of their own. */
+static inline int graft_coded_has_zeros(const struct graft_coded *self) {
+    return self->zeros != NULL || self->zero_numbers != NULL;
+}
 
 /* [any] The block that has row `row` of a weight, which becomes that row's number in it. */
 static inline const struct graft_row_block *graft_coded_block(const struct graft_weight *weight, int64_t *row) {

@@ -213,8 +213,23 @@ GRAFT_ROW_INLINE float graft_row_scale(const struct graft_coded *self, const str
     }
 }
 
+/* [any] A zero point that is stored as a number. */
+GRAFT_ROW_INLINE float graft_row_zero_number(const struct graft_coded *self, int64_t at) {
+    switch (self->zero_dtype) {
+    case GRAFT_DTYPE_F16:
+        return graft_vector_half(((const uint16_t *)self->zero_numbers)[at]);
+    case GRAFT_DTYPE_BF16:
+        return graft_f32_from_bf16(((const uint16_t *)self->zero_numbers)[at]);
+    default:
+        return ((const float *)self->zero_numbers)[at];
+    }
+}
+
 /* [any] What is taken off them first. */
 GRAFT_ROW_INLINE float graft_row_zero(const struct graft_coded *self, const struct graft_row *row, int64_t group) {
+    if (self->zero_numbers != NULL) {
+        return graft_row_zero_number(self, row->stored * self->groups + group);
+    }
     if (self->zeros == NULL) {
         return (float)self->zero;
     }
@@ -277,6 +292,22 @@ GRAFT_ROW_INLINE void graft_row_scales(const struct graft_coded *self, const str
     }
 }
 
+/* [any] Likewise zero points that are stored as numbers. */
+GRAFT_ROW_INLINE void graft_row_zero_numbers(const struct graft_coded *self, const struct graft_row *row, int64_t group,
+                                             int64_t n, float *out) {
+    const int64_t first = row->stored * self->groups + group, size = graft_row_scale_size(self->zero_dtype);
+    const char *numbers = (const char *)self->zero_numbers + first * size;
+    int64_t g = 0;
+    for (; g + GRAFT_ROW_LANES <= n; g += GRAFT_ROW_LANES) {
+        const graft_row_floats some = graft_row_some_scales(self, self->zero_dtype, numbers + g * size);
+        memcpy(out + g, &some, sizeof some);
+        __builtin_prefetch((const void *)((uintptr_t)(numbers + g * size) + GRAFT_ROW_SCALES_AHEAD), 0, 3);
+    }
+    for (; g < n; g++) {
+        out[g] = graft_row_zero_number(self, first + g);
+    }
+}
+
 /* [any] Likewise their zero points. */
 GRAFT_ROW_INLINE void graft_row_zeros(const struct graft_coded *self, const struct graft_row *row, int64_t group,
                                       int64_t n, float *out) {
@@ -284,6 +315,10 @@ GRAFT_ROW_INLINE void graft_row_zeros(const struct graft_coded *self, const stru
     const int32_t *words = self->zeros != NULL ? self->zeros + row->stored / slots * self->groups + group : NULL;
     const int32_t shift = (int32_t)(row->stored % slots) * self->bits;
     int64_t g = 0;
+    if (self->zero_numbers != NULL) {
+        graft_row_zero_numbers(self, row, group, n, out);
+        return;
+    }
     for (; g < n && self->zeros == NULL; g++) {
         out[g] = (float)self->zero;
     }

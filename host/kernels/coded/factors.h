@@ -30,7 +30,7 @@ GRAFT_ROW_INLINE void graft_row_factors_at(const struct graft_coded *self, const
                                            struct graft_row_factors *factors) {
     for (int r = 0; r < n_rows; r++) {
         graft_row_scales(self, &rows[r], group, n, factors->scales[r]);
-        if (self->zeros != NULL) {
+        if (graft_coded_has_zeros(self)) {
             graft_row_zeros(self, &rows[r], group, n, factors->zeros[r]);
         }
     }

@@ -198,7 +198,8 @@ GRAFT_ROW_INLINE void graft_row_integers_prepare(const struct graft_coded *self,
         for (int64_t k = 0; k < many; k++) {
             *steps++ = step * graft_row_integers_unit(kind);
         }
-        sum = self->zeros != NULL ? (graft_row_ints) __builtin_convertvector(sum, graft_row_floats) : sum * -self->zero;
+        sum = graft_coded_has_zeros(self) ? (graft_row_ints) __builtin_convertvector(sum, graft_row_floats)
+                                          : sum * -self->zero;
         memcpy(begin, &sum, sizeof sum);
     }
 }
@@ -483,7 +484,7 @@ GRAFT_ROW_INLINE void graft_row_integers_shaped(const struct graft_coded *self, 
                                                 const int lines, const int many, const int n_tokens, int64_t first,
                                                 int64_t n, float *y) {
     const struct graft_row_integers_shape stored = {kind, lines, many, 1, 0}, same = {kind, lines, many, 0, 0};
-    if (kind != GRAFT_ROW_KIND_INT8 && kind != GRAFT_ROW_KIND_FLOAT4 && self->zeros != NULL) {
+    if (kind != GRAFT_ROW_KIND_INT8 && kind != GRAFT_ROW_KIND_FLOAT4 && graft_coded_has_zeros(self)) {
         graft_row_integers_fetched(self, inputs, stored, n_tokens, first, n, y);
     } else {
         graft_row_integers_fetched(self, inputs, same, n_tokens, first, n, y);

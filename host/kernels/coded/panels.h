@@ -12,10 +12,11 @@
 
 #if defined(__AVX2__)
 
-/* [any] The sizes of a weight. */
+/* [any] The sizes of a weight. Pairs are codes less their zero points, as integers: these have to be whole. */
 GRAFT_ROW_INLINE struct graft_many_sizes graft_row_many_sizes(const struct graft_coded *self,
                                                               const struct graft_many_shape shape) {
-    return graft_many_sizes_of(shape, self->columns, self->groups, self->group_size, self->group_of == NULL);
+    const int fits = self->group_of == NULL && (shape.is_bytes || self->zero_numbers == NULL);
+    return graft_many_sizes_of(shape, self->columns, self->groups, self->group_size, fits);
 }
 
 /* [any] Words [word, word + n) of each row of a strip, a vector for each word; n at most the number of lanes. */
@@ -50,7 +51,7 @@ GRAFT_ROW_INLINE void graft_row_many_numbers(float numbers[][GRAFT_MANY_BLOCKS],
 GRAFT_ROW_INLINE void graft_row_many_zeros(const struct graft_coded *self, const struct graft_row *rows, int64_t group,
                                            int64_t n, graft_row_floats *zeros) {
     float numbers[GRAFT_ROW_LANES][GRAFT_MANY_BLOCKS];
-    if (self->zeros == NULL) {
+    if (!graft_coded_has_zeros(self)) {
         for (int64_t g = 0; g < n; g++) {
             zeros[g] = (float)self->zero - (graft_row_floats){0};
         }
@@ -103,7 +104,7 @@ GRAFT_ROW_INLINE void graft_row_many_codes(const struct graft_coded *self, const
 /* [any] As graft_many_fill has it. Behind the rows there is the last again. */
 GRAFT_ROW_INLINE void graft_row_many_fill(const struct graft_coded *self, const struct graft_many_shape shape,
                                           int64_t first, int64_t n, int64_t column, struct graft_many_panel *panel) {
-    panel->stored = self->zeros != NULL;
+    panel->stored = graft_coded_has_zeros(self);
     panel->zero = self->zero + graft_many_moved(shape);
     for (int64_t across = 0; across < GRAFT_MANY_ACROSS; across++) {
         struct graft_row rows[GRAFT_ROW_LANES];

@@ -71,7 +71,8 @@ static void prepare_tokens(void *data, int64_t begin, int64_t end) {
 /* Inputs that a run before has made serve this one as well, if they are of the same x for the same kind of weight:
  * those of integers have a zero point that all rows have multiplied in. */
 static int shares_inputs(const struct run *a, const struct run *b) {
-    const int same_zeros = (a->rows.zeros != NULL) == (b->rows.zeros != NULL) && a->rows.zero == b->rows.zero;
+    const int same_zeros =
+        graft_coded_has_zeros(&a->rows) == graft_coded_has_zeros(&b->rows) && a->rows.zero == b->rows.zero;
     return a->how == b->how && a->product->x == b->product->x && a->product->x_stride == b->product->x_stride &&
            a->product->tokens == b->product->tokens && a->rows.columns == b->rows.columns &&
            a->rows.group_size == b->rows.group_size && a->rows.groups == b->rows.groups && same_zeros &&

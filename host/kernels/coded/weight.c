@@ -48,13 +48,31 @@ static int has_zero(const struct graft_codec *codec) {
     return codec->zero >= -most && codec->zero <= most;
 }
 
+static int is_strips(const struct graft_codec *codec) {
+    return codec->layout == GRAFT_CODED_STRIPS || codec->layout == GRAFT_CODED_STRIPS_UPWARDS;
+}
+
+/* Whether codes of so many bits are arranged from such a layout. */
+static int is_arranged(const struct graft_codec *codec) {
+    switch (codec->layout) {
+    case GRAFT_CODED_COLUMN_WORDS:
+        return codec->bits >= 2 && codec->bits <= 8;
+    case GRAFT_CODED_ROW_WORDS:
+        return codec->bits == 4;
+    case GRAFT_CODED_STRIPS:
+        return graft_coded_strips(codec->bits) > 0;
+    case GRAFT_CODED_STRIPS_UPWARDS:
+        return graft_coded_strips(codec->bits) > 0 && codec->bits != 3;
+    default:
+        return 0;
+    }
+}
+
 static int check_kind(const struct graft_codec *codec, const char *path, struct graft_error *error) {
-    const int is_words = codec->layout == GRAFT_CODED_COLUMN_WORDS || codec->layout == GRAFT_CODED_ROW_WORDS;
-    const int fits = is_words
-                         ? codec->kind == GRAFT_CODE_UINT && codec->by_turns == 0 && codec->block_rows == 1 &&
-                               codec->bits >= 2 && codec->bits <= 8 &&
-                               (codec->layout == GRAFT_CODED_COLUMN_WORDS || codec->bits == 4)
-                         : codec->layout == GRAFT_CODED_ROWS && graft_coded_loops_of(codec->kind, codec->bits) != NULL;
+    const int fits = codec->layout == GRAFT_CODED_ROWS
+                         ? graft_coded_loops_of(codec->kind, codec->bits) != NULL
+                         : codec->kind == GRAFT_CODE_UINT && codec->by_turns == 0 && codec->block_rows == 1 &&
+                               is_arranged(codec) && (codec->group_index == NULL || !is_strips(codec));
     if (!fits || codec->codes == NULL || codec->scales == NULL || (codec->input_bits != 0 && codec->input_bits != 8) ||
         (codec->kind == GRAFT_CODE_TABLE && codec->table == NULL)) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
@@ -81,6 +99,11 @@ static int check_sizes(const struct graft_codec *codec, const char *path, struct
         return graft_error_set(error, GRAFT_ERROR_MODEL, path,
                                "groups of %lld inputs, expected an even number: a byte has two codes",
                                (long long)codec->group_size);
+    }
+    if (is_strips(codec) && codec->columns % codec->group_size != 0) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, path,
+                               "groups of %lld inputs, expected a number that divides the %lld that there are",
+                               (long long)codec->group_size, (long long)codec->columns);
     }
     return codec->layout != GRAFT_CODED_ROW_WORDS || codec->rows % 8 == 0
                ? GRAFT_OK
@@ -136,29 +159,68 @@ static int check_scales(const struct graft_codec *codec, const char *path, struc
                : GRAFT_OK;
 }
 
+/* Those that are numbers: whether they are there for each group, in one block. */
+static int check_zero_numbers(const struct graft_codec *codec, const char *path, struct graft_error *error) {
+    const int is_read = codec->layout == GRAFT_CODED_ROWS || is_strips(codec);
+    const int64_t expected = codec->rows * graft_codec_groups(codec);
+    if (codec->kind != GRAFT_CODE_UINT || !is_read || codec->zero != 0 || codec->zeros->n_blocks != 1) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
+                               "zero points that are numbers: expected one block of them, of unsigned integers in rows "
+                               "or strips, with no other zero point");
+    }
+    const int64_t n = graft_weight_block(codec->zeros, 0)->rows * codec->zeros->columns;
+    return n == expected
+               ? GRAFT_OK
+               : graft_error_set(error, GRAFT_ERROR_PLUGIN, path, "%lld zero points of a coded weight, expected %lld",
+                                 (long long)n, (long long)expected);
+}
+
+/* Whether they are numbers, and no codes. */
+static int has_zero_numbers(const struct graft_codec *codec) {
+    const graft_dtype dtype = codec->zeros != NULL && codec->zeros->n_blocks > 0
+                                  ? graft_weight_block(codec->zeros, 0)->dtype
+                                  : GRAFT_DTYPE_NONE;
+    return dtype == GRAFT_DTYPE_F32 || dtype == GRAFT_DTYPE_F16 || dtype == GRAFT_DTYPE_BF16;
+}
+
+static int check_zeros(const struct graft_codec *codec, const char *path, struct graft_error *error) {
+    if (codec->zeros == NULL) {
+        return GRAFT_OK;
+    }
+    if (has_zero_numbers(codec)) {
+        return check_zero_numbers(codec, path, error);
+    }
+    if (codec->kind != GRAFT_CODE_UINT || is_strips(codec) || codec->zeros->n_blocks != 1 ||
+        graft_weight_block(codec->zeros, 0)->dtype != GRAFT_DTYPE_I32) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
+                               "zero points of codes of kind %d in %d blocks, expected one block of I32, of unsigned "
+                               "integers",
+                               (int)codec->kind, (int)codec->zeros->n_blocks);
+    }
+    const int64_t words = (codec->rows * codec->bits + 31) / 32;
+    return expect_bytes("zero points", bytes_of(codec->zeros), words * graft_codec_groups(codec) * 4, path, error);
+}
+
+/* Bytes of codes in strips. */
+static int64_t strip_bytes(const struct graft_codec *codec) {
+    const int64_t strips = graft_coded_strips(codec->bits), groups = codec->rows * graft_codec_groups(codec);
+    return (groups + strips - 1) / strips * codec->group_size * (codec->bits == 3 ? 4 : 1);
+}
+
 static int check_tensors(const struct graft_codec *codec, const char *path, struct graft_error *error) {
-    const int64_t groups = graft_codec_groups(codec), bits = codec->bits;
+    const int64_t bits = codec->bits;
     const int64_t words_of_columns = (codec->columns * bits + 31) / 32, words_of_rows = (codec->rows * bits + 31) / 32;
     const int64_t row_bytes = bytes_of(codec->codes) / codec->rows;
-    int64_t expected = codec->layout == GRAFT_CODED_COLUMN_WORDS ? words_of_columns * codec->rows * 4
-                       : codec->layout == GRAFT_CODED_ROW_WORDS  ? codec->columns * words_of_rows * 4
-                       : row_bytes == words_of_columns * 4       ? row_bytes * codec->rows
-                                                                 : graft_codec_row_bytes(codec) * codec->rows;
+    const int64_t expected = is_strips(codec)                            ? strip_bytes(codec)
+                             : codec->layout == GRAFT_CODED_COLUMN_WORDS ? words_of_columns * codec->rows * 4
+                             : codec->layout == GRAFT_CODED_ROW_WORDS    ? codec->columns * words_of_rows * 4
+                             : row_bytes == words_of_columns * 4         ? row_bytes * codec->rows
+                                                                         : graft_codec_row_bytes(codec) * codec->rows;
     int status = expect_bytes("codes", bytes_of(codec->codes), expected, path, error);
     if (status == GRAFT_OK) {
         status = check_scales(codec, path, error);
     }
-    if (status == GRAFT_OK && codec->zeros != NULL) {
-        expected = words_of_rows * groups * 4;
-        status = codec->kind == GRAFT_CODE_UINT && codec->zeros->n_blocks == 1 &&
-                         graft_weight_block(codec->zeros, 0)->dtype == GRAFT_DTYPE_I32
-                     ? expect_bytes("zero points", bytes_of(codec->zeros), expected, path, error)
-                     : graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
-                                       "zero points of codes of kind %d in %d blocks, expected one block of I32, of "
-                                       "unsigned integers",
-                                       (int)codec->kind, (int)codec->zeros->n_blocks);
-    }
-    return status;
+    return status == GRAFT_OK ? check_zeros(codec, path, error) : status;
 }
 
 static int check_groups(const struct graft_codec *codec, const char *path, const char *name,
@@ -206,18 +268,36 @@ static int lay(const struct graft_weight *from, int64_t row, int is_bytes, struc
     return left == 0;
 }
 
-/* Codes of a weight that is stored in rows, read where they are. */
+static void point_to_zeros(const struct graft_codec *codec, struct graft_coded *rows) {
+    const struct graft_row_block *block = codec->zeros != NULL ? graft_weight_block(codec->zeros, 0) : NULL;
+    if (has_zero_numbers(codec)) {
+        rows->zero_numbers = block->data;
+        rows->zero_dtype = block->dtype;
+    } else {
+        rows->zeros = block != NULL ? block->data : NULL;
+    }
+}
+
+/* Scales and zero points that are stored in rows, and codes if these are: all are read where they are. */
 static int point_to_rows(struct graft_coded_weight *weight, const char *path, struct graft_error *error) {
     const struct graft_codec *codec = &weight->codec;
     struct graft_coded *rows = &weight->rows;
-    rows->row_bytes = bytes_of(codec->codes) / codec->rows;
-    rows->zeros = codec->zeros != NULL ? graft_weight_block(codec->zeros, 0)->data : NULL;
+    int status = GRAFT_OK, fits = 1;
     weight->blocks = graft_alloc((size_t)(codec->codes->n_blocks + codec->scales->n_blocks), sizeof *weight->blocks);
     if (weight->blocks == NULL) {
         return graft_fail_memory(error, path);
     }
-    if (!lay(codec->codes, rows->row_bytes, 1, weight->blocks, &weight->codes) ||
-        !lay(codec->scales, rows->groups, 0, weight->blocks + codec->codes->n_blocks, &weight->scales)) {
+    if (is_strips(codec)) {
+        status = graft_coded_arrange_strips(weight, weight->blocks, path, error);
+    } else {
+        rows->row_bytes = bytes_of(codec->codes) / codec->rows;
+        fits = lay(codec->codes, rows->row_bytes, 1, weight->blocks, &weight->codes);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    point_to_zeros(codec, rows);
+    if (!fits || !lay(codec->scales, rows->groups, 0, weight->blocks + codec->codes->n_blocks, &weight->scales)) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, path, "codes or scales of a part end inside a row");
     }
     return GRAFT_OK;
@@ -274,7 +354,7 @@ static int fill(struct graft_coded_weight *weight, const char *path, struct graf
     rows->loops = graft_coded_loops_of(codec->kind, rows->bits);
     rows->codes = &weight->codes;
     rows->scales = &weight->scales;
-    if (codec->layout == GRAFT_CODED_ROWS) {
+    if (codec->layout == GRAFT_CODED_ROWS || is_strips(codec)) {
         status = point_to_rows(weight, path, error);
     } else {
         status = graft_coded_arrange(weight, path, error);

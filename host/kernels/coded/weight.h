@@ -28,6 +28,15 @@ void graft_coded_weight_free(struct graft_coded_weight *weight);
 /* [load] Arranges what the codec has in words along columns or along rows; part of graft_coded_weight_create. */
 int graft_coded_arrange(struct graft_coded_weight *weight, const char *path, struct graft_error *error);
 
+/* [load] Likewise codes in strips, and these alone: weight->codes becomes one of a single block, `block`. */
+int graft_coded_arrange_strips(struct graft_coded_weight *weight, struct graft_row_block *block, const char *path,
+                               struct graft_error *error);
+
+/* [load] How many codes a stored number of codes in strips has; 0: there are none of so many bits. */
+static inline int64_t graft_coded_strips(int32_t bits) {
+    return bits == 3 ? 10 : bits == 2 || bits == 4 || bits == 8 ? 8 / bits : 0;
+}
+
 /* [any] The coded weight that a weight is; NULL: its blocks have its numbers. */
 static inline const struct graft_coded_weight *graft_coded_weight_of(const struct graft_weight *weight) {
     return GRAFT_HAS(weight, struct graft_weight, codec) && weight->codec != NULL

@@ -34,7 +34,7 @@ enum {
 /* How codes, zero points and scales of a weight of `rows` x `columns` are stored. */
 enum {
     /* Codes: a row of bytes, or of words of 32 bits, for each row of the weight, the first code in the lowest bits.
-     * Zero points: I32 [ceil(rows * bits / 32), groups], words along the rows of the weight.
+     * Zero points: I32 [ceil(rows * bits / 32), groups], words along the rows of the weight; or numbers [rows, groups].
      * Scales: [ceil(rows / block_rows), groups]. The host reads these where they are. */
     GRAFT_CODED_ROWS = 0,
     /* As GPTQ has them. Codes: I32 [columns * bits / 32, rows], words along the columns of the weight. Zero points:
@@ -44,7 +44,15 @@ enum {
     /* As AWQ has them, of 4 bits. Codes: I32 [columns, rows / 8]; zero points: I32 [groups, rows / 8]; both words along
      * the rows of the weight, whose rows 0 to 7 are in places 0, 4, 1, 5, 2, 6, 3 and 7. Scales: [groups, rows].
      * Likewise. */
-    GRAFT_CODED_ROW_WORDS = 2
+    GRAFT_CODED_ROW_WORDS = 2,
+    /* As HQQ has them, of 2, 3, 4 or 8 bits. Codes: [ceil(rows * groups / n), group_size], where U8 has n = 8 / bits
+     * codes, and I32 has 10 of 3 bits. The groups of all rows, one behind the other, are cut in n strips of as many;
+     * the last may end early. Code k of a strip is in number k, that of the first strip in the highest of its
+     * n * bits bits. Groups have the same size. Zero points and scales: as GRAFT_CODED_ROWS. The host arranges codes in
+     * rows when the weight is made. */
+    GRAFT_CODED_STRIPS = 3,
+    /* As Quanto has them, of 2, 4 or 8 bits: the same, with that of the first strip in the lowest bits. */
+    GRAFT_CODED_STRIPS_UPWARDS = 4
 };
 
 /* The class's; the host copies it. What it points to stays valid until the instance is destroyed. */
@@ -65,7 +73,8 @@ struct graft_codec {
     const struct graft_weight *codes;  /* as `layout` says */
     const struct graft_weight *scales; /* F32, F16, BF16; U8: E8M0, 2^(byte - 127); F8_E4M3, over `divisor` or times
                                           `factor` */
-    const struct graft_weight *zeros;  /* NULL: all are `zero` */
+    const struct graft_weight *zeros;  /* NULL: all are `zero`. I32: as `layout` says. F32, F16, BF16: numbers, which
+                                          need not be whole, of unsigned integers in rows or strips; `zero` is 0 */
     const struct graft_weight *group_index; /* I32 [columns]: the group of each column; NULL: column / group_size */
     float divisor;                          /* of scales that are F8_E4M3; > 0 */
     float factor;                           /* likewise, instead of a divisor; 0: there is a divisor */
