@@ -125,6 +125,8 @@ for plugin; do
     */fp8.so) model=fp8_block_qwen3_moe ;;
     */bitsandbytes.so) model=bnb_nf4_mixtral ;;
     */modelopt.so) model=modelopt_nvfp4_qwen3_moe ;;
+    */hqq.so) model=hqq_mixed_qwen2 calls=$inherited ;;
+    */quanto.so) model=quanto_int2_qwen2 calls=$inherited ;;
     */bitlinear.so) model=bitnet_bias_norm_qwen2 ;;
     *) model= ;;
     esac

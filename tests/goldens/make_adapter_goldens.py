@@ -94,6 +94,8 @@ CASES = {
         "float32", None),
     "bnb_nf4_dora": ("quantized/bnb_nf4_double_qwen3", dict(
         r=4, lora_alpha=8, target_modules=["k_proj", "v_proj", "up_proj"], use_dora=True), "float32", None),
+    "hqq_dora": ("quantized/hqq_int4_llama", dict(
+        r=4, lora_alpha=8, target_modules=["q_proj", "v_proj", "down_proj"], use_dora=True), "float32", None),
     "gptq_dora": ("quantized/gptq_int8_qwen2", dict(
         r=4, lora_alpha=8, target_modules=["q_proj", "v_proj", "down_proj"], use_dora=True), "bfloat16", None),
     "gpt2": (GPT2, dict(
@@ -140,12 +142,29 @@ def load_gptq(base, bits):
     return model
 
 
+def load_hqq(base):
+    """Weights of 4 bits by the formula."""
+    config = AutoConfig.from_pretrained(base)
+    del config.quantization_config
+    model = AutoModelForCausalLM.from_config(config, attn_implementation="eager").float().eval()
+    tensors = load_file(f"{base}/model.safetensors")
+    for name in [n.removesuffix(".W_q") for n in tensors if n.endswith(".W_q")]:
+        module = {n.removeprefix(f"{name}."): tensors.pop(n) for n in list(tensors) if n.startswith(f"{name}.")}
+        integers = torch.cat([module["W_q"] >> 4, module["W_q"] & 15]).float()
+        weight = (integers - module["zero"].float()) * module["scale"].float()
+        tensors[f"{name}.weight"] = weight.reshape(module["shape"].tolist())
+    model.load_state_dict(tensors, strict=not config.tie_word_embeddings)
+    return model
+
+
 def load(base):
     with open(f"{base}/config.json") as f:
         quantization = json.load(f).get("quantization_config", {})
     method = quantization.get("quant_method")
     if method == "gptq":
         return load_gptq(base, quantization["bits"])
+    if method == "hqq":
+        return load_hqq(base)
     more = {"quantization_config": Mxfp4Config(dequantize=True)} if method == "mxfp4" else {}
     model = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32, attn_implementation="eager", **more).eval()
     return (dequantize_bnb(model) if method == "bitsandbytes" else model).float()

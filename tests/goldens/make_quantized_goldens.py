@@ -4,8 +4,9 @@
 
 DIR holds make_quantized.py, quant_lib.py and oracle_lib.py. Outputs are those of the dequantized weights, by the formulas
 of the methods. Float4 is packed by the library compressed-tensors, which gives the same weights, rounded to bf16; what is
-called bnb_... by bitsandbytes, auto_round_... by auto-round and modelopt_... by nvidia-modelopt, whose own weights are
-asserted to be these, as those of transformers for mxfp8_... and fbgemm_....
+called bnb_... by bitsandbytes, auto_round_... by auto-round, modelopt_... by nvidia-modelopt, hqq_... by hqq and
+quanto_... by optimum-quanto, whose own weights are asserted to be these, as those of transformers for mxfp8_... and
+fbgemm_....
 """
 import argparse
 import json
@@ -192,6 +193,69 @@ def modelopt_rules(method, first):
     return rules
 
 
+def hqq_params(bits, group_size=64):
+    from hqq.core.quantize import BaseQuantizeConfig
+    return BaseQuantizeConfig(nbits=bits, group_size=group_size, axis=1)
+
+
+def hqq_pack(weight, bits, group_size=64, dtype="float16", gen=None):
+    """As HQQLinear saves them."""
+    from hqq.core.quantize import HQQLinear, Quantizer
+    linear = torch.nn.Linear(weight.shape[1], weight.shape[0], bias=False)
+    linear.weight.data = weight.clone()
+    module = HQQLinear(linear, hqq_params(bits, group_size), compute_dtype=getattr(torch, dtype), device="cpu")
+    packed = {name: tensor.data for name, tensor in module.state_dict().items() if tensor is not None}
+    theirs = Quantizer.dequantize(module.W_q, {**module.meta, "compute_dtype": torch.float32})
+    assert torch.equal(theirs, hqq_unpack(packed))
+    return packed
+
+
+def hqq_unpack(tensors, **_):
+    """A zero has no sign: products cannot tell."""
+    bits, numbers = tensors["nbits"].item(), tensors["W_q"].long()
+    strips = 10 if bits == 3 else 8 // bits if bits < 5 else 1
+    codes = torch.cat([numbers >> (strips - 1 - i) * bits for i in range(strips)]) & (255 if strips == 1 else 2 ** bits - 1)
+    codes = codes[:tensors["scale"].shape[0]]
+    weight = (codes.float() - tensors["zero"].float()) * tensors["scale"].float()
+    return weight.reshape(tensors["shape"].tolist()) + 0.0
+
+
+def hqq_json(quant_config):
+    """As transformers 4 wrote it; version 5.23 does not load or save such models yet."""
+    return json.loads(json.dumps({"quant_method": "hqq", "quant_config": quant_config, "skip_modules": ["lm_head"]}))
+
+
+def quanto_pack(weight, kind, columns, dtype="bfloat16", gen=None):
+    """As QLinear saves them."""
+    from optimum.quanto import QLinear, qtypes
+    linear = torch.nn.Linear(weight.shape[1], weight.shape[0], bias=False, dtype=getattr(torch, dtype))
+    linear.weight.data = weight.to(linear.weight.dtype)
+    module = QLinear.from_module(linear, weights=qtypes[kind])
+    module.freeze()
+    packed = dict(module.state_dict())
+    rounding = 2 ** -10 if dtype == "float16" else 2 ** -7
+    theirs, ours = module.weight.dequantize().float(), quanto_unpack(packed, kind, columns)
+    shift = packed.get("weight._shift", torch.zeros(1)).float().abs().max().item()
+    torch.testing.assert_close(theirs, ours, rtol=rounding, atol=rounding * shift)
+    return packed
+
+
+def quanto_unpack(tensors, kind, columns, **_):
+    """Of 8 bits a code times its scale. Else scale * code - shift, of which a zero point is made in f32, as here. A zero
+    has no sign: products cannot tell."""
+    scale = tensors["weight._scale"].float()
+    if "weight._data" in tensors:
+        weight = tensors["weight._data"].float() * scale
+        return weight + 0.0 if kind == "qint8" else weight
+    bits, numbers = int(kind[-1]), tensors["weight._data._data"].long()
+    codes = torch.cat([numbers >> i * bits for i in range(8 // bits)])[:scale.shape[0]] & (2 ** bits - 1)
+    shift = tensors["weight._shift"].float()
+    weight = scale * (codes.float() - shift / scale)
+    exact = scale.double() * codes.double() - shift.double()
+    torch.testing.assert_close(weight.double(), exact, rtol=0, atol=2 ** -22 * shift.abs().max().item())
+    return weight.reshape(-1, columns) + 0.0
+
+
 def bnb_json(**more):
     from transformers import BitsAndBytesConfig
     return json.loads(BitsAndBytesConfig(**more).to_json_string(use_diff=False))
@@ -226,6 +290,51 @@ def bnb_nf4_mixtral():
 
 def bnb_int8_llama():
     return (LlamaForCausalLM, mq.llama(num_hidden_layers=1), 2505, "bnb_8bit", {}, bnb_json(load_in_8bit=True), dict(dtype="float16"))
+
+
+def hqq_int4_llama():
+    return (LlamaForCausalLM, mq.llama(num_hidden_layers=1), 2701, "hqq", dict(bits=4), hqq_json(hqq_params(4)),
+            dict(dtype="float16"))
+
+
+def hqq_mixed_qwen2():
+    """Bits by kind of module; groups of 32, of 64, and rows."""
+    options = {"self_attn.q_proj": (8, 64), "self_attn.k_proj": (8, 64), "self_attn.v_proj": (8, 64),
+               "self_attn.o_proj": (3, 64), "mlp.gate_proj": (2, 32), "mlp.up_proj": (4, None), "mlp.down_proj": (5, 32)}
+    rules = [(f"{name}$", ("hqq", dict(bits=bits, group_size=size, dtype="bfloat16")))
+             for name, (bits, size) in options.items()]
+    return (Qwen2ForCausalLM, mq.qwen2(hidden_size=64, num_hidden_layers=1), 2702, None, None,
+            hqq_json({name: hqq_params(*values) for name, values in options.items()}),
+            dict(rules=rules, dtype="bfloat16", note="8 bits (q, k and v, with biases), 5, 4, 3 and 2, by kind of module"))
+
+
+def quanto(cls, config, seed, kind, weights, **more):
+    """The library writes nothing into config.json; what is here is transformers' QuantoConfig."""
+    dtype = more.setdefault("dtype", "bfloat16")
+    rules = [(r"down_proj$", ("quanto", dict(kind=kind, columns=config.intermediate_size, dtype=dtype))),
+             (mq.LINEAR, ("quanto", dict(kind=kind, columns=config.hidden_size, dtype=dtype)))]
+    values = {"quant_method": "quanto", "activations": None, "weights": weights, "modules_to_not_convert": ["lm_head"]}
+    return cls, config, seed, None, None, values, dict(rules=rules, **more)
+
+
+def quanto_int4_llama():
+    return quanto(LlamaForCausalLM, mq.llama(num_hidden_layers=1), 2711, "qint4", "int4",
+                  note="groups of 128 in down_proj, rows in the others, as the library divides them")
+
+
+def quanto_int2_qwen2():
+    config = mq.qwen2(hidden_size=64, intermediate_size=160, num_hidden_layers=1)
+    return quanto(Qwen2ForCausalLM, config, 2712, "qint2", "int2", dtype="float16", note="biases of q, k and v; groups of 32")
+
+
+def quanto_int8_qwen2():
+    config = mq.qwen2(hidden_size=64, num_hidden_layers=1)
+    return quanto(Qwen2ForCausalLM, config, 2713, "qint8", "int8", dtype="float16", note="biases of q, k and v")
+
+
+def quanto_float8_qwen3():
+    config = mq.qwen3(hidden_size=64, intermediate_size=96, num_hidden_layers=1)
+    return quanto(Qwen3ForCausalLM, config, 2714, "qfloat8", "float8")
 
 
 def stream_codes(words, bits):
@@ -597,11 +706,14 @@ if __name__ == "__main__":
     ql.METHODS["mxfp8"] = (mxfp8_pack, mxfp8_unpack)
     ql.METHODS["modelopt_fp8"] = (modelopt_fp8_pack, ql.ct_fp8_unpack)
     ql.METHODS["modelopt_nvfp4"] = (modelopt_nvfp4_pack, modelopt_nvfp4_unpack)
+    ql.METHODS["hqq"] = (hqq_pack, hqq_unpack)
+    ql.METHODS["quanto"] = (quanto_pack, quanto_unpack)
     for make in (fp8_e8m0_llama, ct_naive_qwen2, gptq_int4_mixtral, ct_w4a16_mixtral, ct_mxfp4_llama, ct_nvfp4_qwen3,
                  ct_nvfp4_mixtral, fp8_block_mixtral, bnb_nf4_llama, bnb_nf4_double_qwen3, bnb_fp4_qwen2, bnb_nf4_mixtral,
                  bnb_int8_llama, auto_round_gptq_mixed_llama, auto_round_bits_llama, auto_round_bits_gptq_llama,
                  auto_round_asym_qwen3_moe, auto_round_awq_llama,
-                 fbgemm_fp8_llama, mxfp8_qwen3, modelopt_fp8_llama, modelopt_nvfp4_qwen3_moe):
+                 fbgemm_fp8_llama, mxfp8_qwen3, modelopt_fp8_llama, modelopt_nvfp4_qwen3_moe, hqq_int4_llama, hqq_mixed_qwen2,
+                 quanto_int4_llama, quanto_int2_qwen2, quanto_int8_qwen2, quanto_float8_qwen3):
         if not options.names or make.__name__ in options.names:
             cls, config, seed, method, values, quantization, more = make()
             rules = more.pop("rules", [(mq.LINEAR, (method, values))])

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Linears of HQQ checkpoints (quant_method "hqq"): codes of 2, 3, 4 or 8 bits in strips, and for each group of inputs a
+ * scale and a zero point, which is any number. Beside them a module has tensors that say how it was quantized: these
+ * are checked against the config (tensors.c).
+ */
+#include "graft/expert_parts.h"
+#include "graft/field_rule.h"
+#include "graft/plugin.h"
+#include "tensors.h"
+
+static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
+                    const struct graft_sink *sink, struct graft_error *error) {
+    struct graft_scheme scheme;
+    struct hqq_params params = {0};
+    (void)cls;
+    int status = graft_scheme_of_linear(&scheme, args, sink->path, error);
+    if (status == GRAFT_OK) {
+        params.columns = scheme.codec.columns;
+        status = hqq_read_params(config, sink->config_path, &params, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    scheme.finish = hqq_check_tensors;
+    scheme.context = &params;
+    scheme.context_bytes = sizeof params;
+    hqq_add_tensors(&scheme, &params);
+    status = graft_scheme_describe_linear(&scheme, args, sink, error);
+    return status == GRAFT_OK ? hqq_describe_notes(sink, error) : status;
+}
+
+static const struct graft_class hqq_linear_class = {
+    .struct_size = sizeof hqq_linear_class,
+    .name = "HQQLinear",
+    .interface_id = GRAFT_INTERFACE_LINEAR,
+    .describe = describe,
+};
+
+/* Experts that the checkpoint has one by one: stacked parameters cannot hold them. */
+static const struct graft_class expert_class = {GRAFT_PARTS_EXPERT_CLASS("HQQMoeMLP")};
+
+static const struct graft_parts_expert_list list = {"HQQMoeMLP"};
+
+static const struct graft_class experts_class = {
+    GRAFT_PARTS_CLASS("HQQExperts", GRAFT_INTERFACE_EXPERTS, graft_parts_expert_list), .data = &list};
+
+static const char *const methods[] = {"hqq", NULL};
+static const char *const codes[] = {"W_q", NULL};
+static const char *const expert_codes[] = {"0.gate_proj.W_q", "0.w1.W_q", NULL};
+
+static const struct graft_condition conditions[][2] = {
+    {
+        {sizeof conditions[0][0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", methods},
+        {sizeof conditions[0][0], GRAFT_CONDITION_TENSOR, NULL, codes},
+    },
+    {
+        {sizeof conditions[0][0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", methods},
+        {sizeof conditions[0][0], GRAFT_CONDITION_TENSOR, NULL, expert_codes},
+    },
+};
+
+static const struct graft_replacement replacements[] = {
+    {
+        .struct_size = sizeof replacements[0],
+        .key = GRAFT_KEY_NAME,
+        .target = "Linear",
+        .replacement = &hqq_linear_class,
+        .conditions = conditions[0],
+        .n_conditions = 2,
+        .condition_stride = sizeof conditions[0][0],
+    },
+    {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, conditions[1])},
+};
+
+static const struct graft_field_rule field_rules[] = {
+    /* Modules without codes are not quantized, whatever their names are. */
+    {.name = "quantization_config.skip_modules"},
+    /* How the numbers were found; and what the config has of modules that are not there, or have no codes. */
+    {.name = "quantization_config.quant_config"},
+};
+
+static const struct graft_plugin plugin = {
+    GRAFT_PLUGIN_HEADER,
+    .id = "hqq",
+    .version = "1.0.0",
+    .license = "Apache-2.0",
+    .description = "Linears of HQQ checkpoints, 2, 3, 4 or 8 bits with zero points that are any numbers",
+    .replacements = replacements,
+    .n_replacements = sizeof replacements / sizeof replacements[0],
+    .replacement_stride = sizeof replacements[0],
+    .classes = &expert_class,
+    .n_classes = 1,
+    .class_stride = sizeof expert_class,
+    .quant_methods = methods,
+    GRAFT_FIELD_RULES(field_rules),
+};
+
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
+    (void)host;
+    (void)error;
+    return &plugin;
+}

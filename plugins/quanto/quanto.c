@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Linears of checkpoints by Quanto (optimum-quanto, quant_method "quanto"): integers of 8 bits or F8_E4M3 in rows, each
+ * with a scale; or codes of 4 or 2 bits in strips, whose groups have a scale and a shift (packed.c).
+ */
+#include "graft/field_rule.h"
+#include "graft/plugin.h"
+#include "packed.h"
+
+#define FIELD(name) "quantization_config." name
+
+/* Types of weights, as transformers calls them. */
+static const struct type {
+    const char *name;
+    int32_t kind;
+    int32_t bits;
+    graft_dtype dtype;
+} types[] = {
+    {"int8", GRAFT_CODE_INT, 8, GRAFT_DTYPE_I8},
+    {"float8", GRAFT_CODE_FLOAT8, 8, GRAFT_DTYPE_F8_E4M3},
+    {"int4", GRAFT_CODE_UINT, 4, GRAFT_DTYPE_U8},
+    {"int2", GRAFT_CODE_UINT, 2, GRAFT_DTYPE_U8},
+};
+
+static int read_type(const struct graft_config *config, const struct type **type, struct graft_error *error) {
+    static const char field[] = FIELD("weights");
+    const char *name = "int8"; /* as transformers has it */
+    int status = graft_config_string(config, field, &name, error);
+    for (size_t i = 0; i < sizeof types / sizeof types[0] && status == GRAFT_OK; i++) {
+        if (strcmp(types[i].name, name) == 0) {
+            *type = &types[i];
+            return GRAFT_OK;
+        }
+    }
+    return status != GRAFT_OK
+               ? status
+               : graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                                 "%s: expected \"int8\", \"float8\", \"int4\" or \"int2\", got \"%s\"", field, name);
+}
+
+/* Scales of activations, which stay as they are here. */
+static void add_activations(struct graft_scheme *scheme) {
+    static const char *const names[] = {"input_scale", "output_scale"};
+    const int64_t one = 1;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct graft_parameter_info *info =
+            graft_scheme_add(scheme, GRAFT_CODED_OTHER, names[i], GRAFT_DTYPE_NONE, 1, &one);
+        info->flags = GRAFT_PARAMETER_SCALAR | GRAFT_PARAMETER_ANY_LENGTH;
+        info->init = GRAFT_INIT_ABSENT;
+        info->join = graft_join_whole(GRAFT_JOIN_EACH);
+    }
+}
+
+static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
+                    const struct graft_sink *sink, struct graft_error *error) {
+    struct graft_scheme scheme;
+    const struct type *type = NULL;
+    (void)cls;
+    int status = graft_scheme_of_linear(&scheme, args, sink->path, error);
+    if (status == GRAFT_OK) {
+        status = read_type(config, &type, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    scheme.codec.kind = type->kind;
+    scheme.codec.bits = type->bits;
+    if (type->bits < 8) {
+        quanto_add_packed(&scheme);
+    } else {
+        graft_scheme_codes(&scheme, "weight._data", scheme.codec.columns, type->dtype);
+        graft_scheme_scales(&scheme, "weight._scale", GRAFT_DTYPE_NONE);
+    }
+    add_activations(&scheme);
+    return graft_scheme_describe_linear(&scheme, args, sink, error);
+}
+
+static const struct graft_class qlinear_class = {
+    .struct_size = sizeof qlinear_class,
+    .name = "QLinear",
+    .interface_id = GRAFT_INTERFACE_LINEAR,
+    .describe = describe,
+};
+
+static const char *const methods[] = {"quanto", NULL};
+static const char *const tensors[] = {"weight._scale", NULL};
+
+static const struct graft_condition conditions[] = {
+    {sizeof conditions[0], GRAFT_CONDITION_CONFIG, FIELD("quant_method"), methods},
+    {sizeof conditions[0], GRAFT_CONDITION_TENSOR, NULL, tensors},
+};
+
+static const struct graft_replacement replacement = {
+    .struct_size = sizeof replacement,
+    .key = GRAFT_KEY_NAME,
+    .target = "Linear",
+    .replacement = &qlinear_class,
+    .conditions = conditions,
+    .n_conditions = sizeof conditions / sizeof conditions[0],
+    .condition_stride = sizeof conditions[0],
+};
+
+static const struct graft_field_rule field_rules[] = {
+    /* Modules without codes are not quantized, whatever their names are. */
+    {.name = FIELD("modules_to_not_convert")},
+    /* Activations stay as they are (README.md). */
+    {.name = FIELD("activations")},
+};
+
+static const struct graft_plugin plugin = {
+    GRAFT_PLUGIN_HEADER,
+    .id = "quanto",
+    .version = "1.0.0",
+    .license = "Apache-2.0",
+    .description = "Linears of checkpoints by Quanto: int8, float8, int4 and int2",
+    .replacements = &replacement,
+    .n_replacements = 1,
+    .replacement_stride = sizeof replacement,
+    .quant_methods = methods,
+    GRAFT_FIELD_RULES(field_rules),
+};
+
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
+    (void)host;
+    (void)error;
+    return &plugin;
+}
