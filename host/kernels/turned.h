@@ -9,7 +9,6 @@
 
 #include "graft/abi.h"
 
-
 enum {
     GRAFT_TURNED_F32 = 0,  /* [rows / width, columns, width] f32 */
     GRAFT_TURNED_BF16 = 1, /* the same, each number rounded to bf16 and widened again */
@@ -42,6 +41,5 @@ struct graft_turned_source {
 
 GRAFT_ASSERT_SIZE(struct graft_turned_portion, 56);
 GRAFT_ASSERT_SIZE(struct graft_turned_source, 24);
-
 
 #endif
