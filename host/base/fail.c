@@ -47,5 +47,6 @@ int graft_check_structs(const void *array, size_t n, size_t size_1_0, const char
 }
 
 int graft_check_given_path(const char *path, const char *name, struct graft_error *error) {
-    return path[0] != '\0' ? GRAFT_OK : graft_error_set(error, GRAFT_ERROR_USAGE, name, "expected a path, got \"\"");
+    return path[0] != '\0' ? GRAFT_OK
+                           : graft_error_set(error, GRAFT_ERROR_USAGE, name, "expected a path, got an empty string");
 }

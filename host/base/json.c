@@ -69,7 +69,7 @@ static int parse(const char *text, size_t length, size_t flags, const char *sour
                                "starts with a byte order mark, expected JSON without one");
     }
     if (graft_json_scan_deeper(text, length, MAX_DEPTH)) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, source, "JSON nested deeper than %d levels", MAX_DEPTH);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, source, "the JSON is nested deeper than %d levels", MAX_DEPTH);
     }
     json_error_t failure = {0};
     ran_out = 0;

@@ -266,7 +266,7 @@ static int parse_option(struct parser *parser, struct graft_error *error) {
     const char *value = NULL;
     const struct spec *spec = strncmp(argument, "--", 2) == 0 ? find(argument, &value) : NULL;
     if (spec == NULL && argument[0] != '-') {
-        return usage(error, "expected an option: a model stands behind --model, a text behind --prompt", argument);
+        return usage(error, "expected an option: name a model with --model, and give a text with --prompt", argument);
     }
     if (spec == NULL) {
         return usage(error, "no such option", argument);
@@ -336,7 +336,8 @@ static int check_command(const struct graft_options *options, struct graft_error
                      "verify");
     }
     if (options->command == GRAFT_COMMAND_VERIFY && options->adapters.count > 0 && options->against == NULL) {
-        return usage(error, "needs --against: with its original a model differs by the adapter", "--adapter");
+        return usage(error, "needs --against: an adapter makes the model differ from its original in any case",
+                     "--adapter");
     }
     return GRAFT_OK;
 }
@@ -347,13 +348,16 @@ static int check_needs(const struct graft_options *options, struct graft_error *
         return usage(error, "needs --plugins-dir, which says where the plugins are", "--plugins");
     }
     if (options->plugins != NULL && options->command == GRAFT_COMMAND_INSPECT && graft_options_name_file(options)) {
-        return usage(error, "not with a plugin's file, which goes before all plugins of --plugins-dir", "--plugins");
+        return usage(
+            error, "cannot be combined with a plugin's file, which takes precedence over all plugins of --plugins-dir",
+            "--plugins");
     }
     if (options->plugin_options.count > 0 && options->plugins_dirs.count == 0 && !graft_options_name_file(options)) {
         return usage(error, "needs --plugins-dir, which says where the plugins are", "--plugin-option");
     }
     if (options->command == GRAFT_COMMAND_VALIDATE && options->plugins_dirs.count > 0 && options->model == NULL) {
-        return usage(error, "needs --model, whose type or parts the plugins there bring", "--plugins-dir");
+        return usage(error, "needs --model: the plugins there are loaded for the type or parts of that model",
+                     "--plugins-dir");
     }
     if (options->command == GRAFT_COMMAND_SAVE && options->output == NULL) {
         return usage(error, "missing, expected an output directory", "--output");
@@ -419,9 +423,12 @@ static int check_watch(const struct graft_options *options, struct graft_error *
         return GRAFT_OK;
     }
     if (options->hidden_states != NULL || options->attentions != NULL || options->router_logits != NULL) {
-        return usage(error, "records nothing else: use it in a run of its own", name);
+        return usage(error, "cannot be combined with options that record something else: use it in a run of its own",
+                     name);
     }
-    return options->fuse.count > 0 ? usage(error, "looks at single modules, not at those of --fuse", name) : GRAFT_OK;
+    return options->fuse.count > 0
+               ? usage(error, "observes modules one by one, so it cannot be combined with --fuse", name)
+               : GRAFT_OK;
 }
 
 static int check_parallel(const struct graft_options *options, struct graft_error *error) {
@@ -478,10 +485,9 @@ static int parse_command(struct parser *parser, struct graft_error *error) {
             return GRAFT_OK;
         }
     }
-    return usage(error,
-                 strchr(parser->argv[1], '/') != NULL ? "no such command: a model stands behind --model"
-                                                      : "no such command",
-                 parser->argv[1]);
+    return usage(
+        error, strchr(parser->argv[1], '/') != NULL ? "no such command: name a model with --model" : "no such command",
+        parser->argv[1]);
 }
 
 int graft_options_parse(int argc, char **argv, struct graft_options *options, struct graft_error *error) {
@@ -509,7 +515,7 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
     for (; status == GRAFT_OK && parser.at < argc; parser.at++) {
         int is_word = argv[parser.at][0] != '-';
         if (argv[parser.at][0] == '\0') {
-            status = usage(error, "expected no empty word", "arguments");
+            status = usage(error, "expected arguments that are not empty, got an empty one", "arguments");
         } else if ((options->command & (INSPECT | VALIDATE)) != 0 && options->subject == NULL && is_word) {
             options->subject = argv[parser.at];
         } else if (options->command == GRAFT_COMMAND_TRY && is_word) {

@@ -41,7 +41,7 @@ int graft_texts_begin(struct graft_texts *texts, const struct graft_options *opt
     }
     if (options->token_type_ids.count > texts->given) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, "--token-type-ids",
-                               "expected at most one for each of %zu texts", texts->given);
+                               "expected at most one list for each of the %zu texts, got more", texts->given);
     }
     return GRAFT_OK;
 }
@@ -129,7 +129,7 @@ static int read_given(struct graft_texts *texts, size_t i, struct graft_text_ids
         status = graft_prompts_read_ids(options->token_type_ids.items[i], "--token-type-ids", &text->types, error);
         if (status == GRAFT_OK && text->types.n != text->ids.n) {
             status = graft_error_set(error, GRAFT_ERROR_USAGE, "--token-type-ids",
-                                     "expected as many as text %zu has tokens (%zu), got %zu", i + 1, text->ids.n,
+                                     "expected one type for each token of text %zu (%zu), got %zu", i + 1, text->ids.n,
                                      text->types.n);
         }
     }
@@ -146,7 +146,8 @@ static int read_line(struct graft_texts *texts, const struct place *place, struc
     }
     length -= length > 0 && texts->line[length - 1] == '\n';
     if (length > MAX_LINE_BYTES) {
-        return graft_error_set(error, GRAFT_ERROR_IO, place->name, "expected at most %d bytes", MAX_LINE_BYTES);
+        return graft_error_set(error, GRAFT_ERROR_IO, place->name,
+                               "expected a line of at most %d bytes, got a longer one", MAX_LINE_BYTES);
     }
     struct graft_text_view first = {texts->line, (size_t)length};
     const char *tab = texts->options->pairs ? memchr(texts->line, '\t', first.length) : NULL;
@@ -174,7 +175,7 @@ static int check(const struct graft_texts *texts, const struct place *place, str
         return graft_error_set(error, place->code, place->name, "has no tokens");
     }
     if ((int64_t)text->ids.n > texts->max_tokens) {
-        return graft_error_set(error, place->code, place->name, "%zu tokens, but the model reads at most %lld",
+        return graft_error_set(error, place->code, place->name, "has %zu tokens, but the model reads at most %lld",
                                text->ids.n, (long long)texts->max_tokens);
     }
     return GRAFT_OK;

@@ -19,7 +19,8 @@ static int read_size(const char *file, const graft_json *document, const char *f
     *size = graft_json_type(value) == GRAFT_JSON_INT ? graft_json_int(value) : 0;
     return *size >= 1 && *size <= MAX_SIZE
                ? GRAFT_OK
-               : graft_error_set(error, GRAFT_ERROR_MODEL, file, "%s: expected 1 to %d", field, (int)MAX_SIZE);
+               : graft_error_set(error, GRAFT_ERROR_MODEL, file, "%s: expected an integer from 1 to %d", field,
+                                 (int)MAX_SIZE);
 }
 
 /* The class of torch; tanh without the field, as in sentence-transformers. */
@@ -70,7 +71,7 @@ static int read_tensor(const char *folder, const struct graft_checkpoint *checkp
         (columns > 0 && tensor->shape[1] != columns) ||
         (tensor->dtype != GRAFT_DTYPE_F32 && tensor->dtype != GRAFT_DTYPE_F16 && tensor->dtype != GRAFT_DTYPE_BF16)) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, folder,
-                               "%s: expected a tensor of floats of %lld rows and the columns that config.json says",
+                               "%s: expected a tensor of floats with %lld rows and as many columns as config.json says",
                                name, (long long)rows);
     }
     int64_t count = rows * (columns > 0 ? columns : 1);
@@ -88,7 +89,8 @@ static int read_config(const char *file, const graft_json *document, int64_t in_
                        struct graft_error *error) {
     int status = read_size(file, document, "in_features", &dense->in_features, error);
     if (status == GRAFT_OK && dense->in_features != in_features) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, file, "in_features: expected %lld, as many as come before",
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, file,
+                                 "in_features: expected %lld, the size of the vectors from the module before",
                                  (long long)in_features);
     }
     if (status == GRAFT_OK) {

@@ -110,8 +110,11 @@ static int read_mode_fields(const char *file, const graft_json *document, struct
             pooling->modes[pooling->n_modes++] = modes[i].mode;
         }
     }
-    return pooling->n_modes > 0 ? GRAFT_OK
-                                : graft_error_set(error, GRAFT_ERROR_MODEL, file, "pooling_mode_...: all are false");
+    return pooling->n_modes > 0
+               ? GRAFT_OK
+               : graft_error_set(
+                     error, GRAFT_ERROR_MODEL, file,
+                     "pooling_mode_...: expected at least one of these fields to be true, but all are false");
 }
 
 /* Under its older name, or its newer one. */
@@ -191,12 +194,13 @@ static int read_module(struct reading *reading, const char *file, const graft_js
     const char *type = graft_json_string(graft_json_get(module, "type"), NULL);
     const char *path = graft_json_string(graft_json_get(module, "path"), NULL);
     if (type == NULL || path == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, file, "%zu: expected an object with strings type and path", i);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, file,
+                               "module %zu: expected an object with the strings \"type\" and \"path\"", i);
     }
     const char *dot = strrchr(type, '.');
     const char *name = dot != NULL ? dot + 1 : type;
     if (!is_inside(path)) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, file, "%zu.path: \"%s\" leaves the directory", i, path);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, file, "%zu.path: \"%s\" leads out of the directory", i, path);
     }
     if (i == 0 && strcmp(name, "Transformer") == 0) {
         return path[0] == '\0' ? GRAFT_OK

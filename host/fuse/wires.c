@@ -31,7 +31,7 @@ static int check_names(const struct graft_node *node, const char *what, struct n
     for (int32_t i = 0; i < names.n; i++) {
         if (names.items[i] == NULL || names.items[i][0] == '\0') {
             return graft_error_set(error, GRAFT_ERROR_USAGE, node->path,
-                                   "the names for %s: expected a non-empty string", what);
+                                   "the names for %s: expected non-empty strings, got an empty one or NULL", what);
         }
     }
     return GRAFT_OK;

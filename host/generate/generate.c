@@ -24,7 +24,7 @@ static int on_token(void *data, const struct graft_sequence *sequence, int32_t i
     int status = sink->call(sink->data, &token, error);
     return status == GRAFT_OK && end == GRAFT_SEQUENCE_OUT_OF_POSITIONS
                ? graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
-                                 "sequence %lld: %zu tokens, the model has positions for %lld",
+                                 "sequence %lld has %zu tokens, but the model has positions for %lld",
                                  (long long)sequence->number, sequence->count, (long long)sequence->most)
                : status;
 }

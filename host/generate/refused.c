@@ -67,8 +67,8 @@ static int has_effect(enum when when, const struct graft_generation *generation)
 static int refuse_cache(const struct graft_config *document, struct graft_error *error) {
     const char *cache = document->string(document->data, "cache_implementation");
     return cache != NULL && strcmp(cache, "quantized") == 0
-               ? graft_error_set(error, GRAFT_ERROR_MODEL, document->file, "cache_implementation: \"%s\" is not done",
-                                 cache)
+               ? graft_error_set(error, GRAFT_ERROR_MODEL, document->file,
+                                 "cache_implementation: \"%s\" is not supported", cache)
                : GRAFT_OK;
 }
 
@@ -77,13 +77,13 @@ int graft_generation_refuse_fields(const struct graft_config *document, const st
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         const struct refused *field = &refused[i];
         if (has_effect(field->when, generation) && !is_off(document, field->name, field->off)) {
-            return graft_error_set(error, GRAFT_ERROR_MODEL, document->file, "%s: this way of generating is not done",
-                                   field->name);
+            return graft_error_set(error, GRAFT_ERROR_MODEL, document->file,
+                                   "%s: this way of generating is not supported", field->name);
         }
     }
     if (generation->num_beams > 1 && generation->guidance_scale != 0.0 && generation->guidance_scale != 1.0) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, document->file,
-                               "guidance_scale: guidance together with num_beams is not done");
+                               "guidance_scale: guidance together with num_beams is not supported");
     }
     return refuse_cache(document, error);
 }

@@ -81,18 +81,19 @@ static int check_prompt(const struct graft_run *run, const struct graft_sequence
     }
     if (sequence->generation.max_new_tokens <= 0) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
-                               "%zu tokens, and max_length allows %lld with new ones", sequence->prompt,
-                               (long long)sequence->generation.max_length);
+                               "the prompt has %zu tokens, but max_length allows %lld, new ones included",
+                               sequence->prompt, (long long)sequence->generation.max_length);
     }
     if (sequence->most > 0 && sequence->prompt > (size_t)sequence->most) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt", "%zu tokens, the model has positions for %lld",
-                               sequence->prompt, (long long)sequence->most);
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
+                               "the prompt has %zu tokens, but the model has positions for %lld", sequence->prompt,
+                               (long long)sequence->most);
     }
     if (run->options.bytes > 0 && sequence->bytes > run->options.bytes) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
-                               "a sequence of up to %lld tokens leaves %lld bytes behind, there is room for %lld",
-                               (long long)most_fed(sequence), (long long)sequence->bytes,
-                               (long long)run->options.bytes);
+        return graft_error_set(
+            error, GRAFT_ERROR_USAGE, "prompt",
+            "a sequence of up to %lld tokens needs %lld bytes of memory for its state, but there is room for %lld",
+            (long long)most_fed(sequence), (long long)sequence->bytes, (long long)run->options.bytes);
     }
     return GRAFT_OK;
 }
@@ -100,15 +101,15 @@ static int check_prompt(const struct graft_run *run, const struct graft_sequence
 /* Room in the list, and slots and memory for all of a team. */
 static int check_team(struct graft_run *run, const struct graft_sequence *lead, size_t n, struct graft_error *error) {
     if (n > (size_t)run->options.slots) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE,
-                               lead->generation.num_beams > 1 ? "num_beams" : "guidance_scale",
-                               "needs %zu sequences for a prompt; %d may run at once", n, (int)run->options.slots);
+        return graft_error_set(
+            error, GRAFT_ERROR_USAGE, lead->generation.num_beams > 1 ? "num_beams" : "guidance_scale",
+            "needs %zu sequences for each prompt, but at most %d may run at once", n, (int)run->options.slots);
     }
     if (n > 1 && run->options.bytes > 0 && lead->bytes > run->options.bytes / (int64_t)n) {
-        return graft_error_set(
-            error, GRAFT_ERROR_USAGE, "prompt",
-            "%zu sequences of up to %lld tokens leave %lld bytes behind each, there is room for %lld", n,
-            (long long)most_fed(lead), (long long)lead->bytes, (long long)run->options.bytes);
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
+                               "%zu sequences of up to %lld tokens need %lld bytes of memory each for their state, but "
+                               "there is room for %lld",
+                               n, (long long)most_fed(lead), (long long)lead->bytes, (long long)run->options.bytes);
     }
     return GRAFT_OK;
 }

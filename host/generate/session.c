@@ -165,8 +165,8 @@ static int check_positions(const struct graft_session *session, const int32_t *s
         int64_t length = session->sequences[slots[i]].length + (int64_t)news[i].count;
         if (length > session->max_positions) {
             return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
-                                   "sequence %zu: %lld tokens, the model has positions for %lld", i, (long long)length,
-                                   (long long)session->max_positions);
+                                   "sequence %zu would have %lld tokens, but the model has positions for %lld", i,
+                                   (long long)length, (long long)session->max_positions);
         }
     }
     return GRAFT_OK;

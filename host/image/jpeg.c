@@ -53,8 +53,8 @@ static void on_message(j_common_ptr info, int level) {
 static void on_progress(j_common_ptr info) {
     struct reading *reading = reading_of(info);
     if (((j_decompress_ptr)info)->input_scan_number > MAX_SCANS) {
-        reading->status =
-            graft_error_set(reading->error, GRAFT_ERROR_IO, reading->source, "expected at most %d scans", MAX_SCANS);
+        reading->status = graft_error_set(reading->error, GRAFT_ERROR_IO, reading->source,
+                                          "expected a JPEG file with at most %d scans, got more", MAX_SCANS);
         longjmp(reading->back, 1);
     }
 }

@@ -40,19 +40,20 @@ static int check_args(const struct graft_attention_args *args, struct graft_erro
     if (args->heads <= 0 || args->kv_heads <= 0 || args->heads % args->kv_heads != 0 || args->head_dim <= 0 ||
         v_head_dim <= 0 || (args->v == NULL && latents == NULL && v_head_dim > args->head_dim) ||
         (latents != NULL && latents->width <= 0)) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "",
-                               "attention with %lld heads of %lld numbers and %lld key/value heads, values of %lld",
-                               (long long)args->heads, (long long)args->head_dim, (long long)args->kv_heads,
-                               (long long)v_head_dim);
+        return graft_error_set(
+            error, GRAFT_ERROR_INTERNAL, "",
+            "attention cannot be computed with %lld heads of %lld numbers and %lld key/value heads, values of %lld",
+            (long long)args->heads, (long long)args->head_dim, (long long)args->kv_heads, (long long)v_head_dim);
     }
     if (!(args->softcap >= 0.0f && args->softcap < INFINITY)) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "attention with a softcap of %g",
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "",
+                               "attention: expected a softcap that is finite and at least 0, got %g",
                                (double)args->softcap);
     }
     if (!is_mask(mask)) {
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, "",
-                               "attention with a mask of kind %d and window %lld, or %lld and %lld", (int)mask->kind,
-                               (long long)mask->window, (long long)mask->left, (long long)mask->right);
+                               "attention cannot be computed with a mask of kind %d and window %lld, or %lld and %lld",
+                               (int)mask->kind, (long long)mask->window, (long long)mask->left, (long long)mask->right);
     }
     return GRAFT_OK;
 }

@@ -141,9 +141,9 @@ static int check_added(const struct entry *entry, int32_t layer, int32_t slot, c
     int64_t key_dim = added->keys.dim;
     int64_t value_dim = kept_dim(&added->values);
     if (added->tokens < 0 || added->tokens > INT64_MAX / 8 || added->kv_heads <= 0 || key_dim <= 0 || value_dim < 0) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "",
-                               "KV cache: %lld tokens of %lld heads of %lld and %lld numbers", (long long)added->tokens,
-                               (long long)added->kv_heads, (long long)key_dim, (long long)value_dim);
+        return graft_error_set(
+            error, GRAFT_ERROR_INTERNAL, "", "KV cache: cannot hold %lld tokens of %lld heads of %lld and %lld numbers",
+            (long long)added->tokens, (long long)added->kv_heads, (long long)key_dim, (long long)value_dim);
     }
     if (entry->capacity > 0 &&
         (entry->kv_heads != added->kv_heads || entry->keys.dim != key_dim || entry->values.dim != value_dim)) {

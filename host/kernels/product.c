@@ -66,11 +66,12 @@ int graft_product_check(const struct graft_product *product, struct graft_error 
                                (long long)(product->first_row + product->rows), (long long)weight->rows);
     }
     if (bias != NULL && bias->rows * bias->columns != weight->rows) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "a bias of %lld x %lld for a weight of %lld rows",
-                               (long long)bias->rows, (long long)bias->columns, (long long)weight->rows);
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "",
+                               "a bias of %lld x %lld does not fit a weight of %lld rows", (long long)bias->rows,
+                               (long long)bias->columns, (long long)weight->rows);
     }
     if (bias != NULL && graft_coded_weight_of(bias) != NULL) {
-        return graft_error_set(error, GRAFT_ERROR_PLUGIN, "", "a bias of codes, expected one of numbers");
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, "", "expected a bias of numbers, got a bias of codes");
     }
     int status = graft_check_types(weight, "weight", error);
     return status == GRAFT_OK && bias != NULL ? graft_check_types(bias, "bias", error) : status;

@@ -114,7 +114,7 @@ static int check_numbers(const struct graft_model *model, struct graft_error *er
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         if (numbers[i].value < 1 || numbers[i].value > INT32_MAX) {
             return graft_error_set(error, GRAFT_ERROR_PLUGIN, model->tree->root->class_name,
-                                   "attribute %s: expected 1 to %ld of a root, got %lld", numbers[i].name,
+                                   "attribute %s: expected a root class to give 1 to %ld, got %lld", numbers[i].name,
                                    (long)INT32_MAX, (long long)numbers[i].value);
         }
     }

@@ -131,11 +131,12 @@ static int check_ways(const struct graft_generation *generation, struct graft_er
     const int64_t results = generation->num_return_sequences;
     const int has_beams = generation->num_beams > 1;
     if (has_beams && generation->guidance_scale != 0.0 && generation->guidance_scale != 1.0) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, "guidance_scale", "not together with num_beams");
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "guidance_scale", "cannot be combined with num_beams");
     }
     if (has_beams && results > generation->num_beams) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, "num_return_sequences", "%lld of %lld beams",
-                               (long long)results, (long long)generation->num_beams);
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "num_return_sequences",
+                               "%lld results cannot be had from %lld beams", (long long)results,
+                               (long long)generation->num_beams);
     }
     if (!has_beams && !generation->do_sample && results > 1) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, "num_return_sequences",

@@ -60,7 +60,7 @@ static int read_vocab_size(struct graft_model *model, struct graft_error *error)
     }
     const struct graft_node *root = model->tree->root;
     return graft_error_set(error, root->describer->origin.plugin != NULL ? GRAFT_ERROR_PLUGIN : GRAFT_ERROR_MODEL,
-                           root->class_name, "attribute vocab_size: expected 1 to %ld of a root, got %lld",
+                           root->class_name, "attribute vocab_size: expected a root class to give 1 to %ld, got %lld",
                            (long)INT32_MAX, (long long)model->vocab_size);
 }
 

@@ -21,7 +21,7 @@ static int view_of(const struct graft_recorded *recorded, struct graft_tensor_vi
     const char *name = recorded->name != NULL ? recorded->name : "";
     size_t length = strlen(name);
     if (length == 0 || graft_utf8_valid_prefix(name, length) != length || strcmp(name, "__metadata__") == 0) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, "name", "expected that of a tensor in UTF-8, got \"%.300s\"",
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "name", "expected a tensor's name in UTF-8, got \"%.300s\"",
                                name);
     }
     if (recorded->rank < 1 || recorded->rank > GRAFT_RECORDED_RANK) {

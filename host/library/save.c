@@ -28,8 +28,9 @@ int graft_model_save(struct graft_model *model, const char *directory, const str
     }
     if (model->adapters.n > 0) {
         (void)graft_error_set(error, GRAFT_ERROR_USAGE, model->directory,
-                              "adapters are no part of a saved model, and one is in effect");
-        graft_error_hint(error, "save the model without, and give the adapter whenever it is loaded");
+                              "adapters cannot be saved as part of a model, and one is in effect");
+        graft_error_hint(error,
+                         "save the model without the adapter, and give the adapter whenever the model is loaded");
         return GRAFT_ERROR_USAGE;
     }
     if (model->bound != NULL) {

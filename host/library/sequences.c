@@ -154,10 +154,12 @@ static int check_settings(const struct graft_generation *generation, const struc
         return graft_error_set(error, GRAFT_ERROR_USAGE, "max_new_tokens", "out of range");
     }
     if (generation->num_return_sequences > 1) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, "num_return_sequences", "a sequence has one result");
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "num_return_sequences",
+                               "expected 1, because a sequence has one result");
     }
     return generation->num_beams > 1 && options != NULL && options->gives_logits
-               ? graft_error_set(error, GRAFT_ERROR_USAGE, "gives_logits", "beams are chosen from many logits at once")
+               ? graft_error_set(error, GRAFT_ERROR_USAGE, "gives_logits",
+                                 "cannot be combined with beams, which are chosen from many logits at once")
                : GRAFT_OK;
 }
 

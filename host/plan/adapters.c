@@ -61,11 +61,12 @@ static int fail_unused(const struct graft_adapter *adapter, const struct graft_t
     const char *name = own_name(adapter, tensor), *path = node->path[0] != '\0' ? node->path : "the model";
     const char *plugin = node->known != NULL ? node->known->origin.plugin : NULL;
     if (node->n_children == 0 || applies_adapters(node)) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, tensor->file, "%.300s: nothing takes it, %.300s is a %s", name,
-                               path, node->class_name);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, tensor->file,
+                               "%.300s: nothing uses this tensor: %.300s is a %s", name, path, node->class_name);
     }
-    (void)graft_error_set(error, GRAFT_ERROR_MODEL, tensor->file, "%.300s: names no module, %.300s (%s) has none such",
-                          name, path, node->class_name);
+    (void)graft_error_set(error, GRAFT_ERROR_MODEL, tensor->file,
+                          "%.300s: no module has this name: %.300s (%s) has no such child", name, path,
+                          node->class_name);
     if (plugin != NULL) {
         graft_error_hint(error, "leave out the plugin %s, which replaced %.300s", plugin, path);
     }

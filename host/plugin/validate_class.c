@@ -68,7 +68,8 @@ static int validate_functions(const struct graft_place *place, const struct graf
                                   "GRAFT_CLASS_CALLS_SUPER is set, but there is no forward to call it");
     }
     if (class->describe == NULL && class->forward == NULL && class->base == NULL) {
-        return graft_check_failed(place, "describe", error, "expected it or forward, got NULL for both");
+        return graft_check_failed(place, "describe", error,
+                                  "expected a describe or a forward function, got NULL for both");
     }
     return GRAFT_OK;
 }

@@ -14,11 +14,11 @@ static int validate_condition(const struct graft_place *place, const struct graf
         status = graft_check_failed(place, "kind", error, "expected one of GRAFT_CONDITION_..., %d to %d, got %d",
                                     GRAFT_CONDITION_CONFIG, GRAFT_CONDITION_NO_TENSOR, (int)condition->kind);
     } else if (condition->field != NULL) {
-        status = graft_check_failed(place, "field", error, "expected NULL, tensors are in any_of");
+        status = graft_check_failed(place, "field", error, "expected NULL, because the tensors are listed in any_of");
     }
     if (status == GRAFT_OK && (of_tensors || condition->any_of != NULL) &&
         (condition->any_of == NULL || condition->any_of[0] == NULL)) {
-        status = graft_check_failed(place, "any_of", error, "expected one at least");
+        status = graft_check_failed(place, "any_of", error, "expected at least one string, got none");
     }
     return status == GRAFT_OK ? graft_check_names(place, "any_of", condition->any_of, error) : status;
 }

@@ -91,9 +91,10 @@ static int validate_conv3d(const struct graft_place *place, const struct graft_o
 static int validate_slice(const struct graft_place *place, const struct graft_operation *operation,
                           struct graft_error *error) {
     if (operation->begin < 0 || operation->length < 1 || operation->begin > INT64_MAX - operation->length) {
-        return graft_check_failed(place, "begin", error,
-                                  "expected a Slice of 1 or more from 0 on, got %lld from %lld on",
-                                  (long long)operation->length, (long long)operation->begin);
+        return graft_check_failed(
+            place, "begin", error,
+            "expected a Slice with a length of at least 1 and a begin of at least 0, got %lld and %lld",
+            (long long)operation->length, (long long)operation->begin);
     }
     for (int i = 0; i < GRAFT_SLICE_PARTS; i++) {
         if (operation->parts[i] < 0 || operation->parts[i] > INT32_MAX) {

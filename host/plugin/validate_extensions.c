@@ -58,7 +58,7 @@ int graft_extensions_validate(const struct graft_place *place, const struct graf
     }
     if (status == GRAFT_OK && plugin->offers_extensions != NULL && plugin->get_extension == NULL) {
         status = graft_check_failed(place, "get_extension", error,
-                                    "expected a function, because there are offers_extensions, got NULL");
+                                    "expected a function, because offers_extensions lists some, got NULL");
     }
     return status;
 }

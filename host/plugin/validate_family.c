@@ -35,7 +35,7 @@ static int validate_default(const struct graft_place *place, const struct graft_
     case GRAFT_FIELD_BOOL:
         return field->integer == 0 || field->integer == 1
                    ? GRAFT_OK
-                   : graft_check_failed(place, "integer", error, "expected 0 or 1 of a GRAFT_FIELD_BOOL, got %lld",
+                   : graft_check_failed(place, "integer", error, "expected 0 or 1 for a GRAFT_FIELD_BOOL, got %lld",
                                         (long long)field->integer);
     case GRAFT_FIELD_STRING:
         return graft_check_text(place, "string", field->string, GRAFT_MAX_LINE, error);
@@ -62,7 +62,8 @@ static int validate_fields(const struct graft_place *place, const struct graft_f
             status = graft_check_flags(&element, field->flags, GRAFT_FIELD_RENAMED, error);
         }
         if (status == GRAFT_OK && (field->flags & GRAFT_FIELD_RENAMED) != 0 && field->alias == NULL) {
-            status = graft_check_failed(&element, "alias", error, "expected a name, as of every GRAFT_FIELD_RENAMED");
+            status =
+                graft_check_failed(&element, "alias", error, "expected a name, which every GRAFT_FIELD_RENAMED needs");
         }
         if (status != GRAFT_OK) {
             return status;
@@ -75,7 +76,7 @@ static int validate_ignored(const struct graft_place *place, const char *const *
     for (int32_t i = 0; patterns != NULL && patterns[i] != NULL; i++) {
         const struct graft_place element = {.parent = place, .field = "ignored_tensors", .index = i};
         if (i == MAX_PATTERNS) {
-            return graft_check_failed(place, "ignored_tensors", error, "expected NULL behind at most %d patterns",
+            return graft_check_failed(place, "ignored_tensors", error, "expected NULL after at most %d patterns",
                                       (int)MAX_PATTERNS);
         }
         int status = graft_check_pattern(&element, NULL, patterns[i], error);
@@ -179,8 +180,9 @@ int graft_families_validate(const struct graft_place *place, const struct graft_
         status = validate_family(&element, family, error);
         for (int32_t k = 0; k < i && status == GRAFT_OK; k++) {
             if (strcmp(family->model_type, graft_plugin_family(plugin, k)->model_type) == 0) {
-                status = graft_check_failed(&element, "model_type", error, "\"%s\" is that of families[%d] too",
-                                            family->model_type, (int)k);
+                status =
+                    graft_check_failed(&element, "model_type", error, "\"%s\" is also the model type of families[%d]",
+                                       family->model_type, (int)k);
             }
         }
         if (status != GRAFT_OK) {

@@ -45,7 +45,8 @@ int graft_field_rules_validate(const struct graft_place *place, const struct gra
             status = graft_check_flags(&element, rule->flags, GRAFT_FIELD_ONLY, error);
         }
         if (status == GRAFT_OK && rule->values == NULL && (rule->flags & GRAFT_FIELD_ONLY) != 0) {
-            status = graft_check_failed(&element, "values", error, "expected some, as of every GRAFT_FIELD_ONLY");
+            status =
+                graft_check_failed(&element, "values", error, "expected values, which every GRAFT_FIELD_ONLY needs");
         }
         if (status == GRAFT_OK) {
             status = graft_check_zero(&element, "reserved", rule->reserved, error);

@@ -121,11 +121,10 @@ static int refuse_dropout(const struct graft_spec *spec, struct graft_error *err
         return graft_spec_error(&dropout, error, "expected a number, got %s", graft_json_type_name(dropout.value));
     }
     double chance = graft_json_real(dropout.value);
-    return chance == 0.0 ? GRAFT_OK
-                         : graft_spec_error(&dropout, error,
-                                            "%g is not supported, only null or 0: it leaves merges out "
-                                            "by chance",
-                                            chance);
+    return chance == 0.0
+               ? GRAFT_OK
+               : graft_spec_error(&dropout, error,
+                                  "expected null or 0, got %g: leaving merges out at random is not supported", chance);
 }
 
 static int read_affix(const struct graft_spec *spec, const char *key, struct graft_text_view *affix,

@@ -87,8 +87,9 @@ static int load_postprocessor(struct loading *loading, const struct graft_spec *
     }
     if (status == GRAFT_OK) {
         int32_t id = graft_postprocessor_unknown(tokenizer->postprocessor, has_token, tokenizer);
-        status =
-            id < 0 ? GRAFT_OK : graft_spec_error(&spec, error, "the special token's id %d is not a token", (int)id);
+        status = id < 0 ? GRAFT_OK
+                        : graft_spec_error(&spec, error,
+                                           "no token has the id %d, which belongs to a special token here", (int)id);
     }
     return status;
 }

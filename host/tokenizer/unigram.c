@@ -140,8 +140,9 @@ static int encode(const struct graft_token_model *self, const char *word, size_t
                   struct graft_ids *out, struct graft_error *error) {
     const struct unigram *model = (const struct unigram *)self;
     if (length >= UINT32_MAX) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, model->file, "a word of %zu bytes, expected fewer than %lu",
-                               length, (unsigned long)UINT32_MAX);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, model->file,
+                               "the text has a word of %zu bytes, expected fewer than %lu", length,
+                               (unsigned long)UINT32_MAX);
     }
     if (length >= work->path_capacity) {
         struct graft_path_node *path = graft_realloc(work->path, length + 1, sizeof *path);

@@ -63,7 +63,8 @@ static int read_unk(const struct graft_spec *spec, size_t n_tokens, int32_t *unk
         status = graft_spec_count(spec, "unk_id", INT32_MAX, &id, error);
     }
     if (status == GRAFT_OK && id >= (int64_t)n_tokens) {
-        status = graft_spec_error(&field, error, "%lld, but the vocabulary has %zu tokens", (long long)id, n_tokens);
+        status = graft_spec_error(&field, error, "the id is %lld, but the vocabulary has %zu tokens", (long long)id,
+                                  n_tokens);
     }
     *unk = (int32_t)id;
     return status;

@@ -98,11 +98,12 @@ static int judge_bounds(const struct second *second, const struct graft_hooked_c
                         const struct graft_guard *guards, struct graft_error *error) {
     for (int32_t i = 0; i < hooked->n_views; i++) {
         if (guards[i].map != NULL && !graft_guard_is_whole(&guards[i])) {
-            return fault(second, hooked, hooked->views[i].name, "it writes outside of the array", error);
+            return fault(second, hooked, hooked->views[i].name, "the module writes outside of this array", error);
         }
         if (guards[i].map != NULL && is_input(hooked, i) &&
             memcmp(guards[i].data, hooked->views[i].data, guards[i].bytes) != 0) {
-            return fault(second, hooked, hooked->views[i].name, "it writes to what it is to read", error);
+            return fault(second, hooked, hooked->views[i].name,
+                         "the module writes to this array, which it may only read", error);
         }
     }
     return GRAFT_OK;
@@ -181,7 +182,8 @@ static int ask_unknown(void *data, struct graft_hooked_call *hooked, struct graf
     args->required_features |= 1U << 31;
     second->calls++;
     return interface->run(hooked->module, hooked->call, args, &own) == GRAFT_OK
-               ? fault(second, hooked, "required_features", "it answers a call that needs what it cannot know", error)
+               ? fault(second, hooked, "required_features",
+                       "the module accepts a call that requires a feature it cannot know", error)
                : GRAFT_OK;
 }
 

@@ -30,7 +30,7 @@ static int compare_checkpoints(const struct graft_subject *subject, const char *
         if (new == NULL) {
             status = graft_validation_fault(subject->validation, error, "%s is gone after saving", old->name);
         } else if (old->bytes != new->bytes || memcmp(old->data, new->data, (size_t)old->bytes) != 0) {
-            status = graft_validation_fault(subject->validation, error, "%s is another after saving", old->name);
+            status = graft_validation_fault(subject->validation, error, "%s is different after saving", old->name);
         }
     }
     graft_checkpoint_close(before);

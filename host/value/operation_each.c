@@ -13,7 +13,7 @@ static int interleave(const struct operation_run *run, struct graft_value *value
     int64_t half = value->shape[dim] / 2;
     if (value->shape[dim] % 2 != 0) {
         return graft_operation_failed(run, GRAFT_FAULT_RESHAPE,
-                                      "Interleave needs an even dimension %lld, the shape is %s", (long long)dim,
+                                      "Interleave needs dimension %lld to be even, but the shape is %s", (long long)dim,
                                       graft_shape_text(value->shape, value->rank, shape));
     }
     return graft_value_exchange(value, dim, run->operation->inverse ? 2 : half, run->operation->inverse ? half : 2,

@@ -195,7 +195,7 @@ int graft_operation_split_modulelist(const struct operation_run *run, const stru
         const struct graft_value *value = &in->items[i].items[0];
         if (value->shape[dim] > MAX_SHARDS) {
             return graft_operation_failed(run, GRAFT_FAULT_SPLIT_SIZES,
-                                          "SplitModulelist into %lld tensors, at most %d are",
+                                          "SplitModulelist would make %lld tensors, expected at most %d",
                                           (long long)value->shape[dim], (int)MAX_SHARDS);
         }
         size_t n = (size_t)value->shape[dim];

@@ -19,7 +19,7 @@ int64_t graft_value_extent(const struct graft_value *value, int64_t from, int64_
 int graft_value_of(const struct graft_tensor_view *tensor, struct graft_value *value, struct graft_error *error) {
     *value = (struct graft_value){.rank = tensor->rank};
     if (graft_dtype_size(tensor->dtype) == 0) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, tensor->name, "its type %s cannot be used",
+        return graft_error_set(error, GRAFT_ERROR_MODEL, tensor->name, "the tensor's type %s cannot be used",
                                graft_stored_dtype_name(tensor->dtype));
     }
     for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {

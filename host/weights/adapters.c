@@ -66,7 +66,7 @@ static int open_file(struct graft_adapter *adapter, struct graft_error *error) {
         status = graft_safetensors_open(path, &adapter->file, error);
     } else {
         status =
-            graft_error_set(error, GRAFT_ERROR_MODEL, adapter->directory, "expected %s, which is not there", file_name);
+            graft_error_set(error, GRAFT_ERROR_MODEL, adapter->directory, "expected %s, found no such file", file_name);
         graft_error_hint(error, "an adapter in another format has to be saved as safetensors");
     }
     if (status == GRAFT_OK) {
@@ -82,12 +82,13 @@ static const char base_name[] = "__base__";
 int graft_adapters_add(struct graft_adapters *adapters, const char *name, const char *directory, double scale,
                        struct graft_error *error) {
     if (!is_name(name) || strcmp(name, base_name) == 0) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, "adapters",
-                               "\"%.100s\" is no name: expected at most %d letters, digits, '_' and '-', not %s", name,
-                               GRAFT_ADAPTER_NAME, base_name);
+        return graft_error_set(
+            error, GRAFT_ERROR_USAGE, "adapters",
+            "\"%.100s\" is not a valid name: expected at most %d letters, digits, '_' and '-', not %s", name,
+            GRAFT_ADAPTER_NAME, base_name);
     }
     if (graft_adapters_named(adapters, name, strlen(name)) != NULL) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, "adapters", "two of them are called \"%s\"", name);
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "adapters", "two adapters are called \"%s\"", name);
     }
     if (graft_grow(&adapters->items, &adapters->capacity, adapters->n, sizeof *adapters->items) != 0) {
         return graft_fail_memory(error, directory);

@@ -42,7 +42,7 @@ refused '"bits": 4' '"bits": 8' config.json quantization_config.bits 'expected 4
 refused '"version": "gemm"' '"version": "gemv"' config.json quantization_config.version gemv
 refused '"group_size": 128' '"group_size": 64' qzeros
 refused '"version": "gemm"' '"format": "llm-awq"' config.json 'quantization_config.format: expected "gemm", got "llm-awq"'
-refused '"version": "gemm"' '"version": "gemm", "format": "gemv"' config.json 'quantization_config.format: expected what'
+refused '"version": "gemm"' '"version": "gemm", "format": "gemv"' config.json 'quantization_config.format: expected the value of'
 refused '"version": "gemm"' '"backend": "llm-awq"' config.json 'quantization_config.backend: the layout of "llm-awq"'
 refused '"version": "gemm"' '"pack_dtype": "int16"' config.json 'quantization_config.pack_dtype: expected "int32"'
 same() { # same FROM TO: with that edit, the same ids

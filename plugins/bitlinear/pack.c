@@ -45,7 +45,8 @@ static int pack(struct bitlinear *self, const struct graft_row_block *block, flo
         sum += sum_of_row(row, n);
     }
     if (!isfinite(sum)) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, path, "weight: a number is infinite or none");
+        return graft_error_set(error, GRAFT_ERROR_MODEL, path,
+                               "weight: expected finite numbers, got an infinite one or NaN");
     }
     const float mean = (float)(sum / (double)(n * outputs)), least = 1e-5F;
     const float scale = 1.0F / (mean < least ? least : mean);

@@ -140,4 +140,4 @@ poke "$q.weight_scale" '\000\000'
 refused "$q" 'weight_scale: expected a number above 0, got 0'
 fresh bitnet_online
 printf '\200\177' | dd of="$scratch/model/model.safetensors" bs=1 seek="$(offset_of "$q.weight")" conv=notrunc 2>/dev/null
-refused "$q" 'weight: a number is infinite or none'
+refused "$q" 'weight: expected finite numbers, got an infinite one or NaN'

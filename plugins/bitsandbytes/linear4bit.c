@@ -79,9 +79,9 @@ static int check_numbers(const struct graft_build *build, const struct graft_wei
         const float *number = bnb_elements(map, i, 1);
         if (*number != expected[i % NUMBERS]) {
             const struct bnb_name name = bnb_name_of(build->path, "weight.quant_map");
-            return graft_error_set(error, GRAFT_ERROR_MODEL, name.text, "number %lld is %g, that of %s is %g",
-                                   (long long)i, (double)*number, is_fp4 ? "fp4" : "nf4",
-                                   (double)expected[i % NUMBERS]);
+            return graft_error_set(error, GRAFT_ERROR_MODEL, name.text,
+                                   "number %lld of the table is %g, but for %s it must be %g", (long long)i,
+                                   (double)*number, is_fp4 ? "fp4" : "nf4", (double)expected[i % NUMBERS]);
         }
     }
     return GRAFT_OK;
@@ -119,7 +119,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     int status = graft_scheme_of_linear(&scheme, args, sink->path, error);
     if (status == GRAFT_OK && scheme.codec.columns % 2 != 0) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, sink->path,
-                                 "in_features is %lld, expected an even number: a byte has two codes",
+                                 "in_features is %lld, expected an even number, because a byte holds two codes",
                                  (long long)scheme.codec.columns);
     }
     if (status == GRAFT_OK) {

@@ -14,7 +14,7 @@ static int check_format(const struct graft_build *build, const struct graft_weig
             const int number = ((const uint8_t *)block->data)[k];
             if (number != 0) {
                 return graft_error_set(error, GRAFT_ERROR_MODEL, build->path,
-                                       "weight_format: expected 0, rows as they are, got %d", number);
+                                       "weight_format: expected 0 (rows in their usual order), got %d", number);
             }
         }
     }

@@ -103,7 +103,7 @@ int bnb_quant_state_read(const struct graft_weight *tensor, const char *name, co
     int64_t first = *at;
     const struct graft_row_block *block = find_block(tensor, &first);
     if (block == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, name, "ends before it is said what all outputs are");
+        return graft_error_set(error, GRAFT_ERROR_MODEL, name, "ends before all outputs are described");
     }
     /* There are no objects in it, so it ends with the first brace; of one in a string the rest is no JSON. */
     const char *begin = (const char *)block->data + first;

@@ -20,7 +20,8 @@ static int read_state(struct bnb_parts *parts, const struct graft_codec *codec, 
     int status = bnb_quant_state_read(parts->state, name.text, parts->type, parts->nested_absmax != NULL,
                                       &parts->at_state, state, error);
     if (status == GRAFT_OK && parts->block != 0 && state->block != parts->block) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, name.text, "blocksize: %lld of one part, %lld of another",
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, name.text,
+                                 "blocksize: expected the same for all parts, got %lld for one and %lld for another",
                                  (long long)parts->block, (long long)state->block);
     }
     if (status == GRAFT_OK && (state->columns != codec->columns || state->rows > codec->rows - parts->row ||
@@ -84,7 +85,7 @@ static int read_parts(struct bnb_parts *parts, const struct graft_codec *codec, 
     }
     if (status == GRAFT_OK && parts->at_state != parts->state->rows) {
         const struct bnb_name name = bnb_name_of(parts->path, parts->state_name);
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, name.text, "goes on after all outputs");
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, name.text, "has more data after the last output");
     }
     return status == GRAFT_OK && parts->nested_absmax != NULL && parts->at_nested != parts->nested_absmax->rows
                ? refuse(parts, "weight.nested_absmax", parts->nested_absmax, parts->at_nested, error)

@@ -153,4 +153,4 @@ refused "$q.weight"
 fresh bnb_int8_llama
 size=$(wc -c <"$scratch/model/model.safetensors") # the last byte is v_proj's
 printf '\001' | dd of="$scratch/model/model.safetensors" bs=1 seek=$((size - 1)) conv=notrunc 2>/dev/null
-refused model.layers.0.self_attn.v_proj 'weight_format: expected 0, rows as they are, got 1'
+refused model.layers.0.self_attn.v_proj 'weight_format: expected 0 (rows in their usual order), got 1'

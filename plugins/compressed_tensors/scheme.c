@@ -118,9 +118,10 @@ static int find_group(const struct graft_config *config, const struct graft_rege
             }
         }
     }
-    return status != GRAFT_OK ? status
-                              : graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                                                "%s: no target is \"%s\", which has quantized weights", groups, path);
+    return status != GRAFT_OK
+               ? status
+               : graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                                 "%s: no target matches \"%s\", which has quantized weights", groups, path);
 }
 
 /* --- How it is stored --- */
@@ -300,7 +301,7 @@ static int read_extras(const struct group *group, struct ct_scheme *scheme, stru
     int status = graft_config_bool(config, field(group, "weights.symmetric", path), &is_symmetric, error);
     if (status == GRAFT_OK && !is_symmetric && (!ct_has_words(scheme) || scheme->strategy == CT_TENSOR)) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                               "%s: false is read of packed weights with scales for rows or groups only", path);
+                               "%s: false is supported only for packed weights with scales for rows or groups", path);
     }
     if (status == GRAFT_OK) {
         status = read_order(config, field(group, "weights.actorder", path), order, error);

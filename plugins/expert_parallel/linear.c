@@ -56,7 +56,7 @@ static int forward(void *super, const struct graft_call *call, const struct graf
                    struct graft_error *error) {
     return super != NULL ? graft_linear_forward(super, call, args, error)
                          : graft_error_set(error, GRAFT_ERROR_PLUGIN, "expert_parallel",
-                                           "an expert was called that another process has");
+                                           "this process was asked to run an expert that another process has");
 }
 
 static int32_t as_product(void *super, const struct graft_linear_args *args, struct graft_product *product) {

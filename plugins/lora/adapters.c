@@ -142,7 +142,7 @@ static int read_made(const struct lora_fields *fields, const char *module, int64
         return status != GRAFT_OK
                    ? status
                    : lora_field_refuse(fields, "save_projection",
-                                       "expected true: PyTorch alone draws vera_A and vera_B again", error);
+                                       "expected true: only PyTorch can draw vera_A and vera_B again", error);
     }
     if (made->stored_rank > 0 && made->stored_rank != adapter->rank) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, fields->file,

@@ -53,7 +53,7 @@ static int describe_expert(const struct graft_config *config, const struct graft
         status = lora_read(config, sink, i, &place, &adapter, error);
         if (status == GRAFT_OK && adapter.kind == LORA_PAIR && (adapter.has_magnitude || adapter.has_bias)) {
             status = graft_error_set(error, GRAFT_ERROR_MODEL, path,
-                                     "%s: not done for stacked experts; load sequential_experts as well",
+                                     "%s: not supported for stacked experts; load sequential_experts as well",
                                      adapter.has_magnitude ? "use_dora" : "lora_bias");
         } else if (status == GRAFT_OK && adapter.kind == LORA_PAIR && adapter.made.method == LORA_METHOD_LORA) {
             status = describe_pair(sink, args, projection, &adapter, error);

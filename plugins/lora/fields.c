@@ -137,7 +137,8 @@ int lora_fields_check(const struct lora_fields *fields, const char *type, struct
         char place[32];
         (void)snprintf(place, sizeof place, "#%lld", (long long)i); /* whatever the name has in it */
         if (!is_known(field) && !is_off(fields, place)) {
-            return lora_field_refuse(fields, field, "not known to the plugin lora, or not done by it", error);
+            return lora_field_refuse(fields, field,
+                                     "this field is not known to the plugin lora, or not supported by it", error);
         }
     }
     return GRAFT_OK;

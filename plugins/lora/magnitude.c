@@ -67,9 +67,10 @@ static int divide(const struct graft_weight *m, int64_t rows, struct lora_magnit
         float magnitude = 0.0F;
         lora_read_row(m, r, &magnitude);
         if (!(made->scale[r] > 0.0F)) {
-            return graft_error_set(error, GRAFT_ERROR_MODEL, path,
-                                   "use_dora: row %lld of the adapted weight is 0, and no length can be given to it",
-                                   (long long)r);
+            return graft_error_set(
+                error, GRAFT_ERROR_MODEL, path,
+                "use_dora: row %lld of the adapted weight is all zeros, so it cannot be scaled to a length",
+                (long long)r);
         }
         made->scale[r] = magnitude / made->scale[r];
         made->shift[r] *= 1.0F - made->scale[r];

@@ -262,7 +262,7 @@ refused 2 'LoraLinear applies its adapters to all prompts' run lora $chosen --pr
 refused 2 'prompt 1: there is no adapter "b"' run lora $chosen --prompt-adapter b
 # shellcheck disable=SC2086
 refused 2 'expected one for each of 1 prompts, got 2' run lora $chosen --prompt-adapter a --prompt-adapter a
-refused 2 '"__base__" is no name' run lora --adapter __base__="$adapters/attention_r8"
+refused 2 '"__base__" is not a valid name' run lora --adapter __base__="$adapters/attention_r8"
 
 echo 'what a token reads'
 bytes() { # bytes OPTIONS: of weights, for each token
@@ -320,7 +320,7 @@ run lora --adapter "$scratch/faulty" | cmp -s - "$scratch/beside" || fail 'all-l
 
 echo 'adapters that nothing applies, or not in full'
 refused 4 'nothing in this model applies the adapter "a"' run fused_qkv --adapter a="$adapters/head_saved"
-refused 4 'names no module, model.layers.0.mlp (LlamaMLP) has none' run lora \
+refused 4 'no module has this name: model.layers.0.mlp (LlamaMLP) has no' run lora \
     --adapter "$lora/qwen2_moe/adapters/attention_shared"
 
 echo 'tensors with the name of the adapter, and none'
@@ -334,7 +334,7 @@ header='{"base_model.model.model.layers.0.self_attn.q_proj.lora_A.default.weight
     printf '%s\0\0\0\0' "$header"
 } >"$scratch/named/adapter_model.safetensors"
 printf '\002\0\0\0\0\0\0\0{}' >"$scratch/empty/adapter_model.safetensors"
-refused 4 'q_proj.lora_A.default.weight: nothing takes it, model.layers.0.self_attn.q_proj is a Linear' run lora \
+refused 4 'q_proj.lora_A.default.weight: nothing uses this tensor: model.layers.0.self_attn.q_proj is a Linear' run lora \
     --adapter "$scratch/named"
 grep -q 'load a plugin' "$scratch/err" && fail 'advice to load what is loaded'
 refused 4 'nothing in this model applies the adapter "default"' run fused_qkv --adapter "$scratch/named"
@@ -420,7 +420,7 @@ for adapter in head_tied embedding_tied tokens_tied; do
 done
 
 echo 'options'
-refused 2 'two of them are called "default"' run lora --adapter "$adapters/embedding" --adapter "$adapters/head_saved"
+refused 2 'two adapters are called "default"' run lora --adapter "$adapters/embedding" --adapter "$adapters/head_saved"
 refused 2 'there is no adapter "b"' run lora --adapter a="$adapters/embedding" --adapter-scale b=1
 refused 2 'expected NAME=NUMBER' run lora --adapter a="$adapters/embedding" --adapter-scale a=much
 refused 2 'not finite' run lora --adapter a="$adapters/embedding" --adapter-scale a=inf

@@ -74,8 +74,9 @@ static int allreduce(float *values, int64_t count, struct graft_error *error) {
 
 static int allgather(const void *own, int64_t bytes, void *all, struct graft_error *error) {
     if (bytes > CHUNK) {
-        return graft_error_set(error, GRAFT_ERROR_PLUGIN, "mpi", "allgather of %lld bytes: at most %d",
-                               (long long)bytes, CHUNK);
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, "mpi",
+                               "allgather of %lld bytes for each process, expected at most %d", (long long)bytes,
+                               CHUNK);
     }
     enter();
     if (local_is_there()) {

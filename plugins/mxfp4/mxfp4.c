@@ -28,9 +28,10 @@ static int read_stack(struct graft_parts_stack *stack, struct graft_error *error
     stack->code_dtype = stack->scale_dtype = GRAFT_DTYPE_U8;
     return codec->columns % BLOCK == 0
                ? GRAFT_OK
-               : graft_error_set(error, GRAFT_ERROR_MODEL, stack->path,
-                                 "%s is %lld, expected a multiple of %d: so many inputs are a block of MXFP4",
-                                 stack->columns_field, (long long)codec->columns, BLOCK);
+               : graft_error_set(
+                     error, GRAFT_ERROR_MODEL, stack->path,
+                     "%s is %lld, expected a multiple of %d, because a block of MXFP4 holds that many inputs",
+                     stack->columns_field, (long long)codec->columns, BLOCK);
 }
 
 static const struct graft_parts_coded_experts stacks = {

@@ -26,7 +26,7 @@ int graft_parts_read_encoder_head(const struct graft_config *config, int32_t hea
     int status = graft_parts_read_num_labels(config, &sizes->logits, error);
     return status == GRAFT_OK && sizes->answers && sizes->logits != ANSWER_ENDS
                ? graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                                 "%s: expected 2 labels, of an answer's beginning and its end, got %lld",
+                                 "%s: expected 2 labels, for the beginning and the end of an answer, got %lld",
                                  graft_config_has(config, "id2label") ? "id2label" : "num_labels",
                                  (long long)sizes->logits)
                : status;

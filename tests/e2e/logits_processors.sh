@@ -82,8 +82,8 @@ refuses 'a value out of range' 2 'graft: --min-p: expected 0 to 1, got 2' --min-
 refuses 'a value that is none' 2 'graft: --suppress-tokens: not valid JSON' --suppress-tokens 1,a
 refuses 'an id that is none' 2 'graft: --bad-words-ids: token id 583 is outside' --bad-words-ids '[[583]]'
 refuses 'greedy results' 2 '--num-return-sequences: greedy decoding gives one result' --num-return-sequences 2
-refuses 'more results than beams' 2 '--num-return-sequences: 3 of 2 beams' --num-return-sequences 3 --num-beams 2
-refuses 'beams with guidance' 2 '--guidance-scale: guidance together with num_beams is not done' --num-beams 2 --guidance-scale 2
+refuses 'more results than beams' 2 '--num-return-sequences: 3 results cannot be had from 2 beams' --num-return-sequences 3 --num-beams 2
+refuses 'beams with guidance' 2 '--guidance-scale: guidance together with num_beams is not supported' --num-beams 2 --guidance-scale 2
 
 # The file decides, and its faults are named.
 mkdir model && ln -s "$model"/*.safetensors "$model"/config.json model/
@@ -102,10 +102,10 @@ with '{"max_new_tokens": 2, "max_length": 9}' --max-length 6
 check 'max_length as an option goes before max_new_tokens of the file' "0:4" "$status:$(tr ',' '\n' <out | grep -c .)"
 with '{"max_length": 2}'
 check 'a prompt that long' 2 "$status"
-has 'a prompt that long: says why' '2 tokens, and max_length allows 2 with new ones' err
+has 'a prompt that long: says why' 'the prompt has 2 tokens, but max_length allows 2, new ones included' err
 with '{"watermarking_config": {}}'
 check 'what is not done' 4 "$status"
-has 'what is not done: names file and field' 'model/generation_config.json: watermarking_config: this way of generating is not done' err
+has 'what is not done: names file and field' 'model/generation_config.json: watermarking_config: this way of generating is not supported' err
 with '{"bad_words_ids": [[583]]}'
 check 'ids of the file' 4 "$status"
 has 'ids of the file: names file and field' 'model/generation_config.json: bad_words_ids: token id 583 is outside' err

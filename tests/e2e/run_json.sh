@@ -122,7 +122,7 @@ check 'probabilities without --json: exit status' 2 "$status"
 has 'probabilities without --json: says so' '--logprobs: needs --json' err
 host --model "$demo" --prompt "$question" --json --logprobs 1 --num-beams 2
 check 'probabilities of beams: exit status' 2 "$status"
-has 'probabilities of beams: says why' '--logprobs: beams choose whole texts' err
+has 'probabilities of beams: says why' '--logprobs: cannot be combined with beams' err
 host --model "$demo" --prompt 'The' --prompt "$question" --json --num-beams 2 --num-return-sequences 2 --max-new-tokens 2
 check 'several results: of each prompt' '0 0 1 1' "$(values prompt | paste -s -d ' ')"
 has 'several results: no time of the prompts' '"prompt_seconds": null' out

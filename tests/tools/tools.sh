@@ -203,7 +203,7 @@ check 'bench: the same bytes' '1.000' "$(awk '/^bytes per token/ { print $6 }' o
 has 'bench: speed of one sequence' 'for each sequence' out
 bench_small --sequences 4 --compare measured.json
 check 'bench: other work: exit status' 2 "$status"
-has 'bench: other work' 'measured.json: sequences: measured with 5, and now with 4' err
+has 'bench: other work' 'measured.json: sequences: the file was measured with 5, this run with 4' err
 sed 's/"matrix_peak": .*/"matrix_peak": "fast",/' measured.json >faulty.json
 bench_small --sequences 5 --compare faulty.json
 check 'bench: a field of another type: exit status' 4 "$status"

@@ -82,11 +82,11 @@ static void test_refused(void **state) {
     refused(&adapters, "a", GRAFT_ERROR_MODEL, "there twice");
     graft_adapters_finish(&adapters);
     put(A, "lm_head.weight");
-    refused(&adapters, "", GRAFT_ERROR_USAGE, "no name");
-    refused(&adapters, "a.b", GRAFT_ERROR_USAGE, "no name");
-    refused(&adapters, "__base__", GRAFT_ERROR_USAGE, "no name");
+    refused(&adapters, "", GRAFT_ERROR_USAGE, "not a valid name");
+    refused(&adapters, "a.b", GRAFT_ERROR_USAGE, "not a valid name");
+    refused(&adapters, "__base__", GRAFT_ERROR_USAGE, "not a valid name");
     assert_int_equal(graft_adapters_add(&adapters, "a", folder, 1.0, NULL), GRAFT_OK);
-    refused(&adapters, "a", GRAFT_ERROR_USAGE, "two of them");
+    refused(&adapters, "a", GRAFT_ERROR_USAGE, "two adapters");
     graft_adapters_finish(&adapters);
 }
 

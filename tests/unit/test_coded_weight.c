@@ -220,7 +220,7 @@ static void test_scales(void **state) {
     (void)state;
     set_rows(&parts);
     parts.scales.blocks[0].dtype = GRAFT_DTYPE_I32;
-    refused(parts_codec(&parts), GRAFT_ERROR_MODEL, "scales of type I32, which no codec has");
+    refused(parts_codec(&parts), GRAFT_ERROR_MODEL, "scales of type I32, which no codec supports");
     parts.scales.blocks[0].dtype = GRAFT_DTYPE_F16;
     parts.scales.blocks[0].rows--;
     refused(parts_codec(&parts), GRAFT_ERROR_PLUGIN, "188 scales of a coded weight, expected 192");
@@ -242,9 +242,9 @@ static void test_divisor(void **state) {
     set_rows(&parts);
     parts.scales.blocks[0].dtype = GRAFT_DTYPE_F8_E4M3;
     for (int i = 0; i < 4; i++) {
-        WITH(divisor, wrong_ones[i], GRAFT_ERROR_MODEL, "what scales are divided by is ");
+        WITH(divisor, wrong_ones[i], GRAFT_ERROR_MODEL, "the number that scales are divided by is ");
         if (i > 0) {
-            WITH(factor, wrong_ones[i], GRAFT_ERROR_MODEL, "what scales are multiplied by is ");
+            WITH(factor, wrong_ones[i], GRAFT_ERROR_MODEL, "the number that scales are multiplied by is ");
         }
     }
     parts.codec.divisor = 2.0F;
@@ -309,7 +309,7 @@ static void test_strips(void **state) {
     WITH(block_rows, 2, GRAFT_ERROR_PLUGIN, "which this host does not multiply");
     WITH(by_turns, 2, GRAFT_ERROR_PLUGIN, "which this host does not multiply");
     WITH(group_size, 24, GRAFT_ERROR_MODEL,
-         "groups of 24 inputs, expected a number that divides the 64 that there are");
+         "groups of 24 inputs, expected a number that divides the 64 inputs of the module");
     set_index(&parts);
     refused(parts_codec(&parts), GRAFT_ERROR_PLUGIN, "which this host does not multiply");
     tensor_free(&parts.groups);

@@ -229,7 +229,7 @@ static void test_depth(void **state) {
         int status = graft_json_parse(text, 2 * depth, "text", &document, &error);
         assert_int_equal(status, depth == 128 ? GRAFT_OK : GRAFT_ERROR_MODEL);
         if (depth > 128) {
-            assert_string_equal(error.message, "JSON nested deeper than 128 levels");
+            assert_string_equal(error.message, "the JSON is nested deeper than 128 levels");
         }
         graft_json_free(document);
     }

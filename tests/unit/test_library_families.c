@@ -345,7 +345,7 @@ static void test_unknown_model_type(void **state) {
 static void test_root_without_numbers(void **state) {
     (void)state;
     refused("{\"model_type\": \"silent\"}", GRAFT_ERROR_PLUGIN,
-            "attribute vocab_size: expected 1 to 2147483647 of a root, got 0");
+            "attribute vocab_size: expected a root class to give 1 to 2147483647, got 0");
     assert_string_equal(error.source, "SilentForCausalLM");
 }
 
@@ -409,7 +409,7 @@ static void test_refused_descriptors(void **state) {
           .fields = &unnamed,
           .n_fields = 1,
           .field_stride = sizeof unnamed},
-         "families[0].fields[0].alias: expected a name, as of every GRAFT_FIELD_RENAMED"},
+         "families[0].fields[0].alias: expected a name, which every GRAFT_FIELD_RENAMED needs"},
         {{.struct_size = sizeof bad,
           .model_type = "a",
           .architectures = silent_architectures,

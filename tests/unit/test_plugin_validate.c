@@ -226,7 +226,7 @@ static const struct {
     {uses_the_hosts, "uses_extensions[0]: \"graft.log/1\" is an id of the host; expected one of the plugin's own"},
     {offers_the_hosts,
      "offers_extensions[0]: \"graft.gates/1\" is an id of the host; expected one of the plugin's own"},
-    {offers_without_function, "get_extension: expected a function, because there are offers_extensions, got NULL"},
+    {offers_without_function, "get_extension: expected a function, because offers_extensions lists some, got NULL"},
     {option_name, "options[1].name: expected only a-z, 0-9 and '_', got \"a.b\""},
     {option_twice, "options[1].name: \"scale\" is also the name of options[0]"},
     {option_help, "options[0].help: expected a string, got NULL"},

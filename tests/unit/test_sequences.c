@@ -174,7 +174,7 @@ static void test_budget(void **state) {
     const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = requests[0].ids, .count = 10};
     int64_t number = -5;
     assert_int_equal(graft_sequences_add(sequences, &prompt, NULL, &number, &error), GRAFT_ERROR_USAGE);
-    assert_non_null(strstr(error.message, "bytes behind"));
+    assert_non_null(strstr(error.message, "bytes of memory"));
     assert_int_equal(graft_sequences_count(sequences), 0);
     error = graft_error_none();
     graft_sequences_free(sequences);
@@ -225,7 +225,7 @@ static void test_positions(void **state) {
     const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = request.ids, .count = 33};
     int64_t number;
     assert_int_equal(graft_sequences_add(sequences, &prompt, NULL, &number, &error), GRAFT_ERROR_USAGE);
-    assert_string_equal(error.message, "33 tokens, the model has positions for 32");
+    assert_string_equal(error.message, "the prompt has 33 tokens, but the model has positions for 32");
     error = graft_error_none();
     graft_sequences_free(sequences);
     free(request.logits);

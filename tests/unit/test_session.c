@@ -120,7 +120,7 @@ static void test_last_position(void **state) {
     graft_session_limit(session, 4);
     assert_int_equal(step(0, ids, 3, GRAFT_LOGITS_LAST, &logits), GRAFT_OK);
     assert_int_equal(step(0, ids, 2, GRAFT_LOGITS_LAST, &logits), GRAFT_ERROR_USAGE);
-    assert_string_equal(error.message, "sequence 0: 5 tokens, the model has positions for 4");
+    assert_string_equal(error.message, "sequence 0 would have 5 tokens, but the model has positions for 4");
     error = graft_error_none();
     assert_int_equal(step(0, ids, 1, GRAFT_LOGITS_LAST, &logits), GRAFT_OK);
     assert_int_equal(step(1, ids, 3, GRAFT_LOGITS_LAST, &logits), GRAFT_OK);

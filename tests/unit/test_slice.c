@@ -287,9 +287,9 @@ static void test_bad_descriptions(void **state) {
                         "Half.conversions[0].operations[0].of: expected 0, or 3 and more, got 2");
     operation.length = 0;
     assert_int_equal(fake_model_build(&saver.fake.model, "Root"), GRAFT_ERROR_PLUGIN);
-    assert_string_equal(
-        saver.fake.model.error.message,
-        "Half.conversions[0].operations[0].begin: expected a Slice of 1 or more from 0 on, got 0 from 1 on");
+    assert_string_equal(saver.fake.model.error.message,
+                        "Half.conversions[0].operations[0].begin: expected a Slice with a length of at least 1 and a "
+                        "begin of at least 0, got 0 and 1");
     operation = (struct graft_operation)HALF(0);
     operation.struct_size = 96;
     assert_int_equal(fake_model_build(&saver.fake.model, "Root"), GRAFT_ERROR_PLUGIN);

@@ -156,7 +156,8 @@ static int read_expert_count(const struct graft_config *config, const struct gra
         status = graft_config_int(config, "num_local_experts", 0, GRAFT_MAX_EXPERTS, &decoder->num_experts, error);
     }
     if (status == GRAFT_OK && traits->mlp == NULL && decoder->num_experts == 0) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "num_local_experts: expected 1 or more");
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                                 "num_local_experts: expected at least 1 expert, got 0");
     }
     if (status == GRAFT_OK && decoder->num_experts > 0 && decoder->num_experts_per_tok > decoder->num_experts) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,

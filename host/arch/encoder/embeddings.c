@@ -22,8 +22,8 @@ int graft_input_embeddings_describe(const struct graft_class *self, const struct
     int status = graft_encoder_config_keep(config, self->data, sink, &encoder, error);
     if (status == GRAFT_OK && (padding_idx < -1 || padding_idx > encoder->max_position_embeddings - 2)) {
         status = graft_error_set(error, GRAFT_ERROR_PLUGIN, sink->path,
-                                 "argument padding_idx: %lld leaves no position of %lld", (long long)padding_idx,
-                                 (long long)encoder->max_position_embeddings);
+                                 "argument padding_idx: %lld leaves no position for a token, of %lld positions in all",
+                                 (long long)padding_idx, (long long)encoder->max_position_embeddings);
     }
     if (status != GRAFT_OK) {
         return status;

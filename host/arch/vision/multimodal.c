@@ -122,7 +122,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     }
     if (count > args->batch->tokens) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
-                               "the images and videos need %lld tokens, but there are %lld", (long long)count,
+                               "the images and videos need %lld tokens, but the prompt has %lld", (long long)count,
                                (long long)args->batch->tokens);
     }
     int64_t *positions = (int64_t *)(void *)graft_scratch_floats(call, 3 * args->batch->tokens, 2, error);

@@ -273,8 +273,8 @@ static int choose_sizes(const struct graft_options *options, struct graft_bench 
     bench->prompt_tokens = options->prompt_tokens > 0 || positions == 0 || wanted < room ? wanted : room;
     if (positions > 0 && (bench->prompt_tokens > room || room < 1)) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, "--prompt-tokens and --new-tokens",
-                               "%lld and %lld, the model has positions for %lld", (long long)wanted,
-                               (long long)bench->new_tokens, (long long)positions);
+                               "%lld and %lld tokens do not fit together in the model's %lld positions",
+                               (long long)wanted, (long long)bench->new_tokens, (long long)positions);
     }
     return GRAFT_OK;
 }

@@ -119,7 +119,7 @@ static int write_files(struct graft_encode_run *run, struct graft_texts *texts, 
     int status = graft_texts_reads_lines(options)
                      ? graft_error_set(error, GRAFT_ERROR_USAGE,
                                        options->logits != NULL ? "--logits" : "--hidden-states, --attentions",
-                                       "not for lines of stdin")
+                                       "cannot be used with texts from standard input")
                      : batch_fill(&batch, texts, SIZE_MAX, &more, error);
     if (status == GRAFT_OK && options->logits != NULL) {
         status = graft_encoder_logits_write(run->model, &batch, options->logits, error);

@@ -24,8 +24,9 @@ static int generate(const struct graft_options *options, struct graft_model *mod
         graft_generation_note(&generation);
     }
     if (status == GRAFT_OK && options->logprobs >= 0 && generation.num_beams > 1) {
-        status = graft_error_set(error, GRAFT_ERROR_USAGE, "--logprobs",
-                                 "beams choose whole texts, not each token by its probability");
+        status = graft_error_set(
+            error, GRAFT_ERROR_USAGE, "--logprobs",
+            "cannot be combined with beams, which choose whole texts and not each token by its probability");
     }
     if (status == GRAFT_OK) {
         status = graft_printer_begin(&printer, options, model, tokenizer, prompts, &generation, error);

@@ -53,8 +53,9 @@ static int check_work(const char *file, const graft_json *other, const struct gr
                                    sizes[i].key, graft_json_type_name(value));
         }
         if (graft_json_int(value) != sizes[i].here) {
-            return graft_error_set(error, GRAFT_ERROR_USAGE, file, "%s: measured with %lld, and now with %lld",
-                                   sizes[i].key, (long long)graft_json_int(value), (long long)sizes[i].here);
+            return graft_error_set(error, GRAFT_ERROR_USAGE, file,
+                                   "%s: the file was measured with %lld, this run with %lld", sizes[i].key,
+                                   (long long)graft_json_int(value), (long long)sizes[i].here);
         }
     }
     return GRAFT_OK;

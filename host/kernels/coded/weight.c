@@ -75,9 +75,10 @@ static int check_kind(const struct graft_codec *codec, const char *path, struct 
                                is_arranged(codec) && (codec->group_index == NULL || !is_strips(codec));
     if (!fits || codec->codes == NULL || codec->scales == NULL || (codec->input_bits != 0 && codec->input_bits != 8) ||
         (codec->kind == GRAFT_CODE_TABLE && codec->table == NULL)) {
-        return graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
-                               "a codec of kind %d, %d bits and layout %d, which this host does not multiply",
-                               (int)codec->kind, (int)codec->bits, (int)codec->layout);
+        return graft_error_set(
+            error, GRAFT_ERROR_PLUGIN, path,
+            "cannot use a codec of kind %d, %d bits and layout %d, which this host does not multiply", (int)codec->kind,
+            (int)codec->bits, (int)codec->layout);
     }
     return has_zero(codec) ? GRAFT_OK
                            : graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
@@ -90,25 +91,27 @@ static int check_sizes(const struct graft_codec *codec, const char *path, struct
         codec->block_rows < 1 || codec->group_size < 1 || codec->by_turns < 0 || codec->by_turns % 2 != 0 ||
         (codec->by_turns > 0 && codec->rows % codec->by_turns != 0)) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
-                               "a codec of %lld rows and %lld columns, in blocks of %lld and groups of %lld",
+                               "cannot use a codec of %lld rows and %lld columns, in blocks of %lld and groups of %lld",
                                (long long)codec->rows, (long long)codec->columns, (long long)codec->block_rows,
                                (long long)codec->group_size);
     }
     if (stored_bits(codec) == 4 && codec->group_index == NULL && codec->group_size < codec->columns &&
         codec->group_size % 2 != 0) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, path,
-                               "groups of %lld inputs, expected an even number: a byte has two codes",
+                               "groups of %lld inputs, expected an even number, because a byte holds two codes",
                                (long long)codec->group_size);
     }
     if (is_strips(codec) && codec->columns % codec->group_size != 0) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, path,
-                               "groups of %lld inputs, expected a number that divides the %lld that there are",
+                               "groups of %lld inputs, expected a number that divides the %lld inputs of the module",
                                (long long)codec->group_size, (long long)codec->columns);
     }
     return codec->layout != GRAFT_CODED_ROW_WORDS || codec->rows % 8 == 0
                ? GRAFT_OK
                : graft_error_set(error, GRAFT_ERROR_MODEL, path,
-                                 "%lld outputs, expected a multiple of 8: so many are a word", (long long)codec->rows);
+                                 "the module has %lld outputs, expected a multiple of 8, because a word holds the "
+                                 "codes of 8 outputs",
+                                 (long long)codec->rows);
 }
 
 static int64_t bytes_of(const struct graft_weight *weight) {
@@ -141,7 +144,7 @@ static int check_scales(const struct graft_codec *codec, const char *path, struc
     for (int32_t i = 0; i < codec->scales->n_blocks; i++) {
         const struct graft_row_block *block = graft_weight_block(codec->scales, i);
         if (!is_scale(block->dtype)) {
-            return graft_error_set(error, GRAFT_ERROR_MODEL, path, "scales of type %s, which no codec has",
+            return graft_error_set(error, GRAFT_ERROR_MODEL, path, "scales of type %s, which no codec supports",
                                    graft_dtype_name(block->dtype));
         }
         is_float8 |= block->dtype == GRAFT_DTYPE_F8_E4M3;
@@ -154,7 +157,7 @@ static int check_scales(const struct graft_codec *codec, const char *path, struc
     const float number = codec->factor != 0.0F ? codec->factor : codec->divisor;
     return is_float8 && !(number > 0.0F && number <= FLT_MAX)
                ? graft_error_set(error, GRAFT_ERROR_MODEL, path,
-                                 "what scales are %s is %g, expected a finite number above 0",
+                                 "the number that scales are %s is %g, expected a finite number above 0",
                                  codec->factor != 0.0F ? "multiplied by" : "divided by", (double)number)
                : GRAFT_OK;
 }

@@ -44,13 +44,13 @@ grep -q Int8Linear "$scratch/bench"
 
 # Positions end.
 if run 40 --input-ids 5,6,7,8,9 >"$scratch/out" 2>&1; then exit 1; fi
-grep -q '33 tokens, the model has positions for 32' "$scratch/out"
+grep -q '33 tokens, but the model has positions for 32' "$scratch/out"
 "$host" bench --model "$model" --plugins-dir "$folder" --new-tokens 4 --repeat 1 --json >"$scratch/bench"
 grep -q '"prompt_tokens": 28,' "$scratch/bench"
 for sizes in '--prompt-tokens 29 --new-tokens 4' '--new-tokens 32'; do
     # shellcheck disable=SC2086 # words
     if "$host" bench --model "$model" --plugins-dir "$folder" $sizes >"$scratch/out" 2>&1; then exit 1; fi
-    grep -q 'prompt-tokens and --new-tokens: .*, the model has positions for 32' "$scratch/out"
+    grep -q 'prompt-tokens and --new-tokens: .* do not fit together in .* 32 positions' "$scratch/out"
 done
 
 # Errors call fields what config.json calls them.

@@ -37,7 +37,7 @@ GRAFT_INLINE void graft_quantization_lower(const char *from, char to[GRAFT_QUANT
 GRAFT_INLINE int graft_quantization_differ(const struct graft_config *config, const char *one, const char *other,
                                            struct graft_error *error) {
     return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                           "%s: expected what %s says, which is the same field under another name", other, one);
+                           "%s: expected the value of %s, which is the same field under another name", other, one);
 }
 
 /* The text of the field that has one of `names` (NULL-terminated), in small letters, into `text`, and its path into

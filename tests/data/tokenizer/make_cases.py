@@ -492,11 +492,11 @@ def make_bad_parts():
         value={"type": "Sequence", "processors": [{"type": "Pad"}]})
     bad("bert_sep", "post_processor.sep: expected a token and its id", b(), path=["post_processor"],
         value={"type": "BertProcessing", "sep": "</s>", "cls": ["<s>", 0]})
-    bad("bert_id", "post_processor: the special token's id 400 is not a token", b(), path=["post_processor"],
+    bad("bert_id", "post_processor: no token has the id 400, which belongs to a special token here", b(), path=["post_processor"],
         value={"type": "BertProcessing", "sep": ["</s>", 400], "cls": ["<s>", 0]})
     bad("template_token", 'post_processor.single[0].SpecialToken.id: "<x>" is not among special_tokens', sentence_tokenizer(),
         path=["post_processor", "single", 0, "SpecialToken", "id"], value="<x>")
-    bad("template_id", "post_processor: the special token's id 4000 is not a token", sentence_tokenizer(),
+    bad("template_id", "post_processor: no token has the id 4000, which belongs to a special token here", sentence_tokenizer(),
         path=["post_processor", "special_tokens", "<s>", "ids"], value=[4000])
     bad("template_sequence", 'post_processor.single[1].Sequence.id: "B" is not a sequence of this template', sentence_tokenizer(),
         path=["post_processor", "single", 1, "Sequence", "id"], value="B")
@@ -511,7 +511,7 @@ def make_bad_tokens():
     bad("model_unknown", 'model.type: "Trigram" is not supported', b(), path=["model", "type"], value="Trigram")
     bad("model_type_missing", "model.type: missing, expected a string", b(), path=["model"], value={})
     bad("model_field", 'model: the field "rank" is not known', b(), path=["model", "rank"], value=1)
-    bad("dropout", "model.dropout: 0.1 is not supported, only null or 0: it leaves merges out by chance", b(), path=["model", "dropout"], value=0.1)
+    bad("dropout", "model.dropout: expected null or 0, got 0.1: leaving merges out at random is not supported", b(), path=["model", "dropout"], value=0.1)
     bad("dropout_type", "model.dropout: expected a number, got a string", b(), path=["model", "dropout"], value="0")
     bad("suffix", "model.end_of_word_suffix: expected a string, got an integer", b(), path=["model", "end_of_word_suffix"], value=1)
     bad("flag_type", "model.fuse_unk: expected true or false, got an integer", b(), path=["model", "fuse_unk"], value=1)
@@ -542,7 +542,7 @@ def make_bad_tokens():
     bad("unigram_vocab", "model.vocab: expected an array of tokens and their scores", u(), path=["model", "vocab"], value={"a": 0})
     for name, value in (("number", ["a", "-1.0"]), ("short", ["a"]), ("long", ["a", 1, 2]), ("token", [1, 1]), ("text", "a")):
         bad("unigram_piece_" + name, 'model.vocab[1]: expected a token and its score, ["a", -1.5]', u(), path=["model", "vocab", 1], value=value)
-    bad("unigram_unk", "model.unk_id: 32, but the vocabulary has 32 tokens", u(), path=["model", "unk_id"], value=32)
+    bad("unigram_unk", "model.unk_id: the id is 32, but the vocabulary has 32 tokens", u(), path=["model", "unk_id"], value=32)
     bad("unigram_field", 'model: the field "unk_token" is not known', u(), path=["model", "unk_token"], value="<unk>")
     bad("unigram_token", "model.vocab: the token with the id 5 has 4097 bytes, at most 4096 are supported", u(), path=["model", "vocab", 5],
         value=["x" * 4097, 0])
