@@ -192,7 +192,7 @@ loha LOHA" LOKR" peft_type: expected "LOHA", got LOKR
 ia3 IA3" BOFT" peft_type: expected "IA3", got BOFT
 loha up_proj":.2 up_proj":3 r: expected 2 for model.layers.0.mlp.up_proj, as its tensors have, got 3
 vera save_projection":.true save_projection":false save_projection: expected true
-ia3 init_ia3_weights": unheard_of": unheard_of: not known
+ia3 init_ia3_weights": unheard_of": unheard_of: this field is not known
 END
 
 echo 'with the product of the base on several threads'
@@ -369,7 +369,7 @@ lora_alpha 16 "16"
 r 8 0
 END
 faulty 's/"revision": null/"revision": null, "unheard_of": 1/'
-refused 4 'unheard_of: not known' run lora --adapter "$scratch/faulty"
+refused 4 'unheard_of: this field is not known' run lora --adapter "$scratch/faulty"
 
 echo 'what a rule is for is known'
 "$host" inspect "$plugins/lora/lora.so" --json | sed -n 's/.*"name": "adapter\.\*\.\([^"]*\)".*/\1/p' | sort -u >"$scratch/rules"
