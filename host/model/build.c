@@ -86,6 +86,9 @@ static int describe_stack(struct builder *builder, struct graft_node *node, cons
         if (status == GRAFT_OK) {
             status = graft_join_parameters(builder, node, error);
         }
+        if (status == GRAFT_OK) {
+            status = graft_share_parameters(builder, node, error);
+        }
         if (node->is_elsewhere) {
             graft_node_free(node->super);
             node->super = NULL;

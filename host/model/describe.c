@@ -86,6 +86,9 @@ static struct graft_parameter *make_parameter(struct graft_node *node, const str
     parameter->flags = info->flags;
     parameter->dtype = info->dtype;
     parameter->join = info->join;
+    if (GRAFT_HAS(info, struct graft_parameter_info, inputs)) {
+        parameter->inputs = info->inputs;
+    }
     for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
         parameter->shape[i] = i < info->rank ? info->shape[i] : 1;
     }
@@ -134,15 +137,18 @@ static int is_above_parameter(const struct graft_node *node, const char *name) {
     return 0;
 }
 
-static int is_join(const struct graft_parameter_info *info) {
-    const struct graft_join *join = &info->join;
+static int is_join(const struct graft_parameter_info *info, const struct graft_join *join) {
     int by_rows = join->kind == GRAFT_JOIN_ROWS;
-    int joins_any_length = join->kind == GRAFT_JOIN_NONE || join->kind == GRAFT_JOIN_EACH;
-    if ((info->flags & GRAFT_PARAMETER_ANY_LENGTH) != 0 && !joins_any_length) {
-        return 0;
-    }
     return join->kind >= GRAFT_JOIN_NONE && join->kind <= GRAFT_JOIN_EQUAL && join->reserved == 0 &&
            (by_rows ? join->dim >= 0 && join->dim < info->rank && join->rows > 0 : join->dim == 0 && join->rows == 0);
+}
+
+/* Whether it can be as it says that outputs, and inputs, lie in it. */
+static int are_joins(const struct graft_parameter_info *info) {
+    const int32_t kind = info->join.kind;
+    const int has_any_length = (info->flags & GRAFT_PARAMETER_ANY_LENGTH) != 0;
+    return (!has_any_length || kind == GRAFT_JOIN_NONE || kind == GRAFT_JOIN_EACH) && is_join(info, &info->join) &&
+           (!GRAFT_HAS(info, struct graft_parameter_info, inputs) || is_join(info, &info->inputs));
 }
 
 static int on_source(struct builder *builder, const struct graft_parameter_info *info, struct graft_error *error) {
@@ -175,8 +181,8 @@ static int on_parameter(void *data, const struct graft_parameter_info *info, str
     if (info->init < GRAFT_INIT_NONE || info->init > GRAFT_INIT_ABSENT) {
         return refuse(builder, error, "an unknown initial value for parameter", info->name);
     }
-    if (!is_join(info)) {
-        return refuse(builder, error, "an unknown way to join parameter", info->name);
+    if (!are_joins(info)) {
+        return refuse(builder, error, "an unknown way to join or divide parameter", info->name);
     }
     graft_dtype dtype = info->dtype;
     int has_value = info->init == GRAFT_INIT_ZEROS || info->init == GRAFT_INIT_ONES;
@@ -488,6 +494,7 @@ struct graft_sink graft_builder_sink(struct builder *builder, const struct graft
         .comes_before = on_comes_before,
         .adapter_tensor_name = on_adapter_tensor_name,
         .coded = graft_builder_coded,
+        .share = graft_builder_share,
     };
 }
 

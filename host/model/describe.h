@@ -67,6 +67,13 @@ int graft_builder_base(void *data, const struct graft_args *more, struct graft_e
 int graft_builder_conversion(void *data, const struct graft_conversion *conversion, struct graft_error *error);
 int graft_builder_super(void *data, const struct graft_args *more, struct graft_error *error);
 
+/* The `share` of a sink, whose data is the builder. */
+int graft_builder_share(void *data, const char *name, int32_t of, const struct graft_operation *slice,
+                        struct graft_error *error);
+
+/* After a module's description: adds conversions to the classes above that have declared shares of it. */
+int graft_share_parameters(struct builder *builder, struct graft_node *node, struct graft_error *error);
+
 /* Turns the ties declared into links between parameters. */
 int graft_builder_resolve_ties(struct builder *builder, struct graft_error *error);
 

@@ -11,7 +11,7 @@
 static int is_same_parameter(const struct graft_parameter *a, const struct graft_parameter *b) {
     return strcmp(a->own_name, b->own_name) == 0 && a->rank == b->rank && a->init == b->init && a->flags == b->flags &&
            a->dtype == b->dtype && memcmp(a->shape, b->shape, sizeof a->shape) == 0 &&
-           memcmp(&a->join, &b->join, sizeof a->join) == 0;
+           memcmp(&a->join, &b->join, sizeof a->join) == 0 && memcmp(&a->inputs, &b->inputs, sizeof a->inputs) == 0;
 }
 
 /* What a kernel's class keeps is not compared: that follows from the description of the class it runs. */

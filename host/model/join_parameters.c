@@ -38,18 +38,11 @@ static size_t find(const struct joining *joining, const char *name) {
 
 /* Finds a parameter's tensors; the name that they have there. Classes may rename them. NULL: there is none. */
 static const char *find_tensors(const struct joining *joining, const char *name) {
-    const struct graft_class *cls = joining->node->describer->cls;
-    if (find(joining, name) > 0) {
-        return name;
+    const char *found = name;
+    for (size_t i = 0; found != NULL && find(joining, found) == 0; i++) {
+        found = graft_node_renamed(joining->node, name, i);
     }
-    for (int32_t i = 0; i < cls->n_conversions; i++) {
-        const struct graft_conversion *conversion = graft_class_conversion(cls, i);
-        if (conversion->n_operations == 0 && strcmp(conversion->targets[0], name) == 0 &&
-            find(joining, conversion->sources[0]) > 0) {
-            return conversion->sources[0];
-        }
-    }
-    return NULL;
+    return found;
 }
 
 /* Whether a conversion of the owner's class makes the parameter. */

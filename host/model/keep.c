@@ -74,6 +74,16 @@ static int ignore_conversion(void *data, const struct graft_conversion *conversi
     return GRAFT_OK;
 }
 
+static int ignore_share(void *data, const char *name, int32_t of, const struct graft_operation *slice,
+                        struct graft_error *error) {
+    (void)data;
+    (void)name;
+    (void)of;
+    (void)slice;
+    (void)error;
+    return GRAFT_OK;
+}
+
 static int ignore_super(void *data, const struct graft_args *more, struct graft_error *error) {
     (void)data;
     (void)more;
@@ -88,6 +98,7 @@ void graft_builder_ignore_structure(struct graft_sink *sink) {
     sink->state = ignore_state;
     sink->conversion = ignore_conversion;
     sink->super = ignore_super;
+    sink->share = ignore_share;
 }
 
 static int ignore_coded(void *data, const struct graft_coded_info *info, struct graft_error *error) {

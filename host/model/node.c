@@ -56,6 +56,17 @@ struct graft_derived *graft_node_derive(struct graft_node *node, size_t n) {
     return derived->sources != NULL ? derived : NULL;
 }
 
+const char *graft_node_renamed(const struct graft_node *node, const char *name, size_t i) {
+    const struct graft_class *cls = node->describer->cls;
+    for (int32_t k = 0; k < cls->n_conversions; k++) {
+        const struct graft_conversion *conversion = graft_class_conversion(cls, k);
+        if (conversion->n_operations == 0 && strcmp(conversion->targets[0], name) == 0 && i-- == 0) {
+            return conversion->sources[0];
+        }
+    }
+    return NULL;
+}
+
 void graft_node_blame(const struct graft_node *node, const struct graft_known_class *known,
                       const struct graft_model_config *config, struct graft_error *error) {
     char file[sizeof error->source];

@@ -20,6 +20,10 @@ int graft_node_alias(const struct graft_node *node, char alias[GRAFT_NAME_BYTES]
  * caller fills in; without operations. NULL if memory ran out. */
 struct graft_derived *graft_node_derive(struct graft_node *node, size_t n);
 
+/* Number `i` of the names that a checkpoint may have for a parameter in its place, as renamings of the node's class
+ * say; NULL behind the last. */
+const char *graft_node_renamed(const struct graft_node *node, const char *name, size_t i);
+
 /* Adds to an error over config.json which class of a plugin asked for the field: the file may be as it should be. */
 void graft_node_blame(const struct graft_node *node, const struct graft_known_class *known,
                       const struct graft_model_config *config, struct graft_error *error);

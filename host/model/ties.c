@@ -58,7 +58,7 @@ static int add_half(struct builder *builder, const struct tie *tie, const char *
 /* Whether a wrapper of the parameter's module makes it, a Slice perhaps, of a tensor that is another. */
 static int is_converted(const struct graft_parameter *parameter) {
     const struct graft_node *node = parameter->node;
-    while (node != NULL && node->n_conversions == 0) {
+    while (node != NULL && node->n_conversions + node->n_shares == 0) {
         node = node->wrapper;
     }
     return node != NULL;

@@ -164,6 +164,10 @@ void graft_node_free(struct graft_node *node) {
         graft_conversion_finish(&node->conversions[i]);
     }
     graft_free(node->conversions);
+    for (size_t i = 0; i < node->n_shares; i++) {
+        graft_free(node->shares[i].name);
+    }
+    graft_free(node->shares);
     for (size_t i = 0; i < node->n_derived; i++) {
         free_derived(node->derived[i]);
     }

@@ -28,6 +28,7 @@ struct graft_parameter {
     const struct graft_weight *weight; /* once bound; the binding's */
     graft_dtype dtype;                 /* the only type it may have; GRAFT_DTYPE_NONE: any that kernels read */
     struct graft_join join;            /* how those of several modules become one */
+    struct graft_join inputs;          /* how inputs lie in it, for who has a share of them */
 };
 
 /* A conversion that the host derives from a class's own: it joins or renames tensors that the class knows nothing of.
@@ -37,6 +38,13 @@ struct graft_derived {
     struct graft_operation operations[2];
     char **sources; /* [conversion.n_sources] */
     char *target;
+};
+
+/* A share of a module's outputs or inputs, which a class declared for it. */
+struct graft_node_share {
+    char *name;                   /* of the module below; "": of what the class calls */
+    int32_t of;                   /* GRAFT_SHARE_... */
+    struct graft_operation slice; /* but for its `dim` */
 };
 
 struct graft_node_join;
@@ -88,6 +96,9 @@ struct graft_node {
     struct graft_conversion *conversions; /* that `describe` declared beside those of the class: copies */
     size_t n_conversions;
     size_t conversions_capacity;
+    struct graft_node_share *shares; /* of modules below, or of its super */
+    size_t n_shares;
+    size_t shares_capacity;
     void *kept; /* what the maker's `describe` keeps for its `create`, or NULL */
     size_t kept_bytes;
     struct graft_parameter **parameters;

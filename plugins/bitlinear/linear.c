@@ -63,6 +63,11 @@ static int read_sizes(const struct graft_args *args, const char *path, struct bi
     if (status == GRAFT_OK) {
         status = graft_args_size(args, "out_features", INT32_MAX, path, &outputs, error);
     }
+    if (status == GRAFT_OK && (graft_args_int(args, "whole_in_features", 0) > self->in_features ||
+                               graft_args_int(args, "whole_out_features", 0) > outputs)) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, path,
+                               "BitLinear cannot be divided: a scale is of all inputs of a token, or of all weights");
+    }
     if (status == GRAFT_OK && outputs % BITLINEAR_PARTS != 0) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, path, "out_features: expected a multiple of %d, got %lld",
                                  BITLINEAR_PARTS, (long long)outputs);

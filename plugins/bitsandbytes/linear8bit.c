@@ -58,8 +58,10 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     scheme.codec.bits = 8;
     scheme.finish = finish;
     graft_scheme_codes(&scheme, "weight", scheme.codec.columns, GRAFT_DTYPE_I8);
-    graft_scheme_add(&scheme, GRAFT_CODED_SCALES, "SCB", GRAFT_DTYPE_F32, 1, &scheme.codec.rows)->join =
-        graft_join_rows(0, 1);
+    struct graft_parameter_info *largest =
+        graft_scheme_add(&scheme, GRAFT_CODED_SCALES, "SCB", GRAFT_DTYPE_F32, 1, &scheme.codec.rows);
+    largest->join = graft_join_rows(0, 1);
+    largest->inputs = graft_join_whole(GRAFT_JOIN_EQUAL);
     graft_scheme_number(&scheme, GRAFT_CODED_OTHER, "weight_format", GRAFT_DTYPE_U8, GRAFT_JOIN_EQUAL);
     return graft_scheme_describe_linear(&scheme, args, sink, error);
 }

@@ -47,6 +47,7 @@ static void add_words(const struct ct_scheme *from, struct graft_scheme *scheme)
         graft_scheme_add(scheme, GRAFT_CODED_OTHER, "weight_shape", GRAFT_DTYPE_I64, 1, &two);
     shape->flags = GRAFT_PARAMETER_CONTIGUOUS;
     shape->join = graft_join_whole(GRAFT_JOIN_EACH);
+    shape->inputs = graft_join_whole(GRAFT_JOIN_EQUAL);
     if (from->is_asymmetric) {
         graft_scheme_zeros(scheme, "weight_zero_point");
     }

@@ -75,6 +75,9 @@ static void add_groups(struct graft_scheme *scheme, int32_t is_ordered) {
     info->flags = GRAFT_PARAMETER_CONTIGUOUS;
     info->init = is_ordered ? GRAFT_INIT_NONE : GRAFT_INIT_ABSENT;
     info->join = graft_join_whole(GRAFT_JOIN_EQUAL);
+    if (!is_ordered) { /* else inputs of each share may be of any group */
+        info->inputs = graft_join_rows(0, 1);
+    }
 }
 
 /* Of a part of the inputs, groups are those of the whole: where they are in their order, nothing is left to say. */

@@ -26,7 +26,10 @@ static int describe(const struct graft_class *self, const struct graft_config *c
     int8_set_codec(&scheme.codec);
     graft_scheme_codes(&scheme, "qweight", scheme.codec.columns, GRAFT_DTYPE_I8);
     graft_scheme_scales(&scheme, "scales", GRAFT_DTYPE_F32);
-    scheme.tensors[1].rank = graft_codec_groups(&scheme.codec) > 1 ? 2 : 1;
+    if (graft_codec_groups(&scheme.codec) == 1) {
+        scheme.tensors[1].rank = 1;
+        scheme.tensors[1].inputs = graft_join_whole(GRAFT_JOIN_EQUAL);
+    }
     return graft_scheme_describe_linear(&scheme, args, sink, error);
 }
 

@@ -52,6 +52,7 @@ static void add_optional(struct graft_scheme *scheme, const char *name, int64_t 
     info->flags = GRAFT_PARAMETER_SCALAR | GRAFT_PARAMETER_ANY_LENGTH;
     info->init = GRAFT_INIT_ABSENT;
     info->join = graft_join_whole(GRAFT_JOIN_EACH);
+    info->inputs = graft_join_whole(GRAFT_JOIN_EQUAL);
 }
 
 static void add_weight(struct graft_scheme *scheme, int32_t is_float4) {

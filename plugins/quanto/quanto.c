@@ -48,6 +48,7 @@ static void add_activations(struct graft_scheme *scheme) {
         info->flags = GRAFT_PARAMETER_SCALAR | GRAFT_PARAMETER_ANY_LENGTH;
         info->init = GRAFT_INIT_ABSENT;
         info->join = graft_join_whole(GRAFT_JOIN_EACH);
+        info->inputs = graft_join_whole(GRAFT_JOIN_EQUAL);
     }
 }
 

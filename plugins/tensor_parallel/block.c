@@ -5,15 +5,12 @@
  * makes of this rank's. Its last projection sums over all ranks (linear.c), so nothing is left to do here while it
  * runs.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "graft/attention.h"
 #include "graft/instance.h"
 #include "graft/mlp.h"
 #include "tensor_parallel.h"
 
-/* A kind of block: what a rank has a share of, and which numbers of outputs its first projections have. */
+/* A kind of block: what a rank has a share of. */
 struct kind {
     const char *const *names; /* [n] arguments: "num_attention_heads" */
     int32_t n;
@@ -39,41 +36,25 @@ static int divide(const struct kind *kind, const struct graft_args *args, const 
     return sink->super(sink->data, &given, error);
 }
 
-/* How many outputs a projection has, by its name where it is one of an attention's: those with keys or values only. */
-static int64_t count_outputs(const struct kind *kind, const struct graft_args *args, const char *name) {
-    if (!kind->is_attention) {
-        return graft_args_int(args, "intermediate_size", 0);
-    }
-    int is_of_keys = strcmp(name, "k_proj") == 0 || strcmp(name, "v_proj") == 0;
-    return graft_args_int(args, kind->names[is_of_keys], 0) * graft_args_int(args, "head_dim", 0);
-}
-
 /* Queries, keys and values, or gate and up, one behind the other in one weight. */
-static void set_parts(const struct kind *kind, const struct graft_args *args, struct share *share) {
+static void set_parts(const struct kind *kind, const struct graft_args *args, struct graft_operation *share) {
     share->parts[0] = kind->is_attention ? graft_args_int(args, kind->names[0], 1) : 1;
     share->parts[1] = kind->is_attention ? graft_args_int(args, kind->names[1], 1) : 1;
     share->parts[2] = kind->is_attention ? share->parts[1] : 0;
 }
 
-/* The tensors of a projection that has a share of the outputs. */
-static int slice_rows(const struct kind *kind, const struct graft_args *args, const struct graft_sink *sink,
-                      const struct quantized *quantized, const char *name, enum style style,
-                      struct graft_error *error) {
-    const struct graft_parallel *ranks = tensor_parallel_ranks();
-    struct share share = {.begin = ranks->rank, .length = 1, .of = ranks->size};
-    int64_t outputs = count_outputs(kind, args, name);
-    char prefix[SCHEME_NAME + 1];
-    (void)snprintf(prefix, sizeof prefix, "%s.", name);
+/* A projection has a share of the outputs. */
+static int share_outputs(const struct kind *kind, const struct graft_args *args, const struct graft_sink *sink,
+                         const char *name, enum style style, struct graft_error *error) {
+    struct graft_operation share = tensor_parallel_share();
     if (style == STYLE_PACKED_COLWISE) {
         set_parts(kind, args, &share);
     }
-    int status = quantized_check_outputs(quantized, outputs, ranks->size, sink->path, error);
-    return status == GRAFT_OK ? tensor_parallel_slice_outputs(sink, quantized, prefix, outputs, &share, error) : status;
+    return sink->share(sink->data, name, GRAFT_SHARE_OUTPUTS, &share, error);
 }
 
 static int describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
-    struct quantized quantized;
     struct scheme scheme;
     char name[SCHEME_NAME];
     enum style style = STYLE_NONE;
@@ -82,12 +63,9 @@ static int describe(const struct graft_class *self, const struct graft_config *c
         return GRAFT_OK;
     }
     int status = tensor_parallel_scheme(config, &scheme, error);
-    if (status == GRAFT_OK) {
-        status = quantized_read(config, &quantized, error);
-    }
     for (int i = 0; status == GRAFT_OK && (found = scheme_below(&scheme, i, sink->path, name, &style)) >= 0; i++) {
         if (found && (style == STYLE_COLWISE || style == STYLE_PACKED_COLWISE)) {
-            status = slice_rows(self->data, args, sink, &quantized, name, style, error);
+            status = share_outputs(self->data, args, sink, name, style, error);
             n_divided++;
         }
     }

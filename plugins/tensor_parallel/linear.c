@@ -28,10 +28,10 @@ struct linear {
 /* --- What the module inside has --- */
 
 /* The bias is added here, to the sum. A quantized module may have one that the architecture has not. */
-static int describe_sum(const struct graft_args *args, const struct graft_sink *sink, const struct quantized *quantized,
+static int describe_sum(const struct graft_config *config, const struct graft_args *args, const struct graft_sink *sink,
                         struct kept *kept, struct graft_error *error) {
     const struct graft_parallel *ranks = tensor_parallel_ranks();
-    const struct share columns = {.begin = ranks->rank, .length = 1, .of = ranks->size};
+    const struct graft_operation share = tensor_parallel_share();
     int splits = kept->style == STYLE_ROWWISE_SPLIT_INPUT;
     int64_t inputs = splits ? kept->in_features : kept->in_features * ranks->size;
     if (inputs % ranks->size != 0) {
@@ -43,15 +43,12 @@ static int describe_sum(const struct graft_args *args, const struct graft_sink *
     const struct graft_arg more[] = {graft_int_arg("bias", 0), graft_int_arg("in_features", kept->in_features),
                                      graft_int_arg("whole_in_features", inputs)};
     const struct graft_args given = graft_args_of(more, 3);
-    int status = quantized_check_inputs(quantized, inputs, ranks->size, sink->path, error);
-    if (status == GRAFT_OK) {
-        status = tensor_parallel_slice_inputs(sink, quantized, "", inputs, &columns, error);
-    }
+    int status = sink->share(sink->data, "", GRAFT_SHARE_INPUTS, &share, error);
     if (status == GRAFT_OK) {
         status = sink->super(sink->data, &given, error);
     }
     const int32_t has_bias = graft_args_int(args, "bias", 1) != 0;
-    return status == GRAFT_OK && (has_bias || quantized->n > 0)
+    return status == GRAFT_OK && (has_bias || graft_config_has(config, "quantization_config"))
                ? graft_describe_parameter(sink, "bias", 1, &kept->out_features, 0,
                                           has_bias ? GRAFT_INIT_NONE : GRAFT_INIT_ABSENT, error)
                : status;
@@ -62,14 +59,16 @@ static int64_t begin_of(const struct kept *kept, int32_t rank) {
     return rank * kept->share < kept->out_features ? rank * kept->share : kept->out_features;
 }
 
-static int describe_run(const struct graft_sink *sink, const struct quantized *quantized, const struct kept *kept,
-                        struct graft_error *error) {
+static int describe_run(const struct graft_sink *sink, const struct kept *kept, struct graft_error *error) {
     const struct graft_parallel *ranks = tensor_parallel_ranks();
     int64_t begin = begin_of(kept, ranks->rank), own = begin_of(kept, ranks->rank + 1) - begin;
     int is_even = kept->share * ranks->size == kept->out_features;
-    const struct share rows = {.begin = is_even ? ranks->rank : begin,
-                               .length = is_even ? 1 : own,
-                               .of = is_even ? ranks->size : kept->out_features};
+    struct graft_operation share = tensor_parallel_share();
+    if (!is_even) {
+        share.begin = begin;
+        share.length = own;
+        share.of = kept->out_features;
+    }
     const struct graft_arg more[] = {graft_int_arg("out_features", own),
                                      graft_int_arg("whole_out_features", kept->out_features)};
     const struct graft_args given = graft_args_of(more, 2);
@@ -78,7 +77,7 @@ static int describe_run(const struct graft_sink *sink, const struct quantized *q
                                "out_features %lld cannot be divided among %ld processes (%s)",
                                (long long)kept->out_features, (long)ranks->size, sink->path);
     }
-    int status = tensor_parallel_slice_outputs(sink, quantized, "", kept->out_features, &rows, error);
+    int status = sink->share(sink->data, "", GRAFT_SHARE_OUTPUTS, &share, error);
     return status == GRAFT_OK ? sink->super(sink->data, &given, error) : status;
 }
 
@@ -94,7 +93,6 @@ static int describe(const struct graft_class *self, const struct graft_config *c
                     const struct graft_sink *sink, struct graft_error *error) {
     int32_t size = tensor_parallel_ranks()->size;
     struct kept *kept = sink->keep(sink->data, sizeof *kept, error);
-    struct quantized quantized;
     struct scheme scheme;
     (void)self;
     if (kept == NULL) {
@@ -104,9 +102,6 @@ static int describe(const struct graft_class *self, const struct graft_config *c
         return GRAFT_OK;
     }
     int status = tensor_parallel_scheme(config, &scheme, error);
-    if (status == GRAFT_OK) {
-        status = quantized_read(config, &quantized, error);
-    }
     if (status != GRAFT_OK) {
         return status;
     }
@@ -117,9 +112,9 @@ static int describe(const struct graft_class *self, const struct graft_config *c
     switch (kept->style) {
     case STYLE_ROWWISE:
     case STYLE_ROWWISE_SPLIT_INPUT:
-        return describe_sum(args, sink, &quantized, kept, error);
+        return describe_sum(config, args, sink, kept, error);
     case STYLE_COLWISE_GATHER_OUTPUT:
-        return describe_run(sink, &quantized, kept, error);
+        return describe_run(sink, kept, error);
     case STYLE_COLWISE:
     case STYLE_PACKED_COLWISE:
         return describe_share(sink, kept, error);

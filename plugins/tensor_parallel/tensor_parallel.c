@@ -78,6 +78,15 @@ int tensor_parallel_scheme(const struct graft_config *config, struct scheme *sch
                                                 model_type);
 }
 
+struct graft_operation tensor_parallel_share(void) {
+    const struct graft_parallel *ranks = tensor_parallel_ranks();
+    return (struct graft_operation){.struct_size = sizeof(struct graft_operation),
+                                    .kind = GRAFT_OP_SLICE,
+                                    .begin = ranks->rank,
+                                    .length = 1,
+                                    .of = ranks->size};
+}
+
 #define DIVIDED "expert_parallel.divided/1" /* NULL-terminated: endings of paths */
 
 int tensor_parallel_leaves(const char *path) {
@@ -90,66 +99,6 @@ int tensor_parallel_leaves(const char *path) {
         }
     }
     return 0;
-}
-
-/* --- What the class inside takes --- */
-
-int tensor_parallel_slice(const struct graft_sink *sink, const char *parameter, const struct share *share,
-                          struct graft_error *error) {
-    struct graft_operation slice = {
-        .struct_size = sizeof slice,
-        .kind = GRAFT_OP_SLICE,
-        .dim = share->dim,
-        .begin = share->begin,
-        .length = share->length,
-        .of = share->of,
-    };
-    memcpy(slice.parts, share->parts, sizeof slice.parts);
-    const struct graft_conversion conversion = {
-        .struct_size = sizeof conversion,
-        .n_sources = 1,
-        .sources = &parameter,
-        .targets = &parameter,
-        .operations = &slice,
-        .n_targets = 1,
-        .n_operations = 1,
-        .operation_stride = sizeof slice,
-    };
-    return sink->conversion(sink->data, &conversion, error);
-}
-
-static int slice_tensor(const struct graft_sink *sink, const char *prefix, const char *name, int dim,
-                        const struct share *share, struct graft_error *error) {
-    char tensor[SCHEME_NAME + 32];
-    struct share along = *share;
-    along.dim = dim;
-    (void)snprintf(tensor, sizeof tensor, "%s%s", prefix, name);
-    return dim >= 0 ? tensor_parallel_slice(sink, tensor, &along, error) : GRAFT_OK;
-}
-
-int tensor_parallel_slice_outputs(const struct graft_sink *sink, const struct quantized *quantized, const char *prefix,
-                                  int64_t count, const struct share *share, struct graft_error *error) {
-    int status = slice_tensor(sink, prefix, "weight", 0, share, error);
-    if (status == GRAFT_OK) {
-        status = slice_tensor(sink, prefix, "bias", 0, share, error);
-    }
-    for (int i = 0; i < quantized->n && status == GRAFT_OK; i++) {
-        const struct quantized_tensor *tensor = &quantized->tensors[i];
-        int dim = quantized_dim(&tensor->outputs, count, quantized->output_group);
-        status = slice_tensor(sink, prefix, tensor->name, dim, share, error);
-    }
-    return status;
-}
-
-int tensor_parallel_slice_inputs(const struct graft_sink *sink, const struct quantized *quantized, const char *prefix,
-                                 int64_t count, const struct share *share, struct graft_error *error) {
-    int status = slice_tensor(sink, prefix, "weight", 1, share, error);
-    for (int i = 0; i < quantized->n && status == GRAFT_OK; i++) {
-        const struct quantized_tensor *tensor = &quantized->tensors[i];
-        int dim = quantized_dim(&tensor->inputs, count, quantized->input_group);
-        status = slice_tensor(sink, prefix, tensor->name, dim, share, error);
-    }
-    return status;
 }
 
 /* --- The plugin --- */

@@ -5,7 +5,6 @@
 
 #include "graft/class.h"
 #include "graft/parallel.h"
-#include "quantized.h"
 #include "scheme.h"
 
 /* [any] The processes. */
@@ -18,24 +17,8 @@ int tensor_parallel_scheme(const struct graft_config *config, struct scheme *sch
 /* [any] Whether another plugin divides the module at `path`, or what it is a part of. */
 int tensor_parallel_leaves(const char *path);
 
-/* [load] Says that the class inside takes this rank's share of a parameter: of `dim`, divided into `of` pieces,
- * `length` from number `begin` on. */
-struct share {
-    int64_t dim;
-    int64_t begin;
-    int64_t length;
-    int64_t of;
-    int64_t parts[GRAFT_SLICE_PARTS]; /* of each of which it is a share, in this ratio; all 0: one */
-};
-int tensor_parallel_slice(const struct graft_sink *sink, const char *parameter, const struct share *share,
-                          struct graft_error *error);
-
-/* [load] The same of all tensors of a projection: `prefix` is its name with a dot behind it, or "". Of its outputs (the
- * bias, too) or of its inputs, of which there are `count` over all ranks. */
-int tensor_parallel_slice_outputs(const struct graft_sink *sink, const struct quantized *quantized, const char *prefix,
-                                  int64_t count, const struct share *share, struct graft_error *error);
-int tensor_parallel_slice_inputs(const struct graft_sink *sink, const struct quantized *quantized, const char *prefix,
-                                 int64_t count, const struct share *share, struct graft_error *error);
+/* [load] This rank's share of what all ranks have as much of. */
+struct graft_operation tensor_parallel_share(void);
 
 /* Around attentions and MLPs, which compute a share of their heads or of their width. */
 extern const struct graft_class tensor_parallel_attention;

@@ -55,7 +55,7 @@ prompts='--input-ids 5,6,7,8,9,10,11 --input-ids 9,8 --input-ids 3,1,4,1,5 --max
     same 2 "$goldens/llama_tied" fused_qkv,int8_linear,int8_linear_head 2e-2 $prompts
 }
 
-# Quantized projections are divided in whole groups of inputs and words of outputs.
+# Quantized projections are divided in whole groups of inputs and words of outputs, as the class of each says.
 quantized=$goldens/../quantized
 # shellcheck disable=SC2086 # words
 {
@@ -75,6 +75,13 @@ quantized=$goldens/../quantized
     same 2 "$quantized/fbgemm_fp8_llama" fp8 5e-5 $prompts --dtype float32
     same 2 "$quantized/mxfp8_qwen3" fp8 5e-5 $prompts --dtype float32
     same 2 "$quantized/modelopt_nvfp4_qwen3_moe" modelopt 5e-5 $prompts --dtype float32
+    same 2 "$quantized/bnb_int8_llama" bitsandbytes 5e-5 $prompts --dtype float32
+    same 2 "$quantized/quanto_int8_qwen2" quanto 5e-5 $prompts --dtype float32
+    same 2 "$quantized/quanto_float8_qwen3" quanto 5e-5 $prompts --dtype float32
+    same 2 "$quantized/auto_round_gptq_mixed_llama" gptq 5e-5 $prompts --dtype float32
+    plan=self_attn.q_proj=colwise,self_attn.k_proj=colwise,self_attn.v_proj=colwise,self_attn.o_proj=rowwise
+    same 2 "$quantized/ct_mixed_qwen3" compressed_tensors 5e-5 $prompts --dtype float32
+    plan=
 }
 
 # What fused_qkv would join of them is no longer what the checkpoint has: it leaves these attentions alone, and says so.
@@ -146,14 +153,22 @@ each="$host --quiet --plugins-dir $plugins --plugins-dir $plugins/families --par
         -n 3 $each --plugins tensor_parallel --model "$goldens/llama"
     refused 2 'there is no plan for models of the type "gpt2"' \
         -n 2 $each --plugins tensor_parallel,gpt2 --model "$plugins/families/gpt2/goldens/gpt2"
-    refused 2 "192 inputs, quantized in groups of 64, cannot be divided among 2 processes (model.layers.0.mlp.down_proj)" \
+    refused 2 'model.layers.0.mlp.down_proj: 192 inputs cannot be divided in 2: "qzeros" has them in steps of 64' \
         -n 2 $each --plugins tensor_parallel,gptq --model "$quantized/gptq_int4_asym_qwen3"
-    refused 2 "inputs whose groups lie in any order cannot be divided among processes" \
+    refused 2 'o_proj: inputs cannot be divided in 2: GPTQLinear does not say how they lie in "g_idx"' \
         -n 2 $each --plugins tensor_parallel,gptq --model "$quantized/gptq_int4_desc_act_llama"
-    refused 2 "160 outputs, quantized in groups of 128, cannot be divided among 2 processes" \
+    refused 2 'q_proj: 160 outputs cannot be divided in 2: "weight_scale_inv" has them in steps of 128' \
         -n 2 $each --plugins tensor_parallel,fp8 --model "$quantized/fp8_block_partial_llama"
-    refused 2 "Linears quantized in 2 ways cannot be divided among processes" \
-        -n 2 $each --plugins tensor_parallel,compressed_tensors --model "$quantized/ct_mixed_qwen3"
+    refused 2 'outputs cannot be divided in 2: GPTQLinear does not say how they lie in "qzeros"' \
+        -n 2 $each --plugins tensor_parallel,gptq --model "$quantized/auto_round_bits_llama"
+    refused 2 'outputs cannot be divided in 2: HQQLinear does not say how they lie in "W_q"' \
+        -n 2 $each --plugins tensor_parallel,hqq --model "$quantized/hqq_int4_llama"
+    refused 2 'outputs cannot be divided in 2: QLinear does not say how they lie in "weight._data._data"' \
+        -n 2 $each --plugins tensor_parallel,quanto --model "$quantized/quanto_int4_llama"
+    refused 2 'outputs cannot be divided in 2: Linear4bit does not say how they lie in "weight.absmax"' \
+        -n 2 $each --plugins tensor_parallel,bitsandbytes --model "$quantized/bnb_nf4_llama"
+    refused 2 'q_proj: BitLinear cannot be divided: a scale is of all inputs of a token, or of all weights' \
+        -n 2 $each --plugins tensor_parallel,bitlinear --model "$quantized/bitnet_bitlinear_llama"
     refused 4 'base_model_tp_plan: expected' -n 2 $each --plugins tensor_parallel --model "$scratch/unknown"
     refused 2 'got "lm_head=sideways"' \
         -n 2 $each --plugins tensor_parallel --plugin-option tensor_parallel.plan=lm_head=sideways --model "$goldens/llama"

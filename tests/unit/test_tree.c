@@ -244,8 +244,9 @@ static int describe_newer(const struct graft_class *cls, const struct graft_conf
     (void)config, (void)args;
     weight.flags |= strcmp(what, "requirements for parameter") == 0 ? requirement : 0;
     weight.reserved = strcmp(what, "parameter whose struct is too short or not zeroed") == 0;
-    weight.join.kind = strcmp(what, "an unknown way to join parameter") == 0 ? GRAFT_JOIN_EQUAL + 1 : GRAFT_JOIN_NONE;
-    if (strcmp(what, "way to join parameter") == 0) { /* equal, though of any length */
+    weight.join.kind =
+        strcmp(what, "an unknown way to join or divide parameter") == 0 ? GRAFT_JOIN_EQUAL + 1 : GRAFT_JOIN_NONE;
+    if (strcmp(what, "way to join or divide parameter") == 0) { /* equal, though of any length */
         weight.flags |= GRAFT_PARAMETER_ANY_LENGTH;
         weight.join.kind = GRAFT_JOIN_EQUAL;
     }
@@ -261,11 +262,13 @@ static int describe_newer(const struct graft_class *cls, const struct graft_conf
 
 /* Capabilities that the host does not know are ignored, requirements and what is reserved refused. */
 static void test_newer_structs(void **state) {
-    static const char *const refused[] = {
-        "requirements for parameter",       "parameter whose struct is too short or not zeroed",
-        "requirements for child",           "invalid arguments",
-        "an unknown way to join parameter", "way to join parameter",
-        "an initial value for source"};
+    static const char *const refused[] = {"requirements for parameter",
+                                          "parameter whose struct is too short or not zeroed",
+                                          "requirements for child",
+                                          "invalid arguments",
+                                          "an unknown way to join or divide parameter",
+                                          "way to join or divide parameter",
+                                          "an initial value for source"};
     struct graft_class newer = {
         .struct_size = sizeof newer, .name = "Newer", .interface_id = ROOT, .describe = describe_newer, .data = ""};
     struct fake_model model;

@@ -75,7 +75,14 @@ struct graft_parameter_info {
     graft_dtype dtype; /* the only type it may have, GRAFT_DTYPE_I8 for one; 0: F32, F16 or BF16, as the checkpoint */
     uint32_t reserved;
     struct graft_join join; /* all zero: GRAFT_JOIN_NONE */
+    /* Later than 1.0. How inputs lie in it, for a class above that gives the module a share of them: with
+     * GRAFT_JOIN_ROWS along `dim`, `rows` inputs for each step; with GRAFT_JOIN_EQUAL it is the same for all of them;
+     * GRAFT_JOIN_NONE: nothing is known, and such a share is an error. */
+    struct graft_join inputs;
 };
+
+/* What a module may have a share of. */
+enum { GRAFT_SHARE_OUTPUTS = 1, GRAFT_SHARE_INPUTS = 2 };
 
 enum {
     GRAFT_CHILD_SEQUENTIAL = 1 << 16 /* in "mlp.0" the part before the dot becomes a Sequential, not a ModuleList */
@@ -208,6 +215,14 @@ struct graft_sink {
     const char *(*adapter_tensor_name)(void *data, const char *name);
     /* [load] Declares a parameter whose numbers are codes. */
     int (*coded)(void *data, const struct graft_coded_info *info, struct graft_error *error);
+    /* [load] Later than 1.0. Declares that the Linear called `name` below this module ("q_proj"), or for "" what the
+     * class calls super, has a share of its outputs or of its inputs (`of`, GRAFT_SHARE_...): that part of them that
+     * `slice` says, a Slice with `of`, of whatever `dim`. Whatever class is built there, the host takes that share of
+     * its tensors, as their descriptions say how outputs (`join`) and inputs (`inputs`) lie, and of plain weights and
+     * biases. A tensor that does not say it, or that holds several of them where a share ends, is an error. The
+     * arguments of that Linear are to be those of the share. */
+    int (*share)(void *data, const char *name, int32_t of, const struct graft_operation *slice,
+                 struct graft_error *error);
 };
 
 /* What `create` works with. The host's: the struct is valid until `create` returns, all that it leads to until
@@ -324,10 +339,10 @@ GRAFT_INLINE int32_t graft_class_is_lossy(const struct graft_class *cls) {
 #define GRAFT_CLASS_SIZE_1_0 GRAFT_END_OF(struct graft_class, base)
 
 GRAFT_ASSERT_SIZE(struct graft_join, 16);
-GRAFT_ASSERT_SIZE(struct graft_parameter_info, 112);
+GRAFT_ASSERT_SIZE(struct graft_parameter_info, 128);
 GRAFT_ASSERT_SIZE(struct graft_child_info, 40);
 GRAFT_ASSERT_SIZE(struct graft_part_info, 40);
-GRAFT_ASSERT_SIZE(struct graft_sink, 176);
+GRAFT_ASSERT_SIZE(struct graft_sink, 184);
 GRAFT_ASSERT_SIZE(struct graft_coded_info, 72);
 GRAFT_ASSERT_SIZE(struct graft_build, 104);
 GRAFT_ASSERT_SIZE(struct graft_class, 88);

@@ -83,8 +83,7 @@ GRAFT_INLINE int graft_describe_typed(const struct graft_sink *sink, const char 
     return sink->parameter(sink->data, &info, error);
 }
 
-/* What a parameter of several modules is for all of their outputs (class.h): those of `rows` outputs along dimension
- * `dim`. */
+/* How outputs, or inputs, lie in a parameter (class.h): along dimension `dim`, `rows` of them in each step. */
 GRAFT_INLINE struct graft_join graft_join_rows(int32_t dim, int64_t rows) {
     struct graft_join join;
     join.kind = GRAFT_JOIN_ROWS;

@@ -73,7 +73,8 @@ GRAFT_INLINE int graft_scheme_of_linear(struct graft_scheme *scheme, const struc
     return status;
 }
 
-/* Adds a tensor; `dtype` 0: any that kernels read. Returns it, for flags, an initial value, and how it is joined. */
+/* Adds a tensor; `dtype` 0: any that kernels read. Returns it, for flags, an initial value, and how outputs (`join`)
+ * and inputs lie in it. */
 GRAFT_INLINE struct graft_parameter_info *graft_scheme_add(struct graft_scheme *scheme, int32_t role, const char *name,
                                                            graft_dtype dtype, int32_t rank, const int64_t *shape) {
     struct graft_parameter_info *info = &scheme->tensors[scheme->n];
@@ -89,18 +90,24 @@ GRAFT_INLINE struct graft_parameter_info *graft_scheme_add(struct graft_scheme *
     return info;
 }
 
-/* Adds codes that are stored in rows of `columns` elements. */
+/* Adds codes that are stored in rows of `columns` elements, bytes or words of 32 bits. */
 GRAFT_INLINE void graft_scheme_codes(struct graft_scheme *scheme, const char *name, int64_t columns,
                                      graft_dtype dtype) {
     const int64_t shape[2] = {scheme->codec.rows, columns};
-    graft_scheme_add(scheme, GRAFT_CODED_CODES, name, dtype, 2, shape)->join = graft_join_rows(0, 1);
+    const int32_t bits = dtype == GRAFT_DTYPE_I32 ? 32 : 8;
+    struct graft_parameter_info *info = graft_scheme_add(scheme, GRAFT_CODED_CODES, name, dtype, 2, shape);
+    info->join = graft_join_rows(0, 1);
+    if (bits % scheme->codec.bits == 0) { /* else codes end in another element than they begin in */
+        info->inputs = graft_join_rows(1, bits / scheme->codec.bits);
+    }
 }
 
 /* Adds scales: a row for each block of rows, a column for each group. */
 GRAFT_INLINE void graft_scheme_scales(struct graft_scheme *scheme, const char *name, graft_dtype dtype) {
     const int64_t shape[2] = {graft_codec_blocks(&scheme->codec), graft_codec_groups(&scheme->codec)};
-    graft_scheme_add(scheme, GRAFT_CODED_SCALES, name, dtype, 2, shape)->join =
-        graft_join_rows(0, scheme->codec.block_rows);
+    struct graft_parameter_info *info = graft_scheme_add(scheme, GRAFT_CODED_SCALES, name, dtype, 2, shape);
+    info->join = graft_join_rows(0, scheme->codec.block_rows);
+    info->inputs = graft_join_rows(1, scheme->codec.group_size);
 }
 
 /* Adds a single number, which the checkpoint may have without a dimension. `join` is GRAFT_JOIN_EQUAL for one that
@@ -111,6 +118,7 @@ GRAFT_INLINE void graft_scheme_number(struct graft_scheme *scheme, int32_t role,
     struct graft_parameter_info *info = graft_scheme_add(scheme, role, name, dtype, 1, &one);
     info->flags = GRAFT_PARAMETER_SCALAR;
     info->join = graft_join_whole(join);
+    info->inputs = graft_join_whole(GRAFT_JOIN_EQUAL);
 }
 
 /* Adds zero points as compressed-tensors has them: words along the rows of the weight. */
@@ -120,6 +128,7 @@ GRAFT_INLINE void graft_scheme_zeros(struct graft_scheme *scheme, const char *na
     struct graft_parameter_info *info = graft_scheme_add(scheme, GRAFT_CODED_ZEROS, name, GRAFT_DTYPE_I32, 2, shape);
     info->flags = GRAFT_PARAMETER_CONTIGUOUS;
     info->join = graft_join_rows(0, slots);
+    info->inputs = graft_join_rows(1, scheme->codec.group_size);
 }
 
 /* Describes it as the parameter `name`. */
@@ -201,7 +210,7 @@ GRAFT_INLINE int32_t graft_codec_input_bits(const struct graft_args *options) {
     return graft_args_int(options, "activation_bits", 16) == 8 && !graft_isa_has_tiles() ? 8 : 0;
 }
 
-GRAFT_ASSERT_SIZE(struct graft_scheme, 1312);
+GRAFT_ASSERT_SIZE(struct graft_scheme, 1472);
 
 #ifdef __cplusplus
 }

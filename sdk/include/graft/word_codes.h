@@ -77,14 +77,17 @@ GRAFT_INLINE int graft_word_codes_read(struct graft_scheme *scheme, const struct
                                  bits_field, (long long)bits, (long long)codec->columns, (long long)codec->rows);
 }
 
-/* [load] Adds a tensor whose columns are `rows` outputs each; 0: a column is not of whole outputs, so that such modules
- * are not joined. */
+/* [load] Adds a tensor whose columns are `rows` outputs each, and whose rows are `inputs` inputs. 0: they are not whole
+ * ones, so that such modules are not joined, or not divided. */
 GRAFT_INLINE void graft_word_codes_tensor(struct graft_scheme *scheme, int32_t role, const char *name,
-                                          graft_dtype dtype, const int64_t shape[2], int64_t rows) {
+                                          graft_dtype dtype, const int64_t shape[2], int64_t rows, int64_t inputs) {
     struct graft_parameter_info *info = graft_scheme_add(scheme, role, name, dtype, 2, shape);
     info->flags = GRAFT_PARAMETER_CONTIGUOUS;
     if (rows > 0) {
         info->join = graft_join_rows(1, rows);
+    }
+    if (inputs > 0) {
+        info->inputs = graft_join_rows(0, inputs);
     }
 }
 
@@ -93,10 +96,11 @@ GRAFT_INLINE void graft_word_codes_add(struct graft_scheme *scheme, const int64_
     const struct graft_codec *codec = &scheme->codec;
     const int64_t groups = graft_codec_groups(codec);
     const int64_t zeros[2] = {groups, codec->rows * codec->bits / 32}, scales[2] = {groups, codec->rows};
-    graft_word_codes_tensor(scheme, GRAFT_CODED_CODES, "qweight", GRAFT_DTYPE_I32, words, word_rows);
+    graft_word_codes_tensor(scheme, GRAFT_CODED_CODES, "qweight", GRAFT_DTYPE_I32, words, word_rows,
+                            codec->columns % words[0] == 0 ? codec->columns / words[0] : 0);
     graft_word_codes_tensor(scheme, GRAFT_CODED_ZEROS, "qzeros", GRAFT_DTYPE_I32, zeros,
-                            32 % codec->bits == 0 ? 32 / codec->bits : 0);
-    graft_word_codes_tensor(scheme, GRAFT_CODED_SCALES, "scales", GRAFT_DTYPE_NONE, scales, 1);
+                            32 % codec->bits == 0 ? 32 / codec->bits : 0, codec->group_size);
+    graft_word_codes_tensor(scheme, GRAFT_CODED_SCALES, "scales", GRAFT_DTYPE_NONE, scales, 1, codec->group_size);
 }
 
 #ifdef __cplusplus

@@ -155,6 +155,7 @@ c_structs! {
         pub dtype: i32,
         pub reserved: u32,
         pub join: graft_join,
+        pub inputs: graft_join,
     }
 
     pub struct graft_child_info {
@@ -199,6 +200,7 @@ c_structs! {
         pub comes_before: unsafe extern "C" fn(data: *mut c_void, interface_id: *const c_char) -> i32,
         pub adapter_tensor_name: unsafe extern "C" fn(data: *mut c_void, name: *const c_char) -> *const c_char,
         pub coded: unsafe extern "C" fn(data: *mut c_void, info: *const c_void, error: *mut graft_error) -> c_int,
+        pub share: unsafe extern "C" fn(data: *mut c_void, name: *const c_char, of: i32, slice: *const graft_operation, error: *mut graft_error) -> c_int,
     }
 
     pub struct graft_build {
