@@ -131,9 +131,9 @@ static int publish(const struct settling *settling, const char *path, const graf
     struct graft_model_field field = place_of(settling, path);
     graft_path_show(value, MAX_VALUE, &text);
     field.use = use;
-    field.name = graft_pool_strdup(&published->pool, field.name);
-    field.value = graft_pool_strdup(&published->pool, text.bytes != NULL ? text.bytes : "");
-    field.by = by != NULL ? graft_pool_strdup(&published->pool, by) : NULL;
+    field.name = graft_arena_strdup(&published->arena, field.name);
+    field.value = graft_arena_strdup(&published->arena, text.bytes != NULL ? text.bytes : "");
+    field.by = by != NULL ? graft_arena_strdup(&published->arena, by) : NULL;
     int failed = text.failed || field.name == NULL || field.value == NULL || (by != NULL && field.by == NULL) ||
                  graft_grow(&published->fields, &published->fields_capacity, published->n_fields,
                             sizeof *published->fields) != 0;

@@ -39,11 +39,11 @@ static int64_t say(const struct graft_model *model, const char *attribute, int64
 }
 
 int32_t graft_model_image_token_id(const struct graft_model *model) {
-    return (int32_t)say(model, "image_token_id", -1);
+    return (int32_t)model->survey.image_token_id;
 }
 
 int32_t graft_model_video_token_id(const struct graft_model *model) {
-    return (int32_t)say(model, "video_token_id", -1);
+    return (int32_t)model->survey.video_token_id;
 }
 
 /* Prompt number `i`: whether it has images where it has their tokens. `ids`: those that stand for images and videos. */

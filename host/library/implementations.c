@@ -106,7 +106,8 @@ static int fail_kernel(const struct graft_model *model, const char *name, struct
 
 int graft_model_check_implementations(const struct graft_model *model, const struct graft_model_options *options,
                                       struct graft_error *error) {
-    if (options == NULL) {
+    if (options == NULL ||
+        (options->attn_implementation == NULL && options->experts_implementation == NULL && options->n_kernels == 0)) {
         return GRAFT_OK;
     }
     const struct users users = count(model, NULL);
@@ -138,7 +139,9 @@ static int find_spread(void *data, struct graft_node *node, struct graft_error *
 /* Where other processes have some of the layers, several groups of sequences may be on their way at once. */
 static int32_t count_stages(const struct graft_model *model) {
     int32_t is_spread = 0;
-    (void)graft_tree_walk(model->tree, find_spread, &is_spread, NULL);
+    if (model->tree->n_elsewhere > 0) {
+        (void)graft_tree_walk(model->tree, find_spread, &is_spread, NULL);
+    }
     return is_spread ? graft_ranks_get()->size : 1;
 }
 

@@ -15,6 +15,7 @@
 #include "library/encoding.h"
 #include "library/lists.h"
 #include "library/published.h"
+#include "library/survey.h"
 #include "plugin/plugin.h"
 #include "registry/families.h"
 #include "registry/fusion.h"
@@ -93,6 +94,7 @@ struct graft_model {
     int32_t attention_asked;                                    /* whether the user named it, or records its weights */
     struct graft_chains fusions; /* chains of modules, in place once the model is loaded */
     graft_json *fusion_config;   /* asked for by an option; NULL: config.json's holds */
+    struct graft_survey survey;  /* of the tree */
     struct graft_published published;
     struct graft_model_note *notes; /* [n_notes] */
     size_t n_notes;

@@ -242,8 +242,11 @@ static void leave_out(struct key_list *list, size_t first, size_t end, const str
     list->n = kept;
 }
 
-/* What classes rename is known once those are marked that rename nothing. */
+/* What classes rename is known once those are marked that rename nothing. Mostly nobody has registered any list. */
 static int add_registered(struct collection *all, struct graft_error *error) {
+    if (!graft_snapshot_has_conversions(all->tree->snapshot)) {
+        return GRAFT_OK;
+    }
     int status = graft_tree_walk(all->tree, mark, all, error);
     if (status == GRAFT_OK) {
         status = graft_renamings_collect(all->tree, &all->renamings, error);
@@ -269,7 +272,8 @@ int graft_model_lists_make(struct graft_tree *tree, const struct graft_load_patc
     size_t n_legacy, n_registered = 0;
     const struct graft_weight_transform *legacy = graft_legacy_transforms(&n_legacy);
     *lists = (struct graft_model_lists){.n_forced = given->n_conversions,
-                                        .layout_patched = given->n_conversions > 0 || given->n_without > 0};
+                                        .layout_patched = given->n_conversions > 0 || given->n_without > 0,
+                                        .is_fixed = !graft_snapshot_has_conversions(tree->snapshot)};
     int status = check_scopes(given, error);
     if (status == GRAFT_OK) {
         status = add_all(&all, given->conversions, given->n_conversions, NULL, error);

@@ -15,6 +15,8 @@ struct graft_model_lists {
     int32_t *used;   /* [n_forced]: whether a name of the checkpoint matched */
     struct conversion_filter without;
     int32_t layout_patched; /* a load patch changes the layout */
+    int32_t is_fixed;       /* 1: they are the same for every tree of the model: nobody has registered lists */
+    int32_t is_idle;        /* 1: it is known that none is for any name of the checkpoint */
 };
 
 /* [load] Collects them for a tree: the patch's conversions (NULL: no patch), the list of the root's class or else of

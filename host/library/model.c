@@ -156,10 +156,15 @@ static int build_tree(struct graft_model *model, const struct graft_library *lib
         status = status == GRAFT_OK ? status : name_file(model, &cause, error);
     }
     if (status == GRAFT_OK) {
+        model->survey = graft_survey_make(model->tree);
+    }
+    if (status == GRAFT_OK) {
         status = graft_model_check_implementations(model, chosen, error);
     }
     if (status == GRAFT_OK) {
         status = graft_model_lists_make(model->tree, patch, model->family.family, &model->lists, error);
+        model->lists.is_idle = facts.presence != NULL && model->lists.is_fixed && model->lists.n_forced == 0 &&
+                               !graft_presence_is_changed(facts.presence);
     }
     graft_model_facts_finish(&facts);
     graft_patch_file_finish(&file);
@@ -212,7 +217,7 @@ static int open_model(struct graft_model *model, struct graft_library *library,
             .base_model_prefix = graft_family_prefix(model->family.family),
             .ignored_tensors = model->family.family->ignored_tensors,
             .ignores = model->family.family->ignores,
-            .transforms = &model->lists.transforms,
+            .transforms = model->lists.is_idle ? NULL : &model->lists.transforms,
             .n_forced = model->lists.n_forced,
             .used = model->lists.used,
             .without = &model->lists.without,
@@ -243,11 +248,11 @@ static int open_model(struct graft_model *model, struct graft_library *library,
 
 /* The names are the caller's, and a tokenizer for stop strings is opened later. */
 static int keep_ignored(struct graft_model *model, const struct graft_model_options *options) {
-    struct pool *pool = &model->published.pool;
-    const char **names = graft_pool_alloc(pool, (size_t)options->n_ignored_fields, sizeof *names);
+    struct graft_arena *arena = &model->published.arena;
+    const char **names = graft_arena_alloc(arena, (size_t)options->n_ignored_fields, sizeof *names);
     int failed = names == NULL;
     for (int32_t i = 0; i < options->n_ignored_fields && !failed; i++) {
-        names[i] = graft_pool_strdup(pool, options->ignored_fields[i]);
+        names[i] = graft_arena_strdup(arena, options->ignored_fields[i]);
         failed = names[i] == NULL;
     }
     model->ignored = (struct graft_ignored_names){names, options->n_ignored_fields};
@@ -400,7 +405,7 @@ void graft_model_free(struct graft_model *model) {
     if (model != NULL) {
         graft_chains_finish(&model->fusions);
         graft_model_encoding_finish(&model->encoding);
-        graft_pool_finish(&model->published.pool);
+        graft_arena_finish(&model->published.arena);
         graft_free(model->published.fields);
         graft_tree_free(model->tree);
         graft_bound_free(model->bound);

@@ -6,7 +6,7 @@
 /* The names of tensors; NULL if memory ran out. */
 static const char *const *publish_names(struct graft_model *model, const struct graft_tensor_view *const *tensors,
                                         size_t n) {
-    const char **names = graft_pool_alloc(&model->published.pool, n, sizeof *names);
+    const char **names = graft_arena_alloc(&model->published.arena, n, sizeof *names);
     for (size_t i = 0; i < n && names != NULL; i++) {
         names[i] = tensors[i]->name;
     }
@@ -27,10 +27,10 @@ static int publish_unused(struct graft_model *model, struct graft_error *error) 
 }
 
 static int publish_adapters(struct graft_model *model, struct graft_error *error) {
-    struct pool *pool = &model->published.pool;
+    struct graft_arena *arena = &model->published.arena;
     const struct graft_adapters *adapters = &model->adapters;
-    const struct graft_planned_adapter **pointers = graft_pool_alloc(pool, adapters->n, sizeof *pointers);
-    struct graft_planned_adapter *shown = graft_pool_alloc(pool, adapters->n, sizeof *shown);
+    const struct graft_planned_adapter **pointers = graft_arena_alloc(arena, adapters->n, sizeof *pointers);
+    struct graft_planned_adapter *shown = graft_arena_alloc(arena, adapters->n, sizeof *shown);
     if (pointers == NULL || shown == NULL) {
         return graft_fail_memory(error, model->directory);
     }
@@ -48,17 +48,6 @@ static int publish_adapters(struct graft_model *model, struct graft_error *error
     return GRAFT_OK;
 }
 
-/* A class that calls the one it replaces and inherits its description leaves the states to it as well. */
-static int add_states(void *data, struct graft_node *node, struct graft_error *error) {
-    int64_t *bytes = data;
-    int inherits = node->super != NULL && node->super->describer == node->describer;
-    (void)error;
-    for (size_t i = 0; i < node->n_states && !inherits; i++) {
-        *bytes += GRAFT_STATE_ARRAYS * node->states[i].state.bytes;
-    }
-    return GRAFT_OK;
-}
-
 int graft_model_publish(struct graft_model *model, struct graft_error *error) {
     model->published.plan = (struct graft_plan_info){
         .struct_size = sizeof model->published.plan,
@@ -72,8 +61,8 @@ int graft_model_publish(struct graft_model *model, struct graft_error *error) {
         .copied_bytes = model->plan->copied_bytes,
         .computed_bytes = model->plan->computed_bytes,
         .peak_anonymous_bytes = model->plan->peak_anonymous_bytes,
+        .state_bytes = model->survey.state_bytes,
     };
-    (void)graft_tree_walk(model->tree, add_states, &model->published.plan.state_bytes, NULL);
     int status = graft_publish_modules(model, error);
     if (status == GRAFT_OK) {
         status = graft_publish_parameters(model, error);

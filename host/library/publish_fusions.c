@@ -14,7 +14,7 @@ static int fill_module(struct graft_model *model, const struct graft_candidate *
         .path = candidate->path,
         .class_name = candidate->original->name,
         .fused_class = fused ? candidate->fused.name : NULL,
-        .reason = why != NULL && !reason.failed ? graft_pool_strdup(&model->published.pool, why) : NULL,
+        .reason = why != NULL && !reason.failed ? graft_arena_strdup(&model->published.arena, why) : NULL,
     };
     int failed = reason.failed || (why != NULL && shown->reason == NULL);
     graft_text_free(&reason);
@@ -23,9 +23,9 @@ static int fill_module(struct graft_model *model, const struct graft_candidate *
 
 static int fill(struct graft_model *model, const struct graft_fused_modules *found,
                 struct graft_planned_fusion *shown) {
-    struct pool *pool = &model->published.pool;
-    const struct graft_considered_module **pointers = graft_pool_alloc(pool, found->n, sizeof *pointers);
-    struct graft_considered_module *modules = graft_pool_alloc(pool, found->n, sizeof *modules);
+    struct graft_arena *arena = &model->published.arena;
+    const struct graft_considered_module **pointers = graft_arena_alloc(arena, found->n, sizeof *pointers);
+    struct graft_considered_module *modules = graft_arena_alloc(arena, found->n, sizeof *modules);
     int failed = pointers == NULL || modules == NULL;
     for (size_t i = 0; i < found->n && !failed; i++) {
         failed = fill_module(model, found->candidates[i], &modules[i]) != 0;
@@ -44,8 +44,8 @@ static int fill(struct graft_model *model, const struct graft_fused_modules *fou
 int graft_publish_fusions(struct graft_model *model, struct graft_error *error) {
     struct graft_published *published = &model->published;
     size_t n = model->tree->n_fused_modules;
-    const struct graft_planned_fusion **pointers = graft_pool_alloc(&published->pool, n, sizeof *pointers);
-    struct graft_planned_fusion *fusions = graft_pool_alloc(&published->pool, n, sizeof *fusions);
+    const struct graft_planned_fusion **pointers = graft_arena_alloc(&published->arena, n, sizeof *pointers);
+    struct graft_planned_fusion *fusions = graft_arena_alloc(&published->arena, n, sizeof *fusions);
     int failed = pointers == NULL || fusions == NULL;
     for (size_t i = 0; i < n && !failed; i++) {
         failed = fill(model, model->tree->fused_modules[i], &fusions[i]) != 0;

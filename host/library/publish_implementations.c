@@ -50,7 +50,7 @@ int graft_publish_implementations(struct graft_model *model, struct graft_error 
     struct graft_published *published = &model->published;
     const struct graft_snapshot *snapshot = model->tree->snapshot;
     size_t count = count_implementations(snapshot);
-    struct graft_implementation_info *infos = graft_pool_alloc(&published->pool, count + 2, sizeof *infos);
+    struct graft_implementation_info *infos = graft_arena_alloc(&published->arena, count + 2, sizeof *infos);
     if (infos == NULL) {
         return graft_fail_memory(error, model->directory);
     }

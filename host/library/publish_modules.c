@@ -3,13 +3,6 @@
 #include "base/fail.h"
 #include "library/library.h"
 
-static int count(void *data, struct graft_node *node, struct graft_error *error) {
-    size_t *n = data;
-    (void)error;
-    node->index = (*n)++;
-    return GRAFT_OK;
-}
-
 const struct graft_named_module *graft_published_module(const struct graft_model *model,
                                                         const struct graft_node *node) {
     return node != NULL ? &model->published.modules[node->index] : NULL;
@@ -17,7 +10,7 @@ const struct graft_named_module *graft_published_module(const struct graft_model
 
 static int set_children(struct graft_model *model, const struct graft_node *node, struct graft_named_module *module) {
     const struct graft_named_module **children =
-        graft_pool_alloc(&model->published.pool, node->n_children, sizeof *children);
+        graft_arena_alloc(&model->published.arena, node->n_children, sizeof *children);
     for (size_t i = 0; i < node->n_children && children != NULL; i++) {
         children[i] = graft_published_module(model, node->children[i]);
     }
@@ -27,9 +20,9 @@ static int set_children(struct graft_model *model, const struct graft_node *node
 }
 
 static int set_attributes(struct graft_model *model, const struct graft_node *node, struct graft_named_module *module) {
-    struct pool *pool = &model->published.pool;
-    const struct graft_module_attribute **attributes = graft_pool_alloc(pool, node->n_attributes, sizeof *attributes);
-    struct graft_module_attribute *items = graft_pool_alloc(pool, node->n_attributes, sizeof *items);
+    struct graft_arena *arena = &model->published.arena;
+    const struct graft_module_attribute **attributes = graft_arena_alloc(arena, node->n_attributes, sizeof *attributes);
+    struct graft_module_attribute *items = graft_arena_alloc(arena, node->n_attributes, sizeof *items);
     if (attributes == NULL || items == NULL) {
         return -1;
     }
@@ -49,9 +42,9 @@ static int set_attributes(struct graft_model *model, const struct graft_node *no
 }
 
 static int set_states(struct graft_model *model, const struct graft_node *node, struct graft_named_module *module) {
-    struct pool *pool = &model->published.pool;
-    const struct graft_module_state **states = graft_pool_alloc(pool, node->n_states, sizeof *states);
-    struct graft_module_state *items = graft_pool_alloc(pool, node->n_states, sizeof *items);
+    struct graft_arena *arena = &model->published.arena;
+    const struct graft_module_state **states = graft_arena_alloc(arena, node->n_states, sizeof *states);
+    struct graft_module_state *items = graft_arena_alloc(arena, node->n_states, sizeof *items);
     if (states == NULL || items == NULL) {
         return -1;
     }
@@ -115,8 +108,8 @@ static int fill(void *data, struct graft_node *node, struct graft_error *error) 
 
 int graft_publish_modules(struct graft_model *model, struct graft_error *error) {
     struct graft_published *published = &model->published;
-    (void)graft_tree_walk(model->tree, count, &published->n_modules, NULL);
-    published->modules = graft_pool_alloc(&published->pool, published->n_modules, sizeof *published->modules);
+    published->n_modules = model->survey.n_modules;
+    published->modules = graft_arena_alloc(&published->arena, published->n_modules, sizeof *published->modules);
     return published->modules != NULL ? graft_tree_walk(model->tree, fill, model, error)
                                       : graft_fail_memory(error, model->directory);
 }

@@ -3,13 +3,13 @@
 #ifndef GRAFT_LIBRARY_PUBLISHED_H
 #define GRAFT_LIBRARY_PUBLISHED_H
 
+#include "base/arena.h"
 #include "graft/host/fields.h"
 #include "graft/host/implementations.h"
 #include "graft/host/plan.h"
-#include "library/pool.h"
 
 struct graft_published {
-    struct pool pool;
+    struct graft_arena arena;
     struct graft_named_module *modules; /* [n_modules] in the order of graft_tree_walk */
     size_t n_modules;
     struct graft_planned_parameter *parameters; /* in the order of the plan's bindings */

@@ -72,7 +72,7 @@ static int describe_stack(struct builder *builder, struct graft_node *node, cons
     struct graft_node *last = node;
     int status = GRAFT_OK;
     for (size_t i = 1; i < found->n && status == GRAFT_OK; i++) {
-        last->super = graft_node_create(last->parent, last->name);
+        last->super = graft_node_create(builder->tree, last->parent, last->name);
         if (last->super == NULL) {
             return graft_fail_memory(error, last->path);
         }
@@ -110,7 +110,7 @@ static const char *stand_in_for(const struct builder *builder, const char *class
 
 int graft_builder_add_child(struct builder *builder, struct graft_node *parent, const char *name,
                             const struct graft_child_info *info, struct graft_error *error) {
-    struct graft_node *child = graft_node_create(parent, name);
+    struct graft_node *child = graft_node_create(builder->tree, parent, name);
     if (child == NULL) {
         return graft_fail_memory(error, parent != NULL ? parent->path : name);
     }

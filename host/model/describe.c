@@ -66,9 +66,10 @@ static int is_shape(const int64_t *shape, int32_t rank) {
 }
 
 /* A parameter, or a source of some; NULL if memory ran out. */
-static struct graft_parameter *make_parameter(struct graft_node *node, const struct graft_parameter_info *info) {
+static struct graft_parameter *make_parameter(struct graft_tree *tree, struct graft_node *node,
+                                              const struct graft_parameter_info *info) {
     const size_t prefix = node->path[0] != '\0' ? strlen(node->path) + 1 : 0, length = strlen(info->name);
-    struct graft_parameter *parameter = graft_alloc(1, sizeof *parameter + prefix + length + 1);
+    struct graft_parameter *parameter = graft_arena_alloc(&tree->arena, 1, sizeof *parameter + prefix + length + 1);
     if (parameter == NULL) {
         return NULL;
     }
@@ -98,13 +99,13 @@ static struct graft_parameter *make_parameter(struct graft_node *node, const str
     return parameter;
 }
 
-static int add_parameter(struct graft_node *node, const struct graft_parameter_info *info) {
+static int add_parameter(struct graft_tree *tree, struct graft_node *node, const struct graft_parameter_info *info) {
     const int is_source = (info->flags & GRAFT_PARAMETER_SOURCE) != 0;
     struct graft_parameter ***list = is_source ? &node->sources : &node->parameters;
     size_t *n = is_source ? &node->n_sources : &node->n_parameters;
     size_t *capacity = is_source ? &node->sources_capacity : &node->parameters_capacity;
     struct graft_parameter *parameter = NULL;
-    if (graft_grow(list, capacity, *n, sizeof **list) != 0 || (parameter = make_parameter(node, info)) == NULL) {
+    if (graft_grow(list, capacity, *n, sizeof **list) != 0 || (parameter = make_parameter(tree, node, info)) == NULL) {
         return -1;
     }
     (*list)[(*n)++] = parameter;
@@ -159,7 +160,7 @@ static int on_source(struct builder *builder, const struct graft_parameter_info 
     if (node->n_sources == MAX_SOURCES) {
         return refuse(builder, error, "too many sources, from", info->name);
     }
-    return add_parameter(node, info) == 0 ? GRAFT_OK : out_of_memory(builder, error);
+    return add_parameter(builder->tree, node, info) == 0 ? GRAFT_OK : out_of_memory(builder, error);
 }
 
 static int on_parameter(void *data, const struct graft_parameter_info *info, struct graft_error *error) {
@@ -201,18 +202,17 @@ static int on_parameter(void *data, const struct graft_parameter_info *info, str
     if (++builder->tree->n_parameters > MAX_PARAMETERS) {
         return refuse(builder, error, "too many parameters, from", info->name);
     }
-    return add_parameter(node, info) == 0 ? GRAFT_OK : out_of_memory(builder, error);
+    return add_parameter(builder->tree, node, info) == 0 ? GRAFT_OK : out_of_memory(builder, error);
 }
 
 /* The list called `name` below `node`, made when it is not there yet; NULL if memory ran out. */
 static struct graft_node *module_list(struct builder *builder, struct graft_node *node, const char *name,
                                       const char *class_name) {
-    for (size_t i = 0; i < node->n_children; i++) {
-        if (strcmp(node->children[i]->name, name) == 0) {
-            return node->children[i];
-        }
+    struct graft_node *list = graft_node_child(node, name, strlen(name));
+    if (list != NULL) {
+        return list;
     }
-    struct graft_node *list = graft_node_create(node, name);
+    list = graft_node_create(builder->tree, node, name);
     if (list == NULL || graft_node_adopt(node, list) != 0) {
         return NULL;
     }
@@ -239,10 +239,8 @@ static int add_child(struct builder *builder, const struct graft_child_info *inf
         }
         name = dot + 1;
     }
-    for (size_t i = 0; i < parent->n_children; i++) {
-        if (strcmp(parent->children[i]->name, name) == 0) {
-            return refuse(builder, error, "two children with the name", info->name);
-        }
+    if (graft_node_child(parent, name, strlen(name)) != NULL) {
+        return refuse(builder, error, "two children with the name", info->name);
     }
     return graft_builder_add_child(builder, parent, name, info, error);
 }
@@ -297,7 +295,7 @@ static int on_attribute(void *data, const char *name, const int64_t *values, int
         return out_of_memory(builder, error);
     }
     struct graft_attribute *attribute = &node->attributes[node->n_attributes];
-    *attribute = (struct graft_attribute){.name = graft_strdup(name), .count = count};
+    *attribute = (struct graft_attribute){.name = graft_arena_strdup(&builder->tree->arena, name), .count = count};
     if (attribute->name == NULL) {
         return out_of_memory(builder, error);
     }
@@ -378,6 +376,7 @@ static int on_elsewhere(void *data, struct graft_error *error) {
         return GRAFT_OK; /* this tree is for the sizes of all modules */
     }
     node->is_elsewhere = 1;
+    builder->tree->n_elsewhere++;
     return GRAFT_OK;
 }
 

@@ -52,7 +52,7 @@ int graft_join_compare_parts(struct builder *builder, struct graft_node *node, c
     int status = GRAFT_OK;
     *other = NULL;
     for (size_t i = 1; i < join->joined.n_parts && *other == NULL && status == GRAFT_OK; i++) {
-        struct graft_node *part = graft_node_create(node->parent, node->name);
+        struct graft_node *part = graft_node_create(builder->tree, node->parent, node->name);
         if (part == NULL || graft_args_append(&part->args, &node->args) != 0) {
             graft_node_free(part);
             return graft_fail_memory(error, node->path);

@@ -5,10 +5,10 @@
 
 #include "base/alloc.h"
 
-struct graft_node *graft_node_create(struct graft_node *parent, const char *name) {
+struct graft_node *graft_node_create(struct graft_tree *tree, struct graft_node *parent, const char *name) {
     const char *above = parent != NULL ? parent->path : "";
     const size_t prefix = above[0] != '\0' ? strlen(above) + 1 : 0, length = strlen(name);
-    struct graft_node *node = graft_alloc(1, sizeof *node + prefix + length + 1);
+    struct graft_node *node = graft_arena_alloc(&tree->arena, 1, sizeof *node + prefix + length + 1);
     if (node == NULL) {
         return NULL;
     }
@@ -26,12 +26,45 @@ struct graft_node *graft_node_create(struct graft_node *parent, const char *name
     return node;
 }
 
+/* The number that a name of `length` letters is, as it is mostly written; -1: none. */
+static int64_t number_of(const char *name, size_t length) {
+    enum { MAX_DIGITS = 9 };
+    int64_t number = 0;
+    if (length == 0 || length > MAX_DIGITS || (name[0] == '0' && length > 1)) {
+        return -1;
+    }
+    for (size_t i = 0; i < length; i++) {
+        if (name[i] < '0' || name[i] > '9') {
+            return -1;
+        }
+        number = 10 * number + (name[i] - '0');
+    }
+    return number;
+}
+
+/* Lists have hundreds of children, which are asked for one by one: those are not searched. */
+struct graft_node *graft_node_child(const struct graft_node *node, const char *name, size_t length) {
+    if (node->is_numbered) {
+        const int64_t number = number_of(name, length);
+        return number >= 0 && (size_t)number < node->n_children ? node->children[number] : NULL;
+    }
+    for (size_t i = 0; i < node->n_children; i++) {
+        const char *own = node->children[i]->name;
+        if (strncmp(own, name, length) == 0 && own[length] == '\0') {
+            return node->children[i];
+        }
+    }
+    return NULL;
+}
+
 int graft_node_adopt(struct graft_node *parent, struct graft_node *child_take) {
     if (graft_grow(&parent->children, &parent->children_capacity, parent->n_children, sizeof(struct graft_node *)) !=
         0) {
         graft_node_free(child_take);
         return -1;
     }
+    parent->is_numbered = (parent->is_numbered || parent->n_children == 0) &&
+                          number_of(child_take->name, strlen(child_take->name)) == (int64_t)parent->n_children;
     parent->children[parent->n_children++] = child_take;
     return 0;
 }

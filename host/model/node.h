@@ -6,9 +6,13 @@
 #include "model/tree.h"
 #include "names/name.h"
 
-/* A node called `name` below `parent` (NULL: the root), not yet among its children. NULL if memory ran out. */
-struct graft_node *graft_node_create(struct graft_node *parent, const char *name);
+/* A node called `name` below `parent` (NULL: the root), not yet among its children. NULL if memory ran out. What is
+ * freed is what it points to; itself it stays in the tree's arena. */
+struct graft_node *graft_node_create(struct graft_tree *tree, struct graft_node *parent, const char *name);
 void graft_node_free(struct graft_node *node);
+
+/* The child of that name, of `length` letters; NULL: none. */
+struct graft_node *graft_node_child(const struct graft_node *node, const char *name, size_t length);
 
 /* Puts `child_take` among the parent's children; on failure (-1, out of memory) it is freed. */
 int graft_node_adopt(struct graft_node *parent, struct graft_node *child_take);

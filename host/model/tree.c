@@ -13,15 +13,6 @@
 #include "registry/conversion_copy.h"
 #include "registry/fused_modules.h"
 
-static struct graft_node *child_named(const struct graft_node *node, const char *name, size_t length) {
-    for (size_t i = 0; i < node->n_children; i++) {
-        if (strlen(node->children[i]->name) == length && memcmp(node->children[i]->name, name, length) == 0) {
-            return node->children[i];
-        }
-    }
-    return NULL;
-}
-
 /* The class's own: a registered list may have taken their place. */
 static size_t class_conversions(const struct graft_node *node) {
     return node->describer != NULL && !node->is_converted ? (size_t)node->describer->cls->n_conversions : 0;
@@ -48,7 +39,7 @@ struct graft_node *graft_node_find(struct graft_node *from, const char *path) {
         size_t length = strcspn(path, ".");
         struct graft_node *next = NULL;
         for (; from != NULL && next == NULL; from = from->super) {
-            next = child_named(from, path, length);
+            next = graft_node_child(from, path, length);
         }
         from = next;
         path += path[length] == '.' ? length + 1 : length;
@@ -96,7 +87,7 @@ struct graft_parameter *graft_node_find_parameter(struct graft_node *from, const
             if (found != NULL) {
                 return found;
             }
-            next = next != NULL ? next : child_named(from, path, length);
+            next = next != NULL ? next : graft_node_child(from, path, length);
         }
         from = path[length] == '.' ? next : NULL;
         path += length + 1;
@@ -137,13 +128,6 @@ static void free_derived(struct graft_derived *derived) {
     graft_free(derived);
 }
 
-static void free_parameters(struct graft_parameter **parameters, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        graft_free(parameters[i]);
-    }
-    graft_free(parameters);
-}
-
 void graft_node_free(struct graft_node *node) {
     if (node == NULL) {
         return;
@@ -152,11 +136,8 @@ void graft_node_free(struct graft_node *node) {
         graft_node_free(node->children[i]);
     }
     graft_node_free(node->super);
-    free_parameters(node->parameters, node->n_parameters);
-    free_parameters(node->sources, node->n_sources);
-    for (size_t i = 0; i < node->n_attributes; i++) {
-        graft_free(node->attributes[i].name);
-    }
+    graft_free(node->parameters);
+    graft_free(node->sources);
     for (size_t i = 0; i < node->n_states; i++) {
         graft_free(node->states[i].name);
     }
@@ -179,7 +160,6 @@ void graft_node_free(struct graft_node *node) {
     graft_free(node->attributes);
     graft_free(node->states);
     graft_free(node->children);
-    graft_free(node);
 }
 
 void graft_tree_free(struct graft_tree *tree) {
@@ -199,6 +179,7 @@ void graft_tree_free(struct graft_tree *tree) {
         }
         graft_free(tree->tied_names);
         graft_snapshot_release(tree->snapshot);
+        graft_arena_finish(&tree->arena);
         graft_free(tree);
     }
 }

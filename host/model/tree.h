@@ -6,6 +6,7 @@
 #ifndef GRAFT_MODEL_TREE_H
 #define GRAFT_MODEL_TREE_H
 
+#include "base/arena.h"
 #include "config/config.h"
 #include "graft/fusion.h"
 #include "kernels/states.h"
@@ -50,7 +51,7 @@ struct graft_node_share {
 struct graft_node_join;
 
 struct graft_attribute {
-    char *name; /* "kernel_size" */
+    const char *name; /* "kernel_size"; in the tree's arena */
     int32_t count;
     int64_t values[GRAFT_MAX_RANK];
 };
@@ -82,7 +83,8 @@ struct graft_node {
     struct graft_node **children; /* without `super` */
     size_t n_children;
     size_t children_capacity;
-    size_t index;                   /* in the order of graft_tree_walk, once the model is shown (library/published.h) */
+    int32_t is_numbered;            /* 1: its children are called "0", "1", ... in this order */
+    size_t index;                   /* in the order of graft_tree_walk, once that was surveyed (library/survey.h) */
     int32_t is_converted;           /* a registered list takes the place of its class's conversions */
     struct graft_node *super;       /* the next class of the stack at the same path, for a replacement that calls it */
     struct graft_node *wrapper;     /* the node whose `super` this is; or NULL */
@@ -131,6 +133,7 @@ struct graft_tied_name {
 
 struct graft_tree {
     struct graft_node *root;
+    struct graft_arena arena; /* of its nodes and their parameters, which are freed together */
     const struct graft_model_config *config;
     struct graft_snapshot *snapshot;
     struct graft_assignment *assignment; /* what the replacements did: registry/assignment.h */
@@ -143,6 +146,7 @@ struct graft_tree {
     size_t n_nodes;
     size_t n_parameters;
     int32_t n_states;
+    size_t n_elsewhere;  /* modules that another process has */
     int32_t wants_sizes; /* a class asked how many bytes others have */
     int64_t bytes;       /* of all parameters, once measured */
 };

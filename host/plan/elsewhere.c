@@ -141,7 +141,7 @@ static int fill(struct graft_plan *plan, const struct places *places, struct gra
 
 int graft_plan_find_elsewhere(struct graft_plan *plan, const struct lookup *lookup, struct graft_error *error) {
     struct places places = {.lookup = lookup};
-    int status = graft_tree_walk(plan->tree, collect, &places, error);
+    int status = plan->tree->n_elsewhere > 0 ? graft_tree_walk(plan->tree, collect, &places, error) : GRAFT_OK;
     if (status == GRAFT_OK) {
         if (places.n > 0) {
             qsort(places.paths, places.n, sizeof *places.paths, by_path);

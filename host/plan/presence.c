@@ -137,6 +137,10 @@ int graft_presence_has_below(const struct graft_presence *presence, const char *
     return found;
 }
 
+int graft_presence_is_changed(const struct graft_presence *presence) {
+    return presence->plan->sources->is_changed;
+}
+
 int graft_presence_is_absent(const struct graft_presence *presence, const char *path, const char *name) {
     char full[GRAFT_NAME_BYTES];
     if (graft_checkpoint_absent_count(presence->plan->checkpoint) == 0) {

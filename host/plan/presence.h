@@ -23,6 +23,9 @@ const struct graft_tensor_view *graft_presence_find(const struct graft_presence 
 /* Whether there are tensors below the module at `path`. */
 int graft_presence_has_below(const struct graft_presence *presence, const char *path);
 
+/* Whether transforms of a list were for any of the checkpoint's names. */
+int graft_presence_is_changed(const struct graft_presence *presence);
+
 /* Whether a file has it that is not there. */
 int graft_presence_is_absent(const struct graft_presence *presence, const char *path, const char *name);
 

@@ -66,6 +66,7 @@ static int add_tensor(struct pass *pass, const struct graft_tensor_view *view, s
     struct key_result result;
     int status = graft_key_list_rename(pass->options->transforms, pass->states, view->name, &result, NULL, error);
     if (status == GRAFT_OK) {
+        pass->plan->sources->is_changed |= result.renaming >= 0 || result.converter >= 0;
         status = add_renamed(pass, view, &result, error);
         graft_key_result_finish(&result);
     }

@@ -27,6 +27,7 @@ struct graft_sources {
     struct graft_source *items; /* sorted by name */
     size_t n;
     size_t capacity;
+    int32_t is_changed;       /* 1: a transform of a list was for some tensor's name */
     unsigned char *converted; /* per tensor of the checkpoint: whether a converter takes it; NULL: none does */
 };
 

@@ -142,6 +142,10 @@ int graft_assignment_leaves_out(const struct graft_assignment *assignment, size_
     return assignment != NULL && assignment->rows[i].left_out;
 }
 
+int graft_assignment_counts(const struct graft_assignment *assignment, size_t i) {
+    return assignment == NULL || assignment->rows[i].counts;
+}
+
 void graft_assignment_claim(struct graft_assignment *assignment, size_t i) {
     if (assignment != NULL) {
         assignment->rows[i].wanted++;

@@ -72,6 +72,9 @@ void graft_assignment_next(struct graft_assignment *assignment);
 int graft_assignment_is_trial(const struct graft_assignment *assignment);
 int graft_assignment_leaves_out(const struct graft_assignment *assignment, size_t i);
 
+/* Whether rule `i` is for models such as this one, as type and config tell. */
+int graft_assignment_counts(const struct graft_assignment *assignment, size_t i);
+
 /* The number of the first rule from `i` on that takes part in this model: it is for its type and config, and not left
  * out. The number of rules behind the last. Without an assignment each takes part. */
 size_t graft_assignment_in_play(const struct graft_assignment *assignment, size_t i);

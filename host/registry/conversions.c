@@ -67,6 +67,10 @@ const struct conversion_list *graft_snapshot_conversions(const struct graft_snap
     return place < snapshot->n_conversions ? snapshot->conversions[place] : NULL;
 }
 
+int graft_snapshot_has_conversions(const struct graft_snapshot *snapshot) {
+    return snapshot->n_conversions > 0;
+}
+
 /* A snapshot with the list in it, which is taken, also on failure. Called with the lock held. */
 static int commit(struct graft_registry *registry, struct conversion_list *list_take, int overwrite,
                   struct graft_error *error) {

@@ -35,6 +35,9 @@ int graft_registry_unregister_conversions(struct graft_registry *registry, const
 /* The list of that name; NULL when there is none. It lives as long as the snapshot. */
 const struct conversion_list *graft_snapshot_conversions(const struct graft_snapshot *snapshot, const char *name);
 
+/* Whether there is any. */
+int graft_snapshot_has_conversions(const struct graft_snapshot *snapshot);
+
 struct conversion_list *graft_conversion_list_retain(struct conversion_list *list);
 void graft_conversion_list_release(struct conversion_list *list);
 

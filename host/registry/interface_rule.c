@@ -131,7 +131,8 @@ int graft_snapshot_check_patterns(const struct graft_snapshot *snapshot, const s
     for (size_t i = 0; (rule = graft_snapshot_rule(snapshot, i)) != NULL && status == GRAFT_OK && !*changed; i++) {
         struct graft_error cause = graft_error_none();
         int may_skip = graft_assignment_may_skip(assignment, i);
-        if (rule->target == NULL || rule->is_unasked || graft_assignment_leaves_out(assignment, i)) {
+        if (rule->target == NULL || rule->is_unasked || graft_assignment_leaves_out(assignment, i) ||
+            !graft_assignment_counts(assignment, i)) {
             continue;
         }
         status = check(snapshot, rule, places, n, assignment, may_skip ? &cause : error);

@@ -193,6 +193,9 @@ static const struct graft_condition *unmet_at(const struct rule *rule, const str
 static int is_for_module(const struct rule *rule, const struct graft_known_class *original,
                          const struct graft_module_place *place, struct graft_error *error) {
     struct graft_regex_match match;
+    if (rule->target == NULL && !graft_rule_names(rule, original)) {
+        return 0; /* first: what it is for is looked up in the config */
+    }
     int is_for_model =
         graft_rule_is_for_model(rule, place->model_type) && graft_unmet_in_config(rule->declared, place->facts) == NULL;
     int hit = is_for_model ? finds_class(rule, original, error) : 0;

@@ -3,8 +3,7 @@
 
 function quoted(text) {
     sub(/^GRAFT_(INLINE|EXPORT) /, "", text)
-    gsub(/\\/, "\\\\", text)
-    gsub(/"/, "\\\"", text)
+    gsub(/[\\"]/, "\\\\&", text) # a backslash before each: awks agree on what that many of them are
     return "\"" text "\""
 }
 

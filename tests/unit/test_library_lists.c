@@ -167,12 +167,88 @@ static void test_scope(void **state) {
     folder_remove(folder);
 }
 
+/* --- With a plugin that asks for tensors, for which names are gone through before the model is planned --- */
+
+static const char *const absent[] = {"qweight", NULL};
+static const struct graft_condition asks = {sizeof asks, GRAFT_CONDITION_TENSOR, NULL, absent};
+static const struct graft_replacement asking[] = {{.struct_size = sizeof asking[0],
+                                                   .key = GRAFT_KEY_NAME,
+                                                   .target = "LlamaMLP",
+                                                   .replacement = &first_mlp,
+                                                   .conditions = &asks,
+                                                   .n_conditions = 1,
+                                                   .condition_stride = sizeof asks}};
+static const struct graft_plugin asker = {GRAFT_PLUGIN_HEADER,
+                                          .id = "asker",
+                                          .version = "1.0.0",
+                                          .license = "Apache-2.0",
+                                          .description = "A plugin of the tests",
+                                          .replacements = asking,
+                                          .n_replacements = 1,
+                                          .replacement_stride = sizeof asking[0]};
+
+/* The only tensor that no parameter takes. */
+static const char *unexpected(const struct graft_model *model) {
+    const struct graft_plan_info *plan = graft_model_plan(model);
+    assert_int_equal(plan->n_unexpected, 1);
+    return plan->unexpected[0];
+}
+
+/* What nobody has registered, names of old checkpoints. */
+static void test_old_names(void **state) {
+    char folder[64];
+    (void)state;
+    folder_create(folder);
+    patched_llama_write(folder, "lm_head.weight", "lm_head.weight_g");
+    for (int i = 0; i < 2; i++) {
+        struct graft_library *library = new_library();
+        struct graft_error error = graft_error_none();
+        if (i == 1) {
+            check(graft_library_register_plugin(library, &asker, &error), &error);
+        }
+        struct graft_model *model = open_model(library, folder);
+        assert_string_equal(unexpected(model), "lm_head.parametrizations.weight.original0");
+        graft_model_free(model);
+        graft_library_free(library);
+    }
+    folder_remove(folder);
+}
+
+/* Lists and a load's patch that are for names of the checkpoint, and such as are not. */
+static void test_asked(void **state) {
+    static float golden[PATCHED_LLAMA_TOKENS * PATCHED_LLAMA_VOCABULARY],
+        logits[PATCHED_LLAMA_TOKENS * PATCHED_LLAMA_VOCABULARY];
+    const struct graft_load_patch patch = {.struct_size = sizeof patch, .conversions = &wanted, .n_conversions = 1};
+    struct graft_model_options options = {.struct_size = sizeof options, .patch = &patch};
+    struct graft_error error = graft_error_none();
+    struct graft_library *library = new_library();
+    struct graft_model *model = NULL;
+    char folder[64], path[512];
+    (void)state;
+    folder_create(folder);
+    patched_llama_write(folder, "model.", "transformer.");
+    check(graft_library_register_plugin(library, &asker, &error), &error);
+    check(graft_library_register_conversions(library, "llama", &idle, 1, 0, &error), &error);
+    model = open_model(library, llama_directory(path));
+    patched_llama_run(model, golden);
+    graft_model_free(model);
+    check(graft_model_open(library, folder, &options, &model, &error), &error);
+    patched_llama_run(model, logits);
+    assert_memory_equal(logits, golden, sizeof golden);
+    graft_model_free(model);
+    check(graft_library_register_conversions(library, "llama", &wanted, 1, 1, &error), &error);
+    model = open_model(library, folder);
+    patched_llama_run(model, logits);
+    assert_memory_equal(logits, golden, sizeof golden);
+    graft_model_free(model);
+    graft_library_free(library);
+    folder_remove(folder);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_register),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_scope),
+        cmocka_unit_test(test_old_names), cmocka_unit_test(test_asked), cmocka_unit_test(test_register),
+        cmocka_unit_test(test_refused),   cmocka_unit_test(test_names), cmocka_unit_test(test_scope),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

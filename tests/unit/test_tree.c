@@ -128,6 +128,35 @@ static void test_twice(void **state) {
     refuse(&(struct fake_structure){.children = below}, "below another");
 }
 
+/* Lists are looked up by number where their children are called by it in order, by name elsewhere: with the same
+ * result.
+ */
+static void test_numbered(void **state) {
+    static const struct fake_child children[] = {
+        {"list.0", "Leaf", LEAF},  {"list.1", "Leaf", LEAF},  {"list.2", "Leaf", LEAF},  {"late.1", "Leaf", LEAF},
+        {"late.0", "Leaf", LEAF},  {"gap.0", "Leaf", LEAF},   {"gap.2", "Leaf", LEAF},   {"mixed.0", "Leaf", LEAF},
+        {"mixed.x", "Leaf", LEAF}, {"mixed.1", "Leaf", LEAF}, {"long.00", "Leaf", LEAF}, {NULL, NULL, NULL}};
+    static const char *const absent[] = {"list.3",  "list.00",         "list.01", "list.1x",
+                                         "list.-1", "list.4294967296", "late.2",  "gap.1",
+                                         "mixed.2", "mixed.00",        "long.0",  "list.99999999999999999999"};
+    static const struct fake_child again[] = {
+        {"a.0", "Leaf", LEAF}, {"a.1", "Leaf", LEAF}, {"a.2", "Leaf", LEAF}, {"a.1", "Leaf", LEAF}, {NULL, NULL, NULL}};
+    const struct fake_structure structure = {.children = children};
+    struct fake_model model;
+    (void)state;
+    assert_int_equal(build(&model, &structure), GRAFT_OK);
+    for (size_t i = 0; children[i].name != NULL; i++) {
+        const struct graft_node *node = fake_model_node(&model, children[i].name);
+        assert_non_null(node);
+        assert_string_equal(node->path, children[i].name);
+    }
+    for (size_t i = 0; i < sizeof absent / sizeof absent[0]; i++) {
+        assert_null(fake_model_node(&model, absent[i]));
+    }
+    fake_model_finish(&model);
+    refuse(&(struct fake_structure){.children = again}, "two children");
+}
+
 static void test_bad_shapes(void **state) {
     static const struct fake_parameter bad[] = {
         {.name = "w", .rank = 0},
@@ -483,6 +512,7 @@ int main(void) {
         cmocka_unit_test(test_structure),
         cmocka_unit_test(test_bad_names),
         cmocka_unit_test(test_twice),
+        cmocka_unit_test(test_numbered),
         cmocka_unit_test(test_bad_shapes),
         cmocka_unit_test(test_depth_bomb),
         cmocka_unit_test(test_children_that_cannot_be),

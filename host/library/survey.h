@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is asked about all modules of a model, found in one walk: there may be tens of thousands of them. */
+#ifndef GRAFT_LIBRARY_SURVEY_H
+#define GRAFT_LIBRARY_SURVEY_H
+
+#include "model/tree.h"
+
+struct graft_survey {
+    size_t n_modules;
+    int64_t state_bytes;    /* of the states of all modules, for a sequence */
+    int64_t image_token_id; /* as some module has them under these names; -1: none */
+    int64_t video_token_id;
+};
+
+/* [load] Walks a tree, and numbers its modules (`index` of struct graft_node). */
+struct graft_survey graft_survey_make(struct graft_tree *tree);
+
+#endif
