@@ -9,8 +9,21 @@
 #include "graft/experts_implementation.h"
 #include "graft/family.h"
 
-/* [any] The families; NULL-terminated. */
-const struct graft_family *const *graft_built_in_families(void);
+/* A family file (docs/family.md) that the library holds. */
+struct graft_family_text {
+    const char *name; /* "llama.family.json"; NULL behind the last */
+    const char *text; /* [size], JSON */
+    size_t size;
+};
+
+/* [any] The family files of the library, none before one that it is like; the last has no name. */
+const struct graft_family_text *graft_built_in_texts(void);
+
+/* [any] What the built-in family of a model type has in C; NULL: nothing. */
+const struct graft_family *graft_native_family(const char *model_type);
+
+/* [any] The families that are in C alone; NULL-terminated. */
+const struct graft_family *const *graft_native_families(void);
 
 /* [any] Class number `i` of those that every family may use; NULL behind the last. */
 const struct graft_class *graft_basic_class(size_t i);

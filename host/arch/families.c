@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/families.h"
 
+#include <string.h>
+
 #include "arch/basic/activation.h"
 #include "arch/moe/experts.h"
 #include "arch/role.h"
@@ -43,16 +45,26 @@ static const struct graft_class basic_classes[] = {
 
 const char *const graft_computed_tensors[] = {"rotary_emb\\.inv_freq$", "embeddings\\.position_ids$", NULL};
 
-static const struct graft_family *const families[] = {
-    &graft_family_bert,      &graft_family_llama,
-    &graft_family_mistral,   &graft_family_mixtral,
-    &graft_family_qwen2,     &graft_family_qwen2_moe,
-    &graft_family_qwen2_vl,  &graft_family_qwen3,
-    &graft_family_qwen3_moe, NULL,
-};
+const struct graft_family_text *graft_built_in_texts(void) {
+    return graft_family_texts;
+}
 
-const struct graft_family *const *graft_built_in_families(void) {
+const struct graft_family *graft_native_family(const char *model_type) {
+    return strcmp(model_type, graft_family_qwen2_vl.model_type) == 0 ? &graft_family_qwen2_vl : NULL;
+}
+
+const struct graft_family *const *graft_native_families(void) {
+    static const struct graft_family *const families[] = {&graft_family_bert, NULL};
     return families;
+}
+
+int graft_class_is_basic(const char *name) {
+    for (size_t i = 0; i < sizeof basic_classes / sizeof basic_classes[0]; i++) {
+        if (strcmp(basic_classes[i].name, name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 const struct graft_class *graft_basic_class(size_t i) {

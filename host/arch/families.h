@@ -5,13 +5,9 @@
 #include "arch/arch.h"
 
 extern const struct graft_family graft_family_bert;
-extern const struct graft_family graft_family_llama;
-extern const struct graft_family graft_family_mistral;
-extern const struct graft_family graft_family_mixtral;
-extern const struct graft_family graft_family_qwen2;
-extern const struct graft_family graft_family_qwen2_moe;
 extern const struct graft_family graft_family_qwen2_vl;
-extern const struct graft_family graft_family_qwen3;
-extern const struct graft_family graft_family_qwen3_moe;
+
+/* The files of families/, by what they are like: none comes before that. Made by scripts/embed-families. */
+extern const struct graft_family_text graft_family_texts[];
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The roles that classes of many families play. A class is a role with a name and, in its `data`, what is special about
- * its family: LlamaAttention and Qwen2MoeAttention are the role `attention` with two struct graft_decoder_traits.
+ * its family: LlamaAttention and Qwen2MoeAttention are the role `attention` with two descriptions (data/description.h).
  */
 #ifndef GRAFT_ARCH_ROLE_H
 #define GRAFT_ARCH_ROLE_H
@@ -59,41 +59,10 @@
 #define GRAFT_FAMILY_PART(class_name, interface, role, part) \
     .name = (class_name), .data = &traits, GRAFT_ROLE_PART(interface, role, part)
 
-/* The roots of a decoder's family that classify: of config.json's sequences, tokens and answers. */
-#define GRAFT_DECODER_HEADS(family)                                                                                 \
-    {GRAFT_FAMILY_PART(family "ForSequenceClassification", GRAFT_INTERFACE_SEQUENCE_CLASSIFIER,                     \
-                       graft_decoder_sequences, graft_parts_sequence_classifier)},                                  \
-        {GRAFT_FAMILY_PART(family "ForTokenClassification", GRAFT_INTERFACE_TOKEN_CLASSIFIER, graft_decoder_tokens, \
-                           graft_parts_token_classifier)},                                                          \
-    {                                                                                                               \
-        GRAFT_FAMILY_PART(family "ForQuestionAnswering", GRAFT_INTERFACE_TOKEN_CLASSIFIER, graft_decoder_answers,   \
-                          graft_parts_token_classifier)                                                             \
-    }
-
-/* All roots of such a family, as config.json names them. */
-#define GRAFT_DECODER_ROOTS(family)                                                                   \
-    {family "ForCausalLM", NULL}, {family "Model", NULL}, {family "ForSequenceClassification", NULL}, \
-        {family "ForTokenClassification", NULL}, {                                                    \
-        family "ForQuestionAnswering", NULL                                                           \
-    }
-
-/* Those of a rotary embedding: a part that reads the config in a way of its own. */
-#define GRAFT_ROTARY_CLASS(class_name, family_traits)                                                        \
-    .struct_size = sizeof(struct graft_class), .name = (class_name), .interface_id = GRAFT_INTERFACE_ROTARY, \
-    .data = &(family_traits), .describe = graft_rotary_describe, .create = graft_rotary_create,              \
-    .destroy = graft_parts_rotary_destroy, .forward = &graft_parts_rotary_vtable
-
 /* The fields of a family whose lists are called `architectures` and `classes`. */
 #define GRAFT_FAMILY(type, prefix)                                                                   \
     .struct_size = sizeof(struct graft_family), .model_type = (type), .base_model_prefix = (prefix), \
     GRAFT_FAMILY_ARCHITECTURES(architectures), GRAFT_FAMILY_CLASSES(classes)
-
-/* What Qwen's families do not ask for where use_sliding_window is false, or layer_types says which layers have windows.
- */
-#define GRAFT_UNUSED_WINDOW_FIELDS  \
-    {.name = "sliding_window"}, {   \
-        .name = "max_window_layers" \
-    }
 
 /* The `ignored_tensors` of the built-in families: older checkpoints store rotary frequencies and numbers of positions,
  * which classes compute. */
@@ -108,6 +77,9 @@ typedef int graft_role_create(const struct graft_class *self, const struct graft
 
 enum { GRAFT_LAYER_NORM_CONVERSIONS = 2 };
 
+/* [any] Whether a class is one of the basic ones, which belong to no family. */
+int graft_class_is_basic(const char *name);
+
 /* In basic/. */
 graft_role_describe graft_causal_conv1d_describe, graft_conv3d_describe, graft_linear_describe,
     graft_embedding_describe, graft_layer_norm_describe, graft_identity_describe;
@@ -120,13 +92,17 @@ extern const struct graft_embedding graft_embedding_vtable;
 extern const struct graft_norm graft_layer_norm_vtable, graft_identity_vtable;
 extern const struct graft_conversion graft_layer_norm_conversions[GRAFT_LAYER_NORM_CONVERSIONS];
 
-/* In decoder/; `data` is a struct graft_decoder_traits. */
+/* In decoder/; `data` is a struct graft_description of graft_decoder_choices. */
 graft_role_describe graft_causal_lm_describe, graft_decoder_sequences_describe, graft_decoder_tokens_describe,
-    graft_decoder_answers_describe, graft_decoder_describe, graft_decoder_layer_describe, graft_attention_describe,
-    graft_mlp_describe, graft_rms_norm_describe, graft_rotary_describe;
-graft_role_create graft_attention_create, graft_rms_norm_create, graft_rotary_create;
+    graft_decoder_answers_describe, graft_decoder_model_describe, graft_decoder_layer_describe,
+    graft_attention_describe, graft_mlp_describe, graft_decoder_norm_describe, graft_decoder_rotary_describe;
+graft_role_create graft_decoder_model_create, graft_attention_create, graft_decoder_norm_create,
+    graft_decoder_rotary_create;
+void graft_decoder_rotary_destroy(void *instance);
+extern const struct graft_base_model graft_decoder_model_vtable;
 extern const struct graft_self_attention graft_attention_vtable;
-extern const struct graft_norm graft_rms_norm_vtable;
+extern const struct graft_norm graft_decoder_norm_vtable;
+extern const struct graft_rotary graft_decoder_rotary_vtable;
 
 /* In encoder/; `data` is a struct graft_encoder_traits. */
 graft_role_describe graft_masked_lm_describe, graft_sequence_classifier_describe, graft_token_classifier_describe,
@@ -151,7 +127,7 @@ extern const struct graft_head graft_mlm_head_vtable;
 extern const struct graft_head graft_prediction_head_vtable;
 extern const struct graft_transform graft_prediction_transform_vtable;
 
-/* In moe/; `data` is a struct graft_decoder_traits. */
+/* In moe/; `data` is a struct graft_description of graft_decoder_choices. */
 graft_role_describe graft_sparse_moe_block_describe, graft_router_describe, graft_experts_describe;
 graft_role_create graft_sparse_moe_block_create, graft_router_create, graft_experts_create;
 extern const struct graft_mlp graft_sparse_moe_block_vtable;

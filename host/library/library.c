@@ -25,12 +25,13 @@ static int add_built_in_offers(struct graft_registry *registry, struct graft_err
     return status;
 }
 
-static int add_built_in(struct graft_registry *registry, struct graft_error *error) {
+static int add_built_in(struct graft_registry *registry, const struct graft_built_in *built_in,
+                        struct graft_error *error) {
     int status = add_built_in_offers(registry, error);
     for (size_t i = 0; graft_basic_class(i) != NULL && status == GRAFT_OK; i++) {
         status = graft_registry_add_class(registry, graft_basic_class(i), NULL, 0, error);
     }
-    const struct graft_family *const *family = graft_built_in_families();
+    const struct graft_family *const *family = graft_built_in_families(built_in);
     for (; *family != NULL && status == GRAFT_OK; family++) {
         status = graft_registry_add_family(registry, *family, error);
     }
@@ -44,7 +45,10 @@ int graft_library_create(struct graft_library **library, struct graft_error *err
         return graft_fail_memory(error, "library");
     }
     (void)pthread_mutex_init(&result->lock, NULL);
-    int status = add_built_in(result->registry, error);
+    int status = graft_built_in_create(&result->built_in, error);
+    if (status == GRAFT_OK) {
+        status = add_built_in(result->registry, result->built_in, error);
+    }
     if (status != GRAFT_OK) {
         graft_library_free(result);
         return status;
@@ -64,6 +68,7 @@ void graft_library_free(struct graft_library *library) {
         }
         graft_free(library->called);
         graft_free(library->loaded);
+        graft_built_in_free(library->built_in);
         (void)pthread_mutex_destroy(&library->lock);
         graft_free(library);
     }
@@ -131,7 +136,7 @@ static int load(struct graft_library *library, const char *file, const char *con
         .given = {options->plugin_options, options->n_plugin_options},
         .others = others,
         .n_others = n_others,
-        .families = graft_built_in_families(),
+        .families = graft_built_in_families(library->built_in),
         .on_file = options->on_file,
         .on_file_data = options->on_file_data,
     };

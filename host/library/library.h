@@ -16,6 +16,7 @@
 #include "library/lists.h"
 #include "library/published.h"
 #include "library/survey.h"
+#include "plugin/built_in.h"
 #include "plugin/plugin.h"
 #include "registry/families.h"
 #include "registry/fusion.h"
@@ -23,6 +24,7 @@
 #include "registry/registry.h"
 
 struct graft_library {
+    struct graft_built_in *built_in;
     struct graft_registry *registry;
     pthread_mutex_t lock;             /* guards the fields below */
     struct graft_plugin_set **loaded; /* from files, a set for each call */

@@ -21,6 +21,16 @@ static const struct graft_class *find_base(const struct graft_family *const *fam
     return NULL;
 }
 
+static struct graft_class *find_generated(const struct graft_family_file *file, const char *name) {
+    for (int32_t i = 0; i < file->family.n_classes && i < file->n_generated; i++) {
+        struct graft_class *cls = (struct graft_class *)(uintptr_t)graft_family_class(&file->family, i);
+        if (strcmp(cls->name, name) == 0) {
+            return cls;
+        }
+    }
+    return NULL;
+}
+
 static int set_base(struct graft_class *cls, const struct json_place *place, const char *name,
                     const struct graft_family *const *families, struct graft_error *error) {
     const struct graft_class *base = find_base(families, name);
@@ -84,7 +94,6 @@ static int read_conversions(struct graft_family_file *file, const struct json_pl
     cls->conversions = list;
     cls->n_conversions = (int32_t)n;
     cls->conversion_stride = sizeof *list;
-    cls->describe = graft_describe_base;
     return status;
 }
 
@@ -104,7 +113,24 @@ static int read_class(struct graft_family_file *file, const struct json_place *p
         status = set_base(cls, place, base, families, error);
     }
     const graft_json *conversions = graft_json_get(value, "conversions");
-    return status == GRAFT_OK && conversions != NULL ? read_conversions(file, place, conversions, cls, error) : status;
+    if (status != GRAFT_OK || conversions == NULL) {
+        return status;
+    }
+    cls->describe = graft_describe_base;
+    return read_conversions(file, place, conversions, cls, error);
+}
+
+/* {"conversions": [...]} of a class that the description makes. */
+static int add_conversions(struct graft_family_file *file, const struct json_place *place, const graft_json *value,
+                           struct graft_class *cls, struct graft_error *error) {
+    static const char *const members[] = {"conversions", NULL};
+    int status =
+        graft_json_type(value) == GRAFT_JSON_OBJECT
+            ? graft_json_place_only(place, value, members, error)
+            : graft_json_place_wrong(place, "", "an object with conversions, since the description makes the class",
+                                     value, error);
+    return status == GRAFT_OK ? read_conversions(file, place, graft_json_get(value, "conversions"), cls, error)
+                              : status;
 }
 
 int graft_family_read_classes(struct graft_family_file *file, const char *path,
@@ -119,15 +145,25 @@ int graft_family_read_classes(struct graft_family_file *file, const char *path,
     if (status != GRAFT_OK) {
         return status;
     }
+    const int32_t n_native = file->native != NULL ? file->native->n_classes : 0;
+    n += (size_t)file->n_generated + (size_t)n_native;
     struct graft_class *list = graft_family_room(file, path, n, sizeof *list, error);
     status = list != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     file->family.classes = list;
     file->family.class_stride = sizeof *list;
+    for (int32_t i = 0; i < file->n_generated && status == GRAFT_OK; i++) {
+        list[file->family.n_classes++] = file->generated[i];
+    }
     while (status == GRAFT_OK && graft_json_next(object, &iterator, &key, &value)) {
-        struct graft_class *cls = &list[file->family.n_classes++];
+        struct graft_class *generated = find_generated(file, key);
         char field[MAX_PLACE];
         const struct json_place place = {path, field};
         (void)snprintf(field, sizeof field, "classes.%.100s", key);
+        if (generated != NULL) {
+            status = add_conversions(file, &place, value, generated, error);
+            continue;
+        }
+        struct graft_class *cls = &list[file->family.n_classes++];
         cls->struct_size = sizeof *cls;
         cls->name = key;
         status = graft_check_class_name(&checked, key, key, error);
@@ -136,6 +172,9 @@ int graft_family_read_classes(struct graft_family_file *file, const char *path,
                          ? set_base(cls, &place, graft_json_string(value, NULL), families, error)
                          : read_class(file, &place, value, families, cls, error);
         }
+    }
+    for (int32_t i = 0; i < n_native && status == GRAFT_OK; i++) {
+        list[file->family.n_classes++] = *graft_family_class(file->native, i);
     }
     return status;
 }

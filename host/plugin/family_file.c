@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "plugin/family_members.h"
+#include "plugin/family_decoder.h"
 
 #define SUFFIX ".family.json"
 
@@ -48,16 +48,24 @@ static int find_like(struct graft_family_file *file, const struct json_place *to
 /* What is left out of the members that are single strings. */
 static int complete_texts(struct graft_family_file *file, const struct json_place *top, struct graft_error *error) {
     struct graft_plugin *plugin = &file->plugin;
-    if (file->family.base_model_prefix == NULL) {
-        file->family.base_model_prefix = file->like->base_model_prefix;
+    const struct graft_family *parents[2];
+    const int32_t n_parents = graft_family_parents(file, parents);
+    for (int32_t i = 0; i < n_parents; i++) {
+        if (file->family.base_model_prefix == NULL) {
+            file->family.base_model_prefix = parents[i]->base_model_prefix;
+        }
+        if (file->family.ignores == NULL) {
+            file->family.ignores = parents[i]->ignores;
+        }
     }
-    file->family.ignores = file->like->ignores;
     plugin->version = plugin->version != NULL ? plugin->version : "0";
     plugin->license = plugin->license != NULL ? plugin->license : "none given";
     if (plugin->description != NULL) {
         return GRAFT_OK;
     }
-    char *made = graft_format("The model type %s, like %s", file->family.model_type, file->like->model_type);
+    char *made = file->like != NULL
+                     ? graft_format("The model type %s, like %s", file->family.model_type, file->like->model_type)
+                     : graft_format("The model type %s", file->family.model_type);
     plugin->description = made;
     return graft_transforms_read_keep(&file->blocks, made, top->file, error);
 }
@@ -72,7 +80,7 @@ static int read_texts(struct graft_family_file *file, const struct json_place *t
         int is_needed;
     } texts[] = {
         {"model_type", &file->family.model_type, 1},
-        {"like", &like, 1},
+        {"like", &like, 0},
         {"base_model_prefix", &file->family.base_model_prefix, 0},
         {"version", &file->plugin.version, 0},
         {"license", &file->plugin.license, 0},
@@ -92,35 +100,28 @@ static int read_texts(struct graft_family_file *file, const struct json_place *t
     if (status == GRAFT_OK && file->family.base_model_prefix != NULL) {
         status = graft_check_path(&place, "base_model_prefix", file->family.base_model_prefix, error);
     }
-    if (status == GRAFT_OK) {
+    if (status == GRAFT_OK && like != NULL) {
         status = find_like(file, top, like, families, error);
+    } else if (status == GRAFT_OK && graft_json_get(file->document, "decoder") == NULL && file->native == NULL) {
+        status = graft_error_set(error, GRAFT_ERROR_PLUGIN, top->file,
+                                 "like: missing; a family is like another, or has a \"decoder\"");
     }
     return status == GRAFT_OK ? complete_texts(file, top, error) : status;
 }
 
 static int read_all(struct graft_family_file *file, const char *path, const struct graft_family *const *families,
                     struct graft_error *error) {
-    static const char *const members[] = {"$schema",
-                                          "model_type",
-                                          "like",
-                                          "base_model_prefix",
-                                          "version",
-                                          "license",
-                                          "description",
-                                          "architectures",
-                                          "classes",
-                                          "stand_ins",
-                                          "aliases",
-                                          "defaults",
-                                          "ignored_tensors",
-                                          "without_effect",
-                                          "neutral",
-                                          "only",
-                                          NULL};
+    static const char *const members[] = {"$schema",         "model_type",        "like",      "prefix",  "section",
+                                          "decoder",         "base_model_prefix", "version",   "license", "description",
+                                          "architectures",   "classes",           "stand_ins", "aliases", "defaults",
+                                          "ignored_tensors", "without_effect",    "neutral",   "only",    NULL};
     const struct json_place top = {path, ""};
     int status = graft_json_place_only(&top, file->document, members, error);
     if (status == GRAFT_OK) {
         status = read_texts(file, &top, families, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_family_read_decoder(file, path, error);
     }
     if (status == GRAFT_OK) {
         status = graft_family_read_classes(file, path, families, error);
@@ -161,12 +162,14 @@ static struct graft_family_file *create(graft_json *document_take, const char *p
 }
 
 int graft_family_file_take(graft_json *document_take, const char *path, const struct graft_family *const *families,
-                           struct graft_family_file **file, struct graft_error *error) {
+                           const struct graft_family *native, struct graft_family_file **file,
+                           struct graft_error *error) {
     struct graft_error cause = graft_error_none();
     struct graft_family_file *made = create(document_take, path);
     if (made == NULL) {
         return graft_fail_memory(error, path);
     }
+    made->native = native;
     int status = read_all(made, path, families, &cause);
     if (status == GRAFT_OK) {
         *file = made;
@@ -187,7 +190,7 @@ int graft_family_file_read(const char *path, const struct graft_family *const *f
     graft_json *document = NULL;
     int status = graft_json_read_strict(path, MAX_FILE_BYTES, &document, &cause);
     if (status == GRAFT_OK) {
-        return graft_family_file_take(document, path, families, file, error);
+        return graft_family_file_take(document, path, families, NULL, file, error);
     }
     return status == GRAFT_ERROR_INTERNAL ? graft_fail_memory(error, path)
                                           : graft_error_set(error, GRAFT_ERROR_PLUGIN, path, "%s", cause.message);
@@ -204,6 +207,7 @@ const struct graft_family *graft_family_file_like(const struct graft_family_file
 void graft_family_file_free(struct graft_family_file *file) {
     if (file != NULL) {
         graft_transforms_read_finish(&file->blocks);
+        graft_description_destroy(file->description);
         graft_json_free(file->document);
         graft_free(file->id);
         graft_free(file);

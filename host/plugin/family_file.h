@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A family file, NAME.family.json (docs/family.md): a model family that is another one under other names, as the
- * descriptor of a plugin NAME that brings nothing else. All functions are [any].
+ * A family file, NAME.family.json (docs/family.md): a model family that is described by data, or is another one under
+ * other names, as the descriptor of a plugin NAME that brings nothing else. All functions are [any].
  */
 #ifndef GRAFT_PLUGIN_FAMILY_FILE_H
 #define GRAFT_PLUGIN_FAMILY_FILE_H
@@ -20,14 +20,16 @@ int graft_family_file_is(const char *path);
 int graft_family_file_read(const char *path, const struct graft_family *const *families,
                            struct graft_family_file **file, struct graft_error *error);
 
-/* The same for a document that was read, which is taken, also on failure. */
+/* The same for a document that was read, which is taken, also on failure. `native` is what the same family has in C:
+ * its classes, and whatever the document leaves out; NULL: nothing. */
 int graft_family_file_take(graft_json *document_take, const char *path, const struct graft_family *const *families,
-                           struct graft_family_file **file, struct graft_error *error);
+                           const struct graft_family *native, struct graft_family_file **file,
+                           struct graft_error *error);
 
 /* Lives as long as the file. */
 const struct graft_plugin *graft_family_file_plugin(const struct graft_family_file *file);
 
-/* The one of `families` that it is like. */
+/* The one of `families` that it is like; NULL: none. */
 const struct graft_family *graft_family_file_like(const struct graft_family_file *file);
 
 /* Accepts NULL. */

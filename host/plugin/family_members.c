@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "arch/decoder/roles.h"
 #include "base/alloc.h"
 
 enum { MAX_MEMBERS = 4096 };
@@ -24,6 +25,17 @@ void *graft_family_room(struct graft_family_file *file, const char *path, size_t
     return graft_transforms_read_keep(&file->blocks, room, path, error) == GRAFT_OK ? room : NULL;
 }
 
+int32_t graft_family_parents(const struct graft_family_file *file, const struct graft_family *parents[2]) {
+    int32_t n = 0;
+    if (file->like != NULL) {
+        parents[n++] = file->like;
+    }
+    if (file->native != NULL) {
+        parents[n++] = file->native;
+    }
+    return n;
+}
+
 /* A member's value that is the name of a class. */
 static int read_class_name(const graft_json *value, const struct graft_place *place, const char *key, const char **name,
                            struct graft_error *error) {
@@ -32,6 +44,32 @@ static int read_class_name(const graft_json *value, const struct graft_place *pl
     return *name != NULL && strlen(*name) == length
                ? graft_check_class_name(place, key, *name, error)
                : graft_check_failed(place, key, error, "expected a class name, got %s", graft_json_type_name(value));
+}
+
+/* The roots among the generated classes and the family's in C; without either the other family's. */
+static int default_architectures(struct graft_family_file *file, const char *path, struct graft_error *error) {
+    const struct graft_family *native = file->native;
+    const size_t n = (size_t)file->n_generated + (native != NULL ? (size_t)native->n_architectures : 0);
+    if (n == 0) {
+        file->family.architectures = file->like->architectures;
+        file->family.n_architectures = file->like->n_architectures;
+        file->family.architecture_stride = file->like->architecture_stride;
+        return GRAFT_OK;
+    }
+    struct graft_architecture *list = graft_family_room(file, path, n, sizeof *list, error);
+    if (list == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    file->family.architectures = list;
+    for (int32_t i = 0; i < file->n_generated; i++) {
+        if (graft_decoder_is_root(&file->generated[i])) {
+            list[file->family.n_architectures++] = (struct graft_architecture){file->generated[i].name, NULL};
+        }
+    }
+    for (int32_t i = 0; native != NULL && i < native->n_architectures; i++) {
+        list[file->family.n_architectures++] = *graft_family_architecture(native, i);
+    }
+    return GRAFT_OK;
 }
 
 int graft_family_read_architectures(struct graft_family_file *file, const char *path, struct graft_error *error) {
@@ -48,10 +86,7 @@ int graft_family_read_architectures(struct graft_family_file *file, const char *
     }
     file->family.architecture_stride = sizeof *list;
     if (n == 0) {
-        file->family.architectures = file->like->architectures;
-        file->family.n_architectures = file->like->n_architectures;
-        file->family.architecture_stride = file->like->architecture_stride;
-        return GRAFT_OK;
+        return default_architectures(file, path, error);
     }
     list = graft_family_room(file, path, n, sizeof *list, error);
     status = list != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
@@ -76,22 +111,22 @@ static void add_stand_in(struct graft_family_file *file, struct graft_stand_in *
 static const char *own_class(const struct graft_family_file *file, const char *name) {
     for (int32_t i = 0; i < file->family.n_classes; i++) {
         const struct graft_class *cls = graft_family_class(&file->family, i);
-        if (strcmp(cls->base, name) == 0) {
+        if (cls->base != NULL && strcmp(cls->base, name) == 0) {
             return cls->name;
         }
     }
     return name;
 }
 
-/* What the other family's classes stand for, by its list or as derived ones. */
-static void add_inherited(struct graft_family_file *file, struct graft_stand_in *list) {
-    const struct graft_family *like = file->like;
-    for (int32_t i = 0; i < like->n_stand_ins; i++) {
-        const struct graft_stand_in *stand_in = graft_family_stand_in(like, i);
+/* What another family's classes stand for, by its list or as derived ones. */
+static void add_inherited(struct graft_family_file *file, const struct graft_family *parent,
+                          struct graft_stand_in *list) {
+    for (int32_t i = 0; i < parent->n_stand_ins; i++) {
+        const struct graft_stand_in *stand_in = graft_family_stand_in(parent, i);
         add_stand_in(file, list, stand_in->name, own_class(file, stand_in->class_name));
     }
-    for (int32_t i = 0; i < like->n_classes; i++) {
-        const struct graft_class *cls = graft_family_class(like, i);
+    for (int32_t i = 0; i < parent->n_classes; i++) {
+        const struct graft_class *cls = graft_family_class(parent, i);
         if (cls->base != NULL) {
             add_stand_in(file, list, cls->base, own_class(file, cls->name));
         }
@@ -101,7 +136,8 @@ static void add_inherited(struct graft_family_file *file, struct graft_stand_in 
 int graft_family_read_stand_ins(struct graft_family_file *file, const char *path, struct graft_error *error) {
     const struct graft_place top = {.file = path, .index = -1};
     const struct graft_place place = {.parent = &top, .field = "stand_ins", .index = -1};
-    const struct graft_family *like = file->like;
+    const struct graft_family *parents[2];
+    const int32_t n_parents = graft_family_parents(file, parents);
     const graft_json *object, *value;
     const char *key;
     void *iterator = NULL;
@@ -110,7 +146,10 @@ int graft_family_read_stand_ins(struct graft_family_file *file, const char *path
     if (status != GRAFT_OK) {
         return status;
     }
-    n += (size_t)file->family.n_classes + (size_t)like->n_stand_ins + (size_t)like->n_classes;
+    n += (size_t)file->family.n_classes;
+    for (int32_t i = 0; i < n_parents; i++) {
+        n += (size_t)parents[i]->n_stand_ins + (size_t)parents[i]->n_classes;
+    }
     struct graft_stand_in *list = graft_family_room(file, path, n, sizeof *list, error);
     status = list != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     file->family.stand_ins = list;
@@ -125,10 +164,12 @@ int graft_family_read_stand_ins(struct graft_family_file *file, const char *path
     }
     for (int32_t i = 0; i < file->family.n_classes && status == GRAFT_OK; i++) { /* which go before those inherited */
         const struct graft_class *cls = graft_family_class(&file->family, i);
-        add_stand_in(file, list, cls->base, cls->name);
+        if (cls->base != NULL) {
+            add_stand_in(file, list, cls->base, cls->name);
+        }
     }
-    if (status == GRAFT_OK) {
-        add_inherited(file, list);
+    for (int32_t i = 0; i < n_parents && status == GRAFT_OK; i++) {
+        add_inherited(file, parents[i], list);
     }
     return status;
 }
@@ -257,6 +298,8 @@ static size_t count_defaults(const graft_json *object) {
 
 int graft_family_read_fields(struct graft_family_file *file, const char *path, struct graft_error *error) {
     const struct json_place top = {path, ""};
+    const struct graft_family *parents[2];
+    const int32_t n_parents = graft_family_parents(file, parents);
     const graft_json *aliases, *defaults;
     size_t n, n_defaults;
     int status = graft_family_member(file, path, "aliases", &aliases, &n, error);
@@ -270,7 +313,10 @@ int graft_family_read_fields(struct graft_family_file *file, const char *path, s
     if (n_defaults > MAX_MEMBERS) {
         return graft_json_place_wrong(&top, "defaults", "at most 4096 fields", defaults, error);
     }
-    n += n_defaults + (size_t)file->like->n_fields;
+    n += n_defaults;
+    for (int32_t i = 0; i < n_parents; i++) {
+        n += (size_t)parents[i]->n_fields;
+    }
     struct graft_config_field *list = graft_family_room(file, path, n, sizeof *list, error);
     status = list != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     file->family.fields = list;
@@ -281,8 +327,10 @@ int graft_family_read_fields(struct graft_family_file *file, const char *path, s
     if (status == GRAFT_OK) {
         status = read_defaults(file, path, defaults, list, error);
     }
-    for (int32_t i = 0; i < file->like->n_fields && status == GRAFT_OK; i++) {
-        *add_field(file, list, NULL) = *graft_family_field(file->like, i);
+    for (int32_t p = 0; p < n_parents && status == GRAFT_OK; p++) {
+        for (int32_t i = 0; i < parents[p]->n_fields; i++) {
+            *add_field(file, list, NULL) = *graft_family_field(parents[p], i);
+        }
     }
     return status;
 }
@@ -290,28 +338,35 @@ int graft_family_read_fields(struct graft_family_file *file, const char *path, s
 int graft_family_read_ignored(struct graft_family_file *file, const char *path, struct graft_error *error) {
     const struct json_place top = {path, ""};
     const struct graft_place place = {.file = path, .index = -1};
+    const struct graft_family *parents[2];
+    const int32_t n_parents = graft_family_parents(file, parents);
     const char **own = NULL;
     size_t n = 0;
-    size_t n_like = 0;
+    size_t n_all = 0;
     int status = GRAFT_OK;
-    while (file->like->ignored_tensors != NULL && file->like->ignored_tensors[n_like] != NULL) {
-        n_like++;
+    for (int32_t p = 0; p < n_parents; p++) {
+        for (const char *const *at = parents[p]->ignored_tensors; at != NULL && *at != NULL; at++) {
+            n_all++;
+        }
     }
     if (graft_json_get(file->document, "ignored_tensors") != NULL) {
         status = graft_json_place_strings(&top, file->document, "ignored_tensors", &own, &n, error);
     }
-    const char **list = status == GRAFT_OK ? graft_family_room(file, path, n + n_like + 1, sizeof *list, error) : NULL;
+    const char **list = status == GRAFT_OK ? graft_family_room(file, path, n + n_all + 1, sizeof *list, error) : NULL;
     if (list == NULL) {
         graft_free(own);
         return status != GRAFT_OK ? status : GRAFT_ERROR_INTERNAL;
     }
+    n_all = 0;
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         const struct graft_place element = {.parent = &place, .field = "ignored_tensors", .index = (int32_t)i};
-        list[i] = own[i];
+        list[n_all++] = own[i];
         status = graft_check_pattern(&element, NULL, own[i], error);
     }
-    for (size_t i = 0; i < n_like; i++) {
-        list[n + i] = file->like->ignored_tensors[i];
+    for (int32_t p = 0; p < n_parents && status == GRAFT_OK; p++) {
+        for (const char *const *at = parents[p]->ignored_tensors; at != NULL && *at != NULL; at++) {
+            list[n_all++] = *at;
+        }
     }
     file->family.ignored_tensors = list;
     graft_free(own);

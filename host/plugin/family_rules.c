@@ -52,10 +52,11 @@ static int read_values(struct graft_family_file *file, const char *path, const c
 
 int graft_family_read_rules(struct graft_family_file *file, const char *path, struct graft_error *error) {
     const struct json_place top = {path, ""};
-    const int32_t n_like = graft_family_n_field_rules(file->like);
+    const struct graft_family *parents[2];
+    const int32_t n_parents = graft_family_parents(file, parents);
     const graft_json *object;
     const char **names = NULL;
-    size_t n = 0, n_neutral, n_only;
+    size_t n = 0, n_neutral, n_only, n_inherited = 0;
     int status = graft_family_member(file, path, "neutral", &object, &n_neutral, error);
     if (status == GRAFT_OK) {
         status = graft_family_member(file, path, "only", &object, &n_only, error);
@@ -63,8 +64,11 @@ int graft_family_read_rules(struct graft_family_file *file, const char *path, st
     if (status == GRAFT_OK && graft_json_get(file->document, "without_effect") != NULL) {
         status = graft_json_place_strings(&top, file->document, "without_effect", &names, &n, error);
     }
+    for (int32_t p = 0; p < n_parents; p++) {
+        n_inherited += (size_t)graft_family_n_field_rules(parents[p]);
+    }
     struct graft_field_rule *list =
-        status == GRAFT_OK ? graft_family_room(file, path, n + n_neutral + n_only + (size_t)n_like, sizeof *list, error)
+        status == GRAFT_OK ? graft_family_room(file, path, n + n_neutral + n_only + n_inherited, sizeof *list, error)
                            : NULL;
     if (list == NULL) {
         graft_free(names);
@@ -79,8 +83,10 @@ int graft_family_read_rules(struct graft_family_file *file, const char *path, st
     if (status == GRAFT_OK) {
         status = read_values(file, path, "only", GRAFT_FIELD_ONLY, list, error);
     }
-    for (int32_t i = 0; i < n_like && status == GRAFT_OK; i++) {
-        *add(file, list) = *graft_field_rule_at(file->like->field_rules, file->like->field_rule_stride, i);
+    for (int32_t p = 0; p < n_parents && status == GRAFT_OK; p++) {
+        for (int32_t i = 0; i < graft_family_n_field_rules(parents[p]); i++) {
+            *add(file, list) = *graft_field_rule_at(parents[p]->field_rules, parents[p]->field_rule_stride, i);
+        }
     }
     graft_free(names);
     return status;

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A model with its head, which only sees the tokens whose logits are wanted. */
+#include <stdio.h>
+
 #include "graft/describe.h"
 #include "graft/parts.h"
 
+enum { MAX_NAME = 264 };
+
 struct kept {
     const char *model;
+    const char *head;
     struct graft_parts_causal_lm_sizes sizes;
 };
 
@@ -25,7 +30,10 @@ int graft_parts_causal_lm_declare(const struct graft_parts_causal_lm *part,
     if (kept == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    *kept = (struct kept){part->model, *sizes};
+    const char *head = part->head != NULL ? part->head : "lm_head";
+    char tied[MAX_NAME];
+    (void)snprintf(tied, sizeof tied, "%s.weight", head);
+    *kept = (struct kept){part->model, head, *sizes};
     int status = graft_describe_number(sink, "vocab_size", sizes->vocab_size, error);
     if (status == GRAFT_OK) {
         status = graft_describe_number(sink, "hidden_size", sizes->hidden_size, error);
@@ -40,11 +48,10 @@ int graft_parts_causal_lm_declare(const struct graft_parts_causal_lm *part,
         status = graft_describe_child(sink, part->model, part->model_class, GRAFT_INTERFACE_BASE_MODEL, NULL, 0, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "lm_head", sizes->hidden_size, sizes->vocab_size, 0, error);
+        status = graft_describe_linear(sink, head, sizes->hidden_size, sizes->vocab_size, sizes->bias, error);
     }
-    return status == GRAFT_OK && sizes->tie_word_embeddings
-               ? sink->tie(sink->data, "lm_head.weight", part->tied_weight, error)
-               : status;
+    return status == GRAFT_OK && sizes->tie_word_embeddings ? sink->tie(sink->data, tied, part->tied_weight, error)
+                                                            : status;
 }
 
 int graft_parts_causal_lm_describe(const struct graft_class *self, const struct graft_config *config,
@@ -82,7 +89,7 @@ int graft_parts_causal_lm_create(const struct graft_class *cls, const struct gra
     self->logit_scale = kept->sizes.logit_scale != 0.0 ? (float)kept->sizes.logit_scale : 1.0f;
     self->softcap = (float)kept->sizes.softcap;
     self->model = graft_build_child(build, kept->model, &status, error);
-    self->lm_head = graft_build_child(build, "lm_head", &status, error);
+    self->lm_head = graft_build_child(build, kept->head, &status, error);
     return graft_instance_finish(self, status, instance);
 }
 

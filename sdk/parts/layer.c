@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "graft/attention.h"
 #include "graft/describe.h"
 #include "graft/parts.h"
@@ -15,6 +17,7 @@ struct layer {
     int64_t hidden_size;
     uint32_t attention_features;
     int32_t parallel;
+    int32_t norm_after_add;
     float residual_scale; /* 1: none */
 };
 
@@ -68,6 +71,7 @@ int graft_parts_layer_create(const struct graft_class *cls, const struct graft_b
     self->hidden_size = graft_args_int(build->args, "hidden_size", 0);
     self->attention_features = graft_self_attention_features(build->args);
     self->parallel = part->parallel;
+    self->norm_after_add = part->norm_after_add;
     self->residual_scale = (float)graft_args_real(build->args, "residual_scale", 1.0);
     self->attention = find_child(build, part->attention, &status, error);
     self->mixer = find_child(build, part->mixer, &status, error);
@@ -180,6 +184,30 @@ static int run_in_turn(const struct pass *pass, float *normed, float *output) {
     return status == GRAFT_OK ? add(pass, output) : status;
 }
 
+/* hidden_states = norm(hidden_states + x), or their sum without a norm. */
+static int add_and_norm(const struct pass *pass, const struct graft_module *norm, const float *x, float *normed) {
+    const size_t bytes = (size_t)(pass->args->batch->tokens * pass->layer->hidden_size) * sizeof *normed;
+    int status = norm != NULL ? run_norm(pass, norm, x, normed) : add(pass, x);
+    if (status == GRAFT_OK && norm != NULL) {
+        memcpy(pass->args->hidden_states, normed, bytes);
+    }
+    return status;
+}
+
+/* As the first Transformers had it (Vaswani et al. 2017). */
+static int run_norms_last(const struct pass *pass, float *normed, float *output) {
+    const struct layer *layer = pass->layer;
+    int status = run_attention(pass, pass->args->hidden_states, &output, &normed);
+    if (status == GRAFT_OK) {
+        status = add_and_norm(pass, layer->attention_norm, output, normed);
+    }
+    if (layer->mlp == NULL || status != GRAFT_OK) {
+        return status;
+    }
+    status = run_mlp(pass, pass->args->hidden_states, &output, &normed);
+    return status == GRAFT_OK ? add_and_norm(pass, layer->mlp_norm, output, normed) : status;
+}
+
 static int run_in_parallel(const struct pass *pass, float *normed, float *attended, float *output) {
     const float *seen;
     int status = begin(pass, normed, &seen);
@@ -208,6 +236,9 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     float *output = graft_scratch_floats(call, tokens, self->hidden_size, error); /* [tokens, hidden_size] */
     if (normed == NULL || output == NULL) {
         return GRAFT_ERROR_INTERNAL;
+    }
+    if (self->norm_after_add) {
+        return run_norms_last(&pass, normed, output);
     }
     if (!self->parallel) {
         return run_in_turn(&pass, normed, output);

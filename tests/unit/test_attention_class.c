@@ -10,8 +10,9 @@
 
 #include <cmocka.h>
 
+#include "arch/decoder/attention.h"
+#include "arch/decoder/choices.h"
 #include "arch/role.h"
-#include "graft/parts.h"
 #include "kernels/kernels.h"
 #include "kernels/scratch.h"
 #include "numbers.h"
@@ -106,18 +107,18 @@ static double expected(const float *x, const struct angles *angles, int32_t layo
 static void run(int32_t layout) {
     static const int64_t cu_seqlens[] = {0, TOKENS};
     static const int64_t positions[TOKENS] = {0, 1, 2, 3, 4};
-    const struct graft_parts_attention_sizes sizes = {.hidden_size = HIDDEN,
-                                                      .heads = HEADS,
-                                                      .kv_heads = KV_HEADS,
-                                                      .head_dim = DIM,
-                                                      .rotary_width = WIDTH,
-                                                      .scaling = 1.0 / sqrt((double)DIM),
-                                                      .rope_layout = layout};
+    const struct graft_attention_kept kept = {.sizes = {.hidden_size = HIDDEN,
+                                                        .heads = HEADS,
+                                                        .kv_heads = KV_HEADS,
+                                                        .head_dim = DIM,
+                                                        .rotary_width = WIDTH,
+                                                        .scaling = 1.0 / sqrt((double)DIM),
+                                                        .rope_layout = layout}};
     const struct graft_build build = {.struct_size = sizeof build,
                                       .host = graft_host_get(),
                                       .weight = find_weight,
                                       .child = find_child,
-                                      .kept = &sizes,
+                                      .kept = &kept,
                                       .child_args = find_args};
     const struct graft_batch batch = {.struct_size = sizeof batch,
                                       .sequences = 1,
@@ -136,11 +137,13 @@ static void run(int32_t layout) {
                                                    .mask = &mask,
                                                    .output = y};
     struct graft_error error = graft_error_none();
+    struct graft_description *description = graft_description_create(&graft_decoder_choices, &error);
+    const struct graft_class cls = {.struct_size = sizeof cls, .data = description};
     struct graft_scratch *scratch = graft_scratch_create();
     struct graft_call call;
     void *instance = NULL;
     graft_call_init(&call, GRAFT_PRECISION_FLOAT32, scratch);
-    assert_int_equal(graft_attention_create(NULL, &build, &instance, &error), GRAFT_OK);
+    assert_int_equal(graft_attention_create(&cls, &build, &instance, &error), GRAFT_OK);
     assert_int_equal(graft_attention_vtable.forward(instance, &call, &args, &error), GRAFT_OK);
     for (int i = 0; i < TOKENS * HIDDEN; i++) {
         double wanted = expected(x, &angles, layout, i % HIDDEN / DIM, i / HIDDEN, i % DIM);
@@ -148,6 +151,7 @@ static void run(int32_t layout) {
     }
     graft_instance_destroy(instance);
     graft_scratch_destroy(scratch);
+    graft_description_destroy(description);
     numbers_free(x, 4);
     numbers_free(y, 4);
 }

@@ -3,8 +3,8 @@
  */
 #include "plugin_fixture.h"
 
-#include "arch/arch.h"
 #include "base/alloc.h"
+#include "plugin/built_in.h"
 
 static void test_each_allocation(void **state) {
     static const char *const ids[] = {"good", "other", "acme"};
@@ -12,8 +12,11 @@ static void test_each_allocation(void **state) {
                                  "\"ignored_tensors\": \"x\", \"classes\": {\"A\": {\"base\": \"LlamaMLP\", "
                                  "\"conversions\": [{\"sources\": \"a\", \"targets\": [\"b\", \"c\"], "
                                  "\"operations\": [{\"op\": \"Chunk\"}]}]}}}";
+    struct graft_error none = graft_error_none();
+    struct graft_built_in *built_in = NULL;
+    assert_int_equal(graft_built_in_create(&built_in, &none), GRAFT_OK);
     const struct graft_plugin_options options = {
-        .allow = ids, .n_allow = 3, .skip_bad = 1, .families = graft_built_in_families()};
+        .allow = ids, .n_allow = 3, .skip_bad = 1, .families = graft_built_in_families(built_in)};
     char folder[PATH_ROOM];
     const char *directory = folder;
     long n = 1;
@@ -45,6 +48,7 @@ static void test_each_allocation(void **state) {
         }
     }
     assert_true(n > 20);
+    graft_built_in_free(built_in);
     remove_folder(folder);
 }
 

@@ -1,28 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A decoder with its head. */
-#include "arch/decoder/decoder_config.h"
+#include <stdio.h>
+
+#include "arch/decoder/choices.h"
+#include "arch/decoder/roles.h"
 #include "arch/role.h"
+
+enum { MAX_PATH = 256 };
 
 int graft_causal_lm_describe(const struct graft_class *self, const struct graft_config *config,
                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    const struct graft_decoder_traits *traits = self->data;
-    struct graft_decoder_config decoder;
-    int status = graft_decoder_config_read(config, traits, &decoder, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
+    const struct graft_description *description = self->data;
+    const char *model = graft_description_name(description, D_MODEL_NAME);
+    const char *tied_to = graft_description_name(description, D_HEAD_TIED_TO);
+    const int32_t has_positions = graft_description_name(description, D_POSITION_NAME) != NULL;
+    char made[MAX_PATH];
+    struct graft_reader reader;
+    (void)snprintf(made, sizeof made, "%s.%s.weight", model, graft_description_name(description, D_EMBEDDING_NAME));
     const struct graft_parts_causal_lm part = {
-        .model = "model",
-        .model_class = traits->model,
-        .tied_weight = traits->tied_weight != NULL ? traits->tied_weight : "model.embed_tokens.weight",
+        .model = model,
+        .model_class = graft_decoder_class_name(description, D_CLASS_BASE_MODEL),
+        .tied_weight = tied_to != NULL ? tied_to : made,
+        .head = graft_description_name(description, D_HEAD_NAME),
+        .learned_positions = has_positions,
     };
+    graft_reader_start(&reader, description, config, -1, error);
+    const int32_t causal = graft_read_bool(&reader, D_CAUSAL);
+    const int64_t width = graft_read_int(&reader, D_EMBEDDING_SIZE);
+    const int64_t hidden_size = graft_read_int(&reader, D_HIDDEN_SIZE);
+    int32_t tied = 0; /* by the whole config, where the decoder has a section of it */
+    if (reader.status == GRAFT_OK && reader.file != config) {
+        reader.status = graft_config_bool(config, "tie_word_embeddings", &tied, error);
+    }
     const struct graft_parts_causal_lm_sizes sizes = {
-        .vocab_size = decoder.vocab_size,
-        .hidden_size = decoder.hidden_size,
-        .logit_scale = graft_args_real(args, "logit_scale", 0.0),
-        .softcap = graft_args_real(args, "softcap", 0.0),
-        .tie_word_embeddings = decoder.tie_word_embeddings,
-        .bidirectional = graft_args_int(args, "bidirectional", decoder.bidirectional) != 0,
+        .vocab_size = graft_read_int(&reader, D_VOCAB_SIZE),
+        .hidden_size = width > 0 ? width : hidden_size,
+        .max_position_embeddings = has_positions ? graft_read_int(&reader, D_POSITION_ROWS) : 0,
+        .logit_scale = graft_args_real(args, "logit_scale", graft_read_real(&reader, D_HEAD_SCALE)),
+        .softcap = graft_args_real(args, "softcap", graft_read_real(&reader, D_HEAD_SOFTCAP)),
+        .tie_word_embeddings = graft_read_bool(&reader, D_HEAD_TIED) || tied,
+        .bidirectional = graft_args_int(args, "bidirectional", !causal) != 0,
+        .bias = graft_read_bool(&reader, D_HEAD_BIAS),
     };
-    return graft_parts_causal_lm_declare(&part, &sizes, sink, error);
+    return reader.status == GRAFT_OK ? graft_parts_causal_lm_declare(&part, &sizes, sink, error) : reader.status;
 }

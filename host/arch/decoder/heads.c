@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decoders that classify: a Linear after the last norm, of a sequence's last token or of each token. */
-#include "arch/decoder/decoder_config.h"
+#include "arch/decoder/choices.h"
+#include "arch/decoder/roles.h"
 #include "arch/role.h"
 #include "graft/encoder_parts.h"
 
 static int describe(const struct graft_class *self, const struct graft_config *config, int32_t head,
                     const struct graft_sink *sink, struct graft_error *error) {
-    const struct graft_decoder_traits *traits = self->data;
-    struct graft_decoder_config decoder;
-    const char *model = head == GRAFT_HEAD_ANSWERS && traits->answers_model != NULL ? traits->answers_model : "model";
+    const struct graft_description *description = self->data;
+    const int32_t has_positions = graft_description_name(description, D_POSITION_NAME) != NULL;
+    struct graft_reader reader;
     const struct graft_parts_encoder_root part = {
-        .model = model,
-        .model_class = traits->model,
+        .model = graft_description_name(description, head == GRAFT_HEAD_ANSWERS ? D_MODEL_ANSWERS : D_MODEL_NAME),
+        .model_class = graft_decoder_class_name(description, D_CLASS_BASE_MODEL),
         .decoder = head == GRAFT_HEAD_ANSWERS ? "qa_outputs" : "score",
         .is_decoder = 1,
+        .learned_positions = has_positions,
     };
-    int status = graft_decoder_config_read(config, traits, &decoder, error);
+    graft_reader_start(&reader, description, config, -1, error);
     struct graft_parts_encoder_sizes sizes = {
-        .vocab_size = decoder.vocab_size, .hidden_size = decoder.hidden_size, .token_types = 1};
+        .vocab_size = graft_read_int(&reader, D_VOCAB_SIZE),
+        .hidden_size = graft_read_int(&reader, D_HIDDEN_SIZE),
+        .max_positions = has_positions ? graft_read_int(&reader, D_POSITION_ROWS) : 0,
+        .token_types = 1,
+    };
+    int status = reader.status;
     if (status == GRAFT_OK) {
         status = graft_parts_read_decoder_head(config, head, &sizes, error);
     }
@@ -26,7 +33,6 @@ static int describe(const struct graft_class *self, const struct graft_config *c
     }
     return status == GRAFT_OK ? graft_parts_encoder_root_declare(&part, &sizes, sink, error) : status;
 }
-
 int graft_decoder_sequences_describe(const struct graft_class *self, const struct graft_config *config,
                                      const struct graft_args *args, const struct graft_sink *sink,
                                      struct graft_error *error) {

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/decoder/choices.h"
 #include "arch/role.h"
 
 int graft_mlp_describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
                        const struct graft_sink *sink, struct graft_error *error) {
-    static const struct graft_parts_mlp part = {
-        .gate = "gate_proj", .up = "up_proj", .down = "down_proj", .act = "act_fn"};
-    (void)self;
+    const struct graft_description *description = self->data;
+    const char *gate_up = graft_description_name(description, D_MLP_GATE_UP);
+    const struct graft_parts_mlp part = {
+        .gate = gate_up == NULL ? graft_description_name(description, D_MLP_GATE) : NULL,
+        .up = gate_up == NULL ? graft_description_name(description, D_MLP_UP) : NULL,
+        .gate_up = gate_up,
+        .down = graft_description_name(description, D_MLP_DOWN),
+        .act = graft_description_name(description, D_MLP_ACT_NAME),
+    };
     return graft_parts_mlp_declare(&part, config, args, sink, error);
 }

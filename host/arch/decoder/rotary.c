@@ -1,55 +1,159 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rotary angles of a decoder: those of its config, for whole heads. */
-#include "arch/decoder/decoder_config.h"
+/* The rotary angles of a decoder, one set for all layers or one for each of two types. */
+#include "arch/decoder/rotary.h"
+
+#include <stdio.h>
+#include <string.h>
+
 #include "arch/role.h"
-#include "graft/rope.h"
 
-static struct graft_rope_info info_of(const struct graft_decoder_config *decoder) {
-    return (struct graft_rope_info){
-        .struct_size = sizeof(struct graft_rope_info),
-        .head_dim = decoder->head_dim,
-        .max_position_embeddings = decoder->max_position_embeddings,
-        .rope_theta = decoder->rope_theta,
-        .mrope_section = {decoder->mrope_section[0], decoder->mrope_section[1], decoder->mrope_section[2]},
-        .whole_heads = 1,
+struct rotary {
+    struct graft_instance base;
+    const struct graft_rope_service *service;
+    int32_t is_typed;
+    struct graft_rope *ropes[GRAFT_ROTARY_TYPES]; /* NULL of a type that no layer has */
+};
+
+struct kept {
+    int32_t is_typed;
+    struct graft_rotary_kind kinds[GRAFT_ROTARY_TYPES];
+};
+
+int32_t graft_rotary_type(struct graft_reader *reader) {
+    if (!graft_read_bool(reader, D_ROTARY_TYPED)) {
+        return GRAFT_LAYER_FULL_ATTENTION;
+    }
+    const char *type = graft_read_text(reader, D_LAYER_TYPE);
+    const int slides = type != NULL ? strcmp(type, "sliding_attention") == 0 : graft_read_int(reader, D_WINDOW) > 0;
+    return slides ? GRAFT_LAYER_SLIDING_ATTENTION : GRAFT_LAYER_FULL_ATTENTION;
+}
+
+/* As the choices say for the reader's layer. */
+static void read_kind(struct graft_reader *reader, struct graft_rotary_kind *kind) {
+    const char *object = graft_read_text(reader, D_ROTARY_OBJECT);
+    const int64_t dim = graft_read_int(reader, D_ROTARY_DIM);
+    (void)snprintf(kind->object, sizeof kind->object, "%s", object != NULL ? object : "");
+    kind->is_used = 1;
+    kind->info = (struct graft_rope_info){
+        .struct_size = sizeof kind->info,
+        .object = object != NULL ? kind->object : NULL,
+        .head_dim = dim > 0 ? dim : graft_read_int(reader, D_HEAD_DIM),
+        .max_position_embeddings = graft_read_int(reader, D_ROTARY_POSITIONS),
+        .rope_theta = graft_read_real(reader, D_ROTARY_THETA),
+        .partial_rotary_factor = graft_read_real(reader, D_ROTARY_PARTIAL),
+        .mrope_section = {graft_read_int(reader, D_ROTARY_TIME), graft_read_int(reader, D_ROTARY_HEIGHT),
+                          graft_read_int(reader, D_ROTARY_WIDTH)},
+        .whole_heads = graft_read_bool(reader, D_ROTARY_WHOLE),
     };
+    if (reader->status == GRAFT_OK && kind->info.head_dim % 2 != 0) {
+        graft_reader_fail(reader, dim > 0 ? D_ROTARY_DIM : D_HEAD_DIM,
+                          "expected an even number, because halves of a head are rotated, got %lld",
+                          (long long)kind->info.head_dim);
+    }
 }
 
-/* Whether the rotation that the config describes can be made, and is one of whole heads. */
-static int check_rope(const struct graft_config *whole, const struct graft_decoder_traits *traits,
-                      const struct graft_decoder_config *decoder, const struct graft_rope_service *service,
-                      struct graft_error *error) {
-    struct graft_config_section section;
+/* Whether the rotation can be made, and how wide it is. */
+static void measure(struct graft_reader *reader, const struct graft_rope_service *service,
+                    struct graft_rotary_kind *kind) {
     struct graft_rope *rope = NULL;
-    const struct graft_config *config = graft_decoder_config_part(whole, traits, &section, error);
-    const struct graft_rope_info info = info_of(decoder);
-    int status = config != NULL ? service->create(config, &info, &rope, error) : GRAFT_ERROR_MODEL;
+    const int status = service->create(reader->config, &kind->info, &rope, reader->error);
     if (status != GRAFT_OK) {
-        return status;
+        reader->status = status;
+        return;
     }
-    if (service->width(rope) != decoder->head_dim) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                                 "%s: %g is not supported, expected 1: this family rotates whole heads",
-                                 graft_config_spelling(config, "partial_rotary_factor"),
-                                 (double)service->width(rope) / (double)decoder->head_dim);
-    }
+    kind->width = service->width(rope);
     service->destroy(rope);
-    return status;
+    if (kind->info.whole_heads && kind->width != kind->info.head_dim) {
+        char path[GRAFT_ROTARY_OBJECT + 32];
+        (void)snprintf(path, sizeof path, "%s%spartial_rotary_factor", kind->object,
+                       kind->object[0] != '\0' ? "." : "");
+        reader->status = graft_error_set(reader->error, GRAFT_ERROR_MODEL, reader->config->file,
+                                         "%s: %g is not supported, expected 1: this family rotates whole heads",
+                                         graft_config_spelling(reader->config, path),
+                                         (double)kind->width / (double)kind->info.head_dim);
+    }
 }
 
-int graft_rotary_describe(const struct graft_class *self, const struct graft_config *config,
-                          const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    const struct graft_decoder_config *decoder;
+void graft_rotary_kinds(struct graft_reader *reader, const struct graft_host *host, struct graft_rotary_kind *kinds) {
+    const struct graft_rope_service *service = graft_rope_service_of(host);
+    const int64_t layers = graft_read_int(reader, D_LAYERS);
+    memset(kinds, 0, GRAFT_ROTARY_TYPES * sizeof *kinds);
+    for (int64_t i = 0; i < layers && reader->status == GRAFT_OK; i++) {
+        reader->layer = i;
+        struct graft_rotary_kind *kind = &kinds[graft_rotary_type(reader)];
+        if (kind->is_used || !graft_read_bool(reader, D_ROTARY_USE) || graft_read_bool(reader, D_LAYER_MIXED)) {
+            continue;
+        }
+        read_kind(reader, kind);
+        if (reader->status == GRAFT_OK) {
+            measure(reader, service, kind);
+        }
+    }
+    reader->layer = -1;
+}
+
+int graft_decoder_rotary_describe(const struct graft_class *self, const struct graft_config *config,
+                                  const struct graft_args *args, const struct graft_sink *sink,
+                                  struct graft_error *error) {
+    struct kept *kept = sink->keep(sink->data, sizeof *kept, error);
+    struct graft_reader reader;
     (void)args;
-    int status = graft_decoder_config_keep(config, self->data, sink, &decoder, error);
-    return status == GRAFT_OK ? check_rope(config, self->data, decoder, graft_rope_service_of(sink->host), error)
-                              : status;
+    if (kept == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    graft_reader_start(&reader, self->data, config, -1, error);
+    kept->is_typed = graft_read_bool(&reader, D_ROTARY_TYPED);
+    graft_rotary_kinds(&reader, sink->host, kept->kinds);
+    return reader.status;
 }
 
-int graft_rotary_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                        struct graft_error *error) {
-    struct graft_config_section section;
-    const struct graft_config *config = graft_decoder_config_part(build->config, cls->data, &section, error);
-    const struct graft_rope_info info = info_of(build->kept);
-    return config != NULL ? graft_parts_rotary_make(build, config, &info, instance, error) : GRAFT_ERROR_MODEL;
+int graft_decoder_rotary_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                                struct graft_error *error) {
+    const struct kept *kept = build->kept;
+    struct graft_reader reader;
+    struct rotary *self = graft_instance_new(build, sizeof *self, error);
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    graft_reader_start(&reader, cls->data, build->config, -1, error);
+    self->service = graft_rope_service_of(build->host);
+    self->is_typed = kept->is_typed;
+    for (int32_t i = 0; i < GRAFT_ROTARY_TYPES && reader.status == GRAFT_OK; i++) {
+        if (kept->kinds[i].is_used) {
+            reader.status = self->service->create(reader.config, &kept->kinds[i].info, &self->ropes[i], error);
+        }
+    }
+    for (int32_t i = 0; i < GRAFT_ROTARY_TYPES && reader.status != GRAFT_OK; i++) {
+        self->service->destroy(self->ropes[i]);
+    }
+    return graft_instance_finish(self, reader.status, instance);
 }
+
+void graft_decoder_rotary_destroy(void *instance) {
+    struct rotary *self = instance;
+    for (int32_t i = 0; i < GRAFT_ROTARY_TYPES; i++) {
+        self->service->destroy(self->ropes[i]);
+    }
+    graft_instance_destroy(self);
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_rotary_args *args,
+                   struct graft_error *error) {
+    const struct rotary *self = instance;
+    const int32_t type = self->is_typed ? args->layer_type : GRAFT_LAYER_FULL_ATTENTION;
+    if (type < 0 || type >= GRAFT_ROTARY_TYPES || self->ropes[type] == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, self->base.path, "layer_type: no layer has type %d",
+                               (int)type);
+    }
+    const int64_t width = self->service->width(self->ropes[type]);
+    return args->head_dim == width
+               ? self->service->angles(self->ropes[type], call, args->batch, args->cos, args->sin, error)
+               : graft_error_set(error, GRAFT_ERROR_PLUGIN, self->base.path, "head_dim: expected %lld, got %lld",
+                                 (long long)width, (long long)args->head_dim);
+}
+
+const struct graft_rotary graft_decoder_rotary_vtable = {
+    .struct_size = sizeof graft_decoder_rotary_vtable,
+    .features = GRAFT_ROTARY_LAYER_TYPES,
+    .forward = forward,
+};

@@ -2,7 +2,7 @@
 /* All experts of a layer as stacked parameters. How they are computed is chosen by name. */
 #include "arch/moe/experts.h"
 
-#include "arch/decoder/decoder_config.h"
+#include "arch/decoder/choices.h"
 #include "arch/role.h"
 #include "graft/describe.h"
 #include "graft/swiglu.h"

@@ -1,44 +1,86 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which experts a token goes to: those with the largest probability, and that is their weight. */
+/* Which experts a token goes to, and with what weights. */
+#include <math.h>
 #include <string.h>
 
-#include "arch/decoder/decoder_config.h"
+#include "arch/decoder/choices.h"
 #include "arch/role.h"
 #include "graft/describe.h"
 
-struct router {
-    struct graft_instance base;
-    const struct graft_weight *weight; /* [num_experts, hidden_size] */
+struct kept {
     int64_t num_experts;
     int64_t hidden_size;
-    int32_t norm_topk_prob; /* the weights of a token add up to 1 */
+    int64_t groups; /* 0: none */
+    int64_t top_groups;
+    int32_t score; /* D_SCORE_... */
+    int32_t normalise;
+    double scale;
 };
+
+struct router {
+    struct graft_instance base;
+    struct kept kept;
+    const struct graft_weight *weight;     /* [num_experts, hidden_size] */
+    const struct graft_weight *correction; /* [num_experts], for choosing alone; NULL: none */
+};
+
+static void check(struct graft_reader *reader, const struct kept *kept) {
+    const int64_t groups = kept->groups;
+    if (reader->status != GRAFT_OK || groups == 0) {
+        return;
+    }
+    if (kept->num_experts % groups != 0) {
+        graft_reader_fail(reader, D_MOE_GROUPS, "%lld does not divide the number of experts (%lld)", (long long)groups,
+                          (long long)kept->num_experts);
+    } else if (kept->top_groups < 1 || kept->top_groups > groups) {
+        graft_reader_fail(reader, D_MOE_TOP_GROUPS, "expected 1 to the number of groups (%lld), got %lld",
+                          (long long)groups, (long long)kept->top_groups);
+    }
+}
 
 int graft_router_describe(const struct graft_class *self, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    const struct graft_decoder_config *decoder;
+    const struct graft_description *description = self->data;
+    const char *correction = graft_description_name(description, D_MOE_CORRECTION);
+    struct kept *kept = sink->keep(sink->data, sizeof *kept, error);
+    struct graft_reader reader;
     (void)args;
-    int status = graft_decoder_config_keep(config, self->data, sink, &decoder, error);
-    if (status != GRAFT_OK) {
-        return status;
+    if (kept == NULL) {
+        return GRAFT_ERROR_INTERNAL;
     }
-    const int64_t shape[] = {decoder->num_experts, decoder->hidden_size};
-    return graft_describe_parameter(sink, "weight", 2, shape, 0, GRAFT_INIT_NONE, error);
+    graft_reader_start(&reader, description, config, -1, error);
+    *kept = (struct kept){
+        .num_experts = graft_read_int(&reader, D_MOE_EXPERTS),
+        .hidden_size = graft_read_int(&reader, D_HIDDEN_SIZE),
+        .groups = graft_read_int(&reader, D_MOE_GROUPS),
+        .top_groups = graft_read_int(&reader, D_MOE_TOP_GROUPS),
+        .score = graft_read_word(&reader, D_MOE_SCORE),
+        .normalise = graft_read_bool(&reader, D_MOE_NORMALISE),
+        .scale = graft_read_real(&reader, D_MOE_SCALE),
+    };
+    check(&reader, kept);
+    if (reader.status != GRAFT_OK) {
+        return reader.status;
+    }
+    const int64_t shape[] = {kept->num_experts, kept->hidden_size};
+    int status = graft_describe_parameter(sink, "weight", 2, shape, 0, GRAFT_INIT_NONE, error);
+    return status == GRAFT_OK && correction != NULL ? graft_describe_vector(sink, correction, kept->num_experts, error)
+                                                    : status;
 }
 
 int graft_router_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                         struct graft_error *error) {
-    const struct graft_decoder_config *decoder = build->kept;
+    const char *correction = graft_description_name(cls->data, D_MOE_CORRECTION);
     int status = GRAFT_OK;
-    (void)cls;
     struct router *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->num_experts = decoder->num_experts;
-    self->hidden_size = decoder->hidden_size;
-    self->norm_topk_prob = decoder->norm_topk_prob;
+    self->kept = *(const struct kept *)build->kept;
     self->weight = graft_build_weight(build, "weight", &status, error);
+    if (correction != NULL) {
+        self->correction = graft_build_weight(build, correction, &status, error);
+    }
     return graft_instance_finish(self, status, instance);
 }
 
@@ -56,39 +98,144 @@ static void normalise(float *weights, int64_t tokens, int64_t k) {
     }
 }
 
+/* scores [tokens, num_experts] of logits, by which experts are chosen or which are their weights. */
+static int score(const struct router *self, const struct graft_call *call, const struct graft_router_args *args,
+                 float *scores, struct graft_error *error) {
+    const int64_t count = args->tokens * self->kept.num_experts;
+    memcpy(scores, args->logits, (size_t)count * sizeof *scores);
+    return self->kept.score == D_SCORE_SOFTMAX
+               ? call->kernels->softmax(call, scores, args->tokens, self->kept.num_experts, error)
+           : self->kept.score == D_SCORE_SIGMOID
+               ? call->kernels->activation(call, GRAFT_ACTIVATION_SIGMOID, scores, count, scores, error)
+               : GRAFT_OK;
+}
+
+/* The sum of the two largest of a group, or with a softmax its largest: how good the group is. */
+static float group_score(const float *scores, int64_t n, int32_t of_two) {
+    float best = -INFINITY, second = -INFINITY;
+    for (int64_t i = 0; i < n; i++) {
+        if (scores[i] > best) {
+            second = best;
+            best = scores[i];
+        } else if (scores[i] > second) {
+            second = scores[i];
+        }
+    }
+    return of_two && n > 1 ? best + second : best;
+}
+
+/* Scores of experts in groups that are not among the best become the lowest there is (DeepSeek-AI 2024). */
+static void leave_groups(const struct router *self, float *scores, int64_t tokens, float *of_groups) {
+    const int64_t groups = self->kept.groups;
+    const int64_t n = self->kept.num_experts / groups;
+    for (int64_t t = 0; t < tokens; t++) {
+        float *row = scores + t * self->kept.num_experts;
+        for (int64_t g = 0; g < groups; g++) {
+            of_groups[g] = group_score(row + g * n, n, self->correction != NULL);
+        }
+        for (int64_t g = 0; g < groups; g++) {
+            int64_t better = 0;
+            for (int64_t other = 0; other < groups; other++) {
+                better += of_groups[other] > of_groups[g] || (of_groups[other] == of_groups[g] && other < g);
+            }
+            for (int64_t i = 0; better >= self->kept.top_groups && i < n; i++) {
+                row[g * n + i] = -INFINITY;
+            }
+        }
+    }
+}
+
+/* chosen [tokens, num_experts] = what experts are chosen by: scores, corrected, of the best groups. */
+static int correct(const struct router *self, const struct graft_call *call, const float *scores, int64_t tokens,
+                   float *chosen, struct graft_error *error) {
+    const int64_t experts = self->kept.num_experts;
+    float *added = graft_scratch_floats(call, experts, 1, error);
+    float *of_groups = graft_scratch_floats(call, self->kept.groups + 1, 1, error);
+    int status = added != NULL && of_groups != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    if (status == GRAFT_OK && self->correction != NULL) {
+        status = call->kernels->widen(call, self->correction, added, error);
+    }
+    for (int64_t i = 0; i < tokens * experts && status == GRAFT_OK; i++) {
+        chosen[i] = scores[i] + (self->correction != NULL ? added[i % experts] : 0.0f);
+    }
+    if (status == GRAFT_OK && self->kept.groups > 1) {
+        leave_groups(self, chosen, tokens, of_groups);
+    }
+    return status;
+}
+
+/* The weights of those that were chosen by something else than `scores`. */
+static void look_up(const struct router *self, const struct graft_router_args *args, const float *scores) {
+    for (int64_t i = 0; i < args->tokens * args->k; i++) {
+        args->top_k_weights[i] = scores[i / args->k * self->kept.num_experts + args->top_k_index[i]];
+    }
+}
+
+static int choose(const struct router *self, const struct graft_call *call, const struct graft_router_args *args,
+                  const float *scores, struct graft_error *error) {
+    const int32_t is_corrected = self->correction != NULL || self->kept.groups > 1;
+    const float *by = scores;
+    int status = GRAFT_OK;
+    if (is_corrected) {
+        float *chosen = graft_scratch_floats(call, args->tokens, self->kept.num_experts, error);
+        status = chosen != NULL ? correct(self, call, scores, args->tokens, chosen, error) : GRAFT_ERROR_INTERNAL;
+        by = chosen;
+    }
+    if (status == GRAFT_OK) {
+        status = call->kernels->top_k(call, by, args->tokens, self->kept.num_experts, args->k, args->top_k_index,
+                                      args->top_k_weights, error);
+    }
+    if (status == GRAFT_OK && is_corrected) {
+        look_up(self, args, scores);
+    }
+    return status;
+}
+
+/* Weights of the chosen: of their logits where those were what they were chosen by, normalised, scaled. */
+static int weigh(const struct router *self, const struct graft_call *call, const struct graft_router_args *args,
+                 struct graft_error *error) {
+    const int64_t count = args->tokens * args->k;
+    float *weights = args->top_k_weights;
+    int status = self->kept.score == D_SCORE_TOP_SOFTMAX
+                     ? call->kernels->softmax(call, weights, args->tokens, args->k, error)
+                 : self->kept.score == D_SCORE_TOP_SIGMOID
+                     ? call->kernels->activation(call, GRAFT_ACTIVATION_SIGMOID, weights, count, weights, error)
+                     : GRAFT_OK;
+    if (status == GRAFT_OK && self->kept.normalise) {
+        normalise(weights, args->tokens, args->k);
+    }
+    for (int64_t i = 0; self->kept.scale != 1.0 && i < count; i++) {
+        weights[i] *= (float)self->kept.scale;
+    }
+    return status;
+}
+
 static int forward(void *instance, const struct graft_call *call, const struct graft_router_args *args,
                    struct graft_error *error) {
     const struct router *self = instance;
-    int64_t tokens = args->tokens;
-    int64_t experts = self->num_experts;
-    float *probabilities = graft_scratch_floats(call, tokens, experts, error); /* [tokens, num_experts] */
+    const int64_t experts = self->kept.num_experts;
+    float *scores = graft_scratch_floats(call, args->tokens, experts, error); /* [tokens, num_experts] */
     const struct graft_product product = {
         .struct_size = sizeof product,
         .weight = self->weight,
         .rows = experts,
         .x = args->hidden_states,
-        .x_stride = self->hidden_size,
-        .tokens = tokens,
+        .x_stride = self->kept.hidden_size,
+        .tokens = args->tokens,
         .y = args->logits,
         .y_stride = experts,
     };
-    if (probabilities == NULL) {
+    if (scores == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     int status = call->kernels->linear(call, &product, 1, sizeof(struct graft_product), error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    memcpy(probabilities, args->logits, (size_t)(tokens * experts) * sizeof(float));
-    status = call->kernels->softmax(call, probabilities, tokens, experts, error);
     if (status == GRAFT_OK) {
-        status = call->kernels->top_k(call, probabilities, tokens, experts, args->k, args->top_k_index,
-                                      args->top_k_weights, error);
+        status = score(self, call, args, scores, error);
     }
-    if (status == GRAFT_OK && self->norm_topk_prob) {
-        normalise(args->top_k_weights, tokens, args->k);
+    if (status == GRAFT_OK) {
+        status = choose(self, call, args, scores, error);
     }
-    return status;
+    return status == GRAFT_OK ? weigh(self, call, args, error) : status;
 }
 
 const struct graft_router graft_router_vtable = {

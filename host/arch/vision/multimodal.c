@@ -20,18 +20,19 @@ struct multimodal {
 
 static int read_config(const struct graft_config *config, const struct graft_vision_traits *traits, struct sizes *sizes,
                        struct graft_error *error) {
-    struct graft_decoder_config text;
+    int64_t text_size = traits->text_size;
     struct graft_vision_config vision;
     struct graft_placeholders *placeholders = &sizes->placeholders;
-    int status = graft_decoder_config_read(config, traits->text, &text, error);
+    const char *field = graft_config_has(config, "text_config") ? "text_config.hidden_size" : "hidden_size";
+    int status = graft_config_int(config, field, 1, INT32_MAX, &text_size, error);
     if (status == GRAFT_OK) {
         status = graft_vision_config_read(config, &vision, error);
     }
-    if (status == GRAFT_OK && vision.hidden_size != text.hidden_size) {
+    if (status == GRAFT_OK && vision.hidden_size != text_size) {
         status =
             graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
                             "vision_config.hidden_size: expected the language model's hidden_size (%lld), got %lld",
-                            (long long)text.hidden_size, (long long)vision.hidden_size);
+                            (long long)text_size, (long long)vision.hidden_size);
     }
     if (status != GRAFT_OK) {
         return status;

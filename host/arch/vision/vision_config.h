@@ -3,7 +3,6 @@
 #ifndef GRAFT_ARCH_VISION_VISION_CONFIG_H
 #define GRAFT_ARCH_VISION_VISION_CONFIG_H
 
-#include "arch/decoder/decoder_config.h"
 #include "arch/section.h"
 #include "graft/class.h"
 #include "graft/config.h"
@@ -34,8 +33,8 @@ struct graft_vision_traits {
     const char *mlp;
     const char *merger;
     const char *text_model;
-    const struct graft_decoder_traits *text; /* of the language model beside it */
-    int64_t image_token_id;                  /* where the config does not say; likewise: */
+    int64_t text_size;      /* hidden_size of the language model, where the config does not say; likewise: */
+    int64_t image_token_id;
     int64_t video_token_id;
 };
 

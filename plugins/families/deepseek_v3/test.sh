@@ -97,7 +97,7 @@ refused 's/"num_experts_per_tok": 3/"num_experts_per_tok": 5/' \
     'config.json: num_experts_per_tok: expected 1 to 4, got 5'
 refused 's/"kv_lora_rank": 16/"kv_lora_rank": 0/' 'config.json: kv_lora_rank: expected 1 to '
 refused 's/"q_lora_rank": 12/"q_lora_rank": "12"/' 'config.json: q_lora_rank: expected an integer, got a string'
-refused 's/"qk_rope_head_dim": 8/"qk_rope_head_dim": 7/' 'config.json: head_dim: expected an even number'
+refused 's/"qk_rope_head_dim": 8/"qk_rope_head_dim": 7/' 'config.json: qk_rope_head_dim: expected an even number'
 refused 's/"num_key_value_heads": 4/"num_key_value_heads": 2/' \
     'config.json: num_key_value_heads: expected num_attention_heads (4), got 2'
 refused 's/"num_key_value_heads": 4/"num_key_value_heads": 0/' 'config.json: num_key_value_heads: expected 1 to '

@@ -87,7 +87,9 @@ struct graft_parts_causal_lm {
     const char *model;         /* "transformer" */
     const char *model_class;   /* "GPT2Model" */
     const char *tied_weight;   /* "transformer.wte.weight": what lm_head's is tied to where config.json says so */
+    const char *head;          /* "embed_out"; NULL: "lm_head" */
     int32_t learned_positions; /* 1: a sequence has no more than max_position_embeddings */
+    uint32_t reserved;
 };
 
 /* The numbers of one. */
@@ -99,6 +101,8 @@ struct graft_parts_causal_lm_sizes {
     double softcap;                  /* then they become softcap * tanh(logits / softcap); 0: as they are */
     int32_t tie_word_embeddings;     /* 0 or 1 */
     int32_t bidirectional;           /* 1: the base model is, as its sizes say */
+    int32_t bias;                    /* 1: lm_head has one */
+    uint32_t reserved;
 };
 
 /* Declares model, head, and the numbers that the host goes by (family.h). */
@@ -241,6 +245,7 @@ struct graft_parts_layer {
     const char *mlp_norm;              /* of what the MLP sees; NULL with `parallel`: it shares attention's norm */
     const char *mlp_output_norm;       /* of what it gives, before that is added */
     int32_t parallel;                  /* 1: the MLP sees the layer's input, not what attention has made of it */
+    int32_t norm_after_add; /* 1: attention_norm and mlp_norm are of the sums behind attention and MLP (not parallel) */
     const char *parallel_field;        /* where config.json may say otherwise: "use_parallel_residual"; NULL: nowhere */
 };
 
@@ -319,8 +324,8 @@ graft_parts_create graft_parts_scaled_embedding_create;
 extern const struct graft_embedding graft_parts_scaled_embedding_vtable;
 
 GRAFT_ASSERT_SIZE(struct graft_parts_sizes, 120);
-GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm, 32);
-GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm_sizes, 48);
+GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm, 40);
+GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm_sizes, 56);
 GRAFT_ASSERT_SIZE(struct graft_parts_model, 72);
 GRAFT_ASSERT_SIZE(struct graft_parts_model_sizes, 80);
 GRAFT_ASSERT_SIZE(struct graft_parts_layer, 104);

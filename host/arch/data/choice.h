@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private: what values a choice may have, and what a description keeps of it. */
+#ifndef GRAFT_ARCH_DATA_CHOICE_H
+#define GRAFT_ARCH_DATA_CHOICE_H
+
+#include "arch/data/description.h"
+#include "arch/data/expression_node.h"
+
+struct graft_choice_entry {
+    char *name;                          /* of GRAFT_CHOICE_NAME; NULL: null */
+    struct graft_expression *expression; /* of all others */
+};
+
+struct graft_default {
+    char *path;
+    struct graft_expression *value; /* a constant */
+};
+
+struct graft_description {
+    const struct graft_choices *choices;
+    struct graft_default *defaults; /* [n_defaults] */
+    size_t n_defaults;
+    char *section; /* NULL: none */
+    struct graft_choice_entry entries[];
+};
+
+/* [any] The place of a text among words, from 0 on; -1: it is none of them. */
+int32_t graft_choice_word(const char *words, const char *text);
+
+/* [any] What a choice expects: "an integer", '"rms" or "layer"'. */
+void graft_choice_expects(const struct graft_choice_info *info, struct graft_label *expected);
+
+/* [any] Whether a value that is not null will not do, and why: "expected 1 to 8, got 0". A real without a fraction is
+ * an integer if it was computed, and not if a file says it (`is_own`), as graft_config_int has it. */
+int graft_choice_fault(const struct graft_choice_info *info, const struct graft_value *value, int is_own,
+                       struct graft_label *fault);
+
+/* [any] The default of a field into `value`: 1; 0: it has none. */
+int graft_default_find(const struct graft_description *description, const char *path, struct graft_value *value);
+
+/* [load] Shows reader->file with the description's defaults in reader->config. */
+void graft_defaults_show(struct graft_reader *reader);
+
+/* [load] Copies the defaults of a description into one that has none. */
+int graft_defaults_copy(const struct graft_description *from, struct graft_description *to, struct graft_error *error);
+void graft_defaults_free(struct graft_description *description);
+
+#endif

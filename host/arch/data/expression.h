@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Expressions over config.json, as family files write them: "head_dim ?? hidden_size / num_attention_heads".
+ *
+ * Total: no loops, no calls of other expressions, and a bounded depth, so that each ends after as many steps as its
+ * text has tokens.
+ *
+ *     field                 the value at a dotted path (graft/config.h); null where the file has none
+ *     field[expression]     an element of an array, from 0 on; null behind its end
+ *     layer                 the number of the layer, from 0 on; null outside of layers
+ *     12 0.5 'text' true false null [a, b]    constants, and lists for `in`
+ *     ?:  ??  or  and  not  == != < <= > >=  in  not in  + -  * / // %  **  unary -    weakest first
+ *     sqrt(x)  int(x)  min(x, y)  max(x, y)  count(field, x)  is_array(field)
+ *
+ * `x ?? y` is y where x is null. `in` looks in a list or in an array of the config, and finds nothing in null. count
+ * says how many elements of an array equal x. In both, an element of an array is an error if x is not null and of
+ * another kind.
+ * `/` of two integers is an integer, and an error where there is a remainder; `//` and `%` round down, int(x) towards
+ * 0. Integers and reals compare as numbers. A condition of `?:`, `not`, `and` and `or` must be a boolean, or null,
+ * which is false; `==` and `!=` compare anything. Only the branch that is taken is evaluated, and so only its fields
+ * count as used.
+ */
+#ifndef GRAFT_ARCH_DATA_EXPRESSION_H
+#define GRAFT_ARCH_DATA_EXPRESSION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graft/config.h"
+#include "graft/error.h"
+
+struct graft_expression; /* immutable */
+
+enum { GRAFT_VALUE_NULL = 0, GRAFT_VALUE_BOOL = 1, GRAFT_VALUE_INT = 2, GRAFT_VALUE_REAL = 3, GRAFT_VALUE_TEXT = 4 };
+
+struct graft_value {
+    int32_t kind;     /* GRAFT_VALUE_... */
+    int64_t integer;  /* of GRAFT_VALUE_INT; of GRAFT_VALUE_BOOL 0 or 1 */
+    double real;      /* of GRAFT_VALUE_REAL; of GRAFT_VALUE_INT the same number */
+    const char *text; /* of GRAFT_VALUE_TEXT; lives as long as the config and the expression */
+};
+
+enum { GRAFT_EXPRESSION_MAX = 1024 /* bytes of its text */ };
+
+/* [load] Parses `text`. NULL with the reason in `error` (GRAFT_ERROR_PLUGIN, `source` as its place, which names the
+ * text and the column): 'column 7: expected a value, got ")"'. */
+struct graft_expression *graft_expression_parse(const char *text, const char *source, struct graft_error *error);
+
+/* [load] A constant. The text of GRAFT_VALUE_TEXT is copied. NULL out of memory. */
+struct graft_expression *graft_expression_constant(const struct graft_value *value, struct graft_error *error);
+
+/* [load] Frees it; NULL is allowed. */
+void graft_expression_destroy(struct graft_expression *expression);
+
+/* [any] Its text as it was parsed; of a constant as it would be written. */
+const char *graft_expression_text(const struct graft_expression *expression);
+
+/* [any] Calls `visit` with the path of each field that the text mentions, in its order, each once. What it returns, if
+ * not 0, ends that and is returned. */
+int graft_expression_uses(const struct graft_expression *expression, int (*visit)(void *data, const char *path),
+                          void *data);
+
+/* [any] The path of the field that decides its value in this config, for messages: of "a ?? b" `a` where the file has
+ * it or b is a constant, else `b`; of "a[i]" `a`. NULL where there is no single one. */
+const char *graft_expression_field(const struct graft_expression *expression, const struct graft_config *config,
+                                   int64_t layer);
+
+/* [load] Its value; `layer` is -1 outside of layers. Errors (GRAFT_ERROR_MODEL) name file and field: 'hidden_size:
+ * missing, expected a number', 'num_attention_heads: 3 does not divide hidden_size (64)'. */
+int graft_expression_evaluate(const struct graft_expression *expression, const struct graft_config *config,
+                              int64_t layer, struct graft_value *value, struct graft_error *error);
+
+#endif

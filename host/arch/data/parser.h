@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private: parsing of expressions by recursive descent. Functions return the number of a node, or GRAFT_PARSER_FAILED.
+ */
+#ifndef GRAFT_ARCH_DATA_PARSER_H
+#define GRAFT_ARCH_DATA_PARSER_H
+
+#include "arch/data/expression_node.h"
+#include "arch/data/tokens.h"
+
+enum { GRAFT_PARSER_FAILED = -1 };
+
+struct graft_parser {
+    const char *text;
+    const char *source;
+    struct graft_token token; /* the next one */
+    int32_t end;              /* of the one before it */
+    int32_t levels;           /* of brackets and the like that are open */
+    struct graft_node *nodes; /* each is made for a token of its own: as many as the text has bytes are enough */
+    int32_t n_nodes;
+    char *words; /* a copy of the text */
+    struct graft_error *error;
+};
+
+/* [load] Says what was expected in the place of the next token. */
+int32_t graft_parser_fail(struct graft_parser *parser, const char *expected);
+
+/* [load] Goes on to the next token. */
+void graft_parser_advance(struct graft_parser *parser);
+
+/* [load] Whether the next token is a symbol; `take` goes on behind it if so. */
+int graft_parser_is(const struct graft_parser *parser, const char *symbol);
+int graft_parser_take(struct graft_parser *parser, const char *symbol);
+
+/* [load] A node whose text goes from `start` to the last token. */
+int32_t graft_parser_add(struct graft_parser *parser, enum graft_node_kind kind, int32_t start);
+
+/* [load] The same above others; fails if one of them has. */
+int32_t graft_parser_add_above(struct graft_parser *parser, enum graft_node_kind kind, int32_t start,
+                               const int32_t *children, int32_t n);
+
+/* [load] Calls `parse` unless too much is open already. */
+int32_t graft_parser_deeper(struct graft_parser *parser, int32_t (*parse)(struct graft_parser *parser));
+
+/* [load] A whole expression, or one in brackets. */
+int32_t graft_parse_expression(struct graft_parser *parser);
+
+/* [load] What operators stand between: a constant, a field, a call, brackets. */
+int32_t graft_parse_primary(struct graft_parser *parser);
+
+#endif

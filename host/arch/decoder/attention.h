@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Attention of a decoder, in parts: attention.c describes and runs it, projections.c makes queries, keys and values. */
+#ifndef GRAFT_ARCH_DECODER_ATTENTION_H
+#define GRAFT_ARCH_DECODER_ATTENTION_H
+
+#include "graft/attention.h"
+#include "graft/instance.h"
+#include "graft/parts.h"
+
+struct graft_head_norm {
+    const struct graft_module *module; /* NULL: none */
+    int64_t width;                     /* head_dim, or that of all heads together */
+};
+
+/* What `describe` found out. */
+struct graft_attention_kept {
+    struct graft_parts_attention_sizes sizes;
+    int32_t qkv_layout; /* D_QKV_...: of `qkv` */
+    int32_t gate;       /* D_GATE_... */
+    int32_t norm_after_rotary;
+    float clip; /* 0: none */
+};
+
+struct graft_attention {
+    struct graft_instance base;
+    struct graft_attention_kept kept;
+    const struct graft_module *qkv;    /* hidden_size -> (heads + 2 * kv_heads) * head_dim; NULL: the next three */
+    const struct graft_module *q;      /* hidden_size -> heads * head_dim, twice that with gates */
+    const struct graft_module *k;      /* hidden_size -> kv_heads * head_dim */
+    const struct graft_module *v;      /* hidden_size -> kv_heads * head_dim */
+    const struct graft_module *output; /* heads * head_dim -> hidden_size */
+    struct graft_head_norm q_norm;
+    struct graft_head_norm k_norm;
+    const struct graft_weight *sinks; /* [heads]; NULL: none */
+};
+
+/* Heads of the tokens of a batch, in scratch memory. */
+struct graft_heads {
+    float *x;            /* [tokens, heads, head_dim] */
+    int64_t stride;      /* floats from token to token */
+    int64_t head_stride; /* floats from head to head */
+};
+
+struct graft_projected {
+    struct graft_heads q;
+    struct graft_heads k;
+    struct graft_heads v;
+    struct graft_heads gate; /* of outputs, shaped like q; x is NULL: none */
+};
+
+/* [forward] Queries, keys and values of args->hidden_states, within the clip. Scratch memory that it takes stays taken.
+ */
+int graft_attention_project(const struct graft_attention *self, const struct graft_call *call,
+                            const struct graft_self_attention_args *args, struct graft_projected *out,
+                            struct graft_error *error);
+
+/* [forward] Norms `heads` heads of each token; x becomes a packed copy. */
+int graft_attention_norm(const struct graft_head_norm *norm, const struct graft_call *call, int64_t tokens,
+                         int64_t heads, int64_t head_dim, struct graft_heads *x, struct graft_error *error);
+
+#endif

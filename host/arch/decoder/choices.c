@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/decoder/choices.h"
+
+/* Rows of the table by kind. `says` are sentences for docs/family.md. */
+#define NAME(key, fallback_, says_) \
+    { .name = (key), .kind = GRAFT_CHOICE_NAME, .fallback = (fallback_), .says = (says_) }
+#define INT(key, flags_, minimum_, maximum_, fallback_, says_)                                                    \
+    {                                                                                                             \
+        .name = (key), .kind = GRAFT_CHOICE_INT, .flags = (flags_), .minimum = (minimum_), .maximum = (maximum_), \
+        .fallback = (fallback_), .says = (says_)                                                                  \
+    }
+#define REAL(key, flags_, least_, fallback_, says_)                                                              \
+    {                                                                                                            \
+        .name = (key), .kind = GRAFT_CHOICE_REAL, .flags = (flags_), .least = (least_), .fallback = (fallback_), \
+        .says = (says_)                                                                                          \
+    }
+#define BOOL(key, flags_, fallback_, says_) \
+    { .name = (key), .kind = GRAFT_CHOICE_BOOL, .flags = (flags_), .fallback = (fallback_), .says = (says_) }
+#define WORD(key, flags_, words_, fallback_, says_)                                                              \
+    {                                                                                                            \
+        .name = (key), .kind = GRAFT_CHOICE_WORD, .flags = (flags_), .words = (words_), .fallback = (fallback_), \
+        .says = (says_)                                                                                          \
+    }
+#define TEXT(key, flags_, fallback_, says_) \
+    { .name = (key), .kind = GRAFT_CHOICE_TEXT, .flags = (flags_), .fallback = (fallback_), .says = (says_) }
+
+enum {
+    BY_LAYER = GRAFT_CHOICE_BY_LAYER,
+    NULLABLE = GRAFT_CHOICE_NULLABLE,
+    ABOVE = GRAFT_CHOICE_ABOVE,
+    MAX_VOCABULARY = 1 << 28,
+    MAX_POSITIONS = 1 << 30
+};
+
+#define ANY_REAL (-1e300)
+
+static const struct graft_choice_info infos[D_COUNT] = {
+    [D_CLASS_CAUSAL_LM] = NAME("class.causal_lm", NULL, "the root that generates text; PREFIXForCausalLM"),
+    [D_CLASS_SEQUENCES] =
+        NAME("class.sequences", NULL, "the one that classifies sequences; PREFIXForSequenceClassification"),
+    [D_CLASS_TOKENS] = NAME("class.tokens", NULL, "the one that classifies tokens; PREFIXForTokenClassification"),
+    [D_CLASS_ANSWERS] = NAME("class.answers", NULL, "the one that answers questions; PREFIXForQuestionAnswering"),
+    [D_CLASS_MODEL] = NAME("class.model", NULL, "the model without its head; PREFIXModel"),
+    [D_CLASS_BASE_MODEL] = NAME("class.base_model", NULL, "the class below the head; class.model"),
+    [D_CLASS_LAYER] = NAME("class.layer", NULL, "a layer; PREFIXDecoderLayer"),
+    [D_CLASS_ATTENTION] = NAME("class.attention", NULL, "attention; PREFIXAttention"),
+    [D_CLASS_MLP] = NAME("class.mlp", NULL, "a dense MLP; PREFIXMLP"),
+    [D_CLASS_NORM] = NAME("class.norm", NULL, "norms; PREFIXRMSNorm, or LayerNorm with norm.kind layer"),
+    [D_CLASS_HEAD_NORM] = NAME("class.head_norm", NULL, "norms of queries and keys; class.norm"),
+    [D_CLASS_ROTARY] = NAME("class.rotary", NULL, "rotary angles; PREFIXRotaryEmbedding"),
+    [D_CLASS_EMBEDDING] =
+        NAME("class.embedding", "Embedding", "token embeddings; with embedding.rounded a class of the family"),
+    [D_CLASS_MOE] = NAME("class.moe", NULL, "the block that has experts; PREFIXSparseMoeBlock"),
+    [D_CLASS_ROUTER] = NAME("class.router", NULL, "the router; PREFIXTopKRouter"),
+    [D_CLASS_EXPERTS] = NAME("class.experts", NULL, "the experts; PREFIXExperts"),
+    [D_CLASS_MIXER] = NAME("class.mixer", NULL, "what stands in the place of attention where layer.mixed is true"),
+
+    [D_VOCAB_SIZE] = INT("vocab_size", 0, 1, MAX_VOCABULARY, "vocab_size", "rows of the token embeddings"),
+    [D_HIDDEN_SIZE] = INT("hidden_size", 0, 1, GRAFT_MAX_SIZE, "hidden_size", "numbers in a hidden state"),
+    [D_LAYERS] = INT("num_hidden_layers", 0, 1, GRAFT_MAX_LAYERS, "num_hidden_layers", "how many layers there are"),
+    [D_CAUSAL] = BOOL("causal", 0, "is_causal ?? true", "whether a token sees only those before it"),
+
+    [D_MODEL_NAME] = NAME("model.name", "model", "the child of the root that has the layers"),
+    [D_MODEL_ANSWERS] = NAME("model.answers", "model", "the same below a head that answers questions"),
+    [D_MODEL_LAYERS] = NAME("model.layers", "layers", "the list of layers"),
+    [D_MODEL_NORM] = NAME("model.norm", "norm", "the last norm; null: none"),
+    [D_MODEL_ROTARY] = NAME("model.rotary", "rotary_emb", "the child that computes rotary angles"),
+
+    [D_HEAD_NAME] = NAME("head.name", "lm_head", "the Linear that gives logits"),
+    [D_HEAD_TIED] = BOOL("head.tied", 0, "tie_word_embeddings ?? false", "whether it has the embeddings' weight"),
+    [D_HEAD_TIED_TO] =
+        NAME("head.tied_to", NULL, "the path of that weight; MODEL.EMBEDDING.weight by the names of both"),
+    [D_HEAD_BIAS] = BOOL("head.bias", 0, "false", "whether it has a bias"),
+    [D_HEAD_SCALE] = REAL("head.scale", 0, ANY_REAL, "1", "what logits are multiplied by"),
+    [D_HEAD_SOFTCAP] = REAL("head.softcap", NULLABLE | ABOVE, 0.0, "null",
+                            "logits become softcap * tanh(logits / softcap); null: they stay"),
+
+    [D_EMBEDDING_NAME] = NAME("embedding.name", "embed_tokens", "token embeddings"),
+    [D_EMBEDDING_SIZE] = INT("embedding.size", NULLABLE, 1, GRAFT_MAX_SIZE, "null",
+                             "their width where it is not hidden_size, so that two Linears lead in and out"),
+    [D_EMBEDDING_PROJECT_IN] = NAME("embedding.project_in", "project_in", "the Linear behind narrow embeddings"),
+    [D_EMBEDDING_PROJECT_OUT] = NAME("embedding.project_out", "project_out", "the Linear before the head"),
+    [D_EMBEDDING_SCALE] = REAL("embedding.scale", 0, ANY_REAL, "1", "what embeddings are multiplied by"),
+    [D_EMBEDDING_ROUNDED] =
+        BOOL("embedding.rounded", 0, "false",
+             "embeddings are multiplied by the root of their width, rounded to bf16 in bf16 models"),
+    [D_EMBEDDING_NORM] = NAME("embedding.norm", NULL, "a norm of the embeddings; null: none"),
+
+    [D_POSITION_NAME] = NAME("position.name", NULL, "learned positions that are added to embeddings; null: none"),
+    [D_POSITION_ROWS] = INT("position.rows", 0, 1, MAX_POSITIONS, "max_position_embeddings", "how many there are"),
+    [D_POSITION_OFFSET] = INT("position.offset", 0, 0, 65536, "0", "rows of theirs before that of position 0"),
+
+    [D_LAYER_TYPE] = TEXT("layer.type", BY_LAYER | NULLABLE, "null",
+                          "full_attention, sliding_attention, ...: what config.json calls the layer"),
+    [D_LAYER_TYPES] = NAME("layer.types", "full_attention sliding_attention",
+                           "the types that the family has, by spaces; any other is an error; null: any"),
+    [D_LAYER_ATTENTION] = NAME("layer.attention", "self_attn", "attention"),
+    [D_LAYER_MIXER] = NAME("layer.mixer", NULL, "the mixer of layers that have one in its place"),
+    [D_LAYER_MIXED] = BOOL("layer.mixed", BY_LAYER, "false", "whether the layer has a mixer, not attention"),
+    [D_LAYER_MLP] = NAME("layer.mlp", "mlp", "the MLP, or the block that has experts; null: none"),
+    [D_LAYER_EXPERTS] = BOOL("layer.experts", BY_LAYER, "false", "whether the layer has experts, not one MLP"),
+    [D_LAYER_ATTENTION_NORM] = NAME("layer.attention_norm", "input_layernorm", "the norm of what attention sees"),
+    [D_LAYER_ATTENTION_OUTPUT_NORM] =
+        NAME("layer.attention_output_norm", NULL, "the norm of what attention gives, before that is added"),
+    [D_LAYER_MLP_NORM] = NAME("layer.mlp_norm", "post_attention_layernorm", "the norm of what the MLP sees"),
+    [D_LAYER_MLP_OUTPUT_NORM] =
+        NAME("layer.mlp_output_norm", NULL, "the norm of what the MLP gives, before that is added"),
+    [D_LAYER_PARALLEL] =
+        BOOL("layer.parallel", 0, "false", "the MLP sees the layer's input, not what attention has made of it"),
+    [D_LAYER_SHARED_NORM] =
+        BOOL("layer.shared_norm", 0, "false",
+             "with layer.parallel: the MLP sees what attention sees, and layer.mlp_norm is not there"),
+    [D_LAYER_NORM_AFTER_ADD] = BOOL("layer.norm_after_add", 0, "false",
+                                    "attention_norm and mlp_norm are of the sums behind attention and MLP"),
+    [D_LAYER_RESIDUAL_SCALE] = REAL("layer.residual_scale", BY_LAYER, ANY_REAL, "1",
+                                    "what attention and MLP give is multiplied by it before it is added"),
+
+    [D_NORM_KIND] = WORD("norm.kind", 0, "rms layer", "rms", "RMSNorm, or LayerNorm"),
+    [D_NORM_EPS] = REAL("norm.eps", 0, 0.0, "rms_norm_eps", "added to the mean of squares"),
+    [D_NORM_OFFSET] = REAL("norm.offset", 0, ANY_REAL, "0", "what is added to the weight of an RMSNorm"),
+    [D_NORM_WEIGHT] = BOOL("norm.weight", 0, "true", "whether norms have a weight"),
+    [D_NORM_BIAS] = BOOL("norm.bias", 0, "true", "whether LayerNorms have a bias"),
+
+    [D_HEADS] = INT("attention.heads", BY_LAYER, 1, GRAFT_MAX_SIZE, "num_attention_heads", "heads of queries"),
+    [D_KV_HEADS] = INT("attention.kv_heads", BY_LAYER, 1, GRAFT_MAX_SIZE, "num_key_value_heads ?? num_attention_heads",
+                       "heads of keys and values"),
+    [D_HEAD_DIM] = INT("attention.head_dim", BY_LAYER, 1, GRAFT_MAX_SIZE,
+                       "head_dim ?? hidden_size / num_attention_heads", "numbers of a head"),
+    [D_QKV_BIAS] = BOOL("attention.qkv_bias", BY_LAYER, "false", "whether queries, keys and values have biases"),
+    [D_K_BIAS] = BOOL("attention.k_bias", NULLABLE, "null", "the same of keys alone; null: as attention.qkv_bias"),
+    [D_O_BIAS] = BOOL("attention.o_bias", BY_LAYER, "false", "whether the output projection has a bias"),
+    [D_QUERY] = NAME("attention.query", "q_proj", "the projection of queries"),
+    [D_KEY] = NAME("attention.key", "k_proj", "the projection of keys"),
+    [D_VALUE] = NAME("attention.value", "v_proj", "the projection of values"),
+    [D_QKV] = NAME("attention.qkv", NULL, "one projection in the place of these three"),
+    [D_QKV_LAYOUT] = WORD("attention.qkv_layout", 0, "joined by_head grouped", "joined",
+                          "its rows: all queries, keys, values; [heads, 3, head_dim]; [kv_heads, queries of it + 2, "
+                          "head_dim]"),
+    [D_OUTPUT] = NAME("attention.output", "o_proj", "the projection of what the heads give"),
+    [D_ATTENTION_SCALE] =
+        REAL("attention.scale", BY_LAYER | NULLABLE, ANY_REAL, "null", "of the scores; null: 1 / sqrt(head_dim)"),
+    [D_ATTENTION_SOFTCAP] = REAL("attention.softcap", NULLABLE | ABOVE, 0.0, "null",
+                                 "scores become softcap * tanh(scores / softcap); null: they stay"),
+    [D_WINDOW] = INT("attention.window", BY_LAYER | NULLABLE, 1, MAX_POSITIONS, "null",
+                     "how many keys a query sees, its own included; null: all before it"),
+    [D_HEAD_NORM] = WORD("attention.head_norm", BY_LAYER, "none head all", "none",
+                         "norms of queries and keys: none, of each head, of all heads of a token together"),
+    [D_QUERY_NORM] = NAME("attention.query_norm", "q_norm", "that of queries"),
+    [D_KEY_NORM] = NAME("attention.key_norm", "k_norm", "that of keys"),
+    [D_HEAD_NORM_AFTER_ROTARY] =
+        BOOL("attention.head_norm_after_rotary", 0, "false", "whether it comes after rotation"),
+    [D_CLIP] = REAL("attention.clip", NULLABLE | ABOVE, 0.0, "null",
+                    "queries, keys and values are kept within -clip and clip; null: they stay"),
+    [D_SINKS] = BOOL("attention.sinks", 0, "false", "each head has a score without a value in its softmax"),
+    [D_GATE] = WORD("attention.gate", 0, "none query", "none",
+                    "what heads give is multiplied by the sigmoid of a gate: none, the second half of each query"),
+
+    [D_ROTARY_USE] = BOOL("rotary.use", BY_LAYER, "true", "whether queries and keys are rotated"),
+    [D_ROTARY_DIM] = INT("rotary.dim", BY_LAYER | NULLABLE, 1, 65536, "null",
+                         "numbers of a head that rotation is about; null: attention.head_dim"),
+    [D_ROTARY_THETA] = REAL("rotary.theta", BY_LAYER | ABOVE, 0.0, "10000",
+                            "the base where config.json has no rope_theta at its usual places"),
+    [D_ROTARY_PARTIAL] =
+        REAL("rotary.partial", BY_LAYER, 0.0, "0", "partial_rotary_factor where config.json has none; 0: 1"),
+    [D_ROTARY_WHOLE] = BOOL("rotary.whole", 0, "true", "whole heads are rotated, whatever partial_rotary_factor says"),
+    [D_ROTARY_INTERLEAVED] =
+        BOOL("rotary.interleaved", 0, "false", "neighbours are rotated together, not numbers of two halves"),
+    [D_ROTARY_OBJECT] = TEXT("rotary.object", BY_LAYER | NULLABLE, "null",
+                             "the path of the object that has the parameters; null: rope_parameters or rope_scaling"),
+    [D_ROTARY_TYPED] = BOOL("rotary.typed", 0, "false",
+                            "layers with a window have angles of their own, as the other choices say for them"),
+    [D_ROTARY_POSITIONS] = INT("rotary.positions", 0, 1, MAX_POSITIONS, "max_position_embeddings",
+                               "the positions that the model was made for"),
+    [D_ROTARY_TIME] = INT("rotary.time", 0, 0, 65536, "0",
+                          "with three positions a token: frequencies that turn with time, by default"),
+    [D_ROTARY_HEIGHT] = INT("rotary.height", 0, 0, 65536, "0", "the same with height"),
+    [D_ROTARY_WIDTH] = INT("rotary.width", 0, 0, 65536, "0", "the same with width"),
+
+    [D_MLP_SIZE] = INT("mlp.size", BY_LAYER, 1, GRAFT_MAX_SIZE, "intermediate_size", "numbers inside a dense MLP"),
+    [D_MLP_ACT] = TEXT("mlp.act", 0, "hidden_act", "the activation, as transformers' ACT2FN calls it"),
+    [D_MLP_BIAS] = BOOL("mlp.bias", 0, "false", "whether its projections have biases"),
+    [D_MLP_GATE] = NAME("mlp.gate", "gate_proj", "the gate; null: none, down(act(up(x)))"),
+    [D_MLP_UP] = NAME("mlp.up", "up_proj", "the projection beside it"),
+    [D_MLP_GATE_UP] = NAME("mlp.gate_up", NULL, "one projection in the place of both, the gate's rows first"),
+    [D_MLP_DOWN] = NAME("mlp.down", "down_proj", "the projection out"),
+    [D_MLP_ACT_NAME] = NAME("mlp.act_name", "act_fn", "the child that is the activation"),
+
+    [D_MOE_EXPERTS] = INT("moe.experts", NULLABLE, 0, GRAFT_MAX_EXPERTS, "null", "how many there are; null: none"),
+    [D_MOE_TOP_K] = INT("moe.top_k", 0, 1, GRAFT_MAX_EXPERTS, "num_experts_per_tok", "how many a token goes to"),
+    [D_MOE_SIZE] = INT("moe.size", 0, 1, GRAFT_MAX_SIZE, "moe_intermediate_size", "numbers inside one expert"),
+    [D_MOE_ROUTER_NAME] = NAME("moe.router", "gate", "the router"),
+    [D_MOE_EXPERTS_NAME] = NAME("moe.list", "experts", "the experts"),
+    [D_MOE_STORED] = WORD("moe.stored", 0, "list w1_w3_w2 stacked", "list",
+                          "in checkpoints: E.gate_proj, E.up_proj, E.down_proj; E.w1, E.w3, E.w2; as the class has "
+                          "them"),
+    [D_MOE_SCORE] = WORD("moe.score", 0, "softmax sigmoid top_softmax top_sigmoid", "softmax",
+                         "what makes weights of logits: before the best are chosen, or of the chosen"),
+    [D_MOE_CORRECTION] =
+        NAME("moe.correction", NULL, "a vector of the router that is added to scores for choosing alone"),
+    [D_MOE_GROUPS] = INT("moe.groups", NULLABLE, 1, GRAFT_MAX_EXPERTS, "null",
+                         "experts are in groups, of which the best are chosen first"),
+    [D_MOE_TOP_GROUPS] =
+        INT("moe.top_groups", NULLABLE, 1, GRAFT_MAX_EXPERTS, "null", "how many groups a token goes to"),
+    [D_MOE_NORMALISE] = BOOL("moe.normalise", 0, "norm_topk_prob ?? false", "the weights of a token add up to 1"),
+    [D_MOE_SCALE] = REAL("moe.scale", 0, ANY_REAL, "1", "what weights are multiplied by"),
+    [D_MOE_SHARED_NAME] = NAME("moe.shared", NULL, "an MLP for all tokens beside the experts; null: none"),
+    [D_MOE_SHARED_SIZE] =
+        INT("moe.shared_size", 0, 1, GRAFT_MAX_SIZE, "shared_expert_intermediate_size", "numbers inside it"),
+    [D_MOE_SHARED_GATE] =
+        NAME("moe.shared_gate", NULL, "a Linear whose sigmoid its output is multiplied by; null: none"),
+};
+
+const struct graft_choices graft_decoder_choices = {infos, D_COUNT};

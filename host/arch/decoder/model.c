@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A decoder without its head: embeddings, layers, a last norm. */
+#include "arch/decoder/model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "arch/role.h"
+#include "graft/describe.h"
+
+enum { MAX_NAME = 256, MAX_LAYER_ARGS = 16 };
+
+struct kept_layer {
+    int64_t window; /* keys that a query sees; 0: all */
+    int32_t type;   /* GRAFT_LAYER_... */
+    int32_t uses_rotary;
+};
+
+struct kept {
+    int64_t hidden_size;
+    int64_t embedding_size; /* 0: hidden_size */
+    int64_t position_offset;
+    int64_t rotary_widths[GRAFT_ROTARY_TYPES];
+    int32_t typed_rotary;
+    int32_t bidirectional;
+    double embedding_scale;
+    int64_t n_layers;
+    struct kept_layer layers[]; /* [n_layers] */
+};
+
+/* What a description is read and declared with. */
+struct describing {
+    const struct graft_description *description;
+    struct graft_reader *reader;
+    const struct graft_args *given; /* by a derived class (graft/base_model.h) */
+    const struct graft_sink *sink;
+    struct kept *kept;
+    struct graft_error *error;
+};
+
+/* Whether `type` is one of `words`, which spaces divide. */
+static int is_among(const char *words, const char *type) {
+    const size_t length = strlen(type);
+    for (const char *at = words; *at != '\0'; at += strspn(at, " ")) {
+        const size_t n = strcspn(at, " ");
+        if (n == length && strncmp(at, type, n) == 0) {
+            return 1;
+        }
+        at += n;
+    }
+    return 0;
+}
+
+/* full_attention sliding_attention -> "full_attention" or "sliding_attention" */
+static void quote(const char *words, char *quoted, size_t size) {
+    size_t used = 0;
+    for (const char *at = words; *at != '\0' && used < size; at += strspn(at, " ")) {
+        const int n = (int)strcspn(at, " ");
+        const char *next = at + n + strspn(at + n, " ");
+        const char *joint = at == words ? "" : *next == '\0' ? " or " : ", ";
+        used += (size_t)snprintf(quoted + used, size - used, "%s\"%.*s\"", joint, n, at);
+        at += n;
+    }
+}
+
+/* The types of layers that config.json lists: as many as there are layers, each one that the family has. */
+static void check_types(const struct describing *of, int64_t layers) {
+    static const char field[] = "layer_types";
+    struct graft_reader *reader = of->reader;
+    const struct graft_config *config = reader->config;
+    if (graft_description_never(of->description, D_LAYER_TYPE) || !graft_config_has(config, field)) {
+        return;
+    }
+    if (config->kind(config->data, field) != GRAFT_FIELD_ARRAY) {
+        reader->status = graft_config_expected(config, field, "an array", of->error);
+    } else if (config->size(config->data, field) != layers) {
+        reader->status = graft_error_set(
+            of->error, GRAFT_ERROR_MODEL, config->file, "%s: expected num_hidden_layers (%lld) entries, got %lld",
+            graft_config_spelling(config, field), (long long)layers, (long long)config->size(config->data, field));
+    }
+    for (int64_t i = 0; i < layers && reader->status == GRAFT_OK; i++) {
+        char path[MAX_NAME];
+        (void)snprintf(path, sizeof path, "%s.%lld", field, (long long)i);
+        if (config->kind(config->data, path) != GRAFT_FIELD_STRING) {
+            reader->status = graft_config_expected(config, path, "a string", of->error);
+        }
+    }
+}
+
+/* The window of the reader's layer, and what its type says about it. */
+static int64_t read_window(const struct describing *of) {
+    struct graft_reader *reader = of->reader;
+    const char *types = graft_description_name(of->description, D_LAYER_TYPES);
+    const char *type = graft_read_text(reader, D_LAYER_TYPE);
+    const int64_t window = graft_read_int(reader, D_WINDOW);
+    if (reader->status != GRAFT_OK || type == NULL) {
+        return window;
+    }
+    if (types != NULL && !is_among(types, type)) {
+        char quoted[MAX_NAME];
+        quote(types, quoted, sizeof quoted);
+        graft_reader_fail(reader, D_LAYER_TYPE, "expected %s, got \"%.60s\"", quoted, type);
+    } else if (window == 0 && strcmp(type, "sliding_attention") == 0) {
+        graft_reader_fail(reader, D_LAYER_TYPE,
+                          "\"sliding_attention\" needs a window, but sliding_window is null or not used");
+    }
+    return window;
+}
+
+/* The windows that a derived class gives, which may know other fields. */
+static int take_windows(const struct describing *of, const struct graft_arg *given) {
+    struct kept *kept = of->kept;
+    if (given->count != kept->n_layers) {
+        return graft_error_set(of->error, GRAFT_ERROR_PLUGIN, of->sink->path,
+                               "argument windows: expected a number for each of %lld layers, got %d",
+                               (long long)kept->n_layers, (int)given->count);
+    }
+    for (int64_t i = 0; i < kept->n_layers; i++) {
+        kept->layers[i].window = given->integers[i];
+        if (given->integers[i] < 0 || given->integers[i] > GRAFT_MASK_UNLIMITED) {
+            return graft_error_set(of->error, GRAFT_ERROR_PLUGIN, of->sink->path,
+                                   "argument windows: layer %lld: expected 0 or more keys, got %lld", (long long)i,
+                                   (long long)given->integers[i]);
+        }
+    }
+    return GRAFT_OK;
+}
+
+static int read_layers(const struct describing *of) {
+    struct graft_reader *reader = of->reader;
+    struct kept *kept = of->kept;
+    const struct graft_arg *windows = graft_args_find(of->given, "windows", GRAFT_ARG_INTS);
+    const int32_t typed = graft_args_int(of->given, "typed_rotary", 0) != 0;
+    int status = windows != NULL ? take_windows(of, windows) : GRAFT_OK;
+    if (windows == NULL) {
+        check_types(of, kept->n_layers);
+    }
+    for (int64_t i = 0; i < kept->n_layers && reader->status == GRAFT_OK && status == GRAFT_OK; i++) {
+        struct kept_layer *layer = &kept->layers[i];
+        reader->layer = i;
+        layer->window = windows != NULL ? layer->window : read_window(of);
+        layer->uses_rotary = graft_read_bool(reader, D_ROTARY_USE);
+        layer->type = !typed              ? graft_rotary_type(reader)
+                      : layer->window > 0 ? GRAFT_LAYER_SLIDING_ATTENTION
+                                          : GRAFT_LAYER_FULL_ATTENTION;
+    }
+    reader->layer = -1;
+    return status == GRAFT_OK ? reader->status : status;
+}
+
+/* How wide cos and sin are: as a derived class says, or the rotary choices. */
+static void read_rotary(const struct describing *of) {
+    struct kept *kept = of->kept;
+    struct graft_rotary_kind kinds[GRAFT_ROTARY_TYPES];
+    const int64_t given = graft_args_int(of->given, "rotary_width", 0);
+    const int32_t typed = graft_args_int(of->given, "typed_rotary", 0) != 0;
+    if (graft_description_name(of->description, D_CLASS_ROTARY) == NULL) {
+        return;
+    }
+    kept->typed_rotary = typed || graft_read_bool(of->reader, D_ROTARY_TYPED);
+    if (given == 0 && !typed) {
+        graft_rotary_kinds(of->reader, of->sink->host, kinds);
+    }
+    of->reader->layer = 0;
+    for (int32_t i = 0; i < GRAFT_ROTARY_TYPES; i++) {
+        kept->rotary_widths[i] = given > 0 ? given : typed ? graft_read_int(of->reader, D_HEAD_DIM) : kinds[i].width;
+    }
+    of->reader->layer = -1;
+}
+
+/* What a layer is given for its attention, its MLP and its norms. */
+static struct graft_args read_layer_args(const struct describing *of, int64_t layer,
+                                         struct graft_arg items[MAX_LAYER_ARGS]) {
+    struct graft_reader *reader = of->reader;
+    const struct kept *kept = of->kept;
+    int32_t n = 0;
+    reader->layer = layer;
+    const int64_t head_dim = graft_read_int(reader, D_HEAD_DIM);
+    const int64_t heads = graft_read_int(reader, D_HEADS);
+    const int64_t kv_heads = graft_read_int(reader, D_KV_HEADS);
+    if (reader->status == GRAFT_OK && heads % kv_heads != 0) {
+        graft_reader_fail(reader, D_KV_HEADS, "%lld does not divide num_attention_heads (%lld)", (long long)kv_heads,
+                          (long long)heads);
+    }
+    items[n++] = graft_int_arg("layer_idx", layer);
+    items[n++] = graft_int_arg("hidden_size", kept->hidden_size);
+    items[n++] = graft_int_arg("intermediate_size", graft_read_int(reader, D_MLP_SIZE));
+    items[n++] = graft_int_arg("num_attention_heads", heads);
+    items[n++] = graft_int_arg("num_key_value_heads", kv_heads);
+    items[n++] = graft_int_arg("head_dim", head_dim);
+    items[n++] = graft_int_arg("qkv_bias", graft_read_bool(reader, D_QKV_BIAS));
+    items[n++] = graft_int_arg("o_proj_bias", graft_read_bool(reader, D_O_BIAS));
+    items[n++] = graft_int_arg("mlp_bias", graft_read_bool(reader, D_MLP_BIAS));
+    items[n++] = graft_string_arg("hidden_act", graft_read_text(reader, D_MLP_ACT));
+    items[n++] = graft_real_arg("eps", graft_read_real(reader, D_NORM_EPS));
+    if (graft_args_find(of->given, "scaling", GRAFT_ARG_REAL) != NULL ||
+        !graft_read_is_null(reader, D_ATTENTION_SCALE)) {
+        items[n++] = graft_real_arg("scaling",
+                                    graft_args_real(of->given, "scaling", graft_read_real(reader, D_ATTENTION_SCALE)));
+    }
+    if (graft_args_find(of->given, "softcap", GRAFT_ARG_REAL) != NULL ||
+        !graft_read_is_null(reader, D_ATTENTION_SOFTCAP)) {
+        items[n++] = graft_real_arg(
+            "softcap", graft_args_real(of->given, "softcap", graft_read_real(reader, D_ATTENTION_SOFTCAP)));
+    }
+    const int64_t width = kept->rotary_widths[kept->layers[layer].type];
+    if (width != 0 && width != head_dim) {
+        items[n++] = graft_int_arg("rotary_width", width);
+    }
+    if (graft_args_int(of->given, "rope_interleave", graft_read_bool(reader, D_ROTARY_INTERLEAVED)) != 0) {
+        items[n++] = graft_int_arg("rope_interleave", 1);
+    }
+    const double residual_scale = graft_read_real(reader, D_LAYER_RESIDUAL_SCALE);
+    if (residual_scale != 1.0) {
+        items[n++] = graft_real_arg("residual_scale", residual_scale);
+    }
+    reader->layer = -1;
+    return graft_args_of(items, n);
+}
+
+static int describe_layers(const struct describing *of) {
+    const char *layers = graft_description_name(of->description, D_MODEL_LAYERS);
+    const char *layer_class = graft_description_name(of->description, D_CLASS_LAYER);
+    int status = GRAFT_OK;
+    for (int64_t i = 0; i < of->kept->n_layers && status == GRAFT_OK; i++) {
+        struct graft_arg items[MAX_LAYER_ARGS];
+        const struct graft_args args = read_layer_args(of, i, items);
+        char name[MAX_NAME];
+        (void)snprintf(name, sizeof name, "%s.%lld", layers, (long long)i);
+        status = of->reader->status == GRAFT_OK
+                     ? graft_describe_child(of->sink, name, layer_class, GRAFT_INTERFACE_DECODER_LAYER, items,
+                                            args.count, of->error)
+                     : of->reader->status;
+    }
+    return status;
+}
+
+static int describe_embedding(const struct describing *of, const char *name, const char *class_name, int64_t rows,
+                              int64_t columns) {
+    const struct graft_arg args[] = {graft_int_arg("num_embeddings", rows), graft_int_arg("embedding_dim", columns)};
+    return graft_describe_child(of->sink, name, class_name, GRAFT_INTERFACE_EMBEDDING, args, 2, of->error);
+}
+
+static int describe_norm(const struct describing *of, int32_t name) {
+    const char *child = graft_description_name(of->description, name);
+    const int32_t bias = graft_read_bool(of->reader, D_NORM_BIAS);
+    const struct graft_arg args[] = {graft_int_arg("hidden_size", of->kept->hidden_size),
+                                     graft_real_arg("eps", graft_read_real(of->reader, D_NORM_EPS)),
+                                     graft_int_arg("bias", 0)};
+    return child == NULL ? GRAFT_OK
+                         : graft_describe_child(of->sink, child, graft_description_name(of->description, D_CLASS_NORM),
+                                                GRAFT_INTERFACE_NORM, args, bias ? 2 : 3, of->error);
+}
+
+/* Token embeddings and what is added to them, with what they are read by. */
+static int describe_inputs(const struct describing *of) {
+    const struct graft_description *description = of->description;
+    const struct kept *kept = of->kept;
+    const int64_t width = kept->embedding_size > 0 ? kept->embedding_size : kept->hidden_size;
+    const char *positions = graft_description_name(description, D_POSITION_NAME);
+    int status = describe_embedding(of, graft_description_name(description, D_EMBEDDING_NAME),
+                                    graft_description_name(description, D_CLASS_EMBEDDING),
+                                    graft_read_int(of->reader, D_VOCAB_SIZE), width);
+    if (status == GRAFT_OK && width != kept->hidden_size) {
+        status = graft_describe_linear(of->sink, graft_description_name(description, D_EMBEDDING_PROJECT_IN), width,
+                                       kept->hidden_size, 0, of->error);
+    }
+    if (status == GRAFT_OK) {
+        status = describe_norm(of, D_EMBEDDING_NORM);
+    }
+    return status == GRAFT_OK && positions != NULL
+               ? describe_embedding(of, positions, "Embedding",
+                                    graft_read_int(of->reader, D_POSITION_ROWS) + kept->position_offset,
+                                    kept->hidden_size)
+               : status;
+}
+
+static int describe_outputs(const struct describing *of) {
+    const struct kept *kept = of->kept;
+    const char *rotary_class = graft_description_name(of->description, D_CLASS_ROTARY);
+    int status = describe_norm(of, D_MODEL_NORM);
+    if (status == GRAFT_OK && kept->embedding_size > 0 && kept->embedding_size != kept->hidden_size) {
+        status = graft_describe_linear(of->sink, graft_description_name(of->description, D_EMBEDDING_PROJECT_OUT),
+                                       kept->hidden_size, kept->embedding_size, 0, of->error);
+    }
+    return status == GRAFT_OK && rotary_class != NULL
+               ? graft_describe_child(of->sink, graft_description_name(of->description, D_MODEL_ROTARY), rotary_class,
+                                      GRAFT_INTERFACE_ROTARY, NULL, 0, of->error)
+               : status;
+}
+
+/* What the model owes the host where it is the root (graft/family.h). */
+static int describe_numbers(const struct describing *of) {
+    const char *positions = graft_description_name(of->description, D_POSITION_NAME);
+    int status = graft_describe_number(of->sink, "vocab_size", graft_read_int(of->reader, D_VOCAB_SIZE), of->error);
+    if (status == GRAFT_OK) {
+        const int64_t width = of->kept->embedding_size > 0 ? of->kept->embedding_size : of->kept->hidden_size;
+        status = graft_describe_number(of->sink, "hidden_size", width, of->error);
+    }
+    return status == GRAFT_OK && positions != NULL
+               ? graft_describe_number(of->sink, "max_positions", graft_read_int(of->reader, D_POSITION_ROWS),
+                                       of->error)
+               : status;
+}
+
+static int declare(const struct describing *of) {
+    int status = read_layers(of);
+    if (status == GRAFT_OK) {
+        read_rotary(of);
+        status = of->reader->status;
+    }
+    if (status == GRAFT_OK) {
+        status = describe_numbers(of);
+    }
+    if (status == GRAFT_OK) {
+        status = describe_inputs(of);
+    }
+    if (status == GRAFT_OK) {
+        status = describe_layers(of);
+    }
+    if (status == GRAFT_OK) {
+        status = describe_outputs(of);
+    }
+    return status == GRAFT_OK ? of->reader->status : status;
+}
+
+int graft_decoder_model_describe(const struct graft_class *self, const struct graft_config *config,
+                                 const struct graft_args *args, const struct graft_sink *sink,
+                                 struct graft_error *error) {
+    struct graft_reader reader;
+    graft_reader_start(&reader, self->data, config, -1, error);
+    const int64_t n_layers = graft_read_int(&reader, D_LAYERS);
+    if (reader.status != GRAFT_OK) {
+        return reader.status;
+    }
+    struct kept *kept =
+        sink->keep(sink->data, (int64_t)sizeof *kept + n_layers * (int64_t)sizeof kept->layers[0], error);
+    if (kept == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    const int32_t causal = graft_read_bool(&reader, D_CAUSAL);
+    kept->n_layers = n_layers;
+    kept->hidden_size = graft_read_int(&reader, D_HIDDEN_SIZE);
+    kept->embedding_size = graft_read_int(&reader, D_EMBEDDING_SIZE);
+    kept->position_offset = graft_read_int(&reader, D_POSITION_OFFSET);
+    kept->bidirectional = graft_args_int(args, "bidirectional", !causal) != 0;
+    kept->embedding_scale = graft_read_real(&reader, D_EMBEDDING_SCALE);
+    (void)graft_read_int(&reader, D_MOE_EXPERTS); /* checked, also where no layer has experts */
+    (void)graft_read_bool(&reader, D_HEAD_TIED);  /* means nothing to a model without a head, and is no field unused */
+    const struct describing of = {self->data, &reader, args, sink, kept, error};
+    return declare(&of);
+}
+
+/* What the queries of a layer see. `window` is 0: there is none. */
+static struct graft_mask mask_of(const struct kept *kept, int64_t window) {
+    struct graft_mask mask = {.struct_size = sizeof mask};
+    if (kept->bidirectional) {
+        mask.kind = window > 0 ? GRAFT_MASK_WINDOW : GRAFT_MASK_NONE;
+        mask.left = window;
+        mask.right = window;
+    } else {
+        mask.kind = window > 0 ? GRAFT_MASK_SLIDING : GRAFT_MASK_CAUSAL;
+        mask.window = window;
+    }
+    return mask;
+}
+
+/* A child that is there if the choice has a name. */
+static const struct graft_module *find_child(const struct graft_build *build, const struct graft_description *of,
+                                             int32_t choice, int *status, struct graft_error *error) {
+    const char *name = graft_description_name(of, choice);
+    return name != NULL ? graft_build_child(build, name, status, error) : NULL;
+}
+
+int graft_decoder_model_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                               struct graft_error *error) {
+    const struct graft_description *description = cls->data;
+    const struct kept *kept = build->kept;
+    const int32_t projects = kept->embedding_size > 0 && kept->embedding_size != kept->hidden_size;
+    int status = GRAFT_OK;
+    struct graft_decoder_model *self =
+        graft_instance_new(build, sizeof *self + (size_t)kept->n_layers * sizeof self->layers[0], error);
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    self->hidden_size = kept->hidden_size;
+    self->embedding_size = projects ? kept->embedding_size : kept->hidden_size;
+    self->position_offset = kept->position_offset;
+    memcpy(self->rotary_widths, kept->rotary_widths, sizeof self->rotary_widths);
+    self->typed_rotary = kept->typed_rotary;
+    self->embedding_scale = (float)kept->embedding_scale;
+    self->n_layers = kept->n_layers;
+    self->embeddings = find_child(build, description, D_EMBEDDING_NAME, &status, error);
+    self->embedding_norm = find_child(build, description, D_EMBEDDING_NORM, &status, error);
+    self->positions = find_child(build, description, D_POSITION_NAME, &status, error);
+    self->norm = find_child(build, description, D_MODEL_NORM, &status, error);
+    if (projects) {
+        self->project_in = find_child(build, description, D_EMBEDDING_PROJECT_IN, &status, error);
+        self->project_out = find_child(build, description, D_EMBEDDING_PROJECT_OUT, &status, error);
+    }
+    if (graft_description_name(description, D_CLASS_ROTARY) != NULL) {
+        self->rotary_emb = find_child(build, description, D_MODEL_ROTARY, &status, error);
+    }
+    for (int64_t i = 0; i < self->n_layers; i++) {
+        char name[MAX_NAME];
+        (void)snprintf(name, sizeof name, "%s.%lld", graft_description_name(description, D_MODEL_LAYERS), (long long)i);
+        self->layers[i] = (struct graft_model_layer){
+            .module = graft_build_child(build, name, &status, error),
+            .mask = mask_of(kept, kept->layers[i].window),
+            .type = kept->layers[i].type,
+            .uses_rotary = kept->layers[i].uses_rotary,
+        };
+    }
+    return graft_instance_finish(self, status, instance);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A decoder without its head, in parts: model.c describes it, model_forward.c runs it. */
+#ifndef GRAFT_ARCH_DECODER_MODEL_H
+#define GRAFT_ARCH_DECODER_MODEL_H
+
+#include "arch/decoder/rotary.h"
+#include "graft/instance.h"
+#include "graft/kernels.h"
+
+struct graft_model_layer {
+    const struct graft_module *module;
+    struct graft_mask mask;
+    int32_t type;        /* GRAFT_LAYER_...: whose angles it has */
+    int32_t uses_rotary; /* 0: queries and keys are not rotated */
+};
+
+struct graft_decoder_model {
+    struct graft_instance base;
+    const struct graft_module *embeddings;
+    const struct graft_module *project_in;     /* embedding_size -> hidden_size; this and each below NULL: none */
+    const struct graft_module *embedding_norm; /* of the embeddings */
+    const struct graft_module *positions;      /* learned ones */
+    const struct graft_module *rotary_emb;
+    const struct graft_module *norm;
+    const struct graft_module *project_out; /* hidden_size -> embedding_size */
+    int64_t hidden_size;
+    int64_t embedding_size; /* hidden_size without projections */
+    int64_t position_offset;
+    int64_t rotary_widths[GRAFT_ROTARY_TYPES]; /* by GRAFT_LAYER_...; 0: no layer has it */
+    int32_t typed_rotary;
+    float embedding_scale; /* 1: none */
+    int64_t n_layers;
+    struct graft_model_layer layers[]; /* [n_layers] */
+};
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "arch/decoder/attention.h"
+#include "arch/decoder/choices.h"
+#include "graft/linear.h"
+#include "graft/norm.h"
+
+static struct graft_heads packed(float *x, int64_t heads, int64_t head_dim) {
+    return (struct graft_heads){x, heads * head_dim, head_dim};
+}
+
+/* From three projections, whose products run together. */
+static int project_each(const struct graft_attention *self, const struct graft_call *call,
+                        const struct graft_self_attention_args *args, struct graft_projected *out,
+                        struct graft_error *error) {
+    const struct graft_parts_attention_sizes *sizes = &self->kept.sizes;
+    int64_t tokens = args->batch->tokens;
+    int64_t dim = sizes->head_dim;
+    int64_t q_dim = self->kept.gate == D_GATE_QUERY ? 2 * dim : dim;
+    float *q = graft_scratch_floats(call, tokens, sizes->heads * q_dim, error);
+    float *k = graft_scratch_floats(call, tokens, sizes->kv_heads * dim, error);
+    float *v = graft_scratch_floats(call, tokens, sizes->kv_heads * dim, error);
+    if (q == NULL || k == NULL || v == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    const struct graft_module *projections[] = {self->q, self->k, self->v};
+    const struct graft_linear_args projection_args[] = {
+        {sizeof(struct graft_linear_args), 0, tokens, args->hidden_states, q},
+        {sizeof(struct graft_linear_args), 0, tokens, args->hidden_states, k},
+        {sizeof(struct graft_linear_args), 0, tokens, args->hidden_states, v},
+    };
+    out->q = packed(q, sizes->heads, q_dim);
+    out->k = packed(k, sizes->kv_heads, dim);
+    out->v = packed(v, sizes->kv_heads, dim);
+    out->gate = packed(q_dim != dim ? q + dim : NULL, sizes->heads, q_dim);
+    return graft_linear_forward_all(projections, call, projection_args, 3, error);
+}
+
+/* Where heads of queries, keys and values begin in a row of one projection. Queries of a group do not lie at even
+ * distances from those of the next, so they are copied together. */
+static int split(const struct graft_attention *self, const struct graft_call *call, int64_t tokens, float *qkv,
+                 struct graft_projected *out, struct graft_error *error) {
+    const struct graft_parts_attention_sizes *sizes = &self->kept.sizes;
+    int64_t dim = sizes->head_dim;
+    int64_t row = (sizes->heads + 2 * sizes->kv_heads) * dim;
+    int64_t queries = sizes->heads / sizes->kv_heads;
+    int64_t group = (queries + 2) * dim;
+    if (self->kept.qkv_layout == D_QKV_JOINED) {
+        out->q = (struct graft_heads){qkv, row, dim};
+        out->k = (struct graft_heads){qkv + sizes->heads * dim, row, dim};
+        out->v = (struct graft_heads){out->k.x + sizes->kv_heads * dim, row, dim};
+        return GRAFT_OK;
+    }
+    out->q = (struct graft_heads){qkv, row, group};
+    out->k = (struct graft_heads){qkv + queries * dim, row, group};
+    out->v = (struct graft_heads){out->k.x + dim, row, group};
+    if (queries == 1) {
+        return GRAFT_OK;
+    }
+    float *q = graft_scratch_floats(call, tokens, sizes->heads * dim, error);
+    if (q == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    for (int64_t i = 0; i < tokens * sizes->kv_heads; i++) {
+        memcpy(q + i * queries * dim, qkv + i * group, (size_t)(queries * dim) * sizeof *q);
+    }
+    out->q = packed(q, sizes->heads, dim);
+    return GRAFT_OK;
+}
+
+static int project_joined(const struct graft_attention *self, const struct graft_call *call,
+                          const struct graft_self_attention_args *args, struct graft_projected *out,
+                          struct graft_error *error) {
+    const struct graft_parts_attention_sizes *sizes = &self->kept.sizes;
+    int64_t tokens = args->batch->tokens;
+    float *qkv = graft_scratch_floats(call, tokens, (sizes->heads + 2 * sizes->kv_heads) * sizes->head_dim, error);
+    const struct graft_linear_args qkv_args = {sizeof qkv_args, 0, tokens, args->hidden_states, qkv};
+    if (qkv == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    out->gate.x = NULL;
+    int status = graft_linear_forward(self->qkv, call, &qkv_args, error);
+    return status == GRAFT_OK ? split(self, call, tokens, qkv, out, error) : status;
+}
+
+static void clip(const struct graft_heads *x, int64_t tokens, int64_t heads, int64_t head_dim, float limit) {
+    for (int64_t i = 0; i < tokens * heads; i++) {
+        float *head = x->x + i / heads * x->stride + i % heads * x->head_stride;
+        for (int64_t d = 0; d < head_dim; d++) {
+            head[d] = head[d] > limit ? limit : head[d] < -limit ? -limit : head[d];
+        }
+    }
+}
+
+int graft_attention_project(const struct graft_attention *self, const struct graft_call *call,
+                            const struct graft_self_attention_args *args, struct graft_projected *out,
+                            struct graft_error *error) {
+    const struct graft_parts_attention_sizes *sizes = &self->kept.sizes;
+    int64_t tokens = args->batch->tokens;
+    int status =
+        self->qkv != NULL ? project_joined(self, call, args, out, error) : project_each(self, call, args, out, error);
+    if (status == GRAFT_OK && self->kept.clip > 0.0f) {
+        clip(&out->q, tokens, sizes->heads, sizes->head_dim, self->kept.clip);
+        clip(&out->k, tokens, sizes->kv_heads, sizes->head_dim, self->kept.clip);
+        clip(&out->v, tokens, sizes->kv_heads, sizes->head_dim, self->kept.clip);
+    }
+    return status;
+}
+
+/* *x becomes a copy without gaps, unless it has none. */
+static int pack(const struct graft_call *call, int64_t tokens, int64_t heads, int64_t head_dim, struct graft_heads *x,
+                struct graft_error *error) {
+    if (x->stride == heads * head_dim && x->head_stride == head_dim) {
+        return GRAFT_OK;
+    }
+    float *copy = graft_scratch_floats(call, tokens, heads * head_dim, error);
+    if (copy == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    for (int64_t i = 0; i < tokens * heads; i++) {
+        memcpy(copy + i * head_dim, x->x + i / heads * x->stride + i % heads * x->head_stride,
+               (size_t)head_dim * sizeof *copy);
+    }
+    *x = packed(copy, heads, head_dim);
+    return GRAFT_OK;
+}
+
+int graft_attention_norm(const struct graft_head_norm *norm, const struct graft_call *call, int64_t tokens,
+                         int64_t heads, int64_t head_dim, struct graft_heads *x, struct graft_error *error) {
+    if (norm->module == NULL) {
+        return GRAFT_OK;
+    }
+    float *normed = graft_scratch_floats(call, tokens, heads * head_dim, error);
+    if (normed == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    int status = pack(call, tokens, heads, head_dim, x, error);
+    const struct graft_norm_args args = {sizeof args, 0, tokens * (heads * head_dim / norm->width), x->x, NULL, normed};
+    *x = packed(normed, heads, head_dim);
+    return status == GRAFT_OK ? graft_norm_forward(norm->module, call, &args, error) : status;
+}

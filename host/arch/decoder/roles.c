@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/decoder/roles.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "arch/decoder/choices.h"
+#include "arch/moe/expert_conversions.h"
+#include "arch/role.h"
+
+enum { MAX_NAME = 256 };
+
+/* A class of a decoder, whose name is a choice. */
+struct role {
+    int32_t choice;
+    const char *suffix;     /* behind the prefix of a family; NULL: the class is never named after it */
+    struct graft_class cls; /* without name and data */
+};
+
+static const struct role roles[] = {
+    {D_CLASS_CAUSAL_LM,
+     "ForCausalLM",
+     {GRAFT_ROLE_PART(GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm, graft_parts_causal_lm)}},
+    {D_CLASS_MODEL, "Model", {GRAFT_ROLE(GRAFT_INTERFACE_BASE_MODEL, graft_decoder_model)}},
+    {D_CLASS_SEQUENCES,
+     "ForSequenceClassification",
+     {GRAFT_ROLE_PART(GRAFT_INTERFACE_SEQUENCE_CLASSIFIER, graft_decoder_sequences, graft_parts_sequence_classifier)}},
+    {D_CLASS_TOKENS,
+     "ForTokenClassification",
+     {GRAFT_ROLE_PART(GRAFT_INTERFACE_TOKEN_CLASSIFIER, graft_decoder_tokens, graft_parts_token_classifier)}},
+    {D_CLASS_ANSWERS,
+     "ForQuestionAnswering",
+     {GRAFT_ROLE_PART(GRAFT_INTERFACE_TOKEN_CLASSIFIER, graft_decoder_answers, graft_parts_token_classifier)}},
+    {D_CLASS_LAYER,
+     "DecoderLayer",
+     {GRAFT_ROLE_PART(GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer, graft_parts_layer)}},
+    {D_CLASS_ATTENTION, "Attention", {GRAFT_ROLE(GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)}},
+    {D_CLASS_MLP, "MLP", {GRAFT_ROLE_PART(GRAFT_INTERFACE_MLP, graft_mlp, graft_parts_mlp)}},
+    {D_CLASS_NORM, "RMSNorm", {GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_decoder_norm)}},
+    {D_CLASS_HEAD_NORM, NULL, {GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_decoder_norm)}},
+    {D_CLASS_ROTARY,
+     "RotaryEmbedding",
+     {.struct_size = sizeof(struct graft_class),
+      .interface_id = GRAFT_INTERFACE_ROTARY,
+      .describe = graft_decoder_rotary_describe,
+      .create = graft_decoder_rotary_create,
+      .destroy = graft_decoder_rotary_destroy,
+      .forward = &graft_decoder_rotary_vtable}},
+    {D_CLASS_EMBEDDING,
+     NULL,
+     {GRAFT_ROLE_PART(GRAFT_INTERFACE_EMBEDDING, graft_embedding, graft_parts_scaled_embedding)}},
+    {D_CLASS_MOE, "SparseMoeBlock", {GRAFT_ROLE(GRAFT_INTERFACE_MLP, graft_sparse_moe_block)}},
+    {D_CLASS_ROUTER, "TopKRouter", {GRAFT_ROLE(GRAFT_INTERFACE_ROUTER, graft_router)}},
+    {D_CLASS_EXPERTS,
+     "Experts",
+     {GRAFT_ROLE(GRAFT_INTERFACE_EXPERTS, graft_experts), .flags = GRAFT_CLASS_CALLS_EXPERTS}},
+};
+
+enum { N_ROLES = sizeof roles / sizeof roles[0] };
+
+int graft_decoder_name_classes(struct graft_description *description, const char *prefix, int is_new,
+                               struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (int32_t i = 0; i < N_ROLES && status == GRAFT_OK; i++) {
+        char name[MAX_NAME];
+        const struct graft_value value = {.kind = GRAFT_VALUE_TEXT, .text = name};
+        const char *present = graft_description_name(description, roles[i].choice);
+        if (roles[i].suffix == NULL || (!is_new && (present == NULL || graft_class_is_basic(present)))) {
+            continue;
+        }
+        (void)snprintf(name, sizeof name, "%.200s%s", prefix, roles[i].suffix);
+        status = graft_description_set(description, roles[i].choice, &value, prefix, error);
+    }
+    return status;
+}
+
+int32_t graft_decoder_n_classes(void) {
+    return N_ROLES;
+}
+
+/* Experts and what belongs to them are in families that have some. */
+static int is_of_experts(int32_t choice) {
+    return choice == D_CLASS_MOE || choice == D_CLASS_ROUTER || choice == D_CLASS_EXPERTS;
+}
+
+int graft_decoder_class(const struct graft_description *description, int32_t i, struct graft_class *cls) {
+    const struct role *role = &roles[i];
+    const char *name = graft_description_name(description, role->choice);
+    const int32_t stored = graft_description_word(description, D_MOE_STORED);
+    if (name == NULL || graft_class_is_basic(name) ||
+        (is_of_experts(role->choice) && graft_description_never(description, D_MOE_EXPERTS))) {
+        return 0;
+    }
+    *cls = role->cls;
+    cls->name = name;
+    cls->data = description;
+    if (role->choice == D_CLASS_EXPERTS && stored >= 0 && stored < GRAFT_EXPERT_LAYOUTS) {
+        cls->conversions = graft_expert_conversions[stored];
+        cls->n_conversions = GRAFT_EXPERT_CONVERSIONS;
+        cls->conversion_stride = sizeof graft_expert_conversions[stored][0];
+    }
+    return 1;
+}
+
+const char *graft_decoder_class_name(const struct graft_description *description, int32_t choice) {
+    const char *name = graft_description_name(description, choice);
+    return name != NULL || (choice != D_CLASS_BASE_MODEL && choice != D_CLASS_HEAD_NORM)
+               ? name
+               : graft_description_name(description, choice == D_CLASS_BASE_MODEL ? D_CLASS_MODEL : D_CLASS_NORM);
+}
+
+const struct graft_description *graft_decoder_description(const struct graft_class *cls) {
+    for (int32_t i = 0; i < N_ROLES && cls->base == NULL; i++) {
+        if (cls->describe == roles[i].cls.describe && cls->forward == roles[i].cls.forward &&
+            roles[i].choice != D_CLASS_EMBEDDING) {
+            return cls->data;
+        }
+    }
+    return NULL;
+}
+
+int graft_decoder_is_root(const struct graft_class *cls) {
+    return strcmp(cls->interface_id, GRAFT_INTERFACE_CAUSAL_LM) == 0 ||
+           strcmp(cls->interface_id, GRAFT_INTERFACE_SEQUENCE_CLASSIFIER) == 0 ||
+           strcmp(cls->interface_id, GRAFT_INTERFACE_TOKEN_CLASSIFIER) == 0 ||
+           strcmp(cls->interface_id, GRAFT_INTERFACE_BASE_MODEL) == 0;
+}
