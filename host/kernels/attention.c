@@ -62,7 +62,8 @@ static int check_args(const struct graft_attention_args *args, struct graft_erro
 static uint32_t features_of(const struct graft_attention_args *args) {
     return (args->softcap != 0.0f ? (uint32_t)GRAFT_ATTENTION_SOFTCAP : 0) |
            (args->sinks != NULL ? (uint32_t)GRAFT_ATTENTION_SINKS : 0) |
-           (value_dim(args) != args->head_dim ? (uint32_t)GRAFT_ATTENTION_V_HEAD_DIM : 0);
+           (value_dim(args) != args->head_dim ? (uint32_t)GRAFT_ATTENTION_V_HEAD_DIM : 0) |
+           (args->alibi != NULL ? (uint32_t)GRAFT_ATTENTION_ALIBI : 0);
 }
 
 /* An implementation that does not obey this kind of mask would show tokens what they must not see, and one without a
@@ -70,7 +71,7 @@ static uint32_t features_of(const struct graft_attention_args *args) {
 static int check_chosen(const struct graft_attention_implementation *chosen, const struct graft_attention_args *args,
                         struct graft_error *error) {
     static const char *const masks[] = {"none", "causal", "sliding window", "dense", "window"};
-    static const char *const features[] = {"softcap", "sinks", "v_head_dim"};
+    static const char *const features[] = {"softcap", "sinks", "v_head_dim", "ALiBi"};
     uint32_t unknown = features_of(args) & ~chosen->features;
     const char *lacking = (chosen->masks & 1u << args->mask->kind) == 0 ? masks[args->mask->kind] : NULL;
     const char *what = "the mask";
@@ -207,6 +208,8 @@ static struct graft_attention_input input_of(const struct graft_attention_args *
         .scaling = args->scaling,
         .softcap = args->softcap,
         .sinks = args->sinks,
+        .alibi = args->alibi,
+        .alibi_rounded = args->alibi_rounded,
         .q = args->q,
         .q_stride = args->q_stride,
         .q_head_stride = or_packed(args->q_head_stride, args->head_dim),
@@ -287,6 +290,13 @@ void graft_attention_cap(const struct graft_loops *loops, const struct graft_att
         loops->scale(scores, 1.0f / input->softcap, count);
         loops->activate(GRAFT_ACTIVATION_TANH, scores, count, scores);
         loops->scale(scores, input->softcap, count);
+    }
+}
+
+void graft_attention_add_alibi(const struct graft_attention_input *input, int64_t head, int64_t first_key, int64_t keys,
+                               float *scores) {
+    for (int64_t j = 0; j < keys && input->alibi != NULL; j++) {
+        scores[j] += graft_attention_alibi(input, head, first_key + j);
     }
 }
 

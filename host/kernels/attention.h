@@ -10,7 +10,8 @@
 enum {
     GRAFT_ATTENTION_ALL_MASKS = GRAFT_ATTENTION_MASK_NONE | GRAFT_ATTENTION_MASK_CAUSAL | GRAFT_ATTENTION_MASK_SLIDING |
                                 GRAFT_ATTENTION_MASK_DENSE | GRAFT_ATTENTION_MASK_WINDOW,
-    GRAFT_ATTENTION_ALL_FEATURES = GRAFT_ATTENTION_SOFTCAP | GRAFT_ATTENTION_SINKS | GRAFT_ATTENTION_V_HEAD_DIM
+    GRAFT_ATTENTION_ALL_FEATURES =
+        GRAFT_ATTENTION_SOFTCAP | GRAFT_ATTENTION_SINKS | GRAFT_ATTENTION_V_HEAD_DIM | GRAFT_ATTENTION_ALIBI
 };
 
 /* Materialises the scores of every query and key, and can give the probabilities away. */
@@ -30,6 +31,11 @@ static inline int64_t graft_attention_group(const struct graft_attention_input *
 /* Caps scaled scores [count], where the call has a softcap. */
 void graft_attention_cap(const struct graft_loops *loops, const struct graft_attention_input *input, float *scores,
                          int64_t count);
+
+/* Adds to scores [keys] of a query and head what they get for the positions of their keys, of which `first_key` is the
+ * first, where the call has ALiBi. */
+void graft_attention_add_alibi(const struct graft_attention_input *input, int64_t head, int64_t first_key, int64_t keys,
+                               float *scores);
 
 /* What exp(score - largest) of a query's scores has to be multiplied by, given their sum, to be its weights: its sink
  * takes part; 0 where the sum is, since all keys are hidden. */

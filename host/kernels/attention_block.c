@@ -89,6 +89,18 @@ static void add_bias(const struct graft_attention_block *block, int64_t first_ke
     }
 }
 
+static void add_alibi(const struct graft_attention_block *block, int64_t first_key, int64_t keys) {
+    for (int64_t j = 0; j < keys; j++) {
+        for (int64_t g = 0; g < block->group; g++) {
+            const float bias = graft_attention_alibi(block->input, block->item->head + g, first_key + j);
+            float *scores = block->scores + j * block->columns + g;
+            for (int64_t i = 0; i < block->item->queries; i++) {
+                scores[i * block->group] += bias;
+            }
+        }
+    }
+}
+
 /* One portion of keys: scores^T = k q^T, softmax, out^T += v^T scores^T. */
 static void run_portion(const struct graft_attention_block *block, const struct graft_attention_products *products,
                         int64_t first_key, int64_t keys) {
@@ -103,6 +115,9 @@ static void run_portion(const struct graft_attention_block *block, const struct 
                                                 sequence->value_row_stride};
     products->keys(block, &k_rows, keys);
     graft_attention_cap(loops, block->input, block->scores, keys * block->columns);
+    if (block->input->alibi != NULL) {
+        add_alibi(block, first_key, keys);
+    }
     if (block->input->mask->kind == GRAFT_MASK_DENSE) {
         add_bias(block, first_key, keys);
     } else {

@@ -59,10 +59,11 @@ static void start(struct direct *direct, int64_t query, float *scratch) {
 
 /* Scores become exp(score - maximum), and what was summed with a smaller maximum is scaled to the new one. While only
  * -inf has been seen nothing is subtracted, since -inf - -inf is NaN. */
-static void weigh(struct direct *direct, int64_t g, const float *bias, int64_t keys) {
+static void weigh(struct direct *direct, int64_t g, const float *bias, int64_t first_key, int64_t keys) {
     const struct graft_loops *loops = direct->loops;
     float *scores = direct->scores + g * KEYS;
     graft_attention_cap(loops, direct->input, scores, keys);
+    graft_attention_add_alibi(direct->input, direct->item->head + g, first_key, keys, scores);
     if (bias != NULL) {
         loops->add_scaled(scores, 1.0f, bias, keys);
     }
@@ -133,7 +134,7 @@ static void run_portion(struct direct *direct, int64_t index) {
     loops->dot(reading, keys_at(direct, direct->item->kv_head, j), sequence->key_row_stride, n, input->head_dim,
                direct->q, input->head_dim, direct->item->heads, direct->scores, KEYS, values);
     for (int64_t g = 0; g < direct->item->heads; g++) {
-        weigh(direct, g, bias, n);
+        weigh(direct, g, bias, j, n);
     }
     loops->multiply(direct->scores, KEYS, 1, direct->item->heads, reading, values, sequence->value_row_stride, n,
                     input->v_head_dim, direct->out, input->v_head_dim, keys_after(direct, j + n - 1));

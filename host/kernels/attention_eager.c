@@ -65,6 +65,7 @@ static void run_item(const struct work *work, const struct item *item, float *sc
         float *row = scores + i * length;
         loops->scale(row, input->scaling, length);
         graft_attention_cap(loops, input, row, length);
+        graft_attention_add_alibi(input, item->head, 0, length, row);
         add_mask(input->mask, token + i, sequence->past + item->first + i, length, row);
         softmax(work, item->head, row, length);
         memset(output + i * input->output_stride, 0, (size_t)input->v_head_dim * sizeof *output);

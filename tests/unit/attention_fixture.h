@@ -26,6 +26,8 @@ struct heads {
     int64_t v_head_dim;
     float softcap;
     const float *sinks;
+    const float *alibi;
+    int alibi_rounded;
     int64_t gap; /* floats between heads; 0: their strides are left to the host */
     int shared;  /* values are the beginnings of the keys */
     int latents; /* keys and values are made from those, which are both one behind the other */
@@ -175,6 +177,8 @@ static inline struct batch *batch_create(const struct heads *heads, const struct
         .scaling = 0.3f,
         .softcap = heads->softcap,
         .sinks = heads->sinks,
+        .alibi = heads->alibi,
+        .alibi_rounded = heads->alibi_rounded,
         .q = batch->q,
         .q_stride = q_stride,
         .q_head_stride = heads->gap > 0 ? heads->head_dim + heads->gap : 0,
@@ -228,6 +232,12 @@ static inline double mask_at(const struct graft_mask *mask, int64_t token, int64
     }
 }
 
+/* What the score of key j gets for its position. Slope and position are so small that their product is exact in f32. */
+static inline double alibi_at(const struct heads *heads, int64_t h, int64_t j, double scaling) {
+    const float bias = heads->alibi[h] * (float)j;
+    return heads->alibi_rounded ? (double)graft_f32_from_bf16(graft_bf16_from_f32(bias)) * scaling : (double)bias;
+}
+
 /* out [v_head_dim] of one query and head. */
 static inline void expect(const struct heads *heads, const struct sequences *sequences, const struct batch *batch,
                           int32_t s, int64_t t, int64_t h, double *out) {
@@ -249,6 +259,9 @@ static inline void expect(const struct heads *heads, const struct sequences *seq
         score *= (double)batch->args.scaling;
         if (heads->softcap > 0.0f) {
             score = (double)heads->softcap * tanh(score / (double)heads->softcap);
+        }
+        if (heads->alibi != NULL) {
+            score += alibi_at(heads, h, j, (double)batch->args.scaling);
         }
         scores[j] = score + mask;
         largest = fmax(largest, scores[j]);

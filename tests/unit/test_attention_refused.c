@@ -30,6 +30,7 @@ static void test_refused_features(void **state) {
     } cases[] = {{{SHAPE(2, 1, 4, 4), .softcap = 1.0f}, GRAFT_ATTENTION_SOFTCAP, "\"softcap\""},
                  {{SHAPE(2, 1, 4, 4), .sinks = sinks}, GRAFT_ATTENTION_SINKS, "\"sinks\""},
                  {{SHAPE(2, 1, 4, 6)}, GRAFT_ATTENTION_V_HEAD_DIM, "\"v_head_dim\""},
+                 {{SHAPE(2, 1, 4, 4), .alibi = sinks}, GRAFT_ATTENTION_ALIBI, "\"ALiBi\""},
                  {{SHAPE(2, 1, 4, 3), .shared = 1}, GRAFT_ATTENTION_V_HEAD_DIM, "\"v_head_dim\""}};
     struct graft_mask mask = {.struct_size = sizeof mask, .kind = GRAFT_MASK_CAUSAL};
     struct graft_error error;

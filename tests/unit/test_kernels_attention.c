@@ -6,6 +6,9 @@
 /* Of those below: far under the scores, among them, far above them, no sink at all. */
 static const float sinks[] = {-200.0f, 0.5f, 2.0f, 200.0f, -INFINITY, 1.0f};
 
+/* With powers of two results are as exact as without. */
+static const float slopes[] = {0.25f, 0.0625f, 0.015625f, -0.03125f, 0.0f, 0.00390625f};
+
 static const struct heads shapes[] = {
     {SHAPE(4, 2, 16, 16)},
     {SHAPE(3, 3, 5, 5)},
@@ -19,6 +22,8 @@ static const struct heads shapes[] = {
     {SHAPE(4, 1, 20, 12), .shared = 1},
     {SHAPE(6, 2, 12, 9), .softcap = 2.0f, .sinks = sinks, .gap = 1, .shared = 1},
     {SHAPE(4, 2, 12, 5), .latents = 1},
+    {SHAPE(6, 2, 8, 8), .alibi = slopes},
+    {SHAPE(3, 3, 16, 16), .alibi = slopes, .alibi_rounded = 1, .softcap = 3.0f, .sinks = sinks},
 };
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 

@@ -72,6 +72,9 @@ static void attend(const struct attention *work, int64_t i, int64_t head) {
         if (input->softcap != 0.0f) {
             scores[j] = input->softcap * tanhf(scores[j] / input->softcap);
         }
+        if (input->alibi != NULL) {
+            scores[j] += graft_attention_alibi(input, head, j);
+        }
         scores[j] += mask_at(input->mask, token, sequence->past + i, j);
     }
     softmax(scores, sequence->length, input->sinks != NULL ? input->sinks[head] : -INFINITY);
@@ -116,7 +119,7 @@ static const struct graft_attention_implementation attention = {
     .name = "plain",
     .masks = GRAFT_ATTENTION_MASK_NONE | GRAFT_ATTENTION_MASK_CAUSAL | GRAFT_ATTENTION_MASK_SLIDING |
              GRAFT_ATTENTION_MASK_DENSE | GRAFT_ATTENTION_MASK_WINDOW,
-    .features = GRAFT_ATTENTION_SOFTCAP | GRAFT_ATTENTION_SINKS | GRAFT_ATTENTION_V_HEAD_DIM,
+    .features = GRAFT_ATTENTION_SOFTCAP | GRAFT_ATTENTION_SINKS | GRAFT_ATTENTION_V_HEAD_DIM | GRAFT_ATTENTION_ALIBI,
     .forward = attention_forward,
 };
 

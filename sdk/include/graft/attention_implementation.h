@@ -12,6 +12,7 @@
 
 #include "abi.h"
 #include "call.h"
+#include "convert.h"
 #include "dtype.h"
 #include "error.h"
 #include "kernels.h"
@@ -66,13 +67,19 @@ struct graft_attention_input {
     uint32_t sequence_stride;
     float *output;         /* [tokens, heads, v_head_dim], rows output_stride apart; overlaps nothing */
     int64_t output_stride; /* floats */
+    /* [heads]: what the scaled and capped score of key number j gets before the mask, slope * j (Press et al. 2022);
+     * NULL: nothing. graft_attention_alibi has the product as the next field says. */
+    const float *alibi;
+    int32_t alibi_rounded; /* 1: rounded to bf16, then multiplied by `scaling`; else 0 */
+    uint32_t reserved1;
 };
 
 /* Features: what an implementation may do without, and then is not run for models that need it. */
 enum {
-    GRAFT_ATTENTION_SOFTCAP = 1,   /* softcap is not 0 */
-    GRAFT_ATTENTION_SINKS = 2,     /* sinks is not NULL */
-    GRAFT_ATTENTION_V_HEAD_DIM = 4 /* v_head_dim is not head_dim */
+    GRAFT_ATTENTION_SOFTCAP = 1,    /* softcap is not 0 */
+    GRAFT_ATTENTION_SINKS = 2,      /* sinks is not NULL */
+    GRAFT_ATTENTION_V_HEAD_DIM = 4, /* v_head_dim is not head_dim */
+    GRAFT_ATTENTION_ALIBI = 8       /* alibi is not NULL */
 };
 
 enum {
@@ -112,7 +119,7 @@ struct graft_attention_implementation {
 #define GRAFT_ATTENTION_IMPLEMENTATION_SIZE_1_0 GRAFT_END_OF(struct graft_attention_implementation, data)
 
 GRAFT_ASSERT_SIZE(struct graft_attention_sequence, 96);
-GRAFT_ASSERT_SIZE(struct graft_attention_input, 128);
+GRAFT_ASSERT_SIZE(struct graft_attention_input, 144);
 GRAFT_ASSERT_SIZE(struct graft_attention_implementation, 40);
 
 /* [any] Sequence number `i`. */
@@ -120,6 +127,12 @@ GRAFT_INLINE const struct graft_attention_sequence *
 graft_attention_sequence_at(const struct graft_attention_input *input, int32_t i) {
     const char *at = (const char *)input->sequences + (size_t)i * input->sequence_stride;
     return (const struct graft_attention_sequence *)(const void *)at;
+}
+
+/* [any] What the score of key number `j` of a head gets, where `alibi` is not NULL. */
+GRAFT_INLINE float graft_attention_alibi(const struct graft_attention_input *input, int64_t head, int64_t j) {
+    float bias = input->alibi[head] * (float)j;
+    return input->alibi_rounded ? graft_f32_from_bf16(graft_bf16_from_f32(bias)) * input->scaling : bias;
 }
 
 /* [any] The first key that `position` may see; a dense mask may hide it all the same. */

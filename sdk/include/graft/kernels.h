@@ -97,8 +97,8 @@ struct graft_attention_latents {
 
 /* softmax(q k^T * scaling + mask) v per head (Vaswani et al. 2017, eq. 1), with `heads / kv_heads` query heads on each
  * key/value head (Ainslie et al. 2023). With a cache, this batch's keys and values are appended to `layer` first. What
- * not all implementations know (softcap, sinks, heads of values of their own width) an implementation that lacks it is
- * not run with: an error. */
+ * not all implementations know (softcap, sinks, ALiBi, heads of values of their own width) an implementation that lacks
+ * it is not run with: an error. */
 struct graft_attention_args {
     uint32_t struct_size;
     uint32_t required_features;      /* beyond what the fields say: none yet, 0 */
@@ -126,6 +126,11 @@ struct graft_attention_args {
     const struct graft_attention_latents *latents; /* instead of k and v, which are then not read; NULL: none */
     float *output;                                 /* [tokens, heads, v_head_dim]; overlaps nothing */
     int64_t output_stride;                         /* floats */
+    /* [heads]: slopes of ALiBi (Press et al. 2022). The scaled score of the key at position j gets slope * j; NULL:
+     * none. Position 0 is the first of the sequence. */
+    const float *alibi;
+    int32_t alibi_rounded; /* 1: slope * j is rounded to bf16 and then scaled like scores, as Falcon has it; else 0 */
+    uint32_t reserved1;
 };
 
 /* Which two numbers of a rotated width make a pair. */
@@ -251,7 +256,7 @@ GRAFT_ASSERT_SIZE(struct graft_product, 80);
 GRAFT_ASSERT_SIZE(struct graft_gated_products, 32);
 GRAFT_ASSERT_SIZE(struct graft_mask, 48);
 GRAFT_ASSERT_SIZE(struct graft_attention_latents, 40);
-GRAFT_ASSERT_SIZE(struct graft_attention_args, 176);
+GRAFT_ASSERT_SIZE(struct graft_attention_args, 192);
 GRAFT_ASSERT_SIZE(struct graft_rope_args, 72);
 GRAFT_ASSERT_SIZE(struct graft_kernels, 136);
 
