@@ -17,9 +17,8 @@ import struct
 
 import numpy as np
 
-SIZES = {"F32": 4, "F16": 2, "BF16": 2}
 # Bits of a field: with base 0 the sum fits the significand, with base 1 it fits what a number from 1 to 2 leaves of it.
-BITS = {"F32": (16, 16), "F16": (10, 7), "BF16": (7, 4)}
+BITS = {"F32": (16, 16), "F16": (10, 7), "BF16": (7, 4), "I64": (1, 1)}
 FIELD_DEVIATION = 2 / math.sqrt(12)  # of the sum of four numbers that are uniform in [0, 1)
 
 
@@ -41,6 +40,8 @@ def numbers(key, count, base, bits, exponent):
 
 
 def encode(values, dtype):
+    if dtype == "I64":
+        return values.astype(np.int64).tobytes()
     single = values.astype(np.float32)
     assert (single == values).all()
     if dtype == "F32":
@@ -92,7 +93,7 @@ def refill(folder, seed, spread):
         lines.append(f"file {file}")
         for name, tensor in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
             base, deviation = spread(name, tensor["shape"])
-            bits = BITS[tensor["dtype"]][base]
+            bits = BITS[tensor["dtype"]][base != 0]
             exponent = round(math.log2(deviation / FIELD_DEVIATION)) - bits
             lines.append(" ".join(map(str, [tensor["dtype"], base, bits, exponent, name, *tensor["shape"]])))
     with open(f"{folder}/weights.txt", "w", encoding="utf-8") as f:

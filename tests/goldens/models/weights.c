@@ -21,9 +21,10 @@ enum {
     FIELD_BITS = 16
 };
 
-enum dtype { F32, F16, BF16 };
+enum dtype { F32, F16, BF16, I64, N_DTYPES };
 
-static const char *const dtype_names[] = {"F32", "F16", "BF16"};
+static const char *const dtype_names[] = {"F32", "F16", "BF16", "I64"};
+static const int dtype_bytes[] = {4, 2, 2, 8};
 
 struct tensor {
     char name[MAX_NAME];
@@ -96,16 +97,19 @@ static uint32_t single_pattern(float number) {
 
 /* False if the type does not have the number. */
 static bool put_number(FILE *out, enum dtype dtype, double number) {
-    uint32_t pattern = single_pattern((float)number);
+    uint64_t pattern = single_pattern((float)number);
     bool exact = (double)(float)number == number;
     if (dtype == F16) {
         pattern = half_pattern(number);
-        exact = exact && half_value(pattern) == number;
+        exact = exact && half_value((uint32_t)pattern) == number;
     } else if (dtype == BF16) {
         exact = exact && (pattern & 0xFFFF) == 0;
         pattern >>= 16;
+    } else if (dtype == I64) {
+        pattern = (uint64_t)(int64_t)number;
+        exact = (double)(int64_t)number == number;
     }
-    for (int byte = 0; byte < (dtype == F32 ? 4 : 2); byte++) {
+    for (int byte = 0; byte < dtype_bytes[dtype]; byte++) {
         (void)fputc((int)(pattern >> (8 * byte) & 0xFF), out);
     }
     return exact;
@@ -124,7 +128,7 @@ static size_t print_header(char *text, size_t size, const struct recipe *recipe)
             length += (size_t)snprintf(text + length, size - length, d == 0 ? "%ld" : ",%ld", tensor->shape[d]);
         }
         if (length < size) {
-            long end = start + tensor->count * (tensor->dtype == F32 ? 4 : 2);
+            long end = start + tensor->count * dtype_bytes[tensor->dtype];
             length += (size_t)snprintf(text + length, size - length, "],\"data_offsets\":[%ld,%ld]}", start, end);
             start = end;
         }
@@ -183,7 +187,7 @@ static bool read_tensor(struct tensor *tensor, const char *line) {
         tensor->bits < 1 || tensor->bits > FIELD_BITS) {
         return false;
     }
-    while (tensor->dtype < BF16 && strcmp(dtype, dtype_names[tensor->dtype]) != 0) {
+    while (tensor->dtype < N_DTYPES - 1 && strcmp(dtype, dtype_names[tensor->dtype]) != 0) {
         tensor->dtype++;
     }
     for (int n = 0; sscanf(line += end, "%ld%n", &tensor->shape[tensor->rank], &n) == 1; end = n) {
@@ -193,7 +197,7 @@ static bool read_tensor(struct tensor *tensor, const char *line) {
             return false;
         }
     }
-    return strcmp(dtype, dtype_names[tensor->dtype]) == 0 && tensor->rank > 0;
+    return strcmp(dtype, dtype_names[tensor->dtype]) == 0;
 }
 
 static void take_line(struct recipe *recipe, const char *line) {
