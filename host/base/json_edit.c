@@ -52,3 +52,28 @@ void graft_json_edit_member(const char *text, size_t length, const char *key, co
     }
     append(text, length, last_begin, last_end, key, value, edited);
 }
+
+void graft_json_edit_remove(const char *text, size_t length, const char *key, struct graft_text *edited) {
+    struct graft_json_cursor cursor = {text, length, 0};
+    (void)graft_json_cursor_take(&cursor, '{');
+    size_t before = cursor.at; /* where the member before it ends, or the object begins */
+    for (size_t n = 0; graft_json_cursor_more(&cursor, '}', n) > 0; n++) {
+        (void)graft_json_cursor_sees(&cursor, '"');
+        int is_key = graft_json_cursor_is(&cursor, key);
+        (void)graft_json_cursor_take(&cursor, ':');
+        if (is_key < 0 || graft_json_cursor_skip(&cursor) != 0) {
+            edited->failed = 1;
+            return;
+        }
+        size_t end = cursor.at;
+        if (is_key && n == 0 && graft_json_cursor_sees(&cursor, ',')) {
+            end = cursor.at + 1; /* the first of several: with the comma behind it */
+        }
+        if (is_key) {
+            splice(text, length, before, end, "", edited);
+            return;
+        }
+        before = end;
+    }
+    graft_text_add(edited, text, length);
+}

@@ -12,4 +12,7 @@
 void graft_json_edit_member(const char *text, size_t length, const char *key, const char *value,
                             struct graft_text *edited);
 
+/* [any] The same without the member, which need not be there. */
+void graft_json_edit_remove(const char *text, size_t length, const char *key, struct graft_text *edited);
+
 #endif

@@ -68,6 +68,8 @@ static const struct spec specs[] = {
     {"dtype", TEXT, offsetof(struct graft_options, dtype), MODEL | LOCKED},
     {"kv-cache-dtype", TEXT, offsetof(struct graft_options, kv_cache_dtype),
      RUN | VERIFY | BENCH | PERPLEXITY | LOCKED},
+    {"quantize", TEXT, offsetof(struct graft_options, quantize), MODEL | LOCKED},
+    {"dequantize", FLAG, offsetof(struct graft_options, dequantize), MODEL | LOCKED},
     {"strict", FLAG, offsetof(struct graft_options, strict), MODEL | LOCKED},
     {"ignore-field", TEXTS, offsetof(struct graft_options, ignored_fields), MODEL | LOCKED},
     {"report", TEXT, offsetof(struct graft_options, report), RUN | PERPLEXITY},
@@ -377,6 +379,15 @@ static int check_values(const struct graft_options *options, struct graft_error 
     }
     if (options->fusion.count > 0 && options->fusion_config != NULL) {
         return usage(error, "use only one of them", "--fusion and --fusion-config");
+    }
+    if (options->quantize != NULL && options->dequantize) {
+        return usage(error, "use only one of them", "--quantize and --dequantize");
+    }
+    if (options->patch != NULL && (options->quantize != NULL || options->dequantize)) {
+        return usage(error,
+                     "says how the files' own tensors are read, so it cannot be combined with --quantize or "
+                     "--dequantize",
+                     "--patch");
     }
     if (!one_of(options->dtype, dtypes)) {
         return usage(error, "expected auto, float32 or bfloat16", "--dtype");

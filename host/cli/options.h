@@ -73,6 +73,8 @@ struct graft_options {
     int64_t threads;     /* 0: all */
     const char *dtype;   /* "auto" unless given, for `verify` "float32" */
     const char *kv_cache_dtype;
+    const char *quantize; /* "int4:32"; NULL: weights stay as they are */
+    int dequantize;
     const char *parallel; /* the plugin that connects processes; NULL: there is one */
     int strict;
     struct graft_strings ignored_fields; /* paths of fields */

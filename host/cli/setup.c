@@ -176,7 +176,9 @@ static int open_model(const struct graft_options *options, struct graft_library 
     struct graft_model_options wanted = {.struct_size = sizeof wanted,
                                          .precision = precision_of(options->dtype),
                                          .kv_cache = precision_of(options->kv_cache_dtype),
-                                         .without_replacements = without_replacements};
+                                         .without_replacements = without_replacements,
+                                         .quantize = options->quantize,
+                                         .dequantize = options->dequantize};
     char *fusion_config = NULL;
     char *kernels = NULL;
     const char **kernel_names = NULL;
@@ -227,6 +229,8 @@ int graft_setup_original(const struct graft_options *options, struct graft_libra
     usual.kernels = NULL;
     usual.adapters = (struct graft_strings){0};
     usual.adapter_scales = (struct graft_strings){0};
+    usual.quantize = NULL; /* what they cost is seen beside the files as they are */
+    usual.dequantize = 0;
     if (options->against != NULL) {
         usual.model = options->against;
         usual.patch = NULL;

@@ -119,6 +119,8 @@ static const char *const sections[] = {
     "Other\n"
     "  --dtype auto|float32|bfloat16   precision of products (auto: bf16 weights in bf16, others in f32)\n"
     "  --kv-cache-dtype auto|float32|bfloat16   keys and values of earlier tokens (auto: as most of the weights)\n"
+    "  --quantize NAME[:GROUP]   quantize weights while loading: int4, int8, nf4, fp8, mxfp4, as plugins have them\n"
+    "  --dequantize           turn the weights of a quantized model into floats while loading\n"
     "  --threads N            threads to use (default: all)\n"
     "  --strict               treat missing or unexpected tensors, and fields that are not used, as errors\n"
     "  --ignore-field NAME    treat this field of config.json, or another file of the model, as absent; repeatable\n"

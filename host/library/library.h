@@ -102,7 +102,12 @@ struct graft_model {
     size_t n_notes;
     size_t notes_capacity;
     double load_seconds;
+    struct graft_recoding *recoding; /* weights in another form than the files' (recode.h); NULL: none are */
 };
+
+/* [load] Records the error of a class or operation, which know their module only, with the file of its tensors or, as
+ * long as there is no plan, config.json. Returns its code. */
+int graft_model_name_file(const struct graft_model *model, const struct graft_error *cause, struct graft_error *error);
 
 /* [load] Reads config.json of model->directory as its family does, which becomes the model's. */
 int graft_model_read_family(struct graft_model *model, const struct graft_snapshot *snapshot,

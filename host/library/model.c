@@ -13,6 +13,7 @@
 #include "library/facts.h"
 #include "library/library.h"
 #include "library/patch_file.h"
+#include "library/recode.h"
 #include "plugin/host_services.h"
 #include "save/save.h"
 
@@ -33,6 +34,9 @@ static int read_generation(struct graft_model *model, struct graft_error *error)
 
 static int read_config(struct graft_model *model, const struct graft_snapshot *snapshot, struct graft_error *error) {
     int status = graft_model_read_family(model, snapshot, error);
+    if (status == GRAFT_OK) {
+        status = graft_recoding_edit_config(model, error);
+    }
     if (status == GRAFT_OK) {
         status = graft_quantization_spell(model->config->document, error);
     }
@@ -89,9 +93,7 @@ static int open_adapters(struct graft_model *model, const struct graft_model_opt
     return status == GRAFT_OK ? graft_model_resize_vocabulary(model, error) : status;
 }
 
-/* Classes and operations know their module only: an error that is not a plugin's gets the file of its tensors or, as
- * long as there is no plan, config.json. */
-static int name_file(const struct graft_model *model, const struct graft_error *cause, struct graft_error *error) {
+int graft_model_name_file(const struct graft_model *model, const struct graft_error *cause, struct graft_error *error) {
     const char *file = NULL;
     if (cause->code == GRAFT_ERROR_MODEL && cause->source[0] != '\0' && strchr(cause->source, '/') == NULL) {
         file = model->plan != NULL ? graft_plan_file_of(model->plan, cause->source) : model->config->file;
@@ -153,7 +155,7 @@ static int build_tree(struct graft_model *model, const struct graft_library *lib
     }
     if (status == GRAFT_OK) {
         status = graft_tree_build(&options, &model->tree, &cause);
-        status = status == GRAFT_OK ? status : name_file(model, &cause, error);
+        status = status == GRAFT_OK ? status : graft_model_name_file(model, &cause, error);
     }
     if (status == GRAFT_OK) {
         model->survey = graft_survey_make(model->tree);
@@ -190,6 +192,9 @@ static int open_model(struct graft_model *model, struct graft_library *library,
     if (status == GRAFT_OK) {
         status = model->without_weights ? graft_checkpoint_open_none(model->directory, &model->checkpoint, error)
                                         : graft_checkpoint_open(model->directory, &model->checkpoint, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_recoding_edit_checkpoint(model, error);
     }
     if (status == GRAFT_OK) {
         status = open_adapters(model, options, error);
@@ -287,6 +292,9 @@ static int open_as(struct graft_library *library, const char *directory, const s
     }
     int status = graft_model_set_fusion(result, options != NULL ? options->fusion_config : NULL, error);
     if (status == GRAFT_OK) {
+        status = graft_recoding_open(result, options, error);
+    }
+    if (status == GRAFT_OK) {
         status = open_model(result, library, options, error);
     }
     if (status != GRAFT_OK) {
@@ -352,13 +360,17 @@ static void unload(struct graft_model *model) {
 
 static int bind_and_make(struct graft_model *model, struct graft_error *error) {
     struct graft_error cause = graft_error_none();
-    int status = graft_bind(model->plan, &model->bound, &cause);
+    int status = graft_recoding_fill(model, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    status = graft_bind(model->plan, &model->bound, &cause);
     if (status == GRAFT_OK && model->unset == NULL) {
         status = graft_tree_instantiate(model->tree, graft_host_get(), &cause);
     }
     if (status != GRAFT_OK) {
         unload(model);
-        return name_file(model, &cause, error);
+        return graft_model_name_file(model, &cause, error);
     }
     return GRAFT_OK;
 }
@@ -422,6 +434,7 @@ void graft_model_free(struct graft_model *model) {
             graft_free(model->notes[i].text);
         }
         graft_json_free(model->fusion_config);
+        graft_recoding_free(model->recoding);
         graft_free(model->notes);
         graft_free(model->patch_file);
         graft_free(model->directory);

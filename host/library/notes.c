@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "library/library.h"
+#include "library/recode.h"
 #include "model/fusion.h"
 #include "registry/assignment.h"
 #include "save/save.h"
@@ -167,8 +168,13 @@ static int note_root(struct graft_model *model, struct graft_error *error) {
                : GRAFT_OK;
 }
 
+static int note_recoding(struct graft_model *model, struct graft_error *error) {
+    return model->recoding != NULL ? add(model, graft_strdup(model->recoding->note), error) : GRAFT_OK;
+}
+
 int graft_model_collect_notes(struct graft_model *model, struct graft_error *error) {
     int status = note_root(model, error);
+    status = status == GRAFT_OK ? note_recoding(model, error) : status;
     status = status == GRAFT_OK ? graft_assignment_notes(model->tree->assignment, add_note, model, error) : status;
     status = status == GRAFT_OK ? note_families(model, error) : status;
     status = status == GRAFT_OK ? note_idle_patch(model, error) : status;

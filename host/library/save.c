@@ -4,12 +4,22 @@
 
 #include "base/fail.h"
 #include "library/library.h"
+#include "library/recode.h"
 
 static const struct graft_save_options defaults = {.struct_size = sizeof defaults};
 
 static int save(struct graft_model *model, const char *directory, const struct graft_save_options *options,
                 struct graft_error *error) {
-    return graft_save(model->directory, model->tree, model->plan, model->fusion_config, directory, options, error);
+    struct graft_config_changes changes = {0};
+    if (model->fusion_config != NULL) {
+        changes.items[changes.n++] = (struct graft_config_change){"fusion_config", model->fusion_config};
+    }
+    graft_recoding_changes(model, &changes);
+    if (model->recoding != NULL && options->on_note != NULL) {
+        options->on_note(options->data, model->recoding->note);
+    }
+    return graft_save(model->directory, model->tree, model->plan, changes.n > 0 ? &changes : NULL, directory, options,
+                      error);
 }
 
 int graft_model_save(struct graft_model *model, const char *directory, const struct graft_save_options *options,
@@ -41,6 +51,9 @@ int graft_model_save(struct graft_model *model, const char *directory, const str
         return status;
     }
     status = graft_save_check_target(model->directory, model->plan, directory, options, error);
+    if (status == GRAFT_OK) {
+        status = graft_recoding_fill(model, error);
+    }
     if (status == GRAFT_OK) {
         status = graft_bind(model->plan, &bound, error);
     }

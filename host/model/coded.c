@@ -76,7 +76,8 @@ static void free_parameter(struct graft_coded_parameter *parameter) {
 
 /* A copy of what is described; -1: memory ran out. */
 static int copy(const struct graft_coded_info *info, struct graft_coded_parameter *parameter) {
-    *parameter = (struct graft_coded_parameter){.finish = info->finish, .context_bytes = info->context_bytes};
+    *parameter = (struct graft_coded_parameter){
+        .flags = info->flags, .finish = info->finish, .context_bytes = info->context_bytes};
     graft_struct_copy(&parameter->codec, sizeof parameter->codec, info->codec);
     parameter->codec.struct_size = sizeof parameter->codec;
     parameter->name = graft_strdup(info->name);
@@ -125,7 +126,7 @@ static int is_same_codec(const struct graft_codec *a, const struct graft_codec *
 }
 
 static int is_same(const struct graft_coded_parameter *a, const struct graft_coded_parameter *b) {
-    int same = strcmp(a->name, b->name) == 0 && a->n == b->n && a->finish == b->finish &&
+    int same = strcmp(a->name, b->name) == 0 && a->n == b->n && a->flags == b->flags && a->finish == b->finish &&
                is_same_codec(&a->codec, &b->codec) && a->context_bytes == b->context_bytes &&
                memcmp(a->context, b->context, (size_t)a->context_bytes) == 0;
     for (int32_t i = 0; same && i < a->n; i++) {
@@ -249,10 +250,12 @@ static int make(struct graft_node *node, struct graft_coded_parameter *parameter
                : status;
 }
 
-int graft_node_make_coded(struct graft_node *node, const struct graft_build *build, struct graft_error *error) {
+int graft_node_make_coded(struct graft_node *node, const struct graft_build *build, int all,
+                          struct graft_error *error) {
     int status = GRAFT_OK;
     for (size_t i = 0; i < node->n_coded && status == GRAFT_OK; i++) {
-        status = make(node, &node->coded[i], build, error);
+        const int is_wanted = all || (node->coded[i].flags & GRAFT_CODED_OWN_LOOPS) == 0;
+        status = is_wanted ? make(node, &node->coded[i], build, error) : GRAFT_OK;
     }
     return status;
 }

@@ -10,6 +10,7 @@
 struct graft_coded_parameter {
     char *name;               /* "weight" */
     struct graft_codec codec; /* as described: without weights */
+    uint32_t flags;           /* GRAFT_CODED_... */
     char **tensors;           /* [n] own names of parameters of the node */
     int32_t *roles;           /* [n] */
     int32_t n;
@@ -26,8 +27,9 @@ int graft_builder_coded(void *data, const struct graft_coded_info *info, struct 
 /* [load] Whether two nodes describe the same codes. */
 int graft_node_same_coded(const struct graft_node *a, const struct graft_node *b);
 
-/* [load] Makes the weights of all coded parameters of a node whose parameters are bound. */
-int graft_node_make_coded(struct graft_node *node, const struct graft_build *build, struct graft_error *error);
+/* [load] Makes the weights of the coded parameters of a node whose parameters are bound: all, or those that its class
+ * has no loops of its own for. */
+int graft_node_make_coded(struct graft_node *node, const struct graft_build *build, int all, struct graft_error *error);
 
 /* [load] That of a name; NULL: there is none. */
 const struct graft_weight *graft_node_coded(const struct graft_node *node, const char *name);

@@ -61,7 +61,7 @@ static int create(struct graft_node *node, const struct graft_tree *tree, const 
     struct graft_build build = graft_node_build(node, tree, host);
     build.super = node->super != NULL ? &node->super->module : NULL;
     build.kept = node->kept;
-    int status = graft_node_make_coded(node, &build, error);
+    int status = graft_node_make_coded(node, &build, 0, error);
     if (status != GRAFT_OK) {
         return failed(node, tree, status, error);
     }

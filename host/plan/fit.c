@@ -146,14 +146,15 @@ static int64_t mapped_bytes(const struct graft_binding *binding) {
     int64_t computed = 0;
     for (size_t i = 0; i < binding->value.n_parts && binding->bytes > 0; i++) {
         const struct graft_part *part = &binding->value.parts[i];
-        computed +=
-            part->tensor->computed != NULL ? graft_box_count(&part->box) * graft_dtype_size(part->tensor->dtype) : 0;
+        const int is_in_file = part->tensor->computed == NULL && !part->tensor->is_made;
+        computed += is_in_file ? 0 : graft_box_count(&part->box) * graft_dtype_size(part->tensor->dtype);
     }
     return binding->bytes - computed;
 }
 
 static void forecast(struct graft_plan *plan) {
     int64_t scratch = 0;
+    plan->computed_bytes = graft_checkpoint_made_bytes(plan->checkpoint);
     for (size_t i = 0; i < plan->n_computed; i++) {
         const struct graft_computed *computed = plan->computed[i];
         plan->computed_bytes += computed->output_bytes;

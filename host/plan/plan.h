@@ -71,7 +71,7 @@ struct graft_plan {
     struct graft_computed **computed; /* the custom operations, in the order they have to run in */
     size_t n_computed;
     size_t computed_capacity;
-    int64_t computed_bytes;       /* of their outputs */
+    int64_t computed_bytes;       /* of their outputs, and of tensors of the checkpoint that are in no file */
     int64_t peak_anonymous_bytes; /* that binding takes at most beside the mapped files: copies, outputs, scratch */
 };
 

@@ -15,9 +15,9 @@ struct job {
     const char *directory;
     const struct graft_plan *plan;
     const struct graft_save_options *options;
-    const graft_json *fusion_config; /* for config.json; or NULL */
-    graft_json *metadata;            /* of the source's files; NULL when they have none */
-    struct graft_text journal;       /* empty for the original layout */
+    const struct graft_config_changes *changes; /* or NULL */
+    graft_json *metadata;                       /* of the source's files; NULL when they have none */
+    struct graft_text journal;                  /* empty for the original layout */
     struct save_content content;
 };
 
@@ -125,7 +125,7 @@ static int note_kept(const struct job *job, struct graft_error *error) {
 
 static int fill(const struct job *job, const struct save_staging *staging, struct graft_error *error) {
     struct graft_text left = {0}, linked = {0};
-    int status = graft_save_sidecars(job->directory, job->fusion_config, staging, &left, &linked, error);
+    int status = graft_save_sidecars(job->directory, job->changes, staging, &left, &linked, error);
     if (status == GRAFT_OK && job->journal.length > 0) {
         status = graft_save_write_text(staging, SAVE_JOURNAL_FILE, &job->journal, error);
     }
@@ -194,9 +194,9 @@ static int find_way_back(const struct job *job, struct graft_tree *tree, struct 
 }
 
 int graft_save(const char *directory, struct graft_tree *tree, const struct graft_plan *plan,
-               const graft_json *fusion_config, const char *output, const struct graft_save_options *options,
+               const struct graft_config_changes *changes, const char *output, const struct graft_save_options *options,
                struct graft_error *error) {
-    struct job job = {.directory = directory, .plan = plan, .options = options, .fusion_config = fusion_config};
+    struct job job = {.directory = directory, .plan = plan, .options = options, .changes = changes};
     struct journal stored = {0};
     int status = graft_save_check_target(directory, plan, output, options, error);
     if (status == GRAFT_OK) {

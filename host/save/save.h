@@ -8,10 +8,20 @@
 #include "model/tree.h"
 #include "plan/plan.h"
 
-/* [load] graft_model_save for a plan whose parameters are bound; `tree` is the plan's. `fusion_config` is what an
- * option asked for, to be stored in config.json; NULL: that file stays as it is. */
+/* What of config.json is to be another in what is saved. */
+struct graft_config_changes {
+    struct graft_config_change {
+        const char *key;         /* a member of the document */
+        const graft_json *value; /* NULL: it is left out */
+    } items[2];
+    size_t n;
+    int is_dequantized; /* files that say how weights were quantized are left behind */
+};
+
+/* [load] graft_model_save for a plan whose parameters are bound; `tree` is the plan's. `changes` is what options asked
+ * for; NULL: config.json stays as it is. */
 int graft_save(const char *directory, struct graft_tree *tree, const struct graft_plan *plan,
-               const graft_json *fusion_config, const char *output, const struct graft_save_options *options,
+               const struct graft_config_changes *changes, const char *output, const struct graft_save_options *options,
                struct graft_error *error);
 
 /* [load] Whether the model can be saved: graft_plan_check, but that parameters may be missing which a patch of this

@@ -26,8 +26,8 @@ struct folder {
     const struct save_staging *staging;
     struct graft_text *left;
     struct graft_text *linked;
-    const graft_json *fusion_config; /* for config.json; or NULL */
-    const graft_json *modules;       /* modules.json of sentence-transformers; or NULL */
+    const struct graft_config_changes *changes; /* of config.json; or NULL */
+    const graft_json *modules;                  /* modules.json of sentence-transformers; or NULL */
 };
 
 static int ends_with(const char *name, const char *suffix) {
@@ -54,6 +54,18 @@ static int is_wanted(const char *name) {
         }
     }
     return starts_with(name, "LICENSE") || starts_with(name, "NOTICE");
+}
+
+/* What tools that quantize write beside config.json, and others read in its place. */
+static int is_of_quantization(const char *name) {
+    static const char *const names[] = {"quantize_config.json",     "quant_config.json", "hf_quant_config.json",
+                                        "quantization_config.json", "qmodel.json",       "quanto_qmap.json"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 static int copy_bytes(int from, const char *path, struct save_file *to, struct graft_error *error) {
@@ -131,15 +143,35 @@ static int copy_file(const struct folder *folder, const char *name, struct graft
     return status;
 }
 
-/* config.json with its fusion_config set. It is parsed once more: it may have been changed since it was read. */
+/* `text` with the changes, one after the other. 0, or -1 when memory ran out. */
+static int change(const struct graft_config_changes *changes, const char *text, size_t length,
+                  struct graft_text *changed) {
+    int failed = (graft_text_add(changed, text, length), changed->failed);
+    for (size_t i = 0; i < changes->n && !failed; i++) {
+        const struct graft_config_change *item = &changes->items[i];
+        struct graft_text edited = {0};
+        char *value = item->value != NULL ? graft_json_dump(item->value, 0) : NULL;
+        if (value != NULL) {
+            graft_json_edit_member(changed->bytes, changed->length, item->key, value, &edited);
+        } else {
+            graft_json_edit_remove(changed->bytes, changed->length, item->key, &edited);
+        }
+        failed = edited.failed || (item->value != NULL && value == NULL);
+        graft_free(value);
+        graft_text_free(changed);
+        *changed = edited;
+    }
+    return failed ? -1 : 0;
+}
+
+/* config.json with its changes. It is parsed once more: it may have been changed since it was read. */
 static int write_config(const struct folder *folder, struct graft_error *error) {
     char *path = graft_path_join(folder->root, "config.json");
-    char *value = graft_json_dump(folder->fusion_config, 0);
     char *text = NULL;
     size_t length = 0;
     graft_json *document = NULL;
     struct graft_text edited = {0};
-    int status = path != NULL && value != NULL ? GRAFT_OK : graft_fail_memory(error, folder->root);
+    int status = path != NULL ? GRAFT_OK : graft_fail_memory(error, folder->root);
     if (status == GRAFT_OK) {
         status = note_link(folder, "config.json", path, error);
     }
@@ -154,13 +186,13 @@ static int write_config(const struct folder *folder, struct graft_error *error) 
                                  graft_json_type_name(document));
     }
     if (status == GRAFT_OK) {
-        graft_json_edit_member(text, length, "fusion_config", value, &edited);
-        status = graft_save_write_text(folder->staging, "config.json", &edited, error);
+        status = change(folder->changes, text, length, &edited) == 0
+                     ? graft_save_write_text(folder->staging, "config.json", &edited, error)
+                     : graft_fail_memory(error, path);
     }
     graft_text_free(&edited);
     graft_json_free(document);
     graft_free(text);
-    graft_free(value);
     graft_free(path);
     return status;
 }
@@ -208,10 +240,11 @@ static int take(const struct folder *folder, const char *name, struct graft_erro
     if (top && there && S_ISDIR(status.st_mode) && (strcmp(name, templates) == 0 || is_module(folder, name))) {
         return copy_below(folder, name, error);
     }
-    if (top && folder->fusion_config != NULL && strcmp(name, "config.json") == 0) {
+    if (top && folder->changes != NULL && strcmp(name, "config.json") == 0) {
         return write_config(folder, error);
     }
-    if (there && S_ISREG(status.st_mode) && (folder->is_whole || is_wanted(name))) {
+    int stale = top && folder->changes != NULL && folder->changes->is_dequantized && is_of_quantization(name);
+    if (there && !stale && S_ISREG(status.st_mode) && (folder->is_whole || is_wanted(name))) {
         return copy_file(folder, name, error);
     }
     graft_text_printf(folder->left, "%s%s", folder->left->length > 0 ? ", " : "", name);
@@ -252,8 +285,9 @@ static int read_modules(const char *root, graft_json **modules, struct graft_err
     return status == GRAFT_ERROR_INTERNAL ? graft_fail_memory(error, root) : GRAFT_OK;
 }
 
-int graft_save_sidecars(const char *directory, const graft_json *fusion_config, const struct save_staging *staging,
-                        struct graft_text *left, struct graft_text *linked, struct graft_error *error) {
+int graft_save_sidecars(const char *directory, const struct graft_config_changes *changes,
+                        const struct save_staging *staging, struct graft_text *left, struct graft_text *linked,
+                        struct graft_error *error) {
     char *root = realpath(directory, NULL);
     if (root == NULL) {
         return errno == ENOMEM ? graft_fail_memory(error, directory)
@@ -266,7 +300,7 @@ int graft_save_sidecars(const char *directory, const graft_json *fusion_config, 
                                   .staging = staging,
                                   .left = left,
                                   .linked = linked,
-                                  .fusion_config = fusion_config,
+                                  .changes = changes,
                                   .modules = modules};
     status = status == GRAFT_OK ? copy_folder(&folder, error) : status;
     graft_json_free(modules);

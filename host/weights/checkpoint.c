@@ -87,7 +87,19 @@ static int compare_tensors(const void *left, const void *right) {
     return strcmp((*a)->name, (*b)->name);
 }
 
-/* Brings the tensors of all files into one order. */
+int graft_checkpoint_sort(struct graft_checkpoint *checkpoint, struct graft_error *error) {
+    qsort(checkpoint->tensors, checkpoint->count, sizeof *checkpoint->tensors, compare_tensors);
+    for (size_t i = 1; i < checkpoint->count; i++) {
+        const struct graft_tensor_view *a = checkpoint->tensors[i - 1], *b = checkpoint->tensors[i];
+        if (strcmp(a->name, b->name) == 0) {
+            return graft_error_set(error, GRAFT_ERROR_MODEL, checkpoint->directory,
+                                   "tensor \"%.300s\" is in two files, \"%.300s\" and \"%.300s\"", a->name, a->file,
+                                   b->file);
+        }
+    }
+    return GRAFT_OK;
+}
+
 static int collect_tensors(struct graft_checkpoint *checkpoint, struct graft_error *error) {
     size_t total = 0;
     for (size_t i = 0; i < checkpoint->n_parts; i++) {
@@ -103,16 +115,7 @@ static int collect_tensors(struct graft_checkpoint *checkpoint, struct graft_err
             checkpoint->tensors[checkpoint->count++] = graft_safetensors_at(part->safetensors, j);
         }
     }
-    qsort(checkpoint->tensors, total, sizeof *checkpoint->tensors, compare_tensors);
-    for (size_t i = 1; i < total; i++) {
-        const struct graft_tensor_view *a = checkpoint->tensors[i - 1], *b = checkpoint->tensors[i];
-        if (strcmp(a->name, b->name) == 0) {
-            return graft_error_set(error, GRAFT_ERROR_MODEL, checkpoint->directory,
-                                   "tensor \"%.300s\" is in two files, \"%.300s\" and \"%.300s\"", a->name, a->file,
-                                   b->file);
-        }
-    }
-    return GRAFT_OK;
+    return graft_checkpoint_sort(checkpoint, error);
 }
 
 int graft_checkpoint_open(const char *directory, struct graft_checkpoint **checkpoint, struct graft_error *error) {
@@ -169,6 +172,7 @@ void graft_checkpoint_close(struct graft_checkpoint *checkpoint) {
         graft_free(checkpoint->absent[i].tensors);
         graft_free(checkpoint->absent[i].name);
     }
+    graft_checkpoint_free_made(checkpoint);
     graft_free(checkpoint->absent);
     graft_free(checkpoint->parts);
     graft_free(checkpoint->notes);
@@ -210,7 +214,7 @@ size_t graft_checkpoint_number(const struct graft_checkpoint *checkpoint, const 
 void graft_checkpoint_let_go(const struct graft_tensor_view *tensor) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), data = (uintptr_t)tensor->data;
     uintptr_t begin = (data + page - 1) / page * page, end = (data + (uintptr_t)tensor->bytes) / page * page;
-    if (begin < end) {
+    if (!tensor->is_made && begin < end) {
         (void)madvise((void *)begin, end - begin, MADV_DONTNEED);
     }
 }

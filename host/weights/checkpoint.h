@@ -65,6 +65,21 @@ size_t graft_checkpoint_lower_bound(const struct graft_checkpoint *checkpoint, c
 /* [any] Which of its tensors that is; SIZE_MAX: none of them. */
 size_t graft_checkpoint_number(const struct graft_checkpoint *checkpoint, const struct graft_tensor_view *tensor);
 
+/* [load] Puts tensors in the place of others: `removed` [graft_checkpoint_count] says which go, `made` [n] are those
+ * that come, of which the name, the type, the shape and the file are read and copied. They have no data yet. Two of one
+ * name are GRAFT_ERROR_MODEL. Before anything is borrowed from the checkpoint, and once. */
+int graft_checkpoint_exchange(struct graft_checkpoint *checkpoint, const unsigned char *removed,
+                              const struct graft_tensor_view *made, size_t n, struct graft_error *error);
+
+/* [load] Gives those that came memory, which is theirs until the checkpoint is closed; who asks fills it. */
+int graft_checkpoint_make_room(struct graft_checkpoint *checkpoint, struct graft_error *error);
+
+/* [any] Number `i` of those that came, in the order of `made`. */
+const struct graft_tensor_view *graft_checkpoint_made_at(const struct graft_checkpoint *checkpoint, size_t i);
+
+/* [any] The bytes of those that came. */
+int64_t graft_checkpoint_made_bytes(const struct graft_checkpoint *checkpoint);
+
 /* [any] Takes the pages that one of its tensors fills out of this process's memory. They come back from the file if
  * somebody reads them again. */
 void graft_checkpoint_let_go(const struct graft_tensor_view *tensor);

@@ -22,6 +22,8 @@ struct graft_checkpoint {
     size_t part_capacity;
     const struct graft_tensor_view **tensors; /* [count], sorted by name */
     size_t count;
+    struct graft_tensor_view *made; /* [n_made] in no file; names and data are the checkpoint's */
+    size_t n_made;
     struct graft_absent_file *absent;
     size_t n_absent;
     size_t absent_capacity;
@@ -35,6 +37,12 @@ int graft_checkpoint_add_file(struct graft_checkpoint *checkpoint, const char *n
 
 /* Keeps a note; consumed also on failure. NULL (memory ran out while it was made) is an error. */
 int graft_checkpoint_add_note(struct graft_checkpoint *checkpoint, char *note_take, struct graft_error *error);
+
+/* Brings the tensors into one order; two of one name are an error. */
+int graft_checkpoint_sort(struct graft_checkpoint *checkpoint, struct graft_error *error);
+
+/* Frees what graft_checkpoint_exchange made. */
+void graft_checkpoint_free_made(struct graft_checkpoint *checkpoint);
 
 /* Opens the files that the index at `path` lists. */
 int graft_checkpoint_add_indexed(struct graft_checkpoint *checkpoint, const char *path, struct graft_error *error);

@@ -24,6 +24,7 @@ struct graft_tensor_view {
     const struct graft_computed *computed;
     /* The file of one that is not there (weights/checkpoint.h), and which other processes have. NULL for all others. */
     const struct graft_absent_file *absent;
+    int32_t is_made; /* 1: it is in no file, and `data` is memory (graft_checkpoint_exchange) */
 };
 
 /* Types of the format that nothing here computes with. A tensor may have one and is kept, but no value is made of it,

@@ -8,6 +8,7 @@
 
 #include "graft/convert.h"
 #include "graft/describe.h"
+#include "graft/quant_format.h"
 
 #define FIELD(name) "quantization_config." name
 
@@ -18,6 +19,35 @@ struct settings {
     int32_t use_rms_norm;
     double rms_norm_eps;
 };
+
+/* --- What tensors have --- */
+
+/* The bits of a code that means 2: both are set. */
+static int check_codes(const struct graft_weight *weight, const char *path, struct graft_error *error) {
+    const uint8_t *codes = graft_weight_block(weight, 0)->data;
+    for (int64_t r = 0; r < weight->rows; r++) {
+        const uint8_t *row = codes + r * weight->columns;
+        unsigned both = 0;
+        for (int64_t i = 0; i < weight->columns; i++) {
+            both |= row[i] & row[i] >> 1;
+        }
+        if ((both & 0x55) != 0) {
+            return graft_error_set(error, GRAFT_ERROR_MODEL, path,
+                                   "weight: row %lld has a code of 3, expected 0 to 2, which mean -1, 0 and 1",
+                                   (long long)r);
+        }
+    }
+    return GRAFT_OK;
+}
+
+static int read_scale(const struct graft_weight *weight, const char *path, float *scale, struct graft_error *error) {
+    const struct graft_row_block *number = graft_weight_block(weight, 0);
+    *scale = graft_f32_at(number->data, number->dtype, 0);
+    return isfinite(*scale) && *scale > 0.0F
+               ? GRAFT_OK
+               : graft_error_set(error, GRAFT_ERROR_MODEL, path, "weight_scale: expected a number above 0, got %g",
+                                 (double)*scale);
+}
 
 /* --- Describing --- */
 
@@ -76,28 +106,58 @@ static int read_sizes(const struct graft_args *args, const char *path, struct bi
     return status;
 }
 
-static int describe_tensors(const struct graft_sink *sink, const struct bitlinear *self, const struct graft_args *args,
-                            struct graft_error *error) {
-    const int32_t bias = graft_args_int(args, "bias", 1) != 0 ? GRAFT_INIT_NONE : GRAFT_INIT_ABSENT;
-    const int64_t outputs = self->rows * BITLINEAR_PARTS, one = 1;
-    const int64_t plain[2] = {outputs, self->in_features}, packed[2] = {self->rows, self->in_features};
-    int status;
-    if (self->kind == BITLINEAR_ONLINE) {
-        status = graft_describe_parameter(sink, "weight", 2, plain, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error);
-    } else {
-        status = graft_describe_typed(sink, "weight", 2, packed, GRAFT_DTYPE_U8, error);
-        if (status == GRAFT_OK) {
-            status =
-                graft_describe_parameter(sink, "weight_scale", 1, &one, GRAFT_PARAMETER_SCALAR, GRAFT_INIT_NONE, error);
-        }
-    }
+/* The scale is all weights', of BitLinear its inverse. */
+static int finish(const struct graft_build *build, const void *context, struct graft_codec *codec,
+                  struct graft_error *error) {
+    float scale = 0.0F, *numbers = NULL;
+    int status = read_scale(codec->scales, build->path, &scale, error);
     if (status == GRAFT_OK) {
-        status = graft_describe_parameter(sink, "bias", 1, &outputs, 0, bias, error);
+        status = check_codes(codec->codes, build->path, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    codec->scales = graft_build_floats(build, 1, 1, &numbers, error);
+    if (codec->scales == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    *numbers = *(const int32_t *)context == BITLINEAR_DIVIDES ? 1.0F / scale : scale;
+    return GRAFT_OK;
+}
+
+/* What codes stand for, to those who ask; they are multiplied here. */
+static int describe_packed(const struct graft_sink *sink, const struct bitlinear *self, const struct graft_args *args,
+                           struct graft_error *error) {
+    const int64_t packed[2] = {self->rows, self->in_features};
+    struct graft_scheme scheme = graft_scheme_of(self->rows * BITLINEAR_PARTS, self->in_features);
+    scheme.flags = GRAFT_CODED_OWN_LOOPS;
+    scheme.codec.kind = GRAFT_CODE_UINT;
+    scheme.codec.bits = 2;
+    scheme.codec.layout = GRAFT_CODED_STRIPS_UPWARDS;
+    scheme.codec.block_rows = scheme.codec.rows;
+    scheme.codec.zero = 1;
+    scheme.finish = finish;
+    scheme.context = &self->kind;
+    scheme.context_bytes = sizeof self->kind;
+    graft_scheme_add(&scheme, GRAFT_CODED_CODES, "weight", GRAFT_DTYPE_U8, 2, packed)->flags =
+        GRAFT_PARAMETER_CONTIGUOUS;
+    graft_scheme_number(&scheme, GRAFT_CODED_SCALES, "weight_scale", GRAFT_DTYPE_NONE, GRAFT_JOIN_NONE);
+    return graft_scheme_describe_linear(&scheme, args, sink, error);
+}
+
+/* Floats, which are rounded when the instance is made. */
+static int describe_plain(const struct graft_sink *sink, const struct bitlinear *self, const struct graft_args *args,
+                          struct graft_error *error) {
+    const int32_t bias = graft_args_int(args, "bias", 1) != 0 ? GRAFT_INIT_NONE : GRAFT_INIT_ABSENT;
+    const int64_t plain[2] = {self->rows * BITLINEAR_PARTS, self->in_features};
+    int status = graft_describe_parameter(sink, "weight", 2, plain, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error);
+    if (status == GRAFT_OK) {
+        status = graft_describe_parameter(sink, "bias", 1, plain, 0, bias, error);
     }
     if (status == GRAFT_OK) {
         status = graft_describe_number(sink, "in_features", self->in_features, error);
     }
-    return status == GRAFT_OK ? graft_describe_number(sink, "out_features", outputs, error) : status;
+    return status == GRAFT_OK ? graft_describe_number(sink, "out_features", plain[0], error) : status;
 }
 
 /* The class's `data` is its kind. */
@@ -115,7 +175,8 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
         status = read_sizes(args, sink->path, self, error);
     }
     if (status == GRAFT_OK) {
-        status = describe_tensors(sink, self, args, error);
+        status = self->kind == BITLINEAR_ONLINE ? describe_plain(sink, self, args, error)
+                                                : describe_packed(sink, self, args, error);
     }
     return status == GRAFT_OK && settings.use_rms_norm
                ? graft_describe_norm(sink, "rms_norm", "LlamaRMSNorm", self->in_features, settings.rms_norm_eps, error)
@@ -123,23 +184,6 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
 }
 
 /* --- Creating --- */
-
-/* The bits of a code that means 2: both are set. */
-static int check_codes(const struct bitlinear *self, const char *path, struct graft_error *error) {
-    for (int64_t r = 0; r < self->rows; r++) {
-        const uint8_t *row = self->codes + r * self->in_features;
-        unsigned both = 0;
-        for (int64_t i = 0; i < self->in_features; i++) {
-            both |= row[i] & row[i] >> 1;
-        }
-        if ((both & 0x55) != 0) {
-            return graft_error_set(error, GRAFT_ERROR_MODEL, path,
-                                   "weight: row %lld has a code of 3, expected 0 to 2, which mean -1, 0 and 1",
-                                   (long long)r);
-        }
-    }
-    return GRAFT_OK;
-}
 
 static int bind_packed(struct bitlinear *self, const struct graft_build *build, struct graft_error *error) {
     int status = GRAFT_OK;
@@ -149,13 +193,8 @@ static int bind_packed(struct bitlinear *self, const struct graft_build *build, 
         return status;
     }
     self->codes = graft_weight_block(weight, 0)->data;
-    const struct graft_row_block *number = graft_weight_block(scale, 0);
-    self->weight_scale = graft_f32_at(number->data, number->dtype, 0);
-    if (!isfinite(self->weight_scale) || self->weight_scale <= 0.0F) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, build->path, "weight_scale: expected a number above 0, got %g",
-                               (double)self->weight_scale);
-    }
-    return check_codes(self, build->path, error);
+    status = read_scale(scale, build->path, &self->weight_scale, error);
+    return status == GRAFT_OK ? check_codes(weight, build->path, error) : status;
 }
 
 static int bind_plain(struct bitlinear *self, const struct graft_build *build, struct graft_error *error) {

@@ -6,6 +6,7 @@ _graft() {
     [[ $COMP_CWORD -gt 1 && ${COMP_WORDS[1]} != -* ]] && command=${COMP_WORDS[1]}
     case $before in
     --plugins-dir) choices=default ;;
+    --quantize) choices='int4 int8 nf4 fp8 mxfp4' ;;
     --dtype|--kv-cache-dtype) choices='auto float32 bfloat16' ;;
     --report) choices='text full json none' ;;
     --attn-implementation) choices='eager sdpa' ;;

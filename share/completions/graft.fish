@@ -14,6 +14,7 @@ complete -c graft -n 'string match -q -- "-*" (commandline -ct)' -a '(__graft_op
 complete -c graft -l plugins-dir -x -a 'default (__fish_complete_directories)'
 complete -c graft -l adapter -x -a '(__fish_complete_directories)'
 complete -c graft -l against -x -a '(__fish_complete_directories)'
+complete -c graft -l quantize -x -a 'int4 int8 nf4 fp8 mxfp4'
 complete -c graft -l dtype -x -a 'auto float32 bfloat16'
 complete -c graft -l kv-cache-dtype -x -a 'auto float32 bfloat16'
 complete -c graft -l report -x -a 'text full json none'

@@ -306,7 +306,7 @@ static void test_strips(void **state) {
     WITH(bits, 5, GRAFT_ERROR_PLUGIN, "which this host does not multiply");
     WITH(bits, 2, GRAFT_ERROR_PLUGIN, "the codes of a coded weight have 1536 bytes, expected 768");
     WITH(bits, 3, GRAFT_ERROR_PLUGIN, "the codes of a coded weight have 1536 bytes, expected 1280");
-    WITH(block_rows, 2, GRAFT_ERROR_PLUGIN, "which this host does not multiply");
+    WITH(block_rows, 2, GRAFT_ERROR_PLUGIN, "192 scales of a coded weight, expected 96");
     WITH(by_turns, 2, GRAFT_ERROR_PLUGIN, "which this host does not multiply");
     WITH(group_size, 24, GRAFT_ERROR_MODEL,
          "groups of 24 inputs, expected a number that divides the 64 inputs of the module");

@@ -38,10 +38,30 @@ static void test_added(void **state) {
     assert_edited("{\n\t\"ff\": \"f\"\n}", "1", "{\n\t\"ff\": \"f\",\n\t\"f\": 1\n}");
 }
 
+static void assert_removed(const char *text, const char *expected) {
+    struct graft_text edited = {0};
+    graft_json_edit_remove(text, strlen(text), "f", &edited);
+    assert_int_equal(edited.failed, 0);
+    assert_string_equal(edited.bytes, expected);
+    graft_text_free(&edited);
+}
+
+static void test_removed(void **state) {
+    (void)state;
+    assert_removed("{\"f\": 1}", "{}");
+    assert_removed("{\"f\": [1, 2], \"g\": 3}", "{ \"g\": 3}");
+    assert_removed("{\"a\": {\"f\": 0}, \"f\": {\"x\": \"}\"}, \"g\": 3}", "{\"a\": {\"f\": 0}, \"g\": 3}");
+    assert_removed("{\n  \"a\": 1,\n  \"f\": {\n    \"b\": 2\n  }\n}\n", "{\n  \"a\": 1\n}\n");
+    assert_removed("{\n  \"f\": 1 ,\n  \"a\": 2\n}\n", "{\n  \"a\": 2\n}\n");
+    assert_removed("{\"a\": {\"f\": 1}}", "{\"a\": {\"f\": 1}}");
+    assert_removed("{}", "{}");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_replaced),
         cmocka_unit_test(test_added),
+        cmocka_unit_test(test_removed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

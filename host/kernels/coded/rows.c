@@ -25,3 +25,9 @@ void graft_coded_read_rows(const struct graft_weight *weight, int64_t first, int
         run.rows.loops->widen(&run.rows, 0, run.n, GRAFT_DTYPE_F32, out + row * weight->columns);
     }
 }
+
+void graft_coded_read_stored(const struct graft_coded_weight *weight, int64_t first, int64_t n, float *out) {
+    struct graft_coded rows = weight->rows;
+    rows.first = first;
+    rows.loops->widen(&rows, 0, n, GRAFT_DTYPE_F32, out);
+}

@@ -71,8 +71,9 @@ static int is_arranged(const struct graft_codec *codec) {
 static int check_kind(const struct graft_codec *codec, const char *path, struct graft_error *error) {
     const int fits = codec->layout == GRAFT_CODED_ROWS
                          ? graft_coded_loops_of(codec->kind, codec->bits) != NULL
-                         : codec->kind == GRAFT_CODE_UINT && codec->by_turns == 0 && codec->block_rows == 1 &&
-                               is_arranged(codec) && (codec->group_index == NULL || !is_strips(codec));
+                         : codec->kind == GRAFT_CODE_UINT && codec->by_turns == 0 &&
+                               (codec->block_rows == 1 || is_strips(codec)) && is_arranged(codec) &&
+                               (codec->group_index == NULL || !is_strips(codec));
     if (!fits || codec->codes == NULL || codec->scales == NULL || (codec->input_bits != 0 && codec->input_bits != 8) ||
         (codec->kind == GRAFT_CODE_TABLE && codec->table == NULL)) {
         return graft_error_set(

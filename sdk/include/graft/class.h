@@ -99,12 +99,18 @@ enum {
     GRAFT_CODED_OTHER = 7        /* for `finish`, or kept for saving alone */
 };
 
+enum {
+    /* The class multiplies by loops of its own, and says what its codes stand for to those who want numbers: `weight`
+     * of struct graft_build gives its `create` the tensor of that name, if there is one, and no coded weight. */
+    GRAFT_CODED_OWN_LOOPS = 1
+};
+
 /* A parameter whose numbers are codes (codec.h), and the tensors that it is made of. The host describes these as
  * parameters, and gives `create` the weight under the name of the one: so a class that takes any weight, as Linear
  * does, takes a coded one as well, and a replacement of it needs no more than a `describe`. */
 struct graft_coded_info {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t flags;                             /* GRAFT_CODED_OWN_LOOPS */
     const char *name;                           /* "weight": no parameter of this name is described */
     const struct graft_codec *codec;            /* all but its weights */
     const struct graft_parameter_info *tensors; /* [n_tensors] */

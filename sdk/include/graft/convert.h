@@ -53,6 +53,32 @@ GRAFT_INLINE float graft_f32_from_f16(uint16_t bits) {
     return graft_f32_from_bits(sign | graft_bits_from_f32(graft_f32_from_bits(rest) * 5.192296858534828e33F));
 }
 
+/* [any] Rounds to nearest, ties to even; what is too large becomes infinite, a NaN stays a quiet one. Adding a power of
+ * two that has its last bit where f16 has it rounds what is denormal there. */
+GRAFT_INLINE uint16_t graft_f16_from_f32(float value) {
+    const uint32_t bits = graft_bits_from_f32(value), rest = bits & 0x7fffffffu;
+    const uint16_t sign = (uint16_t)(bits >> 16 & 0x8000u);
+    if (rest > 0x7f800000u) {
+        return (uint16_t)(sign | 0x7e00u | (rest >> 13 & 0x01ffu));
+    }
+    if (rest >= 0x477ff000u) { /* 65520 and more */
+        return (uint16_t)(sign | 0x7c00u);
+    }
+    if (rest < 0x38800000u) { /* less than 2^-14 */
+        return (uint16_t)(sign | (graft_bits_from_f32(graft_f32_from_bits(rest) + 0.5F) & 0x7ffu));
+    }
+    return (uint16_t)(sign | (rest - 0x38000000u + 0x0fffu + (rest >> 13 & 1u)) >> 13);
+}
+
+/* [any] Sets number `i` of an array of F32, F16 or BF16, rounded. */
+GRAFT_INLINE void graft_set_f32_at(void *numbers, graft_dtype dtype, int64_t i, float value) {
+    if (dtype == GRAFT_DTYPE_F32) {
+        ((float *)numbers)[i] = value;
+    } else {
+        ((uint16_t *)numbers)[i] = dtype == GRAFT_DTYPE_F16 ? graft_f16_from_f32(value) : graft_bf16_from_f32(value);
+    }
+}
+
 /* [any] Number `i` of an array of F32, F16 or BF16. */
 GRAFT_INLINE float graft_f32_at(const void *numbers, graft_dtype dtype, int64_t i) {
     return dtype == GRAFT_DTYPE_F32   ? ((const float *)numbers)[i]

@@ -40,6 +40,7 @@ enum { GRAFT_SCHEME_TENSORS = 10 };
 struct graft_scheme {
     struct graft_codec codec;                                  /* all but its weights */
     int32_t n;                                                 /* tensors so far */
+    uint32_t flags;                                            /* GRAFT_CODED_OWN_LOOPS, or 0 */
     int32_t roles[GRAFT_SCHEME_TENSORS];                       /* [n] GRAFT_CODED_... */
     struct graft_parameter_info tensors[GRAFT_SCHEME_TENSORS]; /* [n] */
     /* [load] As struct graft_coded_info has it; NULL: none. */
@@ -137,6 +138,7 @@ GRAFT_INLINE int graft_scheme_describe(const struct graft_scheme *scheme, const 
     struct graft_coded_info info;
     memset(&info, 0, sizeof info);
     info.struct_size = (uint32_t)sizeof info;
+    info.flags = scheme->flags;
     info.name = name;
     info.codec = &scheme->codec;
     info.tensors = scheme->tensors;

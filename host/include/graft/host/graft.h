@@ -138,6 +138,14 @@ struct graft_model_options {
     const char *const *ignored_fields; /* [n_ignored_fields] */
     int32_t n_ignored_fields;
     int32_t ignored_may_lack; /* 1: names among these that no file has are no error */
+    /* Later than 1.0. Weights that the model has in another form than its files; no more than one of the two, neither
+     * with a patch, and not of a directory in the runtime layout. The model computes as one whose files have them, and
+     * in the original layout it is saved as one. */
+    const char *quantize; /* quantized as this format says, "int4" or "int4:32", where groups have 32 weights; of the
+                             plugins that are loaded one has to have it. NULL: not */
+    int32_t dequantize;   /* 1: those of a quantized checkpoint are floats, of the type that config.json names (bf16,
+                             where it names none) */
+    uint32_t reserved;
 };
 
 #define GRAFT_MODEL_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_model_options, adapter_stride)

@@ -125,7 +125,7 @@ struct graft_plan_info {
     size_t n_files;               /* that they are in */
     int64_t mapped_bytes;         /* of weights that stay in the mapped files */
     int64_t copied_bytes;         /* of weights that are copied when the model is loaded */
-    int64_t computed_bytes;       /* of the results of custom operations */
+    int64_t computed_bytes;       /* of the results of custom operations, and of weights that were recoded (graft.h) */
     int64_t peak_anonymous_bytes; /* the most memory that loading takes besides the mapped files */
     double seconds;               /* opening took */
     int64_t state_bytes;          /* memory for modules' states per sequence while it runs (graft/state.h) */

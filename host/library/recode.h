@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Weights that a model has in another form than its files, as `quantize` and `dequantize` of its options ask.
+ *
+ * The directory is opened as it is first, without replacements: the source. What is found there says which tensors of
+ * the checkpoint give way to others, and what config.json says from then on. The model is then opened like any other;
+ * before it is bound, the tensors that are in no file are filled, and the source goes.
+ */
+#ifndef GRAFT_LIBRARY_RECODE_H
+#define GRAFT_LIBRARY_RECODE_H
+
+#include "library/library.h"
+#include "model/coded.h"
+#include "save/save.h"
+
+/* A weight of the source, and what is made of it. */
+struct recoded {
+    struct graft_node *node;
+    const struct graft_coded_parameter *coded; /* of the node: to be made floats; NULL: to be quantized */
+    const struct graft_tensor_view *tensor;    /* to be quantized */
+    size_t made;                               /* number of the first tensor that is made of it */
+    int64_t turned;                            /* each matrix of so many rows is stored turned; 0: none is */
+};
+
+struct graft_recoding {
+    struct graft_model *source; /* NULL once all is filled */
+    unsigned char *removed;     /* [tensors of its checkpoint] */
+    struct graft_tensor_view *made;
+    size_t n_made;
+    size_t made_capacity;
+    struct recoded *items;
+    size_t n;
+    size_t capacity;
+    const char *field;    /* of config.json, which is another */
+    graft_json *config;   /* what it becomes, until the document has it; NULL: it goes */
+    graft_json *detached; /* what it was; or NULL */
+    char *note;           /* for the user, one line */
+};
+
+/* --- For who opens a model --- */
+
+/* [load] Opens the source of a model whose directory and library are set, if the options (NULL: none) ask for it, and
+ * plans what is made of its weights. */
+int graft_recoding_open(struct graft_model *model, const struct graft_model_options *options,
+                        struct graft_error *error);
+
+/* [load] Change the document of model->config, and model->checkpoint, before anybody reads them. */
+int graft_recoding_edit_config(struct graft_model *model, struct graft_error *error);
+int graft_recoding_edit_checkpoint(struct graft_model *model, struct graft_error *error);
+
+/* [load] Fills in the tensors that are in no file, once; before the model is bound. */
+int graft_recoding_fill(struct graft_model *model, struct graft_error *error);
+
+/* [load] Adds what config.json is to say in what is saved. */
+void graft_recoding_changes(const struct graft_model *model, struct graft_config_changes *changes);
+
+/* [load] Accepts NULL. */
+void graft_recoding_free(struct graft_recoding *recoding);
+
+/* --- For the units that recode --- */
+
+/* [load] The tensors that a parameter of the source is bound to go. */
+void graft_recoding_remove(struct graft_recoding *recoding, const struct graft_parameter *parameter);
+
+/* [load] Adds a tensor that comes; `name_take` is the recoding's from then on, and may be NULL: memory ran out. */
+int graft_recoding_add(struct graft_recoding *recoding, char *name_take, graft_dtype dtype, int32_t rank,
+                       const int64_t *shape, const char *file);
+
+/* [load] Decide what becomes of the source's weights, and fill in what is made of them (dequantize.c). */
+int graft_dequantize_plan(struct graft_recoding *recoding, struct graft_error *error);
+int graft_dequantize_fill(struct graft_recoding *recoding, const struct graft_checkpoint *checkpoint,
+                          struct graft_error *error);
+
+#endif
