@@ -58,12 +58,17 @@ static int check_args(const struct graft_attention_args *args, struct graft_erro
     return GRAFT_OK;
 }
 
+/* Callers that were built before there was ALiBi give a shorter struct. */
+static int has_alibi(const struct graft_attention_args *args) {
+    return GRAFT_HAS(args, struct graft_attention_args, alibi_rounded) && args->alibi != NULL;
+}
+
 /* Which features these arguments need. */
 static uint32_t features_of(const struct graft_attention_args *args) {
     return (args->softcap != 0.0f ? (uint32_t)GRAFT_ATTENTION_SOFTCAP : 0) |
            (args->sinks != NULL ? (uint32_t)GRAFT_ATTENTION_SINKS : 0) |
            (value_dim(args) != args->head_dim ? (uint32_t)GRAFT_ATTENTION_V_HEAD_DIM : 0) |
-           (args->alibi != NULL ? (uint32_t)GRAFT_ATTENTION_ALIBI : 0);
+           (has_alibi(args) ? (uint32_t)GRAFT_ATTENTION_ALIBI : 0);
 }
 
 /* An implementation that does not obey this kind of mask would show tokens what they must not see, and one without a
@@ -208,8 +213,8 @@ static struct graft_attention_input input_of(const struct graft_attention_args *
         .scaling = args->scaling,
         .softcap = args->softcap,
         .sinks = args->sinks,
-        .alibi = args->alibi,
-        .alibi_rounded = args->alibi_rounded,
+        .alibi = has_alibi(args) ? args->alibi : NULL,
+        .alibi_rounded = has_alibi(args) && args->alibi_rounded,
         .q = args->q,
         .q_stride = args->q_stride,
         .q_head_stride = or_packed(args->q_head_stride, args->head_dim),
