@@ -49,7 +49,9 @@ int graft_builder_base(void *data, const struct graft_args *more, struct graft_e
     struct builder *builder = data;
     const struct graft_snapshot *snapshot = builder->options->snapshot;
     const struct graft_known_class *known = builder->describer;
-    const struct graft_known_class *base = graft_snapshot_base(snapshot, known);
+    const struct graft_known_class *base =
+        known->cls->base == NULL ? builder->describing->original : graft_snapshot_base(snapshot, known);
+    base = base != known ? base : NULL;
     if (base == NULL) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, builder->describing->path,
                                "%s describes its base, \"%s\", but there is none", known->cls->name,

@@ -104,7 +104,10 @@ const struct rule *graft_rule_prefer(const struct rule *a, const struct rule *b,
 }
 
 int graft_rule_fits(const struct rule *rule, const struct graft_known_class *original) {
-    return strcmp(rule->declared->replacement->interface_id, original->cls->interface_id) == 0;
+    const struct graft_class *replacement = rule->declared->replacement;
+    const int joins = (replacement->flags & GRAFT_CLASS_JOINS_QKV) != 0;
+    return strcmp(replacement->interface_id, original->cls->interface_id) == 0 &&
+           (!joins || (original->cls->flags & GRAFT_CLASS_JOINS_QKV) != 0);
 }
 
 int graft_rule_names(const struct rule *rule, const struct graft_known_class *original) {

@@ -9,13 +9,18 @@
 #include "arch/role.h"
 #include "graft/describe.h"
 
+/* The one projection of queries, keys and values; NULL: there are three. */
+static const char *qkv_name(const struct graft_description *description, const struct graft_attention_kept *kept) {
+    return kept->qkv_joined ? "qkv_proj" : graft_description_name(description, D_QKV);
+}
+
 /* The projections in. */
 static int describe_inputs(const struct graft_description *description, const struct graft_attention_kept *kept,
                            int32_t k_bias, const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_parts_attention_sizes *sizes = &kept->sizes;
     const int64_t q_size = sizes->heads * sizes->head_dim;
     const int64_t kv_size = sizes->kv_heads * sizes->head_dim;
-    const char *qkv = graft_description_name(description, D_QKV);
+    const char *qkv = qkv_name(description, kept);
     if (qkv != NULL) {
         return graft_describe_linear(sink, qkv, sizes->hidden_size, q_size + 2 * kv_size, sizes->qkv_bias, error);
     }
@@ -68,7 +73,8 @@ int graft_attention_describe(const struct graft_class *self, const struct graft_
         return status;
     }
     graft_reader_start(&reader, description, config, kept->sizes.layer, error);
-    kept->qkv_layout = graft_read_word(&reader, D_QKV_LAYOUT);
+    kept->qkv_joined = graft_args_int(args, "qkv_joined", 0) != 0;
+    kept->qkv_layout = kept->qkv_joined ? D_QKV_JOINED : graft_read_word(&reader, D_QKV_LAYOUT);
     kept->gate = graft_read_word(&reader, D_GATE);
     kept->norm_after_rotary = graft_read_bool(&reader, D_HEAD_NORM_AFTER_ROTARY);
     kept->clip = (float)graft_read_real(&reader, D_CLIP);
@@ -120,7 +126,7 @@ int graft_attention_create(const struct graft_class *cls, const struct graft_bui
                            struct graft_error *error) {
     const struct graft_description *description = cls->data;
     const struct graft_attention_kept *kept = build->kept;
-    const char *qkv = graft_description_name(description, D_QKV);
+    const char *qkv = qkv_name(description, kept);
     int status = GRAFT_OK;
     struct graft_attention *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
@@ -156,14 +162,17 @@ static int rotate(const struct graft_attention *self, const struct graft_call *c
                   const struct graft_self_attention_args *args, const struct graft_projected *x,
                   struct graft_error *error) {
     const struct graft_parts_attention_sizes *sizes = &self->kept.sizes;
+    /* Keys that follow queries in each row are rotated with them. */
+    const int32_t together = x->k.stride == x->q.stride && x->k.head_stride == x->q.head_stride &&
+                             x->k.x == x->q.x + sizes->heads * x->q.head_stride;
     const struct graft_rope_args rope_args[] = {
         {sizeof rope_args[0], sizes->rope_layout, x->q.x, x->q.stride, x->q.head_stride, args->batch->tokens,
-         sizes->heads, sizes->rotary_width, args->cos, args->sin},
+         together ? sizes->heads + sizes->kv_heads : sizes->heads, sizes->rotary_width, args->cos, args->sin},
         {sizeof rope_args[0], sizes->rope_layout, x->k.x, x->k.stride, x->k.head_stride, args->batch->tokens,
          sizes->kv_heads, sizes->rotary_width, args->cos, args->sin},
     };
     int status = GRAFT_OK;
-    for (int i = 0; i < 2 && args->cos != NULL && status == GRAFT_OK; i++) {
+    for (int i = 0; i < (together ? 1 : 2) && args->cos != NULL && status == GRAFT_OK; i++) {
         status = call->kernels->rope(call, &rope_args[i], error);
     }
     return status;

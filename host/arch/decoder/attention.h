@@ -15,6 +15,7 @@ struct graft_head_norm {
 /* What `describe` found out. */
 struct graft_attention_kept {
     struct graft_parts_attention_sizes sizes;
+    int32_t qkv_joined; /* 1: qkv_proj in the place of the family's three projections (graft/attention.h) */
     int32_t qkv_layout; /* D_QKV_...: of `qkv` */
     int32_t gate;       /* D_GATE_... */
     int32_t norm_after_rotary;

@@ -83,6 +83,12 @@ static int is_of_experts(int32_t choice) {
     return choice == D_CLASS_MOE || choice == D_CLASS_ROUTER || choice == D_CLASS_EXPERTS;
 }
 
+/* Whether attention can have one projection in the place of three that are alike. */
+static int can_join(const struct graft_description *description) {
+    return graft_description_name(description, D_QKV) == NULL && graft_description_never(description, D_K_BIAS) &&
+           graft_description_word(description, D_GATE) != D_GATE_QUERY;
+}
+
 int graft_decoder_class(const struct graft_description *description, int32_t i, struct graft_class *cls) {
     const struct role *role = &roles[i];
     const char *name = graft_description_name(description, role->choice);
@@ -94,6 +100,9 @@ int graft_decoder_class(const struct graft_description *description, int32_t i, 
     *cls = role->cls;
     cls->name = name;
     cls->data = description;
+    if (role->choice == D_CLASS_ATTENTION && can_join(description)) {
+        cls->flags |= GRAFT_CLASS_JOINS_QKV;
+    }
     if (role->choice == D_CLASS_EXPERTS && stored >= 0 && stored < GRAFT_EXPERT_LAYOUTS) {
         cls->conversions = graft_expert_conversions[stored];
         cls->n_conversions = GRAFT_EXPERT_CONVERSIONS;

@@ -181,7 +181,8 @@ struct graft_sink {
 
     /* [load] Declares here what `describe` of the class's base does: super().__init__(). The base, and `create`, are
      * given the module's arguments with those of `more` (NULL: none) in the place of their namesakes, or behind them;
-     * what `args` led to before is gone then. An error in a class without a base. */
+     * what `args` led to before is gone then. In a replacement without a base: what the class that it replaces does. An
+     * error in any other class without a base. */
     int (*base)(void *data, const struct graft_args *more, struct graft_error *error);
     /* [load] Gives the class that the module calls other arguments: those of `more` in the place of their namesakes, or
      * behind them. An error in a class that calls no super. */
@@ -270,7 +271,10 @@ enum {
     /* Asks for the parts of a module that a class above joins from several (`part` of the sink): conditions on tensors
      * hold where one of the parts meets them. Without this flag such tensors have to be those of all parts, and parts
      * that an adapter is for stay apart. */
-    GRAFT_CLASS_TAKES_PARTS = 1 << 1
+    GRAFT_CLASS_TAKES_PARTS = 1 << 1,
+    /* Of an attention: it takes the argument qkv_joined (attention.h). Of a replacement: it gives it, so its pattern
+     * takes attentions with this flag alone. */
+    GRAFT_CLASS_JOINS_QKV = 1 << 2
 };
 
 /* Const until the plugin's `deinit`. In a replacement, what is NULL is inherited from the class it replaces: `describe`
