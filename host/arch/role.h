@@ -127,6 +127,12 @@ extern const struct graft_head graft_mlm_head_vtable;
 extern const struct graft_head graft_prediction_head_vtable;
 extern const struct graft_transform graft_prediction_transform_vtable;
 
+/* In mla/; `data` is a struct graft_description of graft_decoder_choices. */
+graft_role_describe graft_mla_describe;
+graft_role_create graft_mla_create;
+void graft_mla_destroy(void *instance);
+extern const struct graft_self_attention graft_mla_vtable;
+
 /* In moe/; `data` is a struct graft_description of graft_decoder_choices. */
 graft_role_describe graft_sparse_moe_block_describe, graft_router_describe, graft_experts_describe;
 graft_role_create graft_sparse_moe_block_create, graft_router_create, graft_experts_create;

@@ -29,7 +29,7 @@ static int32_t find_target(const struct graft_node *node, const struct graft_con
         return -1;
     }
     const char *below = length > 0 ? name + length + 1 : name;
-    for (int32_t i = 0; i < conversion->n_targets && conversion->n_operations > 0; i++) {
+    for (int32_t i = 0; i < conversion->n_targets; i++) {
         if (means(conversion->targets[i], below, index)) {
             return i;
         }

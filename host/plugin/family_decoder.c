@@ -6,6 +6,7 @@
 
 #include "arch/arch.h"
 #include "arch/decoder/choices.h"
+#include "arch/decoder/predictors.h"
 #include "arch/decoder/roles.h"
 #include "base/text.h"
 
@@ -162,6 +163,12 @@ static int is_shared(const struct graft_family_file *file, const char *name) {
     return 0;
 }
 
+/* What a description says to the host rather than to a class. */
+static void tell(struct graft_family_file *file) {
+    const int32_t predictors = graft_description_word(file->description, D_MODEL_PREDICTORS);
+    file->family.ignores = predictors == D_PREDICTORS_BEHIND ? graft_decoder_is_predictor : NULL;
+}
+
 /* file->generated = the classes of the description; two choices with one name are one class. */
 static int generate(struct graft_family_file *file, const char *path, struct graft_error *error) {
     struct graft_class *list = graft_family_room(file, path, (size_t)graft_decoder_n_classes(), sizeof *list, error);
@@ -245,6 +252,9 @@ int graft_family_read_decoder(struct graft_family_file *file, const char *path, 
     }
     if (status == GRAFT_OK) {
         status = read_choices(file, path, "", decoder, error);
+    }
+    if (status == GRAFT_OK) {
+        tell(file);
     }
     return status == GRAFT_OK ? generate(file, path, error) : status;
 }

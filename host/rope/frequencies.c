@@ -7,8 +7,8 @@
 static const double two_pi = 6.28318530717958647692;
 
 /* theta^(-2i / head_dim), Su et al. 2021, section 3.2.2. */
-static float plain(float theta, int64_t i, int64_t width) {
-    return 1.0f / powf(theta, (float)(2 * i) / (float)width);
+static float plain(float theta, int64_t i, int64_t dim) {
+    return 1.0f / powf(theta, (float)(2 * i) / (float)dim);
 }
 
 /* Wavelengths above original_max_position_embeddings / low_freq_factor are stretched by `factor`, those below
@@ -35,14 +35,14 @@ static float stretch(const struct graft_rope *rope, float inv_freq) {
  * 3.1, with the scale of the current length, appendix B.1). */
 static float grown_theta(const struct graft_rope *rope, int64_t length) {
     float scale = (float)rope->factor * (float)length / (float)rope->max_position_embeddings;
-    float exponent = (float)rope->width / (float)(rope->width - 2);
+    float exponent = (float)rope->dim / (float)(rope->dim - 2);
     return (float)rope->rope_theta * powf(scale - (float)(rope->factor - 1.0), exponent);
 }
 
 /* The index of the frequency that makes `turns` turns within the original length (Peng et al. 2023, section 3.2). */
 static double index_of_turns(const struct graft_rope *rope, double turns) {
     double original = (double)rope->original_max_position_embeddings;
-    return (double)rope->width * log(original / (turns * two_pi)) / (2.0 * log(rope->rope_theta));
+    return (double)rope->dim * log(original / (turns * two_pi)) / (2.0 * log(rope->rope_theta));
 }
 
 /* Peng et al. 2023, section 3.2: up to the index that beta_fast gives frequencies are kept, from that of beta_slow on
@@ -55,14 +55,14 @@ static void yarn(const struct graft_rope *rope, float *inv_freq) {
         high = ceil(high);
     }
     low = fmax(low, 0.0);
-    high = fmin(high, (double)(rope->width - 1));
+    high = fmin(high, (double)(rope->dim - 1));
     if (low == high) {
         high += 0.001; /* the reference's way around a division by zero */
     }
     for (int64_t i = 0; i < rope->width / 2; i++) {
         float ramp = fminf(fmaxf(((float)i - (float)low) / (float)(high - low), 0.0f), 1.0f);
         float kept = 1.0f - ramp;
-        float power = powf((float)rope->rope_theta, (float)(2 * i) / (float)rope->width);
+        float power = powf((float)rope->rope_theta, (float)(2 * i) / (float)rope->dim);
         inv_freq[i] = 1.0f / ((float)rope->factor * power) * (1.0f - kept) + 1.0f / power * kept;
     }
 }
@@ -87,13 +87,13 @@ void graft_rope_inv_freq(const struct graft_rope *rope, int64_t length, float *i
         return;
     }
     for (int64_t i = 0; i < rope->width / 2; i++) {
-        inv_freq[i] = plain(theta, i, rope->width);
+        inv_freq[i] = plain(theta, i, rope->dim);
         if (rope->rope_type == GRAFT_ROPE_LLAMA3) {
             inv_freq[i] = stretch(rope, inv_freq[i]);
         } else if (rope->rope_type == GRAFT_ROPE_LINEAR) {
             inv_freq[i] /= (float)rope->factor;
         } else if (rope->rope_type == GRAFT_ROPE_LONGROPE) {
-            float power = powf(theta, (float)(2 * i) / (float)rope->width);
+            float power = powf(theta, (float)(2 * i) / (float)rope->dim);
             inv_freq[i] = 1.0f / ((is_long ? rope->long_factor : rope->short_factor)[i] * power);
         } else if (rope->rope_type == GRAFT_ROPE_PROPORTIONAL) {
             int rotated = i < (int64_t)(rope->partial_rotary_factor * (double)rope->width) / 2;

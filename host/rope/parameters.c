@@ -281,10 +281,11 @@ static int read_sections(const struct graft_config *config, const char *object, 
 static int find_width(const struct graft_config *config, const struct graft_rope_info *info, struct graft_rope *rope,
                       struct graft_error *error) {
     double factor = rope->rope_type == GRAFT_ROPE_PROPORTIONAL ? 1.0 : rope->partial_rotary_factor;
-    rope->width = (int64_t)((double)info->head_dim * factor);
-    if (rope->partial_rotary_factor > 1.0 || rope->width < 2 || rope->width % 2 != 0) {
+    rope->dim = (int64_t)((double)info->head_dim * factor);
+    rope->width = rope->dim + rope->dim % 2; /* as many frequencies as the reference has */
+    if (rope->partial_rotary_factor > 1.0 || rope->width < 2 || rope->width > info->head_dim) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                               "%s: expected at most 1, and an even part of a head of %lld, got %g",
+                               "%s: expected at most 1, and a part of a head of %lld that can be rotated, got %g",
                                graft_config_spelling(config, "partial_rotary_factor"), (long long)info->head_dim,
                                rope->partial_rotary_factor);
     }

@@ -18,6 +18,7 @@ enum {
 
 struct graft_rope {
     int64_t width; /* numbers of a head that are rotated */
+    int64_t dim;   /* those that partial_rotary_factor says; one less than `width` where it is odd */
     int64_t max_position_embeddings;
     int32_t rope_type; /* GRAFT_ROPE_... */
     int32_t truncate;  /* yarn: the bounds between the two are whole numbers */

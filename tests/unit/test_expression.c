@@ -256,6 +256,8 @@ static void test_arithmetic(void **state) {
     assert_is("2.0 ** 0.5 == sqrt(2)", -1, "true");
     assert_is("hidden_size ** -0.5", -1, "0.125");
     assert_is("sqrt(hidden_size)", -1, "8.0");
+    assert_is("log(1)", -1, "0.0");
+    assert_is("log(2.0 ** 10) == 10 * log(2)", -1, "true");
     assert_is("min(heads, odd)", -1, "3");
     assert_is("max(heads, 4.5)", -1, "4.5");
     assert_is("int(factor * 3)", -1, "7");
@@ -289,6 +291,8 @@ static void test_bad_arithmetic(void **state) {
     assert_fails("int(1e300)", -1, "int(1e300): the result is not within 64 bits");
     assert_fails("int(nan)", -1, "int(nan): the result is not within 64 bits");
     assert_fails("sqrt(minus)", -1, "minus: expected at least 0, got -7");
+    assert_fails("log(minus)", -1, "minus: expected more than 0, got -7");
+    assert_fails("log(minus + 7)", -1, "minus + 7: expected more than 0, got 0");
     assert_fails("absent * 2", -1, "absent: missing, expected a number");
     assert_fails("none * 2", -1, "none: expected a number, got null");
     assert_fails("(absent ?? none) * 2", -1, "none: expected a number, got null");
@@ -317,7 +321,7 @@ static void test_refused(void **state) {
     assert_refused("min(1)", "column 6: expected \",\", got \")\"");
     assert_refused("sqrt(1, 2)", "column 7: expected \")\", got \",\"");
     assert_refused("sqrt()", "column 6: expected a value, got \")\"");
-    assert_refused("1 + exp(2)", "column 5: expected sqrt, int, min, max, count or is_array, got \"exp\"");
+    assert_refused("1 + exp(2)", "column 5: expected sqrt, log, int, min, max, count or is_array, got \"exp\"");
     assert_refused("'open", "column 1: expected a second \"'\", got \"'open\"");
     assert_refused("9223372036854775808", "column 1: expected a number that 64 bits hold, got \"9223372036854775808\"");
     assert_refused("1e999", "column 1: expected a number that 64 bits hold, got \"1e999\"");

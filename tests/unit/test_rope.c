@@ -231,7 +231,7 @@ static void test_refused(void **state) {
         {"{\"rope_scaling\": {\"rope_type\": \"spiral\"}}", "\"spiral\" is not supported"},
         {"{\"rope_parameters\": {\"full_attention\": {}}}", "rope_parameters.full_attention: parameters for one type"},
         {"{\"partial_rotary_factor\": 1.5}", "partial_rotary_factor: expected at most 1"},
-        {"{\"partial_rotary_factor\": 0.2}", "partial_rotary_factor: expected at most 1, and an even part of a head"},
+        {"{\"partial_rotary_factor\": 0.05}", "partial_rotary_factor: expected at most 1, and a part of a head"},
         {"{\"partial_rotary_factor\": \"x\"}", "partial_rotary_factor: expected a number"},
         {"{\"rope_scaling\": {\"type\": \"linear\"}}", "rope_scaling.factor: missing"},
         {"{\"rope_scaling\": {\"type\": \"longrope\", \"short_factor\": [1, 2]}}",

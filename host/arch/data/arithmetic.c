@@ -206,6 +206,18 @@ static int take_root(const struct graft_scope *scope, int32_t at, const struct g
     return GRAFT_OK;
 }
 
+static int take_logarithm(const struct graft_scope *scope, int32_t at, const struct graft_operand *operand,
+                          struct graft_operand *result) {
+    struct graft_label label;
+    if (!(operand->value.real > 0.0)) {
+        graft_operand_label(scope, at, operand, &label);
+        return graft_error_set(scope->error, GRAFT_ERROR_MODEL, scope->config->file, "%s: expected more than 0, got %g",
+                               label.text, operand->value.real);
+    }
+    *result = graft_operand_real(log(operand->value.real));
+    return GRAFT_OK;
+}
+
 int graft_evaluate_arithmetic(const struct graft_scope *scope, int32_t at, struct graft_operand *result) {
     const struct graft_node *node = &scope->expression->nodes[at];
     struct graft_operand operand;
@@ -222,5 +234,6 @@ int graft_evaluate_arithmetic(const struct graft_scope *scope, int32_t at, struc
     if (node->kind == GRAFT_NODE_INT) {
         return truncate_real(scope, at, &operand.value, result);
     }
-    return take_root(scope, node->first, &operand, result);
+    return node->kind == GRAFT_NODE_LOG ? take_logarithm(scope, node->first, &operand, result)
+                                        : take_root(scope, node->first, &operand, result);
 }

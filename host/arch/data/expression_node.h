@@ -35,6 +35,7 @@ enum graft_node_kind {
     GRAFT_NODE_POWER,
     GRAFT_NODE_NEGATE,
     GRAFT_NODE_SQRT,
+    GRAFT_NODE_LOG,
     GRAFT_NODE_INT,
     GRAFT_NODE_MIN,
     GRAFT_NODE_MAX,

@@ -19,20 +19,35 @@ static int describe_inputs(const struct graft_description *description, const st
                            int32_t k_bias, const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_parts_attention_sizes *sizes = &kept->sizes;
     const int64_t q_size = sizes->heads * sizes->head_dim;
-    const int64_t kv_size = sizes->kv_heads * sizes->head_dim;
+    const int64_t k_size = sizes->kv_heads * sizes->head_dim;
+    const int64_t v_size = sizes->kv_heads * kept->value_dim;
     const char *qkv = qkv_name(description, kept);
     if (qkv != NULL) {
-        return graft_describe_linear(sink, qkv, sizes->hidden_size, q_size + 2 * kv_size, sizes->qkv_bias, error);
+        return graft_describe_linear(sink, qkv, sizes->hidden_size, q_size + k_size + v_size, sizes->qkv_bias, error);
     }
     int status = graft_describe_linear(sink, graft_description_name(description, D_QUERY), sizes->hidden_size,
                                        kept->gate == D_GATE_QUERY ? 2 * q_size : q_size, sizes->qkv_bias, error);
     if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, graft_description_name(description, D_KEY), sizes->hidden_size, kv_size,
+        status = graft_describe_linear(sink, graft_description_name(description, D_KEY), sizes->hidden_size, k_size,
                                        k_bias, error);
     }
     return status == GRAFT_OK ? graft_describe_linear(sink, graft_description_name(description, D_VALUE),
-                                                      sizes->hidden_size, kv_size, sizes->qkv_bias, error)
+                                                      sizes->hidden_size, v_size, sizes->qkv_bias, error)
                               : status;
+}
+
+/* What the output is multiplied by, where that is a projection of its own. */
+static int describe_gate(const struct graft_description *description, const struct graft_attention_kept *kept,
+                         const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_parts_attention_sizes *sizes = &kept->sizes;
+    const char *bias = graft_description_name(description, D_GATE_BIAS);
+    const int64_t width = kept->gate == D_GATE_HEAD ? 1 : kept->value_dim;
+    if (kept->gate != D_GATE_NUMBER && kept->gate != D_GATE_HEAD) {
+        return GRAFT_OK;
+    }
+    int status = graft_describe_linear(sink, graft_description_name(description, D_GATE_NAME), sizes->hidden_size,
+                                       sizes->heads * width, 0, error);
+    return status == GRAFT_OK && bias != NULL ? graft_describe_vector(sink, bias, sizes->heads, error) : status;
 }
 
 /* Of queries and keys, where the family has norms of them. */
@@ -54,7 +69,16 @@ static int describe_norms(const struct graft_description *description, const str
     return status;
 }
 
-static int check_layout(const struct graft_attention_kept *kept, const char *path, struct graft_error *error) {
+static int check_layout(const struct graft_description *description, const struct graft_attention_kept *kept,
+                        const char *path, struct graft_error *error) {
+    const int is_even = kept->value_dim == kept->sizes.head_dim;
+    if (!is_even && (kept->gate == D_GATE_QUERY ||
+                     (graft_description_name(description, D_QKV) != NULL && kept->qkv_layout != D_QKV_JOINED))) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, path,
+                               "heads of values have %lld numbers, expected head_dim (%lld), as the layout of its "
+                               "projection needs",
+                               (long long)kept->value_dim, (long long)kept->sizes.head_dim);
+    }
     return kept->qkv_layout == D_QKV_BY_HEAD && kept->sizes.kv_heads != kept->sizes.heads
                ? graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
                                  "argument num_key_value_heads: expected num_attention_heads (%lld), got %lld",
@@ -76,20 +100,27 @@ int graft_attention_describe(const struct graft_class *self, const struct graft_
     kept->qkv_joined = graft_args_int(args, "qkv_joined", 0) != 0;
     kept->qkv_layout = kept->qkv_joined ? D_QKV_JOINED : graft_read_word(&reader, D_QKV_LAYOUT);
     kept->gate = graft_read_word(&reader, D_GATE);
+    kept->gate_act = graft_read_word(&reader, D_GATE_ACT);
+    kept->value_dim =
+        graft_read_is_null(&reader, D_VALUE_DIM) ? kept->sizes.head_dim : graft_read_int(&reader, D_VALUE_DIM);
+    kept->value_scale = (float)graft_read_real(&reader, D_VALUE_SCALE);
     kept->norm_after_rotary = graft_read_bool(&reader, D_HEAD_NORM_AFTER_ROTARY);
     kept->clip = (float)graft_read_real(&reader, D_CLIP);
     const int32_t head_norm = graft_read_word(&reader, D_HEAD_NORM);
     const int32_t sinks = graft_read_bool(&reader, D_SINKS);
     const int32_t k_bias =
         graft_read_is_null(&reader, D_K_BIAS) ? kept->sizes.qkv_bias : graft_read_bool(&reader, D_K_BIAS);
-    status = reader.status == GRAFT_OK ? check_layout(kept, sink->path, error) : reader.status;
+    status = reader.status == GRAFT_OK ? check_layout(description, kept, sink->path, error) : reader.status;
     if (status == GRAFT_OK) {
         status = describe_inputs(description, kept, k_bias, sink, error);
     }
     if (status == GRAFT_OK) {
         status = graft_describe_linear(sink, graft_description_name(description, D_OUTPUT),
-                                       kept->sizes.heads * kept->sizes.head_dim, kept->sizes.hidden_size,
+                                       kept->sizes.heads * kept->value_dim, kept->sizes.hidden_size,
                                        kept->sizes.o_proj_bias, error);
+    }
+    if (status == GRAFT_OK) {
+        status = describe_gate(description, kept, sink, error);
     }
     if (status == GRAFT_OK) {
         status = describe_norms(description, &kept->sizes, head_norm, args, sink, error);
@@ -140,6 +171,11 @@ int graft_attention_create(const struct graft_class *cls, const struct graft_bui
         self->k = graft_build_child(build, graft_description_name(description, D_KEY), &status, error);
         self->v = graft_build_child(build, graft_description_name(description, D_VALUE), &status, error);
     }
+    if (kept->gate == D_GATE_NUMBER || kept->gate == D_GATE_HEAD) {
+        const char *bias = graft_description_name(description, D_GATE_BIAS);
+        self->gate = graft_build_child(build, graft_description_name(description, D_GATE_NAME), &status, error);
+        self->gate_bias = bias != NULL ? graft_build_weight(build, bias, &status, error) : NULL;
+    }
     self->output = graft_build_child(build, graft_description_name(description, D_OUTPUT), &status, error);
     self->q_norm = find_norm(build, graft_description_name(description, D_QUERY_NORM), kept->sizes.heads,
                              kept->sizes.head_dim, &status, error);
@@ -156,6 +192,24 @@ static int norm_heads(const struct graft_attention *self, const struct graft_cal
     return status == GRAFT_OK
                ? graft_attention_norm(&self->k_norm, call, tokens, sizes->kv_heads, sizes->head_dim, &x->k, error)
                : status;
+}
+
+static void clip_heads(const struct graft_heads *x, int64_t tokens, int64_t heads, int64_t head_dim, float limit) {
+    for (int64_t i = 0; i < tokens * heads; i++) {
+        float *head = x->x + i / heads * x->stride + i % heads * x->head_stride;
+        for (int64_t d = 0; d < head_dim; d++) {
+            head[d] = head[d] > limit ? limit : head[d] < -limit ? -limit : head[d];
+        }
+    }
+}
+
+static void clip(const struct graft_attention *self, int64_t tokens, const struct graft_projected *x) {
+    const struct graft_attention_kept *kept = &self->kept;
+    if (kept->clip > 0.0f) {
+        clip_heads(&x->q, tokens, kept->sizes.heads, kept->sizes.head_dim, kept->clip);
+        clip_heads(&x->k, tokens, kept->sizes.kv_heads, kept->sizes.head_dim, kept->clip);
+        clip_heads(&x->v, tokens, kept->sizes.kv_heads, kept->value_dim, kept->clip);
+    }
 }
 
 static int rotate(const struct graft_attention *self, const struct graft_call *call,
@@ -178,24 +232,24 @@ static int rotate(const struct graft_attention *self, const struct graft_call *c
     return status;
 }
 
-/* In scratch memory; NULL without sinks. */
-static int widen_sinks(const struct graft_attention *self, const struct graft_call *call, float **sinks,
-                       struct graft_error *error) {
-    *sinks = NULL;
-    if (self->sinks == NULL) {
+/* A number for each head, in scratch memory; NULL without `weight`. */
+static int widen(const struct graft_attention *self, const struct graft_call *call, const struct graft_weight *weight,
+                 float **numbers, struct graft_error *error) {
+    *numbers = NULL;
+    if (weight == NULL) {
         return GRAFT_OK;
     }
-    *sinks = graft_scratch_floats(call, self->kept.sizes.heads, 1, error);
-    return *sinks != NULL ? call->kernels->widen(call, self->sinks, *sinks, error) : GRAFT_ERROR_INTERNAL;
+    *numbers = graft_scratch_floats(call, self->kept.sizes.heads, 1, error);
+    return *numbers != NULL ? call->kernels->widen(call, weight, *numbers, error) : GRAFT_ERROR_INTERNAL;
 }
 
-/* context [tokens, heads, head_dim] = attention of rotated queries and keys. */
+/* context [tokens, heads, value_dim] = attention of rotated queries and keys. */
 static int attend(const struct graft_attention *self, const struct graft_call *call,
                   const struct graft_self_attention_args *args, const struct graft_projected *x, float *context,
                   struct graft_error *error) {
     const struct graft_parts_attention_sizes *sizes = &self->kept.sizes;
     float *sinks;
-    int status = widen_sinks(self, call, &sinks, error);
+    int status = widen(self, call, self->sinks, &sinks, error);
     const struct graft_attention_args attention_args = {
         .struct_size = sizeof attention_args,
         .layer = sizes->layer,
@@ -204,6 +258,7 @@ static int attend(const struct graft_attention *self, const struct graft_call *c
         .heads = sizes->heads,
         .kv_heads = sizes->kv_heads,
         .head_dim = sizes->head_dim,
+        .v_head_dim = self->kept.value_dim,
         .scaling = (float)sizes->scaling,
         .softcap = (float)sizes->softcap,
         .sinks = sinks,
@@ -217,22 +272,32 @@ static int attend(const struct graft_attention *self, const struct graft_call *c
         .v_stride = x->v.stride,
         .v_head_stride = x->v.head_stride,
         .output = context,
-        .output_stride = sizes->heads * sizes->head_dim,
+        .output_stride = sizes->heads * self->kept.value_dim,
     };
     return status == GRAFT_OK ? call->kernels->attention(call, &attention_args, error) : status;
 }
 
-/* context *= sigmoid(gate) */
-static void apply_gate(const struct graft_attention *self, const struct graft_heads *gate, int64_t tokens,
-                       float *context) {
-    const int64_t heads = self->kept.sizes.heads;
-    const int64_t dim = self->kept.sizes.head_dim;
-    for (int64_t i = 0; i < tokens * heads; i++) {
+static float open(int32_t act, float gate) {
+    return act == D_GATE_SIGMOID ? 1.0f / (1.0f + expf(-gate)) : gate > 20.0f ? gate : log1pf(expf(gate));
+}
+
+/* context *= act(gate + bias) */
+static int apply_gate(const struct graft_attention *self, const struct graft_call *call, const struct graft_heads *gate,
+                      int64_t tokens, float *context, struct graft_error *error) {
+    const struct graft_attention_kept *kept = &self->kept;
+    const int64_t heads = kept->sizes.heads, dim = kept->value_dim;
+    float *bias;
+    int status = widen(self, call, self->gate_bias, &bias, error);
+    for (int64_t i = 0; i < tokens * heads && status == GRAFT_OK; i++) {
         const float *from = gate->x + i / heads * gate->stride + i % heads * gate->head_stride;
+        const float added = bias != NULL ? bias[i % heads] : 0.0f;
+        float factor = open(kept->gate_act, from[0] + added);
         for (int64_t d = 0; d < dim; d++) {
-            context[i * dim + d] *= 1.0f / (1.0f + expf(-from[d]));
+            factor = d == 0 || kept->gate == D_GATE_HEAD ? factor : open(kept->gate_act, from[d] + added);
+            context[i * dim + d] *= factor;
         }
     }
+    return status;
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_self_attention_args *args,
@@ -240,13 +305,14 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     const struct graft_attention *self = instance;
     int64_t tokens = args->batch->tokens;
     struct graft_projected x;
-    float *context = graft_scratch_floats(call, tokens, self->kept.sizes.heads * self->kept.sizes.head_dim, error);
+    float *context = graft_scratch_floats(call, tokens, self->kept.sizes.heads * self->kept.value_dim, error);
     const struct graft_linear_args output_args = {sizeof output_args, 0, tokens, context, args->output};
     int status = context != NULL ? graft_attention_project(self, call, args, &x, error) : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK && !self->kept.norm_after_rotary) {
         status = norm_heads(self, call, tokens, &x, error);
     }
     if (status == GRAFT_OK) {
+        clip(self, tokens, &x);
         status = rotate(self, call, args, &x, error);
     }
     if (status == GRAFT_OK && self->kept.norm_after_rotary) {
@@ -256,7 +322,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         status = attend(self, call, args, &x, context, error);
     }
     if (status == GRAFT_OK && x.gate.x != NULL) {
-        apply_gate(self, &x.gate, tokens, context);
+        status = apply_gate(self, call, &x.gate, tokens, context, error);
     }
     return status == GRAFT_OK ? graft_linear_forward(self->output, call, &output_args, error) : status;
 }

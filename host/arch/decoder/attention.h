@@ -15,24 +15,29 @@ struct graft_head_norm {
 /* What `describe` found out. */
 struct graft_attention_kept {
     struct graft_parts_attention_sizes sizes;
+    int64_t value_dim;  /* numbers of a head of values */
     int32_t qkv_joined; /* 1: qkv_proj in the place of the family's three projections (graft/attention.h) */
     int32_t qkv_layout; /* D_QKV_...: of `qkv` */
     int32_t gate;       /* D_GATE_... */
+    int32_t gate_act;   /* D_GATE_SIGMOID, ... */
     int32_t norm_after_rotary;
-    float clip; /* 0: none */
+    float clip;        /* 0: none */
+    float value_scale; /* what values are multiplied by */
 };
 
 struct graft_attention {
     struct graft_instance base;
     struct graft_attention_kept kept;
-    const struct graft_module *qkv;    /* hidden_size -> (heads + 2 * kv_heads) * head_dim; NULL: the next three */
+    const struct graft_module *qkv;    /* hidden_size -> those of the next three together; NULL: these */
     const struct graft_module *q;      /* hidden_size -> heads * head_dim, twice that with gates */
     const struct graft_module *k;      /* hidden_size -> kv_heads * head_dim */
-    const struct graft_module *v;      /* hidden_size -> kv_heads * head_dim */
-    const struct graft_module *output; /* heads * head_dim -> hidden_size */
+    const struct graft_module *v;      /* hidden_size -> kv_heads * value_dim */
+    const struct graft_module *gate;   /* hidden_size -> heads * value_dim, or heads; NULL: none */
+    const struct graft_module *output; /* heads * value_dim -> hidden_size */
     struct graft_head_norm q_norm;
     struct graft_head_norm k_norm;
-    const struct graft_weight *sinks; /* [heads]; NULL: none */
+    const struct graft_weight *sinks;     /* [heads]; NULL: none */
+    const struct graft_weight *gate_bias; /* [heads]; NULL: none */
 };
 
 /* Heads of the tokens of a batch, in scratch memory. */
@@ -46,11 +51,10 @@ struct graft_projected {
     struct graft_heads q;
     struct graft_heads k;
     struct graft_heads v;
-    struct graft_heads gate; /* of outputs, shaped like q; x is NULL: none */
+    struct graft_heads gate; /* of outputs, a number for each of theirs or each head; x is NULL: none */
 };
 
-/* [forward] Queries, keys and values of args->hidden_states, within the clip. Scratch memory that it takes stays taken.
- */
+/* [forward] Queries, keys and values of args->hidden_states. Scratch memory that it takes stays taken. */
 int graft_attention_project(const struct graft_attention *self, const struct graft_call *call,
                             const struct graft_self_attention_args *args, struct graft_projected *out,
                             struct graft_error *error);

@@ -65,6 +65,9 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_MODEL_LAYERS] = NAME("model.layers", "layers", "the list of layers"),
     [D_MODEL_NORM] = NAME("model.norm", "norm", "the last norm; null: none"),
     [D_MODEL_ROTARY] = NAME("model.rotary", "rotary_emb", "the child that computes rotary angles"),
+    [D_MODEL_PREDICTORS] = WORD("model.predictors", 0, "none behind", "none",
+                                "layers of checkpoints that predict further tokens, and are left out: none; "
+                                "num_nextn_predict_layers behind the model's"),
 
     [D_HEAD_NAME] = NAME("head.name", "lm_head", "the Linear that gives logits"),
     [D_HEAD_TIED] = BOOL("head.tied", 0, "tie_word_embeddings ?? false", "whether it has the embeddings' weight"),
@@ -150,10 +153,27 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_HEAD_NORM_AFTER_ROTARY] =
         BOOL("attention.head_norm_after_rotary", 0, "false", "whether it comes after rotation"),
     [D_CLIP] = REAL("attention.clip", NULLABLE | ABOVE, 0.0, "null",
-                    "queries, keys and values are kept within -clip and clip; null: they stay"),
-    [D_SINKS] = BOOL("attention.sinks", 0, "false", "each head has a score without a value in its softmax"),
-    [D_GATE] = WORD("attention.gate", 0, "none query", "none",
-                    "what heads give is multiplied by the sigmoid of a gate: none, the second half of each query"),
+                    "queries, keys and values, normed, are kept within -clip and clip; null: they stay"),
+    [D_VALUE_DIM] = INT("attention.value_dim", BY_LAYER | NULLABLE, 1, GRAFT_MAX_SIZE, "null",
+                        "numbers of a head of values; null: attention.head_dim"),
+    [D_VALUE_SCALE] = REAL("attention.value_scale", 0, ANY_REAL, "1", "what values are multiplied by"),
+    [D_SINKS] = BOOL("attention.sinks", BY_LAYER, "false", "each head has a score without a value in its softmax"),
+    [D_GATE] =
+        WORD("attention.gate", 0, "none query number head", "none",
+             "what heads give is multiplied by a gate: none; the second half of each query; attention.gate_proj, "
+             "with a number for each of theirs; with one for each head"),
+    [D_GATE_NAME] = NAME("attention.gate_proj", "gate_proj", "the projection that gives it"),
+    [D_GATE_ACT] = WORD("attention.gate_act", 0, "sigmoid softplus", "sigmoid", "what the gate goes through"),
+    [D_GATE_BIAS] = NAME("attention.gate_bias", NULL, "a vector, one number a head, that is added before; null: none"),
+
+    [D_LATENT_RANK] = INT("latent.rank", NULLABLE, 1, GRAFT_MAX_SIZE, "null",
+                          "numbers of the latent that keys and values of all heads are made of, and the cache keeps "
+                          "(MLA); null: none"),
+    [D_LATENT_QUERY_RANK] = INT("latent.query_rank", NULLABLE, 1, GRAFT_MAX_SIZE, "q_lora_rank",
+                                "the same of queries; null: they are one projection"),
+    [D_LATENT_ROPE_DIM] = INT("latent.rope_dim", 0, 1, GRAFT_MAX_SIZE, "qk_rope_head_dim",
+                              "numbers of a head, the last ones, that keys have for all heads at once"),
+    [D_LATENT_EPS] = REAL("latent.eps", 0, 0.0, "1e-6", "of the norms of latents"),
 
     [D_ROTARY_USE] = BOOL("rotary.use", BY_LAYER, "true", "whether queries and keys are rotated"),
     [D_ROTARY_DIM] = INT("rotary.dim", BY_LAYER | NULLABLE, 1, 65536, "null",
@@ -185,29 +205,50 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_MLP_DOWN] = NAME("mlp.down", "down_proj", "the projection out"),
     [D_MLP_ACT_NAME] = NAME("mlp.act_name", "act_fn", "the child that is the activation"),
 
-    [D_MOE_EXPERTS] = INT("moe.experts", NULLABLE, 0, GRAFT_MAX_EXPERTS, "null", "how many there are; null: none"),
-    [D_MOE_TOP_K] = INT("moe.top_k", 0, 1, GRAFT_MAX_EXPERTS, "num_experts_per_tok", "how many a token goes to"),
-    [D_MOE_SIZE] = INT("moe.size", 0, 1, GRAFT_MAX_SIZE, "moe_intermediate_size", "numbers inside one expert"),
+    [D_MOE_EXPERTS] =
+        INT("moe.experts", BY_LAYER | NULLABLE, 0, GRAFT_MAX_EXPERTS, "null", "how many there are; null: none"),
+    [D_MOE_TOP_K] = INT("moe.top_k", BY_LAYER, 1, GRAFT_MAX_EXPERTS, "num_experts_per_tok", "how many a token goes to"),
+    [D_MOE_SIZE] = INT("moe.size", BY_LAYER, 1, GRAFT_MAX_SIZE, "moe_intermediate_size", "numbers inside one expert"),
     [D_MOE_ROUTER_NAME] = NAME("moe.router", "gate", "the router"),
+    [D_MOE_ROUTER_BIAS] = BOOL("moe.router_bias", 0, "false", "whether logits have a bias"),
+    [D_MOE_ROUTER_EXACT] = BOOL("moe.router_exact", 0, "false", "logits are computed in f32 in bf16 models, too"),
     [D_MOE_EXPERTS_NAME] = NAME("moe.list", "experts", "the experts"),
-    [D_MOE_STORED] = WORD("moe.stored", 0, "list w1_w3_w2 stacked", "list",
+    [D_MOE_STORED] = WORD("moe.stored", 0, "list w1_w3_w2 stacked interleaved", "list",
                           "in checkpoints: E.gate_proj, E.up_proj, E.down_proj; E.w1, E.w3, E.w2; as the class has "
-                          "them"),
-    [D_MOE_SCORE] = WORD("moe.score", 0, "softmax sigmoid top_softmax top_sigmoid", "softmax",
-                         "what makes weights of logits: before the best are chosen, or of the chosen"),
+                          "them; [experts, in, out], with gate and up of an output next to each other"),
+    [D_MOE_BIAS] = BOOL("moe.bias", 0, "false", "whether the projections of experts have biases"),
+    [D_MOE_ALPHA] = REAL("moe.alpha", NULLABLE, ANY_REAL, "null",
+                         "experts multiply (up + 1) * gate * sigmoid(alpha * gate); null: up * act(gate)"),
+    [D_MOE_LIMIT] = REAL("moe.limit", NULLABLE | ABOVE, 0.0, "null",
+                         "with moe.alpha: the gate is at most so large, and up between -limit and limit"),
+    [D_MOE_SOFTCAP] = REAL("moe.softcap", NULLABLE | ABOVE, 0.0, "null",
+                           "logits become softcap * tanh(logits / softcap); null: they stay"),
+    [D_MOE_SCORE] = WORD("moe.score", 0, "softmax sigmoid top_softmax top_sigmoid sparsemixer", "softmax",
+                         "what makes weights of logits: before the best are chosen; of the chosen; or a softmax of "
+                         "those near the best, then without it of those near the second"),
+    [D_MOE_JITTER] = REAL("moe.jitter", 0, 0.0, "router_jitter_noise ?? 0.01",
+                          "with sparsemixer: how near, as half of a part of the larger of both"),
     [D_MOE_CORRECTION] =
         NAME("moe.correction", NULL, "a vector of the router that is added to scores for choosing alone"),
+    [D_MOE_CORRECTION_ROW] =
+        BOOL("moe.correction_row", 0, "false", "it is one row of a matrix, [1, experts], not a vector"),
     [D_MOE_GROUPS] = INT("moe.groups", NULLABLE, 1, GRAFT_MAX_EXPERTS, "null",
                          "experts are in groups, of which the best are chosen first"),
     [D_MOE_TOP_GROUPS] =
         INT("moe.top_groups", NULLABLE, 1, GRAFT_MAX_EXPERTS, "null", "how many groups a token goes to"),
     [D_MOE_NORMALISE] = BOOL("moe.normalise", 0, "norm_topk_prob ?? false", "the weights of a token add up to 1"),
+    [D_MOE_LEAST_SUM] = REAL("moe.least_sum", 0, 0.0, "0", "with moe.normalise: what their sum is taken for at least"),
     [D_MOE_SCALE] = REAL("moe.scale", 0, ANY_REAL, "1", "what weights are multiplied by"),
+    [D_MOE_WEIGHS_INPUT] =
+        BOOL("moe.weighs_input", 0, "false", "what an expert sees has its weight, not what it gives"),
     [D_MOE_SHARED_NAME] = NAME("moe.shared", NULL, "an MLP for all tokens beside the experts; null: none"),
-    [D_MOE_SHARED_SIZE] =
-        INT("moe.shared_size", 0, 1, GRAFT_MAX_SIZE, "shared_expert_intermediate_size", "numbers inside it"),
+    [D_MOE_SHARED_SIZE] = INT("moe.shared_size", NULLABLE, 1, GRAFT_MAX_SIZE, "shared_expert_intermediate_size",
+                              "numbers inside it; null: there is none"),
     [D_MOE_SHARED_GATE] =
         NAME("moe.shared_gate", NULL, "a Linear whose sigmoid its output is multiplied by; null: none"),
+    [D_MOE_SUM_SCALE] =
+        REAL("moe.sum_scale", 0, ANY_REAL, "1", "what the sum of experts and shared one is multiplied by"),
+    [D_MOE_SUM_BIAS] = NAME("moe.sum_bias", NULL, "a vector of the block that is added to it; null: none"),
 };
 
 const struct graft_choices graft_decoder_choices = {infos, D_COUNT};

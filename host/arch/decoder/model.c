@@ -345,8 +345,10 @@ int graft_decoder_model_describe(const struct graft_class *self, const struct gr
     kept->position_offset = graft_read_int(&reader, D_POSITION_OFFSET);
     kept->bidirectional = graft_args_int(args, "bidirectional", !causal) != 0;
     kept->embedding_scale = graft_read_real(&reader, D_EMBEDDING_SCALE);
+    reader.layer = 0;
     (void)graft_read_int(&reader, D_MOE_EXPERTS); /* checked, also where no layer has experts */
-    (void)graft_read_bool(&reader, D_HEAD_TIED);  /* means nothing to a model without a head, and is no field unused */
+    reader.layer = -1;
+    (void)graft_read_bool(&reader, D_HEAD_TIED); /* means nothing to a model without a head, and is no field unused */
     const struct describing of = {self->data, &reader, args, sink, kept, error};
     return declare(&of);
 }

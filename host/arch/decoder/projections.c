@@ -10,7 +10,20 @@ static struct graft_heads packed(float *x, int64_t heads, int64_t head_dim) {
     return (struct graft_heads){x, heads * head_dim, head_dim};
 }
 
-/* From three projections, whose products run together. */
+/* Room for a gate that is a projection of its own; x is NULL without one. */
+static int gate_room(const struct graft_attention *self, const struct graft_call *call, int64_t tokens,
+                     struct graft_heads *gate, struct graft_error *error) {
+    const int64_t heads = self->kept.sizes.heads;
+    const int64_t dim = self->kept.gate == D_GATE_HEAD ? 1 : self->kept.value_dim;
+    *gate = packed(NULL, heads, dim);
+    if (self->gate == NULL) {
+        return GRAFT_OK;
+    }
+    gate->x = graft_scratch_floats(call, tokens, heads * dim, error);
+    return gate->x != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+}
+
+/* From three projections, or four with a gate, whose products run together. */
 static int project_each(const struct graft_attention *self, const struct graft_call *call,
                         const struct graft_self_attention_args *args, struct graft_projected *out,
                         struct graft_error *error) {
@@ -20,21 +33,23 @@ static int project_each(const struct graft_attention *self, const struct graft_c
     int64_t q_dim = self->kept.gate == D_GATE_QUERY ? 2 * dim : dim;
     float *q = graft_scratch_floats(call, tokens, sizes->heads * q_dim, error);
     float *k = graft_scratch_floats(call, tokens, sizes->kv_heads * dim, error);
-    float *v = graft_scratch_floats(call, tokens, sizes->kv_heads * dim, error);
-    if (q == NULL || k == NULL || v == NULL) {
+    float *v = graft_scratch_floats(call, tokens, sizes->kv_heads * self->kept.value_dim, error);
+    int status = gate_room(self, call, tokens, &out->gate, error);
+    if (q == NULL || k == NULL || v == NULL || status != GRAFT_OK) {
         return GRAFT_ERROR_INTERNAL;
     }
-    const struct graft_module *projections[] = {self->q, self->k, self->v};
+    const struct graft_module *projections[] = {self->q, self->k, self->v, self->gate};
     const struct graft_linear_args projection_args[] = {
         {sizeof(struct graft_linear_args), 0, tokens, args->hidden_states, q},
         {sizeof(struct graft_linear_args), 0, tokens, args->hidden_states, k},
         {sizeof(struct graft_linear_args), 0, tokens, args->hidden_states, v},
+        {sizeof(struct graft_linear_args), 0, tokens, args->hidden_states, out->gate.x},
     };
     out->q = packed(q, sizes->heads, q_dim);
     out->k = packed(k, sizes->kv_heads, dim);
-    out->v = packed(v, sizes->kv_heads, dim);
-    out->gate = packed(q_dim != dim ? q + dim : NULL, sizes->heads, q_dim);
-    return graft_linear_forward_all(projections, call, projection_args, 3, error);
+    out->v = packed(v, sizes->kv_heads, self->kept.value_dim);
+    out->gate = q_dim != dim ? packed(q + dim, sizes->heads, q_dim) : out->gate;
+    return graft_linear_forward_all(projections, call, projection_args, self->gate != NULL ? 4 : 3, error);
 }
 
 /* Where heads of queries, keys and values begin in a row of one projection. Queries of a group do not lie at even
@@ -43,13 +58,13 @@ static int split(const struct graft_attention *self, const struct graft_call *ca
                  struct graft_projected *out, struct graft_error *error) {
     const struct graft_parts_attention_sizes *sizes = &self->kept.sizes;
     int64_t dim = sizes->head_dim;
-    int64_t row = (sizes->heads + 2 * sizes->kv_heads) * dim;
+    int64_t row = (sizes->heads + sizes->kv_heads) * dim + sizes->kv_heads * self->kept.value_dim;
     int64_t queries = sizes->heads / sizes->kv_heads;
     int64_t group = (queries + 2) * dim;
     if (self->kept.qkv_layout == D_QKV_JOINED) {
         out->q = (struct graft_heads){qkv, row, dim};
         out->k = (struct graft_heads){qkv + sizes->heads * dim, row, dim};
-        out->v = (struct graft_heads){out->k.x + sizes->kv_heads * dim, row, dim};
+        out->v = (struct graft_heads){out->k.x + sizes->kv_heads * dim, row, self->kept.value_dim};
         return GRAFT_OK;
     }
     out->q = (struct graft_heads){qkv, row, group};
@@ -74,21 +89,26 @@ static int project_joined(const struct graft_attention *self, const struct graft
                           struct graft_error *error) {
     const struct graft_parts_attention_sizes *sizes = &self->kept.sizes;
     int64_t tokens = args->batch->tokens;
-    float *qkv = graft_scratch_floats(call, tokens, (sizes->heads + 2 * sizes->kv_heads) * sizes->head_dim, error);
-    const struct graft_linear_args qkv_args = {sizeof qkv_args, 0, tokens, args->hidden_states, qkv};
-    if (qkv == NULL) {
+    int64_t row = (sizes->heads + sizes->kv_heads) * sizes->head_dim + sizes->kv_heads * self->kept.value_dim;
+    float *qkv = graft_scratch_floats(call, tokens, row, error);
+    int status = gate_room(self, call, tokens, &out->gate, error);
+    if (qkv == NULL || status != GRAFT_OK) {
         return GRAFT_ERROR_INTERNAL;
     }
-    out->gate.x = NULL;
-    int status = graft_linear_forward(self->qkv, call, &qkv_args, error);
+    const struct graft_module *projections[] = {self->qkv, self->gate};
+    const struct graft_linear_args projection_args[] = {
+        {sizeof(struct graft_linear_args), 0, tokens, args->hidden_states, qkv},
+        {sizeof(struct graft_linear_args), 0, tokens, args->hidden_states, out->gate.x},
+    };
+    status = graft_linear_forward_all(projections, call, projection_args, self->gate != NULL ? 2 : 1, error);
     return status == GRAFT_OK ? split(self, call, tokens, qkv, out, error) : status;
 }
 
-static void clip(const struct graft_heads *x, int64_t tokens, int64_t heads, int64_t head_dim, float limit) {
+static void scale(const struct graft_heads *x, int64_t tokens, int64_t heads, int64_t head_dim, float factor) {
     for (int64_t i = 0; i < tokens * heads; i++) {
         float *head = x->x + i / heads * x->stride + i % heads * x->head_stride;
         for (int64_t d = 0; d < head_dim; d++) {
-            head[d] = head[d] > limit ? limit : head[d] < -limit ? -limit : head[d];
+            head[d] *= factor;
         }
     }
 }
@@ -100,10 +120,8 @@ int graft_attention_project(const struct graft_attention *self, const struct gra
     int64_t tokens = args->batch->tokens;
     int status =
         self->qkv != NULL ? project_joined(self, call, args, out, error) : project_each(self, call, args, out, error);
-    if (status == GRAFT_OK && self->kept.clip > 0.0f) {
-        clip(&out->q, tokens, sizes->heads, sizes->head_dim, self->kept.clip);
-        clip(&out->k, tokens, sizes->kv_heads, sizes->head_dim, self->kept.clip);
-        clip(&out->v, tokens, sizes->kv_heads, sizes->head_dim, self->kept.clip);
+    if (status == GRAFT_OK && self->kept.value_scale != 1.0f) {
+        scale(&out->v, tokens, sizes->kv_heads, self->kept.value_dim, self->kept.value_scale);
     }
     return status;
 }

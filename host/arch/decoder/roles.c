@@ -35,6 +35,14 @@ static const struct role roles[] = {
      "DecoderLayer",
      {GRAFT_ROLE_PART(GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer, graft_parts_layer)}},
     {D_CLASS_ATTENTION, "Attention", {GRAFT_ROLE(GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)}},
+    {D_CLASS_ATTENTION,
+     NULL,
+     {.struct_size = sizeof(struct graft_class),
+      .interface_id = GRAFT_INTERFACE_SELF_ATTENTION,
+      .describe = graft_mla_describe,
+      .create = graft_mla_create,
+      .destroy = graft_mla_destroy,
+      .forward = &graft_mla_vtable}},
     {D_CLASS_MLP, "MLP", {GRAFT_ROLE_PART(GRAFT_INTERFACE_MLP, graft_mlp, graft_parts_mlp)}},
     {D_CLASS_NORM, "RMSNorm", {GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_decoder_norm)}},
     {D_CLASS_HEAD_NORM, NULL, {GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_decoder_norm)}},
@@ -93,7 +101,9 @@ int graft_decoder_class(const struct graft_description *description, int32_t i, 
     const struct role *role = &roles[i];
     const char *name = graft_description_name(description, role->choice);
     const int32_t stored = graft_description_word(description, D_MOE_STORED);
+    const int32_t has_latents = !graft_description_never(description, D_LATENT_RANK);
     if (name == NULL || graft_class_is_basic(name) ||
+        (role->choice == D_CLASS_ATTENTION && has_latents != (role->cls.forward == &graft_mla_vtable)) ||
         (is_of_experts(role->choice) && graft_description_never(description, D_MOE_EXPERTS))) {
         return 0;
     }
@@ -104,9 +114,9 @@ int graft_decoder_class(const struct graft_description *description, int32_t i, 
         cls->flags |= GRAFT_CLASS_JOINS_QKV;
     }
     if (role->choice == D_CLASS_EXPERTS && stored >= 0 && stored < GRAFT_EXPERT_LAYOUTS) {
-        cls->conversions = graft_expert_conversions[stored];
-        cls->n_conversions = GRAFT_EXPERT_CONVERSIONS;
-        cls->conversion_stride = sizeof graft_expert_conversions[stored][0];
+        cls->conversions = graft_expert_layouts[stored].conversions;
+        cls->n_conversions = graft_expert_layouts[stored].n;
+        cls->conversion_stride = sizeof *cls->conversions;
     }
     return 1;
 }

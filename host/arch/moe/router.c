@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "arch/decoder/choices.h"
+#include "arch/moe/sparsemixer.h"
 #include "arch/role.h"
 #include "graft/describe.h"
 
@@ -14,27 +15,49 @@ struct kept {
     int64_t top_groups;
     int32_t score; /* D_SCORE_... */
     int32_t normalise;
-    double scale;
+    int32_t has_bias;
+    int32_t is_exact; /* 1: logits are computed in f32, whatever the model is */
+    float least_sum;  /* what the weights of a token are taken to add up to at least */
+    float scale;
+    float softcap; /* of logits; 0: none */
+    float jitter;  /* of D_SCORE_SPARSEMIXER */
 };
 
 struct router {
     struct graft_instance base;
     struct kept kept;
     const struct graft_weight *weight;     /* [num_experts, hidden_size] */
+    const struct graft_weight *bias;       /* [num_experts]; NULL: none */
     const struct graft_weight *correction; /* [num_experts], for choosing alone; NULL: none */
 };
 
-static void check(struct graft_reader *reader, const struct kept *kept) {
+/* A token finds as many experts as it wants in the groups that it may choose from. */
+static void check_groups(struct graft_reader *reader, const struct kept *kept, int64_t least) {
     const int64_t groups = kept->groups;
+    const int64_t size = groups > 0 ? kept->num_experts / groups : 0;
+    const int64_t top_k = graft_read_int(reader, D_MOE_TOP_K);
     if (reader->status != GRAFT_OK || groups == 0) {
         return;
     }
-    if (kept->num_experts % groups != 0) {
-        graft_reader_fail(reader, D_MOE_GROUPS, "%lld does not divide the number of experts (%lld)", (long long)groups,
-                          (long long)kept->num_experts);
+    if (kept->num_experts % groups != 0 || size < least) {
+        graft_reader_fail(reader, D_MOE_GROUPS,
+                          "expected a divisor of the number of experts (%lld) that leaves %lld or more in a group, "
+                          "got %lld",
+                          (long long)kept->num_experts, (long long)least, (long long)groups);
     } else if (kept->top_groups < 1 || kept->top_groups > groups) {
-        graft_reader_fail(reader, D_MOE_TOP_GROUPS, "expected 1 to the number of groups (%lld), got %lld",
-                          (long long)groups, (long long)kept->top_groups);
+        graft_reader_fail(reader, D_MOE_TOP_GROUPS, "expected 1 to %lld, got %lld", (long long)groups,
+                          (long long)kept->top_groups);
+    } else if (top_k > size * kept->top_groups) {
+        graft_reader_fail(reader, D_MOE_TOP_K, "expected 1 to %lld, got %lld", (long long)(size * kept->top_groups),
+                          (long long)top_k);
+    }
+}
+
+static void check(struct graft_reader *reader, const struct kept *kept, int32_t is_corrected) {
+    check_groups(reader, kept, is_corrected ? 2 : 1);
+    const int64_t top_k = graft_read_int(reader, D_MOE_TOP_K);
+    if (reader->status == GRAFT_OK && kept->score == D_SCORE_SPARSEMIXER && (top_k != 2 || kept->num_experts < 2)) {
+        graft_reader_fail(reader, D_MOE_TOP_K, "expected 2, as this router always chooses, got %lld", (long long)top_k);
     }
 }
 
@@ -44,11 +67,10 @@ int graft_router_describe(const struct graft_class *self, const struct graft_con
     const char *correction = graft_description_name(description, D_MOE_CORRECTION);
     struct kept *kept = sink->keep(sink->data, sizeof *kept, error);
     struct graft_reader reader;
-    (void)args;
     if (kept == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    graft_reader_start(&reader, description, config, -1, error);
+    graft_reader_start(&reader, description, config, graft_args_int(args, "layer_idx", 0), error);
     *kept = (struct kept){
         .num_experts = graft_read_int(&reader, D_MOE_EXPERTS),
         .hidden_size = graft_read_int(&reader, D_HIDDEN_SIZE),
@@ -56,16 +78,30 @@ int graft_router_describe(const struct graft_class *self, const struct graft_con
         .top_groups = graft_read_int(&reader, D_MOE_TOP_GROUPS),
         .score = graft_read_word(&reader, D_MOE_SCORE),
         .normalise = graft_read_bool(&reader, D_MOE_NORMALISE),
-        .scale = graft_read_real(&reader, D_MOE_SCALE),
+        .has_bias = graft_read_bool(&reader, D_MOE_ROUTER_BIAS),
+        .is_exact = graft_read_bool(&reader, D_MOE_ROUTER_EXACT),
+        .least_sum = (float)graft_read_real(&reader, D_MOE_LEAST_SUM),
+        .scale = (float)graft_read_real(&reader, D_MOE_SCALE),
+        .softcap = (float)graft_read_real(&reader, D_MOE_SOFTCAP),
     };
-    check(&reader, kept);
+    if (kept->score == D_SCORE_SPARSEMIXER) {
+        kept->jitter = (float)graft_read_real(&reader, D_MOE_JITTER);
+    }
+    check(&reader, kept, correction != NULL);
     if (reader.status != GRAFT_OK) {
         return reader.status;
     }
     const int64_t shape[] = {kept->num_experts, kept->hidden_size};
     int status = graft_describe_parameter(sink, "weight", 2, shape, 0, GRAFT_INIT_NONE, error);
-    return status == GRAFT_OK && correction != NULL ? graft_describe_vector(sink, correction, kept->num_experts, error)
-                                                    : status;
+    if (status == GRAFT_OK && kept->has_bias) {
+        status = graft_describe_vector(sink, "bias", kept->num_experts, error);
+    }
+    const int64_t correction_shape[] = {1, kept->num_experts};
+    const int32_t is_row = graft_read_bool(&reader, D_MOE_CORRECTION_ROW);
+    return status == GRAFT_OK && correction != NULL
+               ? graft_describe_parameter(sink, correction, is_row ? 2 : 1, correction_shape + !is_row, 0,
+                                          GRAFT_INIT_NONE, error)
+               : status;
 }
 
 int graft_router_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
@@ -78,20 +114,24 @@ int graft_router_create(const struct graft_class *cls, const struct graft_build 
     }
     self->kept = *(const struct kept *)build->kept;
     self->weight = graft_build_weight(build, "weight", &status, error);
+    if (self->kept.has_bias) {
+        self->bias = graft_build_weight(build, "bias", &status, error);
+    }
     if (correction != NULL) {
         self->correction = graft_build_weight(build, correction, &status, error);
     }
     return graft_instance_finish(self, status, instance);
 }
 
-/* Makes each row of weights [tokens, k] add up to 1. */
-static void normalise(float *weights, int64_t tokens, int64_t k) {
+/* Makes each row of weights [tokens, k] add up to 1, or to less where its sum is less than `least`. */
+static void normalise(float *weights, int64_t tokens, int64_t k, float least) {
     for (int64_t t = 0; t < tokens; t++) {
         float *row = weights + t * k;
         float sum = 0.0f;
         for (int64_t j = 0; j < k; j++) {
             sum += row[j];
         }
+        sum = sum < least ? least : sum;
         for (int64_t j = 0; j < k; j++) {
             row[j] /= sum;
         }
@@ -202,22 +242,34 @@ static int weigh(const struct router *self, const struct graft_call *call, const
                      ? call->kernels->activation(call, GRAFT_ACTIVATION_SIGMOID, weights, count, weights, error)
                      : GRAFT_OK;
     if (status == GRAFT_OK && self->kept.normalise) {
-        normalise(weights, args->tokens, args->k);
+        normalise(weights, args->tokens, args->k, self->kept.least_sum);
     }
-    for (int64_t i = 0; self->kept.scale != 1.0 && i < count; i++) {
-        weights[i] *= (float)self->kept.scale;
+    for (int64_t i = 0; self->kept.scale != 1.0f && i < count; i++) {
+        weights[i] *= self->kept.scale;
     }
     return status;
 }
 
-static int forward(void *instance, const struct graft_call *call, const struct graft_router_args *args,
-                   struct graft_error *error) {
-    const struct router *self = instance;
+/* logits = softcap * tanh(logits / softcap) */
+static int cap(const struct graft_call *call, float softcap, float *logits, int64_t count, struct graft_error *error) {
+    for (int64_t i = 0; i < count; i++) {
+        logits[i] /= softcap;
+    }
+    int status = call->kernels->activation(call, GRAFT_ACTIVATION_TANH, logits, count, logits, error);
+    for (int64_t i = 0; i < count; i++) {
+        logits[i] *= softcap;
+    }
+    return status;
+}
+
+/* args->logits, of which weights are made. */
+static int find_logits(const struct router *self, const struct graft_call *call, const struct graft_router_args *args,
+                       struct graft_error *error) {
     const int64_t experts = self->kept.num_experts;
-    float *scores = graft_scratch_floats(call, args->tokens, experts, error); /* [tokens, num_experts] */
     const struct graft_product product = {
         .struct_size = sizeof product,
         .weight = self->weight,
+        .bias = self->bias,
         .rows = experts,
         .x = args->hidden_states,
         .x_stride = self->kept.hidden_size,
@@ -225,10 +277,24 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         .y = args->logits,
         .y_stride = experts,
     };
-    if (scores == NULL) {
-        return GRAFT_ERROR_INTERNAL;
+    struct graft_call exact;
+    graft_struct_copy(&exact, sizeof exact, call);
+    exact.precision = self->kept.is_exact ? GRAFT_PRECISION_FLOAT32 : call->precision;
+    int status = call->kernels->linear(&exact, &product, 1, sizeof(struct graft_product), error);
+    return status == GRAFT_OK && self->kept.softcap > 0.0f
+               ? cap(call, self->kept.softcap, args->logits, args->tokens * experts, error)
+               : status;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_router_args *args,
+                   struct graft_error *error) {
+    const struct router *self = instance;
+    float *scores = graft_scratch_floats(call, args->tokens, self->kept.num_experts, error); /* [tokens, num_experts] */
+    int status = scores != NULL ? find_logits(self, call, args, error) : GRAFT_ERROR_INTERNAL;
+    if (status == GRAFT_OK && self->kept.score == D_SCORE_SPARSEMIXER) {
+        graft_sparsemixer(args, self->kept.jitter);
+        return GRAFT_OK;
     }
-    int status = call->kernels->linear(call, &product, 1, sizeof(struct graft_product), error);
     if (status == GRAFT_OK) {
         status = score(self, call, args, scores, error);
     }

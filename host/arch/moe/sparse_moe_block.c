@@ -8,6 +8,9 @@ struct kept {
     int64_t hidden_size;
     int64_t num_experts;
     int64_t num_experts_per_tok;
+    int32_t has_shared;
+    int32_t weighs_input; /* 1: what an expert sees has its weight, not what it gives */
+    float sum_scale;      /* of what experts and shared one give together */
 };
 
 struct sparse_moe_block {
@@ -17,6 +20,8 @@ struct sparse_moe_block {
     const struct graft_module *experts;
     const struct graft_module *shared_expert;      /* NULL: none */
     const struct graft_module *shared_expert_gate; /* hidden_size -> 1; NULL: none */
+    const struct graft_weight *sum_bias;           /* [hidden_size]; NULL: none */
+    uint32_t features;                             /* that the experts must have */
 };
 
 static int describe_shared(const struct graft_description *description, const struct graft_args *args,
@@ -36,45 +41,79 @@ static int describe_shared(const struct graft_description *description, const st
     return status == GRAFT_OK && gate != NULL ? graft_describe_linear(sink, gate, hidden_size, 1, 0, error) : status;
 }
 
+/* What of both sees tokens; errors are the reader's. */
+static void check(struct graft_reader *reader, const struct kept *kept) {
+    if (reader->status == GRAFT_OK && kept->num_experts < 1) {
+        graft_reader_fail(reader, D_MOE_EXPERTS, "expected at least 1 expert, got 0");
+    }
+    if (reader->status == GRAFT_OK && kept->num_experts_per_tok > kept->num_experts) {
+        graft_reader_fail(reader, D_MOE_TOP_K, "expected at most the number of experts (%lld), got %lld",
+                          (long long)kept->num_experts, (long long)kept->num_experts_per_tok);
+    }
+    if (reader->status == GRAFT_OK &&
+        graft_read_is_null(reader, D_MOE_ALPHA) != graft_read_is_null(reader, D_MOE_LIMIT)) {
+        graft_reader_fail(reader, D_MOE_LIMIT, "moe.alpha and moe.limit go together, but one is null");
+    }
+}
+
+static int describe_experts(struct graft_reader *reader, const struct kept *kept, const struct graft_args *args,
+                            const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_description *description = reader->description;
+    struct graft_arg given[8];
+    int32_t n = 0;
+    given[n++] = graft_int_arg("num_experts", kept->num_experts);
+    given[n++] = graft_int_arg("hidden_size", kept->hidden_size);
+    given[n++] = graft_int_arg("intermediate_size", graft_read_int(reader, D_MOE_SIZE));
+    given[n++] = graft_string_arg("hidden_act", graft_args_string(args, "hidden_act", "silu"));
+    if (graft_read_bool(reader, D_MOE_BIAS)) {
+        given[n++] = graft_int_arg("bias", 1);
+    }
+    if (!graft_read_is_null(reader, D_MOE_ALPHA)) {
+        given[n++] = graft_real_arg("swiglu_alpha", graft_read_real(reader, D_MOE_ALPHA));
+        given[n++] = graft_real_arg("swiglu_limit", graft_read_real(reader, D_MOE_LIMIT));
+    }
+    return reader->status == GRAFT_OK
+               ? graft_describe_child(sink, graft_description_name(description, D_MOE_EXPERTS_NAME),
+                                      graft_description_name(description, D_CLASS_EXPERTS), GRAFT_INTERFACE_EXPERTS,
+                                      given, n, error)
+               : reader->status;
+}
+
 int graft_sparse_moe_block_describe(const struct graft_class *self, const struct graft_config *config,
                                     const struct graft_args *args, const struct graft_sink *sink,
                                     struct graft_error *error) {
     const struct graft_description *description = self->data;
-    const int32_t has_shared = graft_description_name(description, D_MOE_SHARED_NAME) != NULL;
+    const int64_t layer = graft_args_int(args, "layer_idx", 0);
+    const char *sum_bias = graft_description_name(description, D_MOE_SUM_BIAS);
     struct kept *kept = sink->keep(sink->data, sizeof *kept, error);
     struct graft_reader reader;
     if (kept == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    graft_reader_start(&reader, description, config, -1, error);
+    graft_reader_start(&reader, description, config, layer, error);
     kept->hidden_size = graft_read_int(&reader, D_HIDDEN_SIZE);
     kept->num_experts = graft_read_int(&reader, D_MOE_EXPERTS);
     kept->num_experts_per_tok = graft_read_int(&reader, D_MOE_TOP_K);
-    const int64_t size = graft_read_int(&reader, D_MOE_SIZE);
-    const int64_t shared_size = has_shared ? graft_read_int(&reader, D_MOE_SHARED_SIZE) : 0;
-    if (reader.status == GRAFT_OK && kept->num_experts < 1) {
-        graft_reader_fail(&reader, D_MOE_EXPERTS, "expected at least 1 expert, got 0");
-    }
-    if (reader.status == GRAFT_OK && kept->num_experts_per_tok > kept->num_experts) {
-        graft_reader_fail(&reader, D_MOE_TOP_K, "expected at most the number of experts (%lld), got %lld",
-                          (long long)kept->num_experts, (long long)kept->num_experts_per_tok);
-    }
+    kept->weighs_input = graft_read_bool(&reader, D_MOE_WEIGHS_INPUT);
+    kept->sum_scale = (float)graft_read_real(&reader, D_MOE_SUM_SCALE);
+    kept->has_shared = graft_description_name(description, D_MOE_SHARED_NAME) != NULL &&
+                       !graft_read_is_null(&reader, D_MOE_SHARED_SIZE);
+    const int64_t shared_size = kept->has_shared ? graft_read_int(&reader, D_MOE_SHARED_SIZE) : 0;
+    check(&reader, kept);
     if (reader.status != GRAFT_OK) {
         return reader.status;
     }
-    const struct graft_arg experts_args[] = {
-        graft_int_arg("num_experts", kept->num_experts), graft_int_arg("hidden_size", kept->hidden_size),
-        graft_int_arg("intermediate_size", size),
-        graft_string_arg("hidden_act", graft_args_string(args, "hidden_act", "silu"))};
+    const struct graft_arg router_arg = graft_int_arg("layer_idx", layer);
     int status = graft_describe_child(sink, graft_description_name(description, D_MOE_ROUTER_NAME),
-                                      graft_description_name(description, D_CLASS_ROUTER), GRAFT_INTERFACE_ROUTER, NULL,
-                                      0, error);
+                                      graft_description_name(description, D_CLASS_ROUTER), GRAFT_INTERFACE_ROUTER,
+                                      &router_arg, 1, error);
     if (status == GRAFT_OK) {
-        status = graft_describe_child(sink, graft_description_name(description, D_MOE_EXPERTS_NAME),
-                                      graft_description_name(description, D_CLASS_EXPERTS), GRAFT_INTERFACE_EXPERTS,
-                                      experts_args, 4, error);
+        status = describe_experts(&reader, kept, args, sink, error);
     }
-    return status == GRAFT_OK && has_shared
+    if (status == GRAFT_OK && sum_bias != NULL) {
+        status = graft_describe_vector(sink, sum_bias, kept->hidden_size, error);
+    }
+    return status == GRAFT_OK && kept->has_shared
                ? describe_shared(description, args, kept->hidden_size, shared_size, sink, error)
                : status;
 }
@@ -82,8 +121,9 @@ int graft_sparse_moe_block_describe(const struct graft_class *self, const struct
 int graft_sparse_moe_block_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                   struct graft_error *error) {
     const struct graft_description *description = cls->data;
-    const char *shared = graft_description_name(description, D_MOE_SHARED_NAME);
     const char *shared_gate = graft_description_name(description, D_MOE_SHARED_GATE);
+    const char *sum_bias = graft_description_name(description, D_MOE_SUM_BIAS);
+    const char *experts = graft_description_name(description, D_MOE_EXPERTS_NAME);
     int status = GRAFT_OK;
     struct sparse_moe_block *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
@@ -91,14 +131,55 @@ int graft_sparse_moe_block_create(const struct graft_class *cls, const struct gr
     }
     self->kept = *(const struct kept *)build->kept;
     self->gate = graft_build_child(build, graft_description_name(description, D_MOE_ROUTER_NAME), &status, error);
-    self->experts = graft_build_child(build, graft_description_name(description, D_MOE_EXPERTS_NAME), &status, error);
-    if (shared != NULL) {
-        self->shared_expert = graft_build_child(build, shared, &status, error);
+    self->experts = graft_build_child(build, experts, &status, error);
+    self->features = graft_experts_features(build->child_args(build->data, experts));
+    if (self->kept.has_shared) {
+        self->shared_expert =
+            graft_build_child(build, graft_description_name(description, D_MOE_SHARED_NAME), &status, error);
     }
-    if (shared != NULL && shared_gate != NULL) {
+    if (self->kept.has_shared && shared_gate != NULL) {
         self->shared_expert_gate = graft_build_child(build, shared_gate, &status, error);
     }
+    if (sum_bias != NULL) {
+        self->sum_bias = graft_build_weight(build, sum_bias, &status, error);
+    }
     return graft_instance_finish(self, status, instance);
+}
+
+/* Each token for each of its experts, multiplied by its weight, as a token of its own with one expert; then output =
+ * what those give, together. */
+static int run_on_weighted(const struct sparse_moe_block *self, const struct graft_call *call,
+                           const struct graft_experts_args *args, struct graft_error *error) {
+    const int64_t pairs = args->tokens * args->k;
+    const int64_t width = self->kept.hidden_size;
+    float *x = graft_scratch_floats(call, pairs, width, error);   /* [tokens, k, hidden_size] */
+    float *y = graft_scratch_floats(call, pairs, width, error);   /* likewise */
+    float *weights = graft_scratch_floats(call, pairs, 1, error); /* [tokens, k] */
+    struct graft_experts_args each = *args;
+    if (x == NULL || y == NULL || weights == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    for (int64_t i = 0; i < pairs; i++) {
+        const float *from = args->hidden_states + i / args->k * width;
+        for (int64_t d = 0; d < width; d++) {
+            x[i * width + d] = from[d] * args->top_k_weights[i];
+        }
+        weights[i] = 1.0f;
+    }
+    each.tokens = pairs;
+    each.k = 1;
+    each.hidden_states = x;
+    each.top_k_weights = weights;
+    each.output = y;
+    int status = graft_experts_forward(self->experts, call, &each, error);
+    for (int64_t i = 0; i < args->tokens * width && status == GRAFT_OK; i++) {
+        float sum = 0.0f;
+        for (int64_t j = 0; j < args->k; j++) {
+            sum += y[(i / width * args->k + j) * width + i % width];
+        }
+        args->output[i] = sum;
+    }
+    return status;
 }
 
 /* output = the chosen experts, weighted. */
@@ -124,6 +205,7 @@ static int run_experts(const struct sparse_moe_block *self, const struct graft_c
     };
     const struct graft_experts_args experts_args = {
         .struct_size = sizeof experts_args,
+        .required_features = self->features,
         .tokens = tokens,
         .k = k,
         .hidden_states = args->hidden_states,
@@ -132,6 +214,9 @@ static int run_experts(const struct sparse_moe_block *self, const struct graft_c
         .output = args->output,
     };
     int status = graft_router_forward(self->gate, call, &router_args, error);
+    if (status == GRAFT_OK && self->kept.weighs_input) {
+        return run_on_weighted(self, call, &experts_args, error);
+    }
     return status == GRAFT_OK ? graft_experts_forward(self->experts, call, &experts_args, error) : status;
 }
 
@@ -170,13 +255,34 @@ static int add_shared_expert(const struct sparse_moe_block *self, const struct g
                               : status;
 }
 
+/* What is done to the sum of all of them. */
+static int finish(const struct sparse_moe_block *self, const struct graft_call *call, const struct graft_mlp_args *args,
+                  struct graft_error *error) {
+    const int64_t width = self->kept.hidden_size;
+    for (int64_t i = 0; self->kept.sum_scale != 1.0f && i < args->tokens * width; i++) {
+        args->output[i] *= self->kept.sum_scale;
+    }
+    if (self->sum_bias == NULL) {
+        return GRAFT_OK;
+    }
+    float *bias = graft_scratch_floats(call, width, 1, error); /* [hidden_size] */
+    int status = bias != NULL ? call->kernels->widen(call, self->sum_bias, bias, error) : GRAFT_ERROR_INTERNAL;
+    for (int64_t i = 0; i < args->tokens * width && status == GRAFT_OK; i++) {
+        args->output[i] += bias[i % width];
+    }
+    return status;
+}
+
 static int forward(void *instance, const struct graft_call *call, const struct graft_mlp_args *args,
                    struct graft_error *error) {
     const struct sparse_moe_block *self = instance;
     int64_t mark = call->scratch_mark(call->scratch);
     int status = run_experts(self, call, args, error);
     call->scratch_release(call->scratch, mark);
-    return status == GRAFT_OK && self->shared_expert != NULL ? add_shared_expert(self, call, args, error) : status;
+    if (status == GRAFT_OK && self->shared_expert != NULL) {
+        status = add_shared_expert(self, call, args, error);
+    }
+    return status == GRAFT_OK ? finish(self, call, args, error) : status;
 }
 
 const struct graft_mlp graft_sparse_moe_block_vtable = {

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What latent attention consists of, and its forward from hidden states to output. */
+#include <math.h>
+
+#include "arch/decoder/choices.h"
+#include "arch/decoder/roles.h"
+#include "arch/mla/mla.h"
+#include "arch/role.h"
+#include "graft/describe.h"
+
+/* What is found out while it is described. */
+struct describing {
+    const struct graft_description *description;
+    const struct graft_sink *sink;
+    const struct graft_mla_sizes *sizes;
+    double latent_eps;
+    int32_t bias; /* of the projections of hidden states */
+    struct graft_error *error;
+};
+
+static int linear(const struct describing *of, const char *name, int64_t in, int64_t out, int32_t bias) {
+    return graft_describe_linear(of->sink, name, in, out, bias, of->error);
+}
+
+static int norm(const struct describing *of, const char *name, int64_t width) {
+    return graft_describe_norm(of->sink, name, graft_decoder_class_name(of->description, D_CLASS_HEAD_NORM), width,
+                               of->latent_eps, of->error);
+}
+
+static int describe_queries(const struct describing *of) {
+    const struct graft_mla_sizes *sizes = of->sizes;
+    int64_t width = sizes->heads * (sizes->nope + sizes->rope);
+    if (sizes->query_rank == 0) {
+        return linear(of, "q_proj", sizes->hidden, width, 0);
+    }
+    int status = linear(of, "q_a_proj", sizes->hidden, sizes->query_rank, of->bias);
+    if (status == GRAFT_OK) {
+        status = norm(of, "q_a_layernorm", sizes->query_rank);
+    }
+    return status == GRAFT_OK ? linear(of, "q_b_proj", sizes->query_rank, width, 0) : status;
+}
+
+static int describe_latents(const struct describing *of) {
+    const struct graft_mla_sizes *sizes = of->sizes;
+    int status = linear(of, "kv_a_proj_with_mqa", sizes->hidden, sizes->rank + sizes->rope, of->bias);
+    if (status == GRAFT_OK) {
+        status = norm(of, "kv_a_layernorm", sizes->rank);
+    }
+    return status == GRAFT_OK ? linear(of, "kv_b_proj", sizes->rank, sizes->heads * (sizes->nope + sizes->value), 0)
+                              : status;
+}
+
+/* A latent is for all heads, so a number of groups means nothing. */
+static void check_heads(struct graft_reader *reader, const struct graft_parts_attention_sizes *given) {
+    if (reader->status == GRAFT_OK && given->kv_heads != given->heads) {
+        graft_reader_fail(reader, D_KV_HEADS, "expected num_attention_heads (%lld), got %lld", (long long)given->heads,
+                          (long long)given->kv_heads);
+    }
+}
+
+/* What the parent gives, and what config.json says beyond it. */
+static int read_sizes(struct graft_reader *reader, const struct graft_args *args,
+                      const struct graft_parts_attention_sizes *given, struct graft_mla_sizes *sizes) {
+    sizes->layer = given->layer;
+    sizes->rope_layout = given->rope_layout;
+    sizes->hidden = given->hidden_size;
+    sizes->heads = given->heads;
+    sizes->query_rank = graft_read_int(reader, D_LATENT_QUERY_RANK);
+    sizes->rank = graft_read_int(reader, D_LATENT_RANK);
+    sizes->rope = graft_read_int(reader, D_LATENT_ROPE_DIM);
+    sizes->nope = given->head_dim - sizes->rope;
+    sizes->rotated = graft_args_int(args, "rotary_width", sizes->rope);
+    sizes->value = graft_read_is_null(reader, D_VALUE_DIM) ? given->head_dim : graft_read_int(reader, D_VALUE_DIM);
+    sizes->scaling = (float)given->scaling;
+    sizes->softcap = (float)given->softcap;
+    check_heads(reader, given);
+    if (reader->status == GRAFT_OK && sizes->nope < 1) {
+        graft_reader_fail(reader, D_LATENT_ROPE_DIM, "expected less than the numbers of a head (%lld), got %lld",
+                          (long long)given->head_dim, (long long)sizes->rope);
+    }
+    return reader->status;
+}
+
+int graft_mla_describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
+                       const struct graft_sink *sink, struct graft_error *error) {
+    struct graft_mla_sizes *sizes = sink->keep(sink->data, sizeof *sizes, error); /* for `create` */
+    struct graft_parts_attention_sizes given;
+    struct graft_reader reader;
+    int status =
+        sizes != NULL ? graft_parts_read_attention_sizes(args, sink->path, &given, error) : GRAFT_ERROR_INTERNAL;
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    graft_reader_start(&reader, self->data, config, given.layer, error);
+    status = read_sizes(&reader, args, &given, sizes);
+    const struct describing of = {self->data,     sink, sizes, graft_read_real(&reader, D_LATENT_EPS),
+                                  given.qkv_bias, error};
+    if (status == GRAFT_OK) {
+        status = reader.status;
+    }
+    if (status == GRAFT_OK) {
+        status = describe_queries(&of);
+    }
+    if (status == GRAFT_OK) {
+        status = describe_latents(&of);
+    }
+    return status == GRAFT_OK ? linear(&of, "o_proj", sizes->heads * sizes->value, sizes->hidden, given.o_proj_bias)
+                              : status;
+}
+
+int graft_mla_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                     struct graft_error *error) {
+    const struct graft_mla_sizes *sizes = build->kept;
+    int status = GRAFT_OK;
+    struct graft_mla *self = graft_instance_new(build, sizeof *self, error);
+    (void)cls;
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    self->sizes = *sizes;
+    if (sizes->query_rank == 0) {
+        self->q_proj = graft_build_child(build, "q_proj", &status, error);
+    } else {
+        self->q_a_proj = graft_build_child(build, "q_a_proj", &status, error);
+        self->q_a_layernorm = graft_build_child(build, "q_a_layernorm", &status, error);
+        self->q_b_proj = graft_build_child(build, "q_b_proj", &status, error);
+    }
+    self->kv_a_proj = graft_build_child(build, "kv_a_proj_with_mqa", &status, error);
+    self->kv_a_layernorm = graft_build_child(build, "kv_a_layernorm", &status, error);
+    self->kv_b_proj = graft_build_child(build, "kv_b_proj", &status, error);
+    self->o_proj = graft_build_child(build, "o_proj", &status, error);
+    return graft_instance_finish(self, status, instance);
+}
+
+void graft_mla_destroy(void *instance) {
+    struct graft_mla *self = instance;
+    graft_mla_absorbed_free(self->base.host, atomic_load(&self->absorbed));
+    graft_instance_destroy(self);
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_self_attention_args *args,
+                   struct graft_error *error) {
+    struct graft_mla *self = instance;
+    int64_t tokens = args->batch->tokens;
+    struct graft_mla_projected projected;
+    float *context = graft_scratch_floats(call, tokens, self->sizes.heads * self->sizes.value, error);
+    const struct graft_linear_args output_args = {sizeof output_args, 0, tokens, context, args->output};
+    if (context == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    int status = graft_mla_project(self, call, args, &projected, error);
+    if (status == GRAFT_OK) {
+        status = graft_mla_attend(self, call, args, &projected, context, error);
+    }
+    return status == GRAFT_OK ? graft_linear_forward(self->o_proj, call, &output_args, error) : status;
+}
+
+const struct graft_self_attention graft_mla_vtable = {
+    .struct_size = sizeof graft_mla_vtable,
+    .features = GRAFT_SELF_ATTENTION_SCORES | GRAFT_SELF_ATTENTION_ROTARY_WIDTH | GRAFT_SELF_ATTENTION_ROPE_INTERLEAVE,
+    .forward = forward,
+};
