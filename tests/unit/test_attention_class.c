@@ -113,7 +113,9 @@ static void run(int32_t layout) {
                                                         .head_dim = DIM,
                                                         .rotary_width = WIDTH,
                                                         .scaling = 1.0 / sqrt((double)DIM),
-                                                        .rope_layout = layout}};
+                                                        .rope_layout = layout},
+                                              .value_dim = DIM,
+                                              .value_scale = 1.0f};
     const struct graft_build build = {.struct_size = sizeof build,
                                       .host = graft_host_get(),
                                       .weight = find_weight,
