@@ -335,10 +335,10 @@ static void test_architectures(void **state) {
 
 static void test_unknown_model_type(void **state) {
     (void)state;
-    refused("{\"model_type\": \"mystery\"}", GRAFT_ERROR_MODEL,
-            "model_type: \"mystery\" is not known; known are bert, derived, llama, mistral, mixtral, qwen2, qwen2_moe, "
-            "qwen2_vl, "
-            "qwen3, qwen3_moe, renamed, silent, sparse, turned");
+    static const char said[] = "model_type: \"mystery\" is not known; known are ";
+    assert_int_equal(open_model("{\"model_type\": \"mystery\"}"), GRAFT_ERROR_MODEL);
+    assert_true(strncmp(error.message, said, strlen(said)) == 0);
+    assert_non_null(strstr(error.message, ", derived, "));
     assert_string_equal(error.hint, "load a plugin that brings the model type (graft/family.h)");
 }
 
@@ -354,12 +354,14 @@ static void test_listed(void **state) {
     size_t n = 0;
     (void)state;
     assert_int_equal(graft_library_families(library, &list, &n, &error), GRAFT_OK);
-    assert_int_equal(n, 14);
-    assert_string_equal(list[0].family->model_type, "bert");
+    size_t own = 0;
+    while (own < n && list[own].family != &families[0]) {
+        own++;
+    }
+    assert_true(own < n);
     assert_null(list[0].plugin);
-    assert_ptr_equal(list[10].family, &families[0]);
-    assert_string_equal(list[10].plugin, "families");
-    assert_int_equal(list[10].is_used, 1);
+    assert_string_equal(list[own].plugin, "families");
+    assert_int_equal(list[own].is_used, 1);
     graft_families_free(list);
 }
 
