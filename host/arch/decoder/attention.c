@@ -73,7 +73,7 @@ static int check_layout(const struct graft_description *description, const struc
                         const char *path, struct graft_error *error) {
     const int is_even = kept->value_dim == kept->sizes.head_dim;
     if (!is_even && (kept->gate == D_GATE_QUERY ||
-                     (graft_description_name(description, D_QKV) != NULL && kept->qkv_layout != D_QKV_JOINED))) {
+                     (qkv_name(description, kept) != NULL && kept->qkv_layout != D_QKV_JOINED))) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, path,
                                "heads of values have %lld numbers, expected head_dim (%lld), as the layout of its "
                                "projection needs",
