@@ -37,13 +37,13 @@ behind_walls() { # behind_walls TREE: what looks over a wall
             only("^ltdl\\.h$", "^plugin/")
             only("^pcre2", "^base/regex\\.c$")
             only("^jansson", "^base/json[a-z_]*\\.c$")
-            only("^utf8proc", "^tokenizer/unicode\\.c$")
+            only("^utf8proc", "^(tokenizer|jinja)/unicode\\.c$")
             only("^(png|jpeglib|jerror|jmorecfg)\\.h$", "^image/")
             only("^(immintrin|cpuid)\\.h$", "^kernels/")
             only("^dlfcn\\.h$", "^plugin/")
             from = $1; to = $2
             sub("/.*", "", from)
-            if (from ~ /^(base|kernels|tokenizer|image|weights)$/ && to ~ "/" && to !~ "^(graft|base|sys|" from ")/")
+            if (from ~ /^(base|kernels|tokenizer|image|jinja|weights)$/ && to ~ "/" && to !~ "^(graft|base|sys|" from ")/")
                 print $1 " includes " to ": its folder needs base only"
             if ((from == "cli" || $1 == "main.c") && to ~ "\\.h$" && to ~ "/" && to !~ "^(graft|base|cli|sys)/")
                 print $1 " includes " to ": the program uses the library as others do, through graft/ (and base/)"
@@ -98,6 +98,8 @@ fault "the host in host/arch" arch/a.c '"base/alloc.h"' behind_walls
 fault "a header of the library in host/arch" arch/moe/a.c '"graft/host/graft.h"' behind_walls
 fault "the inside of the library in a command" cli/commands/a.c '"library/library.h"' behind_walls
 fault "the inside of the library in main.c" main.c '"model/tree.h"' behind_walls
+fault "utf8proc" jinja/run.c '<utf8proc.h>' behind_walls
+fault "tokenizers in host/jinja" jinja/run.c '"tokenizer/utf8.h"' behind_walls
 fault "models in host/weights" weights/a.c '"config/config.h"' behind_walls
 fault "a header of another plugin" mine/a.c '"../yours/a.h"' neighbours
 fault "the same without dots" mine/a.c '"yours/a.h"' neighbours

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What Python's str knows of characters: the one file of the folder that asks utf8proc. Functions are [any]; texts are
+ * valid UTF-8. */
+#ifndef GRAFT_JINJA_UNICODE_H
+#define GRAFT_JINJA_UNICODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Reads the character at the start of a text that has one. Returns its bytes. */
+size_t graft_jinja_character(const char *bytes, uint32_t *code);
+
+/* Bytes of the character that ends at `end`, which is not the text's start. */
+size_t graft_jinja_character_before(const char *bytes, size_t end);
+
+/* Characters in a text. */
+size_t graft_jinja_count_characters(const char *bytes, size_t length);
+
+/* The byte at which character number `n` begins; the length, when there are fewer. */
+size_t graft_jinja_offset_of(const char *bytes, size_t length, size_t n);
+
+/* str.isspace, isalpha, isdigit, isnumeric, isupper, islower and isprintable of one character. */
+int graft_jinja_is_space(uint32_t code);
+int graft_jinja_is_alpha(uint32_t code);
+int graft_jinja_is_digit(uint32_t code);
+int graft_jinja_is_numeric(uint32_t code);
+int graft_jinja_is_upper(uint32_t code);
+int graft_jinja_is_lower(uint32_t code);
+int graft_jinja_is_printable(uint32_t code);
+
+uint32_t graft_jinja_to_upper(uint32_t code);
+uint32_t graft_jinja_to_lower(uint32_t code);
+uint32_t graft_jinja_to_title(uint32_t code);
+
+#endif
