@@ -67,6 +67,13 @@ static int loop_attribute(struct graft_jinja_run *run, const struct graft_jinja_
 /* A member by its name, when there is one. */
 static int find_member(const struct graft_jinja_value *self, const struct graft_jinja_string *name,
                        struct graft_jinja_value *result) {
+    if (self->kind == GRAFT_JINJA_LIST && self->as.list->type_name == graft_jinja_group_type) {
+        const int is_list = graft_jinja_string_is(name, "list");
+        if (is_list || graft_jinja_string_is(name, "grouper")) {
+            *result = self->as.list->items[is_list];
+            return 1;
+        }
+    }
     if (self->kind != GRAFT_JINJA_DICT && self->kind != GRAFT_JINJA_NAMESPACE) {
         return 0;
     }

@@ -144,7 +144,7 @@ static int unique(struct graft_jinja_run *run, const struct graft_jinja_call *ca
     return status == GRAFT_OK ? give_items(run, items, kept, GRAFT_JINJA_GENERATOR, result) : status;
 }
 
-/* attribute, default=none: (value, items) for each value, in order. */
+/* attribute, default=none: (value, items) for each value, in order; the two have the names grouper and list. */
 static int groupby(struct graft_jinja_run *run, const struct graft_jinja_call *call, struct graft_jinja_value *result) {
     struct graft_jinja_list *groups = graft_jinja_new_list(run, GRAFT_JINJA_PLAIN, 0), *group = NULL;
     struct sorted *items = NULL;
@@ -166,6 +166,9 @@ static int groupby(struct graft_jinja_run *run, const struct graft_jinja_call *c
                 key = items[i].key;
             }
             status = status == GRAFT_OK ? graft_jinja_push_pair(run, groups, &key, &value) : status;
+            if (status == GRAFT_OK) {
+                groups->items[groups->n - 1].as.list->type_name = graft_jinja_group_type;
+            }
         }
         status = status == GRAFT_OK ? graft_jinja_push(run, group, &items[i].item) : status;
     }

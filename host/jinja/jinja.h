@@ -33,6 +33,9 @@ void graft_jinja_free(struct graft_jinja_template *parsed);
 /* [any] Whether the text or one of the strings that the template writes out contains `word`. */
 int graft_jinja_mentions(const struct graft_jinja_template *parsed, const char *word, size_t length);
 
+/* [any] Whether `word` stands anywhere in the template, as written. */
+int graft_jinja_reads(const struct graft_jinja_template *parsed, const char *word);
+
 struct graft_jinja_variable {
     const char *name;
     const graft_json *value; /* NULL: none */

@@ -173,6 +173,12 @@ int graft_jinja_mentions(const struct graft_jinja_template *parsed, const char *
     return 0;
 }
 
+int graft_jinja_reads(const struct graft_jinja_template *parsed, const char *word) {
+    const struct graft_jinja_string text = {parsed->source.text, NULL, parsed->source.length};
+    const struct graft_jinja_string searched = graft_jinja_literal(word);
+    return graft_jinja_find_part(&text, &searched, 0) <= text.length;
+}
+
 void graft_jinja_free(struct graft_jinja_template *parsed) {
     if (parsed != NULL) {
         graft_jinja_arena_finish(&parsed->arena);

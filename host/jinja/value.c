@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+const char graft_jinja_group_type[] = "_GroupTuple";
+
 struct graft_jinja_string graft_jinja_literal(const char *text) {
     return (struct graft_jinja_string){text, NULL, strlen(text)};
 }

@@ -46,8 +46,11 @@ struct graft_jinja_list {
     size_t n;
     size_t capacity;
     enum graft_jinja_form form;
-    const char *type_name; /* of views and generators, as Python calls them */
+    const char *type_name; /* of views, generators and groups, as Python calls them */
 };
+
+/* The type_name of what groupby makes: a tuple whose elements have names. */
+extern const char graft_jinja_group_type[];
 
 struct graft_jinja_macro;
 struct graft_jinja_loop;

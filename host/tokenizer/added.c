@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tokenizer/added.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "tokenizer/unicode.h"
 #include "tokenizer/utf8.h"
@@ -52,13 +54,50 @@ static size_t skip_space(const char *text, size_t length, size_t at) {
     return at;
 }
 
+static int is_control(const struct graft_added *added, const struct graft_added_marks *marks, int32_t index) {
+    size_t i = 0;
+    while (i < marks->n && marks->controls[i] != added->vocab.tokens[index].id) {
+        i++;
+    }
+    return added->rules[index].special || i < marks->n;
+}
+
+/* The token at `at` that counts, and its length; 0: none. */
+static size_t find_token(const struct graft_added *added, enum graft_added_stage stage,
+                         const struct graft_added_marks *marks, const char *text, size_t length, size_t at,
+                         int32_t *index) {
+    const struct graft_lexicon *lexicon = stage == GRAFT_ADDED_RAW ? &added->raw : &added->normalized;
+    size_t n = graft_lexicon_longest(lexicon, 0, text + at, length - at, index);
+    if (marks == NULL) {
+        return n;
+    }
+    if (stage == GRAFT_ADDED_NORMALIZED) {
+        return n > 0 && is_control(added, marks, *index) ? 0 : n;
+    }
+    int32_t plain = 0;
+    size_t longer = added->plain.n > 0 ? graft_lexicon_longest(&added->plain, 0, text + at, length - at, &plain) : 0;
+    if (longer > n && is_control(added, marks, plain)) {
+        n = longer;
+        *index = plain;
+    }
+    if (n > 0 && is_control(added, marks, *index) && memchr(marks->marks + at, 1, n) != NULL) {
+        return 0;
+    }
+    return n;
+}
+
 void graft_added_split(const struct graft_added *added, enum graft_added_stage stage, const char *text, size_t length,
                        int first, struct graft_pieces *out) {
-    const struct graft_lexicon *lexicon = stage == GRAFT_ADDED_RAW ? &added->raw : &added->normalized;
+    graft_added_split_marked(added, stage, NULL, text, length, first, out);
+}
+
+void graft_added_split_marked(const struct graft_added *added, enum graft_added_stage stage,
+                              const struct graft_added_marks *marks, const char *text, size_t length, int first,
+                              struct graft_pieces *out) {
     size_t open = 0; /* where the text that no token has taken begins */
     for (size_t at = 0; at < length;) {
         int32_t index = 0;
-        size_t n = graft_lexicon_longest(lexicon, 0, text + at, length - at, &index);
+        size_t n = find_token(added, stage, marks, text, length, at, &index);
         if (n == 0) {
             at++;
             continue;
@@ -127,5 +166,6 @@ void graft_added_finish(struct graft_added *added) {
     graft_text_free(&added->forms);
     graft_lexicon_free(&added->raw);
     graft_lexicon_free(&added->normalized);
+    graft_lexicon_free(&added->plain);
     *added = (struct graft_added){0};
 }

@@ -47,6 +47,14 @@ struct graft_added {
     struct graft_text forms;
     struct graft_lexicon raw; /* → index of the token */
     struct graft_lexicon normalized;
+    struct graft_lexicon plain; /* the tokens of `normalized` as the file writes them */
+};
+
+/* Which bytes of a text are not to become control tokens. */
+struct graft_added_marks {
+    const unsigned char *marks; /* [length of the text] 1 for such a byte */
+    const int32_t *controls;    /* [n] ids of tokens that count as control tokens beside the special ones */
+    size_t n;
 };
 
 /* [load] Reads a token's text and rule from an object; other members it may have are in `keys` (NULL-terminated). The
@@ -70,6 +78,12 @@ int graft_added_index(struct graft_added *added, const struct graft_normalizer *
 /* [any] Cuts `text` (valid UTF-8) at the tokens of that stage and adds both to `out`. */
 void graft_added_split(const struct graft_added *added, enum graft_added_stage stage, const char *text, size_t length,
                        int first, struct graft_pieces *out);
+
+/* [any] The same where `marks` say which control tokens are none. In the raw stage those that are otherwise found in
+ * normalized text are found as well, and in the normalized stage, for which marks are lost, no control token is. */
+void graft_added_split_marked(const struct graft_added *added, enum graft_added_stage stage,
+                              const struct graft_added_marks *marks, const char *text, size_t length, int first,
+                              struct graft_pieces *out);
 
 /* [any] What the decoder gets for an added token: the normalized form of a normalized one, because decoders undo what
  * normalizers do; else its text. NULL when the id is no added token. */

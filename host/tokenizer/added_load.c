@@ -159,13 +159,15 @@ static int normalize_token(struct graft_added *added, size_t i, const struct gra
 /* Puts the tokens, now that there will be no more, where texts are searched for them. */
 static int build_lexicons(struct graft_added *added, const char *file, struct graft_error *error) {
     struct graft_lexicon_entry *entries = graft_alloc(added->vocab.count, sizeof *entries);
+    struct graft_lexicon *const lexicons[] = {&added->raw, &added->normalized, &added->plain};
     int failed = entries == NULL;
-    for (int normalized = 0; !failed && normalized < 2; normalized++) {
+    for (int k = 0; !failed && k < 3; k++) {
+        const int normalized = k == 1;
         size_t n = 0;
         for (size_t i = 0; i < added->vocab.count; i++) {
             const struct graft_token *token = &added->vocab.tokens[i];
             const struct graft_added_rule *rule = &added->rules[i];
-            if (!normalized && !rule->normalized) {
+            if (!normalized && rule->normalized == (k == 2)) {
                 entries[n++] =
                     (struct graft_lexicon_entry){graft_vocab_text(&added->vocab, token), token->length, (int32_t)i};
             } else if (normalized && rule->normalized && rule->form_length > 0) {
@@ -173,7 +175,7 @@ static int build_lexicons(struct graft_added *added, const char *file, struct gr
                                                             (uint32_t)rule->form_length, (int32_t)i};
             }
         }
-        failed = graft_lexicon_build(normalized ? &added->normalized : &added->raw, entries, n) != 0;
+        failed = graft_lexicon_build(lexicons[k], entries, n) != 0;
     }
     graft_free(entries);
     return failed ? graft_fail_memory(error, file) : GRAFT_OK;

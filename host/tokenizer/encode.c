@@ -6,11 +6,11 @@
 
 /* Added tokens out of the raw text, then what is between them normalized, then added tokens out of that. */
 static int find_added(const struct graft_tokenizer *tokenizer, const char *text, size_t length,
-                      struct graft_pieces *pieces, struct graft_error *error) {
+                      const struct graft_added_marks *marks, struct graft_pieces *pieces, struct graft_error *error) {
     struct graft_pieces raw = {0};
     struct graft_text normal = {0};
     int status = GRAFT_OK;
-    graft_added_split(&tokenizer->added, GRAFT_ADDED_RAW, text, length, 1, &raw);
+    graft_added_split_marked(&tokenizer->added, GRAFT_ADDED_RAW, marks, text, length, 1, &raw);
     for (size_t i = 0; status == GRAFT_OK && i < raw.n; i++) {
         const struct graft_piece *piece = &raw.items[i];
         if (piece->id >= 0) {
@@ -22,8 +22,8 @@ static int find_added(const struct graft_tokenizer *tokenizer, const char *text,
         status = normal.failed ? graft_fail_memory(error, tokenizer->path)
                                : graft_normalizer_run(tokenizer->normalizer, &normal, error);
         if (status == GRAFT_OK) {
-            graft_added_split(&tokenizer->added, GRAFT_ADDED_NORMALIZED, normal.bytes, normal.length, piece->first,
-                              pieces);
+            graft_added_split_marked(&tokenizer->added, GRAFT_ADDED_NORMALIZED, marks, normal.bytes, normal.length,
+                                     piece->first, pieces);
         }
     }
     if (status == GRAFT_OK && (raw.failed || pieces->failed)) {
@@ -54,9 +54,9 @@ static int apply_model(const struct graft_tokenizer *tokenizer, const struct gra
     return status;
 }
 
-/* The ids of one text without its surroundings. */
+/* The ids of one text without its surroundings; `marks` may be NULL. */
 static int encode_text(const struct graft_tokenizer *tokenizer, const struct graft_text_view *view,
-                       struct graft_ids *ids, struct graft_error *error) {
+                       const struct graft_added_marks *marks, struct graft_ids *ids, struct graft_error *error) {
     struct graft_text text = {0};
     struct graft_pieces pieces = {0};
     int status = GRAFT_OK;
@@ -65,7 +65,7 @@ static int encode_text(const struct graft_tokenizer *tokenizer, const struct gra
         status = graft_fail_memory(error, tokenizer->path);
     }
     if (status == GRAFT_OK) {
-        status = find_added(tokenizer, text.bytes, text.length, &pieces, error);
+        status = find_added(tokenizer, text.bytes, text.length, marks, &pieces, error);
     }
     if (status == GRAFT_OK) {
         status = graft_pretokenizer_run(tokenizer->pretokenizer, &pieces, error);
@@ -88,9 +88,9 @@ int graft_tokenizer_encode_pair(const struct graft_tokenizer *tokenizer, const s
                                 const struct graft_text_view *second, int add_special_tokens, struct graft_ids *ids,
                                 struct graft_ids *types, struct graft_error *error) {
     struct graft_ids first_ids = {0}, second_ids = {0};
-    int status = encode_text(tokenizer, first, &first_ids, error);
+    int status = encode_text(tokenizer, first, NULL, &first_ids, error);
     if (status == GRAFT_OK && second != NULL) {
-        status = encode_text(tokenizer, second, &second_ids, error);
+        status = encode_text(tokenizer, second, NULL, &second_ids, error);
     }
     if (status == GRAFT_OK) {
         status = graft_postprocessor_run(tokenizer->postprocessor, &first_ids, second != NULL ? &second_ids : NULL,
@@ -106,7 +106,7 @@ int graft_tokenizer_encode_within(const struct graft_tokenizer *tokenizer, const
     const struct graft_text_view view = {text, length};
     const struct graft_ids nothing = {0};
     struct graft_ids own = {0}, around = {0};
-    int status = encode_text(tokenizer, &view, &own, error);
+    int status = encode_text(tokenizer, &view, NULL, &own, error);
     if (status == GRAFT_OK) {
         status =
             graft_postprocessor_run(tokenizer->postprocessor, &nothing, NULL, 1, tokenizer->path, &around, NULL, error);
@@ -124,4 +124,11 @@ int graft_tokenizer_encode_within(const struct graft_tokenizer *tokenizer, const
     graft_ids_free(&own);
     graft_ids_free(&around);
     return status;
+}
+
+int graft_tokenizer_encode_marked(const struct graft_tokenizer *tokenizer, const char *text, size_t length,
+                                  const struct graft_added_marks *marks, struct graft_ids *ids,
+                                  struct graft_error *error) {
+    const struct graft_text_view view = {text, length};
+    return encode_text(tokenizer, &view, marks, ids, error);
 }

@@ -28,4 +28,10 @@ struct graft_tokenizer {
     int32_t max_id;
 };
 
+/* [any] As graft_tokenizer_encode without special tokens, of valid UTF-8 in which marked bytes are no part of control
+ * tokens. */
+int graft_tokenizer_encode_marked(const struct graft_tokenizer *tokenizer, const char *text, size_t length,
+                                  const struct graft_added_marks *marks, struct graft_ids *ids,
+                                  struct graft_error *error);
+
 #endif
