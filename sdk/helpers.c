@@ -35,6 +35,7 @@
 #include "graft/experts_implementation.h"
 #include "graft/family.h"
 #include "graft/fusion.h"
+#include "graft/gated_norm.h"
 #include "graft/glob.h"
 #include "graft/head.h"
 #include "graft/host.h"

@@ -21,11 +21,13 @@
 #include "graft/encoder_model.h"
 #include "graft/encoder_parts.h"
 #include "graft/experts.h"
+#include "graft/gated_norm.h"
 #include "graft/head.h"
 #include "graft/input_embeddings.h"
 #include "graft/instance.h"
 #include "graft/linear.h"
 #include "graft/masked_lm.h"
+#include "graft/mixer.h"
 #include "graft/mlp.h"
 #include "graft/norm.h"
 #include "graft/parts.h"
@@ -132,6 +134,15 @@ graft_role_describe graft_mla_describe;
 graft_role_create graft_mla_create;
 void graft_mla_destroy(void *instance);
 extern const struct graft_self_attention graft_mla_vtable;
+
+/* In mixers/; `data` is a struct graft_description of graft_decoder_choices. */
+graft_role_describe graft_delta_net_describe, graft_gated_norm_describe, graft_lightning_describe, graft_mamba_describe,
+    graft_mamba2_describe, graft_rg_lru_describe, graft_short_conv_describe;
+graft_role_create graft_delta_net_create, graft_gated_norm_create, graft_lightning_create, graft_mamba_create,
+    graft_mamba2_create, graft_rg_lru_create, graft_short_conv_create;
+extern const struct graft_gated_norm graft_gated_norm_vtable;
+extern const struct graft_mixer graft_delta_net_vtable, graft_lightning_vtable, graft_mamba_vtable, graft_mamba2_vtable,
+    graft_rg_lru_vtable, graft_short_conv_vtable;
 
 /* In moe/; `data` is a struct graft_description of graft_decoder_choices. */
 graft_role_describe graft_sparse_moe_block_describe, graft_router_describe, graft_experts_describe;

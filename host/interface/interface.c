@@ -16,6 +16,7 @@
 #include "graft/encoder_layer.h"
 #include "graft/encoder_model.h"
 #include "graft/experts.h"
+#include "graft/gated_norm.h"
 #include "graft/head.h"
 #include "graft/input_embeddings.h"
 #include "graft/linear.h"

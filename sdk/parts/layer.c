@@ -7,9 +7,9 @@
 
 struct layer {
     struct graft_instance base;
-    const struct graft_module *attention; /* NULL: a mixer */
+    const struct graft_module *attention; /* this and each below NULL: none */
     const struct graft_module *mixer;
-    const struct graft_module *mlp; /* this and each norm NULL: none */
+    const struct graft_module *mlp;
     const struct graft_module *attention_norm;
     const struct graft_module *attention_output_norm;
     const struct graft_module *mlp_norm;
@@ -138,8 +138,27 @@ static int finish_output(const struct pass *pass, const struct graft_module *nor
     return status;
 }
 
+/* Attention and mixer side by side. */
+static int attend_and_mix(const struct pass *pass, const float *x, float *output, float *mixed) {
+    int status = mix(pass, x, mixed);
+    if (status == GRAFT_OK) {
+        status = attend(pass, x, output);
+    }
+    return status == GRAFT_OK
+               ? pass->call->kernels->add(pass->call, output, mixed,
+                                          pass->args->batch->tokens * pass->layer->hidden_size, pass->error)
+               : status;
+}
+
 static int run_attention(const struct pass *pass, const float *x, float **output, float **spare) {
-    int status = pass->layer->mixer != NULL ? mix(pass, x, *output) : attend(pass, x, *output);
+    int status;
+    if (pass->layer->attention != NULL && pass->layer->mixer != NULL) {
+        float *mixed =
+            graft_scratch_floats(pass->call, pass->args->batch->tokens, pass->layer->hidden_size, pass->error);
+        status = mixed != NULL ? attend_and_mix(pass, x, *output, mixed) : GRAFT_ERROR_INTERNAL;
+    } else {
+        status = pass->layer->mixer != NULL ? mix(pass, x, *output) : attend(pass, x, *output);
+    }
     return status == GRAFT_OK ? finish_output(pass, pass->layer->attention_output_norm, output, spare) : status;
 }
 
@@ -162,21 +181,25 @@ static int begin(const struct pass *pass, float *normed, const float **seen) {
     return norm != NULL ? run_norm(pass, norm, NULL, normed) : GRAFT_OK;
 }
 
+/* Attention's output is added by the norm of the MLP, if there is one. */
 static int run_in_turn(const struct pass *pass, float *normed, float *output) {
-    const float *seen;
-    int status = begin(pass, normed, &seen);
-    if (status == GRAFT_OK) {
+    const struct layer *layer = pass->layer;
+    const int32_t attends = layer->attention != NULL || layer->mixer != NULL;
+    const float *seen = pass->args->hidden_states;
+    int status = attends ? begin(pass, normed, &seen) : GRAFT_OK;
+    if (status == GRAFT_OK && attends) {
         status = run_attention(pass, seen, &output, &normed);
     }
-    if (pass->layer->mlp == NULL) {
-        return status == GRAFT_OK ? add(pass, output) : status;
-    }
-    if (status == GRAFT_OK && pass->layer->mlp_norm != NULL) { /* which adds the output before it norms */
-        status = run_norm(pass, pass->layer->mlp_norm, output, normed);
-        seen = normed;
-    } else if (status == GRAFT_OK) {
+    if (status == GRAFT_OK && attends && (layer->mlp == NULL || layer->mlp_norm == NULL)) {
         status = add(pass, output);
         seen = pass->args->hidden_states;
+    }
+    if (layer->mlp == NULL || status != GRAFT_OK) {
+        return status;
+    }
+    if (layer->mlp_norm != NULL) {
+        status = run_norm(pass, layer->mlp_norm, attends ? output : NULL, normed);
+        seen = normed;
     }
     if (status == GRAFT_OK) {
         status = run_mlp(pass, seen, &output, &normed);

@@ -2,21 +2,20 @@
 # What a step of generating takes, in instructions, against what it took when that was last looked at: a change that makes
 # it slower, or faster, shows here whatever else runs on the machine. Of small models, so that what surrounds the
 # arithmetic counts; with scalar kernels and with AVX2, which valgrind counts on any machine that has it. Reports in TAP.
-# usage: steps.sh HOST GOLDENS FAMILIES SEED BUILD     FAMILIES has the folders of plugins' families; SEED is
-#                     tests/boundary/seed.c; BUILD says which compiler made HOST, and how: "gcc 12 -O3"
+# usage: steps.sh HOST GOLDENS SEED BUILD     SEED is tests/boundary/seed.c; BUILD says which compiler made HOST, and how:
+#                     "gcc 12 -O3"
 set -u
 . "$(dirname "$0")/../tap.sh"
 host=$(realpath "$1")
 goldens=$(realpath "$2")
-families=$(realpath "$3")
-seed=$(realpath "$4")
+seed=$(realpath "$3")
 recorded_with='gcc 12 -O3'
 if ! command -v valgrind >/dev/null 2>&1; then
     echo '1..0 # SKIP valgrind is not installed: nothing here counts instructions'
     exit 0
 fi
-if [ "$(uname -m)" != x86_64 ] || [ "$5" != "$recorded_with" ]; then
-    echo "1..0 # SKIP recorded on x86_64 with $recorded_with, this is $(uname -m) with $5"
+if [ "$(uname -m)" != x86_64 ] || [ "$4" != "$recorded_with" ]; then
+    echo "1..0 # SKIP recorded on x86_64 with $recorded_with, this is $(uname -m) with $4"
     exit 0
 fi
 if ! grep -qw avx2 /proc/cpuinfo; then
@@ -66,7 +65,7 @@ llama_bf16_of_four avx2 241000 $goldens/plain/llama_bf16 $four
 llama_of_four avx2 281500 $goldens/plain/llama $four
 qwen2_moe avx2 193900 $goldens/plain/qwen2_moe $one
 mistral_sliding avx2 57700 $goldens/plain/mistral_sliding $one
-mamba2 avx2 66300 $families/mamba2/goldens/mamba2 --plugins-dir $families/mamba2 $one
+mamba2 avx2 66300 $goldens/plain/mamba2 $one
 LIST
 
 echo "1..$number"

@@ -49,8 +49,8 @@ class GptOssForCausalLM(transformers.GptOssForCausalLM):
 GptOssMLP.gate = property(lambda self: self.router)  # what other families call it
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-FAMILIES = os.path.join(HERE, "../../plugins/families")  # whose cases lie beside the plugins
-PLUGINS = {"deepseek_v2": "deepseek_v3", "falcon_mamba": "mamba", "gemma3_text": "gemma2"}  # those that bring several families
+FAMILIES = os.path.join(HERE, "../../plugins/families")  # whose cases lie beside the plugins, where there are any
+PLUGINS = {"deepseek_v2": "deepseek_v3", "gemma3_text": "gemma2"}  # those that bring several families
 STEPS = 16
 EAGER = {"gemma2": Gemma2ForCausalLM, "gpt_oss": GptOssForCausalLM}
 
@@ -594,7 +594,8 @@ def add_states(folder, cls, inputs):
 
 def make_plain(name, out):
     (family, config), seed, length, options, note = PLAIN[name] if name in PLAIN else BROUGHT[name]
-    folder = f"{out}/plain/{name}" if name in PLAIN else f"{FAMILIES}/{PLUGINS.get(family, family)}/goldens/{name}"
+    plugin = f"{FAMILIES}/{PLUGINS.get(family, family)}"
+    folder = f"{plugin}/goldens/{name}" if name not in PLAIN and os.path.isdir(plugin) else f"{out}/plain/{name}"
     # Transformers' one-token step of Mamba 2 forgets the limits of its steps; the whole sequence again does not.
     ol.greedy = functools.partial(CACHED_GREEDY, cached="time_step_limit" not in config)
     seed, inputs = first_clear_seed(folder, family, config, seed, length, options, name.endswith("_stacked"))

@@ -60,7 +60,7 @@ VARIANTS = {
     "olmo2_both_ways": ("olmo2/olmo2", BOTH_WAYS, 20),
     "phi3_both_ways": ("phi3/phi3", BOTH_WAYS, 20),
     "phi3_longrope_both_ways": ("phi3/phi3_longrope", BOTH_WAYS, 20),
-    "qwen3_next_both_ways": ("qwen3_next/qwen3_next", BOTH_WAYS, 20),
+    "qwen3_next_both_ways": ("qwen3_next", BOTH_WAYS, 20),
     "starcoder2_both_ways": ("starcoder2/starcoder2", BOTH_WAYS, 20),
     # Which layers have a window, and how long it is.
     "mistral_layer_types": ("mistral_sliding", every_second(0), 20),
@@ -76,8 +76,8 @@ VARIANTS = {
     "qwen3_layer_types": ("qwen3_sliding", every_second(0), 20),
     "qwen3_moe_window_unused": ("qwen3_moe_sliding", {"use_sliding_window": False}, 20),
     # A size that is there, and what would give another one.
-    "falcon_mamba_expand": ("mamba/falcon_mamba", {"expand": 16}, 20),
-    "mamba_expand": ("mamba/mamba_bias_sharded", {"expand": 16}, 20),
+    "falcon_mamba_expand": ("falcon_mamba", {"expand": 16}, 20),
+    "mamba_expand": ("mamba_bias_sharded", {"expand": 16}, 20),
 }
 LONG_VARIANTS = {"llama_both_ways", "mistral_both_ways_window"}  # with a prompt of LONG tokens, too
 

@@ -29,7 +29,9 @@ enum {
     NULLABLE = GRAFT_CHOICE_NULLABLE,
     ABOVE = GRAFT_CHOICE_ABOVE,
     MAX_VOCABULARY = 1 << 28,
-    MAX_POSITIONS = 1 << 30
+    MAX_POSITIONS = 1 << 30,
+    MAX_MIXER_HEADS = 1 << 14,
+    MAX_MIXER_DIM = 1 << 12
 };
 
 #define ANY_REAL (-1e300)
@@ -54,6 +56,8 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_CLASS_ROUTER] = NAME("class.router", NULL, "the router; PREFIXTopKRouter"),
     [D_CLASS_EXPERTS] = NAME("class.experts", NULL, "the experts; PREFIXExperts"),
     [D_CLASS_MIXER] = NAME("class.mixer", NULL, "what stands in the place of attention where layer.mixed is true"),
+    [D_CLASS_GATED_NORM] = NAME("class.gated_norm", NULL, "a mixer's norm of what its recurrence gives, with a gate"),
+    [D_CLASS_STEP_NORM] = NAME("class.step_norm", NULL, "norms of steps, B and C (mixer.step_norms); class.norm"),
 
     [D_VOCAB_SIZE] = INT("vocab_size", 0, 1, MAX_VOCABULARY, "vocab_size", "rows of the token embeddings"),
     [D_HIDDEN_SIZE] = INT("hidden_size", 0, 1, GRAFT_MAX_SIZE, "hidden_size", "numbers in a hidden state"),
@@ -100,6 +104,12 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_LAYER_ATTENTION] = NAME("layer.attention", "self_attn", "attention"),
     [D_LAYER_MIXER] = NAME("layer.mixer", NULL, "the mixer of layers that have one in its place"),
     [D_LAYER_MIXED] = BOOL("layer.mixed", BY_LAYER, "false", "whether the layer has a mixer, not attention"),
+    [D_LAYER_BESIDE] = BOOL("layer.beside", BY_LAYER, "false",
+                            "whether a mixer is beside attention: both see the same, and what they give is added"),
+    [D_LAYER_HAS_ATTENTION] =
+        BOOL("layer.has_attention", BY_LAYER, "true", "whether the layer has attention, or the mixer in its place"),
+    [D_LAYER_HAS_MLP] =
+        BOOL("layer.has_mlp", BY_LAYER, "true", "whether the layer has an MLP, or experts in its place"),
     [D_LAYER_MLP] = NAME("layer.mlp", "mlp", "the MLP, or the block that has experts; null: none"),
     [D_LAYER_EXPERTS] = BOOL("layer.experts", BY_LAYER, "false", "whether the layer has experts, not one MLP"),
     [D_LAYER_ATTENTION_NORM] = NAME("layer.attention_norm", "input_layernorm", "the norm of what attention sees"),
@@ -115,6 +125,10 @@ static const struct graft_choice_info infos[D_COUNT] = {
              "with layer.parallel: the MLP sees what attention sees, and layer.mlp_norm is not there"),
     [D_LAYER_NORM_AFTER_ADD] = BOOL("layer.norm_after_add", 0, "false",
                                     "attention_norm and mlp_norm are of the sums behind attention and MLP"),
+    [D_LAYER_NORMS_BEFORE] =
+        BOOL("layer.norms_before", BY_LAYER, "true", "whether the layer has attention_norm and mlp_norm"),
+    [D_LAYER_NORMS_AFTER] =
+        BOOL("layer.norms_after", BY_LAYER, "true", "whether the layer has attention_output_norm and mlp_output_norm"),
     [D_LAYER_RESIDUAL_SCALE] = REAL("layer.residual_scale", BY_LAYER, ANY_REAL, "1",
                                     "what attention and MLP give is multiplied by it before it is added"),
 
@@ -195,6 +209,61 @@ static const struct graft_choice_info infos[D_COUNT] = {
                           "with three positions a token: frequencies that turn with time, by default"),
     [D_ROTARY_HEIGHT] = INT("rotary.height", 0, 0, 65536, "0", "the same with height"),
     [D_ROTARY_WIDTH] = INT("rotary.width", 0, 0, 65536, "0", "the same with width"),
+
+    [D_MIXER_KIND] = WORD("mixer.kind", 0, "none mamba mamba2 gated_delta short_conv lightning rg_lru", "none",
+                          "what mixers are: selective state spaces, the gated delta rule, a gated convolution, linear "
+                          "attention that decays, a gated linear recurrent unit"),
+    [D_MIXER_KERNEL] = INT("mixer.kernel", BY_LAYER, 2, 64, "conv_kernel", "tokens that its convolution is over"),
+    [D_MIXER_CONV] = NAME("mixer.conv", "conv1d", "the convolution"),
+    [D_MIXER_CONV_BIAS] = BOOL("mixer.conv_bias", 0, "false", "whether it has a bias"),
+    [D_MIXER_ACT] = TEXT("mixer.act", 0, "hidden_act", "the activation behind it, as transformers' ACT2FN calls it"),
+    [D_MIXER_BIAS] = BOOL("mixer.bias", 0, "false", "whether the projection in has a bias"),
+    [D_MIXER_OUTPUT] = NAME("mixer.output", "out_proj", "the projection out"),
+    [D_MIXER_OUTPUT_BIAS] =
+        BOOL("mixer.output_bias", 0, "false", "whether that of mamba2 has a bias; others: mixer.bias"),
+    [D_MIXER_SIZE] = INT("mixer.size", BY_LAYER, 1, GRAFT_MAX_SIZE, "intermediate_size", "numbers inside a mamba"),
+    [D_MIXER_HEADS] = INT("mixer.heads", BY_LAYER, 1, MAX_MIXER_HEADS, "num_attention_heads", "heads of values"),
+    [D_MIXER_HEAD_DIM] = INT("mixer.head_dim", BY_LAYER, 1, MAX_MIXER_DIM, "head_dim", "numbers of one"),
+    [D_MIXER_KEY_HEADS] = INT("mixer.key_heads", BY_LAYER, 1, MAX_MIXER_HEADS, "num_attention_heads",
+                              "heads of queries and keys, each of which heads of values share (gated_delta)"),
+    [D_MIXER_KEY_DIM] = INT("mixer.key_dim", BY_LAYER, 1, MAX_MIXER_DIM, "head_dim", "numbers of one"),
+    [D_MIXER_GROUPS] = INT("mixer.groups", BY_LAYER, 1, MAX_MIXER_HEADS, "n_groups",
+                           "of heads that share B and C, and are normed by themselves (mamba2)"),
+    [D_MIXER_STATE_SIZE] = INT("mixer.state_size", BY_LAYER, 1, MAX_MIXER_DIM, "state_size",
+                               "numbers that a channel keeps (mamba, mamba2)"),
+    [D_MIXER_NORM] = NAME("mixer.norm", "norm", "the norm of what the recurrence gives"),
+    [D_MIXER_NORMED] = BOOL("mixer.normed", 0, "true", "whether that of mamba2 is there, or its gate alone"),
+    [D_MIXER_NORM_EPS] = REAL("mixer.norm_eps", 0, 0.0, "rms_norm_eps", "of norms inside mixers"),
+    [D_MIXER_NORM_ORDER] = WORD("mixer.norm_order", 0, "gate_first gate_last", "gate_last",
+                                "whether what is normed is multiplied by the gate before or afterwards"),
+    [D_MIXER_GATE_ACT] = WORD("mixer.gate_act", 0, "silu sigmoid", "silu", "the activation of that gate"),
+    [D_MIXER_STEP_RANK] = INT("mixer.step_rank", BY_LAYER, 1, GRAFT_MAX_SIZE, "time_step_rank",
+                              "numbers that the steps of all channels are made of (mamba)"),
+    [D_MIXER_STEP_NORMS] = WORD("mixer.step_norms", 0, "none plain weighted", "none",
+                                "norms of these, B and C: none, without weights, with weights"),
+    [D_MIXER_STEP_MIN] = REAL("mixer.step_min", 0, ANY_REAL, "0", "the shortest step (mamba2)"),
+    [D_MIXER_STEP_MAX] = REAL("mixer.step_max", NULLABLE, ANY_REAL, "null", "the longest; null: any"),
+    [D_MIXER_LAYOUT] = WORD("mixer.layout", 0, "grouped joined separate", "joined",
+                            "projections of gated_delta: in_proj_qkvz and in_proj_ba by heads of keys; in_proj_qkv, "
+                            "in_proj_z, in_proj_b and in_proj_a; q_proj, k_proj, v_proj, b_proj, g_proj, and a_proj or "
+                            "f_proj"),
+    [D_MIXER_GATE_RANK] = INT("mixer.gate_rank", NULLABLE, 1, GRAFT_MAX_SIZE, "null",
+                              "numbers between f_a_proj and f_b_proj, g_a_proj and g_b_proj, which are there in the "
+                              "place of f_proj and g_proj; null: these"),
+    [D_MIXER_DECAY] = WORD("mixer.decay", 0, "head key", "head",
+                           "whether the state of a head decays as a whole, or each number of a key by itself"),
+    [D_MIXER_DECAY_FLOOR] =
+        REAL("mixer.decay_floor", NULLABLE, ANY_REAL, "null",
+             "logarithms of decays are floor * sigmoid(exp(A_log) x); null: -exp(A_log) softplus(x)"),
+    [D_MIXER_BETA_SCALE] = REAL("mixer.beta_scale", 0, ANY_REAL, "1",
+                                "what the sigmoid of b is multiplied by: how much of its state a token may change"),
+    [D_MIXER_INPUT_SCALE] = REAL("mixer.input_scale", 0, ANY_REAL, "1", "what mamba2 multiplies its input by"),
+    [D_MIXER_OUTPUT_SCALE] = REAL("mixer.output_scale", 0, ANY_REAL, "1", "the same of its output"),
+    [D_MIXER_GATE_SCALE] = REAL("mixer.gate_scale", 0, ANY_REAL, "1", "of the gate that in_proj gives"),
+    [D_MIXER_X_SCALE] = REAL("mixer.x_scale", 0, ANY_REAL, "1", "of its x"),
+    [D_MIXER_B_SCALE] = REAL("mixer.b_scale", 0, ANY_REAL, "1", "of its B"),
+    [D_MIXER_C_SCALE] = REAL("mixer.c_scale", 0, ANY_REAL, "1", "of its C"),
+    [D_MIXER_STEP_SCALE] = REAL("mixer.step_scale", 0, ANY_REAL, "1", "of its steps"),
 
     [D_MLP_SIZE] = INT("mlp.size", BY_LAYER, 1, GRAFT_MAX_SIZE, "intermediate_size", "numbers inside a dense MLP"),
     [D_MLP_ACT] = TEXT("mlp.act", 0, "hidden_act", "the activation, as transformers' ACT2FN calls it"),

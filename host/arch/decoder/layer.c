@@ -9,24 +9,31 @@ int graft_decoder_layer_describe(const struct graft_class *self, const struct gr
     const struct graft_description *description = self->data;
     struct graft_reader reader;
     graft_reader_start(&reader, description, config, graft_args_int(args, "layer_idx", 0), error);
-    const int32_t mixed = graft_read_bool(&reader, D_LAYER_MIXED);
+    const int32_t attends = graft_read_bool(&reader, D_LAYER_HAS_ATTENTION);
+    const int32_t feeds = graft_read_bool(&reader, D_LAYER_HAS_MLP);
+    const int32_t mixed = attends && graft_read_bool(&reader, D_LAYER_MIXED);
+    const int32_t beside = attends && graft_read_bool(&reader, D_LAYER_BESIDE);
     const int32_t sparse = graft_read_bool(&reader, D_LAYER_EXPERTS);
     const char *mixer =
-        graft_args_string(args, "mixer", mixed ? graft_description_name(description, D_LAYER_MIXER) : NULL);
+        graft_args_string(args, "mixer", mixed || beside ? graft_description_name(description, D_LAYER_MIXER) : NULL);
     const int32_t parallel = graft_read_bool(&reader, D_LAYER_PARALLEL);
     const int32_t shared_norm = parallel && graft_read_bool(&reader, D_LAYER_SHARED_NORM);
+    const int32_t before = graft_read_bool(&reader, D_LAYER_NORMS_BEFORE);
+    const int32_t after = graft_read_bool(&reader, D_LAYER_NORMS_AFTER);
     const struct graft_parts_layer part = {
-        .attention = mixer == NULL ? graft_description_name(description, D_LAYER_ATTENTION) : NULL,
+        .attention =
+            attends && (mixer == NULL || beside) ? graft_description_name(description, D_LAYER_ATTENTION) : NULL,
         .attention_class = graft_description_name(description, D_CLASS_ATTENTION),
         .mixer = mixer,
         .mixer_class = graft_args_string(args, "mixer_class", graft_description_name(description, D_CLASS_MIXER)),
-        .mlp = graft_description_name(description, D_LAYER_MLP),
+        .mlp = feeds ? graft_description_name(description, D_LAYER_MLP) : NULL,
         .mlp_class = graft_description_name(description, sparse ? D_CLASS_MOE : D_CLASS_MLP),
         .norm_class = graft_description_name(description, D_CLASS_NORM),
-        .attention_norm = graft_description_name(description, D_LAYER_ATTENTION_NORM),
-        .attention_output_norm = graft_description_name(description, D_LAYER_ATTENTION_OUTPUT_NORM),
-        .mlp_norm = shared_norm ? NULL : graft_description_name(description, D_LAYER_MLP_NORM),
-        .mlp_output_norm = graft_description_name(description, D_LAYER_MLP_OUTPUT_NORM),
+        .attention_norm = attends && before ? graft_description_name(description, D_LAYER_ATTENTION_NORM) : NULL,
+        .attention_output_norm =
+            attends && after ? graft_description_name(description, D_LAYER_ATTENTION_OUTPUT_NORM) : NULL,
+        .mlp_norm = feeds && before && !shared_norm ? graft_description_name(description, D_LAYER_MLP_NORM) : NULL,
+        .mlp_output_norm = feeds && after ? graft_description_name(description, D_LAYER_MLP_OUTPUT_NORM) : NULL,
         .parallel = parallel,
         .norm_after_add = graft_read_bool(&reader, D_LAYER_NORM_AFTER_ADD),
     };

@@ -168,13 +168,10 @@ static void read_rotary(const struct describing *of) {
     of->reader->layer = -1;
 }
 
-/* What a layer is given for its attention, its MLP and its norms. */
-static struct graft_args read_layer_args(const struct describing *of, int64_t layer,
-                                         struct graft_arg items[MAX_LAYER_ARGS]) {
+/* What a layer is given for its attention. Returns how many items there are now. */
+static int32_t add_attention_args(const struct describing *of, int64_t layer, struct graft_arg *items, int32_t n) {
     struct graft_reader *reader = of->reader;
     const struct kept *kept = of->kept;
-    int32_t n = 0;
-    reader->layer = layer;
     const int64_t head_dim = graft_read_int(reader, D_HEAD_DIM);
     const int64_t heads = graft_read_int(reader, D_HEADS);
     const int64_t kv_heads = graft_read_int(reader, D_KV_HEADS);
@@ -182,17 +179,11 @@ static struct graft_args read_layer_args(const struct describing *of, int64_t la
         graft_reader_fail(reader, D_KV_HEADS, "%lld does not divide num_attention_heads (%lld)", (long long)kv_heads,
                           (long long)heads);
     }
-    items[n++] = graft_int_arg("layer_idx", layer);
-    items[n++] = graft_int_arg("hidden_size", kept->hidden_size);
-    items[n++] = graft_int_arg("intermediate_size", graft_read_int(reader, D_MLP_SIZE));
     items[n++] = graft_int_arg("num_attention_heads", heads);
     items[n++] = graft_int_arg("num_key_value_heads", kv_heads);
     items[n++] = graft_int_arg("head_dim", head_dim);
     items[n++] = graft_int_arg("qkv_bias", graft_read_bool(reader, D_QKV_BIAS));
     items[n++] = graft_int_arg("o_proj_bias", graft_read_bool(reader, D_O_BIAS));
-    items[n++] = graft_int_arg("mlp_bias", graft_read_bool(reader, D_MLP_BIAS));
-    items[n++] = graft_string_arg("hidden_act", graft_read_text(reader, D_MLP_ACT));
-    items[n++] = graft_real_arg("eps", graft_read_real(reader, D_NORM_EPS));
     if (graft_args_find(of->given, "scaling", GRAFT_ARG_REAL) != NULL ||
         !graft_read_is_null(reader, D_ATTENTION_SCALE)) {
         items[n++] = graft_real_arg("scaling",
@@ -209,6 +200,27 @@ static struct graft_args read_layer_args(const struct describing *of, int64_t la
     }
     if (graft_args_int(of->given, "rope_interleave", graft_read_bool(reader, D_ROTARY_INTERLEAVED)) != 0) {
         items[n++] = graft_int_arg("rope_interleave", 1);
+    }
+    return n;
+}
+
+/* What a layer is given for its attention, its MLP and its norms, where it has them. */
+static struct graft_args read_layer_args(const struct describing *of, int64_t layer,
+                                         struct graft_arg items[MAX_LAYER_ARGS]) {
+    struct graft_reader *reader = of->reader;
+    int32_t n = 0;
+    reader->layer = layer;
+    const int32_t mixed = graft_read_bool(reader, D_LAYER_MIXED) && !graft_read_bool(reader, D_LAYER_BESIDE);
+    items[n++] = graft_int_arg("layer_idx", layer);
+    items[n++] = graft_int_arg("hidden_size", of->kept->hidden_size);
+    if (graft_description_name(of->description, D_LAYER_MLP) != NULL && graft_read_bool(reader, D_LAYER_HAS_MLP)) {
+        items[n++] = graft_int_arg("intermediate_size", graft_read_int(reader, D_MLP_SIZE));
+        items[n++] = graft_int_arg("mlp_bias", graft_read_bool(reader, D_MLP_BIAS));
+        items[n++] = graft_string_arg("hidden_act", graft_read_text(reader, D_MLP_ACT));
+    }
+    items[n++] = graft_real_arg("eps", graft_read_real(reader, D_NORM_EPS));
+    if (graft_read_bool(reader, D_LAYER_HAS_ATTENTION) && !mixed) {
+        n = add_attention_args(of, layer, items, n);
     }
     const double residual_scale = graft_read_real(reader, D_LAYER_RESIDUAL_SCALE);
     if (residual_scale != 1.0) {

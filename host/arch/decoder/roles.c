@@ -57,6 +57,9 @@ static const struct role roles[] = {
     {D_CLASS_EMBEDDING,
      NULL,
      {GRAFT_ROLE_PART(GRAFT_INTERFACE_EMBEDDING, graft_embedding, graft_parts_scaled_embedding)}},
+    {D_CLASS_STEP_NORM, NULL, {GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_decoder_norm)}},
+    {D_CLASS_GATED_NORM, NULL, {GRAFT_ROLE(GRAFT_INTERFACE_GATED_NORM, graft_gated_norm)}},
+    {D_CLASS_MIXER, NULL, {GRAFT_ROLE(GRAFT_INTERFACE_MIXER, graft_mamba)}}, /* or another of `mixers` */
     {D_CLASS_MOE, "SparseMoeBlock", {GRAFT_ROLE(GRAFT_INTERFACE_MLP, graft_sparse_moe_block)}},
     {D_CLASS_ROUTER, "TopKRouter", {GRAFT_ROLE(GRAFT_INTERFACE_ROUTER, graft_router)}},
     {D_CLASS_EXPERTS,
@@ -65,6 +68,16 @@ static const struct role roles[] = {
 };
 
 enum { N_ROLES = sizeof roles / sizeof roles[0] };
+
+/* By D_MIXER_KIND. */
+static const struct graft_class mixers[] = {
+    [D_MIXER_MAMBA] = {GRAFT_ROLE(GRAFT_INTERFACE_MIXER, graft_mamba)},
+    [D_MIXER_MAMBA2] = {GRAFT_ROLE(GRAFT_INTERFACE_MIXER, graft_mamba2)},
+    [D_MIXER_DELTA] = {GRAFT_ROLE(GRAFT_INTERFACE_MIXER, graft_delta_net)},
+    [D_MIXER_SHORT_CONV] = {GRAFT_ROLE(GRAFT_INTERFACE_MIXER, graft_short_conv)},
+    [D_MIXER_LIGHTNING] = {GRAFT_ROLE(GRAFT_INTERFACE_MIXER, graft_lightning)},
+    [D_MIXER_RG_LRU] = {GRAFT_ROLE(GRAFT_INTERFACE_MIXER, graft_rg_lru)},
+};
 
 int graft_decoder_name_classes(struct graft_description *description, const char *prefix, int is_new,
                                struct graft_error *error) {
@@ -102,12 +115,14 @@ int graft_decoder_class(const struct graft_description *description, int32_t i, 
     const char *name = graft_description_name(description, role->choice);
     const int32_t stored = graft_description_word(description, D_MOE_STORED);
     const int32_t has_latents = !graft_description_never(description, D_LATENT_RANK);
+    const int32_t mixer = graft_description_word(description, D_MIXER_KIND);
     if (name == NULL || graft_class_is_basic(name) ||
         (role->choice == D_CLASS_ATTENTION && has_latents != (role->cls.forward == &graft_mla_vtable)) ||
-        (is_of_experts(role->choice) && graft_description_never(description, D_MOE_EXPERTS))) {
+        (is_of_experts(role->choice) && graft_description_never(description, D_MOE_EXPERTS)) ||
+        (role->choice == D_CLASS_MIXER && mixer <= D_MIXER_NONE)) {
         return 0;
     }
-    *cls = role->cls;
+    *cls = role->choice == D_CLASS_MIXER ? mixers[mixer] : role->cls;
     cls->name = name;
     cls->data = description;
     if (role->choice == D_CLASS_ATTENTION && can_join(description)) {
@@ -123,9 +138,15 @@ int graft_decoder_class(const struct graft_description *description, int32_t i, 
 
 const char *graft_decoder_class_name(const struct graft_description *description, int32_t choice) {
     const char *name = graft_description_name(description, choice);
-    return name != NULL || (choice != D_CLASS_BASE_MODEL && choice != D_CLASS_HEAD_NORM)
-               ? name
-               : graft_description_name(description, choice == D_CLASS_BASE_MODEL ? D_CLASS_MODEL : D_CLASS_NORM);
+    switch (name == NULL ? choice : D_COUNT) {
+    case D_CLASS_BASE_MODEL:
+        return graft_description_name(description, D_CLASS_MODEL);
+    case D_CLASS_HEAD_NORM:
+    case D_CLASS_STEP_NORM:
+        return graft_description_name(description, D_CLASS_NORM);
+    default:
+        return name;
+    }
 }
 
 const struct graft_description *graft_decoder_description(const struct graft_class *cls) {

@@ -228,14 +228,15 @@ extern const struct graft_base_model graft_parts_model_vtable;
 
 /* --- A layer --- */
 
-/* graft.decoder_layer/1: attention or a mixer, and an MLP, with residuals, and norms where there are names for them.
- * With the argument `residual_scale` (a real number) what attention and MLP give, normed, is multiplied by it before it
- * is added (granite's residual_multiplier). A class whose norms depend on config.json has a `describe` of its own,
- * which declares the one or the other of two parts: one with mlp_norm, say, and one that is `parallel` without. */
+/* graft.decoder_layer/1: attention or a mixer or both side by side, and an MLP, with residuals, and norms where there
+ * are names for them. With the argument `residual_scale` (a real number) what attention and MLP give, normed, is
+ * multiplied by it before it is added (granite's residual_multiplier). A class whose norms depend on config.json has a
+ * `describe` of its own, which declares the one or the other of two parts: one with mlp_norm, say, and one that is
+ * `parallel` without. */
 struct graft_parts_layer {
-    const char *attention;             /* "self_attn"; NULL with a mixer */
+    const char *attention;             /* "self_attn"; NULL: none */
     const char *attention_class;       /* "LlamaAttention" */
-    const char *mixer;                 /* "linear_attn", of graft.mixer/1; NULL: attention */
+    const char *mixer;                 /* "linear_attn", of graft.mixer/1, which sees what attention sees; NULL: none */
     const char *mixer_class;           /* "Qwen3NextGatedDeltaNet" */
     const char *mlp;                   /* "mlp"; NULL: none, and then not `parallel` */
     const char *mlp_class;             /* "LlamaMLP" */
@@ -246,7 +247,7 @@ struct graft_parts_layer {
     const char *mlp_output_norm;       /* of what it gives, before that is added */
     int32_t parallel;                  /* 1: the MLP sees the layer's input, not what attention has made of it */
     int32_t norm_after_add; /* 1: attention_norm and mlp_norm are of the sums behind attention and MLP (not parallel) */
-    const char *parallel_field;        /* where config.json may say otherwise: "use_parallel_residual"; NULL: nowhere */
+    const char *parallel_field; /* where config.json may say otherwise: "use_parallel_residual"; NULL: nowhere */
 };
 
 /* Declares the children, which are given `args`, all that the layer was. */

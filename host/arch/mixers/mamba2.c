@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/mixers/mamba2.h"
+
+#include <math.h>
+
+#include "arch/decoder/choices.h"
+#include "arch/mixers/mixer.h"
+#include "arch/role.h"
+#include "graft/describe.h"
+#include "graft/gated_norm.h"
+#include "graft/state.h"
+
+static const struct graft_mamba2_scan_loops *const loops[] = GRAFT_ISA_TABLES(graft_mamba2_scan);
+
+static void check(struct graft_reader *reader, const struct graft_mamba2_sizes *sizes) {
+    const int64_t size = graft_read_int(reader, D_MIXER_SIZE);
+    if (reader->status == GRAFT_OK && size != sizes->size) {
+        graft_reader_fail(reader, D_MIXER_SIZE, "expected heads times their width, %lld * %lld, got %lld",
+                          (long long)sizes->heads, (long long)sizes->head_dim, (long long)size);
+    } else if (reader->status == GRAFT_OK && sizes->heads % sizes->groups != 0) {
+        graft_reader_fail(reader, D_MIXER_GROUPS, "%lld does not divide the number of heads (%lld)",
+                          (long long)sizes->groups, (long long)sizes->heads);
+    }
+}
+
+static void read_sizes(struct graft_reader *reader, const struct graft_args *args, struct graft_mamba2_sizes *sizes) {
+    *sizes = (struct graft_mamba2_sizes){
+        .hidden_size = graft_args_int(args, "hidden_size", 0),
+        .heads = graft_read_int(reader, D_MIXER_HEADS),
+        .head_dim = graft_read_int(reader, D_MIXER_HEAD_DIM),
+        .state_size = graft_read_int(reader, D_MIXER_STATE_SIZE),
+        .groups = graft_read_int(reader, D_MIXER_GROUPS),
+        .step_min = graft_read_real(reader, D_MIXER_STEP_MIN),
+        .step_max = graft_read_is_null(reader, D_MIXER_STEP_MAX) ? INFINITY : graft_read_real(reader, D_MIXER_STEP_MAX),
+        .input_scale = graft_read_real(reader, D_MIXER_INPUT_SCALE),
+        .output_scale = graft_read_real(reader, D_MIXER_OUTPUT_SCALE),
+        .gate_scale = graft_read_real(reader, D_MIXER_GATE_SCALE),
+        .x_scale = graft_read_real(reader, D_MIXER_X_SCALE),
+        .b_scale = graft_read_real(reader, D_MIXER_B_SCALE),
+        .c_scale = graft_read_real(reader, D_MIXER_C_SCALE),
+        .step_scale = graft_read_real(reader, D_MIXER_STEP_SCALE),
+    };
+    sizes->size = sizes->heads * sizes->head_dim;
+    sizes->conv_dim = sizes->size + 2 * sizes->groups * sizes->state_size;
+    check(reader, sizes);
+}
+
+static int describe_parameters(const struct graft_mamba2_sizes *sizes, const struct graft_sink *sink,
+                               struct graft_error *error) {
+    const int64_t shape[] = {sizes->heads, sizes->state_size, sizes->head_dim};
+    int status = graft_describe_vector(sink, "dt_bias", sizes->heads, error);
+    if (status == GRAFT_OK) {
+        status = graft_describe_vector(sink, "A_log", sizes->heads, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_describe_vector(sink, "D", sizes->heads, error);
+    }
+    return status == GRAFT_OK ? graft_describe_state(sink, "recurrent_states", 3, shape, GRAFT_DTYPE_F32, error)
+                              : status;
+}
+
+static int describe_norm(struct graft_reader *reader, const struct graft_mamba2_sizes *sizes,
+                         const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_description *description = reader->description;
+    const int32_t is_normed = graft_read_bool(reader, D_MIXER_NORMED);
+    const struct graft_arg args[] = {graft_int_arg("hidden_size", sizes->size),
+                                     graft_real_arg("eps", graft_read_real(reader, D_MIXER_NORM_EPS)),
+                                     graft_int_arg("group_size", sizes->size / sizes->groups)};
+    return reader->status != GRAFT_OK || !is_normed
+               ? reader->status
+               : graft_describe_child(sink, graft_description_name(description, D_MIXER_NORM),
+                                      graft_description_name(description, D_CLASS_GATED_NORM),
+                                      GRAFT_INTERFACE_GATED_NORM, args, 3, error);
+}
+
+int graft_mamba2_describe(const struct graft_class *self, const struct graft_config *config,
+                          const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    struct graft_mamba2_sizes *sizes = sink->keep(sink->data, sizeof *sizes, error); /* for `create` */
+    struct graft_reader reader;
+    if (sizes == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    graft_reader_start(&reader, self->data, config, graft_args_int(args, "layer_idx", 0), error);
+    read_sizes(&reader, args, sizes);
+    const int32_t bias = graft_read_bool(&reader, D_MIXER_BIAS);
+    const int32_t output_bias = graft_read_bool(&reader, D_MIXER_OUTPUT_BIAS);
+    int status = reader.status == GRAFT_OK ? describe_parameters(sizes, sink, error) : reader.status;
+    if (status == GRAFT_OK) {
+        status = graft_mixer_describe_act(&reader, "act", sink, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_mixer_describe_conv(&reader, sizes->conv_dim, sink, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_describe_linear(sink, "in_proj", sizes->hidden_size, graft_mamba2_projected(sizes), bias, error);
+    }
+    if (status == GRAFT_OK) {
+        status = describe_norm(&reader, sizes, sink, error);
+    }
+    return status == GRAFT_OK ? graft_describe_linear(sink, graft_description_name(self->data, D_MIXER_OUTPUT),
+                                                      sizes->size, sizes->hidden_size, output_bias, error)
+                              : status;
+}
+
+int graft_mamba2_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                        struct graft_error *error) {
+    const struct graft_description *description = cls->data;
+    int status = GRAFT_OK;
+    struct graft_mamba2 *self = graft_instance_new(build, sizeof *self, error);
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    self->sizes = *(const struct graft_mamba2_sizes *)build->kept;
+    self->loops = loops[graft_isa_choose(sizeof loops / sizeof loops[0])];
+    self->in_proj = graft_build_child(build, "in_proj", &status, error);
+    self->conv1d = graft_build_child(build, graft_description_name(description, D_MIXER_CONV), &status, error);
+    self->act = graft_build_child(build, "act", &status, error);
+    self->norm = build->child(build->data, graft_description_name(description, D_MIXER_NORM));
+    self->out_proj = graft_build_child(build, graft_description_name(description, D_MIXER_OUTPUT), &status, error);
+    self->dt_bias = graft_build_weight(build, "dt_bias", &status, error);
+    self->A_log = graft_build_weight(build, "A_log", &status, error);
+    self->D = graft_build_weight(build, "D", &status, error);
+    self->recurrent_states = graft_build_state(build, "recurrent_states", &status, error);
+    return graft_instance_finish(self, status, instance);
+}
