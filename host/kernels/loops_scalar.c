@@ -198,6 +198,8 @@ static float act(int32_t activation, float x) {
         return x / (1.0f + expf(-1.702f * x));
     case GRAFT_ACTIVATION_RELU:
         return x < 0.0f ? 0.0f : x;
+    case GRAFT_ACTIVATION_RELU2:
+        return x < 0.0f ? 0.0f : x * x;
     case GRAFT_ACTIVATION_TANH:
         return tanhf(x);
     default:

@@ -78,6 +78,9 @@ INLINE vf vf_activate(const int32_t activation, vf x) {
         return vf_times_sigmoid(x, vf_mul(x, vf_set(1.702f)));
     case GRAFT_ACTIVATION_RELU:
         return vf_max(vf_zero(), x);
+    case GRAFT_ACTIVATION_RELU2:
+        x = vf_max(vf_zero(), x);
+        return vf_mul(x, x);
     default:
         return vf_times_sigmoid(vf_set(1.0f), x);
     }
@@ -112,6 +115,9 @@ static void activate_any(int32_t activation, const float *x, const float *up, in
         break;
     case GRAFT_ACTIVATION_RELU:
         activate_with(GRAFT_ACTIVATION_RELU, x, up, count, y);
+        break;
+    case GRAFT_ACTIVATION_RELU2:
+        activate_with(GRAFT_ACTIVATION_RELU2, x, up, count, y);
         break;
     default:
         activate_with(GRAFT_ACTIVATION_SIGMOID, x, up, count, y);

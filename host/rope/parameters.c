@@ -50,6 +50,8 @@ static int read_type(const struct graft_config *config, const char *object, stru
     const char *name = names[GRAFT_ROPE_DEFAULT];
     if (!graft_config_has(config, path.text)) {
         path = path_of(object, "type");
+    } else {
+        (void)graft_config_has(config, path_of(object, "type").text); /* the older name, which says nothing then */
     }
     int status = graft_config_string(config, path.text, &name, error);
     if (status != GRAFT_OK) {
@@ -127,14 +129,31 @@ static int read_llama3(const struct graft_config *config, const char *object, st
     return status == GRAFT_OK ? read_original(config, object, rope, error) : status;
 }
 
-static int read_dynamic(const struct graft_config *config, const char *object, struct graft_rope *rope,
-                        struct graft_error *error) {
+/* A base that is stretched once (HunYuan's files call it dynamic). */
+static int read_alpha(const struct graft_config *config, const struct graft_rope_info *info, const char *object,
+                      struct graft_rope *rope, struct graft_error *error) {
+    double alpha = 0.0;
+    int status = GRAFT_HAS(info, struct graft_rope_info, takes_alpha) && info->takes_alpha
+                     ? read_real(config, object, "alpha", &alpha, error)
+                     : GRAFT_OK;
+    if (status == GRAFT_OK && alpha > 0.0) {
+        rope->rope_type = GRAFT_ROPE_DEFAULT;
+        rope->rope_theta *= pow(alpha, (double)rope->width / (double)(rope->width - 2));
+    }
+    return status;
+}
+
+static int read_dynamic(const struct graft_config *config, const struct graft_rope_info *info, const char *object,
+                        struct graft_rope *rope, struct graft_error *error) {
     if (rope->width <= 2) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
                                "head_dim: expected more than 2 with the rope type dynamic, got %lld",
                                (long long)rope->width);
     }
-    return need_real(config, object, "factor", &rope->factor, error);
+    int status = read_alpha(config, info, object, rope, error);
+    return status == GRAFT_OK && rope->rope_type == GRAFT_ROPE_DYNAMIC
+               ? need_real(config, object, "factor", &rope->factor, error)
+               : status;
 }
 
 /* 0.1 mscale ln(factor) + 1 (Peng et al. 2023, eq. 22, with a field of its own for the 0.1). */
@@ -229,15 +248,15 @@ static int read_longrope(const struct graft_config *config, const char *object, 
     return status == GRAFT_OK ? read_factors(config, object, "long_factor", n, &rope->long_factor, error) : status;
 }
 
-static int read_by_type(const struct graft_config *config, const char *object, struct graft_rope *rope,
-                        struct graft_error *error) {
+static int read_by_type(const struct graft_config *config, const struct graft_rope_info *info, const char *object,
+                        struct graft_rope *rope, struct graft_error *error) {
     switch (rope->rope_type) {
     case GRAFT_ROPE_LLAMA3:
         return read_llama3(config, object, rope, error);
     case GRAFT_ROPE_LINEAR:
         return need_real(config, object, "factor", &rope->factor, error);
     case GRAFT_ROPE_DYNAMIC:
-        return read_dynamic(config, object, rope, error);
+        return read_dynamic(config, info, object, rope, error);
     case GRAFT_ROPE_YARN:
         return read_yarn(config, object, rope, error);
     case GRAFT_ROPE_LONGROPE:
@@ -343,6 +362,9 @@ int graft_rope_read(const struct graft_config *config, const struct graft_rope_i
     if (status == GRAFT_OK) {
         status = read_both(config, info, object, "rope_theta", &rope->rope_theta, error);
     }
+    if (GRAFT_HAS(info, struct graft_rope_info, base) && info->base > 0.0) {
+        rope->rope_theta = info->base;
+    }
     if (status == GRAFT_OK && object != NULL) {
         status = read_type(config, object, rope, error);
     }
@@ -358,7 +380,7 @@ int graft_rope_read(const struct graft_config *config, const struct graft_rope_i
     if (status == GRAFT_OK && object != NULL && info->object == NULL) {
         status = refuse_layer_types(config, object, error);
     }
-    return status == GRAFT_OK && object != NULL ? read_by_type(config, object, rope, error) : status;
+    return status == GRAFT_OK && object != NULL ? read_by_type(config, info, object, rope, error) : status;
 }
 
 void graft_rope_finish(struct graft_rope *rope) {

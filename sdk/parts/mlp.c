@@ -17,6 +17,7 @@ struct mlp {
     const struct graft_module *gate_up; /* hidden_size -> 2 * intermediate_size */
     const struct graft_module *down;    /* intermediate_size -> hidden_size */
     const struct graft_module *act;
+    const struct graft_module *norm; /* of what down takes; NULL: none */
     int64_t intermediate_size;
 };
 
@@ -40,6 +41,10 @@ int graft_parts_mlp_declare(const struct graft_parts_mlp *part, const struct gra
     }
     if (status == GRAFT_OK) {
         status = graft_describe_linear(sink, part->down, intermediate_size, hidden_size, bias, error);
+    }
+    if (status == GRAFT_OK && part->norm != NULL) {
+        status = graft_describe_norm(sink, part->norm, part->norm_class, intermediate_size,
+                                     graft_args_real(args, "eps", 1e-6), error);
     }
     return status == GRAFT_OK ? graft_describe_activation(sink, part->act, config, args, "hidden_act", error) : status;
 }
@@ -69,6 +74,9 @@ int graft_parts_mlp_create(const struct graft_class *cls, const struct graft_bui
     }
     self->down = graft_build_child(build, kept->part.down, &status, error);
     self->act = graft_build_child(build, kept->part.act, &status, error);
+    if (kept->part.norm != NULL) {
+        self->norm = graft_build_child(build, kept->part.norm, &status, error);
+    }
     return graft_instance_finish(self, status, instance);
 }
 
@@ -151,6 +159,17 @@ static int run_inner(const struct mlp *self, const struct graft_call *call, cons
                                  : run_plain(self, call, args, inner, error);
 }
 
+/* *inner [tokens, intermediate_size] becomes its normed copy, in `spare`, where there is a norm. */
+static int norm_inner(const struct mlp *self, const struct graft_call *call, int64_t tokens, float **inner,
+                      float *spare, struct graft_error *error) {
+    const struct graft_norm_args args = {sizeof args, 0, tokens, *inner, NULL, spare};
+    if (self->norm == NULL) {
+        return GRAFT_OK;
+    }
+    *inner = spare;
+    return graft_norm_forward(self->norm, call, &args, error);
+}
+
 static int forward(void *instance, const struct graft_call *call, const struct graft_mlp_args *args,
                    struct graft_error *error) {
     const struct mlp *self = instance;
@@ -158,18 +177,22 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     const int has_gate = self->gate != NULL || self->gate_up != NULL;
     float *inner = graft_scratch_floats(call, args->tokens, width, error);
     /* [tokens, width]: of up, or [tokens, 2, width] of both */
-    float *up =
-        has_gate ? graft_scratch_floats(call, args->tokens, (self->gate_up != NULL ? 2 : 1) * width, error) : inner;
-    const struct graft_linear_args down_args = {sizeof down_args, 0, args->tokens, inner, args->output};
+    float *up = has_gate || self->norm != NULL
+                    ? graft_scratch_floats(call, args->tokens, (self->gate_up != NULL ? 2 : 1) * width, error)
+                    : inner;
     int done = 0;
     if (inner == NULL || up == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    int status = has_gate ? run_products(self, call, args, inner, up, &done, error) : GRAFT_OK;
+    int status = has_gate && self->norm == NULL ? run_products(self, call, args, inner, up, &done, error) : GRAFT_OK;
     if (status != GRAFT_OK || done) {
         return status;
     }
     status = run_inner(self, call, args, inner, up, error);
+    if (status == GRAFT_OK) {
+        status = norm_inner(self, call, args->tokens, &inner, up, error);
+    }
+    const struct graft_linear_args down_args = {sizeof down_args, 0, args->tokens, inner, args->output};
     return status == GRAFT_OK ? graft_linear_forward(self->down, call, &down_args, error) : status;
 }
 

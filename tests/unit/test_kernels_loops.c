@@ -410,6 +410,8 @@ static double exact(int32_t activation, double x) {
         return x / (1.0 + exp(-1.702 * x));
     case GRAFT_ACTIVATION_RELU:
         return x < 0.0 ? 0.0 : x;
+    case GRAFT_ACTIVATION_RELU2:
+        return x < 0.0 ? 0.0 : x * x;
     case GRAFT_ACTIVATION_TANH:
         return tanh(x);
     default:
@@ -423,7 +425,7 @@ static void test_activations(void **state) {
     float *x = numbers_alloc(COUNT, 4);
     float *y = numbers_alloc(COUNT, 4);
     float *up = numbers_floats(COUNT);
-    for (int32_t activation = GRAFT_ACTIVATION_SILU; activation <= GRAFT_ACTIVATION_SIGMOID; activation++) {
+    for (int32_t activation = GRAFT_ACTIVATION_SILU; activation <= GRAFT_ACTIVATION_RELU2; activation++) {
         for (int i = 0; i < COUNT; i++) {
             x[i] = (float)(i - COUNT / 2) / 1000.0f;
         }

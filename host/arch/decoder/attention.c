@@ -2,8 +2,6 @@
 /* Attention of a decoder: queries, keys and values, normed and rotated as the family says, and the way out. */
 #include "arch/decoder/attention.h"
 
-#include <math.h>
-
 #include "arch/decoder/choices.h"
 #include "arch/decoder/roles.h"
 #include "arch/role.h"
@@ -51,20 +49,30 @@ static int describe_gate(const struct graft_description *description, const stru
 }
 
 /* Of queries and keys, where the family has norms of them. */
-static int describe_norms(const struct graft_description *description, const struct graft_parts_attention_sizes *sizes,
-                          int32_t head_norm, const struct graft_args *args, const struct graft_sink *sink,
-                          struct graft_error *error) {
-    const char *const names[] = {graft_description_name(description, D_QUERY_NORM),
-                                 graft_description_name(description, D_KEY_NORM)};
+static int describe_norms(struct graft_reader *reader, const struct graft_parts_attention_sizes *sizes,
+                          const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    const char *const names[] = {graft_description_name(reader->description, D_QUERY_NORM),
+                                 graft_description_name(reader->description, D_KEY_NORM)};
+    const int32_t head_norm = graft_read_word(reader, D_HEAD_NORM);
     const int64_t heads[] = {sizes->heads, sizes->kv_heads};
-    const int32_t n_given = graft_args_find(args, "eps", GRAFT_ARG_REAL) != NULL ? 2 : 1;
-    int status = GRAFT_OK;
+    const int32_t bias = graft_read_is_null(reader, D_HEAD_NORM_BIAS) ? graft_read_bool(reader, D_NORM_BIAS)
+                                                                      : graft_read_bool(reader, D_HEAD_NORM_BIAS);
+    int status = reader->status;
     for (int i = 0; i < 2 && head_norm != D_HEAD_NORM_NONE && status == GRAFT_OK; i++) {
-        const struct graft_arg given[] = {
-            graft_int_arg("hidden_size", (head_norm == D_HEAD_NORM_ALL ? heads[i] : 1) * sizes->head_dim),
-            graft_real_arg("eps", graft_args_real(args, "eps", 0.0))};
-        status = graft_describe_child(sink, names[i], graft_decoder_class_name(description, D_CLASS_HEAD_NORM),
-                                      GRAFT_INTERFACE_NORM, given, n_given, error);
+        struct graft_arg given[4];
+        int32_t n = 0;
+        given[n++] = graft_int_arg("hidden_size", (head_norm == D_HEAD_NORM_ALL ? heads[i] : 1) * sizes->head_dim);
+        if (graft_args_find(args, "eps", GRAFT_ARG_REAL) != NULL) {
+            given[n++] = graft_real_arg("eps", graft_args_real(args, "eps", 0.0));
+        }
+        if (!bias) {
+            given[n++] = graft_int_arg("bias", 0);
+        }
+        if (head_norm == D_HEAD_NORM_EACH) {
+            given[n++] = graft_int_arg("heads", heads[i]);
+        }
+        status = graft_describe_child(sink, names[i], graft_decoder_class_name(reader->description, D_CLASS_HEAD_NORM),
+                                      GRAFT_INTERFACE_NORM, given, n, error);
     }
     return status;
 }
@@ -72,8 +80,8 @@ static int describe_norms(const struct graft_description *description, const str
 static int check_layout(const struct graft_description *description, const struct graft_attention_kept *kept,
                         const char *path, struct graft_error *error) {
     const int is_even = kept->value_dim == kept->sizes.head_dim;
-    if (!is_even && (kept->gate == D_GATE_QUERY ||
-                     (qkv_name(description, kept) != NULL && kept->qkv_layout != D_QKV_JOINED))) {
+    if (!is_even &&
+        (kept->gate == D_GATE_QUERY || (qkv_name(description, kept) != NULL && kept->qkv_layout != D_QKV_JOINED))) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, path,
                                "heads of values have %lld numbers, expected head_dim (%lld), as the layout of its "
                                "projection needs",
@@ -84,6 +92,15 @@ static int check_layout(const struct graft_description *description, const struc
                                  "argument num_key_value_heads: expected num_attention_heads (%lld), got %lld",
                                  (long long)kept->sizes.heads, (long long)kept->sizes.kv_heads)
                : GRAFT_OK;
+}
+
+static void read_gain(struct graft_reader *reader, struct graft_attention_kept *kept) {
+    kept->query_gain = (float)graft_read_real(reader, D_QUERY_GAIN);
+    kept->query_gain_period = graft_read_int(reader, D_QUERY_GAIN_PERIOD);
+    kept->query_gain_from = graft_read_int(reader, D_QUERY_GAIN_FROM);
+    if (kept->query_gain != 0.0f && kept->query_gain_period == 0) {
+        graft_reader_fail(reader, D_QUERY_GAIN_PERIOD, "missing, expected an integer");
+    }
 }
 
 int graft_attention_describe(const struct graft_class *self, const struct graft_config *config,
@@ -106,7 +123,7 @@ int graft_attention_describe(const struct graft_class *self, const struct graft_
     kept->value_scale = (float)graft_read_real(&reader, D_VALUE_SCALE);
     kept->norm_after_rotary = graft_read_bool(&reader, D_HEAD_NORM_AFTER_ROTARY);
     kept->clip = (float)graft_read_real(&reader, D_CLIP);
-    const int32_t head_norm = graft_read_word(&reader, D_HEAD_NORM);
+    read_gain(&reader, kept);
     const int32_t sinks = graft_read_bool(&reader, D_SINKS);
     const int32_t k_bias =
         graft_read_is_null(&reader, D_K_BIAS) ? kept->sizes.qkv_bias : graft_read_bool(&reader, D_K_BIAS);
@@ -115,15 +132,13 @@ int graft_attention_describe(const struct graft_class *self, const struct graft_
         status = describe_inputs(description, kept, k_bias, sink, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, graft_description_name(description, D_OUTPUT),
-                                       kept->sizes.heads * kept->value_dim, kept->sizes.hidden_size,
-                                       kept->sizes.o_proj_bias, error);
+        status = graft_attention_describe_output(description, kept, args, sink, error);
     }
     if (status == GRAFT_OK) {
         status = describe_gate(description, kept, sink, error);
     }
     if (status == GRAFT_OK) {
-        status = describe_norms(description, &kept->sizes, head_norm, args, sink, error);
+        status = describe_norms(&reader, &kept->sizes, args, sink, error);
     }
     return status == GRAFT_OK && sinks ? graft_describe_vector(sink, "sinks", kept->sizes.heads, error) : status;
 }
@@ -177,6 +192,10 @@ int graft_attention_create(const struct graft_class *cls, const struct graft_bui
         self->gate_bias = bias != NULL ? graft_build_weight(build, bias, &status, error) : NULL;
     }
     self->output = graft_build_child(build, graft_description_name(description, D_OUTPUT), &status, error);
+    if (graft_description_name(description, D_OUTPUT_NORM) != NULL) {
+        self->output_norm =
+            graft_build_child(build, graft_description_name(description, D_OUTPUT_NORM), &status, error);
+    }
     self->q_norm = find_norm(build, graft_description_name(description, D_QUERY_NORM), kept->sizes.heads,
                              kept->sizes.head_dim, &status, error);
     self->k_norm = find_norm(build, graft_description_name(description, D_KEY_NORM), kept->sizes.kv_heads,
@@ -277,36 +296,12 @@ static int attend(const struct graft_attention *self, const struct graft_call *c
     return status == GRAFT_OK ? call->kernels->attention(call, &attention_args, error) : status;
 }
 
-static float open(int32_t act, float gate) {
-    return act == D_GATE_SIGMOID ? 1.0f / (1.0f + expf(-gate)) : gate > 20.0f ? gate : log1pf(expf(gate));
-}
-
-/* context *= act(gate + bias) */
-static int apply_gate(const struct graft_attention *self, const struct graft_call *call, const struct graft_heads *gate,
-                      int64_t tokens, float *context, struct graft_error *error) {
-    const struct graft_attention_kept *kept = &self->kept;
-    const int64_t heads = kept->sizes.heads, dim = kept->value_dim;
-    float *bias;
-    int status = widen(self, call, self->gate_bias, &bias, error);
-    for (int64_t i = 0; i < tokens * heads && status == GRAFT_OK; i++) {
-        const float *from = gate->x + i / heads * gate->stride + i % heads * gate->head_stride;
-        const float added = bias != NULL ? bias[i % heads] : 0.0f;
-        float factor = open(kept->gate_act, from[0] + added);
-        for (int64_t d = 0; d < dim; d++) {
-            factor = d == 0 || kept->gate == D_GATE_HEAD ? factor : open(kept->gate_act, from[d] + added);
-            context[i * dim + d] *= factor;
-        }
-    }
-    return status;
-}
-
 static int forward(void *instance, const struct graft_call *call, const struct graft_self_attention_args *args,
                    struct graft_error *error) {
     const struct graft_attention *self = instance;
     int64_t tokens = args->batch->tokens;
     struct graft_projected x;
     float *context = graft_scratch_floats(call, tokens, self->kept.sizes.heads * self->kept.value_dim, error);
-    const struct graft_linear_args output_args = {sizeof output_args, 0, tokens, context, args->output};
     int status = context != NULL ? graft_attention_project(self, call, args, &x, error) : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK && !self->kept.norm_after_rotary) {
         status = norm_heads(self, call, tokens, &x, error);
@@ -319,12 +314,11 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         status = norm_heads(self, call, tokens, &x, error);
     }
     if (status == GRAFT_OK) {
+        graft_attention_gain(self, args->batch, &x.q);
         status = attend(self, call, args, &x, context, error);
     }
-    if (status == GRAFT_OK && x.gate.x != NULL) {
-        status = apply_gate(self, call, &x.gate, tokens, context, error);
-    }
-    return status == GRAFT_OK ? graft_linear_forward(self->output, call, &output_args, error) : status;
+    return status == GRAFT_OK ? graft_attention_give(self, call, tokens, &x.gate, context, args->output, error)
+                              : status;
 }
 
 const struct graft_self_attention graft_attention_vtable = {

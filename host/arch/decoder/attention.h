@@ -3,6 +3,7 @@
 #ifndef GRAFT_ARCH_DECODER_ATTENTION_H
 #define GRAFT_ARCH_DECODER_ATTENTION_H
 
+#include "arch/data/description.h"
 #include "graft/attention.h"
 #include "graft/instance.h"
 #include "graft/parts.h"
@@ -23,17 +24,22 @@ struct graft_attention_kept {
     int32_t norm_after_rotary;
     float clip;        /* 0: none */
     float value_scale; /* what values are multiplied by */
+    /* Rotated queries are multiplied by 1 + query_gain * log(1 + (position + query_gain_from) / query_gain_period). */
+    float query_gain; /* 0: none */
+    int64_t query_gain_period;
+    int64_t query_gain_from;
 };
 
 struct graft_attention {
     struct graft_instance base;
     struct graft_attention_kept kept;
-    const struct graft_module *qkv;    /* hidden_size -> those of the next three together; NULL: these */
-    const struct graft_module *q;      /* hidden_size -> heads * head_dim, twice that with gates */
-    const struct graft_module *k;      /* hidden_size -> kv_heads * head_dim */
-    const struct graft_module *v;      /* hidden_size -> kv_heads * value_dim */
-    const struct graft_module *gate;   /* hidden_size -> heads * value_dim, or heads; NULL: none */
-    const struct graft_module *output; /* heads * value_dim -> hidden_size */
+    const struct graft_module *qkv;         /* hidden_size -> those of the next three together; NULL: these */
+    const struct graft_module *q;           /* hidden_size -> heads * head_dim, twice that with gates */
+    const struct graft_module *k;           /* hidden_size -> kv_heads * head_dim */
+    const struct graft_module *v;           /* hidden_size -> kv_heads * value_dim */
+    const struct graft_module *gate;        /* hidden_size -> heads * value_dim, or heads; NULL: none */
+    const struct graft_module *output;      /* heads * value_dim -> hidden_size */
+    const struct graft_module *output_norm; /* of what it takes; NULL: none */
     struct graft_head_norm q_norm;
     struct graft_head_norm k_norm;
     const struct graft_weight *sinks;     /* [heads]; NULL: none */
@@ -62,5 +68,19 @@ int graft_attention_project(const struct graft_attention *self, const struct gra
 /* [forward] Norms `heads` heads of each token; x becomes a packed copy. */
 int graft_attention_norm(const struct graft_head_norm *norm, const struct graft_call *call, int64_t tokens,
                          int64_t heads, int64_t head_dim, struct graft_heads *x, struct graft_error *error);
+
+/* [load] Declares the projection of what the heads give, and a norm before it. */
+int graft_attention_describe_output(const struct graft_description *description,
+                                    const struct graft_attention_kept *kept, const struct graft_args *args,
+                                    const struct graft_sink *sink, struct graft_error *error);
+
+/* [forward] output [tokens, hidden_size] of context [tokens, heads, value_dim], which the gate, if there is one, is
+ * multiplied into. */
+int graft_attention_give(const struct graft_attention *self, const struct graft_call *call, int64_t tokens,
+                         const struct graft_heads *gate, float *context, float *output, struct graft_error *error);
+
+/* [forward] Multiplies queries by what the gain makes of their positions. */
+void graft_attention_gain(const struct graft_attention *self, const struct graft_batch *batch,
+                          const struct graft_heads *q);
 
 #endif

@@ -4,7 +4,9 @@
 
 #include "arch/decoder/choices.h"
 #include "arch/decoder/roles.h"
+#include "arch/decoder/rotary.h"
 #include "arch/role.h"
+#include "graft/describe.h"
 
 enum { MAX_PATH = 256 };
 
@@ -32,6 +34,7 @@ int graft_causal_lm_describe(const struct graft_class *self, const struct graft_
     if (reader.status == GRAFT_OK && reader.file != config) {
         reader.status = graft_config_bool(config, "tie_word_embeddings", &tied, error);
     }
+    const int64_t renewed_after = graft_read_int(&reader, D_ROTARY_RENEWED_AFTER);
     const struct graft_parts_causal_lm_sizes sizes = {
         .vocab_size = graft_read_int(&reader, D_VOCAB_SIZE),
         .hidden_size = width > 0 ? width : hidden_size,
@@ -42,5 +45,9 @@ int graft_causal_lm_describe(const struct graft_class *self, const struct graft_
         .bidirectional = graft_args_int(args, "bidirectional", !causal) != 0,
         .bias = graft_read_bool(&reader, D_HEAD_BIAS),
     };
-    return reader.status == GRAFT_OK ? graft_parts_causal_lm_declare(&part, &sizes, sink, error) : reader.status;
+    int status = reader.status == GRAFT_OK ? graft_parts_causal_lm_declare(&part, &sizes, sink, error) : reader.status;
+    const int changes =
+        status == GRAFT_OK && renewed_after > 0 && graft_rotary_changes(&reader, sink->host, renewed_after);
+    status = status == GRAFT_OK ? reader.status : status;
+    return status == GRAFT_OK && changes ? graft_describe_number(sink, "renewed_after", renewed_after, error) : status;
 }

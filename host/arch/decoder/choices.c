@@ -134,7 +134,7 @@ static const struct graft_choice_info infos[D_COUNT] = {
 
     [D_NORM_KIND] = WORD("norm.kind", 0, "rms layer", "rms", "RMSNorm, or LayerNorm"),
     [D_NORM_EPS] = REAL("norm.eps", 0, 0.0, "rms_norm_eps", "added to the mean of squares"),
-    [D_NORM_OFFSET] = REAL("norm.offset", 0, ANY_REAL, "0", "what is added to the weight of an RMSNorm"),
+    [D_NORM_OFFSET] = REAL("norm.offset", 0, ANY_REAL, "0", "what is added to weights"),
     [D_NORM_WEIGHT] = BOOL("norm.weight", 0, "true", "whether norms have a weight"),
     [D_NORM_BIAS] = BOOL("norm.bias", 0, "true", "whether LayerNorms have a bias"),
 
@@ -154,16 +154,20 @@ static const struct graft_choice_info infos[D_COUNT] = {
                           "its rows: all queries, keys, values; [heads, 3, head_dim]; [kv_heads, queries of it + 2, "
                           "head_dim]"),
     [D_OUTPUT] = NAME("attention.output", "o_proj", "the projection of what the heads give"),
+    [D_OUTPUT_NORM] = NAME("attention.output_norm", NULL, "a norm of what that takes; null: none"),
     [D_ATTENTION_SCALE] =
         REAL("attention.scale", BY_LAYER | NULLABLE, ANY_REAL, "null", "of the scores; null: 1 / sqrt(head_dim)"),
     [D_ATTENTION_SOFTCAP] = REAL("attention.softcap", NULLABLE | ABOVE, 0.0, "null",
                                  "scores become softcap * tanh(scores / softcap); null: they stay"),
     [D_WINDOW] = INT("attention.window", BY_LAYER | NULLABLE, 1, MAX_POSITIONS, "null",
                      "how many keys a query sees, its own included; null: all before it"),
-    [D_HEAD_NORM] = WORD("attention.head_norm", BY_LAYER, "none head all", "none",
-                         "norms of queries and keys: none, of each head, of all heads of a token together"),
+    [D_HEAD_NORM] = WORD("attention.head_norm", BY_LAYER, "none head all each", "none",
+                         "norms of queries and keys: none, of each head, of all heads of a token together, of each "
+                         "head with a weight of its own"),
     [D_QUERY_NORM] = NAME("attention.query_norm", "q_norm", "that of queries"),
     [D_KEY_NORM] = NAME("attention.key_norm", "k_norm", "that of keys"),
+    [D_HEAD_NORM_BIAS] =
+        BOOL("attention.head_norm_bias", NULLABLE, "null", "whether they have a bias; null: as norm.bias"),
     [D_HEAD_NORM_AFTER_ROTARY] =
         BOOL("attention.head_norm_after_rotary", 0, "false", "whether it comes after rotation"),
     [D_CLIP] = REAL("attention.clip", NULLABLE | ABOVE, 0.0, "null",
@@ -171,6 +175,12 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_VALUE_DIM] = INT("attention.value_dim", BY_LAYER | NULLABLE, 1, GRAFT_MAX_SIZE, "null",
                         "numbers of a head of values; null: attention.head_dim"),
     [D_VALUE_SCALE] = REAL("attention.value_scale", 0, ANY_REAL, "1", "what values are multiplied by"),
+    [D_QUERY_GAIN] = REAL("attention.query_gain", BY_LAYER | NULLABLE, ANY_REAL, "null",
+                          "rotated queries are multiplied by 1 + query_gain * log(1 + (position + query_gain_from) // "
+                          "query_gain_period); null: they stay"),
+    [D_QUERY_GAIN_PERIOD] = INT("attention.query_gain_period", NULLABLE, 1, MAX_POSITIONS, "null",
+                                "the positions in which that factor stays the same"),
+    [D_QUERY_GAIN_FROM] = INT("attention.query_gain_from", 0, 0, 1, "0", "the number of the first position there"),
     [D_SINKS] = BOOL("attention.sinks", BY_LAYER, "false", "each head has a score without a value in its softmax"),
     [D_GATE] =
         WORD("attention.gate", 0, "none query number head", "none",
@@ -194,15 +204,26 @@ static const struct graft_choice_info infos[D_COUNT] = {
                          "numbers of a head that rotation is about; null: attention.head_dim"),
     [D_ROTARY_THETA] = REAL("rotary.theta", BY_LAYER | ABOVE, 0.0, "10000",
                             "the base where config.json has no rope_theta at its usual places"),
+    [D_ROTARY_BASE] = REAL("rotary.base", BY_LAYER | NULLABLE | ABOVE, 0.0, "null",
+                           "the base, whatever config.json has as rope_theta; null: that"),
+    [D_ROTARY_ALPHA] = BOOL("rotary.alpha", 0, "false",
+                            "the type dynamic with `alpha` is the type default with a base multiplied by alpha ** "
+                            "(dim / (dim - 2))"),
     [D_ROTARY_PARTIAL] =
         REAL("rotary.partial", BY_LAYER, 0.0, "0", "partial_rotary_factor where config.json has none; 0: 1"),
     [D_ROTARY_WHOLE] = BOOL("rotary.whole", 0, "true", "whole heads are rotated, whatever partial_rotary_factor says"),
     [D_ROTARY_INTERLEAVED] =
         BOOL("rotary.interleaved", 0, "false", "neighbours are rotated together, not numbers of two halves"),
+    [D_ROTARY_REVERSED] = BOOL("rotary.reversed", 0, "false", "rotation is by the opposite angles"),
     [D_ROTARY_OBJECT] = TEXT("rotary.object", BY_LAYER | NULLABLE, "null",
                              "the path of the object that has the parameters; null: rope_parameters or rope_scaling"),
     [D_ROTARY_TYPED] = BOOL("rotary.typed", 0, "false",
                             "layers with a window have angles of their own, as the other choices say for them"),
+    [D_ROTARY_BY_LAYER] = BOOL("rotary.by_layer", 0, "false",
+                               "each layer has the angles that the other choices say for it, equal ones once"),
+    [D_ROTARY_RENEWED_AFTER] =
+        INT("rotary.renewed_after", NULLABLE, 1, MAX_POSITIONS, "null",
+            "the tokens after which a sequence's keys are computed anew, if its frequencies change then; null: never"),
     [D_ROTARY_POSITIONS] = INT("rotary.positions", 0, 1, MAX_POSITIONS, "max_position_embeddings",
                                "the positions that the model was made for"),
     [D_ROTARY_TIME] = INT("rotary.time", 0, 0, 65536, "0",
@@ -273,6 +294,7 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_MLP_GATE_UP] = NAME("mlp.gate_up", NULL, "one projection in the place of both, the gate's rows first"),
     [D_MLP_DOWN] = NAME("mlp.down", "down_proj", "the projection out"),
     [D_MLP_ACT_NAME] = NAME("mlp.act_name", "act_fn", "the child that is the activation"),
+    [D_MLP_NORM] = NAME("mlp.norm", NULL, "a norm of what mlp.down takes; null: none"),
 
     [D_MOE_EXPERTS] =
         INT("moe.experts", BY_LAYER | NULLABLE, 0, GRAFT_MAX_EXPERTS, "null", "how many there are; null: none"),

@@ -12,6 +12,8 @@ int graft_mlp_describe(const struct graft_class *self, const struct graft_config
         .gate_up = gate_up,
         .down = graft_description_name(description, D_MLP_DOWN),
         .act = graft_description_name(description, D_MLP_ACT_NAME),
+        .norm = graft_description_name(description, D_MLP_NORM),
+        .norm_class = graft_description_name(description, D_CLASS_NORM),
     };
     return graft_parts_mlp_declare(&part, config, args, sink, error);
 }

@@ -20,7 +20,7 @@ struct kept {
     int64_t hidden_size;
     int64_t embedding_size; /* 0: hidden_size */
     int64_t position_offset;
-    int64_t rotary_widths[GRAFT_ROTARY_TYPES];
+    int64_t rotary_widths[GRAFT_ROTARY_KINDS];
     int32_t typed_rotary;
     int32_t bidirectional;
     double embedding_scale;
@@ -35,6 +35,7 @@ struct describing {
     const struct graft_args *given; /* by a derived class (graft/base_model.h) */
     const struct graft_sink *sink;
     struct kept *kept;
+    struct graft_rotary_kind *kinds; /* [GRAFT_ROTARY_KINDS] */
     struct graft_error *error;
 };
 
@@ -132,15 +133,12 @@ static int read_layers(const struct describing *of) {
     const struct graft_arg *windows = graft_args_find(of->given, "windows", GRAFT_ARG_INTS);
     const int32_t typed = graft_args_int(of->given, "typed_rotary", 0) != 0;
     int status = windows != NULL ? take_windows(of, windows) : GRAFT_OK;
-    if (windows == NULL) {
-        check_types(of, kept->n_layers);
-    }
     for (int64_t i = 0; i < kept->n_layers && reader->status == GRAFT_OK && status == GRAFT_OK; i++) {
         struct kept_layer *layer = &kept->layers[i];
         reader->layer = i;
         layer->window = windows != NULL ? layer->window : read_window(of);
         layer->uses_rotary = graft_read_bool(reader, D_ROTARY_USE);
-        layer->type = !typed              ? graft_rotary_type(reader)
+        layer->type = !typed              ? graft_rotary_find(reader, of->kinds)
                       : layer->window > 0 ? GRAFT_LAYER_SLIDING_ATTENTION
                                           : GRAFT_LAYER_FULL_ATTENTION;
     }
@@ -151,19 +149,21 @@ static int read_layers(const struct describing *of) {
 /* How wide cos and sin are: as a derived class says, or the rotary choices. */
 static void read_rotary(const struct describing *of) {
     struct kept *kept = of->kept;
-    struct graft_rotary_kind kinds[GRAFT_ROTARY_TYPES];
     const int64_t given = graft_args_int(of->given, "rotary_width", 0);
     const int32_t typed = graft_args_int(of->given, "typed_rotary", 0) != 0;
     if (graft_description_name(of->description, D_CLASS_ROTARY) == NULL) {
         return;
     }
-    kept->typed_rotary = typed || graft_read_bool(of->reader, D_ROTARY_TYPED);
+    kept->typed_rotary =
+        typed || graft_read_bool(of->reader, D_ROTARY_TYPED) || graft_read_bool(of->reader, D_ROTARY_BY_LAYER);
     if (given == 0 && !typed) {
-        graft_rotary_kinds(of->reader, of->sink->host, kinds);
+        graft_rotary_kinds(of->reader, of->sink->host, of->kinds);
     }
     of->reader->layer = 0;
-    for (int32_t i = 0; i < GRAFT_ROTARY_TYPES; i++) {
-        kept->rotary_widths[i] = given > 0 ? given : typed ? graft_read_int(of->reader, D_HEAD_DIM) : kinds[i].width;
+    for (int32_t i = 0; i < (given > 0 || typed ? GRAFT_ROTARY_TYPES : GRAFT_ROTARY_KINDS); i++) {
+        kept->rotary_widths[i] = given > 0 ? given
+                                 : typed   ? graft_read_int(of->reader, D_HEAD_DIM)
+                                           : of->kinds[i].width;
     }
     of->reader->layer = -1;
 }
@@ -259,9 +259,13 @@ static int describe_norm(const struct describing *of, int32_t name) {
     const struct graft_arg args[] = {graft_int_arg("hidden_size", of->kept->hidden_size),
                                      graft_real_arg("eps", graft_read_real(of->reader, D_NORM_EPS)),
                                      graft_int_arg("bias", 0)};
-    return child == NULL ? GRAFT_OK
-                         : graft_describe_child(of->sink, child, graft_description_name(of->description, D_CLASS_NORM),
-                                                GRAFT_INTERFACE_NORM, args, bias ? 2 : 3, of->error);
+    /* Which may be the last one as well, without a weight. */
+    const char *last = graft_description_name(of->description, D_MODEL_NORM);
+    const int is_last = name == D_EMBEDDING_NORM && child != NULL && last != NULL && strcmp(child, last) == 0;
+    return child == NULL || is_last
+               ? GRAFT_OK
+               : graft_describe_child(of->sink, child, graft_description_name(of->description, D_CLASS_NORM),
+                                      GRAFT_INTERFACE_NORM, args, bias ? 2 : 3, of->error);
 }
 
 /* Token embeddings and what is added to them, with what they are read by. */
@@ -316,11 +320,11 @@ static int describe_numbers(const struct describing *of) {
 }
 
 static int declare(const struct describing *of) {
-    int status = read_layers(of);
-    if (status == GRAFT_OK) {
-        read_rotary(of);
-        status = of->reader->status;
+    if (graft_args_find(of->given, "windows", GRAFT_ARG_INTS) == NULL) {
+        check_types(of, of->kept->n_layers);
     }
+    read_rotary(of);
+    int status = of->reader->status == GRAFT_OK ? read_layers(of) : of->reader->status;
     if (status == GRAFT_OK) {
         status = describe_numbers(of);
     }
@@ -361,7 +365,8 @@ int graft_decoder_model_describe(const struct graft_class *self, const struct gr
     (void)graft_read_int(&reader, D_MOE_EXPERTS); /* checked, also where no layer has experts */
     reader.layer = -1;
     (void)graft_read_bool(&reader, D_HEAD_TIED); /* means nothing to a model without a head, and is no field unused */
-    const struct describing of = {self->data, &reader, args, sink, kept, error};
+    struct graft_rotary_kind kinds[GRAFT_ROTARY_KINDS] = {{0}};
+    const struct describing of = {self->data, &reader, args, sink, kept, kinds, error};
     return declare(&of);
 }
 

@@ -10,7 +10,7 @@
 struct graft_model_layer {
     const struct graft_module *module;
     struct graft_mask mask;
-    int32_t type;        /* GRAFT_LAYER_...: whose angles it has */
+    int32_t type;        /* which angles it has */
     int32_t uses_rotary; /* 0: queries and keys are not rotated */
 };
 
@@ -26,7 +26,7 @@ struct graft_decoder_model {
     int64_t hidden_size;
     int64_t embedding_size; /* hidden_size without projections */
     int64_t position_offset;
-    int64_t rotary_widths[GRAFT_ROTARY_TYPES]; /* by GRAFT_LAYER_...; 0: no layer has it */
+    int64_t rotary_widths[GRAFT_ROTARY_KINDS]; /* 0: no layer has it */
     int32_t typed_rotary;
     float embedding_scale; /* 1: none */
     int64_t n_layers;

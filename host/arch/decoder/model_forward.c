@@ -86,11 +86,11 @@ struct angles {
     float *sin; /* likewise */
 };
 
-/* angles [GRAFT_ROTARY_TYPES], by GRAFT_LAYER_... */
+/* angles [GRAFT_ROTARY_KINDS] */
 static int find_angles(const struct graft_decoder_model *self, const struct graft_call *call,
                        const struct graft_batch *batch, struct angles *angles, struct graft_error *error) {
     int status = GRAFT_OK;
-    for (int32_t type = 0; type < GRAFT_ROTARY_TYPES && self->rotary_emb != NULL && status == GRAFT_OK; type++) {
+    for (int32_t type = 0; type < GRAFT_ROTARY_KINDS && self->rotary_emb != NULL && status == GRAFT_OK; type++) {
         const int64_t width = self->rotary_widths[type];
         if (width == 0 || (type > 0 && !self->typed_rotary)) {
             continue;
@@ -115,7 +115,7 @@ static int find_angles(const struct graft_decoder_model *self, const struct graf
 /* hidden_states [tokens, hidden_size] through all layers. */
 static int run_layers(const struct graft_decoder_model *self, const struct graft_call *call,
                       const struct graft_batch *batch, float *hidden_states, struct graft_error *error) {
-    struct angles angles[GRAFT_ROTARY_TYPES] = {{NULL, NULL}};
+    struct angles angles[GRAFT_ROTARY_KINDS] = {{NULL, NULL}};
     int status = find_angles(self, call, batch, angles, error);
     for (int64_t i = 0; i < self->n_layers && status == GRAFT_OK; i++) {
         const struct graft_model_layer *layer = &self->layers[i];

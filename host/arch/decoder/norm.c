@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The norms of a decoder: RMSNorm or LayerNorm, with a weight or without. */
+/* The norms of a decoder: RMSNorm or LayerNorm, with a weight or without, or with one for each of some heads. */
 #include <math.h>
 
 #include "arch/decoder/choices.h"
@@ -8,17 +8,25 @@
 
 struct kept {
     double eps;
-    double offset; /* what is added to the weight of an RMSNorm */
+    double offset; /* what is added to the weight */
     int64_t width;
-    int32_t kind; /* D_NORM_... */
+    int64_t heads; /* rows of the weight, each for every heads-th vector; 0: all have the same */
+    int32_t kind;  /* D_NORM_... */
 };
 
 struct norm {
     struct graft_instance base;
     struct kept kept;
-    const struct graft_weight *weight; /* [width]; NULL: none */
+    const struct graft_weight *weight; /* [width] or [heads, width]; NULL: none */
     const struct graft_weight *bias;   /* [width]; NULL: none */
 };
+
+static int describe_weight(const struct kept *kept, const struct graft_sink *sink, struct graft_error *error) {
+    const int64_t shape[] = {kept->heads, kept->width};
+    return kept->heads > 0
+               ? graft_describe_parameter(sink, "weight", 2, shape, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error)
+               : graft_describe_vector(sink, "weight", kept->width, error);
+}
 
 int graft_decoder_norm_describe(const struct graft_class *self, const struct graft_config *config,
                                 const struct graft_args *args, const struct graft_sink *sink,
@@ -31,6 +39,7 @@ int graft_decoder_norm_describe(const struct graft_class *self, const struct gra
     graft_reader_start(&reader, self->data, config, -1, error);
     kept->kind = graft_read_word(&reader, D_NORM_KIND);
     kept->width = graft_args_int(args, "hidden_size", 0);
+    kept->heads = graft_args_int(args, "heads", 0);
     kept->offset = graft_args_find(args, "offset", GRAFT_ARG_REAL) != NULL ? graft_args_real(args, "offset", 0.0)
                                                                            : graft_read_real(&reader, D_NORM_OFFSET);
     kept->eps = graft_args_find(args, "eps", GRAFT_ARG_REAL) != NULL ? graft_args_real(args, "eps", 0.0)
@@ -39,7 +48,7 @@ int graft_decoder_norm_describe(const struct graft_class *self, const struct gra
     const int32_t has_bias = graft_args_int(args, "bias", graft_read_bool(&reader, D_NORM_BIAS)) != 0;
     int status = reader.status;
     if (status == GRAFT_OK && has_weight) {
-        status = graft_describe_vector(sink, "weight", kept->width, error);
+        status = describe_weight(kept, sink, error);
     }
     return status == GRAFT_OK && has_weight && has_bias && kept->kind == D_NORM_LAYER
                ? graft_describe_vector(sink, "bias", kept->width, error)
@@ -59,24 +68,46 @@ int graft_decoder_norm_create(const struct graft_class *cls, const struct graft_
     return graft_instance_finish(self, GRAFT_OK, instance);
 }
 
-/* Without a weight: the kernels multiply by one. */
-static void norm_plainly(const struct kept *kept, const struct graft_norm_args *args) {
+/* y [width] = x [width], normed but for weight and bias. */
+static void norm_vector(const struct kept *kept, const float *x, float *y) {
     const int64_t width = kept->width;
+    float mean = 0.0f, squares = 0.0f;
+    for (int64_t i = 0; i < width && kept->kind == D_NORM_LAYER; i++) {
+        mean += x[i] / (float)width;
+    }
+    for (int64_t i = 0; i < width; i++) {
+        squares += (x[i] - mean) * (x[i] - mean);
+    }
+    const float scale = 1.0f / sqrtf(squares / (float)width + (float)kept->eps);
+    for (int64_t i = 0; i < width; i++) {
+        y[i] = (x[i] - mean) * scale;
+    }
+}
+
+/* What the kernels have not: no weight, one for each head, or an offset to that of a LayerNorm. */
+static int is_plain(const struct norm *self) {
+    return self->weight == NULL || self->kept.heads > 0 ||
+           (self->kept.kind == D_NORM_LAYER && self->kept.offset != 0.0);
+}
+
+static int norm_plainly(const struct norm *self, const struct graft_call *call, const struct graft_norm_args *args,
+                        struct graft_error *error) {
+    const int64_t width = self->kept.width;
+    const int64_t heads = self->kept.heads > 0 ? self->kept.heads : 1;
+    const float *weight = self->weight != NULL ? graft_scratch_widened(call, self->weight, error) : NULL;
+    const float *bias = self->bias != NULL ? graft_scratch_widened(call, self->bias, error) : NULL;
+    if ((weight == NULL && self->weight != NULL) || (bias == NULL && self->bias != NULL)) {
+        return GRAFT_ERROR_INTERNAL;
+    }
     for (int64_t t = 0; t < args->tokens; t++) {
-        const float *x = args->hidden_states + t * width;
         float *y = args->output + t * width;
-        float mean = 0.0f, squares = 0.0f;
-        for (int64_t i = 0; i < width && kept->kind == D_NORM_LAYER; i++) {
-            mean += x[i] / (float)width;
-        }
-        for (int64_t i = 0; i < width; i++) {
-            squares += (x[i] - mean) * (x[i] - mean);
-        }
-        const float scale = 1.0f / sqrtf(squares / (float)width + (float)kept->eps);
-        for (int64_t i = 0; i < width; i++) {
-            y[i] = (x[i] - mean) * scale;
+        norm_vector(&self->kept, args->hidden_states + t * width, y);
+        const float *row = weight != NULL ? weight + t % heads * width : NULL;
+        for (int64_t i = 0; row != NULL && i < width; i++) {
+            y[i] = y[i] * (row[i] + (float)self->kept.offset) + (bias != NULL ? bias[i] : 0.0f);
         }
     }
+    return GRAFT_OK;
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_norm_args *args,
@@ -90,9 +121,8 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     if (status != GRAFT_OK) {
         return status;
     }
-    if (self->weight == NULL) {
-        norm_plainly(&self->kept, args);
-        return GRAFT_OK;
+    if (is_plain(self)) {
+        return norm_plainly(self, call, args, error);
     }
     return self->kept.kind == D_NORM_RMS
                ? call->kernels->rms_norm(call, self->weight, (float)self->kept.offset, (float)self->kept.eps,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <string.h>
 
 #include "arch/decoder/attention.h"
@@ -157,4 +158,19 @@ int graft_attention_norm(const struct graft_head_norm *norm, const struct graft_
     const struct graft_norm_args args = {sizeof args, 0, tokens * (heads * head_dim / norm->width), x->x, NULL, normed};
     *x = packed(normed, heads, head_dim);
     return status == GRAFT_OK ? graft_norm_forward(norm->module, call, &args, error) : status;
+}
+
+void graft_attention_gain(const struct graft_attention *self, const struct graft_batch *batch,
+                          const struct graft_heads *q) {
+    const struct graft_attention_kept *kept = &self->kept;
+    for (int64_t t = 0; kept->query_gain != 0.0f && t < batch->tokens; t++) {
+        const int64_t period = (batch->positions[t] + kept->query_gain_from) / kept->query_gain_period;
+        const float factor = 1.0f + kept->query_gain * logf((float)(1 + period));
+        for (int64_t h = 0; factor != 1.0f && h < kept->sizes.heads; h++) {
+            float *head = q->x + t * q->stride + h * q->head_stride;
+            for (int64_t d = 0; d < kept->sizes.head_dim; d++) {
+                head[d] *= factor;
+            }
+        }
+    }
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rotary angles of a decoder, one set for all layers or one for each of two types. */
+/* The rotary angles of a decoder: one set for all layers, one for each of two types, or what each layer says. */
 #include "arch/decoder/rotary.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "arch/role.h"
@@ -11,18 +12,18 @@ struct rotary {
     struct graft_instance base;
     const struct graft_rope_service *service;
     int32_t is_typed;
-    struct graft_rope *ropes[GRAFT_ROTARY_TYPES]; /* NULL of a type that no layer has */
+    int32_t is_reversed;
+    struct graft_rope *ropes[GRAFT_ROTARY_KINDS]; /* NULL where no layer has it */
 };
 
 struct kept {
     int32_t is_typed;
-    struct graft_rotary_kind kinds[GRAFT_ROTARY_TYPES];
+    int32_t is_reversed;
+    struct graft_rotary_kind kinds[GRAFT_ROTARY_KINDS];
 };
 
-int32_t graft_rotary_type(struct graft_reader *reader) {
-    if (!graft_read_bool(reader, D_ROTARY_TYPED)) {
-        return GRAFT_LAYER_FULL_ATTENTION;
-    }
+/* GRAFT_LAYER_... of the reader's layer. */
+static int32_t type_of(struct graft_reader *reader) {
     const char *type = graft_read_text(reader, D_LAYER_TYPE);
     const int slides = type != NULL ? strcmp(type, "sliding_attention") == 0 : graft_read_int(reader, D_WINDOW) > 0;
     return slides ? GRAFT_LAYER_SLIDING_ATTENTION : GRAFT_LAYER_FULL_ATTENTION;
@@ -44,6 +45,8 @@ static void read_kind(struct graft_reader *reader, struct graft_rotary_kind *kin
         .mrope_section = {graft_read_int(reader, D_ROTARY_TIME), graft_read_int(reader, D_ROTARY_HEIGHT),
                           graft_read_int(reader, D_ROTARY_WIDTH)},
         .whole_heads = graft_read_bool(reader, D_ROTARY_WHOLE),
+        .takes_alpha = graft_read_bool(reader, D_ROTARY_ALPHA),
+        .base = graft_read_real(reader, D_ROTARY_BASE),
     };
     if (reader->status == GRAFT_OK && kind->info.head_dim % 2 != 0) {
         graft_reader_fail(reader, dim > 0 ? D_ROTARY_DIM : D_HEAD_DIM,
@@ -74,13 +77,39 @@ static void measure(struct graft_reader *reader, const struct graft_rope_service
     }
 }
 
+static int are_equal(const struct graft_rotary_kind *a, const struct graft_rotary_kind *b) {
+    return strcmp(a->object, b->object) == 0 && (a->info.object == NULL) == (b->info.object == NULL) &&
+           a->info.head_dim == b->info.head_dim && a->info.rope_theta == b->info.rope_theta &&
+           a->info.base == b->info.base && a->info.partial_rotary_factor == b->info.partial_rotary_factor;
+}
+
+int32_t graft_rotary_find(struct graft_reader *reader, const struct graft_rotary_kind *kinds) {
+    struct graft_rotary_kind own;
+    if (graft_read_bool(reader, D_ROTARY_TYPED)) {
+        return type_of(reader);
+    }
+    if (!graft_read_bool(reader, D_ROTARY_BY_LAYER) || !graft_read_bool(reader, D_ROTARY_USE)) {
+        return 0;
+    }
+    read_kind(reader, &own);
+    int32_t i = 0;
+    while (i < GRAFT_ROTARY_KINDS - 1 && kinds[i].is_used && !are_equal(&kinds[i], &own)) {
+        i++;
+    }
+    if (reader->status == GRAFT_OK && kinds[i].is_used && !are_equal(&kinds[i], &own)) {
+        graft_reader_fail(reader, D_ROTARY_BASE, "expected layers with at most %d sets of angles",
+                          (int)GRAFT_ROTARY_KINDS);
+    }
+    return i;
+}
+
 void graft_rotary_kinds(struct graft_reader *reader, const struct graft_host *host, struct graft_rotary_kind *kinds) {
     const struct graft_rope_service *service = graft_rope_service_of(host);
     const int64_t layers = graft_read_int(reader, D_LAYERS);
-    memset(kinds, 0, GRAFT_ROTARY_TYPES * sizeof *kinds);
+    memset(kinds, 0, GRAFT_ROTARY_KINDS * sizeof *kinds);
     for (int64_t i = 0; i < layers && reader->status == GRAFT_OK; i++) {
         reader->layer = i;
-        struct graft_rotary_kind *kind = &kinds[graft_rotary_type(reader)];
+        struct graft_rotary_kind *kind = &kinds[graft_rotary_find(reader, kinds)];
         if (kind->is_used || !graft_read_bool(reader, D_ROTARY_USE) || graft_read_bool(reader, D_LAYER_MIXED)) {
             continue;
         }
@@ -90,6 +119,37 @@ void graft_rotary_kinds(struct graft_reader *reader, const struct graft_host *ho
         }
     }
     reader->layer = -1;
+}
+
+static int changes(struct graft_reader *reader, const struct graft_rope_service *service,
+                   const struct graft_rotary_kind *kind, int64_t length) {
+    const size_t n = (size_t)kind->width / 2;
+    struct graft_rope *rope = NULL;
+    float *numbers = calloc(2 * n, sizeof *numbers); /* [2, n] */
+    int differ = 0;
+    if (numbers == NULL) {
+        reader->status = graft_fail_memory(reader->error, reader->config->file);
+        return 0;
+    }
+    reader->status = service->create(reader->config, &kind->info, &rope, reader->error);
+    if (reader->status == GRAFT_OK) {
+        const float factor = service->frequencies(rope, length, numbers);
+        const float next = service->frequencies(rope, length + 1, numbers + n);
+        differ = factor != next || memcmp(numbers, numbers + n, n * sizeof *numbers) != 0;
+        service->destroy(rope);
+    }
+    free(numbers);
+    return differ;
+}
+
+int graft_rotary_changes(struct graft_reader *reader, const struct graft_host *host, int64_t length) {
+    struct graft_rotary_kind kinds[GRAFT_ROTARY_KINDS];
+    int differ = 0;
+    graft_rotary_kinds(reader, host, kinds);
+    for (int32_t i = 0; i < GRAFT_ROTARY_KINDS && reader->status == GRAFT_OK; i++) {
+        differ = differ || (kinds[i].is_used && changes(reader, graft_rope_service_of(host), &kinds[i], length));
+    }
+    return differ;
 }
 
 int graft_decoder_rotary_describe(const struct graft_class *self, const struct graft_config *config,
@@ -102,7 +162,8 @@ int graft_decoder_rotary_describe(const struct graft_class *self, const struct g
         return GRAFT_ERROR_INTERNAL;
     }
     graft_reader_start(&reader, self->data, config, -1, error);
-    kept->is_typed = graft_read_bool(&reader, D_ROTARY_TYPED);
+    kept->is_typed = graft_read_bool(&reader, D_ROTARY_TYPED) || graft_read_bool(&reader, D_ROTARY_BY_LAYER);
+    kept->is_reversed = graft_read_bool(&reader, D_ROTARY_REVERSED);
     graft_rotary_kinds(&reader, sink->host, kept->kinds);
     return reader.status;
 }
@@ -118,12 +179,13 @@ int graft_decoder_rotary_create(const struct graft_class *cls, const struct graf
     graft_reader_start(&reader, cls->data, build->config, -1, error);
     self->service = graft_rope_service_of(build->host);
     self->is_typed = kept->is_typed;
-    for (int32_t i = 0; i < GRAFT_ROTARY_TYPES && reader.status == GRAFT_OK; i++) {
+    self->is_reversed = kept->is_reversed;
+    for (int32_t i = 0; i < GRAFT_ROTARY_KINDS && reader.status == GRAFT_OK; i++) {
         if (kept->kinds[i].is_used) {
             reader.status = self->service->create(reader.config, &kept->kinds[i].info, &self->ropes[i], error);
         }
     }
-    for (int32_t i = 0; i < GRAFT_ROTARY_TYPES && reader.status != GRAFT_OK; i++) {
+    for (int32_t i = 0; i < GRAFT_ROTARY_KINDS && reader.status != GRAFT_OK; i++) {
         self->service->destroy(self->ropes[i]);
     }
     return graft_instance_finish(self, reader.status, instance);
@@ -131,7 +193,7 @@ int graft_decoder_rotary_create(const struct graft_class *cls, const struct graf
 
 void graft_decoder_rotary_destroy(void *instance) {
     struct rotary *self = instance;
-    for (int32_t i = 0; i < GRAFT_ROTARY_TYPES; i++) {
+    for (int32_t i = 0; i < GRAFT_ROTARY_KINDS; i++) {
         self->service->destroy(self->ropes[i]);
     }
     graft_instance_destroy(self);
@@ -141,15 +203,20 @@ static int forward(void *instance, const struct graft_call *call, const struct g
                    struct graft_error *error) {
     const struct rotary *self = instance;
     const int32_t type = self->is_typed ? args->layer_type : GRAFT_LAYER_FULL_ATTENTION;
-    if (type < 0 || type >= GRAFT_ROTARY_TYPES || self->ropes[type] == NULL) {
+    if (type < 0 || type >= GRAFT_ROTARY_KINDS || self->ropes[type] == NULL) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, self->base.path, "layer_type: no layer has type %d",
                                (int)type);
     }
     const int64_t width = self->service->width(self->ropes[type]);
-    return args->head_dim == width
-               ? self->service->angles(self->ropes[type], call, args->batch, args->cos, args->sin, error)
-               : graft_error_set(error, GRAFT_ERROR_PLUGIN, self->base.path, "head_dim: expected %lld, got %lld",
-                                 (long long)width, (long long)args->head_dim);
+    if (args->head_dim != width) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, self->base.path, "head_dim: expected %lld, got %lld",
+                               (long long)width, (long long)args->head_dim);
+    }
+    int status = self->service->angles(self->ropes[type], call, args->batch, args->cos, args->sin, error);
+    for (int64_t i = 0; self->is_reversed && i < args->batch->tokens * width; i++) {
+        args->sin[i] = -args->sin[i];
+    }
+    return status;
 }
 
 const struct graft_rotary graft_decoder_rotary_vtable = {

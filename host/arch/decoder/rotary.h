@@ -7,7 +7,8 @@
 #include "graft/host.h"
 #include "graft/rope.h"
 
-enum { GRAFT_ROTARY_TYPES = 2, GRAFT_ROTARY_OBJECT = 128 };
+/* Of a family with angles by type of layer GRAFT_ROTARY_TYPES sets at most, of one with angles by layer more. */
+enum { GRAFT_ROTARY_TYPES = 2, GRAFT_ROTARY_KINDS = 64, GRAFT_ROTARY_OBJECT = 128 };
 
 /* One set of angles. Do not move it: `info` points into it. */
 struct graft_rotary_kind {
@@ -18,11 +19,15 @@ struct graft_rotary_kind {
     char object[GRAFT_ROTARY_OBJECT];
 };
 
-/* [load] GRAFT_LAYER_FULL_ATTENTION or GRAFT_LAYER_SLIDING_ATTENTION of the reader's layer: which angles it has. Always
- * the first where the family has one set for all layers. */
-int32_t graft_rotary_type(struct graft_reader *reader);
-
-/* [load] kinds [GRAFT_ROTARY_TYPES], by type. Errors are the reader's; its layer changes. */
+/* [load] kinds [GRAFT_ROTARY_KINDS]: the only one; by GRAFT_LAYER_...; or those of layers, in their order. Errors are
+ * the reader's; its layer changes. */
 void graft_rotary_kinds(struct graft_reader *reader, const struct graft_host *host, struct graft_rotary_kind *kinds);
+
+/* [load] Which of them the reader's layer has. */
+int32_t graft_rotary_find(struct graft_reader *reader, const struct graft_rotary_kind *kinds);
+
+/* [load] Whether a sequence of more than `length` tokens is rotated otherwise than one of as many, in any layer. Errors
+ * are the reader's. */
+int graft_rotary_changes(struct graft_reader *reader, const struct graft_host *host, int64_t length);
 
 #endif

@@ -161,7 +161,8 @@ enum {
     GRAFT_ACTIVATION_QUICK_GELU = 3, /* x * sigmoid(1.702 x); "quick_gelu" */
     GRAFT_ACTIVATION_RELU = 4,
     GRAFT_ACTIVATION_TANH = 5,
-    GRAFT_ACTIVATION_SIGMOID = 6
+    GRAFT_ACTIVATION_SIGMOID = 6,
+    GRAFT_ACTIVATION_RELU2 = 7 /* relu(x)^2 (So et al. 2021); "relu2" */
 };
 
 struct graft_kernels {

@@ -5,7 +5,8 @@
  * Arguments that parents give: hidden_size and eps (a real number). Without eps a LayerNorm takes 1e-5, an RMSNorm the
  * config's rms_norm_eps. Optional: bias (0: a LayerNorm has none; 1 without it). Where a parent gives none, a class
  * derived from LayerNorm gives its base a bias of 0; a model of parts has norms_without_bias (parts.h). Likewise weight
- * (0: a norm of a family described by data has none).
+ * (0: a norm of a family described by data has none), and heads: the weight is [heads, hidden_size], and every
+ * heads-th row of hidden_states has the same one; 0, as without it: [hidden_size], for all rows.
  *
  * Optional, for a class that derives from an RMSNorm of the host: offset (a real number; 0 without it), which is added
  * to the weight. It gives that to its base itself, so parents and what replaces the class need not know.

@@ -301,13 +301,15 @@ extern const struct graft_self_attention graft_parts_fused_attention_vtable;
 
 /* --- MLP and embedding --- */
 
-/* graft.mlp/1: down(act(gate(x)) * up(x)), or without a gate down(act(up(x))). */
+/* graft.mlp/1: down(act(gate(x)) * up(x)), or without a gate down(act(up(x))); with a norm of what down takes. */
 struct graft_parts_mlp {
     const char *gate;    /* "gate_proj"; NULL: none */
     const char *up;      /* "up_proj" */
     const char *gate_up; /* in the place of both: one projection, the gate's rows first: "gate_up_proj"; NULL: none */
     const char *down;    /* "down_proj" */
     const char *act;     /* "act_fn" */
+    const char *norm;    /* of what down takes: "ffn_sub_norm"; NULL: none */
+    const char *norm_class; /* "BitNetRMSNorm" */
 };
 
 /* Declares the children, from the arguments of graft.mlp/1. */
@@ -335,7 +337,7 @@ GRAFT_ASSERT_SIZE(struct graft_parts_fused_attention, 24);
 GRAFT_ASSERT_SIZE(struct graft_parts_rotary, 16);
 GRAFT_ASSERT_SIZE(struct graft_parts_rotary_type, 32);
 GRAFT_ASSERT_SIZE(struct graft_parts_typed_rotary, 64);
-GRAFT_ASSERT_SIZE(struct graft_parts_mlp, 40);
+GRAFT_ASSERT_SIZE(struct graft_parts_mlp, 56);
 
 #ifdef __cplusplus
 }

@@ -44,6 +44,11 @@ struct graft_rope_info {
      * types it does: what it makes of the frequencies fits no whole head. */
     int32_t whole_heads;
     uint32_t reserved_2;
+    /* Later than 1.0. 1: with `alpha` the type "dynamic" is "default", with a base multiplied by
+     * alpha ** (dim / (dim - 2)). */
+    int32_t takes_alpha;
+    uint32_t reserved_3;
+    double base; /* the base, whatever the config has as rope_theta; 0: that */
 };
 
 /* The host's, const. */
@@ -67,7 +72,7 @@ struct graft_rope_service {
                   float *cos, float *sin, struct graft_error *error);
 };
 
-GRAFT_ASSERT_SIZE(struct graft_rope_info, 80);
+GRAFT_ASSERT_SIZE(struct graft_rope_info, 96);
 GRAFT_ASSERT_SIZE(struct graft_rope_service, 48);
 
 /* [any] The service of a host. */

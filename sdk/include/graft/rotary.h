@@ -32,8 +32,10 @@ struct graft_rotary_args {
     int64_t head_dim;                /* numbers of a token in cos and sin; even */
     /* [tokens, head_dim]: both halves hold the same numbers, scaled by the attention factor if there is one. */
     float *cos;
-    float *sin;         /* [tokens, head_dim], likewise */
-    int32_t layer_type; /* with GRAFT_ROTARY_LAYER_TYPES: GRAFT_LAYER_..., whose angles are wanted */
+    float *sin; /* [tokens, head_dim], likewise */
+    /* With GRAFT_ROTARY_LAYER_TYPES: GRAFT_LAYER_..., whose angles are wanted; in families whose layers have angles
+     * each of their own the number of a set, from 0 on in the order of layers. */
+    int32_t layer_type;
     uint32_t reserved;
 };
 
