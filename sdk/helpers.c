@@ -59,6 +59,7 @@
 #include "graft/plugin.h"
 #include "graft/pooler.h"
 #include "graft/quant_format.h"
+#include "graft/quantization.h"
 #include "graft/quantizer.h"
 #include "graft/residual_output.h"
 #include "graft/rope.h"

@@ -78,20 +78,6 @@ static char *name_of(const struct graft_node *node, const struct graft_coded_par
     return graft_format("%s.%s", path, coded->name);
 }
 
-/* Whether the class without codes makes its parameter of a tensor whose last two dimensions changed places. */
-static int is_turned(const struct graft_node *plain, const char *name) {
-    const struct graft_conversion *conversion;
-    for (size_t i = 0; (conversion = graft_node_conversion(plain, i)) != NULL; i++) {
-        const int is_of_it = conversion->n_targets == 1 && strcmp(conversion->targets[0], name) == 0;
-        for (int32_t k = 0; is_of_it && k < conversion->n_operations; k++) {
-            if (graft_conversion_operation(conversion, k)->kind == GRAFT_OP_TRANSPOSE) {
-                return 1;
-            }
-        }
-    }
-    return 0;
-}
-
 static int add(const struct planning *planning, struct graft_node *node, const struct graft_coded_parameter *coded,
                struct graft_error *error) {
     struct graft_recoding *recoding = planning->recoding;
@@ -106,7 +92,7 @@ static int add(const struct planning *planning, struct graft_node *node, const s
     if (parameter != NULL && parameter->rank > 2) {
         rank = parameter->rank;
         memcpy(shape, parameter->shape, sizeof shape);
-        if (is_turned(plain, coded->name)) {
+        if (graft_recoding_is_turned(plain, coded->name)) {
             item.turned = shape[rank - 2];
             shape[rank - 2] = shape[rank - 1];
             shape[rank - 1] = item.turned;

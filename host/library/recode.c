@@ -41,8 +41,11 @@ static int plan(struct graft_recoding *recoding, const struct graft_model_option
     if (status == GRAFT_OK && recoding->removed == NULL) {
         status = graft_fail_memory(error, source->directory);
     }
-    (void)options;
-    return status == GRAFT_OK ? graft_dequantize_plan(recoding, error) : status;
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    return options->dequantize ? graft_dequantize_plan(recoding, error)
+                               : graft_quantize_plan(recoding, options->quantize, error);
 }
 
 int graft_recoding_open(struct graft_model *model, const struct graft_model_options *options,
@@ -104,6 +107,19 @@ int graft_recoding_add(struct graft_recoding *recoding, char *name_take, graft_d
     return 0;
 }
 
+int graft_recoding_is_turned(const struct graft_node *node, const char *name) {
+    const struct graft_conversion *conversion;
+    for (size_t i = 0; (conversion = graft_node_conversion(node, i)) != NULL; i++) {
+        const int is_of_it = conversion->n_targets == 1 && strcmp(conversion->targets[0], name) == 0;
+        for (int32_t k = 0; is_of_it && k < conversion->n_operations; k++) {
+            if (graft_conversion_operation(conversion, k)->kind == GRAFT_OP_TRANSPOSE) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
 /* --- The model --- */
 
 int graft_recoding_edit_config(struct graft_model *model, struct graft_error *error) {
@@ -140,7 +156,8 @@ int graft_recoding_fill(struct graft_model *model, struct graft_error *error) {
     }
     int status = graft_checkpoint_make_room(model->checkpoint, &cause);
     if (status == GRAFT_OK) {
-        status = graft_dequantize_fill(recoding, model->checkpoint, &cause);
+        status = recoding->format == NULL ? graft_dequantize_fill(recoding, model->checkpoint, &cause)
+                                          : graft_quantize_fill(recoding, model->checkpoint, &cause);
     }
     if (status != GRAFT_OK) {
         return graft_model_name_file(recoding->source, &cause, error);

@@ -9,6 +9,7 @@
 #ifndef GRAFT_LIBRARY_RECODE_H
 #define GRAFT_LIBRARY_RECODE_H
 
+#include "graft/quantization.h"
 #include "library/library.h"
 #include "model/coded.h"
 #include "save/save.h"
@@ -19,7 +20,7 @@ struct recoded {
     const struct graft_coded_parameter *coded; /* of the node: to be made floats; NULL: to be quantized */
     const struct graft_tensor_view *tensor;    /* to be quantized */
     size_t made;                               /* number of the first tensor that is made of it */
-    int64_t turned;                            /* each matrix of so many rows is stored turned; 0: none is */
+    int64_t turned;                            /* each float matrix of so many rows is stored turned; 0: none is */
 };
 
 struct graft_recoding {
@@ -31,10 +32,12 @@ struct graft_recoding {
     struct recoded *items;
     size_t n;
     size_t capacity;
-    const char *field;    /* of config.json, which is another */
-    graft_json *config;   /* what it becomes, until the document has it; NULL: it goes */
-    graft_json *detached; /* what it was; or NULL */
-    char *note;           /* for the user, one line */
+    const char *field;                       /* of config.json, which is another */
+    graft_json *config;                      /* what it becomes, until the document has it; NULL: it goes */
+    graft_json *detached;                    /* what it was; or NULL */
+    char *note;                              /* for the user, one line */
+    const struct graft_quantization *format; /* NULL: what is quantized becomes floats */
+    const char *plugin;                      /* whose format it is */
 };
 
 /* --- For who opens a model --- */
@@ -66,7 +69,13 @@ void graft_recoding_remove(struct graft_recoding *recoding, const struct graft_p
 int graft_recoding_add(struct graft_recoding *recoding, char *name_take, graft_dtype dtype, int32_t rank,
                        const int64_t *shape, const char *file);
 
-/* [load] Decide what becomes of the source's weights, and fill in what is made of them (dequantize.c). */
+/* [load] Whether the class of a node makes a parameter of a tensor whose last two dimensions changed places. */
+int graft_recoding_is_turned(const struct graft_node *node, const char *name);
+
+/* [load] Decide what becomes of the source's weights, and fill in what is made of them (dequantize.c, quantize.c). */
+int graft_quantize_plan(struct graft_recoding *recoding, const char *name, struct graft_error *error);
+int graft_quantize_fill(struct graft_recoding *recoding, const struct graft_checkpoint *checkpoint,
+                        struct graft_error *error);
 int graft_dequantize_plan(struct graft_recoding *recoding, struct graft_error *error);
 int graft_dequantize_fill(struct graft_recoding *recoding, const struct graft_checkpoint *checkpoint,
                           struct graft_error *error);

@@ -76,8 +76,10 @@ static void free_parameter(struct graft_coded_parameter *parameter) {
 
 /* A copy of what is described; -1: memory ran out. */
 static int copy(const struct graft_coded_info *info, struct graft_coded_parameter *parameter) {
-    *parameter = (struct graft_coded_parameter){
-        .flags = info->flags, .finish = info->finish, .context_bytes = info->context_bytes};
+    *parameter =
+        (struct graft_coded_parameter){.flags = GRAFT_HAS(info, struct graft_coded_info, flags) ? info->flags : 0,
+                                       .finish = info->finish,
+                                       .context_bytes = info->context_bytes};
     graft_struct_copy(&parameter->codec, sizeof parameter->codec, info->codec);
     parameter->codec.struct_size = sizeof parameter->codec;
     parameter->name = graft_strdup(info->name);

@@ -10,7 +10,7 @@
 struct graft_coded_parameter {
     char *name;               /* "weight" */
     struct graft_codec codec; /* as described: without weights */
-    uint32_t flags;           /* GRAFT_CODED_... */
+    uint64_t flags;           /* GRAFT_CODED_... */
     char **tensors;           /* [n] own names of parameters of the node */
     int32_t *roles;           /* [n] */
     int32_t n;

@@ -234,6 +234,9 @@ int graft_plugin_validate_content(const char *file, const struct graft_plugin *p
         status = graft_field_rules_validate(&place, plugin->field_rules, plugin->n_field_rules,
                                             plugin->field_rule_stride, error);
     }
+    if (status == GRAFT_OK && graft_plugin_n_quantizations(plugin) != 0) {
+        status = graft_quantizations_validate(&place, plugin, error);
+    }
     if (status == GRAFT_OK) {
         status = validate_parallel(&place, plugin->parallel, error);
     }

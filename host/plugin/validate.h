@@ -11,6 +11,7 @@
 #define GRAFT_PLUGIN_VALIDATE_H
 
 #include "graft/field_rule.h"
+#include "graft/quantization.h"
 #include "graft/fusion.h"
 #include "graft/plugin.h"
 #include "plugin/check.h"
@@ -63,6 +64,10 @@ int graft_chains_validate(const struct graft_place *place, const struct graft_pl
 /* A list of rules for fields, of a family or a plugin at `place`. */
 int graft_field_rules_validate(const struct graft_place *place, const struct graft_field_rule *rules, int32_t n,
                                uint32_t stride, struct graft_error *error);
+
+/* The formats that it can quantize to. */
+int graft_quantizations_validate(const struct graft_place *place, const struct graft_plugin *plugin,
+                                 struct graft_error *error);
 
 /* The model families that it brings. */
 int graft_families_validate(const struct graft_place *place, const struct graft_plugin *plugin,

@@ -5,6 +5,7 @@
 #include "graft/plugin.h"
 #include "linear.h"
 #include "quant_state.h"
+#include "quantize.h"
 
 #define FIELD(name) "quantization_config." name
 
@@ -92,6 +93,9 @@ static const struct graft_plugin plugin = {
     .init = init,
     .quant_methods = methods,
     GRAFT_FIELD_RULES(field_rules),
+    .quantizations = bnb_quantizations,
+    .n_quantizations = BNB_QUANTIZATIONS,
+    .quantization_stride = sizeof(struct graft_quantization),
 };
 
 const struct graft_plugin *graft_plugin_entry(const struct graft_host *given, struct graft_error *error) {

@@ -9,6 +9,7 @@
 #include "graft/field_rule.h"
 #include "graft/plugin.h"
 #include "graft/quant_format.h"
+#include "quantize.h"
 #include "scheme.h"
 
 static const struct graft_host *host;
@@ -242,6 +243,9 @@ static const struct graft_plugin plugin = {
     .option_stride = sizeof options[0],
     .quant_methods = methods,
     GRAFT_FIELD_RULES(field_rules),
+    .quantizations = ct_quantizations,
+    .n_quantizations = CT_QUANTIZATIONS,
+    .quantization_stride = sizeof(struct graft_quantization),
 };
 
 const struct graft_plugin *graft_plugin_entry(const struct graft_host *given, struct graft_error *error) {

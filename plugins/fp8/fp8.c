@@ -10,6 +10,7 @@
 #include "graft/plugin.h"
 #include "graft/quant_format.h"
 #include "graft/quantization_fields.h"
+#include "quantize.h"
 
 enum { MAX_SIZE = 1 << 30, MX_GROUP = 32 };
 
@@ -182,6 +183,9 @@ static const struct graft_plugin plugin = {
     .class_stride = sizeof expert_class,
     .quant_methods = methods,
     GRAFT_FIELD_RULES(field_rules),
+    .quantizations = fp8_quantizations,
+    .n_quantizations = FP8_QUANTIZATIONS,
+    .quantization_stride = sizeof(struct graft_quantization),
 };
 
 const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {

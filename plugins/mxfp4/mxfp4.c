@@ -7,6 +7,7 @@
 #include "graft/expert_parts.h"
 #include "graft/field_rule.h"
 #include "graft/plugin.h"
+#include "quantize.h"
 
 enum {
     BLOCK = 32, /* inputs that share a scale */
@@ -90,6 +91,9 @@ static const struct graft_plugin plugin = {
     .option_stride = sizeof options[0],
     .quant_methods = methods,
     GRAFT_FIELD_RULES(field_rules),
+    .quantizations = &mxfp4_quantization,
+    .n_quantizations = 1,
+    .quantization_stride = sizeof(struct graft_quantization),
 };
 
 const struct graft_plugin *graft_plugin_entry(const struct graft_host *given, struct graft_error *error) {

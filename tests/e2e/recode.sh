@@ -1,11 +1,12 @@
 #!/bin/sh
-# --dequantize: a quantized model runs as one of floats, is saved as one, and what cannot be is refused in one line.
-# Reports in TAP. usage: recode.sh HOST PLUGINS GOLDENS
+# --dequantize: a quantized model runs as one of floats, is saved as one, and what cannot be is refused in one line; and
+# --quantize the other way. Reports in TAP. usage: recode.sh HOST PLUGINS GOLDENS DEMO
 set -u
 . "$(dirname "$0")/../tap.sh"
 host=$(realpath "$1")
 plugins=$(realpath "$2")
 goldens=$(realpath "$3")
+demo=$(realpath "$4")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export XDG_CACHE_HOME="$scratch/cache"
@@ -79,5 +80,69 @@ cp -r "$nf4" short && chmod -R u+w short
 LC_ALL=C sed 's/q_proj.weight.absmax/q_proj.weight.absmin/' "$nf4/model.safetensors" >short/model.safetensors
 host plan --model short --dequantize
 refused 'a tensor is missing' 4 'q_proj.weight.absmin'
+
+# Formats: the plugin that has one reads what it makes, experts one by one included.
+host plan --model "$demo" --quantize int4:32
+has 'int4: what becomes of weights' \
+    'quantized: 128 weights are int4 by compressed_tensors, 481568 bytes instead of 1704960; as they were: lm_head' out
+has 'int4: by the plugin' 'Linear -> CompressedLinear by compressed_tensors' out
+host plan --model "$demo" --quantize nf4
+has 'nf4: experts stay' 'quantized: 32 weights are nf4 by bitsandbytes, 262936 bytes instead of 918528' out
+host plan --model "$demo" --quantize fp8:64
+has 'fp8: what blocks do not divide stays' 'as they were: model.layers.0.mlp.experts.0.gate_proj' out
+host plan --model "$llama" --quantize int8 --json
+has 'int8: memory' '"computed_bytes": 26656' out
+for threads in 1 3; do
+    # shellcheck disable=SC2086
+    host --model "$demo" --quantize int4:32 --threads $threads --quiet $ids --logits $threads.bin
+done
+check 'threads make no difference' 0 "$(cmp 1.bin 3.bin >&2; echo $?)"
+host save --model "$demo" --quantize int4:32 --output int4
+has 'save: the note' 'note: quantized: 128 weights are int4' err
+has 'save: config.json' '"quant_method": "compressed-tensors"' int4/config.json
+has 'save: modules that stay' '"ignore": ["lm_head"]' int4/config.json
+has 'save: the rest of config.json' '"model_type": "qwen2_moe"' int4/config.json
+# shellcheck disable=SC2086
+host --model int4 --quiet $ids --logits saved.bin
+check 'the saved model' 0 "$(cmp 1.bin saved.bin >&2; echo $?)"
+host save --model int4 --dequantize --output back
+host verify --model back --against int4 --input-ids 1,2,3,4 --tolerance 0.02
+check 'and back to floats' 0 "$status"
+lacks 'and its config' quantization_config back/config.json
+host verify --model "$demo" --quantize int8 --input-ids 1,2,3,4
+check 'verify: what quantizing costs' 6 "$status"
+host save --model "$llama" --quantize int8 --runtime-layout --output runtime8
+# shellcheck disable=SC2086
+host --model runtime8 --quiet $ids
+mv out runtime8.ids
+# shellcheck disable=SC2086
+host --model "$llama" --quantize int8 --quiet $ids
+same 'the runtime layout, quantized' out runtime8.ids
+
+host plan --model "$demo" --quantize int5
+refused 'an unknown format' 2 'quantize: no plugin here quantizes to "int5", expected one of nf4:64, nf4:32'
+host plan --model "$demo" --quantize int4:48
+refused 'groups of another size' 2 'no plugin here quantizes to "int4:48"'
+host plan --model "$demo" --quantize int4 --no-plugins
+refused 'no plugin' 2 'no plugin here quantizes to "int4", or to anything else'
+host plan --model "$llama" --quantize int4
+refused 'inputs that groups do not divide' 4 \
+    'model.safetensors: model.layers.0.self_attn.q_proj.weight: has 48 inputs, which groups of 128 do not divide'
+host plan --model "$llama" --quantize mxfp4
+refused 'no module of the class' 4 'the model has no weight that becomes mxfp4 (those of modules of class GptOssExperts'
+host plan --model "$nf4" --quantize int8
+refused 'quantized already' 2 'the weights are quantized already, by "bitsandbytes"'
+host plan --model "$nf4" --quantize int8 --dequantize
+refused 'both' 2 '--quantize and --dequantize: use only one of them'
+host plan --model runtime8 --quantize int8
+refused 'the runtime layout, quantize' 2 'runtime layout'
+cp -r "$llama" nan && chmod -R u+w nan
+length=$(od -An -t u8 -N 8 nan/model.safetensors | tr -d ' ')
+at=$(head -c $((8 + length)) nan/model.safetensors |
+    grep -ao '"model.layers.1.mlp.up_proj.weight":{[^}]*"data_offsets":\[[0-9]*' | sed 's/.*\[//')
+printf '\300\177' | dd of=nan/model.safetensors bs=1 seek=$((8 + length + at)) conv=notrunc 2>dd
+# shellcheck disable=SC2086
+host --model nan --quantize int8 --quiet $ids
+refused 'NaN' 4 'model.layers.1.mlp.up_proj.weight: cannot be quantized: a weight is infinite or not a number'
 echo "1..$number"
 exit $failed

@@ -71,7 +71,7 @@ struct graft_attention_input {
      * NULL: nothing. graft_attention_alibi has the product as the next field says. */
     const float *alibi;
     int32_t alibi_rounded; /* 1: rounded to bf16, then multiplied by `scaling`; else 0 */
-    uint32_t reserved1; /* 0 */
+    uint32_t reserved1;    /* 0 */
 };
 
 /* Features: what an implementation may do without, and then is not run for models that need it. */

@@ -110,7 +110,7 @@ enum {
  * does, takes a coded one as well, and a replacement of it needs no more than a `describe`. */
 struct graft_coded_info {
     uint32_t struct_size;
-    uint32_t flags;                             /* GRAFT_CODED_OWN_LOOPS */
+    uint32_t reserved;
     const char *name;                           /* "weight": no parameter of this name is described */
     const struct graft_codec *codec;            /* all but its weights */
     const struct graft_parameter_info *tensors; /* [n_tensors] */
@@ -123,6 +123,7 @@ struct graft_coded_info {
                   struct graft_error *error);
     const void *context;   /* [context_bytes] for `finish`; parts that are joined have the same; NULL: none */
     int64_t context_bytes; /* of the context; 0: none */
+    uint64_t flags;        /* later than 1.0: GRAFT_CODED_OWN_LOOPS */
 };
 
 struct graft_child_info {
@@ -353,7 +354,7 @@ GRAFT_ASSERT_SIZE(struct graft_parameter_info, 128);
 GRAFT_ASSERT_SIZE(struct graft_child_info, 40);
 GRAFT_ASSERT_SIZE(struct graft_part_info, 40);
 GRAFT_ASSERT_SIZE(struct graft_sink, 184);
-GRAFT_ASSERT_SIZE(struct graft_coded_info, 72);
+GRAFT_ASSERT_SIZE(struct graft_coded_info, 80);
 GRAFT_ASSERT_SIZE(struct graft_build, 104);
 GRAFT_ASSERT_SIZE(struct graft_class, 88);
 GRAFT_ASSERT_OFFSET(struct graft_class, conversions, 56);

@@ -130,7 +130,7 @@ struct graft_attention_args {
      * none. Position 0 is the first of the sequence. */
     const float *alibi;
     int32_t alibi_rounded; /* 1: slope * j is rounded to bf16 and then scaled like scores, as Falcon has it; else 0 */
-    uint32_t reserved1; /* 0 */
+    uint32_t reserved1;    /* 0 */
 };
 
 /* Which two numbers of a rotated width make a pair. */

@@ -75,6 +75,7 @@ struct graft_family;                   /* family.h */
 struct graft_option;                   /* option.h */
 struct graft_parallel_provider;        /* parallel.h */
 struct graft_field_rule;               /* field_rule.h */
+struct graft_quantization;             /* quantization.h */
 
 /* Const, as all that it points to, from the entry's return until `deinit` has returned.
  *
@@ -160,13 +161,17 @@ struct graft_plugin {
     const struct graft_field_rule *field_rules; /* [n_field_rules] */
     int32_t n_field_rules;
     uint32_t field_rule_stride;
+    /* What it can turn float weights into while a model is loaded, of its `quant_methods`: may be chosen by name. */
+    const struct graft_quantization *quantizations;
+    int32_t n_quantizations;
+    uint32_t quantization_stride;
 };
 
 #define GRAFT_REPLACEMENT_SIZE_1_0 GRAFT_END_OF(struct graft_replacement, condition_stride)
 #define GRAFT_PLUGIN_SIZE_1_0 GRAFT_END_OF(struct graft_plugin, parallel)
 
 GRAFT_ASSERT_SIZE(struct graft_replacement, 72);
-GRAFT_ASSERT_SIZE(struct graft_plugin, 320);
+GRAFT_ASSERT_SIZE(struct graft_plugin, 336);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, struct_size, 8);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, id, 32);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, init, 64);
@@ -246,6 +251,17 @@ GRAFT_INLINE const struct graft_fusion_family *graft_plugin_fusion_family(const 
                                                                           int32_t i) {
     const char *at = (const char *)plugin->fusion_families + (size_t)i * plugin->fusion_family_stride;
     return (const struct graft_fusion_family *)(const void *)at;
+}
+
+/* [any] How many formats it can quantize to (quantization.h). */
+GRAFT_INLINE int32_t graft_plugin_n_quantizations(const struct graft_plugin *plugin) {
+    return GRAFT_HAS(plugin, struct graft_plugin, quantization_stride) ? plugin->n_quantizations : 0;
+}
+
+/* [any] Format number `i`. */
+GRAFT_INLINE const struct graft_quantization *graft_plugin_quantization(const struct graft_plugin *plugin, int32_t i) {
+    const char *at = (const char *)plugin->quantizations + (size_t)i * plugin->quantization_stride;
+    return (const struct graft_quantization *)(const void *)at;
 }
 
 /* [any] Model family number `i` (family.h). */

@@ -586,5 +586,8 @@ c_structs! {
         pub field_rules: *const c_void,
         pub n_field_rules: i32,
         pub field_rule_stride: u32,
+        pub quantizations: *const c_void,
+        pub n_quantizations: i32,
+        pub quantization_stride: u32,
     }
 }

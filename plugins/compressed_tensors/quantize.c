@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * As the library's minmax observer has it: the scale is the largest weight over half of the range of codes, and a code
+ * the nearest integer to weight / scale, ties to even. Both divisions are those of the weights' own type: their results
+ * are rounded to it.
+ */
+#include "quantize.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "graft/convert.h"
+
+/* Of a type the smallest number that 1 can be raised by: the scale of a group of zeros. */
+static float epsilon_of(graft_dtype dtype) {
+    return dtype == GRAFT_DTYPE_F32 ? 0x1p-23F : dtype == GRAFT_DTYPE_F16 ? 0x1p-10F : 0x1p-7F;
+}
+
+static float rounded(float number, graft_dtype dtype) {
+    return dtype == GRAFT_DTYPE_F32   ? number
+           : dtype == GRAFT_DTYPE_F16 ? graft_f32_from_f16(graft_f16_from_f32(number))
+                                      : graft_f32_from_bf16(graft_bf16_from_f32(number));
+}
+
+/* Bits of a code. */
+static int32_t bits_of(const struct graft_quantization *self) {
+    return *(const int32_t *)self->data;
+}
+
+static int64_t group_of(const struct graft_quantization *self, int64_t columns) {
+    return self->group_size > 0 ? self->group_size : columns;
+}
+
+static int shape(const struct graft_quantization *self, struct graft_quantize_shapes *shapes,
+                 struct graft_error *error) {
+    const int64_t rows = shapes->weight->shape[0], columns = shapes->weight->shape[1];
+    const int64_t group = group_of(self, columns), two = 2;
+    if (shapes->weight->rank != 2) {
+        shapes->stays = 1;
+        return GRAFT_OK;
+    }
+    if (columns % group != 0) {
+        (void)graft_error_set(error, GRAFT_ERROR_MODEL, shapes->name,
+                              "has %lld inputs, which groups of %lld do not divide", (long long)columns,
+                              (long long)group);
+        graft_error_hint(error, group > 32 ? "give smaller groups, %s:32" : "take int8, which has none", self->name);
+        return GRAFT_ERROR_MODEL;
+    }
+    const int64_t packed[2] = {rows, (columns * bits_of(self) + 31) / 32}, scales[2] = {rows, columns / group};
+    graft_quantize_set(shapes, 0, GRAFT_DTYPE_I32, 2, packed);
+    graft_quantize_set(shapes, 1, shapes->weight->dtype, 2, scales);
+    graft_quantize_set(shapes, 2, GRAFT_DTYPE_I64, 1, &two);
+    return GRAFT_OK;
+}
+
+static float largest(const float *weights, int64_t n) {
+    float most = 0.0F;
+    for (int64_t i = 0; i < n; i++) {
+        const float size = fabsf(weights[i]);
+        most = size > most || size != size ? size : most; /* one that is not a number stays */
+    }
+    return most;
+}
+
+/* Codes of a group from input `first` of a row on, which are added to its words. */
+static void add_codes(const float *weights, int64_t n, int64_t first, float scale, int32_t bits, graft_dtype dtype,
+                      uint32_t *words) {
+    const float half = (float)(1 << (bits - 1));
+    const int32_t slots = 32 / bits;
+    for (int64_t i = 0; i < n; i++) {
+        const float code = rintf(fminf(fmaxf(rounded(weights[i] / scale, dtype), -half), half - 1.0F));
+        words[(first + i) / slots] |= (uint32_t)(int32_t)(code + half) << (first + i) % slots * bits;
+    }
+}
+
+static int32_t quantize(const struct graft_quantization *self, const struct graft_quantize_work *work) {
+    const int32_t bits = bits_of(self);
+    const graft_dtype dtype = work->shapes->weight->dtype;
+    const int64_t group = group_of(self, work->columns), groups = work->columns / group;
+    const int64_t row_words = (work->columns * bits + 31) / 32;
+    for (int64_t r = work->begin; r < work->end; r++) {
+        uint32_t *words = (uint32_t *)work->tensors[0] + r * row_words;
+        const float *row = work->weights + (r - work->begin) * work->columns;
+        for (int64_t g = 0; g < groups; g++) {
+            const float most = largest(row + g * group, group);
+            const float scale = rounded(most / ((float)((1 << bits) - 1) / 2.0F), dtype);
+            const float used = scale > 0.0F ? scale : epsilon_of(dtype);
+            if (!isfinite(most)) {
+                return -1;
+            }
+            graft_set_f32_at(work->tensors[1], dtype, r * groups + g, used);
+            add_codes(row + g * group, group, g * group, used, bits, dtype, words);
+        }
+    }
+    if (work->begin == 0) {
+        const int64_t sizes[2] = {work->rows, work->columns};
+        memcpy(work->tensors[2], sizes, sizeof sizes);
+    }
+    return 0;
+}
+
+static const char *const weights[] = {"weight", NULL};
+static const char *const tensors[] = {"weight_packed", "weight_scale", "weight_shape", NULL};
+
+static const int32_t four = 4, eight = 8;
+
+#define CONFIG(bits, strategy, group)                                                                                \
+    "{\"quant_method\": \"compressed-tensors\", \"format\": \"pack-quantized\", \"quantization_status\": "           \
+    "\"compressed\", \"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"], \"weights\": {\"num_bits\": " bits \
+    ", \"type\": \"int\", \"symmetric\": true, \"strategy\": \"" strategy "\", \"group_size\": " group               \
+    ", \"dynamic\": false, \"observer\": \"minmax\"}, \"input_activations\": null, \"output_activations\": null}}, " \
+    "\"kv_cache_scheme\": null, \"ignore\": []}"
+
+#define QUANTIZATION(its_name, group, bits, its_config)                                                           \
+    {                                                                                                             \
+        .struct_size = sizeof(struct graft_quantization), .group_size = (group), .name = (its_name),              \
+        .config = (its_config), .left_out = "ignore", .module = "Linear", .weights = weights, .tensors = tensors, \
+        .flags = GRAFT_QUANTIZATION_EXPERTS, .row_step = 1, .data = &(bits), .shape = shape, .quantize = quantize \
+    }
+
+const struct graft_quantization ct_quantizations[CT_QUANTIZATIONS] = {
+    QUANTIZATION("int4", 128, four, CONFIG("4", "group", "128")),
+    QUANTIZATION("int4", 64, four, CONFIG("4", "group", "64")),
+    QUANTIZATION("int4", 32, four, CONFIG("4", "group", "32")),
+    QUANTIZATION("int4", 256, four, CONFIG("4", "group", "256")),
+    QUANTIZATION("int8", 0, eight, CONFIG("8", "channel", "null")),
+    QUANTIZATION("int8", 128, eight, CONFIG("8", "group", "128")),
+    QUANTIZATION("int8", 64, eight, CONFIG("8", "group", "64")),
+    QUANTIZATION("int8", 32, eight, CONFIG("8", "group", "32")),
+};
