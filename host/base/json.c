@@ -248,6 +248,10 @@ const char *graft_json_other_key(const graft_json *object, const char *const *ke
     return NULL;
 }
 
+int graft_json_append_share(graft_json *array, const graft_json *value) {
+    return json_array_append(array, (json_t *)value);
+}
+
 graft_json *graft_json_new_object(void) {
     set_up_once();
     return json_object();

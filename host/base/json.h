@@ -88,6 +88,10 @@ graft_json *graft_json_new_bool(int truth);
 int graft_json_set_take(graft_json *object, const char *key, graft_json *value_take); /* 0, or -1 out of memory */
 int graft_json_append_take(graft_json *array, graft_json *value_take);                /* 0, or -1 out of memory */
 
+/* Appends a value that stays its document's as well, which may be freed; nobody changes it from then on. 0, or -1 out
+ * of memory. */
+int graft_json_append_share(graft_json *array, const graft_json *value);
+
 /* Takes a member out of an object: the caller's, to be given to graft_json_free; NULL if there is none. */
 graft_json *graft_json_detach(graft_json *object, const char *key);
 

@@ -19,7 +19,7 @@ static uint64_t any_seed(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static int is_given(const struct graft_options *options, const char *name) {
+int graft_generation_is_given(const struct graft_options *options, const char *name) {
     for (size_t i = 0; i < options->generation.names.count; i++) {
         if (strcmp(options->generation.names.items[i], name) == 0) {
             return 1;
@@ -33,7 +33,7 @@ static int asks_for_chance(const struct graft_options *options) {
     static const char *const names[] = {"min-p", "typical-p", "epsilon-cutoff", "eta-cutoff", "top-h"};
     int asks = options->top_k >= 0 || options->top_p > 0.0 || options->temperature > 0.0;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        asks |= is_given(options, names[i]);
+        asks |= graft_generation_is_given(options, names[i]);
     }
     return asks && options->temperature != 0.0;
 }

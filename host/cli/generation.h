@@ -14,6 +14,9 @@ int graft_generation_choose(const struct graft_options *options, const struct gr
                             struct graft_generation *generation, struct graft_generation_fields **fields,
                             struct graft_error *error);
 
+/* Whether the option of a field of generation_config.json, such as "max-length", is on the command line. */
+int graft_generation_is_given(const struct graft_options *options, const char *name);
+
 /* Says on stderr where guessing has no effect. */
 void graft_generation_note(const struct graft_generation *generation);
 

@@ -149,9 +149,8 @@ void graft_hint_chat(const struct graft_options *options, const struct graft_pri
         const struct graft_printed *printed = &printer->sequences[i];
         if (printed->ids.n == 1 && printed->end == GRAFT_SEQUENCE_STOPPED && graft_chat_has_template(options)) {
             graft_output_line(stderr,
-                              "%s: the answer to prompt %zu ended at once; the model has a chat template: write the "
-                              "prompt as it does (in Python: tokenizer.apply_chat_template(messages, tokenize=False, "
-                              "add_generation_prompt=True)), with --no-special-tokens",
+                              "%s: the answer to prompt %zu ended at once; the model has a chat template: ask with "
+                              "--message user:TEXT instead of --prompt, or use chat",
                               graft_program_name(), i / printer->per_prompt + 1);
             return;
         }

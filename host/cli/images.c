@@ -219,15 +219,48 @@ static int place_all(struct placing *placing, struct graft_error *error) {
     return status;
 }
 
-int graft_images_place(const struct graft_options *options, const struct graft_model *model,
-                       const struct graft_tokenizer *tokenizer, struct graft_prompts *prompts,
-                       struct graft_error *error) {
-    struct placing placing = {
+/* Nothing in a prompt stands for what is given. */
+static int check_places(const struct placing *placing, const struct graft_tokenizer *tokenizer,
+                        struct graft_error *error) {
+    for (size_t k = 0; k < 2; k++) {
+        const struct kind *kind = &placing->kinds[k];
+        const char *token =
+            kind->token >= 0 && tokenizer != NULL ? graft_tokenizer_token(tokenizer, kind->token, NULL) : NULL;
+        if (kind->given == 0 || kind->places > 0) {
+            continue;
+        }
+        if (placing->prompts->count != 1) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, kind->option,
+                                   "the prompts have no placeholders for %ss: %s", kind->name,
+                                   token != NULL ? token : "");
+        }
+        return graft_error_set(error, GRAFT_ERROR_USAGE, kind->option,
+                               "the prompt has no placeholder for %ss (%s), and the model directory has no chat "
+                               "template that adds one",
+                               kind->name, token != NULL ? token : "");
+    }
+    return GRAFT_OK;
+}
+
+static struct placing start_placing(const struct graft_model *model, struct graft_prompts *prompts) {
+    return (struct placing){
         .model = model,
         .prompts = prompts,
         .kinds = {{.option = "--image", .name = "image", .token = graft_model_image_token_id(model)},
                   {.option = "--video", .name = "video", .token = graft_model_video_token_id(model)}},
     };
+}
+
+int graft_images_fill(const struct graft_model *model, struct graft_prompts *prompts, struct graft_error *error) {
+    struct placing placing = start_placing(model, prompts);
+    count(&placing);
+    return place_all(&placing, error);
+}
+
+int graft_images_place(const struct graft_options *options, const struct graft_model *model,
+                       const struct graft_tokenizer *tokenizer, struct graft_prompts *prompts,
+                       struct graft_error *error) {
+    struct placing placing = start_placing(model, prompts);
     int status = GRAFT_OK;
     if (options->images.values.count > 0 || options->pixel_values != NULL) {
         status = read_images(options, model, prompts, error);
@@ -236,6 +269,7 @@ int graft_images_place(const struct graft_options *options, const struct graft_m
     if (status == GRAFT_OK && prompts->n_images > 0 && placing.kinds[0].places + placing.kinds[1].places == 0) {
         status = graft_chat_wrap(options, tokenizer, prompts, error);
         count(&placing);
+        status = status == GRAFT_OK ? check_places(&placing, tokenizer, error) : status;
     }
     return status == GRAFT_OK ? place_all(&placing, error) : status;
 }

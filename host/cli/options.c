@@ -33,7 +33,9 @@ enum {
     PERPLEXITY = GRAFT_COMMAND_PERPLEXITY,
     TRY = GRAFT_COMMAND_TRY,
     VALIDATE = GRAFT_COMMAND_VALIDATE,
-    LOADED = RUN | VERIFY | BENCH | PERPLEXITY,
+    CHAT = GRAFT_COMMAND_CHAT,
+    SAYS = RUN | CHAT, /* what it generates is read */
+    LOADED = SAYS | VERIFY | BENCH | PERPLEXITY,
     MODEL = LOADED | PLAN | INSPECT | SAVE,
     ADAPTED = LOADED | PLAN, /* others show or write the model itself */
     PROMPT = RUN | VERIFY,
@@ -66,17 +68,21 @@ static const struct spec specs[] = {
     {"parallel", TEXT, offsetof(struct graft_options, parallel), RUN | PLAN | BENCH | PERPLEXITY},
     {"threads", NUMBER, offsetof(struct graft_options, threads), MODEL},
     {"dtype", TEXT, offsetof(struct graft_options, dtype), MODEL | LOCKED},
-    {"kv-cache-dtype", TEXT, offsetof(struct graft_options, kv_cache_dtype),
-     RUN | VERIFY | BENCH | PERPLEXITY | LOCKED},
+    {"kv-cache-dtype", TEXT, offsetof(struct graft_options, kv_cache_dtype), LOADED | LOCKED},
     {"quantize", TEXT, offsetof(struct graft_options, quantize), MODEL | LOCKED},
     {"dequantize", FLAG, offsetof(struct graft_options, dequantize), MODEL | LOCKED},
     {"strict", FLAG, offsetof(struct graft_options, strict), MODEL | LOCKED},
     {"ignore-field", TEXTS, offsetof(struct graft_options, ignored_fields), MODEL | LOCKED},
-    {"report", TEXT, offsetof(struct graft_options, report), RUN | PERPLEXITY},
+    {"report", TEXT, offsetof(struct graft_options, report), SAYS | PERPLEXITY},
     {"quiet", FLAG, offsetof(struct graft_options, quiet), MUTED},
     {"prompt", TEXTS, offsetof(struct graft_options, prompts), PROMPT | PROSE},
     {"prompt-file", TEXTS, offsetof(struct graft_options, prompt_files), PROMPT},
     {"input-ids", TEXTS, offsetof(struct graft_options, input_ids), PROMPT},
+    {"system", TEXT, offsetof(struct graft_options, system), SAYS | PROSE},
+    {"message", TEXTS, offsetof(struct graft_options, message), RUN},
+    {"messages", TEXT, offsetof(struct graft_options, messages), SAYS},
+    {"tools", TEXT, offsetof(struct graft_options, tools), SAYS},
+    {"template-variable", TEXTS, offsetof(struct graft_options, template_variables), SAYS},
     {"prompt-adapter", TEXTS, offsetof(struct graft_options, prompt_adapters), RUN},
     {"image", NAMED_TEXTS, offsetof(struct graft_options, images), PROMPT},
     {"video", NAMED_TEXTS, offsetof(struct graft_options, images), PROMPT},
@@ -86,41 +92,41 @@ static const struct spec specs[] = {
     {"lines", FLAG, offsetof(struct graft_options, lines), RUN},
     {"pairs", FLAG, offsetof(struct graft_options, pairs), RUN},
     {"embed", FLAG, offsetof(struct graft_options, embed), RUN},
-    {"max-new-tokens", NUMBER, offsetof(struct graft_options, max_new_tokens), PROMPT},
-    {"temperature", FRACTION, offsetof(struct graft_options, temperature), RUN},
-    {"top-k", NUMBER, offsetof(struct graft_options, top_k), RUN},
-    {"top-p", FRACTION, offsetof(struct graft_options, top_p), RUN},
-    {"repetition-penalty", FRACTION, offsetof(struct graft_options, repetition_penalty), RUN},
-    {"seed", NUMBER, offsetof(struct graft_options, seed), RUN},
-    {"speculate", NUMBER, offsetof(struct graft_options, speculate), RUN},
-    {"do-sample", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
-    {"max-length", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
-    {"min-length", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
-    {"min-new-tokens", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
-    {"suppress-tokens", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
-    {"begin-suppress-tokens", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
-    {"bad-words-ids", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
-    {"sequence-bias", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
-    {"no-repeat-ngram-size", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
-    {"encoder-no-repeat-ngram-size", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
-    {"encoder-repetition-penalty", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
-    {"forced-bos-token-id", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
-    {"forced-eos-token-id", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
-    {"exponential-decay-length-penalty", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
-    {"remove-invalid-values", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
-    {"renormalize-logits", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
-    {"min-p", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
-    {"typical-p", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
-    {"epsilon-cutoff", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
-    {"eta-cutoff", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
-    {"top-h", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
+    {"max-new-tokens", NUMBER, offsetof(struct graft_options, max_new_tokens), PROMPT | CHAT},
+    {"temperature", FRACTION, offsetof(struct graft_options, temperature), SAYS},
+    {"top-k", NUMBER, offsetof(struct graft_options, top_k), SAYS},
+    {"top-p", FRACTION, offsetof(struct graft_options, top_p), SAYS},
+    {"repetition-penalty", FRACTION, offsetof(struct graft_options, repetition_penalty), SAYS},
+    {"seed", NUMBER, offsetof(struct graft_options, seed), SAYS},
+    {"speculate", NUMBER, offsetof(struct graft_options, speculate), SAYS},
+    {"do-sample", NAMED_TEXT, offsetof(struct graft_options, generation), SAYS},
+    {"max-length", NAMED_TEXT, offsetof(struct graft_options, generation), SAYS},
+    {"min-length", NAMED_TEXT, offsetof(struct graft_options, generation), SAYS},
+    {"min-new-tokens", NAMED_TEXT, offsetof(struct graft_options, generation), SAYS},
+    {"suppress-tokens", NAMED_TEXT, offsetof(struct graft_options, generation), SAYS},
+    {"begin-suppress-tokens", NAMED_TEXT, offsetof(struct graft_options, generation), SAYS},
+    {"bad-words-ids", NAMED_TEXT, offsetof(struct graft_options, generation), SAYS},
+    {"sequence-bias", NAMED_TEXT, offsetof(struct graft_options, generation), SAYS},
+    {"no-repeat-ngram-size", NAMED_TEXT, offsetof(struct graft_options, generation), SAYS},
+    {"encoder-no-repeat-ngram-size", NAMED_TEXT, offsetof(struct graft_options, generation), SAYS},
+    {"encoder-repetition-penalty", NAMED_TEXT, offsetof(struct graft_options, generation), SAYS},
+    {"forced-bos-token-id", NAMED_TEXT, offsetof(struct graft_options, generation), SAYS},
+    {"forced-eos-token-id", NAMED_TEXT, offsetof(struct graft_options, generation), SAYS},
+    {"exponential-decay-length-penalty", NAMED_TEXT, offsetof(struct graft_options, generation), SAYS},
+    {"remove-invalid-values", NAMED_TEXT, offsetof(struct graft_options, generation), SAYS},
+    {"renormalize-logits", NAMED_TEXT, offsetof(struct graft_options, generation), SAYS},
+    {"min-p", NAMED_TEXT, offsetof(struct graft_options, generation), SAYS},
+    {"typical-p", NAMED_TEXT, offsetof(struct graft_options, generation), SAYS},
+    {"epsilon-cutoff", NAMED_TEXT, offsetof(struct graft_options, generation), SAYS},
+    {"eta-cutoff", NAMED_TEXT, offsetof(struct graft_options, generation), SAYS},
+    {"top-h", NAMED_TEXT, offsetof(struct graft_options, generation), SAYS},
     {"num-beams", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
     {"length-penalty", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
     {"early-stopping", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
     {"num-return-sequences", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
     {"guidance-scale", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
-    {"stop-strings", TEXTS, offsetof(struct graft_options, stop_strings), RUN},
-    {"logits-processor", TEXTS, offsetof(struct graft_options, logits_processors), RUN},
+    {"stop-strings", TEXTS, offsetof(struct graft_options, stop_strings), SAYS},
+    {"logits-processor", TEXTS, offsetof(struct graft_options, logits_processors), SAYS},
     {"logits", TEXT, offsetof(struct graft_options, logits), RUN},
     {"hidden-states", TEXT, offsetof(struct graft_options, hidden_states), RUN},
     {"attentions", TEXT, offsetof(struct graft_options, attentions), RUN},
@@ -398,6 +404,23 @@ static int check_values(const struct graft_options *options, struct graft_error 
     if (!one_of(options->report, reports)) {
         return usage(error, "expected text, full, json or none", "--report");
     }
+    const int n_raw = options->prompts.count + options->prompt_files.count + options->input_ids.count > 0;
+    const int has_messages = options->system != NULL || options->messages != NULL || options->message.count > 0;
+    if (n_raw && has_messages) {
+        return usage(error, "cannot be combined with --prompt, --prompt-file and --input-ids, which are not messages",
+                     options->system != NULL     ? "--system"
+                     : options->messages != NULL ? "--messages"
+                                                 : "--message");
+    }
+    if (options->command == GRAFT_COMMAND_RUN && options->system != NULL && options->messages == NULL &&
+        options->message.count == 0) {
+        return usage(error, "needs messages: --message user:TEXT, or --messages FILE", "--system");
+    }
+    if (options->command == GRAFT_COMMAND_RUN && !has_messages &&
+        (options->tools != NULL || options->template_variables.count > 0)) {
+        return usage(error, "needs messages: --message user:TEXT, or --messages FILE",
+                     options->tools != NULL ? "--tools" : "--template-variable");
+    }
     if (options->diff != NULL && options->json) {
         return usage(error, "use only one of them: a comparison is text", "--diff and --json");
     }
@@ -484,8 +507,8 @@ static int check_bench(const struct graft_options *options, struct graft_error *
 
 /* The command, when the first word is none of the options. */
 static int parse_command(struct parser *parser, struct graft_error *error) {
-    static const char *const names[] = {"run",   "plan", "tokenize",   "list", "inspect", "verify",
-                                        "bench", "save", "perplexity", "try",  "validate"};
+    static const char *const names[] = {"run",   "plan", "tokenize",   "list", "inspect",  "verify",
+                                        "bench", "save", "perplexity", "try",  "validate", "chat"};
     if (parser->argc < 2 || parser->argv[1][0] == '-' || parser->argv[1][0] == '\0') {
         return GRAFT_OK;
     }
@@ -506,7 +529,6 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
     *options = (struct graft_options){
         .command = GRAFT_COMMAND_RUN,
         .kv_cache_dtype = "auto",
-        .report = "text",
         .max_new_tokens = -1,
         .temperature = -1.0,
         .top_p = -1.0,
@@ -537,6 +559,9 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
     }
     if (status != GRAFT_OK) {
         return status;
+    }
+    if (options->report == NULL) {
+        options->report = options->command == GRAFT_COMMAND_CHAT ? "none" : "text";
     }
     if (options->dtype == NULL) {
         options->dtype = options->command == GRAFT_COMMAND_VERIFY ? "float32" : "auto";
@@ -689,6 +714,8 @@ void graft_options_finish(struct graft_options *options) {
     graft_free(options->prompts.items);
     graft_free(options->prompt_files.items);
     graft_free(options->input_ids.items);
+    graft_free(options->message.items);
+    graft_free(options->template_variables.items);
     graft_free(options->prompt_adapters.items);
     graft_free(options->token_type_ids.items);
     graft_free(options->text_pairs.items);

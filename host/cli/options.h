@@ -20,7 +20,8 @@ enum graft_command {
     GRAFT_COMMAND_SAVE = 128,
     GRAFT_COMMAND_PERPLEXITY = 256,
     GRAFT_COMMAND_TRY = 512,
-    GRAFT_COMMAND_VALIDATE = 1024
+    GRAFT_COMMAND_VALIDATE = 1024,
+    GRAFT_COMMAND_CHAT = 2048
 };
 
 /* A repeatable option's values, in order; they point into argv. */
@@ -85,10 +86,15 @@ struct graft_options {
     struct graft_strings prompt_files;
     struct graft_text standard_input; /* the prompt that it is (cli/standard_input.h) */
     struct graft_strings input_ids;
-    struct graft_strings prompt_adapters; /* a name for each prompt; or none */
-    struct graft_named_strings images;    /* of --image and --video */
-    const char *pixel_values;             /* a safetensors file; or NULL */
-    struct graft_strings token_type_ids;  /* this and the following: for encoders */
+    const char *system;                      /* this and the following: a conversation; or NULL */
+    const char *messages;                    /* a file */
+    struct graft_strings message;            /* "ROLE:TEXT" each */
+    const char *tools;                       /* a file */
+    struct graft_strings template_variables; /* "NAME=JSON" each */
+    struct graft_strings prompt_adapters;    /* a name for each prompt; or none */
+    struct graft_named_strings images;       /* of --image and --video */
+    const char *pixel_values;                /* a safetensors file; or NULL */
+    struct graft_strings token_type_ids;     /* this and the following: for encoders */
     struct graft_strings text_pairs;
     int lines;
     int pairs;

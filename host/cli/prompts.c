@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "cli/chat.h"
+#include "cli/conversation.h"
 #include "cli/standard_input.h"
 #include "cli/texts.h"
 #include "cli/token_ids.h"
@@ -67,7 +69,8 @@ static int check_adapters(const struct graft_options *options, size_t prompts, s
 int graft_prompts_read(const struct graft_options *options, const struct graft_model *model,
                        const struct graft_tokenizer *tokenizer, struct graft_prompts *prompts,
                        struct graft_error *error) {
-    size_t count = options->prompts.count + options->prompt_files.count + options->input_ids.count;
+    const int is_chat = graft_conversation_is_given(options);
+    size_t count = is_chat ? 1 : options->prompts.count + options->prompt_files.count + options->input_ids.count;
     int status = check_adapters(options, count, error);
     *prompts = (struct graft_prompts){
         .ids = graft_alloc(count + 1, sizeof *prompts->ids),
@@ -78,11 +81,12 @@ int graft_prompts_read(const struct graft_options *options, const struct graft_m
     }
     for (; prompts->count < count && status == GRAFT_OK; prompts->count++) {
         struct graft_ids *ids = &prompts->ids[prompts->count];
-        status = read_one(options, tokenizer, prompts->count, ids, error);
+        status = is_chat ? graft_chat_read(options, tokenizer, ids, error)
+                         : read_one(options, tokenizer, prompts->count, ids, error);
         if (status == GRAFT_OK && ids->failed) {
             status = graft_fail_memory(error, "prompt");
         }
-        if (status == GRAFT_OK && prompts->count < options->prompts.count + options->prompt_files.count) {
+        if (status == GRAFT_OK && (is_chat || prompts->count < options->prompts.count + options->prompt_files.count)) {
             status = graft_token_ids_check(model, tokenizer, ids, error);
         }
         if (status == GRAFT_OK && ids->n == 0) {

@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/conversation.h"
 #include "cli/program.h"
 
 enum { MAX_PROMPT_BYTES = 64 << 20, PATIENCE_MILLISECONDS = 2000 };
@@ -30,8 +31,9 @@ static size_t count_asked(const struct graft_options *options) {
 /* Whether `run` was given nothing to run, and standard input may have it. */
 static int may_be_prompt(const struct graft_options *options) {
     struct stat status;
-    return options->command == GRAFT_COMMAND_RUN && options->parallel == NULL && !options->embed && !options->lines &&
-           !options->pairs && options->prompts.count + options->prompt_files.count + options->input_ids.count == 0 &&
+    return options->command == GRAFT_COMMAND_RUN && !graft_conversation_is_given(options) &&
+           options->parallel == NULL && !options->embed && !options->lines && !options->pairs &&
+           options->prompts.count + options->prompt_files.count + options->input_ids.count == 0 &&
            fstat(STDIN_FILENO, &status) == 0 &&
            (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || S_ISREG(status.st_mode));
 }

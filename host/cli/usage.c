@@ -7,6 +7,7 @@
 /* What follows the program's name. */
 static const char *const commands[] = {
     "[run]      --model DIR [--plugins-dir DIR]... [PROMPT]             load, report replacements, generate\n",
+    "chat       --model DIR [--plugins-dir DIR]... [--system TEXT]      talk to a model that has a chat template\n",
     "plan       --model DIR [--plugins-dir DIR]... [--json] [--html FILE] [--diff FILE]    what run would do\n",
     "tokenize   --model DIR [--decode] [--json]                         turn lines of stdin into ids, or back\n",
     "save       --model DIR [--plugins-dir DIR]... --output DIR         write the model back, bit for bit\n",
@@ -56,6 +57,9 @@ static const char *const sections[] = {
     "  --prompt TEXT, --prompt-file FILE, --input-ids 1,2,3         repeat for a batch\n"
     "                         FILE may be -, standard input; run reads it as the prompt if it is piped and none is "
     "given\n"
+    "  --system TEXT, --message ROLE:TEXT, --messages FILE          a conversation instead, by the model's chat template;\n"
+    "                         --message is repeatable: user:Hello\n"
+    "  --tools FILE, --template-variable NAME=JSON                  what else the template is given (JSON)\n"
     "  --prompt-adapter NAME  the only adapter for this prompt; for each prompt one, in their order; __base__: none\n"
     "  --image FILE           a PNG or JPEG, for models that take images; repeatable\n"
     "  --video DIR            a video: the PNG or JPEG files in DIR, in order of name; repeatable\n"

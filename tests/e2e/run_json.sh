@@ -147,7 +147,7 @@ said() { # said: whether the hint is there
 check 'no template: no hint' 0 "$(said)"
 echo "{% for message in messages %}{{ message['content'] }}{% endfor %}" >chat/chat_template.jinja
 check 'a template: a hint' 1 "$(said)"
-has 'a template: the hint has the way out' 'tokenizer.apply_chat_template' err
+has 'a template: the hint has the way out' 'ask with --message user:TEXT' err
 check 'a template: one line' 1 "$(wc -l <err | tr -d ' ')"
 check 'a template, --quiet: no hint' 0 "$(said --quiet)"
 printf '{"eos_token_id": %s}\n' "$(echo "$ids" | cut -d , -f 2)" >chat/generation_config.json

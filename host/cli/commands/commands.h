@@ -13,6 +13,10 @@ int graft_command_plan(const struct graft_options *options, const struct graft_m
 /* `run`: the prompts through a model that was loaded. */
 int graft_command_run(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
 
+/* `chat`: a conversation with a model that was loaded, from stdin to stdout. */
+int graft_command_chat(const struct graft_options *options, struct graft_model *model,
+                       const struct graft_library *library, struct graft_error *error);
+
 /* `save`: a model that was opened, to a directory. */
 int graft_command_save(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
 

@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/encode.h"
+#include "cli/conversation.h"
 #include "cli/generation.h"
 #include "cli/hints.h"
 #include "cli/images.h"
@@ -109,7 +110,7 @@ static int check_generates(const struct graft_options *options, struct graft_err
 int graft_command_run(const struct graft_options *options, struct graft_model *model, struct graft_error *error) {
     struct graft_tokenizer *tokenizer = NULL;
     struct graft_prompts prompts = {0};
-    size_t texts = options->prompts.count + options->prompt_files.count;
+    size_t texts = options->prompts.count + options->prompt_files.count + (size_t)graft_conversation_is_given(options);
     int status = GRAFT_OK;
     if (graft_model_task(model) != GRAFT_TASK_CAUSAL_LM || options->embed) {
         status = check_encodes(options, error);

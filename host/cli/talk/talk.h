@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A conversation in the terminal: what its files share. */
+#ifndef GRAFT_CLI_TALK_TALK_H
+#define GRAFT_CLI_TALK_TALK_H
+
+#include "cli/chat.h"
+#include "cli/options.h"
+#include "cli/talk/lines.h"
+#include "graft/host/graft.h"
+#include "graft/host/images.h"
+#include "graft/host/sequences.h"
+
+/* What the last answer took. */
+struct graft_talk_counts {
+    size_t prompt_tokens; /* of the whole conversation up to the answer */
+    int64_t read_tokens;  /* of these, those that went through the model for it */
+    int64_t new_tokens;
+    double read_seconds; /* up to the first token */
+    double new_seconds;  /* from there on */
+};
+
+struct graft_talk {
+    const struct graft_options *options;
+    const struct graft_library *library;
+    struct graft_model *model;
+    struct graft_tokenizer *tokenizer;
+    struct graft_chat chat;
+    struct graft_sequences *sequences;
+    struct graft_generation generation;
+    struct graft_generation_fields *fields;
+    struct graft_lines *lines;
+    graft_json *messages;
+    struct graft_image *images; /* [n_images] of all messages, in their order */
+    size_t n_images;
+    size_t images_capacity;
+    graft_json *next_parts; /* of the next message: images before its text; NULL: none yet */
+    struct graft_talk_counts counts;
+    int in_color; /* stdout is a terminal that shows colours */
+    int is_over;
+};
+
+/* Answers the conversation's last message: writes the answer to stdout as it comes, and adds it to the messages. Ctrl-C
+ * ends it early. */
+int graft_talk_answer(struct graft_talk *talk, struct graft_error *error);
+
+/* Does what a line that begins with '/' says. */
+int graft_talk_command(struct graft_talk *talk, const char *line, struct graft_error *error);
+
+/* Puts an image before the next message. */
+int graft_talk_add_image(struct graft_talk *talk, const char *file, struct graft_error *error);
+/* Reads the images of all messages again, from the paths that they name. */
+int graft_talk_read_images(struct graft_talk *talk, struct graft_error *error);
+void graft_talk_drop_images(struct graft_talk *talk);
+
+/* Starts with the messages of the command line. */
+int graft_talk_restart(struct graft_talk *talk, struct graft_error *error);
+
+/* Replaces the first message, if it is the system's, or puts one there. */
+int graft_talk_set_system(struct graft_talk *talk, const char *text, struct graft_error *error);
+
+/* Whether Ctrl-C was pressed since the last call of graft_talk_clear_interrupt. */
+int graft_talk_is_interrupted(void);
+void graft_talk_clear_interrupt(void);
+/* From now on Ctrl-C is only noted. */
+void graft_talk_catch_interrupts(void);
+
+#endif
