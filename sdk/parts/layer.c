@@ -18,6 +18,7 @@ struct layer {
     uint32_t attention_features;
     int32_t parallel;
     int32_t norm_after_add;
+    int32_t residual_normed;
     float residual_scale; /* 1: none */
 };
 
@@ -72,6 +73,7 @@ int graft_parts_layer_create(const struct graft_class *cls, const struct graft_b
     self->attention_features = graft_self_attention_features(build->args);
     self->parallel = part->parallel;
     self->norm_after_add = part->norm_after_add;
+    self->residual_normed = part->residual_normed;
     self->residual_scale = (float)graft_args_real(build->args, "residual_scale", 1.0);
     self->attention = find_child(build, part->attention, &status, error);
     self->mixer = find_child(build, part->mixer, &status, error);
@@ -174,11 +176,21 @@ static int add(const struct pass *pass, const float *x) {
                                     pass->args->batch->tokens * pass->layer->hidden_size, pass->error);
 }
 
+/* `normed` is filled in, and what comes next is added to it where the layer has it so. */
+static int norm_input(const struct pass *pass, const struct graft_module *norm, const float *residual, float *normed) {
+    const size_t bytes = (size_t)(pass->args->batch->tokens * pass->layer->hidden_size) * sizeof *normed;
+    int status = run_norm(pass, norm, residual, normed);
+    if (status == GRAFT_OK && pass->layer->residual_normed) {
+        memcpy(pass->args->hidden_states, normed, bytes);
+    }
+    return status;
+}
+
 /* What attention or mixer sees: hidden_states, or `normed` filled in. */
 static int begin(const struct pass *pass, float *normed, const float **seen) {
     const struct graft_module *norm = pass->layer->attention_norm;
     *seen = norm != NULL ? normed : pass->args->hidden_states;
-    return norm != NULL ? run_norm(pass, norm, NULL, normed) : GRAFT_OK;
+    return norm != NULL ? norm_input(pass, norm, NULL, normed) : GRAFT_OK;
 }
 
 /* Attention's output is added by the norm of the MLP, if there is one. */
@@ -198,7 +210,7 @@ static int run_in_turn(const struct pass *pass, float *normed, float *output) {
         return status;
     }
     if (layer->mlp_norm != NULL) {
-        status = run_norm(pass, layer->mlp_norm, attends ? output : NULL, normed);
+        status = norm_input(pass, layer->mlp_norm, attends ? output : NULL, normed);
         seen = normed;
     }
     if (status == GRAFT_OK) {

@@ -77,6 +77,7 @@ static int describe_norms(struct graft_reader *reader, const struct graft_parts_
     return status;
 }
 
+/* Layouts that have each head's keys and values want as many of these as heads, and four blocks whole ones. */
 static int check_layout(const struct graft_description *description, const struct graft_attention_kept *kept,
                         const char *path, struct graft_error *error) {
     const int is_even = kept->value_dim == kept->sizes.head_dim;
@@ -87,7 +88,12 @@ static int check_layout(const struct graft_description *description, const struc
                                "projection needs",
                                (long long)kept->value_dim, (long long)kept->sizes.head_dim);
     }
-    return kept->qkv_layout == D_QKV_BY_HEAD && kept->sizes.kv_heads != kept->sizes.heads
+    if (kept->qkv_layout == D_QKV_BLOCKS && kept->sizes.heads % GRAFT_QKV_BLOCKS != 0) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, path, "%lld heads cannot be divided into %d blocks",
+                               (long long)kept->sizes.heads, GRAFT_QKV_BLOCKS);
+    }
+    return (kept->qkv_layout == D_QKV_BY_HEAD || kept->qkv_layout == D_QKV_BLOCKS) &&
+                   kept->sizes.kv_heads != kept->sizes.heads
                ? graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
                                  "argument num_key_value_heads: expected num_attention_heads (%lld), got %lld",
                                  (long long)kept->sizes.heads, (long long)kept->sizes.kv_heads)
@@ -124,6 +130,8 @@ int graft_attention_describe(const struct graft_class *self, const struct graft_
     kept->norm_after_rotary = graft_read_bool(&reader, D_HEAD_NORM_AFTER_ROTARY);
     kept->clip = (float)graft_read_real(&reader, D_CLIP);
     read_gain(&reader, kept);
+    kept->alibi = (float)graft_read_real(&reader, D_ALIBI);
+    kept->alibi_rounded = graft_read_bool(&reader, D_ALIBI_ROUNDED);
     const int32_t sinks = graft_read_bool(&reader, D_SINKS);
     const int32_t k_bias =
         graft_read_is_null(&reader, D_K_BIAS) ? kept->sizes.qkv_bias : graft_read_bool(&reader, D_K_BIAS);
@@ -267,8 +275,11 @@ static int attend(const struct graft_attention *self, const struct graft_call *c
                   const struct graft_self_attention_args *args, const struct graft_projected *x, float *context,
                   struct graft_error *error) {
     const struct graft_parts_attention_sizes *sizes = &self->kept.sizes;
-    float *sinks;
+    float *sinks, *slopes = NULL;
     int status = widen(self, call, self->sinks, &sinks, error);
+    if (status == GRAFT_OK) {
+        status = graft_attention_slopes(&self->kept, call, &slopes, error);
+    }
     const struct graft_attention_args attention_args = {
         .struct_size = sizeof attention_args,
         .layer = sizes->layer,
@@ -281,6 +292,8 @@ static int attend(const struct graft_attention *self, const struct graft_call *c
         .scaling = (float)sizes->scaling,
         .softcap = (float)sizes->softcap,
         .sinks = sinks,
+        .alibi = slopes,
+        .alibi_rounded = self->kept.alibi_rounded,
         .q = x->q.x,
         .q_stride = x->q.stride,
         .q_head_stride = x->q.head_stride,

@@ -13,6 +13,8 @@ struct graft_head_norm {
     int64_t width;                     /* head_dim, or that of all heads together */
 };
 
+enum { GRAFT_QKV_BLOCKS = 4 }; /* of the layout D_QKV_BLOCKS */
+
 /* What `describe` found out. */
 struct graft_attention_kept {
     struct graft_parts_attention_sizes sizes;
@@ -28,6 +30,8 @@ struct graft_attention_kept {
     float query_gain; /* 0: none */
     int64_t query_gain_period;
     int64_t query_gain_from;
+    float alibi; /* 0: none */
+    int32_t alibi_rounded;
 };
 
 struct graft_attention {
@@ -59,6 +63,10 @@ struct graft_projected {
     struct graft_heads v;
     struct graft_heads gate; /* of outputs, a number for each of theirs or each head; x is NULL: none */
 };
+
+/* [forward] *slopes [heads]: those of ALiBi, in scratch memory; NULL without it. */
+int graft_attention_slopes(const struct graft_attention_kept *kept, const struct graft_call *call, float **slopes,
+                           struct graft_error *error);
 
 /* [forward] Queries, keys and values of args->hidden_states. Scratch memory that it takes stays taken. */
 int graft_attention_project(const struct graft_attention *self, const struct graft_call *call,

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "arch/decoder/choices.h"
+#include "arch/decoder/inputs.h"
 #include "arch/decoder/roles.h"
 #include "arch/decoder/rotary.h"
 #include "arch/role.h"
@@ -15,18 +16,18 @@ int graft_causal_lm_describe(const struct graft_class *self, const struct graft_
     const struct graft_description *description = self->data;
     const char *model = graft_description_name(description, D_MODEL_NAME);
     const char *tied_to = graft_description_name(description, D_HEAD_TIED_TO);
-    const int32_t has_positions = graft_description_name(description, D_POSITION_NAME) != NULL;
     char made[MAX_PATH];
     struct graft_reader reader;
     (void)snprintf(made, sizeof made, "%s.%s.weight", model, graft_description_name(description, D_EMBEDDING_NAME));
+    graft_reader_start(&reader, description, config, -1, error);
+    const int64_t positions = graft_inputs_max_positions(&reader);
     const struct graft_parts_causal_lm part = {
         .model = model,
         .model_class = graft_decoder_class_name(description, D_CLASS_BASE_MODEL),
         .tied_weight = tied_to != NULL ? tied_to : made,
         .head = graft_description_name(description, D_HEAD_NAME),
-        .learned_positions = has_positions,
+        .learned_positions = positions > 0,
     };
-    graft_reader_start(&reader, description, config, -1, error);
     const int32_t causal = graft_read_bool(&reader, D_CAUSAL);
     const int64_t width = graft_read_int(&reader, D_EMBEDDING_SIZE);
     const int64_t hidden_size = graft_read_int(&reader, D_HIDDEN_SIZE);
@@ -37,8 +38,9 @@ int graft_causal_lm_describe(const struct graft_class *self, const struct graft_
     const int64_t renewed_after = graft_read_int(&reader, D_ROTARY_RENEWED_AFTER);
     const struct graft_parts_causal_lm_sizes sizes = {
         .vocab_size = graft_read_int(&reader, D_VOCAB_SIZE),
-        .hidden_size = width > 0 ? width : hidden_size,
-        .max_position_embeddings = has_positions ? graft_read_int(&reader, D_POSITION_ROWS) : 0,
+        .hidden_size =
+            width > 0 && graft_description_name(description, D_EMBEDDING_PROJECT_OUT) != NULL ? width : hidden_size,
+        .max_position_embeddings = positions,
         .logit_scale = graft_args_real(args, "logit_scale", graft_read_real(&reader, D_HEAD_SCALE)),
         .softcap = graft_args_real(args, "softcap", graft_read_real(&reader, D_HEAD_SOFTCAP)),
         .tie_word_embeddings = graft_read_bool(&reader, D_HEAD_TIED) || tied,

@@ -68,6 +68,7 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_MODEL_ANSWERS] = NAME("model.answers", "model", "the same below a head that answers questions"),
     [D_MODEL_LAYERS] = NAME("model.layers", "layers", "the list of layers"),
     [D_MODEL_NORM] = NAME("model.norm", "norm", "the last norm; null: none"),
+    [D_MODEL_NORMED] = BOOL("model.normed", 0, "true", "whether it is there"),
     [D_MODEL_ROTARY] = NAME("model.rotary", "rotary_emb", "the child that computes rotary angles"),
     [D_MODEL_PREDICTORS] = WORD("model.predictors", 0, "none behind", "none",
                                 "layers of checkpoints that predict further tokens, and are left out: none; "
@@ -78,6 +79,7 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_HEAD_TIED_TO] =
         NAME("head.tied_to", NULL, "the path of that weight; MODEL.EMBEDDING.weight by the names of both"),
     [D_HEAD_BIAS] = BOOL("head.bias", 0, "false", "whether it has a bias"),
+    [D_HEAD_TOKENS] = NAME("head.tokens", "score", "the Linear that tells classes of tokens"),
     [D_HEAD_SCALE] = REAL("head.scale", 0, ANY_REAL, "1", "what logits are multiplied by"),
     [D_HEAD_SOFTCAP] = REAL("head.softcap", NULLABLE | ABOVE, 0.0, "null",
                             "logits become softcap * tanh(logits / softcap); null: they stay"),
@@ -86,16 +88,27 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_EMBEDDING_SIZE] = INT("embedding.size", NULLABLE, 1, GRAFT_MAX_SIZE, "null",
                              "their width where it is not hidden_size, so that two Linears lead in and out"),
     [D_EMBEDDING_PROJECT_IN] = NAME("embedding.project_in", "project_in", "the Linear behind narrow embeddings"),
-    [D_EMBEDDING_PROJECT_OUT] = NAME("embedding.project_out", "project_out", "the Linear before the head"),
+    [D_EMBEDDING_PROJECT_OUT] = NAME("embedding.project_out", "project_out", "the Linear before the head; null: none"),
+    [D_EMBEDDING_PROJECT_BIAS] = BOOL("embedding.project_bias", 0, "false", "whether embedding.project_in has a bias"),
+    [D_EMBEDDING_PROJECT_SUM] = BOOL("embedding.project_sum", 0, "false",
+                                     "it takes the normed sum of embeddings and positions, not embeddings"),
     [D_EMBEDDING_SCALE] = REAL("embedding.scale", 0, ANY_REAL, "1", "what embeddings are multiplied by"),
     [D_EMBEDDING_ROUNDED] =
         BOOL("embedding.rounded", 0, "false",
              "embeddings are multiplied by the root of their width, rounded to bf16 in bf16 models"),
     [D_EMBEDDING_NORM] = NAME("embedding.norm", NULL, "a norm of the embeddings; null: none"),
 
+    [D_EMBEDDING_NORMED] = BOOL("embedding.normed", 0, "true", "whether it is there"),
+    [D_EMBEDDING_NORM_SUM] =
+        BOOL("embedding.norm_sum", 0, "false", "it is of their sum with what is added to them, such as positions"),
+
     [D_POSITION_NAME] = NAME("position.name", NULL, "learned positions that are added to embeddings; null: none"),
     [D_POSITION_ROWS] = INT("position.rows", 0, 1, MAX_POSITIONS, "max_position_embeddings", "how many there are"),
     [D_POSITION_OFFSET] = INT("position.offset", 0, 0, 65536, "0", "rows of theirs before that of position 0"),
+
+    [D_POSITION_SINES] = REAL("position.sines", NULLABLE | ABOVE, 0.0, "null",
+                              "positions are not learned but sines, then cosines, of position * 10000 ** (-i / sines), "
+                              "i from 0 on; null: they are not"),
 
     [D_LAYER_TYPE] = TEXT("layer.type", BY_LAYER | NULLABLE, "null",
                           "full_attention, sliding_attention, ...: what config.json calls the layer"),
@@ -113,6 +126,7 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_LAYER_MLP] = NAME("layer.mlp", "mlp", "the MLP, or the block that has experts; null: none"),
     [D_LAYER_EXPERTS] = BOOL("layer.experts", BY_LAYER, "false", "whether the layer has experts, not one MLP"),
     [D_LAYER_ATTENTION_NORM] = NAME("layer.attention_norm", "input_layernorm", "the norm of what attention sees"),
+    [D_LAYER_ATTENTION_NORMED] = BOOL("layer.attention_normed", BY_LAYER, "true", "whether it is there"),
     [D_LAYER_ATTENTION_OUTPUT_NORM] =
         NAME("layer.attention_output_norm", NULL, "the norm of what attention gives, before that is added"),
     [D_LAYER_MLP_NORM] = NAME("layer.mlp_norm", "post_attention_layernorm", "the norm of what the MLP sees"),
@@ -131,6 +145,8 @@ static const struct graft_choice_info infos[D_COUNT] = {
         BOOL("layer.norms_after", BY_LAYER, "true", "whether the layer has attention_output_norm and mlp_output_norm"),
     [D_LAYER_RESIDUAL_SCALE] = REAL("layer.residual_scale", BY_LAYER, ANY_REAL, "1",
                                     "what attention and MLP give is multiplied by it before it is added"),
+    [D_LAYER_RESIDUAL_NORMED] =
+        BOOL("layer.residual_normed", 0, "false", "it is added to what attention or MLP saw, not to the layer's input"),
 
     [D_NORM_KIND] = WORD("norm.kind", 0, "rms layer", "rms", "RMSNorm, or LayerNorm"),
     [D_NORM_EPS] = REAL("norm.eps", 0, 0.0, "rms_norm_eps", "added to the mean of squares"),
@@ -150,9 +166,9 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_KEY] = NAME("attention.key", "k_proj", "the projection of keys"),
     [D_VALUE] = NAME("attention.value", "v_proj", "the projection of values"),
     [D_QKV] = NAME("attention.qkv", NULL, "one projection in the place of these three"),
-    [D_QKV_LAYOUT] = WORD("attention.qkv_layout", 0, "joined by_head grouped", "joined",
+    [D_QKV_LAYOUT] = WORD("attention.qkv_layout", 0, "joined by_head grouped four_blocks", "joined",
                           "its rows: all queries, keys, values; [heads, 3, head_dim]; [kv_heads, queries of it + 2, "
-                          "head_dim]"),
+                          "head_dim]; four times a quarter of all queries, values, keys"),
     [D_OUTPUT] = NAME("attention.output", "o_proj", "the projection of what the heads give"),
     [D_OUTPUT_NORM] = NAME("attention.output_norm", NULL, "a norm of what that takes; null: none"),
     [D_ATTENTION_SCALE] =
@@ -182,6 +198,11 @@ static const struct graft_choice_info infos[D_COUNT] = {
                                 "the positions in which that factor stays the same"),
     [D_QUERY_GAIN_FROM] = INT("attention.query_gain_from", 0, 0, 1, "0", "the number of the first position there"),
     [D_SINKS] = BOOL("attention.sinks", BY_LAYER, "false", "each head has a score without a value in its softmax"),
+    [D_ALIBI] = REAL("attention.alibi", NULLABLE | ABOVE, 0.0, "null",
+                     "scores get the position of their key times a slope, of head h of n 2 ** (-alibi * (h + 1) / n); "
+                     "null: they do not (Press et al. 2022)"),
+    [D_ALIBI_ROUNDED] = BOOL("attention.alibi_rounded", 0, "false",
+                             "slope and product are rounded to bf16, and the product is scaled like scores"),
     [D_GATE] =
         WORD("attention.gate", 0, "none query number head", "none",
              "what heads give is multiplied by a gate: none; the second half of each query; attention.gate_proj, "

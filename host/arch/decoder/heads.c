@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decoders that classify: a Linear after the last norm, of a sequence's last token or of each token. */
 #include "arch/decoder/choices.h"
+#include "arch/decoder/inputs.h"
 #include "arch/decoder/roles.h"
 #include "arch/role.h"
 #include "graft/encoder_parts.h"
@@ -8,20 +9,22 @@
 static int describe(const struct graft_class *self, const struct graft_config *config, int32_t head,
                     const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_description *description = self->data;
-    const int32_t has_positions = graft_description_name(description, D_POSITION_NAME) != NULL;
     struct graft_reader reader;
+    graft_reader_start(&reader, description, config, -1, error);
+    const int64_t positions = graft_inputs_max_positions(&reader);
     const struct graft_parts_encoder_root part = {
         .model = graft_description_name(description, head == GRAFT_HEAD_ANSWERS ? D_MODEL_ANSWERS : D_MODEL_NAME),
         .model_class = graft_decoder_class_name(description, D_CLASS_BASE_MODEL),
-        .decoder = head == GRAFT_HEAD_ANSWERS ? "qa_outputs" : "score",
+        .decoder = head == GRAFT_HEAD_ANSWERS  ? "qa_outputs"
+                   : head == GRAFT_HEAD_TOKENS ? graft_description_name(description, D_HEAD_TOKENS)
+                                               : "score",
         .is_decoder = 1,
-        .learned_positions = has_positions,
+        .learned_positions = positions > 0,
     };
-    graft_reader_start(&reader, description, config, -1, error);
     struct graft_parts_encoder_sizes sizes = {
         .vocab_size = graft_read_int(&reader, D_VOCAB_SIZE),
         .hidden_size = graft_read_int(&reader, D_HIDDEN_SIZE),
-        .max_positions = has_positions ? graft_read_int(&reader, D_POSITION_ROWS) : 0,
+        .max_positions = positions,
         .token_types = 1,
     };
     int status = reader.status;

@@ -29,13 +29,16 @@ int graft_decoder_layer_describe(const struct graft_class *self, const struct gr
         .mlp = feeds ? graft_description_name(description, D_LAYER_MLP) : NULL,
         .mlp_class = graft_description_name(description, sparse ? D_CLASS_MOE : D_CLASS_MLP),
         .norm_class = graft_description_name(description, D_CLASS_NORM),
-        .attention_norm = attends && before ? graft_description_name(description, D_LAYER_ATTENTION_NORM) : NULL,
+        .attention_norm = attends && before && graft_read_bool(&reader, D_LAYER_ATTENTION_NORMED)
+                              ? graft_description_name(description, D_LAYER_ATTENTION_NORM)
+                              : NULL,
         .attention_output_norm =
             attends && after ? graft_description_name(description, D_LAYER_ATTENTION_OUTPUT_NORM) : NULL,
         .mlp_norm = feeds && before && !shared_norm ? graft_description_name(description, D_LAYER_MLP_NORM) : NULL,
         .mlp_output_norm = feeds && after ? graft_description_name(description, D_LAYER_MLP_OUTPUT_NORM) : NULL,
         .parallel = parallel,
         .norm_after_add = graft_read_bool(&reader, D_LAYER_NORM_AFTER_ADD),
+        .residual_normed = graft_read_bool(&reader, D_LAYER_RESIDUAL_NORMED),
     };
     return reader.status == GRAFT_OK ? graft_parts_layer_declare(&part, config, args, sink, error) : reader.status;
 }

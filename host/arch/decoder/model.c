@@ -8,7 +8,7 @@
 #include "arch/role.h"
 #include "graft/describe.h"
 
-enum { MAX_NAME = 256, MAX_LAYER_ARGS = 16 };
+enum { MAX_NAME = 256, MAX_LAYER_ARGS = 20 };
 
 struct kept_layer {
     int64_t window; /* keys that a query sees; 0: all */
@@ -17,13 +17,11 @@ struct kept_layer {
 };
 
 struct kept {
-    int64_t hidden_size;
-    int64_t embedding_size; /* 0: hidden_size */
-    int64_t position_offset;
+    struct graft_inputs_kept inputs;
+    int32_t has_norm;
     int64_t rotary_widths[GRAFT_ROTARY_KINDS];
     int32_t typed_rotary;
     int32_t bidirectional;
-    double embedding_scale;
     int64_t n_layers;
     struct kept_layer layers[]; /* [n_layers] */
 };
@@ -212,13 +210,16 @@ static struct graft_args read_layer_args(const struct describing *of, int64_t la
     reader->layer = layer;
     const int32_t mixed = graft_read_bool(reader, D_LAYER_MIXED) && !graft_read_bool(reader, D_LAYER_BESIDE);
     items[n++] = graft_int_arg("layer_idx", layer);
-    items[n++] = graft_int_arg("hidden_size", of->kept->hidden_size);
+    items[n++] = graft_int_arg("hidden_size", of->kept->inputs.hidden_size);
     if (graft_description_name(of->description, D_LAYER_MLP) != NULL && graft_read_bool(reader, D_LAYER_HAS_MLP)) {
         items[n++] = graft_int_arg("intermediate_size", graft_read_int(reader, D_MLP_SIZE));
         items[n++] = graft_int_arg("mlp_bias", graft_read_bool(reader, D_MLP_BIAS));
         items[n++] = graft_string_arg("hidden_act", graft_read_text(reader, D_MLP_ACT));
     }
     items[n++] = graft_real_arg("eps", graft_read_real(reader, D_NORM_EPS));
+    if (graft_read_word(reader, D_NORM_KIND) == D_NORM_LAYER && !graft_read_bool(reader, D_NORM_BIAS)) {
+        items[n++] = graft_int_arg("bias", 0);
+    }
     if (graft_read_bool(reader, D_LAYER_HAS_ATTENTION) && !mixed) {
         n = add_attention_args(of, layer, items, n);
     }
@@ -247,57 +248,30 @@ static int describe_layers(const struct describing *of) {
     return status;
 }
 
-static int describe_embedding(const struct describing *of, const char *name, const char *class_name, int64_t rows,
-                              int64_t columns) {
-    const struct graft_arg args[] = {graft_int_arg("num_embeddings", rows), graft_int_arg("embedding_dim", columns)};
-    return graft_describe_child(of->sink, name, class_name, GRAFT_INTERFACE_EMBEDDING, args, 2, of->error);
-}
-
-static int describe_norm(const struct describing *of, int32_t name) {
-    const char *child = graft_description_name(of->description, name);
+static int describe_norm(const struct describing *of) {
+    const char *child = graft_description_name(of->description, D_MODEL_NORM);
     const int32_t bias = graft_read_bool(of->reader, D_NORM_BIAS);
-    const struct graft_arg args[] = {graft_int_arg("hidden_size", of->kept->hidden_size),
+    const struct graft_arg args[] = {graft_int_arg("hidden_size", of->kept->inputs.hidden_size),
                                      graft_real_arg("eps", graft_read_real(of->reader, D_NORM_EPS)),
                                      graft_int_arg("bias", 0)};
-    /* Which may be the last one as well, without a weight. */
-    const char *last = graft_description_name(of->description, D_MODEL_NORM);
-    const int is_last = name == D_EMBEDDING_NORM && child != NULL && last != NULL && strcmp(child, last) == 0;
-    return child == NULL || is_last
+    return !of->kept->has_norm
                ? GRAFT_OK
                : graft_describe_child(of->sink, child, graft_description_name(of->description, D_CLASS_NORM),
                                       GRAFT_INTERFACE_NORM, args, bias ? 2 : 3, of->error);
 }
 
-/* Token embeddings and what is added to them, with what they are read by. */
-static int describe_inputs(const struct describing *of) {
-    const struct graft_description *description = of->description;
-    const struct kept *kept = of->kept;
-    const int64_t width = kept->embedding_size > 0 ? kept->embedding_size : kept->hidden_size;
-    const char *positions = graft_description_name(description, D_POSITION_NAME);
-    int status = describe_embedding(of, graft_description_name(description, D_EMBEDDING_NAME),
-                                    graft_description_name(description, D_CLASS_EMBEDDING),
-                                    graft_read_int(of->reader, D_VOCAB_SIZE), width);
-    if (status == GRAFT_OK && width != kept->hidden_size) {
-        status = graft_describe_linear(of->sink, graft_description_name(description, D_EMBEDDING_PROJECT_IN), width,
-                                       kept->hidden_size, 0, of->error);
-    }
-    if (status == GRAFT_OK) {
-        status = describe_norm(of, D_EMBEDDING_NORM);
-    }
-    return status == GRAFT_OK && positions != NULL
-               ? describe_embedding(of, positions, "Embedding",
-                                    graft_read_int(of->reader, D_POSITION_ROWS) + kept->position_offset,
-                                    kept->hidden_size)
-               : status;
+/* Whether a Linear leads back to the width of the embeddings. */
+static int projects_out(const struct graft_description *description, const struct graft_inputs_kept *inputs) {
+    return inputs->width != inputs->hidden_size && graft_description_name(description, D_EMBEDDING_PROJECT_OUT) != NULL;
 }
 
 static int describe_outputs(const struct describing *of) {
-    const struct kept *kept = of->kept;
+    const struct graft_inputs_kept *inputs = &of->kept->inputs;
     const char *rotary_class = graft_description_name(of->description, D_CLASS_ROTARY);
-    int status = describe_norm(of, D_MODEL_NORM);
-    if (status == GRAFT_OK && kept->embedding_size > 0 && kept->embedding_size != kept->hidden_size) {
+    int status = describe_norm(of);
+    if (status == GRAFT_OK && projects_out(of->description, inputs)) {
         status = graft_describe_linear(of->sink, graft_description_name(of->description, D_EMBEDDING_PROJECT_OUT),
-                                       kept->hidden_size, kept->embedding_size, 0, of->error);
+                                       inputs->hidden_size, inputs->width, 0, of->error);
     }
     return status == GRAFT_OK && rotary_class != NULL
                ? graft_describe_child(of->sink, graft_description_name(of->description, D_MODEL_ROTARY), rotary_class,
@@ -307,16 +281,16 @@ static int describe_outputs(const struct describing *of) {
 
 /* What the model owes the host where it is the root (graft/family.h). */
 static int describe_numbers(const struct describing *of) {
-    const char *positions = graft_description_name(of->description, D_POSITION_NAME);
+    const int64_t positions = graft_inputs_max_positions(of->reader);
     int status = graft_describe_number(of->sink, "vocab_size", graft_read_int(of->reader, D_VOCAB_SIZE), of->error);
     if (status == GRAFT_OK) {
-        const int64_t width = of->kept->embedding_size > 0 ? of->kept->embedding_size : of->kept->hidden_size;
-        status = graft_describe_number(of->sink, "hidden_size", width, of->error);
+        const struct graft_inputs_kept *inputs = &of->kept->inputs;
+        status = graft_describe_number(of->sink, "hidden_size",
+                                       projects_out(of->description, inputs) ? inputs->width : inputs->hidden_size,
+                                       of->error);
     }
-    return status == GRAFT_OK && positions != NULL
-               ? graft_describe_number(of->sink, "max_positions", graft_read_int(of->reader, D_POSITION_ROWS),
-                                       of->error)
-               : status;
+    return status == GRAFT_OK && positions > 0 ? graft_describe_number(of->sink, "max_positions", positions, of->error)
+                                               : status;
 }
 
 static int declare(const struct describing *of) {
@@ -326,10 +300,10 @@ static int declare(const struct describing *of) {
     read_rotary(of);
     int status = of->reader->status == GRAFT_OK ? read_layers(of) : of->reader->status;
     if (status == GRAFT_OK) {
-        status = describe_numbers(of);
+        status = graft_inputs_describe(of->reader, of->sink, &of->kept->inputs, of->error);
     }
     if (status == GRAFT_OK) {
-        status = describe_inputs(of);
+        status = describe_numbers(of);
     }
     if (status == GRAFT_OK) {
         status = describe_layers(of);
@@ -356,11 +330,9 @@ int graft_decoder_model_describe(const struct graft_class *self, const struct gr
     }
     const int32_t causal = graft_read_bool(&reader, D_CAUSAL);
     kept->n_layers = n_layers;
-    kept->hidden_size = graft_read_int(&reader, D_HIDDEN_SIZE);
-    kept->embedding_size = graft_read_int(&reader, D_EMBEDDING_SIZE);
-    kept->position_offset = graft_read_int(&reader, D_POSITION_OFFSET);
+    kept->has_norm =
+        graft_description_name(self->data, D_MODEL_NORM) != NULL && graft_read_bool(&reader, D_MODEL_NORMED);
     kept->bidirectional = graft_args_int(args, "bidirectional", !causal) != 0;
-    kept->embedding_scale = graft_read_real(&reader, D_EMBEDDING_SCALE);
     reader.layer = 0;
     (void)graft_read_int(&reader, D_MOE_EXPERTS); /* checked, also where no layer has experts */
     reader.layer = -1;
@@ -384,41 +356,33 @@ static struct graft_mask mask_of(const struct kept *kept, int64_t window) {
     return mask;
 }
 
-/* A child that is there if the choice has a name. */
-static const struct graft_module *find_child(const struct graft_build *build, const struct graft_description *of,
-                                             int32_t choice, int *status, struct graft_error *error) {
-    const char *name = graft_description_name(of, choice);
-    return name != NULL ? graft_build_child(build, name, status, error) : NULL;
-}
-
 int graft_decoder_model_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                struct graft_error *error) {
     const struct graft_description *description = cls->data;
     const struct kept *kept = build->kept;
-    const int32_t projects = kept->embedding_size > 0 && kept->embedding_size != kept->hidden_size;
+    const int projects = projects_out(description, &kept->inputs);
     int status = GRAFT_OK;
     struct graft_decoder_model *self =
         graft_instance_new(build, sizeof *self + (size_t)kept->n_layers * sizeof self->layers[0], error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->hidden_size = kept->hidden_size;
-    self->embedding_size = projects ? kept->embedding_size : kept->hidden_size;
-    self->position_offset = kept->position_offset;
+    self->hidden_size = kept->inputs.hidden_size;
+    self->output_size = projects ? kept->inputs.width : kept->inputs.hidden_size;
     memcpy(self->rotary_widths, kept->rotary_widths, sizeof self->rotary_widths);
     self->typed_rotary = kept->typed_rotary;
-    self->embedding_scale = (float)kept->embedding_scale;
     self->n_layers = kept->n_layers;
-    self->embeddings = find_child(build, description, D_EMBEDDING_NAME, &status, error);
-    self->embedding_norm = find_child(build, description, D_EMBEDDING_NORM, &status, error);
-    self->positions = find_child(build, description, D_POSITION_NAME, &status, error);
-    self->norm = find_child(build, description, D_MODEL_NORM, &status, error);
+    graft_inputs_create(&self->inputs, description, &kept->inputs, build, &status, error);
+    if (kept->has_norm) {
+        self->norm = graft_build_child(build, graft_description_name(description, D_MODEL_NORM), &status, error);
+    }
     if (projects) {
-        self->project_in = find_child(build, description, D_EMBEDDING_PROJECT_IN, &status, error);
-        self->project_out = find_child(build, description, D_EMBEDDING_PROJECT_OUT, &status, error);
+        self->project_out =
+            graft_build_child(build, graft_description_name(description, D_EMBEDDING_PROJECT_OUT), &status, error);
     }
     if (graft_description_name(description, D_CLASS_ROTARY) != NULL) {
-        self->rotary_emb = find_child(build, description, D_MODEL_ROTARY, &status, error);
+        self->rotary_emb =
+            graft_build_child(build, graft_description_name(description, D_MODEL_ROTARY), &status, error);
     }
     for (int64_t i = 0; i < self->n_layers; i++) {
         char name[MAX_NAME];

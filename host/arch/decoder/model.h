@@ -3,6 +3,7 @@
 #ifndef GRAFT_ARCH_DECODER_MODEL_H
 #define GRAFT_ARCH_DECODER_MODEL_H
 
+#include "arch/decoder/inputs.h"
 #include "arch/decoder/rotary.h"
 #include "graft/instance.h"
 #include "graft/kernels.h"
@@ -16,19 +17,14 @@ struct graft_model_layer {
 
 struct graft_decoder_model {
     struct graft_instance base;
-    const struct graft_module *embeddings;
-    const struct graft_module *project_in;     /* embedding_size -> hidden_size; this and each below NULL: none */
-    const struct graft_module *embedding_norm; /* of the embeddings */
-    const struct graft_module *positions;      /* learned ones */
-    const struct graft_module *rotary_emb;
+    struct graft_inputs inputs;
+    const struct graft_module *rotary_emb; /* this and each below NULL: none */
     const struct graft_module *norm;
-    const struct graft_module *project_out; /* hidden_size -> embedding_size */
+    const struct graft_module *project_out; /* hidden_size -> output_size */
     int64_t hidden_size;
-    int64_t embedding_size; /* hidden_size without projections */
-    int64_t position_offset;
+    int64_t output_size;                       /* hidden_size without a projection */
     int64_t rotary_widths[GRAFT_ROTARY_KINDS]; /* 0: no layer has it */
     int32_t typed_rotary;
-    float embedding_scale; /* 1: none */
     int64_t n_layers;
     struct graft_model_layer layers[]; /* [n_layers] */
 };

@@ -53,6 +53,25 @@ static int project_each(const struct graft_attention *self, const struct graft_c
     return graft_linear_forward_all(projections, call, projection_args, self->gate != NULL ? 4 : 3, error);
 }
 
+/* In each of four blocks a row has queries, values and keys of a quarter of the heads. */
+static int split_blocks(const struct graft_attention *self, const struct graft_call *call, int64_t tokens,
+                        const float *qkv, struct graft_projected *out, struct graft_error *error) {
+    const int64_t heads = self->kept.sizes.heads, dim = self->kept.sizes.head_dim;
+    const int64_t all = heads * dim, part = all / GRAFT_QKV_BLOCKS;
+    struct graft_heads *const parts[] = {&out->q, &out->v, &out->k};
+    for (int64_t p = 0; p < 3; p++) {
+        float *x = graft_scratch_floats(call, tokens, all, error);
+        if (x == NULL) {
+            return GRAFT_ERROR_INTERNAL;
+        }
+        for (int64_t i = 0; i < tokens * GRAFT_QKV_BLOCKS; i++) {
+            memcpy(x + i * part, qkv + (3 * i + p) * part, (size_t)part * sizeof *x);
+        }
+        *parts[p] = packed(x, heads, dim);
+    }
+    return GRAFT_OK;
+}
+
 /* Where heads of queries, keys and values begin in a row of one projection. Queries of a group do not lie at even
  * distances from those of the next, so they are copied together. */
 static int split(const struct graft_attention *self, const struct graft_call *call, int64_t tokens, float *qkv,
@@ -67,6 +86,9 @@ static int split(const struct graft_attention *self, const struct graft_call *ca
         out->k = (struct graft_heads){qkv + sizes->heads * dim, row, dim};
         out->v = (struct graft_heads){out->k.x + sizes->kv_heads * dim, row, self->kept.value_dim};
         return GRAFT_OK;
+    }
+    if (self->kept.qkv_layout == D_QKV_BLOCKS) {
+        return split_blocks(self, call, tokens, qkv, out, error);
     }
     out->q = (struct graft_heads){qkv, row, group};
     out->k = (struct graft_heads){qkv + queries * dim, row, group};

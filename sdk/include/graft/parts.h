@@ -248,6 +248,9 @@ struct graft_parts_layer {
     int32_t parallel;                  /* 1: the MLP sees the layer's input, not what attention has made of it */
     int32_t norm_after_add; /* 1: attention_norm and mlp_norm are of the sums behind attention and MLP (not parallel) */
     const char *parallel_field; /* where config.json may say otherwise: "use_parallel_residual"; NULL: nowhere */
+    int32_t residual_normed;    /* 1: outputs are added to what attention or MLP saw, their norms being before (not
+                                   parallel) */
+    uint32_t reserved;
 };
 
 /* Declares the children, which are given `args`, all that the layer was. */
@@ -331,7 +334,7 @@ GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm, 40);
 GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm_sizes, 56);
 GRAFT_ASSERT_SIZE(struct graft_parts_model, 72);
 GRAFT_ASSERT_SIZE(struct graft_parts_model_sizes, 80);
-GRAFT_ASSERT_SIZE(struct graft_parts_layer, 104);
+GRAFT_ASSERT_SIZE(struct graft_parts_layer, 112);
 GRAFT_ASSERT_SIZE(struct graft_parts_attention_sizes, 72);
 GRAFT_ASSERT_SIZE(struct graft_parts_fused_attention, 24);
 GRAFT_ASSERT_SIZE(struct graft_parts_rotary, 16);

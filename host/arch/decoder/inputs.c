@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/decoder/inputs.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "arch/decoder/choices.h"
+#include "arch/role.h"
+#include "graft/describe.h"
+#include "graft/kernels.h"
+
+int64_t graft_inputs_max_positions(struct graft_reader *reader) {
+    return graft_description_name(reader->description, D_POSITION_NAME) != NULL &&
+                   graft_read_is_null(reader, D_POSITION_SINES)
+               ? graft_read_int(reader, D_POSITION_ROWS)
+               : 0;
+}
+
+static void read(struct graft_reader *reader, struct graft_inputs_kept *kept) {
+    const int64_t width = graft_read_int(reader, D_EMBEDDING_SIZE);
+    kept->hidden_size = graft_read_int(reader, D_HIDDEN_SIZE);
+    kept->width = width > 0 ? width : kept->hidden_size;
+    kept->position_offset = graft_read_int(reader, D_POSITION_OFFSET);
+    kept->sines = graft_read_real(reader, D_POSITION_SINES);
+    kept->scale = graft_read_real(reader, D_EMBEDDING_SCALE);
+    kept->has_norm = graft_description_name(reader->description, D_EMBEDDING_NORM) != NULL &&
+                     graft_read_bool(reader, D_EMBEDDING_NORMED);
+    kept->norms_sum = graft_read_bool(reader, D_EMBEDDING_NORM_SUM);
+    kept->project_sum = graft_read_bool(reader, D_EMBEDDING_PROJECT_SUM);
+    kept->position_width = kept->project_sum ? kept->width : kept->hidden_size;
+    if (kept->sines > 0.0 && kept->position_width % 2 != 0) {
+        graft_reader_fail(reader, D_HIDDEN_SIZE, "expected an even number, for sines and cosines, got %lld",
+                          (long long)kept->position_width);
+    }
+}
+
+static int describe_embedding(const struct graft_sink *sink, const char *name, const char *class_name, int64_t rows,
+                              int64_t columns, struct graft_error *error) {
+    const struct graft_arg args[] = {graft_int_arg("num_embeddings", rows), graft_int_arg("embedding_dim", columns)};
+    return graft_describe_child(sink, name, class_name, GRAFT_INTERFACE_EMBEDDING, args, 2, error);
+}
+
+static int describe_norm(struct graft_reader *reader, const struct graft_sink *sink,
+                         const struct graft_inputs_kept *kept, struct graft_error *error) {
+    const int32_t bias = graft_read_bool(reader, D_NORM_BIAS);
+    const struct graft_arg args[] = {
+        graft_int_arg("hidden_size", kept->norms_sum ? kept->position_width : kept->hidden_size),
+        graft_real_arg("eps", graft_read_real(reader, D_NORM_EPS)), graft_int_arg("bias", 0)};
+    const char *name = graft_description_name(reader->description, D_EMBEDDING_NORM);
+    const char *last = graft_description_name(reader->description, D_MODEL_NORM);
+    /* It may be the last one as well, without a weight. */
+    const int is_last = kept->has_norm && last != NULL && strcmp(name, last) == 0;
+    return kept->has_norm && !is_last
+               ? graft_describe_child(sink, name, graft_description_name(reader->description, D_CLASS_NORM),
+                                      GRAFT_INTERFACE_NORM, args, bias ? 2 : 3, error)
+               : GRAFT_OK;
+}
+
+int graft_inputs_describe(struct graft_reader *reader, const struct graft_sink *sink, struct graft_inputs_kept *kept,
+                          struct graft_error *error) {
+    const struct graft_description *description = reader->description;
+    read(reader, kept);
+    const int64_t positions = graft_inputs_max_positions(reader);
+    int status = reader->status;
+    if (status == GRAFT_OK) {
+        status = describe_embedding(sink, graft_description_name(description, D_EMBEDDING_NAME),
+                                    graft_description_name(description, D_CLASS_EMBEDDING),
+                                    graft_read_int(reader, D_VOCAB_SIZE), kept->width, error);
+    }
+    if (status == GRAFT_OK && kept->width != kept->hidden_size) {
+        status = graft_describe_linear(sink, graft_description_name(description, D_EMBEDDING_PROJECT_IN), kept->width,
+                                       kept->hidden_size, graft_read_bool(reader, D_EMBEDDING_PROJECT_BIAS), error);
+    }
+    if (status == GRAFT_OK) {
+        status = describe_norm(reader, sink, kept, error);
+    }
+    return status == GRAFT_OK && positions > 0
+               ? describe_embedding(sink, graft_description_name(description, D_POSITION_NAME), "Embedding",
+                                    positions + kept->position_offset, kept->position_width, error)
+               : status;
+}
+
+void graft_inputs_create(struct graft_inputs *self, const struct graft_description *description,
+                         const struct graft_inputs_kept *kept, const struct graft_build *build, int *status,
+                         struct graft_error *error) {
+    const char *positions = graft_description_name(description, D_POSITION_NAME);
+    self->kept = *kept;
+    self->embeddings = graft_build_child(build, graft_description_name(description, D_EMBEDDING_NAME), status, error);
+    if (kept->has_norm) {
+        self->norm = graft_build_child(build, graft_description_name(description, D_EMBEDDING_NORM), status, error);
+    }
+    if (kept->width != kept->hidden_size) {
+        self->project_in =
+            graft_build_child(build, graft_description_name(description, D_EMBEDDING_PROJECT_IN), status, error);
+    }
+    if (positions != NULL && kept->sines == 0.0) {
+        self->positions = graft_build_child(build, positions, status, error);
+    }
+}
+
+/* x [tokens, position_width] += learned positions. The host keeps positions below the root's `max_positions`. */
+static int add_learned(const struct graft_inputs *self, const struct graft_call *call, const struct graft_batch *batch,
+                       float *x, struct graft_error *error) {
+    const int64_t width = self->kept.position_width;
+    int32_t *ids = graft_scratch_ints(call, batch->tokens, error);
+    float *embedded = graft_scratch_floats(call, batch->tokens, width, error); /* [tokens, width] */
+    const struct graft_embedding_args args = {sizeof args, 0, batch->tokens, ids, embedded};
+    if (ids == NULL || embedded == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    for (int64_t t = 0; t < batch->tokens; t++) {
+        ids[t] = (int32_t)(batch->positions[t] + self->kept.position_offset);
+    }
+    int status = graft_embedding_forward(self->positions, call, &args, error);
+    return status == GRAFT_OK ? call->kernels->add(call, x, embedded, batch->tokens * width, error) : status;
+}
+
+/* x [tokens, position_width] += sines of a position, then cosines (Vaswani et al. 2017, 3.5, but not in turn). */
+static int add_sines(const struct graft_inputs *self, const struct graft_call *call, const struct graft_batch *batch,
+                     float *x, struct graft_error *error) {
+    const int64_t half = self->kept.position_width / 2;
+    float *frequencies = graft_scratch_floats(call, 1, half, error);
+    if (frequencies == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    for (int64_t i = 0; i < half; i++) {
+        frequencies[i] = (float)pow(10000.0, -(double)i / self->kept.sines);
+    }
+    for (int64_t t = 0; t < batch->tokens; t++, x += 2 * half) {
+        const float position = (float)(batch->positions[t] + self->kept.position_offset);
+        for (int64_t i = 0; i < half; i++) {
+            x[i] += sinf(position * frequencies[i]);
+            x[half + i] += cosf(position * frequencies[i]);
+        }
+    }
+    return GRAFT_OK;
+}
+
+int graft_inputs_project(const struct graft_module *linear, const struct graft_call *call, int64_t tokens, int64_t to,
+                         float **x, struct graft_error *error) {
+    if (linear == NULL) {
+        return GRAFT_OK;
+    }
+    float *projected = graft_scratch_floats(call, tokens, to, error);
+    const struct graft_linear_args args = {sizeof args, 0, tokens, *x, projected};
+    if (projected == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    *x = projected;
+    return graft_linear_forward(linear, call, &args, error);
+}
+
+int graft_inputs_norm(const struct graft_module *module, const struct graft_call *call, int64_t tokens, int64_t width,
+                      float **x, struct graft_error *error) {
+    if (module == NULL) {
+        return GRAFT_OK;
+    }
+    float *normed = graft_scratch_floats(call, tokens, width, error);
+    const struct graft_norm_args args = {sizeof args, 0, tokens, *x, NULL, normed};
+    if (normed == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    *x = normed;
+    return graft_norm_forward(module, call, &args, error);
+}
+
+/* x [tokens, width] = embeddings, of the tokens or as they were given, times the scale. */
+static int embed(const struct graft_inputs *self, const struct graft_call *call,
+                 const struct graft_base_model_args *args, float *x, struct graft_error *error) {
+    const int64_t tokens = args->batch->tokens, width = self->kept.width;
+    const float scale = (float)self->kept.scale;
+    const struct graft_embedding_args embedding_args = {sizeof embedding_args, 0, tokens, args->input_ids, x};
+    int status = graft_embedding_forward(self->embeddings, call, &embedding_args, error);
+    for (int64_t i = 0; i < args->n_embeddings && status == GRAFT_OK; i++) {
+        memcpy(x + args->embedding_rows[i] * width, args->embeddings + i * width, (size_t)width * sizeof *x);
+    }
+    for (int64_t i = 0; scale != 1.0f && i < tokens * width; i++) {
+        x[i] *= scale;
+    }
+    return status;
+}
+
+static int add_positions(const struct graft_inputs *self, const struct graft_call *call,
+                         const struct graft_batch *batch, float *x, struct graft_error *error) {
+    return self->positions != NULL  ? add_learned(self, call, batch, x, error)
+           : self->kept.sines > 0.0 ? add_sines(self, call, batch, x, error)
+                                    : GRAFT_OK;
+}
+
+int graft_inputs_forward(const struct graft_inputs *self, const struct graft_call *call,
+                         const struct graft_base_model_args *args, float **hidden_states, struct graft_error *error) {
+    const struct graft_inputs_kept *kept = &self->kept;
+    const int64_t tokens = args->batch->tokens;
+    float *x = graft_scratch_floats(call, tokens, kept->width, error);
+    int status = x != NULL ? embed(self, call, args, x, error) : GRAFT_ERROR_INTERNAL;
+    if (status == GRAFT_OK && !kept->project_sum) {
+        status = graft_inputs_project(self->project_in, call, tokens, kept->hidden_size, &x, error);
+    }
+    if (status == GRAFT_OK && !kept->norms_sum) {
+        status = graft_inputs_norm(self->norm, call, tokens, kept->hidden_size, &x, error);
+    }
+    if (status == GRAFT_OK) {
+        status = add_positions(self, call, args->batch, x, error);
+    }
+    if (status == GRAFT_OK && kept->norms_sum) {
+        status = graft_inputs_norm(self->norm, call, tokens, kept->position_width, &x, error);
+    }
+    if (status == GRAFT_OK && kept->project_sum) {
+        status = graft_inputs_project(self->project_in, call, tokens, kept->hidden_size, &x, error);
+    }
+    *hidden_states = x;
+    return status;
+}
