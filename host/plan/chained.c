@@ -82,6 +82,15 @@ static int is_kept(struct graft_node *wrapper, const char *target) {
     return owner != NULL;
 }
 
+/* A renaming says what a name is where the checkpoint has the other one; without that it says nothing. */
+static int can_begin(const struct conversion_site *site, const struct graft_node *node,
+                     const struct graft_conversion *conversion) {
+    char source[GRAFT_NAME_BYTES];
+    const struct graft_conversion *renaming;
+    return conversion->n_operations > 0 || (graft_name_below(node->path, conversion->sources[0], source) &&
+                                            graft_lookup_find(site->lookup, source, &renaming) != NULL);
+}
+
 /* Finds the nearest conversion above that makes `name`, with `in_place` of what has that name; its target, -1 for none.
  */
 static int32_t find_above(const struct conversion_site *site, const char *name, int in_place,
@@ -91,7 +100,8 @@ static int32_t find_above(const struct conversion_site *site, const char *name, 
         const struct graft_conversion *conversion;
         for (size_t i = 0; (conversion = graft_node_conversion(node, i)) != NULL; i++) {
             int32_t target = find_target(node, conversion, name, index);
-            if (target >= 0 && (!in_place || graft_conversion_is_in_place(site->plan, conversion, target)) &&
+            if (target >= 0 && can_begin(site, node, conversion) &&
+                (!in_place || graft_conversion_is_in_place(site->plan, conversion, target)) &&
                 !(from == node->super && is_kept(node, conversion->targets[target])) &&
                 !graft_lookup_leaves_out(site->lookup, node, conversion)) {
                 *above = (struct conversion_site){site->plan, node, conversion, site->lookup, site->config,

@@ -20,7 +20,6 @@ same() { # same N MODEL PLUGINS OPTIONS...: ids, with `divide` as it is; reports
 }
 
 prompts='--input-ids 5,6,7,8,9,10,11 --input-ids 9,8 --input-ids 3,1,4,1,5 --max-new-tokens 12 --dtype float32'
-families=$plugins/families
 # shellcheck disable=SC2086 # words
 {
     same 2 "$goldens/qwen2_moe" "" $prompts
@@ -33,8 +32,8 @@ families=$plugins/families
     same 2 "$goldens/mixtral_stacked" int4_linear $prompts
     same 2 "$goldens/qwen3_moe" sequential_experts,int4_linear $prompts
     same 2 "$goldens/qwen2_moe_sparse_step" sequential_experts $prompts --temperature 2 --seed 11
-    same 3 "$families/gpt_oss/goldens/gpt_oss" gpt_oss $prompts
-    same 2 "$families/deepseek_v3/goldens/deepseek_v3" deepseek_v3,sequential_experts $prompts
+    same 3 "$goldens/gpt_oss" "" $prompts
+    same 2 "$goldens/deepseek_v3" sequential_experts $prompts
 
     divide=width
     same 2 "$goldens/qwen2_moe" "" $prompts
@@ -42,7 +41,7 @@ families=$plugins/families
     same 2 "$goldens/mixtral" sequential_experts $prompts
     same 2 "$goldens/qwen3_moe" sequential_experts,int8_linear $prompts
     same 2 "$goldens/qwen3_moe" sequential_experts,int4_linear $prompts
-    same 2 "$families/deepseek_v3/goldens/deepseek_v3" deepseek_v3,sequential_experts $prompts
+    same 2 "$goldens/deepseek_v3" sequential_experts $prompts
 }
 
 refused 2 "4 experts cannot be divided among 5 processes" -n 5 "$host" --plugins-dir "$plugins" --parallel mpi --quiet \
@@ -88,9 +87,9 @@ for line in "gptq_int4_qwen2_moe gptq 48 24" "awq_int4_qwen2_moe awq 36 36" "fp8
     [ "$tensors" = "$3 $4 " ] || fail "$1: ranks have other experts: $tensors"
 done
 # shellcheck disable=SC2086 # words
-same 2 "$quantized/mxfp4_gpt_oss" mxfp4,gpt_oss $prompts
-launch -n 2 "$host" plan --plugins-dir "$plugins" --plugins-dir "$families" --parallel mpi \
-    --plugins expert_parallel,mxfp4,gpt_oss --model "$quantized/mxfp4_gpt_oss" --json >"$scratch/plan"
+same 2 "$quantized/mxfp4_gpt_oss" mxfp4 $prompts
+launch -n 2 "$host" plan --plugins-dir "$plugins" --parallel mpi --plugins expert_parallel,mxfp4 \
+    --model "$quantized/mxfp4_gpt_oss" --json >"$scratch/plan"
 grep -q '"elsewhere_bytes": *[1-9]' "$scratch/plan" || fail "no part of a stack is elsewhere"
 
 "$host" save --quiet --plugins-dir "$plugins" --model "$quantized/awq_int4_qwen2_moe" --output "$scratch/packed" \

@@ -63,8 +63,8 @@ for case in qwen2_moe qwen2_moe_stacked mixtral mixtral_stacked qwen3_moe_bf16; 
 done
 
 echo 'stacks of gpt-oss, where gate and up are by turns and inputs come first'
-gpt_oss=$plugins/families/gpt_oss/goldens/gpt_oss
-"$host" verify --model "$gpt_oss" --plugins-dir "$plugins" --plugins-dir "$plugins/families" --plugins gpt_oss,int8_linear \
+gpt_oss=$goldens/gpt_oss
+"$host" verify --model "$gpt_oss" --plugins-dir "$plugins" --plugins int8_linear \
     --tolerance 9 --input-ids 5,6,7,8,9 --max-new-tokens 0 >"$scratch/verify"
 sed -n 's/^.*experts: GptOssExperts -> Int8TurnedExperts .*largest difference \([^ ]*\) (values up to \([^;]*\));.*/\1 \2/p' \
     "$scratch/verify" | awk '{ n++; ok += $1 > 0 && $1 < 0.02 * $2 } END { exit !(n == 3 && ok == n) }' ||

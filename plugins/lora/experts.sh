@@ -75,7 +75,7 @@ cmp "$scratch/itself.logits" "$scratch/listed.logits" || fail 'other results wit
 # Adapters that have experts stacked, as PEFT does for target_parameters.
 stacked=$goldens/adapters
 families=$plugins/families
-oss=$families/gpt_oss/goldens/gpt_oss
+oss=$goldens/plain/gpt_oss
 
 ids() { # ids MODEL PLUGINS OPTIONS
     base=$1 loaded=$2
@@ -84,8 +84,8 @@ ids() { # ids MODEL PLUGINS OPTIONS
         --dtype float32 --output-ids --max-new-tokens 6 "$@"
 }
 
-for line in "$oss gpt_oss gpt_oss_experts gpt_oss_one" "$quantized/mxfp4_gpt_oss gpt_oss,mxfp4 gpt_oss_mxfp4 gpt_oss_mxfp4" \
-    "$oss gpt_oss,int4_linear gpt_oss_experts gpt_oss_one" "$oss gpt_oss,int8_linear gpt_oss_experts gpt_oss_one" \
+for line in "$oss fused_qkv gpt_oss_experts gpt_oss_one" "$quantized/mxfp4_gpt_oss mxfp4 gpt_oss_mxfp4 gpt_oss_mxfp4" \
+    "$oss int4_linear gpt_oss_experts gpt_oss_one" "$oss int8_linear gpt_oss_experts gpt_oss_one" \
     "$goldens/plain/qwen2_moe_gqa fused_qkv qwen2_moe_experts qwen2_moe_experts"; do
     # shellcheck disable=SC2086 # words
     set -- $line
@@ -115,9 +115,9 @@ for name in gpt_oss_experts gpt_oss_one; do
     echo "stacked, rounded: $name"
     rounded "$stacked/$name"
     for prompt in 5,6,7 "$(seq -s, 1 40)"; do
-        ids "$oss" gpt_oss,lora --input-ids "$prompt" --adapter "$scratch/rounded" --logits "$scratch/stored.logits" \
+        ids "$oss" fused_qkv,lora --input-ids "$prompt" --adapter "$scratch/rounded" --logits "$scratch/stored.logits" \
             >"$scratch/stored"
-        ids "$oss" gpt_oss,lora --input-ids "$prompt" --adapter "$stacked/$name" --logits "$scratch/rounded.logits" \
+        ids "$oss" fused_qkv,lora --input-ids "$prompt" --adapter "$stacked/$name" --logits "$scratch/rounded.logits" \
             --plugin-option lora.dtype=bfloat16 >"$scratch/ids"
         cmp "$scratch/stored" "$scratch/ids" || fail 'other ids'
         cmp "$scratch/stored.logits" "$scratch/rounded.logits" || fail 'other logits'
@@ -129,7 +129,7 @@ refused() { # refused WORDS SCRIPT [MODEL PLUGINS [ADAPTER]]: an adapter whose c
     cp -r "$stacked/${5-gpt_oss_experts}" "$scratch/faulty"
     sed "$2" "$stacked/${5-gpt_oss_experts}/adapter_config.json" >"$scratch/faulty/adapter_config.json"
     status=0
-    ids "${3-$oss}" "lora,${4-gpt_oss}" --adapter "$scratch/faulty" --input-ids 5 >"$scratch/out" 2>&1 || status=$?
+    ids "${3-$oss}" "lora,${4-fused_qkv}" --adapter "$scratch/faulty" --input-ids 5 >"$scratch/out" 2>&1 || status=$?
     [ "$status" = 4 ] || fail "exit status $status instead of 4: $(cat "$scratch/out")"
     grep -qF "$1" "$scratch/out" || fail "no \"$1\" in: $(cat "$scratch/out")"
 }
@@ -137,9 +137,9 @@ echo 'stacked: what is wrong'
 refused 'adapter_config.json: target_parameters: does not name model.layers.0.mlp.experts.gate_up_proj' 's/experts.gate_up_proj"/experts.gate_proj"/'
 refused 'adapter_config.json: target_parameters: does not name model.layers.0.mlp.experts.down_proj' 's/"mlp.experts.down_proj"/"down"/'
 refused 'adapter_config.json: target_parameters: names two of model.layers.1.mlp.experts' 's/"1.mlp/"mlp/;s/"2.mlp/"mlp/' \
-    "$oss" gpt_oss gpt_oss_one
+    "$oss" fused_qkv gpt_oss_one
 refused 'model.layers.1.mlp.experts.adapter.default.gate_up_proj_lora_A: expected [15, 24]' 's/"r": 2/"r": 3/' \
-    "$oss" gpt_oss gpt_oss_one
+    "$oss" fused_qkv gpt_oss_one
 refused 'mlp.experts.adapter.default.down_proj_lora_A: expected [20, 12]' 's/"experts.down_proj": 3/"experts.down_proj": 4/'
 refused 'adapter_config.json: lora_alpha: expected a number' 's/"lora_alpha": 8/"lora_alpha": "8"/'
 refused 'an adapter for stacked experts (target_parameters), which these are not' '' "$quantized/fp8_block_qwen3_moe" \

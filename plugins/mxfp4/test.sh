@@ -8,7 +8,7 @@ host=$1 plugins=$2 goldens=$3
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 packed=$goldens/quantized/mxfp4_gpt_oss
-plain=$plugins/families/gpt_oss/goldens/gpt_oss
+plain=$goldens/plain/gpt_oss
 
 fail() {
     echo "$1" >&2

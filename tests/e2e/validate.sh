@@ -76,10 +76,10 @@ for plugin; do
         ;;
     esac
     case $plugin in
-    */gpt2.so | */gpt_oss.so)
+    */gpt2.so)
         check "$(basename "$plugin"): what stores weights transposed is made and run" \
             'SKIP gpt2: the model type is its own' "$(grep '^ok.* - \(build\|conv\|call\|forw\|sequ\|mem\)' "$scratch/out" |
-                sed -n 's/.*# \(SKIP\)/\1/; s/gpt_oss/gpt2/; /^SKIP/p')"
+                sed -n 's/.*# \(SKIP\)/\1/; /^SKIP/p')"
         ;;
     */int8_linear.so)
         has 'int8_linear: what is lossy is not compared' 'llama: it is lossy' "$scratch/out"
@@ -132,7 +132,7 @@ for plugin; do
     esac
     [ -z "$model" ] || on_checkpoint "$model" "$calls"
     case $plugin in
-    */mxfp4.so) on_checkpoint mxfp4_gpt_oss "$inherited" --plugins-dir "$(dirname "$plugin")/../families" ;;
+    */mxfp4.so) on_checkpoint mxfp4_gpt_oss "$inherited" ;;
     */gptq.so) on_checkpoint gptq_int4_asym_qwen3 "$inherited" --plugins-dir "$(dirname "$plugin")" ;; # finds the plugin itself, too
     */fused_qkv.so)
         check 'a model that is not quantized is compared with its original' 'ok' \

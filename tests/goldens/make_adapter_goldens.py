@@ -22,7 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 STEPS, LEAST = 12, 1e-2
 EXPERTS = ["mlp.experts.gate_up_proj", "mlp.experts.down_proj"]
 # From the folder of the other bases.
-GPT_OSS = "../../../plugins/families/gpt_oss/goldens/gpt_oss"
+GPT_OSS = "plain/gpt_oss"
 GPT2 = "../../../plugins/families/gpt2/goldens/gpt2"
 
 # The base, LoRA's options, the type on disk, and whether experts are named one by one as transformers 4 did. Tables that

@@ -50,7 +50,7 @@ GptOssMLP.gate = property(lambda self: self.router)  # what other families call 
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FAMILIES = os.path.join(HERE, "../../plugins/families")  # whose cases lie beside the plugins, where there are any
-PLUGINS = {"deepseek_v2": "deepseek_v3", "gemma3_text": "gemma2"}  # those that bring several families
+PLUGINS = {"gemma3_text": "gemma2"}  # those that bring several families
 STEPS = 16
 EAGER = {"gemma2": Gemma2ForCausalLM, "gpt_oss": GptOssForCausalLM}
 

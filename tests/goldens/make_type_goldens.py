@@ -57,7 +57,7 @@ FIELDS = {
     "deepseek_v2": dict(LATENT, **EXPERTS, topk_method="greedy", q_lora_rank=None),
     "deepseek_v3": dict(LATENT, **EXPERTS),
     "glm4_moe_lite": dict(LATENT, **EXPERTS),
-    "youtu": LATENT,
+    "youtu": dict(LATENT, pad_token_id=None),  # else from_pretrained sets the row of that token to zeros
     "dots1": dict(BASE, **EXPERTS),
     "helium": dict(BASE, head_dim=8),
     "hunyuan_v1_dense": dict(BASE, head_dim=16),
@@ -212,7 +212,7 @@ def fields_of(name):
         default = CONFIG_MAPPING[model_type]()
         fields = {key: value for key, value in SIZES.items() if getattr(default, key, None) is not None}
         fields.update(MORE.get(model_type, {}))
-    return model_type, {**fields, **SPECIAL, **changes}
+    return model_type, {**SPECIAL, **fields, **changes}
 
 
 def config_of(name):

@@ -107,6 +107,7 @@ static int is_of_experts(int32_t choice) {
 /* Whether attention can have one projection in the place of three that are alike. */
 static int can_join(const struct graft_description *description) {
     return graft_description_name(description, D_QKV) == NULL && graft_description_never(description, D_K_BIAS) &&
+           graft_description_never(description, D_LATENT_RANK) &&
            graft_description_word(description, D_GATE) != D_GATE_QUERY;
 }
 

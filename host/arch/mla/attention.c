@@ -74,6 +74,9 @@ static int read_sizes(struct graft_reader *reader, const struct graft_args *args
     sizes->scaling = (float)given->scaling;
     sizes->softcap = (float)given->softcap;
     check_heads(reader, given);
+    if (reader->status == GRAFT_OK && sizes->rank == 0) {
+        graft_reader_fail(reader, D_LATENT_RANK, "expected an integer, got null");
+    }
     if (reader->status == GRAFT_OK && sizes->nope < 1) {
         graft_reader_fail(reader, D_LATENT_ROPE_DIM, "expected less than the numbers of a head (%lld), got %lld",
                           (long long)given->head_dim, (long long)sizes->rope);

@@ -50,9 +50,10 @@ static void check(struct graft_reader *reader, const struct kept *kept) {
         graft_reader_fail(reader, D_MOE_TOP_K, "expected at most the number of experts (%lld), got %lld",
                           (long long)kept->num_experts, (long long)kept->num_experts_per_tok);
     }
-    if (reader->status == GRAFT_OK &&
-        graft_read_is_null(reader, D_MOE_ALPHA) != graft_read_is_null(reader, D_MOE_LIMIT)) {
-        graft_reader_fail(reader, D_MOE_LIMIT, "moe.alpha and moe.limit go together, but one is null");
+    const int has_alpha = !graft_read_is_null(reader, D_MOE_ALPHA),
+              has_limit = !graft_read_is_null(reader, D_MOE_LIMIT);
+    if (reader->status == GRAFT_OK && has_alpha != has_limit) {
+        graft_reader_fail(reader, has_alpha ? D_MOE_LIMIT : D_MOE_ALPHA, "expected a number, got null");
     }
 }
 
