@@ -176,11 +176,7 @@ static int slice_text(struct graft_jinja_run *run, const struct graft_jinja_stri
     for (int64_t i = start; (step > 0 ? i < stop : i > stop) && status == GRAFT_OK; i += step) {
         status = graft_jinja_add(run, &text, &characters[i].as.string);
     }
-    if (status == GRAFT_OK) {
-        return graft_jinja_finish_text(run, &text, result);
-    }
-    graft_jinja_builder_free(&text);
-    return status;
+    return graft_jinja_finish_text(run, &text, status, result);
 }
 
 static int slice_list(struct graft_jinja_run *run, const struct graft_jinja_list *list, int64_t start, int64_t stop,

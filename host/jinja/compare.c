@@ -95,9 +95,8 @@ static int order_lists(struct graft_jinja_run *run, const struct graft_jinja_lis
         i++;
     }
     if (i < a->n && i < b->n) {
-        int status = ++run->depth <= run->limits->depth
-                         ? graft_jinja_order(run, &a->items[i], &b->items[i], order)
-                         : graft_jinja_fail(run, "nested deeper than %d levels", run->limits->depth);
+        int status = graft_jinja_descend(run);
+        status = status == GRAFT_OK ? graft_jinja_order(run, &a->items[i], &b->items[i], order) : status;
         run->depth--;
         return status;
     }

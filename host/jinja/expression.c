@@ -79,9 +79,8 @@ int graft_jinja_filter_chain(struct graft_jinja_run *run, const struct graft_jin
     struct graft_jinja_value inner = *input;
     int status = GRAFT_OK;
     if (node->a != NULL) {
-        status = ++run->depth <= run->limits->depth
-                     ? graft_jinja_filter_chain(run, node->a, input, &inner)
-                     : graft_jinja_fail(run, "nested deeper than %d levels", run->limits->depth);
+        status = graft_jinja_descend(run);
+        status = status == GRAFT_OK ? graft_jinja_filter_chain(run, node->a, input, &inner) : status;
         run->depth--;
     }
     run->node = node;
@@ -180,11 +179,7 @@ static int evaluate_concat(struct graft_jinja_run *run, const struct graft_jinja
             status = graft_jinja_add_text(run, &text, &value);
         }
     }
-    if (status == GRAFT_OK) {
-        return graft_jinja_finish_text(run, &text, result);
-    }
-    graft_jinja_builder_free(&text);
-    return status;
+    return graft_jinja_finish_text(run, &text, status, result);
 }
 
 static int evaluate_kind(struct graft_jinja_run *run, const struct graft_jinja_node *node,
@@ -235,9 +230,7 @@ int graft_jinja_evaluate(struct graft_jinja_run *run, const struct graft_jinja_n
                          struct graft_jinja_value *result) {
     const struct graft_jinja_node *outer = run->node;
     run->node = node;
-    int status = ++run->depth <= run->limits->depth
-                     ? graft_jinja_spend(run, 0)
-                     : graft_jinja_fail(run, "nested deeper than %d levels", run->limits->depth);
+    int status = graft_jinja_descend(run);
     if (status == GRAFT_OK) {
         status = evaluate_kind(run, node, result);
     }

@@ -71,11 +71,7 @@ static int title(struct graft_jinja_run *run, const struct graft_jinja_call *cal
         }
         at += step;
     }
-    if (status == GRAFT_OK) {
-        return graft_jinja_finish_text(run, &out, result);
-    }
-    graft_jinja_builder_free(&out);
-    return status;
+    return graft_jinja_finish_text(run, &out, status, result);
 }
 
 static int trim(struct graft_jinja_run *run, const struct graft_jinja_call *call, struct graft_jinja_value *result) {
@@ -135,8 +131,7 @@ static int lines_of(struct graft_jinja_run *run, const struct graft_jinja_string
     if (status == GRAFT_OK) {
         status = graft_jinja_add(run, &longer, &end);
     }
-    status = status == GRAFT_OK ? graft_jinja_finish_text(run, &longer, &whole) : status;
-    graft_jinja_builder_free(&longer);
+    status = graft_jinja_finish_text(run, &longer, status, &whole);
     if (status == GRAFT_OK && !graft_jinja_find_method(run, &whole, &name, &method)) {
         status = graft_jinja_fail_memory(run);
     }
@@ -180,11 +175,7 @@ static int indent(struct graft_jinja_run *run, const struct graft_jinja_call *ca
         }
         status = status == GRAFT_OK ? graft_jinja_add(run, &out, &lines[i].as.string) : status;
     }
-    if (status == GRAFT_OK) {
-        return graft_jinja_finish_text(run, &out, result);
-    }
-    graft_jinja_builder_free(&out);
-    return status;
+    return graft_jinja_finish_text(run, &out, status, result);
 }
 
 /* "%s and %d" | format(a, b). */
@@ -210,11 +201,7 @@ static int format(struct graft_jinja_run *run, const struct graft_jinja_call *ca
             status = graft_jinja_add_text(run, &out, &call->arguments->values[n++]);
         }
     }
-    if (status == GRAFT_OK) {
-        return graft_jinja_finish_text(run, &out, result);
-    }
-    graft_jinja_builder_free(&out);
-    return status;
+    return graft_jinja_finish_text(run, &out, status, result);
 }
 
 static int wordcount(struct graft_jinja_run *run, const struct graft_jinja_call *call,

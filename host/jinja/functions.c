@@ -135,11 +135,7 @@ static int strftime_now(struct graft_jinja_run *run, const struct graft_jinja_ca
     }
     struct graft_jinja_builder builder = {0};
     status = graft_jinja_add_bytes(run, &builder, text, graft_utf8_valid_prefix(text, length), 0);
-    if (status == GRAFT_OK) {
-        return graft_jinja_finish_text(run, &builder, result);
-    }
-    graft_jinja_builder_free(&builder);
-    return status;
+    return graft_jinja_finish_text(run, &builder, status, result);
 }
 
 static const struct graft_jinja_built_in entries[] = {

@@ -196,9 +196,7 @@ static int add_kind(struct graft_jinja_run *run, struct graft_jinja_builder *out
 
 static int add_value(struct graft_jinja_run *run, struct graft_jinja_builder *out, const struct layout *layout,
                      int level, const struct graft_jinja_value *value) {
-    int status = ++run->depth <= run->limits->depth
-                     ? graft_jinja_spend(run, 0)
-                     : graft_jinja_fail(run, "nested deeper than %d levels", run->limits->depth);
+    int status = graft_jinja_descend(run);
     if (status == GRAFT_OK) {
         status = add_kind(run, out, layout, level, value);
     }
@@ -253,9 +251,5 @@ int graft_jinja_to_json(struct graft_jinja_run *run, const struct graft_jinja_ca
     if (status == GRAFT_OK) {
         status = add_value(run, &text, &layout, 0, call->self);
     }
-    if (status == GRAFT_OK) {
-        return graft_jinja_finish_text(run, &text, result);
-    }
-    graft_jinja_builder_free(&text);
-    return status;
+    return graft_jinja_finish_text(run, &text, status, result);
 }

@@ -94,11 +94,7 @@ static int repeat_text(struct graft_jinja_run *run, const struct graft_jinja_str
     for (int64_t i = 0; i < n && status == GRAFT_OK && string->length > 0; i++) {
         status = graft_jinja_add(run, &text, string);
     }
-    if (status == GRAFT_OK) {
-        return graft_jinja_finish_text(run, &text, result);
-    }
-    graft_jinja_builder_free(&text);
-    return status;
+    return graft_jinja_finish_text(run, &text, status, result);
 }
 
 static int join_lists(struct graft_jinja_run *run, const struct graft_jinja_list *a, const struct graft_jinja_list *b,
@@ -146,12 +142,8 @@ static int join_texts(struct graft_jinja_run *run, const struct graft_jinja_valu
     if (status == GRAFT_OK) {
         status = graft_jinja_add(run, &text, &b.as.string);
     }
-    if (status == GRAFT_OK) {
-        status = graft_jinja_finish_text(run, &text, result);
-        result->safe = safe;
-        return status;
-    }
-    graft_jinja_builder_free(&text);
+    status = graft_jinja_finish_text(run, &text, status, result);
+    result->safe = safe;
     return status;
 }
 

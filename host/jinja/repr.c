@@ -172,9 +172,7 @@ static int add_number(struct graft_jinja_run *run, struct graft_jinja_builder *b
 
 int graft_jinja_add_repr(struct graft_jinja_run *run, struct graft_jinja_builder *builder,
                          const struct graft_jinja_value *value) {
-    int status = ++run->depth <= run->limits->depth
-                     ? graft_jinja_spend(run, 0)
-                     : graft_jinja_fail(run, "nested deeper than %d levels", run->limits->depth);
+    int status = graft_jinja_descend(run);
     if (status == GRAFT_OK) {
         status = value->kind == GRAFT_JINJA_STRING      ? add_quoted(run, builder, &value->as.string)
                  : value->kind == GRAFT_JINJA_UNDEFINED ? graft_jinja_add_literal(run, builder, "Undefined")
@@ -215,9 +213,5 @@ int graft_jinja_to_text(struct graft_jinja_run *run, const struct graft_jinja_va
         return GRAFT_OK;
     }
     int status = graft_jinja_add_text(run, &text, value);
-    if (status == GRAFT_OK) {
-        return graft_jinja_finish_text(run, &text, result);
-    }
-    graft_jinja_builder_free(&text);
-    return status;
+    return graft_jinja_finish_text(run, &text, status, result);
 }

@@ -30,6 +30,12 @@ int graft_jinja_spend(struct graft_jinja_run *run, size_t walked) {
     return GRAFT_OK;
 }
 
+int graft_jinja_descend(struct graft_jinja_run *run) {
+    return ++run->depth <= run->limits->depth
+               ? graft_jinja_spend(run, 0)
+               : graft_jinja_fail(run, "nested deeper than %d levels", run->limits->depth);
+}
+
 void *graft_jinja_take_memory(struct graft_jinja_run *run, size_t count, size_t size) {
     void *memory = graft_jinja_arena_take(&run->arena, count, size);
     if (memory == NULL) {
@@ -102,14 +108,14 @@ int graft_jinja_add_bytes(struct graft_jinja_run *run, struct graft_jinja_builde
     return check(run, builder);
 }
 
-int graft_jinja_finish_text(struct graft_jinja_run *run, struct graft_jinja_builder *builder,
+int graft_jinja_finish_text(struct graft_jinja_run *run, struct graft_jinja_builder *builder, int status,
                             struct graft_jinja_value *result) {
     struct graft_jinja_string string = {"", NULL, builder->text.length};
     int has_marks = builder->marks.length > 0;
     if (has_marks) {
         fill_marks(builder);
     }
-    int status = check(run, builder);
+    status = status == GRAFT_OK ? check(run, builder) : status;
     if (status == GRAFT_OK && string.length > 0) {
         string.bytes = graft_jinja_arena_copy(&run->arena, builder->text.bytes, string.length);
         string.marks =

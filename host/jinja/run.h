@@ -96,6 +96,10 @@ int graft_jinja_fail_memory(struct graft_jinja_run *run);
 /* Counts steps: one and another for each 16 of `walked`. Fails when the limit is met. */
 int graft_jinja_spend(struct graft_jinja_run *run, size_t walked);
 
+/* Counts a step, and a level of nodes within nodes or values within values; fails where there are too many. To be
+ * undone by run->depth--, also then. */
+int graft_jinja_descend(struct graft_jinja_run *run);
+
 /* Zeroed memory of the rendering; NULL, with an error, when there is none. */
 void *graft_jinja_take_memory(struct graft_jinja_run *run, size_t count, size_t size);
 
@@ -109,8 +113,9 @@ int graft_jinja_add_literal(struct graft_jinja_run *run, struct graft_jinja_buil
 /* `marked`: the bytes count as the input's. */
 int graft_jinja_add_bytes(struct graft_jinja_run *run, struct graft_jinja_builder *builder, const char *bytes,
                           size_t length, int marked);
-/* The text as a value; the builder is empty again. */
-int graft_jinja_finish_text(struct graft_jinja_run *run, struct graft_jinja_builder *builder,
+/* The text as a value, unless `status` says that it is not complete; that or another failure is returned. The builder
+ * is empty again in each case. */
+int graft_jinja_finish_text(struct graft_jinja_run *run, struct graft_jinja_builder *builder, int status,
                             struct graft_jinja_value *result);
 void graft_jinja_builder_free(struct graft_jinja_builder *builder);
 

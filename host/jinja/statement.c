@@ -14,11 +14,7 @@ int graft_jinja_capture(struct graft_jinja_run *run, const struct graft_jinja_no
     }
     run->out = outer;
     run->scope = scope;
-    if (status == GRAFT_OK) {
-        return graft_jinja_finish_text(run, &text, result);
-    }
-    graft_jinja_builder_free(&text);
-    return status;
+    return graft_jinja_finish_text(run, &text, status, result);
 }
 
 static int execute_output(struct graft_jinja_run *run, const struct graft_jinja_node *node) {
@@ -157,9 +153,7 @@ static int execute_one(struct graft_jinja_run *run, const struct graft_jinja_nod
 }
 
 int graft_jinja_execute(struct graft_jinja_run *run, const struct graft_jinja_node *list) {
-    int status = ++run->depth <= run->limits->depth
-                     ? GRAFT_OK
-                     : graft_jinja_fail(run, "nested deeper than %d levels", run->limits->depth);
+    int status = graft_jinja_descend(run);
     for (const struct graft_jinja_node *node = list;
          node != NULL && status == GRAFT_OK && run->signal == GRAFT_JINJA_GO_ON; node = node->next) {
         run->node = node;

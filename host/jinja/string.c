@@ -98,11 +98,7 @@ int graft_jinja_change_case(struct graft_jinja_run *run, const struct graft_jinj
     if (status == GRAFT_OK) {
         status = graft_jinja_spend(run, string->length);
     }
-    if (status == GRAFT_OK) {
-        return graft_jinja_finish_text(run, &out, result);
-    }
-    graft_jinja_builder_free(&out);
-    return status;
+    return graft_jinja_finish_text(run, &out, status, result);
 }
 
 /* Between each two characters, and at both ends, where `old` is empty. */
@@ -141,11 +137,7 @@ int graft_jinja_replace(struct graft_jinja_run *run, const struct graft_jinja_st
         status = graft_jinja_add(run, &out, new);
         at = found + old->length;
     }
-    if (status == GRAFT_OK) {
-        return graft_jinja_finish_text(run, &out, result);
-    }
-    graft_jinja_builder_free(&out);
-    return status;
+    return graft_jinja_finish_text(run, &out, status, result);
 }
 
 int graft_jinja_escape(struct graft_jinja_run *run, struct graft_jinja_value *value) {

@@ -111,11 +111,7 @@ static int pad(struct graft_jinja_run *run, const struct graft_jinja_call *call,
     if (status == GRAFT_OK) {
         status = add_fill(run, &text, missing - left, &fill);
     }
-    if (status == GRAFT_OK) {
-        return graft_jinja_finish_text(run, &text, result);
-    }
-    graft_jinja_builder_free(&text);
-    return status;
+    return graft_jinja_finish_text(run, &text, status, result);
 }
 
 static int ljust(struct graft_jinja_run *run, const struct graft_jinja_call *call, struct graft_jinja_value *result) {
@@ -191,11 +187,7 @@ static int format_into(struct graft_jinja_run *run, const struct graft_jinja_cal
 static int format(struct graft_jinja_run *run, const struct graft_jinja_call *call, struct graft_jinja_value *result) {
     struct graft_jinja_builder text = {0};
     int status = format_into(run, call, &text);
-    if (status == GRAFT_OK) {
-        return graft_jinja_finish_text(run, &text, result);
-    }
-    graft_jinja_builder_free(&text);
-    return status;
+    return graft_jinja_finish_text(run, &text, status, result);
 }
 
 static const struct graft_jinja_built_in entries[] = {

@@ -228,11 +228,7 @@ static int join(struct graft_jinja_run *run, const struct graft_jinja_call *call
             status = graft_jinja_add(run, &text, &part);
         }
     }
-    if (status == GRAFT_OK) {
-        return graft_jinja_finish_text(run, &text, result);
-    }
-    graft_jinja_builder_free(&text);
-    return status;
+    return graft_jinja_finish_text(run, &text, status, result);
 }
 
 static const struct graft_jinja_built_in entries[] = {
