@@ -17,11 +17,12 @@ struct translation {
     const char *program;
 };
 
-/* Fields of struct graft_model_options and struct graft_generation, as sources of errors. */
+/* Fields of struct graft_model_options, graft_generation and graft_chat_request, as sources of errors. */
 static const struct translation sources[] = {
     {"adapter", "--prompt-adapter"},
     {"attn_implementation", "--attn-implementation"},
     {"bad_words_ids", "--bad-words-ids"},
+    {"continue_final_message", "messages"},
     {"experts_implementation", "--experts-implementation"},
     {"forced_bos_token_id", "--forced-bos-token-id"},
     {"forced_eos_token_id", "--forced-eos-token-id"},
@@ -33,6 +34,8 @@ static const struct translation sources[] = {
     {"plugin_options", "--plugin-option"},
     {"sequence_bias", "--sequence-bias"},
     {"stop_strings", "--stop-strings"},
+    {"tools", "--tools"},
+    {"variables", "--template-variable"},
 };
 
 /* Whole hints; @ is the program's name. tests/library_words.sh holds that the library has each of them. */

@@ -652,8 +652,8 @@ static void add_value(const struct spec *spec, const struct graft_options *optio
 
 /* Machines may have files in different places, and different numbers of cores. */
 static int is_own(const struct spec *spec) {
-    static const char *const own[] = {"model",   "plugins-dir", "prompt-file", "patch", "text",
-                                      "threads", "report",      "quiet",       NULL};
+    static const char *const own[] = {"model", "plugins-dir", "prompt-file", "messages", "tools", "patch",
+                                      "text",  "threads",     "report",      "quiet",    NULL};
     return one_of(spec->name, own);
 }
 

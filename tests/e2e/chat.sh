@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Messages through a model's chat template: run with --message and its like, and chat. Reports in TAP.
-# usage: chat.sh HOST ROOT
+# usage: chat.sh HOST ROOT BERT     BERT is a masked language model
 set -u
 . "$(dirname "$0")/../tap.sh"
 program=$(realpath "$1")
 plain=$(realpath "$2")/demo/tiny-qwen2-moe
 demo=$(realpath "$2")/demo/tiny-qwen2-vl
+bert=$(realpath "$3")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
@@ -104,6 +105,18 @@ host run --model own --system x
 refused 'a system and no message' 2 '--system: needs messages'
 host run --model own --tools tools.json --prompt y
 refused 'tools beside a prompt' 2 '--tools: needs messages'
+printf '[]' >none.json
+host run --model own --messages none.json
+refused 'no messages' 2 'messages: there is none, expected at least one'
+host run --model own --message user:x --tools seen.json
+refused 'tools that are none' 5 'seen.json: cannot be opened'
+printf '[5]' >one.json
+host run --model own --message user:x --tools one.json
+refused 'a tool that is none' 2 '--tools: number 1 is an integer, expected an object'
+host run --model "$bert" --message user:x
+refused 'an encoder' 2 '--message: is for models that generate text'
+host chat --model "$bert"
+refused 'an encoder to chat with' 2 'chat: is for models that generate text'
 host run --model "$plain" --message user:x
 refused 'no template' 4 'has no chat template'
 host chat --model "$plain"

@@ -91,7 +91,9 @@ static int check_absent(const struct given *options, size_t n, const char *why, 
 
 /* What only models that generate do. */
 static int check_encodes(const struct graft_options *options, struct graft_error *error) {
-    const struct given given[] = {{"--prompt-adapter", options->prompt_adapters.count > 0},
+    const struct given given[] = {{"--message", options->message.count > 0},
+                                  {"--messages", options->messages != NULL},
+                                  {"--prompt-adapter", options->prompt_adapters.count > 0},
                                   {"--logprobs", options->logprobs >= 0},
                                   {"--keep-special-tokens", options->keep_special_tokens}};
     return check_absent(given, sizeof given / sizeof given[0], "is for models that generate text", error);
