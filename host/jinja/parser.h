@@ -60,16 +60,16 @@ int graft_jinja_parse_filters(struct graft_jinja_parser *parser, struct graft_ji
 /* name(arguments) | name ...: `*node` is what the first applies to. */
 int graft_jinja_parse_filter_names(struct graft_jinja_parser *parser, struct graft_jinja_node **node);
 /* The arguments of a call, from its "(" on. */
-int graft_jinja_parse_arguments(struct graft_jinja_parser *parser, struct graft_jinja_node **list);
+int graft_jinja_parse_arguments(struct graft_jinja_parser *parser, struct graft_jinja_node **arguments);
 /* What "for", "set" and "with" assign to. */
 int graft_jinja_parse_target(struct graft_jinja_parser *parser, int with_members, struct graft_jinja_node **node);
 /* (a, b=1), with a value for each where `all_with_values`. */
-int graft_jinja_parse_parameters(struct graft_jinja_parser *parser, struct graft_jinja_node **list);
+int graft_jinja_parse_parameters(struct graft_jinja_parser *parser, struct graft_jinja_node **parameters);
 
 /* Statements up to a block whose name is one of `ends` (NULL-terminated), behind which name the parser then is;
  * `*end` is its index. With ends NULL: up to the end of the template. */
 int graft_jinja_parse_body(struct graft_jinja_parser *parser, const char *const *ends, int *end,
-                           struct graft_jinja_node **list);
+                           struct graft_jinja_node **first);
 int graft_jinja_parse_statement(struct graft_jinja_parser *parser, struct graft_jinja_node **node);
 /* Takes the end of the block. */
 int graft_jinja_expect_block_end(struct graft_jinja_parser *parser);

@@ -213,8 +213,8 @@ int graft_jinja_to_json(struct graft_jinja_run *run, const struct graft_jinja_ca
 void graft_jinja_spell_float(double number, char out[40]);
 
 /* Operators. */
-int graft_jinja_binary(struct graft_jinja_run *run, int op, const struct graft_jinja_value *a,
-                       const struct graft_jinja_value *b, struct graft_jinja_value *result);
+int graft_jinja_binary(struct graft_jinja_run *run, int op, const struct graft_jinja_value *left,
+                       const struct graft_jinja_value *right, struct graft_jinja_value *result);
 int graft_jinja_negate(struct graft_jinja_run *run, const struct graft_jinja_value *a,
                        struct graft_jinja_value *result);
 int graft_jinja_equal(const struct graft_jinja_value *a, const struct graft_jinja_value *b);

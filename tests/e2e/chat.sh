@@ -45,7 +45,11 @@ written() { # written TEXT OPTIONS...: whether these messages are the ids of thi
     timeout 60 "$program" run --model own --quiet --output-ids --max-new-tokens 3 --logits messages "$@" >ids 2>err
     timeout 60 "$program" run --model own --quiet --output-ids --max-new-tokens 3 --logits prompt --no-special-tokens \
         --prompt "$text" >wanted 2>>err
-    cmp -s messages prompt && cmp -s ids wanted && echo yes || cat err
+    if cmp -s messages prompt && cmp -s ids wanted; then
+        echo yes
+    else
+        cat err
+    fi
 }
 check 'a message' yes "$(written '<|im_start|>user
 Hi<|im_end|>
