@@ -128,6 +128,9 @@ static int run(struct graft_options *options, struct graft_error *error) {
     if (status == GRAFT_OK && graft_parallel_get()->rank == 0) { /* which reads prompts for all */
         status = graft_standard_input_take(options, error);
     }
+    if (status == GRAFT_OK && options->command == GRAFT_COMMAND_FAMILY) {
+        return graft_command_family(options, error);
+    }
     if (status == GRAFT_OK) {
         status = options->command == GRAFT_COMMAND_TOKENIZE ? graft_command_tokenize(options, error)
                                                             : with_library(options, error);

@@ -34,12 +34,13 @@ enum {
     TRY = GRAFT_COMMAND_TRY,
     VALIDATE = GRAFT_COMMAND_VALIDATE,
     CHAT = GRAFT_COMMAND_CHAT,
+    FAMILY = GRAFT_COMMAND_FAMILY,
     SAYS = RUN | CHAT, /* what it generates is read */
     LOADED = SAYS | VERIFY | BENCH | PERPLEXITY,
     MODEL = LOADED | PLAN | INSPECT | SAVE,
     ADAPTED = LOADED | PLAN, /* others show or write the model itself */
     PROMPT = RUN | VERIFY,
-    MUTED = MODEL | TOKENIZE | LIST | VALIDATE,
+    MUTED = MODEL | TOKENIZE | LIST | VALIDATE | FAMILY,
     EVERY = MUTED | TRY,
     /* No commands, but what is special about an option: */
     LOCKED = 1 << 16, /* it decides what a model is made of, and is locked */
@@ -48,12 +49,12 @@ enum {
 
 static const struct spec specs[] = {
     {"model", TEXT, offsetof(struct graft_options, model), MODEL | TOKENIZE | VALIDATE},
-    {"plugins-dir", TEXTS, offsetof(struct graft_options, plugins_dirs), MODEL | LIST | VALIDATE},
-    {"plugins", TEXT, offsetof(struct graft_options, plugins), MODEL | LIST | LOCKED},
+    {"plugins-dir", TEXTS, offsetof(struct graft_options, plugins_dirs), MODEL | LIST | VALIDATE | FAMILY},
+    {"plugins", TEXT, offsetof(struct graft_options, plugins), MODEL | LIST | FAMILY | LOCKED},
     {"no-plugins", FLAG, offsetof(struct graft_options, no_plugins), MODEL | LOCKED},
     {"plugin-option", TEXTS, offsetof(struct graft_options, plugin_options), MODEL | LIST},
-    {"skip-bad-plugins", FLAG, offsetof(struct graft_options, skip_bad_plugins), MODEL | LIST | LOCKED},
-    {"rescan", FLAG, offsetof(struct graft_options, rescan), MODEL | LIST},
+    {"skip-bad-plugins", FLAG, offsetof(struct graft_options, skip_bad_plugins), MODEL | LIST | FAMILY | LOCKED},
+    {"rescan", FLAG, offsetof(struct graft_options, rescan), MODEL | LIST | FAMILY},
     {"lock", TEXT, offsetof(struct graft_options, lock), LOADED | PLAN | SAVE},
     {"sha256", FLAG, offsetof(struct graft_options, sha256), RUN | PERPLEXITY | PLAN | LIST},
     {"fusion", TEXTS, offsetof(struct graft_options, fusion), MODEL | LOCKED},
@@ -131,6 +132,7 @@ static const struct spec specs[] = {
     {"hidden-states", TEXT, offsetof(struct graft_options, hidden_states), RUN},
     {"attentions", TEXT, offsetof(struct graft_options, attentions), RUN},
     {"router-logits", TEXT, offsetof(struct graft_options, router_logits), RUN},
+    {"module-outputs", TEXT, offsetof(struct graft_options, module_outputs), RUN},
     {"trace", TEXT, offsetof(struct graft_options, trace), RUN | PERPLEXITY},
     {"check-finite", FLAG, offsetof(struct graft_options, check_finite), RUN | PERPLEXITY},
     {"output-ids", FLAG, offsetof(struct graft_options, output_ids), RUN},
@@ -149,11 +151,12 @@ static const struct spec specs[] = {
     {"window", NUMBER, offsetof(struct graft_options, window), PERPLEXITY},
     {"html", TEXT, offsetof(struct graft_options, html), PLAN},
     {"diff", TEXT, offsetof(struct graft_options, diff), PLAN},
-    {"output", TEXT, offsetof(struct graft_options, output), SAVE},
+    {"like", TEXT, offsetof(struct graft_options, like), FAMILY},
+    {"output", TEXT, offsetof(struct graft_options, output), SAVE | FAMILY},
     {"runtime-layout", FLAG, offsetof(struct graft_options, runtime_layout), SAVE},
     {"max-shard-size", SIZE, offsetof(struct graft_options, max_shard_bytes), SAVE},
     {"json", FLAG, offsetof(struct graft_options, json),
-     RUN | PLAN | TOKENIZE | LIST | INSPECT | VERIFY | BENCH | PERPLEXITY | VALIDATE},
+     RUN | PLAN | TOKENIZE | LIST | INSPECT | VERIFY | BENCH | PERPLEXITY | VALIDATE | FAMILY},
     {"list", FLAG, offsetof(struct graft_options, list), VALIDATE},
     {"fuzz", NUMBER, offsetof(struct graft_options, fuzz), VALIDATE},
     {"thorough", FLAG, offsetof(struct graft_options, thorough), VALIDATE},
@@ -316,6 +319,27 @@ static int changes_model(const struct graft_options *options) {
            options->experts_implementation != NULL || options->against != NULL;
 }
 
+/* Whether `family` has what its word takes. */
+static int check_family(const struct graft_options *options, struct graft_error *error) {
+    static const char *const words[] = {"choices", "new", "show", NULL};
+    if (options->subject == NULL || !one_of(options->subject, words)) {
+        return usage(error, "expected choices, new or show", "family");
+    }
+    const int takes_one = strcmp(options->subject, "choices") != 0;
+    const int is_new = strcmp(options->subject, "new") == 0;
+    if (options->files.count != (size_t)takes_one) {
+        return usage(error,
+                     !takes_one ? "takes nothing more"
+                     : is_new   ? "expected one model directory"
+                                : "expected one model type",
+                     options->subject);
+    }
+    if (!is_new && (options->like != NULL || options->output != NULL)) {
+        return usage(error, "is for `family new`", options->like != NULL ? "--like" : "--output");
+    }
+    return options->json && takes_one ? usage(error, "is for `family choices`", "--json") : GRAFT_OK;
+}
+
 /* What the command cannot do without. */
 static int check_command(const struct graft_options *options, struct graft_error *error) {
     if (options->command == GRAFT_COMMAND_INSPECT && options->subject == NULL) {
@@ -326,6 +350,9 @@ static int check_command(const struct graft_options *options, struct graft_error
     }
     if (options->command == GRAFT_COMMAND_TRY && options->files.count == 0) {
         return usage(error, "expected plugin files", "try");
+    }
+    if (options->command == GRAFT_COMMAND_FAMILY) {
+        return check_family(options, error);
     }
     if (options->model == NULL && (options->command & (LIST | INSPECT | TRY | VALIDATE)) == 0) {
         return usage(error, "missing, expected a model directory", "--model");
@@ -450,13 +477,18 @@ static int check(const struct graft_options *options, struct graft_error *error)
     return status == GRAFT_OK ? check_values(options, error) : status;
 }
 
+static int records(const struct graft_options *options) {
+    return options->hidden_states != NULL || options->attentions != NULL || options->router_logits != NULL ||
+           options->module_outputs != NULL;
+}
+
 /* Both put something between the modules of the model. */
 static int check_watch(const struct graft_options *options, struct graft_error *error) {
     const char *name = options->check_finite ? "--check-finite" : "--trace";
     if (!options->check_finite && options->trace == NULL) {
         return GRAFT_OK;
     }
-    if (options->hidden_states != NULL || options->attentions != NULL || options->router_logits != NULL) {
+    if (records(options)) {
         return usage(error, "cannot be combined with options that record something else: use it in a run of its own",
                      name);
     }
@@ -475,7 +507,7 @@ static int check_parallel(const struct graft_options *options, struct graft_erro
     if (options->lock != NULL) {
         return usage(error, "takes no --lock: each process has a plan of its own", "--parallel");
     }
-    if (options->hidden_states != NULL || options->attentions != NULL || options->router_logits != NULL) {
+    if (records(options)) {
         return usage(error, "records nothing: each process has a part of the model", "--parallel");
     }
     return GRAFT_OK;
@@ -507,8 +539,8 @@ static int check_bench(const struct graft_options *options, struct graft_error *
 
 /* The command, when the first word is none of the options. */
 static int parse_command(struct parser *parser, struct graft_error *error) {
-    static const char *const names[] = {"run",   "plan", "tokenize",   "list", "inspect",  "verify",
-                                        "bench", "save", "perplexity", "try",  "validate", "chat"};
+    static const char *const names[] = {"run",  "plan",       "tokenize", "list",     "inspect", "verify", "bench",
+                                        "save", "perplexity", "try",      "validate", "chat",    "family"};
     if (parser->argc < 2 || parser->argv[1][0] == '-' || parser->argv[1][0] == '\0') {
         return GRAFT_OK;
     }
@@ -549,9 +581,9 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
         int is_word = argv[parser.at][0] != '-';
         if (argv[parser.at][0] == '\0') {
             status = usage(error, "expected arguments that are not empty, got an empty one", "arguments");
-        } else if ((options->command & (INSPECT | VALIDATE)) != 0 && options->subject == NULL && is_word) {
+        } else if ((options->command & (INSPECT | VALIDATE | FAMILY)) != 0 && options->subject == NULL && is_word) {
             options->subject = argv[parser.at];
-        } else if (options->command == GRAFT_COMMAND_TRY && is_word) {
+        } else if ((options->command & (TRY | FAMILY)) != 0 && is_word) {
             status = append(&options->files, argv[parser.at], argv[parser.at], error);
         } else {
             status = parse_option(&parser, error);

@@ -21,7 +21,8 @@ enum graft_command {
     GRAFT_COMMAND_PERPLEXITY = 256,
     GRAFT_COMMAND_TRY = 512,
     GRAFT_COMMAND_VALIDATE = 1024,
-    GRAFT_COMMAND_CHAT = 2048
+    GRAFT_COMMAND_CHAT = 2048,
+    GRAFT_COMMAND_FAMILY = 4096
 };
 
 /* A repeatable option's values, in order; they point into argv. */
@@ -44,8 +45,8 @@ struct graft_lock;
 struct graft_options {
     enum graft_command command;
     uint64_t given[4];          /* a bit for each option that was there, in the order of options.c */
-    const char *subject;        /* what follows `inspect`, a file or a class, or `validate`, a file */
-    struct graft_strings files; /* what follows `try` */
+    const char *subject;        /* what follows `inspect`, a file or a class, `validate`, a file, or `family`, a word */
+    struct graft_strings files; /* what follows `try`; of `family` a directory or a model type */
     int help;
     int version;
     int list_options;
@@ -113,6 +114,7 @@ struct graft_options {
     const char *hidden_states; /* this and the following: files; or NULL */
     const char *attentions;
     const char *router_logits;
+    const char *module_outputs;
     const char *trace; /* a file; or NULL */
     int check_finite;
     int output_ids;
@@ -135,7 +137,9 @@ struct graft_options {
     const char *html; /* for `plan`: where the page goes; or NULL */
     const char *diff; /* likewise: a document of `plan --json`; or NULL */
 
-    const char *output; /* this and the following: for `save` */
+    const char *like; /* for `family`: a model type; or NULL */
+
+    const char *output; /* this and the following: for `save`; for `family`, too */
     int runtime_layout;
     int64_t max_shard_bytes; /* 0: the default size */
 

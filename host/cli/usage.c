@@ -16,6 +16,7 @@ static const char *const commands[] = {
     "verify     --model DIR [--plugins-dir DIR]... [PROMPT] [--json]    compare replaced modules with originals\n",
     "bench      --model DIR [--plugins-dir DIR]... [--json]             measure loading, prompts and generation\n",
     "perplexity --model DIR [--plugins-dir DIR]... --text FILE [--json] measure how well it predicts a text\n",
+    "family     choices [--json] | show TYPE | new [--like TYPE] DIR [--output FILE]    for authors of family files\n",
     "try        FILE.so...                                              open each plugin in a process of its own\n",
     "validate   FILE.so [--model DIR [--plugins-dir DIR]...] [--json] | --list     check a plugin\n",
 };
@@ -92,7 +93,7 @@ static const char *const sections[] = {
     "\n",
 
     "Recording, for the prompts, as safetensors files\n"
-    "  --logits FILE, --hidden-states FILE, --attentions FILE, --router-logits FILE\n"
+    "  --logits FILE, --hidden-states FILE, --attentions FILE, --router-logits FILE, --module-outputs FILE\n"
     "\n",
 
     "Finding faults\n"
@@ -104,6 +105,11 @@ static const char *const sections[] = {
     "  --output DIR           where to write: a new or empty directory\n"
     "  --runtime-layout       write the runtime layout, with a journal to restore the original\n"
     "  --max-shard-size SIZE  maximum file size: 500MB, 5GB, ... (default 50GB)\n"
+    "\n",
+
+    "Family files\n"
+    "  --like TYPE            family new: the model type that the new one is like (default: the nearest)\n"
+    "  --output FILE          family new: where to write (default: TYPE.family.json)\n"
     "\n",
 
     "Comparing and measuring\n"

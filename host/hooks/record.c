@@ -11,6 +11,7 @@
 #include "graft/decoder_layer.h"
 #include "graft/embedding.h"
 #include "graft/encoder_layer.h"
+#include "graft/experts.h"
 #include "graft/input_embeddings.h"
 #include "graft/router.h"
 #include "hooks/recording.h"
@@ -43,8 +44,8 @@ static int is_embedding(const struct graft_node *node) {
             graft_node_has_interface(node->parent, GRAFT_INTERFACE_BASE_MODEL));
 }
 
-static int wants(void *data, const struct graft_node *node) {
-    const struct graft_recording *recording = data;
+/* Whether it gives something that has a name of its own. */
+static int is_named(const struct graft_recording *recording, const struct graft_node *node) {
     int hidden = is_layer(node) || is_embedding(node) || graft_node_has_interface(node, GRAFT_INTERFACE_BASE_MODEL);
     return ((recording->what & GRAFT_RECORD_HIDDEN_STATES) != 0 && hidden) ||
            ((recording->what & GRAFT_RECORD_ROUTER_LOGITS) != 0 &&
@@ -53,29 +54,29 @@ static int wants(void *data, const struct graft_node *node) {
             graft_node_has_interface(node, GRAFT_INTERFACE_SELF_ATTENTION));
 }
 
+static int wants(void *data, const struct graft_node *node) {
+    const struct graft_recording *recording = data;
+    return is_named(recording, node) || ((recording->what & GRAFT_RECORD_OUTPUTS) != 0 && graft_can_hook(node));
+}
+
 /* --- What they give --- */
 
-/* Copies a view onto the whole batch, a tensor a sequence. */
-static int add_view(struct graft_recording *recording, const char *name, const struct graft_hooked_call *hooked,
-                    const char *view_name, struct graft_error *error) {
-    const struct graft_view *view = NULL;
+static int64_t count_tokens(const struct graft_recording *recording) {
     int64_t tokens = 0;
-    for (int32_t i = 0; i < hooked->n_views; i++) {
-        view = strcmp(hooked->views[i].name, view_name) == 0 ? &hooked->views[i] : view;
-    }
     for (size_t s = 0; s < recording->n; s++) {
         tokens += recording->lengths[s];
     }
-    if (view == NULL || view->rows != tokens) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, hooked->node->path,
-                               "cannot be recorded: the size of %s does not match the prompts", view_name);
-    }
-    const float *from = view->data;
+    return tokens;
+}
+
+/* Copies rows of all sequences, `columns` numbers a token, a tensor a sequence. */
+static int add_rows(struct graft_recording *recording, const char *name, const struct graft_node *node,
+                    const float *from, int64_t columns, struct graft_error *error) {
     for (size_t s = 0; s < recording->n; s++) {
-        const int64_t shape[] = {recording->lengths[s], view->columns};
+        const int64_t shape[] = {recording->lengths[s], columns};
         float *to = graft_recording_add(recording, name, s, 2, shape);
         if (to == NULL) {
-            return graft_fail_memory(error, hooked->node->path);
+            return graft_fail_memory(error, node->path);
         }
         memcpy(to, from, (size_t)(shape[0] * shape[1]) * sizeof *to);
         from += shape[0] * shape[1];
@@ -83,11 +84,63 @@ static int add_view(struct graft_recording *recording, const char *name, const s
     return GRAFT_OK;
 }
 
+/* A view onto the whole batch. */
+static int add_view(struct graft_recording *recording, const char *name, const struct graft_hooked_call *hooked,
+                    const char *view_name, struct graft_error *error) {
+    const struct graft_view *view = NULL;
+    for (int32_t i = 0; i < hooked->n_views; i++) {
+        view = strcmp(hooked->views[i].name, view_name) == 0 ? &hooked->views[i] : view;
+    }
+    if (view == NULL || view->rows != count_tokens(recording)) {
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, hooked->node->path,
+                               "cannot be recorded: the size of %s does not match the prompts", view_name);
+    }
+    return add_rows(recording, name, hooked->node, view->data, view->columns, error);
+}
+
+/* Whether it is below the experts, whose rows are those of some tokens, one expert after another. */
+static int is_of_experts(const struct graft_node *node) {
+    for (node = node->parent; node != NULL; node = node->parent) {
+        if (graft_node_has_interface(node, GRAFT_INTERFACE_EXPERTS)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The first array that a module gives, if it has rows for all tokens, as many for each. */
+static int add_output(struct graft_recording *recording, const struct graft_hooked_call *hooked,
+                      struct graft_error *error) {
+    const int64_t tokens = count_tokens(recording);
+    const struct graft_view *view = NULL;
+    for (int32_t i = hooked->n_views - 1; i >= 0; i--) {
+        const int is_out = hooked->views[i].direction == GRAFT_VIEW_OUT;
+        /* A norm may add a residual to its input in place: what it gives is its output. */
+        view = is_out || (hooked->views[i].direction == GRAFT_VIEW_IN_OUT && view == NULL) ? &hooked->views[i] : view;
+    }
+    if (view == NULL || view->dtype != GRAFT_DTYPE_F32 || view->data == NULL || view->rows == 0 ||
+        is_of_experts(hooked->node)) {
+        return GRAFT_OK;
+    }
+    /* An activation is called with numbers, not rows. */
+    const int64_t numbers = view->rows * view->columns;
+    const int is_whole = view->rows % tokens == 0 || (view->rows == 1 && numbers % tokens == 0);
+    char *name = is_whole ? graft_format("outputs.%s", hooked->node->path) : NULL;
+    int status = !is_whole      ? GRAFT_OK
+                 : name != NULL ? add_rows(recording, name, hooked->node, view->data, numbers / tokens, error)
+                                : graft_fail_memory(error, hooked->node->path);
+    graft_free(name);
+    return status;
+}
+
 /* --- While the model runs --- */
 
 static int before(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     struct graft_recording *recording = data;
     const struct graft_node *node = hooked->node;
+    if (!is_named(recording, node)) {
+        return GRAFT_OK;
+    }
     if (graft_node_has_interface(node, GRAFT_INTERFACE_SELF_ATTENTION)) {
         hooked->mark = recording->layer;
         recording->layer = layer_of(node);
@@ -118,6 +171,10 @@ static int after(void *data, struct graft_hooked_call *hooked, struct graft_erro
     struct graft_recording *recording = data;
     const struct graft_node *node = hooked->node;
     char name[48];
+    int status = (recording->what & GRAFT_RECORD_OUTPUTS) != 0 ? add_output(recording, hooked, error) : GRAFT_OK;
+    if (status != GRAFT_OK || !is_named(recording, node)) {
+        return status;
+    }
     if (graft_node_has_interface(node, GRAFT_INTERFACE_SELF_ATTENTION)) {
         return after_attention(recording, hooked, error);
     }
@@ -224,7 +281,8 @@ int graft_record_end(struct graft_recording *recording, struct graft_error *erro
         const char *missing;
     } kinds[] = {{GRAFT_RECORD_HIDDEN_STATES, "hidden_states.layer.", "layers whose hidden states could be recorded"},
                  {GRAFT_RECORD_ATTENTIONS, "attentions.", "attention whose weights could be recorded"},
-                 {GRAFT_RECORD_ROUTER_LOGITS, "router.", "routers whose logits could be recorded"}};
+                 {GRAFT_RECORD_ROUTER_LOGITS, "router.", "routers whose logits could be recorded"},
+                 {GRAFT_RECORD_OUTPUTS, "outputs.", "modules whose outputs could be recorded"}};
     graft_forward_hooks_remove(recording->handle);
     recording->handle = NULL;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {

@@ -69,7 +69,8 @@ static int record(struct graft_model *model, run_function *run, const void *prom
 }
 
 static int check(const struct graft_model *model, size_t n, uint32_t what, struct graft_error *error) {
-    const uint32_t known = GRAFT_RECORD_HIDDEN_STATES | GRAFT_RECORD_ATTENTIONS | GRAFT_RECORD_ROUTER_LOGITS;
+    const uint32_t known =
+        GRAFT_RECORD_HIDDEN_STATES | GRAFT_RECORD_ATTENTIONS | GRAFT_RECORD_ROUTER_LOGITS | GRAFT_RECORD_OUTPUTS;
     if (n == 0 || n > INT32_MAX) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "expected at least one prompt");
     }

@@ -8,6 +8,7 @@
 #include "arch/decoder/choices.h"
 #include "arch/decoder/predictors.h"
 #include "arch/decoder/roles.h"
+#include "base/nearest.h"
 #include "base/text.h"
 
 enum { MAX_PLACE = 256 };
@@ -28,12 +29,30 @@ static void list_names(const char *section, struct graft_text *names) {
     }
 }
 
+/* Those that are written alike, and those of that name in another section. */
+static void suggest(const char *section, const char *key, struct graft_error *error) {
+    char name[MAX_PLACE];
+    struct graft_nearest nearest = {.wanted = name};
+    (void)snprintf(name, sizeof name, "%s%.100s", section, key);
+    for (int32_t i = 0; i < graft_decoder_choices.count; i++) {
+        const char *choice = graft_decoder_choices.infos[i].name;
+        const char *dot = strchr(choice, '.');
+        if (dot != NULL && strcmp(dot + 1, key) == 0) {
+            graft_nearest_add_same(&nearest, choice);
+        } else {
+            graft_nearest_add(&nearest, choice);
+        }
+    }
+    graft_nearest_hint(&nearest, error);
+}
+
 static int fail_unknown(const char *path, const char *section, const char *key, struct graft_error *error) {
     struct graft_text names = {0};
     list_names(section, &names);
     int status = graft_error_set(error, GRAFT_ERROR_PLUGIN, path, "decoder.%s%.100s: no such choice; there are %s",
                                  section, key, names.bytes != NULL ? names.bytes : "none");
     graft_text_free(&names);
+    suggest(section, key, error);
     return status;
 }
 
@@ -217,6 +236,20 @@ static int start(struct graft_family_file *file, const char *path, const char *p
     return file->description != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
 }
 
+/* Under the names of the other family's classes, what the file says of a decoder would not happen. */
+static int check_prefix(const struct graft_family_file *file, const char *path, const char *prefix,
+                        struct graft_error *error) {
+    const struct graft_description *like = file->like != NULL ? graft_family_description(file->like) : NULL;
+    const char *own = graft_description_name(file->description, D_CLASS_LAYER);
+    const char *other = like != NULL ? graft_description_name(like, D_CLASS_LAYER) : NULL;
+    return prefix == NULL || own == NULL || other == NULL || strcmp(own, other) != 0
+               ? GRAFT_OK
+               : graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
+                                 "prefix: names of classes of \"%.100s\" begin with %.100s already, and these do not "
+                                 "change; choose another",
+                                 file->like->model_type, prefix);
+}
+
 int graft_family_read_decoder(struct graft_family_file *file, const char *path, struct graft_error *error) {
     const struct json_place top = {path, ""};
     const graft_json *decoder = graft_json_get(file->document, "decoder");
@@ -243,6 +276,9 @@ int graft_family_read_decoder(struct graft_family_file *file, const char *path, 
     }
     if (status == GRAFT_OK) {
         status = name_classes(file, path, prefix, file->like == NULL, error);
+    }
+    if (status == GRAFT_OK && (decoder != NULL || section != NULL)) {
+        status = check_prefix(file, path, prefix, error);
     }
     if (status == GRAFT_OK && section != NULL) {
         status = graft_description_set_section(file->description, section, error);

@@ -111,6 +111,40 @@ static void check_recorded(const struct golden *golden, const char *plugins, con
     runner_close(&runner);
 }
 
+/* Outputs of modules: of those that have a name of their own, what is under it; and of each projection something. */
+static void check_outputs(const struct golden *golden) {
+    const uint32_t what = GRAFT_RECORD_OUTPUTS | (what_of(golden) & ~(uint32_t)GRAFT_RECORD_ATTENTIONS);
+    const struct graft_prompt prompts[] = {
+        {.struct_size = sizeof prompts[0], .ids = golden->ids, .count = 2},
+        {.struct_size = sizeof prompts[0], .ids = golden->ids, .count = golden->n_ids}};
+    static const char *const pairs[][2] = {{"outputs.model.embed_tokens.1", "hidden_states.embeddings.1"},
+                                           {"outputs.model.layers.0.1", "hidden_states.layer.0.1"},
+                                           {"outputs.model.norm.1", "hidden_states.final_norm.1"},
+                                           {"outputs.model.layers.0.mlp.gate.1", "router.0.logits.1"}};
+    struct graft_error error = graft_error_none();
+    struct graft_recording *recording = NULL;
+    struct runner runner;
+    size_t compared = 0;
+    runner_open(&runner, golden->directory, NULL, GRAFT_PRECISION_FLOAT32);
+    need(graft_model_record(runner.model, prompts, 2, what, &recording, &error), &error);
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        const struct graft_recorded *output = find(recording, pairs[i][0]), *named = find(recording, pairs[i][1]);
+        if (named == NULL) {
+            continue;
+        }
+        const int same = output != NULL && numbers(output) == numbers(named) &&
+                         memcmp(output->data, named->data, numbers(named) * sizeof(float)) == 0;
+        check(same, "%s is not %s", pairs[i][0], pairs[i][1]);
+        compared++;
+    }
+    check(compared >= 3, "outputs: %zu compared", compared);
+    const struct graft_recorded *query = find(recording, "outputs.model.layers.0.self_attn.q_proj.0");
+    check(query != NULL && query->rank == 2 && query->shape[0] == 2, "outputs: no q_proj of the first prompt");
+    check(find(recording, "outputs.model.layers.0.mlp.experts.act_fn.1") == NULL, "outputs: rows of experts are there");
+    graft_recording_free(recording);
+    runner_close(&runner);
+}
+
 /* What a model without experts has none of. */
 static void check_absent(const struct golden *golden) {
     const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = golden->ids, .count = golden->n_ids};
@@ -139,6 +173,7 @@ int main(int argc, char **argv) {
     check_recorded(&golden, argv[2], NULL);
     check_recorded(&golden, argv[3], "plain");
     check_absent(&golden);
+    check_outputs(&golden);
     golden_close(&golden);
     return check_failures() != 0;
 }

@@ -37,6 +37,9 @@ int graft_command_bench(const struct graft_options *options, struct graft_model 
 /* `perplexity`: of a model that was loaded, on the text of a file. */
 int graft_command_perplexity(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
 
+/* `family`: what an author of a family file asks for. */
+int graft_command_family(const struct graft_options *options, struct graft_error *error);
+
 /* `try`: files, each in a process of its own. It is an error if one of them is not safe to open. */
 int graft_command_try(const struct graft_options *options, struct graft_error *error);
 

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 
-enum { KINDS = 3 };
+enum { KINDS = 4 };
 
 struct kind {
     uint32_t what;
@@ -17,6 +17,7 @@ static void list_kinds(const struct graft_options *options, struct kind kinds[KI
     kinds[0] = (struct kind){GRAFT_RECORD_HIDDEN_STATES, "hidden_states.", options->hidden_states};
     kinds[1] = (struct kind){GRAFT_RECORD_ATTENTIONS, "attentions.", options->attentions};
     kinds[2] = (struct kind){GRAFT_RECORD_ROUTER_LOGITS, "router.", options->router_logits};
+    kinds[3] = (struct kind){GRAFT_RECORD_OUTPUTS, "outputs.", options->module_outputs};
 }
 
 uint32_t graft_recordings_wanted(const struct graft_options *options) {

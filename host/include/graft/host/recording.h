@@ -8,6 +8,8 @@
  *     hidden_states.final_norm    [tokens, hidden]         of decoders
  *     attentions.N                [heads, tokens, tokens]  probabilities; hidden keys 0
  *     router.N.logits             [tokens, experts]        of layers with experts
+ *     outputs.PATH                [tokens, columns]        of a module that gives rows for all tokens; those of its
+ *                                                          heads are joined
  *
  * With several prompts each name ends in the prompt's number: "attentions.0.0", "attentions.0.1".
  */
@@ -27,7 +29,12 @@ struct graft_encoder_prompt;
 struct graft_model;
 struct graft_prompt;
 
-enum { GRAFT_RECORD_HIDDEN_STATES = 1, GRAFT_RECORD_ATTENTIONS = 2, GRAFT_RECORD_ROUTER_LOGITS = 4 };
+enum {
+    GRAFT_RECORD_HIDDEN_STATES = 1,
+    GRAFT_RECORD_ATTENTIONS = 2,
+    GRAFT_RECORD_ROUTER_LOGITS = 4,
+    GRAFT_RECORD_OUTPUTS = 8 /* of modules */
+};
 
 /* The maximum number of dimensions of a recorded tensor. */
 enum { GRAFT_RECORDED_RANK = 3 };

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "cli/commands/family.h"
+#include "cli/output.h"
+#include "cli/report/writer.h"
+#include "graft/host/choices.h"
+
+/* Bytes of a choice's name before its last part: of "attention.heads" 9; 0 of one that is in no section. */
+static size_t section_length(const char *name) {
+    const char *dot = strchr(name, '.');
+    return dot != NULL ? (size_t)(dot - name) : 0;
+}
+
+static const char *own_name(const char *name) {
+    const char *dot = strchr(name, '.');
+    return dot != NULL ? dot + 1 : name;
+}
+
+/* --- Tables --- */
+
+static void print_words(const char *words, struct graft_text *line) {
+    for (const char *word = words; *word != '\0';) {
+        size_t length = strcspn(word, " ");
+        graft_text_printf(line, "%s`%.*s`", word != words ? ", " : "", (int)length, word);
+        word += length + strspn(word + length, " ");
+    }
+}
+
+static void print_values(const struct graft_family_choice *choice, struct graft_text *line) {
+    switch (choice->kind) {
+    case GRAFT_FAMILY_CHOICE_WORD:
+        print_words(choice->words, line);
+        break;
+    case GRAFT_FAMILY_CHOICE_INT:
+        graft_text_printf(line, "%lld to %lld", (long long)choice->minimum, (long long)choice->maximum);
+        break;
+    case GRAFT_FAMILY_CHOICE_REAL:
+        if (choice->least < -1e299) {
+            graft_text_printf(line, "a number");
+        } else {
+            graft_text_printf(line, "a number, %s %g", choice->is_above ? "more than" : "at least", choice->least);
+        }
+        break;
+    case GRAFT_FAMILY_CHOICE_BOOL:
+        graft_text_printf(line, "true, false");
+        break;
+    case GRAFT_FAMILY_CHOICE_NAME:
+        graft_text_printf(line, "a name");
+        break;
+    default:
+        graft_text_printf(line, "a text");
+    }
+    graft_text_printf(line, "%s", choice->is_nullable ? ", null" : "");
+}
+
+/* A row: the choice, its values, what it is where a file says nothing, what it means. */
+static void print_choice(const struct graft_family_choice *choice, struct graft_text *line) {
+    graft_text_printf(line, "| `%s`%s | ", own_name(choice->name), choice->is_by_layer ? " *" : "");
+    print_values(choice, line);
+    if (choice->kind == GRAFT_FAMILY_CHOICE_NAME && choice->fallback != NULL) {
+        graft_text_printf(line, " | `\"%s\"` | ", choice->fallback);
+    } else if (choice->fallback == NULL || strcmp(choice->fallback, "null") == 0) {
+        graft_text_printf(line, " | | ");
+    } else {
+        graft_text_printf(line, " | `%s` | ", choice->fallback);
+    }
+    graft_text_printf(line, "%s |\n", choice->says);
+}
+
+static int print_tables(struct graft_error *error) {
+    struct graft_family_choice choice = {.struct_size = sizeof choice};
+    struct graft_text text = {0};
+    size_t length = 0;
+    for (size_t i = 0; graft_family_choice_at(i, &choice); i++) {
+        static const char before[] = "| | Values | Left out | |\n|---|---|---|---|\n";
+        static char section[64];
+        const size_t own = section_length(choice.name);
+        if (i == 0 || own != length || strncmp(section, choice.name, own) != 0) {
+            length = own;
+            (void)snprintf(section, sizeof section, "%.*s", (int)own, choice.name);
+            graft_text_printf(&text, own > 0 ? "%s### `%s`\n\n%s" : "%s### Beside the sections%s\n\n%s",
+                              i > 0 ? "\n" : "", section, before);
+        }
+        print_choice(&choice, &text);
+    }
+    int status = text.failed ? graft_fail_memory(error, "family") : GRAFT_OK;
+    if (status == GRAFT_OK) {
+        (void)fputs(text.bytes, stdout);
+    }
+    graft_text_free(&text);
+    return status;
+}
+
+/* --- Schema --- */
+
+static void append_type(struct graft_writer *writer, graft_json *any, const char *type) {
+    graft_json *object = graft_json_new_object();
+    graft_writer_set_string(writer, object, "type", type);
+    graft_writer_append(writer, any, object);
+}
+
+static void append_words(struct graft_writer *writer, graft_json *any, const char *words) {
+    graft_json *object = graft_json_new_object(), *list = graft_json_new_array();
+    for (const char *word = words; *word != '\0';) {
+        size_t length = strcspn(word, " ");
+        graft_writer_append(writer, list, graft_json_new_string_n(word, length));
+        word += length + strspn(word + length, " ");
+    }
+    graft_writer_set(writer, object, "enum", list);
+    graft_writer_append(writer, any, object);
+}
+
+static void append_number(struct graft_writer *writer, graft_json *any, const struct graft_family_choice *choice) {
+    graft_json *object = graft_json_new_object();
+    const int is_int = choice->kind == GRAFT_FAMILY_CHOICE_INT;
+    graft_writer_set_string(writer, object, "type", is_int ? "integer" : "number");
+    if (is_int) {
+        graft_writer_set_int(writer, object, "minimum", choice->minimum);
+        graft_writer_set_int(writer, object, "maximum", choice->maximum);
+    } else if (choice->least > -1e299) {
+        graft_writer_set_real(writer, object, choice->is_above ? "exclusiveMinimum" : "minimum", choice->least);
+    }
+    graft_writer_append(writer, any, object);
+}
+
+static void append_reference(struct graft_writer *writer, graft_json *any, const char *target) {
+    graft_json *object = graft_json_new_object();
+    graft_writer_set_string(writer, object, "$ref", target);
+    graft_writer_append(writer, any, object);
+}
+
+static graft_json *choice_schema(struct graft_writer *writer, const struct graft_family_choice *choice) {
+    graft_json *object = graft_json_new_object(), *any = graft_json_new_array();
+    switch (choice->kind) {
+    case GRAFT_FAMILY_CHOICE_NAME:
+        append_reference(writer, any, "#/$defs/name");
+        break;
+    case GRAFT_FAMILY_CHOICE_WORD:
+        append_words(writer, any, choice->words);
+        break;
+    case GRAFT_FAMILY_CHOICE_INT:
+    case GRAFT_FAMILY_CHOICE_REAL:
+        append_number(writer, any, choice);
+        break;
+    case GRAFT_FAMILY_CHOICE_BOOL:
+        append_type(writer, any, "boolean");
+        break;
+    default:
+        break;
+    }
+    if (choice->kind != GRAFT_FAMILY_CHOICE_NAME) {
+        append_reference(writer, any, "#/$defs/expression");
+    }
+    if (choice->is_nullable) {
+        append_type(writer, any, "null");
+    }
+    graft_writer_set_string(writer, object, "description", choice->says);
+    if (choice->fallback != NULL) {
+        graft_writer_set_string(writer, object, "default", choice->fallback);
+    }
+    graft_writer_set(writer, object, "anyOf", any);
+    return object;
+}
+
+/* An object with these members and no other. */
+static graft_json *closed_object(struct graft_writer *writer, graft_json *properties_take) {
+    graft_json *object = graft_json_new_object();
+    graft_writer_set_string(writer, object, "type", "object");
+    graft_writer_set_bool(writer, object, "additionalProperties", 0);
+    graft_writer_set(writer, object, "properties", properties_take);
+    return object;
+}
+
+static int print_schema(struct graft_error *error) {
+    struct graft_family_choice choice = {.struct_size = sizeof choice};
+    struct graft_writer writer = {0};
+    graft_json *top = graft_json_new_object();
+    for (size_t i = 0; graft_family_choice_at(i, &choice);) {
+        const size_t length = section_length(choice.name);
+        char section[64];
+        (void)snprintf(section, sizeof section, "%.*s", (int)length, choice.name);
+        if (length == 0) {
+            graft_writer_set(&writer, top, choice.name, choice_schema(&writer, &choice));
+            i++;
+            continue;
+        }
+        graft_json *members = graft_json_new_object();
+        for (; graft_family_choice_at(i, &choice) && section_length(choice.name) == length &&
+               strncmp(choice.name, section, length) == 0;
+             i++) {
+            graft_writer_set(&writer, members, own_name(choice.name), choice_schema(&writer, &choice));
+        }
+        graft_writer_set(&writer, top, section, closed_object(&writer, members));
+    }
+    graft_json *schema = closed_object(&writer, top);
+    int status = writer.failed ? graft_fail_memory(error, "family") : graft_output_json(schema, stdout, 1, error);
+    graft_json_free(schema);
+    return status;
+}
+
+int graft_family_choices(const struct graft_options *options, struct graft_error *error) {
+    return options->json ? print_schema(error) : print_tables(error);
+}

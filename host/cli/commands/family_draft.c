@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/commands/family_draft.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "cli/report/writer.h"
+#include "cli/setup.h"
+
+graft_json *family_json_copy(const graft_json *value) {
+    graft_json *copy = NULL;
+    char *text = graft_json_dump(value, 0);
+    if (text != NULL && graft_json_parse(text, strlen(text), "copy", &copy, NULL) != GRAFT_OK) {
+        copy = NULL;
+    }
+    graft_free(text);
+    return copy;
+}
+
+/* --- Edits --- */
+
+static void finish_edit(struct family_edit *edit) {
+    graft_free(edit->name);
+    graft_json_free(edit->value);
+    graft_free(edit->from);
+    graft_free(edit->field);
+}
+
+static size_t place_of(const struct family_edits *edits, const char *name) {
+    size_t i = 0;
+    while (i < edits->count && strcmp(edits->items[i].name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+const struct family_edit *family_edits_find(const struct family_edits *edits, const char *name) {
+    size_t i = place_of(edits, name);
+    return i < edits->count ? &edits->items[i] : NULL;
+}
+
+void family_edits_remove(struct family_edits *edits, const char *name) {
+    size_t i = place_of(edits, name);
+    if (i < edits->count) {
+        finish_edit(&edits->items[i]);
+        memmove(&edits->items[i], &edits->items[i + 1], (edits->count - i - 1) * sizeof edits->items[0]);
+        edits->count--;
+    }
+}
+
+int family_edits_set(struct family_edits *edits, const char *name, const graft_json *value, const char *from,
+                     const char *field, struct graft_error *error) {
+    struct family_edit edit = {.name = graft_strdup(name),
+                               .value = family_json_copy(value),
+                               .from = from != NULL ? graft_strdup(from) : NULL,
+                               .field = field != NULL ? graft_strdup(field) : NULL};
+    if (edit.name == NULL || edit.value == NULL || (from != NULL && edit.from == NULL) ||
+        (field != NULL && edit.field == NULL) ||
+        graft_grow(&edits->items, &edits->capacity, edits->count, sizeof edits->items[0]) != 0) {
+        finish_edit(&edit);
+        return graft_fail_memory(error, "family");
+    }
+    size_t i = place_of(edits, name);
+    if (i < edits->count) {
+        finish_edit(&edits->items[i]);
+    } else {
+        edits->count++;
+    }
+    edits->items[i] = edit;
+    return GRAFT_OK;
+}
+
+void family_edits_finish(struct family_edits *edits) {
+    for (size_t i = 0; i < edits->count; i++) {
+        finish_edit(&edits->items[i]);
+    }
+    graft_free(edits->items);
+}
+
+/* --- As a file --- */
+
+static void set_copy(struct graft_writer *writer, graft_json *object, const char *key, const graft_json *value) {
+    graft_writer_set(writer, object, key, family_json_copy(value));
+}
+
+/* The edits of a section, or of none (""). */
+static graft_json *section_of(struct graft_writer *writer, const struct family_edits *edits, const char *section) {
+    graft_json *object = graft_json_new_object();
+    const size_t length = strlen(section);
+    for (size_t i = 0; i < edits->count; i++) {
+        const char *name = edits->items[i].name;
+        const char *dot = strchr(name, '.');
+        if (length == 0 ? dot == NULL
+                        : dot != NULL && (size_t)(dot - name) == length && strncmp(name, section, length) == 0) {
+            set_copy(writer, object, length == 0 ? name : dot + 1, edits->items[i].value);
+        }
+    }
+    return object;
+}
+
+static graft_json *decoder_of(struct graft_writer *writer, const struct family_edits *edits) {
+    graft_json *decoder = section_of(writer, edits, "");
+    for (size_t i = 0; i < edits->count; i++) {
+        const char *name = edits->items[i].name, *dot = strchr(name, '.');
+        char section[64];
+        (void)snprintf(section, sizeof section, "%.*s", dot != NULL ? (int)(dot - name) : 0, name);
+        if (dot != NULL && graft_json_get(decoder, section) == NULL) {
+            graft_writer_set(writer, decoder, section, section_of(writer, edits, section));
+        }
+    }
+    return decoder;
+}
+
+static graft_json *architectures_of(struct graft_writer *writer, const struct family_draft *draft) {
+    graft_json *object = graft_json_new_object();
+    char *root = graft_format("%sForCausalLM", draft->prefix);
+    graft_writer_set_string(writer, object, draft->architecture, root);
+    writer->failed |= root == NULL;
+    graft_free(root);
+    return object;
+}
+
+graft_json *family_draft_document(const struct family_draft *draft) {
+    struct graft_writer writer = {0};
+    graft_json *document = graft_json_new_object();
+    graft_writer_set_string(&writer, document, "model_type", draft->model_type);
+    graft_writer_set_string(&writer, document, "like", draft->like);
+    if (draft->is_data) {
+        graft_writer_set_string(&writer, document, "prefix", draft->prefix);
+    }
+    if (draft->is_data && draft->architecture != NULL) {
+        graft_writer_set(&writer, document, "architectures", architectures_of(&writer, draft));
+    }
+    if (draft->aliases.count > 0) {
+        graft_writer_set(&writer, document, "aliases", section_of(&writer, &draft->aliases, ""));
+    }
+    if (graft_json_size(draft->defaults) > 0) {
+        set_copy(&writer, document, "defaults", draft->defaults);
+    }
+    if (draft->choices.count > 0) {
+        graft_writer_set(&writer, document, "decoder", decoder_of(&writer, &draft->choices));
+    }
+    if (writer.failed) {
+        graft_json_free(document);
+        return NULL;
+    }
+    return document;
+}
+
+/* --- Trying --- */
+
+static void gather(struct graft_writer *writer, struct family_outcome *outcome, const struct graft_model *model) {
+    const struct graft_plan_info *plan = graft_model_plan(model);
+    const struct graft_model_field *field;
+    const char *name;
+    for (size_t i = 0; (field = graft_model_field_at(model, i)) != NULL; i++) {
+        if (field->use == GRAFT_FIELD_NOT_USED && strcmp(field->file, "config.json") == 0) {
+            graft_json *object = graft_json_new_object();
+            graft_writer_set_string(writer, object, "name", field->name);
+            graft_writer_set_string(writer, object, "value", field->value);
+            graft_writer_append(writer, outcome->unused, object);
+        }
+    }
+    for (size_t i = 0; i < plan->n_unexpected; i++) {
+        graft_writer_append(writer, outcome->left, graft_json_new_string(plan->unexpected[i]));
+    }
+    for (size_t i = 0; i < plan->n_parameters; i++) {
+        const struct graft_planned_parameter *parameter = plan->parameters[i];
+        if (parameter->status == GRAFT_PLANNED_MISSING || parameter->status == GRAFT_PLANNED_MISMATCHED ||
+            parameter->status == GRAFT_PLANNED_FAILED) {
+            graft_writer_append(writer, outcome->missing, graft_json_new_string(parameter->name));
+        }
+    }
+    for (size_t i = 0; (name = graft_model_asked_field(model, i)) != NULL; i++) {
+        graft_writer_append(writer, outcome->asked, graft_json_new_string(name));
+    }
+}
+
+static int open_with(const struct family_draft *draft, const char *folder, struct family_outcome *outcome,
+                     struct graft_error *error) {
+    struct graft_error reason = graft_error_none();
+    struct graft_library *library = NULL;
+    struct graft_model *model = NULL;
+    struct graft_writer writer = {0};
+    int status = graft_library_create(&library, error);
+    if (status == GRAFT_OK) {
+        status = graft_setup_plugins(draft->options, library, error);
+    }
+    if (status == GRAFT_OK) {
+        outcome->status = graft_library_load_plugins(library, &folder, 1, NULL, &reason);
+        if (outcome->status == GRAFT_OK) {
+            outcome->status = graft_model_open(library, draft->directory, NULL, &model, &reason);
+        }
+        if (outcome->status == GRAFT_OK) {
+            gather(&writer, outcome, model);
+        } else {
+            (void)snprintf(outcome->message, sizeof outcome->message, "%s", reason.message);
+        }
+    }
+    graft_model_free(model);
+    graft_library_free(library);
+    return status == GRAFT_OK && writer.failed ? graft_fail_memory(error, "family") : status;
+}
+
+static int write_text(const char *path, const char *text, struct graft_error *error) {
+    FILE *file = fopen(path, "w");
+    const int is_written = file != NULL && fputs(text, file) >= 0;
+    return file != NULL && fclose(file) == 0 && is_written
+               ? GRAFT_OK
+               : graft_error_set(error, GRAFT_ERROR_IO, path, "cannot be written");
+}
+
+int family_draft_try(const struct family_draft *draft, struct family_outcome *outcome, struct graft_error *error) {
+    const char *place = getenv("TMPDIR");
+    char folder[256], file[288];
+    *outcome = (struct family_outcome){.unused = graft_json_new_array(),
+                                       .left = graft_json_new_array(),
+                                       .missing = graft_json_new_array(),
+                                       .asked = graft_json_new_array()};
+    graft_json *document = family_draft_document(draft);
+    char *text = document != NULL ? graft_json_dump(document, 1) : NULL;
+    graft_json_free(document);
+    if (text == NULL || outcome->asked == NULL) {
+        graft_free(text);
+        return graft_fail_memory(error, "family");
+    }
+    (void)snprintf(folder, sizeof folder, "%.200s/graft-family-XXXXXX", place != NULL ? place : "/tmp");
+    if (mkdtemp(folder) == NULL) {
+        graft_free(text);
+        return graft_error_set(error, GRAFT_ERROR_IO, folder, "a temporary folder cannot be made there");
+    }
+    (void)snprintf(file, sizeof file, "%s/draft.family.json", folder);
+    int status = write_text(file, text, error);
+    if (status == GRAFT_OK) {
+        status = open_with(draft, folder, outcome, error);
+    }
+    (void)unlink(file);
+    (void)rmdir(folder);
+    graft_free(text);
+    return status;
+}
+
+void family_outcome_finish(struct family_outcome *outcome) {
+    graft_json_free(outcome->unused);
+    graft_json_free(outcome->left);
+    graft_json_free(outcome->missing);
+    graft_json_free(outcome->asked);
+}
+
+int64_t family_outcome_score(const struct family_outcome *outcome) {
+    enum { TENSOR = 1000, FIELD = 1 }; /* a tensor that does not fit outweighs all fields */
+    if (outcome->status != GRAFT_OK) {
+        return INT64_MAX;
+    }
+    return TENSOR * (int64_t)(graft_json_size(outcome->missing) + graft_json_size(outcome->left)) +
+           FIELD * (int64_t)graft_json_size(outcome->unused);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/commands/family.h"
+#include "cli/commands/family_guess.h"
+#include "cli/commands/family_report.h"
+#include "cli/hub.h"
+#include "cli/output.h"
+#include "cli/screen.h"
+#include "cli/setup.h"
+
+#define SUFFIX ".family.json"
+
+enum { MAX_CONFIG_BYTES = 16 << 20 };
+
+/* --- What a checkpoint says of itself --- */
+
+static int read_config(const char *directory, graft_json **config, const char **model_type, struct graft_error *error) {
+    char *path = graft_path_join(directory, "config.json");
+    int status =
+        path != NULL ? graft_json_read(path, MAX_CONFIG_BYTES, config, error) : graft_fail_memory(error, directory);
+    *model_type = status == GRAFT_OK ? graft_json_string(graft_json_get(*config, "model_type"), NULL) : NULL;
+    if (status == GRAFT_OK && (*model_type == NULL || (*model_type)[0] == '\0' || strchr(*model_type, '/') != NULL)) {
+        status =
+            graft_error_set(error, GRAFT_ERROR_MODEL, path, "model_type: expected a name, which the file is called by");
+    }
+    graft_free(path);
+    return status;
+}
+
+/* The words of a model type: "my_type" as "MyType". */
+static char *join_words(const char *model_type) {
+    char *prefix = graft_strdup(model_type);
+    char *to = prefix;
+    int is_first = 1;
+    for (const char *from = model_type; prefix != NULL && *from != '\0'; from++) {
+        const int is_letter = isalpha((unsigned char)*from) != 0;
+        if (is_letter || (isdigit((unsigned char)*from) && to != prefix)) {
+            *to++ = is_first && is_letter ? (char)toupper((unsigned char)*from) : *from;
+        }
+        is_first = !is_letter;
+    }
+    if (prefix != NULL) {
+        *to = '\0';
+    }
+    return prefix;
+}
+
+static int is_prefix_of_known(const struct family_known *known, const char *prefix) {
+    void *iterator = NULL;
+    const char *key;
+    const graft_json *document;
+    while (graft_json_next(known->documents, &iterator, &key, &document)) {
+        const char *other = graft_json_string(graft_json_get(document, "prefix"), NULL);
+        if (other != NULL && strcmp(other, prefix) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* What names of classes begin with: of "GraniteForCausalLM" "Granite", unless a known family has that; else the model
+ * type's words. */
+static int find_prefix(struct family_draft *draft, const struct family_known *known, struct graft_error *error) {
+    static const char ending[] = "ForCausalLM";
+    const char *name = graft_json_string(graft_json_at(graft_json_get(draft->config, "architectures"), 0), NULL);
+    const size_t length = name != NULL ? strlen(name) : 0, cut = sizeof ending - 1;
+    if (length > cut && strcmp(name + length - cut, ending) == 0) {
+        draft->prefix = graft_strndup(name, length - cut);
+        if (draft->prefix == NULL || !is_prefix_of_known(known, draft->prefix)) {
+            return draft->prefix != NULL ? GRAFT_OK : graft_fail_memory(error, "family");
+        }
+        graft_free(draft->prefix);
+    }
+    draft->architecture = name;
+    draft->prefix = join_words(draft->model_type);
+    return draft->prefix != NULL ? GRAFT_OK : graft_fail_memory(error, "family");
+}
+
+/* --- What it is like --- */
+
+static const struct graft_family *find_family(const struct graft_family_info *families, size_t n,
+                                              const char *model_type) {
+    for (size_t i = 0; i < n; i++) {
+        const struct graft_family_info *info = graft_struct_at(families, i);
+        if (strcmp(info->family->model_type, model_type) == 0) {
+            return info->family;
+        }
+    }
+    return NULL;
+}
+
+static int is_described(const struct family_known *known, const char *model_type) {
+    const graft_json *document = graft_json_get(known->documents, model_type);
+    return document != NULL && graft_json_get(document, "prefix") != NULL;
+}
+
+/* Tries one, with other names of fields and without them; keeps it if less is left over than before. */
+static int try_like(struct family_draft *draft, const struct family_known *known, const char *like,
+                    struct family_outcome *best, struct graft_error *error) {
+    struct family_draft with = *draft;
+    struct family_outcome outcome;
+    int status = GRAFT_OK;
+    with.like = like;
+    with.is_data = is_described(known, like);
+    for (int has_aliases = draft->aliases.count > 0; has_aliases >= 0 && status == GRAFT_OK; has_aliases--) {
+        with.aliases.count = has_aliases ? draft->aliases.count : 0;
+        status = family_draft_try(&with, &outcome, error);
+        if (status == GRAFT_OK &&
+            (draft->like == NULL || family_outcome_score(&outcome) < family_outcome_score(best))) {
+            family_outcome_finish(best);
+            *best = outcome;
+            draft->like = with.like;
+            draft->is_data = with.is_data;
+            draft->without_aliases = !has_aliases;
+        } else {
+            family_outcome_finish(&outcome);
+        }
+    }
+    return status;
+}
+
+/* The family that --like names, or the one with which the least is left over. */
+static int find_like(struct family_draft *draft, const struct family_known *known,
+                     const struct graft_family_info *families, size_t n, struct family_outcome *outcome,
+                     struct graft_error *error) {
+    const char *wanted = draft->options->like;
+    int status = GRAFT_OK;
+    if (wanted != NULL) {
+        if (find_family(families, n, wanted) == NULL) {
+            (void)graft_error_set(error, GRAFT_ERROR_USAGE, "--like", "model type \"%.100s\" is not known", wanted);
+            graft_error_hint(error, "`list --families` names all model types");
+            return GRAFT_ERROR_USAGE;
+        }
+        return try_like(draft, known, wanted, outcome, error);
+    }
+    for (size_t i = 0; status == GRAFT_OK && i < n; i++) {
+        const struct graft_family_info *info = graft_struct_at(families, i);
+        graft_screen_count((int64_t)i, (int64_t)n, "model types");
+        if (info->is_used && is_described(known, info->family->model_type)) {
+            status = try_like(draft, known, info->family->model_type, outcome, error);
+        }
+    }
+    return status;
+}
+
+/* Defaults of the other family on which this checkpoint relies: they may be others here. */
+static int take_defaults(struct family_draft *draft, const struct family_known *known,
+                         const struct family_outcome *outcome, struct graft_error *error) {
+    draft->defaults = graft_json_new_object();
+    for (size_t i = 0; i < graft_json_size(outcome->asked); i++) {
+        const char *field = graft_json_string(graft_json_at(outcome->asked, i), NULL);
+        const graft_json *value = family_known_default(known, draft->like, field);
+        if (value != NULL && strchr(field, '.') == NULL && graft_json_get(draft->config, field) == NULL &&
+            family_edits_find(&draft->aliases, field) == NULL &&
+            graft_json_set_take(draft->defaults, field, family_json_copy(value)) != 0) {
+            return graft_fail_memory(error, "family");
+        }
+    }
+    return draft->defaults != NULL ? GRAFT_OK : graft_fail_memory(error, "family");
+}
+
+static int write_file(const struct family_draft *draft, const char *path, struct graft_error *error) {
+    graft_json *document = family_draft_document(draft);
+    char *text = document != NULL ? graft_json_dump(document, 2) : NULL;
+    const struct graft_file_piece pieces[] = {{text, text != NULL ? strlen(text) : 0}, {"\n", 1}};
+    int status = text != NULL ? graft_file_write(path, pieces, 2, error) : graft_fail_memory(error, path);
+    graft_free(text);
+    graft_json_free(document);
+    return status;
+}
+
+/* Where the file goes: an error if something is there. */
+static int find_output(const struct graft_options *options, const char *model_type, char **path,
+                       struct graft_error *error) {
+    *path = options->output != NULL ? graft_strdup(options->output) : graft_format("%s" SUFFIX, model_type);
+    const size_t length = *path != NULL ? strlen(*path) : 0;
+    if (*path == NULL) {
+        return graft_fail_memory(error, model_type);
+    }
+    if (length <= strlen(SUFFIX) || strcmp(*path + length - strlen(SUFFIX), SUFFIX) != 0) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "--output", "expected a name that ends in " SUFFIX ", got %s",
+                               *path);
+    }
+    return graft_file_exists(*path)
+               ? graft_error_set(error, GRAFT_ERROR_IO, *path, "exists already; another place is given with --output")
+               : GRAFT_OK;
+}
+
+static int make(struct family_draft *draft, const char *path, const struct family_known *known,
+                const struct graft_family_info *families, size_t n, struct graft_error *error) {
+    struct family_outcome outcome = {.status = GRAFT_ERROR_INTERNAL};
+    int status = family_guess_aliases(draft, error);
+    graft_screen_begin("comparing with known model types", 0);
+    if (status == GRAFT_OK) {
+        status = find_like(draft, known, families, n, &outcome, error);
+    }
+    if (draft->without_aliases) {
+        family_edits_finish(&draft->aliases);
+        draft->aliases = (struct family_edits){NULL, 0, 0};
+    }
+    if (status == GRAFT_OK && draft->is_data && outcome.status == GRAFT_OK) {
+        status = family_guess_choices(draft, known, &outcome, error);
+    }
+    if (status == GRAFT_OK) {
+        status = take_defaults(draft, known, &outcome, error);
+    }
+    graft_screen_end();
+    if (status == GRAFT_OK) {
+        status = write_file(draft, path, error);
+    }
+    if (status == GRAFT_OK) {
+        status = family_report(draft, known, &outcome, path, error);
+    }
+    family_outcome_finish(&outcome);
+    return status;
+}
+
+static int with_families(struct family_draft *draft, const char *path, struct graft_error *error) {
+    struct graft_library *library = NULL;
+    struct graft_family_info *families = NULL;
+    struct family_known known = {.documents = NULL};
+    size_t n = 0;
+    int status = graft_library_create(&library, error);
+    if (status == GRAFT_OK) {
+        status = graft_setup_plugins(draft->options, library, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_library_families(library, &families, &n, error);
+    }
+    if (status == GRAFT_OK && find_family(families, n, draft->model_type) != NULL) {
+        status = graft_error_set(error, GRAFT_ERROR_USAGE, draft->directory, "model type \"%.100s\" is known already",
+                                 draft->model_type);
+    }
+    if (status == GRAFT_OK) {
+        status = family_known_read(library, &known, error);
+    }
+    if (status == GRAFT_OK) {
+        status = find_prefix(draft, &known, error);
+    }
+    if (status == GRAFT_OK) {
+        status = make(draft, path, &known, families, n, error);
+    }
+    family_known_finish(&known);
+    graft_families_free(families);
+    graft_library_free(library);
+    return status;
+}
+
+int graft_family_new(const struct graft_options *options, struct graft_error *error) {
+    struct family_draft draft = {.options = options};
+    graft_json *config = NULL;
+    char *directory = NULL, *path = NULL;
+    int status = graft_hub_find(options->files.items[0], &directory, error);
+    if (status == GRAFT_OK) {
+        draft.directory = directory;
+        status = read_config(directory, &config, &draft.model_type, error);
+    }
+    if (status == GRAFT_OK) {
+        draft.config = config;
+        status = find_output(options, draft.model_type, &path, error);
+    }
+    if (status == GRAFT_OK) {
+        status = with_families(&draft, path, error);
+    }
+    family_edits_finish(&draft.aliases);
+    family_edits_finish(&draft.choices);
+    graft_json_free(draft.defaults);
+    graft_free(draft.prefix);
+    graft_json_free(config);
+    graft_free(directory);
+    graft_free(path);
+    return status;
+}
