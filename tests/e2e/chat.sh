@@ -168,6 +168,10 @@ check 'an image: loaded' 0 "$status"
 talk '"""\nWhat shape\nis it?\n"""\nWhat \\\ncolor?\n//x\n/save saved.json\n' --model "$demo" --quiet
 check 'several lines' '"content": "What shape\nis it?" "content": "What \ncolor?" "content": "/x"' \
     "$(grep -A 1 '"role": "user"' saved.json | grep -o '"content": ".*"' | tr '\n' ' ' | sed 's/ $//')"
+talk '' --model "$demo" --quiet --messages before.json --max-new-tokens 12
+check 'a file that ends with a question: it is answered' "$last" "$(cat out)"
+talk '/load before.json\n' --model "$demo" --quiet --max-new-tokens 12
+check 'likewise, loaded' "$last" "$(cat out)"
 talk 'One\n/reset\n/system Be\n/save saved.json\n/system Not\n/save again.json\n' --model "$demo" --quiet --system Was
 check 'the system is replaced' '"content": "Be" "content": "Not"' \
     "$(grep -ho '"content": ".*"' saved.json again.json | tr '\n' ' ' | sed 's/ $//')"
@@ -193,6 +197,7 @@ has 'likewise: nothing was said' '"content": ""' saved.json
 
 # Ctrl-C ends an answer, and not the program.
 mkfifo lines
+rm out
 timeout 60 "$program" chat --model "$demo" --quiet --min-new-tokens 1000000 <lines >out 2>err &
 pid=$!
 exec 3>lines

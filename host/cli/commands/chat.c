@@ -127,6 +127,22 @@ static void unsay(struct graft_talk *talk) {
     (void)graft_talk_read_images(talk, NULL);
 }
 
+/* Whether a user has said something that nobody answered, as in a file that ends so. */
+static int is_open(const struct graft_talk *talk) {
+    const size_t n = graft_json_size(talk->messages);
+    const char *role =
+        n > 0 ? graft_json_string(graft_json_get(graft_json_at(talk->messages, n - 1), "role"), NULL) : NULL;
+    return role != NULL && strcmp(role, "user") == 0;
+}
+
+static int answer(struct graft_talk *talk, struct graft_error *error) {
+    int status = graft_talk_answer(talk, error);
+    if (status != GRAFT_OK) {
+        unsay(talk);
+    }
+    return status;
+}
+
 static int take_line(struct graft_talk *talk, const char *line, struct graft_error *error) {
     if (line[0] == '/' && line[1] != '/') {
         return graft_talk_command(talk, line, error);
@@ -134,14 +150,26 @@ static int take_line(struct graft_talk *talk, const char *line, struct graft_err
     if (line[strspn(line, " \t\n")] == '\0') {
         return GRAFT_OK;
     }
-    int status = say(talk, line[0] == '/' ? line + 1 : line, error);
-    if (status == GRAFT_OK) {
-        status = graft_talk_answer(talk, error);
-        if (status != GRAFT_OK) {
-            unsay(talk);
-        }
+    return say(talk, line[0] == '/' ? line + 1 : line, error);
+}
+
+/* What happens next: an answer where one is due, else a line; `*is_end`: there are no more. */
+static int go_on(struct graft_talk *talk, struct graft_text *line, int *is_end, struct graft_error *error) {
+    if (is_open(talk)) {
+        return answer(talk, error);
     }
-    return status;
+    enum graft_lines_end end = graft_lines_read(talk->lines, line);
+    if (line->failed) {
+        return graft_fail_memory(error, "standard input");
+    }
+    *is_end = end == GRAFT_LINES_OVER;
+    if (end == GRAFT_LINES_TEXT) {
+        return take_line(talk, line->bytes, error);
+    }
+    if (end == GRAFT_LINES_INTERRUPTED || isatty(STDIN_FILENO)) {
+        (void)fputc('\n', stdout);
+    }
+    return GRAFT_OK;
 }
 
 /* One line after another. What goes wrong is told, and the conversation goes on; where nobody sits at a terminal, it
@@ -150,23 +178,14 @@ static int loop(struct graft_talk *talk, struct graft_error *error) {
     const int is_terminal = isatty(STDIN_FILENO);
     struct graft_text line = {0};
     int status = GRAFT_OK;
-    while (!talk->is_over && status == GRAFT_OK) {
+    for (int is_end = 0; !is_end && !talk->is_over && status == GRAFT_OK;) {
         struct graft_error own = graft_error_none();
-        enum graft_lines_end end = graft_lines_read(talk->lines, &line);
-        if (line.failed) {
-            status = graft_fail_memory(error, "standard input");
-        } else if (end == GRAFT_LINES_INTERRUPTED) {
-            (void)fputc('\n', stdout);
-        } else if (end == GRAFT_LINES_OVER) {
-            (void)fputs(is_terminal ? "\n" : "", stdout);
-            break;
-        } else if (take_line(talk, line.bytes, &own) == GRAFT_OK) {
-            continue;
-        } else if (is_terminal && own.code != GRAFT_ERROR_INTERNAL) {
+        status = go_on(talk, &line, &is_end, &own);
+        if (status != GRAFT_OK && is_terminal && status != GRAFT_ERROR_INTERNAL) {
             graft_output_error(&own);
-        } else {
+            status = GRAFT_OK;
+        } else if (status != GRAFT_OK) {
             *error = own;
-            status = own.code;
         }
     }
     graft_text_free(&line);
