@@ -81,7 +81,7 @@ refused config.json 'quantization_config.quant_config.offload_meta: expected fal
 config '"zero_quant_params": null' '"zero_quant_params": {"nbits": 8}'
 refused config.json 'quantization_config.quant_config.zero_quant_params: expected null'
 config '"weight_quant_params"' '"weights_quant_params"'
-refused config.json 'quantization_config.quant_config: expected "weight_quant_params", or an entry for "self_attn.o_proj"'
+refused config.json 'quantization_config.quant_config: expected "weight_quant_params", or an entry for "self_attn.'
 config '"self_attn.q_proj"' '"self_attn.w_proj"' hqq_mixed_qwen2
 refused config.json 'or an entry for "self_attn.q_proj"'
 

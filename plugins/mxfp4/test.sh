@@ -60,7 +60,7 @@ grep -q 'GptOssExperts -> Mxfp4GptOssExperts by mxfp4' "$scratch/plan" || fail '
 grep -q ' 0 bytes copied' "$scratch/plan" || fail "something is copied: $(cat "$scratch/plan")"
 grep -q 'note .*plugin sequential_experts has no effect on this model' "$scratch/plan" || fail 'no note on sequential_experts'
 on_host plan --model "$plain" >"$scratch/plan"
-grep -q 'note .*plugins .* mxfp4 .*have no effect on this model: quantization_config.quant_method is none of .*"mxfp4"' \
+grep -q 'note .*plugins .* mxfp4[ ,].*have no effect on this model: quantization_config.quant_method is none of .*"mxfp4"' \
     "$scratch/plan" || fail 'no note on a model that is not quantized'
 "$host" inspect "$plugins/mxfp4/mxfp4.so" >"$scratch/inspect"
 for words in 'quant_methods' 'conditions' 'gate_up_proj_blocks'; do

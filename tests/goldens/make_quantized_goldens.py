@@ -5,7 +5,7 @@
 DIR holds make_quantized.py, quant_lib.py and oracle_lib.py. Outputs are those of the dequantized weights, by the formulas
 of the methods. Float4 is packed by the library compressed-tensors, which gives the same weights, rounded to bf16; what is
 called bnb_... by bitsandbytes, auto_round_... by auto-round, modelopt_... by nvidia-modelopt, hqq_... by hqq and
-quanto_... by optimum-quanto, whose own weights are asserted to be these, as those of transformers for mxfp8_... and
+quanto_... by optimum-quanto, torchao_int8_... by torchao, whose own weights are asserted to be these, as those of transformers for mxfp8_... and
 fbgemm_....
 """
 import argparse
@@ -335,6 +335,70 @@ def quanto_int8_qwen2():
 def quanto_float8_qwen3():
     config = mq.qwen3(hidden_size=64, intermediate_size=96, num_hidden_layers=1)
     return quanto(Qwen3ForCausalLM, config, 2714, "qfloat8", "float8")
+
+
+def torchao_int8_pack(weight, group=None, gen=None):
+    """As the library flattens an Int8Tensor for safetensors."""
+    from torchao.quantization import Int8Tensor, PerGroup, PerRow
+    tensor = Int8Tensor.from_hp(weight.to(torch.bfloat16), PerGroup(group) if group else PerRow())
+    packed = {"_weight_qdata": tensor.qdata, "_weight_scale": tensor.scale, "_weight_zero_point": tensor.zero_point}
+    assert torch.equal(tensor.dequantize(torch.float32) + 0.0, torchao_int8_unpack(packed))
+    return packed
+
+
+def torchao_int8_unpack(tensors, **_):
+    """A zero has no sign: products cannot tell."""
+    codes, scales = tensors["_weight_qdata"].float(), tensors["_weight_scale"].float()
+    return codes * scales.repeat_interleave(codes.shape[1] // scales.shape[1], 1) + 0.0
+
+
+def torchao_int4_pack(weight, group, gen=None):
+    """An Int4Tensor of the plain layout, by the formula that it is quantized with: its kernels need a GPU."""
+    groups = weight.to(torch.bfloat16).float().unflatten(1, (-1, group))
+    least = groups.amin(-1)
+    scale = ((groups.amax(-1) - least).clamp(min=1e-6) / 15)
+    codes = ((groups - least[..., None]) / scale[..., None]).round().clamp(0, 15).to(torch.int8).sub(8).flatten(1)
+    shift = least + scale * 8
+    return {"_weight_qdata": codes[:, ::2] & 15 | codes[:, 1::2] << 4,
+            "_weight_scale": scale.t().contiguous().to(torch.bfloat16),
+            "_weight_zero_point": shift.t().contiguous().to(torch.bfloat16)}
+
+
+def torchao_int4_unpack(tensors, **_):
+    """scale * code + shift, of which a zero point is made in f32, as here. A zero has no sign."""
+    data = tensors["_weight_qdata"].view(torch.uint8)
+    codes = torch.stack([data & 15, data >> 4], -1).flatten(1) ^ 8
+    scale, shift = (tensors[name].float().t() for name in ("_weight_scale", "_weight_zero_point"))
+    codes = codes.float().unflatten(1, (scale.shape[1], -1))
+    weight = scale[..., None] * (codes - (8 - shift / scale)[..., None])
+    exact = scale[..., None].double() * (codes.double() - 8) + shift[..., None].double()
+    torch.testing.assert_close(weight.double(), exact, rtol=0, atol=2 ** -21 * shift.abs().max().item())
+    return weight.flatten(1) + 0.0
+
+
+def torchao(cls, config, seed, method, options, settings, note):
+    values = transformers.TorchAoConfig(settings).to_dict()
+    return cls, config, seed, method, options, json.loads(json.dumps(values)), dict(dtype="bfloat16", note=note)
+
+
+def torchao_int8_llama():
+    from torchao.quantization import Int8WeightOnlyConfig
+    return torchao(LlamaForCausalLM, mq.llama(hidden_size=64, num_hidden_layers=1), 2801, "torchao_int8", {},
+                   Int8WeightOnlyConfig(), "a scale for each row")
+
+
+def torchao_int8_qwen2():
+    from torchao.quantization import Int8WeightOnlyConfig, PerGroup
+    config = mq.qwen2(hidden_size=64, intermediate_size=96, num_hidden_layers=1)
+    return torchao(Qwen2ForCausalLM, config, 2802, "torchao_int8", dict(group=32), Int8WeightOnlyConfig(granularity=PerGroup(32)),
+                   "groups of 32; biases of q, k and v")
+
+
+def torchao_int4_qwen3():
+    from torchao.quantization import Int4WeightOnlyConfig
+    config = mq.qwen3(hidden_size=64, intermediate_size=96, num_hidden_layers=1)
+    return torchao(Qwen3ForCausalLM, config, 2803, "torchao_int4", dict(group=32), Int4WeightOnlyConfig(group_size=32),
+                   "plain layout, groups of 32, scales and shifts with outputs last")
 
 
 def stream_codes(words, bits):
@@ -708,12 +772,15 @@ if __name__ == "__main__":
     ql.METHODS["modelopt_nvfp4"] = (modelopt_nvfp4_pack, modelopt_nvfp4_unpack)
     ql.METHODS["hqq"] = (hqq_pack, hqq_unpack)
     ql.METHODS["quanto"] = (quanto_pack, quanto_unpack)
+    ql.METHODS["torchao_int8"] = (torchao_int8_pack, torchao_int8_unpack)
+    ql.METHODS["torchao_int4"] = (torchao_int4_pack, torchao_int4_unpack)
     for make in (fp8_e8m0_llama, ct_naive_qwen2, gptq_int4_mixtral, ct_w4a16_mixtral, ct_mxfp4_llama, ct_nvfp4_qwen3,
                  ct_nvfp4_mixtral, fp8_block_mixtral, bnb_nf4_llama, bnb_nf4_double_qwen3, bnb_fp4_qwen2, bnb_nf4_mixtral,
                  bnb_int8_llama, auto_round_gptq_mixed_llama, auto_round_bits_llama, auto_round_bits_gptq_llama,
                  auto_round_asym_qwen3_moe, auto_round_awq_llama,
                  fbgemm_fp8_llama, mxfp8_qwen3, modelopt_fp8_llama, modelopt_nvfp4_qwen3_moe, hqq_int4_llama, hqq_mixed_qwen2,
-                 quanto_int4_llama, quanto_int2_qwen2, quanto_int8_qwen2, quanto_float8_qwen3):
+                 quanto_int4_llama, quanto_int2_qwen2, quanto_int8_qwen2, quanto_float8_qwen3,
+                 torchao_int8_llama, torchao_int8_qwen2, torchao_int4_qwen3):
         if not options.names or make.__name__ in options.names:
             cls, config, seed, method, values, quantization, more = make()
             rules = more.pop("rules", [(mq.LINEAR, (method, values))])

@@ -147,10 +147,12 @@ static void compare_weight(const graft_json *expected, const struct runner *runn
     }
 }
 
-/* Projections that are joined may have to be copied, and powers of two are. */
+/* Projections that are joined may have to be copied; powers of two are, and scales that are stored with outputs last.
+ */
 static int may_be_copied(const struct graft_binding *binding) {
     const char *name = binding->parameter->name;
     return strstr(name, ".qkv_proj.") != NULL || strstr(name, ".gate_up_proj.") != NULL ||
+           strstr(name, "._scales") != NULL || strstr(name, "._shifts") != NULL ||
            (binding->value.n_parts > 0 && binding->value.parts[0].tensor->dtype == GRAFT_DTYPE_F8_E8M0);
 }
 
