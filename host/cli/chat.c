@@ -6,7 +6,29 @@
 #include "base/alloc.h"
 #include "cli/conversation.h"
 #include "cli/open_tokenizer.h"
+#include "cli/output.h"
 #include "cli/standard_input.h"
+
+static void note(const char *name) {
+    graft_output_line(stderr, "note: the chat template does not read \"%s\"", name);
+}
+
+void graft_chat_note_unread(const struct graft_options *options, const struct graft_chat *chat) {
+    if (options->quiet || chat->template == NULL) {
+        return;
+    }
+    if (options->tools != NULL && !graft_chat_template_mentions(chat->template, "tools")) {
+        note("tools");
+    }
+    for (size_t i = 0; i < options->template_variables.count; i++) {
+        const char *given = options->template_variables.items[i];
+        char *name = graft_strndup(given, strcspn(given, "="));
+        if (name != NULL && !graft_chat_template_mentions(chat->template, name)) {
+            note(name);
+        }
+        graft_free(name);
+    }
+}
 
 int graft_chat_open(const struct graft_options *options, const struct graft_tokenizer *tokenizer,
                     struct graft_chat *chat, struct graft_error *error) {
@@ -67,6 +89,7 @@ int graft_chat_read(const struct graft_options *options, const struct graft_toke
     graft_json *messages = NULL;
     int status = graft_chat_open(options, tokenizer, &chat, error);
     if (status == GRAFT_OK) {
+        graft_chat_note_unread(options, &chat);
         status = graft_conversation_read(options, &messages, error);
     }
     if (status == GRAFT_OK) {

@@ -19,6 +19,9 @@ int graft_chat_open(const struct graft_options *options, const struct graft_toke
                     struct graft_chat *chat, struct graft_error *error);
 void graft_chat_close(struct graft_chat *chat);
 
+/* On stderr: which tools and variables of the command line the template does not read. */
+void graft_chat_note_unread(const struct graft_options *options, const struct graft_chat *chat);
+
 /* Adds the ids of messages to `ids`, with the answer's turn opened, or, where the last message is the assistant's, with
  * that left open. A directory without a template is GRAFT_ERROR_MODEL. */
 int graft_chat_encode(const struct graft_options *options, const struct graft_chat *chat, const graft_json *messages,

@@ -86,14 +86,9 @@ static size_t find_token(const struct graft_added *added, enum graft_added_stage
     return n;
 }
 
-void graft_added_split(const struct graft_added *added, enum graft_added_stage stage, const char *text, size_t length,
-                       int first, struct graft_pieces *out) {
-    graft_added_split_marked(added, stage, NULL, text, length, first, out);
-}
-
-void graft_added_split_marked(const struct graft_added *added, enum graft_added_stage stage,
-                              const struct graft_added_marks *marks, const char *text, size_t length, int first,
-                              struct graft_pieces *out) {
+void graft_added_split(const struct graft_added *added, enum graft_added_stage stage,
+                       const struct graft_added_marks *marks, const char *text, size_t length, int first,
+                       struct graft_pieces *out) {
     size_t open = 0; /* where the text that no token has taken begins */
     for (size_t at = 0; at < length;) {
         int32_t index = 0;

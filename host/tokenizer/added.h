@@ -75,15 +75,12 @@ int graft_added_put(struct graft_added *added, const struct graft_vocab *vocab, 
 int graft_added_index(struct graft_added *added, const struct graft_normalizer *normalizer, const char *file,
                       struct graft_error *error);
 
-/* [any] Cuts `text` (valid UTF-8) at the tokens of that stage and adds both to `out`. */
-void graft_added_split(const struct graft_added *added, enum graft_added_stage stage, const char *text, size_t length,
-                       int first, struct graft_pieces *out);
-
-/* [any] The same where `marks` say which control tokens are none. In the raw stage those that are otherwise found in
- * normalized text are found as well, and in the normalized stage, for which marks are lost, no control token is. */
-void graft_added_split_marked(const struct graft_added *added, enum graft_added_stage stage,
-                              const struct graft_added_marks *marks, const char *text, size_t length, int first,
-                              struct graft_pieces *out);
+/* [any] Cuts `text` (valid UTF-8) at the tokens of that stage and adds both to `out`. Where `marks` (NULL: none) say
+ * that some control tokens are none, those that are otherwise found in normalized text are looked for in the raw stage
+ * as well, and in the normalized stage, for which marks are lost, no control token is found. */
+void graft_added_split(const struct graft_added *added, enum graft_added_stage stage,
+                       const struct graft_added_marks *marks, const char *text, size_t length, int first,
+                       struct graft_pieces *out);
 
 /* [any] What the decoder gets for an added token: the normalized form of a normalized one, because decoders undo what
  * normalizers do; else its text. NULL when the id is no added token. */

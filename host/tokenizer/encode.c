@@ -10,7 +10,7 @@ static int find_added(const struct graft_tokenizer *tokenizer, const char *text,
     struct graft_pieces raw = {0};
     struct graft_text normal = {0};
     int status = GRAFT_OK;
-    graft_added_split_marked(&tokenizer->added, GRAFT_ADDED_RAW, marks, text, length, 1, &raw);
+    graft_added_split(&tokenizer->added, GRAFT_ADDED_RAW, marks, text, length, 1, &raw);
     for (size_t i = 0; status == GRAFT_OK && i < raw.n; i++) {
         const struct graft_piece *piece = &raw.items[i];
         if (piece->id >= 0) {
@@ -22,8 +22,8 @@ static int find_added(const struct graft_tokenizer *tokenizer, const char *text,
         status = normal.failed ? graft_fail_memory(error, tokenizer->path)
                                : graft_normalizer_run(tokenizer->normalizer, &normal, error);
         if (status == GRAFT_OK) {
-            graft_added_split_marked(&tokenizer->added, GRAFT_ADDED_NORMALIZED, marks, normal.bytes, normal.length,
-                                     piece->first, pieces);
+            graft_added_split(&tokenizer->added, GRAFT_ADDED_NORMALIZED, marks, normal.bytes, normal.length,
+                              piece->first, pieces);
         }
     }
     if (status == GRAFT_OK && (raw.failed || pieces->failed)) {

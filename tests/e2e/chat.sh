@@ -84,6 +84,10 @@ host run --model own --message critic:x
 refused "a template's refusal" 2 'own/chat_template.jinja: the chat template refuses these messages: No critics, please'
 host run --model own --message critic:x --template-variable 'name="you"'
 refused 'a variable' 2 'No critics, you'
+host run --model own --report none --message user:x --template-variable 'name="you"' --template-variable enable_thinking=true \
+    --tools tools.json
+check 'what the template does not read is told' 'note: the chat template does not read "enable_thinking"' \
+    "$(grep note: err)"
 host run --model own --message critic:x --template-variable name=you
 refused 'a variable that is not JSON' 2 '--template-variable: name: not valid JSON'
 host run --model own --message Hello

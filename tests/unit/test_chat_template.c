@@ -227,6 +227,12 @@ static void test_directories(void **state) {
     assert_found(folder, &request, "json");
     write_file(folder, "chat_template.jinja", "file");
     assert_found(folder, &request, "file");
+    assert_int_equal(graft_chat_template_load(folder, tokenizer, NULL, &chat, NULL), GRAFT_OK);
+    assert_string_equal(graft_chat_template_name(chat, 0), "default");
+    assert_null(graft_chat_template_name(chat, 1));
+    assert_true(graft_chat_template_mentions(chat, "file"));
+    assert_false(graft_chat_template_mentions(chat, "files"));
+    graft_chat_template_free(chat);
     char *more = graft_format("%s/additional_chat_templates", folder);
     assert_int_equal(mkdir(more, 0777), 0);
     write_file(more, "tool_use.jinja", "more");

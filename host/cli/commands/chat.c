@@ -62,6 +62,7 @@ static int start(struct graft_talk *talk, struct graft_error *error) {
         return GRAFT_ERROR_MODEL;
     }
     if (status == GRAFT_OK) {
+        graft_chat_note_unread(options, &talk->chat);
         status = graft_generation_choose(options, talk->model, &talk->generation, &talk->fields, error);
     }
     if (status == GRAFT_OK && options->max_new_tokens < 0 && !graft_generation_is_given(options, "max-length")) {
