@@ -17,6 +17,7 @@ static int64_t value_dim(const struct graft_attention_args *args) {
 static int is_mask(const struct graft_mask *mask) {
     switch (mask->kind) {
     case GRAFT_MASK_SLIDING:
+    case GRAFT_MASK_CHUNKED:
         return mask->window > 0 && mask->window <= GRAFT_MASK_UNLIMITED;
     case GRAFT_MASK_DENSE:
         return mask->bias != NULL;
@@ -75,7 +76,7 @@ static uint32_t features_of(const struct graft_attention_args *args) {
  * feature compute something else. */
 static int check_chosen(const struct graft_attention_implementation *chosen, const struct graft_attention_args *args,
                         struct graft_error *error) {
-    static const char *const masks[] = {"none", "causal", "sliding window", "dense", "window"};
+    static const char *const masks[] = {"none", "causal", "sliding window", "dense", "window", "chunked"};
     static const char *const features[] = {"softcap", "sinks", "v_head_dim", "ALiBi"};
     uint32_t unknown = features_of(args) & ~chosen->features;
     const char *lacking = (chosen->masks & 1u << args->mask->kind) == 0 ? masks[args->mask->kind] : NULL;

@@ -223,6 +223,8 @@ static inline double mask_at(const struct graft_mask *mask, int64_t token, int64
         return causal ? 0.0 : -INFINITY;
     case GRAFT_MASK_SLIDING:
         return causal && j > i - mask->window ? 0.0 : -INFINITY;
+    case GRAFT_MASK_CHUNKED:
+        return causal && j / mask->window == i / mask->window ? 0.0 : -INFINITY;
     case GRAFT_MASK_WINDOW:
         return i - j <= mask->left && j - i <= mask->right ? 0.0 : -INFINITY;
     case GRAFT_MASK_DENSE:

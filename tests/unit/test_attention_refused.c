@@ -96,7 +96,8 @@ static void test_faults(void **state) {
         {.struct_size = sizeof bad[0], .kind = GRAFT_MASK_DENSE},
         {.struct_size = sizeof bad[0], .kind = GRAFT_MASK_WINDOW, .left = -1},
         {.struct_size = sizeof bad[0], .kind = GRAFT_MASK_WINDOW, .right = INT64_MAX},
-        {.struct_size = sizeof bad[0], .kind = GRAFT_MASK_WINDOW + 1},
+        {.struct_size = sizeof bad[0], .kind = GRAFT_MASK_CHUNKED},
+        {.struct_size = sizeof bad[0], .kind = GRAFT_MASK_CHUNKED + 1},
         {.struct_size = sizeof bad[0], .kind = -1},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

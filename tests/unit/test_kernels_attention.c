@@ -35,6 +35,9 @@ static void test_without_cache(void **state) {
         {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_CAUSAL},
         {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_SLIDING, .window = 1},
         {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_SLIDING, .window = 20},
+        {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_CHUNKED, .window = 1},
+        {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_CHUNKED, .window = 7},
+        {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_CHUNKED, .window = 100},
         {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_WINDOW, .left = 0, .right = 0},
         {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_WINDOW, .left = 3, .right = 70},
         {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_WINDOW, .left = 64, .right = GRAFT_MASK_UNLIMITED},
@@ -66,9 +69,10 @@ static void check_with_cache(graft_dtype dtype) {
     const struct graft_mask masks[] = {
         {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_CAUSAL},
         {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_SLIDING, .window = 150},
+        {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_CHUNKED, .window = 90},
         {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_WINDOW, .left = 140, .right = 5}};
-    for (int i = 0; i < SHAPES * 3; i++) {
-        const struct heads *heads = &shapes[i / 3];
+    for (int i = 0; i < SHAPES * 4; i++) {
+        const struct heads *heads = &shapes[i / 4];
         struct sequences sequences = sequences_create(heads, 2);
         struct graft_cache *cache = graft_cache_create(2, dtype);
         if (dtype == GRAFT_DTYPE_BF16) {
@@ -78,7 +82,7 @@ static void check_with_cache(graft_dtype dtype) {
         for (size_t step = 0; step < sizeof steps / sizeof steps[0]; step++) {
             sequences.tokens[0] = steps[step][0];
             sequences.tokens[1] = steps[step][1];
-            struct batch *batch = batch_create(heads, &sequences, masks[i % 3], cache);
+            struct batch *batch = batch_create(heads, &sequences, masks[i % 4], cache);
             run(batch);
             check_values(heads, &sequences, batch);
             batch_destroy(batch);

@@ -57,13 +57,18 @@ static int describe_norms(struct graft_reader *reader, const struct graft_parts_
     const int64_t heads[] = {sizes->heads, sizes->kv_heads};
     const int32_t bias = graft_read_is_null(reader, D_HEAD_NORM_BIAS) ? graft_read_bool(reader, D_NORM_BIAS)
                                                                       : graft_read_bool(reader, D_HEAD_NORM_BIAS);
+    const int32_t weight = graft_read_is_null(reader, D_HEAD_NORM_WEIGHT) ? graft_read_bool(reader, D_NORM_WEIGHT)
+                                                                          : graft_read_bool(reader, D_HEAD_NORM_WEIGHT);
     int status = reader->status;
     for (int i = 0; i < 2 && head_norm != D_HEAD_NORM_NONE && status == GRAFT_OK; i++) {
-        struct graft_arg given[4];
+        struct graft_arg given[5];
         int32_t n = 0;
         given[n++] = graft_int_arg("hidden_size", (head_norm == D_HEAD_NORM_ALL ? heads[i] : 1) * sizes->head_dim);
         if (graft_args_find(args, "eps", GRAFT_ARG_REAL) != NULL) {
             given[n++] = graft_real_arg("eps", graft_args_real(args, "eps", 0.0));
+        }
+        if (!weight) {
+            given[n++] = graft_int_arg("weight", 0);
         }
         if (!bias) {
             given[n++] = graft_int_arg("bias", 0);

@@ -177,11 +177,15 @@ static const struct graft_choice_info infos[D_COUNT] = {
                                  "scores become softcap * tanh(scores / softcap); null: they stay"),
     [D_WINDOW] = INT("attention.window", BY_LAYER | NULLABLE, 1, MAX_POSITIONS, "null",
                      "how many keys a query sees, its own included; null: all before it"),
+    [D_CHUNK] = INT("attention.chunk", BY_LAYER | NULLABLE, 1, MAX_POSITIONS, "null",
+                    "positions of a chunk, from 0 on: a query sees the keys before it in its own; null: all before it"),
     [D_HEAD_NORM] = WORD("attention.head_norm", BY_LAYER, "none head all each", "none",
                          "norms of queries and keys: none, of each head, of all heads of a token together, of each "
                          "head with a weight of its own"),
     [D_QUERY_NORM] = NAME("attention.query_norm", "q_norm", "that of queries"),
     [D_KEY_NORM] = NAME("attention.key_norm", "k_norm", "that of keys"),
+    [D_HEAD_NORM_WEIGHT] =
+        BOOL("attention.head_norm_weight", NULLABLE, "null", "whether they have a weight; null: as norm.weight"),
     [D_HEAD_NORM_BIAS] =
         BOOL("attention.head_norm_bias", NULLABLE, "null", "whether they have a bias; null: as norm.bias"),
     [D_HEAD_NORM_AFTER_ROTARY] =

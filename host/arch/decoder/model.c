@@ -12,6 +12,7 @@ enum { MAX_NAME = 256, MAX_LAYER_ARGS = 20 };
 
 struct kept_layer {
     int64_t window; /* keys that a query sees; 0: all */
+    int64_t chunk;  /* positions whose queries see each other's keys alone; 0: all */
     int32_t type;   /* GRAFT_LAYER_... */
     int32_t uses_rotary;
 };
@@ -106,6 +107,16 @@ static int64_t read_window(const struct describing *of) {
     return window;
 }
 
+/* The chunk of the reader's layer, which has no window besides, and is for texts that are read forwards. */
+static int64_t read_chunk(const struct describing *of, int64_t window) {
+    const int64_t chunk = graft_read_int(of->reader, D_CHUNK);
+    if (of->reader->status == GRAFT_OK && chunk > 0 && (window > 0 || of->kept->bidirectional)) {
+        graft_reader_fail(of->reader, D_CHUNK, "not supported beside %s",
+                          window > 0 ? "a window" : "attention in both directions");
+    }
+    return chunk;
+}
+
 /* The windows that a derived class gives, which may know other fields. */
 static int take_windows(const struct describing *of, const struct graft_arg *given) {
     struct kept *kept = of->kept;
@@ -135,6 +146,7 @@ static int read_layers(const struct describing *of) {
         struct kept_layer *layer = &kept->layers[i];
         reader->layer = i;
         layer->window = windows != NULL ? layer->window : read_window(of);
+        layer->chunk = windows != NULL ? 0 : read_chunk(of, layer->window);
         layer->uses_rotary = graft_read_bool(reader, D_ROTARY_USE);
         layer->type = !typed              ? graft_rotary_find(reader, of->kinds)
                       : layer->window > 0 ? GRAFT_LAYER_SLIDING_ATTENTION
@@ -342,15 +354,16 @@ int graft_decoder_model_describe(const struct graft_class *self, const struct gr
     return declare(&of);
 }
 
-/* What the queries of a layer see. `window` is 0: there is none. */
-static struct graft_mask mask_of(const struct kept *kept, int64_t window) {
+/* What the queries of a layer see. */
+static struct graft_mask mask_of(const struct kept *kept, const struct kept_layer *layer) {
+    const int64_t window = layer->chunk > 0 ? layer->chunk : layer->window;
     struct graft_mask mask = {.struct_size = sizeof mask};
     if (kept->bidirectional) {
         mask.kind = window > 0 ? GRAFT_MASK_WINDOW : GRAFT_MASK_NONE;
         mask.left = window;
         mask.right = window;
     } else {
-        mask.kind = window > 0 ? GRAFT_MASK_SLIDING : GRAFT_MASK_CAUSAL;
+        mask.kind = layer->chunk > 0 ? GRAFT_MASK_CHUNKED : window > 0 ? GRAFT_MASK_SLIDING : GRAFT_MASK_CAUSAL;
         mask.window = window;
     }
     return mask;
@@ -389,7 +402,7 @@ int graft_decoder_model_create(const struct graft_class *cls, const struct graft
         (void)snprintf(name, sizeof name, "%s.%lld", graft_description_name(description, D_MODEL_LAYERS), (long long)i);
         self->layers[i] = (struct graft_model_layer){
             .module = graft_build_child(build, name, &status, error),
-            .mask = mask_of(kept, kept->layers[i].window),
+            .mask = mask_of(kept, &kept->layers[i]),
             .type = kept->layers[i].type,
             .uses_rotary = kept->layers[i].uses_rotary,
         };

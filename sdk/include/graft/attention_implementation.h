@@ -95,7 +95,8 @@ enum {
     GRAFT_ATTENTION_MASK_CAUSAL = 1 << GRAFT_MASK_CAUSAL,
     GRAFT_ATTENTION_MASK_SLIDING = 1 << GRAFT_MASK_SLIDING,
     GRAFT_ATTENTION_MASK_DENSE = 1 << GRAFT_MASK_DENSE,
-    GRAFT_ATTENTION_MASK_WINDOW = 1 << GRAFT_MASK_WINDOW
+    GRAFT_ATTENTION_MASK_WINDOW = 1 << GRAFT_MASK_WINDOW,
+    GRAFT_ATTENTION_MASK_CHUNKED = 1 << GRAFT_MASK_CHUNKED
 };
 
 /* Const until the plugin's `deinit`. */
@@ -137,7 +138,7 @@ GRAFT_INLINE float graft_attention_alibi(const struct graft_attention_input *inp
 
 /* [any] The first key that `position` may see; a dense mask may hide it all the same. */
 GRAFT_INLINE int64_t graft_attention_first_key(const struct graft_mask *mask, int64_t position) {
-    int64_t before = graft_mask_before(mask);
+    int64_t before = mask->kind == GRAFT_MASK_CHUNKED ? position % mask->window : graft_mask_before(mask);
     return position > before ? position - before : 0;
 }
 

@@ -52,7 +52,8 @@ enum {
     GRAFT_MASK_CAUSAL = 1,  /* j <= i */
     GRAFT_MASK_SLIDING = 2, /* j <= i and j > i - window */
     GRAFT_MASK_DENSE = 3,   /* as `bias` says: it is added to the scaled scores, -inf hides */
-    GRAFT_MASK_WINDOW = 4   /* j >= i - left and j <= i + right */
+    GRAFT_MASK_WINDOW = 4,  /* j >= i - left and j <= i + right */
+    GRAFT_MASK_CHUNKED = 5  /* j <= i and j / window == i / window, both rounded down */
 };
 
 /* A `left` or `right` without a limit, and the largest that they and `window` may be. */
@@ -61,24 +62,28 @@ enum {
 /* The caller's, until its forward returns. */
 struct graft_mask {
     uint32_t struct_size;
-    int32_t kind;      /* GRAFT_MASK_... */
-    int64_t window;    /* GRAFT_MASK_SLIDING: keys seen, the query's own included; > 0 */
+    int32_t kind; /* GRAFT_MASK_... */
+    /* GRAFT_MASK_SLIDING: keys seen, the query's own included; GRAFT_MASK_CHUNKED: positions of a chunk; > 0. */
+    int64_t window;
     const float *bias; /* GRAFT_MASK_DENSE: [tokens, bias_stride], a row per query, a column per key of its sequence */
     int64_t bias_stride; /* floats */
     int64_t left;        /* GRAFT_MASK_WINDOW: keys seen before the query's own; 0 or more */
     int64_t right;       /* likewise behind it */
 };
 
-/* [any] How many keys before its own a query may see; a dense mask may hide them all the same. */
+/* [any] How many keys before its own a query may see; a dense mask may hide them all the same, and a chunk may begin
+ * behind them. */
 GRAFT_INLINE int64_t graft_mask_before(const struct graft_mask *mask) {
     int64_t left = mask->kind == GRAFT_MASK_WINDOW ? mask->left : GRAFT_MASK_UNLIMITED;
-    return mask->kind == GRAFT_MASK_SLIDING ? mask->window - 1 : left;
+    return mask->kind == GRAFT_MASK_SLIDING || mask->kind == GRAFT_MASK_CHUNKED ? mask->window - 1 : left;
 }
 
 /* [any] How many keys behind its own. */
 GRAFT_INLINE int64_t graft_mask_behind(const struct graft_mask *mask) {
     int64_t right = mask->kind == GRAFT_MASK_WINDOW ? mask->right : GRAFT_MASK_UNLIMITED;
-    return mask->kind == GRAFT_MASK_CAUSAL || mask->kind == GRAFT_MASK_SLIDING ? 0 : right;
+    return mask->kind == GRAFT_MASK_CAUSAL || mask->kind == GRAFT_MASK_SLIDING || mask->kind == GRAFT_MASK_CHUNKED
+               ? 0
+               : right;
 }
 
 /* What keys and values are made from, and what the cache keeps of a token in their place: fewer numbers, for all heads
