@@ -21,12 +21,12 @@ fresh() { # fresh [CASE]: a sound checkpoint
 }
 
 run() {
-    "$host" --quiet --plugins-dir "$plugins" --plugins-dir "$plugins/families/bitnet" --model "$scratch/model" \
+    "$host" --quiet --plugins-dir "$plugins" --model "$scratch/model" \
         --input-ids 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20 --max-new-tokens 4 --output-ids "$@"
 }
 
 plan() {
-    "$host" plan --plugins-dir "$plugins" --plugins-dir "$plugins/families/bitnet" --model "$scratch/model" "$@" \
+    "$host" plan --plugins-dir "$plugins" --model "$scratch/model" "$@" \
         >"$scratch/plan"
 }
 
@@ -102,7 +102,7 @@ grep -q 'note .*fused_qkv.*weight' "$scratch/plan" || fail "no note: $(cat "$scr
 echo 'shards that split a module'
 fresh
 one=$(run)
-"$host" save --quiet --plugins-dir "$plugins" --plugins-dir "$plugins/families/bitnet" --model "$scratch/model" \
+"$host" save --quiet --plugins-dir "$plugins" --model "$scratch/model" \
     --output "$scratch/sharded" --max-shard-size 1000
 rm -rf "$scratch/model" && mv "$scratch/sharded" "$scratch/model"
 [ "$one" = "$(run)" ] || fail 'differs in shards'

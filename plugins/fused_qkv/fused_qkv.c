@@ -65,11 +65,19 @@ static const struct graft_conversion conversions[] = {
 
 static const struct graft_class fused = FUSED_CLASS("FusedQKVAttention");
 
+/* Weights that are rounded whenever they are used have a scale each; one for all three would be another. */
+static const char *const online[] = {"online", NULL};
+static const struct graft_condition conditions_of_use[] = {
+    {sizeof(struct graft_condition), GRAFT_CONDITION_NO_CONFIG, "quantization_config.quantization_mode", online}};
+
 static const struct graft_replacement replacements[] = {
     {.struct_size = sizeof(struct graft_replacement),
      .key = GRAFT_KEY_PATTERN,
      .target = "Attention$",
      .replacement = &fused,
+     .conditions = conditions_of_use,
+     .n_conditions = 1,
+     .condition_stride = sizeof conditions_of_use[0],
      .flags = GRAFT_REPLACEMENT_WHERE_IT_FITS},
 };
 

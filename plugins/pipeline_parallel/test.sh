@@ -26,7 +26,7 @@ prompts='--input-ids 5,6,7,8,9,10,11 --input-ids 9,8 --input-ids 3,1,4,1,5 --max
     same 2 "$goldens/llama" fused_qkv $prompts
     same 3 "$goldens/qwen2_moe_sparse_step" sequential_experts $prompts --dtype float32
     same 3 "$goldens/qwen3_sliding" "" $prompts
-    same 2 "$plugins/families/gemma2/goldens/gemma2" gemma2 $prompts
+    same 2 "$goldens/gemma2" "" $prompts
     same 2 "$plugins/families/gpt2/goldens/gpt2" gpt2 $prompts
     same 2 "$goldens/llama_tied" int8_linear,int8_linear_head $prompts
     same 2 "$goldens/qwen2_moe" sequential_experts,int4_linear $prompts

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Gemma 2 scales and bounds its scores by arguments: a replacement that does not know them is an error, one that passes
 # everything on is not.
-# usage: attention_features.sh HOST MODEL GEMMA2_FOLDER DEAF_ATTENTION LOGGING_ATTENTION
+# usage: attention_features.sh HOST MODEL DEAF_ATTENTION LOGGING_ATTENTION
 set -eu
-host=$1 model=$2 family=$3 deaf=$4 logging=$5
+host=$1 model=$2 deaf=$3 logging=$4
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/deaf" "$scratch/logging"
@@ -11,11 +11,11 @@ cp "$deaf" "$scratch/deaf/"
 cp "$logging" "$scratch/logging/"
 
 status=0
-"$host" --quiet --model "$model" --plugins-dir "$family" --plugins-dir "$scratch/deaf" --input-ids 5,6 --output-ids \
+"$host" --quiet --model "$model" --plugins-dir "$scratch/deaf" --input-ids 5,6 --output-ids \
     2>"$scratch/error" || status=$?
 [ "$status" = 3 ]
 grep -q ': model.layers.0.self_attn: DeafAttention does not know feature 0x1 of its interface, which this model needs' \
     "$scratch/error"
-"$host" verify --model "$model" --plugins-dir "$family" --plugins-dir "$scratch/logging" --input-ids 5,6,7 \
+"$host" verify --model "$model" --plugins-dir "$scratch/logging" --input-ids 5,6,7 \
     --tolerance 0 2>/dev/null | grep -c 'Gemma2Attention -> LoggingAttention by logging_attention: largest difference 0 ' |
     grep -qx 3

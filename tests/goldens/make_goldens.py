@@ -50,7 +50,6 @@ GptOssMLP.gate = property(lambda self: self.router)  # what other families call 
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FAMILIES = os.path.join(HERE, "../../plugins/families")  # whose cases lie beside the plugins, where there are any
-PLUGINS = {"gemma3_text": "gemma2"}  # those that bring several families
 STEPS = 16
 EAGER = {"gemma2": Gemma2ForCausalLM, "gpt_oss": GptOssForCausalLM}
 
@@ -594,7 +593,7 @@ def add_states(folder, cls, inputs):
 
 def make_plain(name, out):
     (family, config), seed, length, options, note = PLAIN[name] if name in PLAIN else BROUGHT[name]
-    plugin = f"{FAMILIES}/{PLUGINS.get(family, family)}"
+    plugin = f"{FAMILIES}/{family}"
     folder = f"{plugin}/goldens/{name}" if name not in PLAIN and os.path.isdir(plugin) else f"{out}/plain/{name}"
     # Transformers' one-token step of Mamba 2 forgets the limits of its steps; the whole sequence again does not.
     ol.greedy = functools.partial(CACHED_GREEDY, cached="time_step_limit" not in config)
