@@ -236,14 +236,16 @@ static int fill(const struct graft_tree *tree, const struct recoded *item, const
 
 int graft_dequantize_fill(struct graft_recoding *recoding, const struct graft_checkpoint *checkpoint,
                           struct graft_error *error) {
-    struct graft_model *source = recoding->source;
+    const struct graft_model *source = recoding->source;
+    struct graft_bound *bound = NULL;
     const int64_t total = graft_checkpoint_made_bytes(checkpoint);
     int64_t done = 0;
-    int status = graft_bind(source->plan, &source->bound, error);
+    int status = graft_bind(source->plan, &bound, error);
     for (size_t i = 0; i < recoding->n && status == GRAFT_OK; i++) {
         const struct graft_tensor_view *to = graft_checkpoint_made_at(checkpoint, recoding->items[i].made);
         status = fill(source->tree, &recoding->items[i], to, error);
         graft_progress_tell(GRAFT_PROGRESS_LOAD, done += to->bytes, total);
     }
+    graft_bound_free(bound);
     return status;
 }

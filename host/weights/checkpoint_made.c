@@ -53,7 +53,9 @@ int graft_checkpoint_exchange(struct graft_checkpoint *checkpoint, const unsigne
 int graft_checkpoint_make_room(struct graft_checkpoint *checkpoint, struct graft_error *error) {
     for (size_t i = 0; i < checkpoint->n_made; i++) {
         struct graft_tensor_view *view = &checkpoint->made[i];
-        view->data = graft_alloc_aligned(LINE, (size_t)view->bytes);
+        if (view->data == NULL) { /* else from a time before, when something failed behind this */
+            view->data = graft_alloc_aligned(LINE, (size_t)view->bytes);
+        }
         if (view->data == NULL) {
             return graft_error_set(error, GRAFT_ERROR_INTERNAL, view->name, "out of memory: %lld bytes",
                                    (long long)view->bytes);

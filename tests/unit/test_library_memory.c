@@ -30,15 +30,17 @@ static const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = 
 
 /* All that are built; and those for the models here, as what opening takes grows with each. */
 static const char *all;
-static char paths[2][512];
+static char paths[4][512];
 static const char *const needed[] = {paths[0], paths[1]};
+static const char *const formats[] = {paths[2], paths[3]};
 
 /* A model's directory, the plugins for it, and what is done with the model when it is loaded. */
 struct use {
     const char *directory;
     const char *const *plugins;
     size_t n_plugins;
-    struct graft_library *library; /* with them, where it outlives what is tried */
+    struct graft_library *library;             /* with them, where it outlives what is tried */
+    const struct graft_model_options *options; /* NULL: none */
     int (*with)(const struct use *use, struct graft_library *library, struct graft_model *model,
                 struct graft_error *error);
 };
@@ -134,7 +136,7 @@ static int run_library(const struct use *use, struct graft_error *error) {
 
 static int run_model(const struct use *use, struct graft_error *error) {
     struct graft_model *model = NULL;
-    int status = graft_model_open(use->library, use->directory, NULL, &model, error);
+    int status = graft_model_open(use->library, use->directory, use->options, &model, error);
     if (status == GRAFT_OK) {
         status = graft_model_load(model, error);
     }
@@ -236,14 +238,33 @@ static void test_save(void **state) {
     folder_remove(folder);
 }
 
+static void test_quantize(void **state) {
+    static const struct graft_model_options options = {.struct_size = sizeof options, .quantize = "int8"};
+    (void)state;
+    const struct use use = {.plugins = formats, .n_plugins = 1, .options = &options, .with = do_nothing};
+    fail_each_of("plain/llama_mha", use, FROM_OPENING);
+}
+
+static void test_dequantize(void **state) {
+    static const struct graft_model_options options = {.struct_size = sizeof options, .dequantize = 1};
+    (void)state;
+    const struct use use = {.plugins = formats + 1, .n_plugins = 1, .options = &options, .with = save};
+    memory_folder_create(folder);
+    fail_each_of("quantized/bnb_nf4_llama", use, FROM_OPENING);
+    folder_remove(folder);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_library), cmocka_unit_test(test_plain),  cmocka_unit_test(test_patched),
-        cmocka_unit_test(test_stacked), cmocka_unit_test(test_verify), cmocka_unit_test(test_save),
+        cmocka_unit_test(test_library),  cmocka_unit_test(test_plain),      cmocka_unit_test(test_patched),
+        cmocka_unit_test(test_stacked),  cmocka_unit_test(test_verify),     cmocka_unit_test(test_save),
+        cmocka_unit_test(test_quantize), cmocka_unit_test(test_dequantize),
     };
     all = getenv("GRAFT_PLUGINS");
     (void)snprintf(paths[0], sizeof paths[0], "%s/fused_qkv", all);
     (void)snprintf(paths[1], sizeof paths[1], "%s/sequential_experts", all);
+    (void)snprintf(paths[2], sizeof paths[2], "%s/compressed_tensors", all);
+    (void)snprintf(paths[3], sizeof paths[3], "%s/bitsandbytes", all);
     graft_threads_set_count(1); /* the same allocations in every run */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include "cli/report/plugin_options.h"
 #include "graft/custom_operation.h"
 #include "graft/fusion.h"
+#include "graft/quantization.h"
 
 static int pattern_hits(const char *pattern, const char *name) {
     struct graft_regex *regex = NULL;
@@ -106,6 +107,19 @@ static graft_json *replacement_json(struct graft_writer *writer, const struct gr
     return object;
 }
 
+/* What --quantize may name. */
+static graft_json *quantizations_json(struct graft_writer *writer, const struct graft_plugin *descriptor) {
+    graft_json *names = graft_json_new_array();
+    for (int32_t i = 0; i < graft_plugin_n_quantizations(descriptor); i++) {
+        const struct graft_quantization *format = graft_plugin_quantization(descriptor, i);
+        graft_json *object = graft_json_new_object();
+        graft_writer_set_string(writer, object, "name", format->name);
+        graft_writer_set_int(writer, object, "group_size", format->group_size);
+        graft_writer_append(writer, names, object);
+    }
+    return names;
+}
+
 static graft_json *families_json(struct graft_writer *writer, const struct graft_plugin *descriptor) {
     graft_json *families = graft_json_new_array();
     for (int32_t i = 0; i < descriptor->n_fusion_families; i++) {
@@ -165,6 +179,9 @@ graft_json *graft_inspect_plugin(struct graft_writer *writer, const struct graft
     graft_writer_set(writer, object, "uses_extensions", graft_writer_list(writer, descriptor->uses_extensions));
     graft_writer_set(writer, object, "offers_extensions", graft_writer_list(writer, descriptor->offers_extensions));
     graft_writer_set(writer, object, "quant_methods", graft_writer_list(writer, descriptor->quant_methods));
+    if (graft_plugin_n_quantizations(descriptor) > 0) {
+        graft_writer_set(writer, object, "quantizations", quantizations_json(writer, descriptor));
+    }
     if (graft_plugin_n_field_rules(descriptor) > 0) {
         graft_writer_set(writer, object, "field_rules",
                          graft_inspect_rules(writer, descriptor->field_rules, descriptor->n_field_rules,
