@@ -10,7 +10,6 @@
 #include "cli/screen.h"
 #include "cli/setup.h"
 #include "cli/standard_input.h"
-#include "graft/host/parallel.h"
 #include "graft/host/process.h"
 
 /* A model was loaded: it is run, compared, or measured. */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "graft/host/text.h"
+#include "graft/host/tokenizer.h"
 
 void graft_text_add(struct graft_text *text, const char *bytes, size_t length);
 void graft_text_add_string(struct graft_text *text, const char *string);

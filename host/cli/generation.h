@@ -4,7 +4,7 @@
 #define GRAFT_CLI_GENERATION_H
 
 #include "cli/options.h"
-#include "graft/host/generation.h"
+#include "graft/host/generate.h"
 
 struct graft_model;
 

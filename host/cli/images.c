@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "cli/chat.h"
-#include "graft/host/images.h"
+#include "graft/host/image.h"
 
 /* Both are made when the first of their kind is read. */
 struct processors {

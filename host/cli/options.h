@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "graft/error.h"
-#include "graft/host/text.h"
+#include "graft/host/tokenizer.h"
 
 enum graft_command {
     GRAFT_COMMAND_RUN = 1,

@@ -11,7 +11,7 @@
 #include "cli/standard_input.h"
 #include "cli/texts.h"
 #include "cli/token_ids.h"
-#include "graft/host/images.h"
+#include "graft/host/image.h"
 
 static int read_file(const struct graft_options *options, const struct graft_tokenizer *tokenizer, const char *path,
                      struct graft_ids *ids, struct graft_error *error) {

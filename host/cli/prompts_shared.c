@@ -2,7 +2,7 @@
 /* Prompts and their images go from rank 0, which reads them, to the other processes. */
 #include "base/alloc.h"
 #include "cli/prompts.h"
-#include "graft/host/parallel.h"
+#include "graft/host/process.h"
 #include "graft/image.h"
 
 static int share_one(const struct graft_parallel *parallel, struct graft_ids *ids, struct graft_error *error) {

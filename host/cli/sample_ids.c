@@ -2,7 +2,7 @@
 #include "cli/sample_ids.h"
 
 #include "base/alloc.h"
-#include "graft/host/images.h"
+#include "graft/host/image.h"
 
 int32_t *graft_sample_ids(size_t n, const struct graft_model *model) {
     int64_t vocab_size = graft_model_vocab_size(model);

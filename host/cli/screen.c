@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "graft/host/parallel.h"
 #include "graft/host/process.h"
 
 /* How often the line is drawn, and how long something takes before it is. */

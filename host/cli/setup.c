@@ -14,7 +14,7 @@
 #include "cli/report/report.h"
 #include "cli/screen.h"
 #include "graft/host/process.h"
-#include "graft/host/trial.h"
+#include "graft/host/validate.h"
 
 static void print_log(void *data, const char *sender, const char *text) {
     (void)data;

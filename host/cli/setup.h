@@ -5,7 +5,7 @@
 
 #include "cli/options.h"
 #include "graft/host/graft.h"
-#include "graft/host/watch.h"
+#include "graft/host/observe.h"
 
 /* Finds the directories that --model and --against name (cli/hub.h). From then on the options name these. */
 int graft_setup_find_models(struct graft_options *options, struct graft_error *error);

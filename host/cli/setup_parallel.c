@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "cli/output.h"
 #include "cli/setup.h"
-#include "graft/host/parallel.h"
 #include "graft/host/process.h"
 
 /* Threads: those that the process may use, or where all ranks of a machine may use the same ones, its share. */

@@ -7,7 +7,7 @@
 #define GRAFT_FUSE_CHAIN_H
 
 #include "graft/chain.h"
-#include "graft/host/fuse.h"
+#include "graft/host/modules.h"
 #include "interface/interface.h"
 #include "model/tree.h"
 

@@ -4,7 +4,7 @@
 #define GRAFT_GENERATE_FIELDS_H
 
 #include "graft/config.h"
-#include "graft/host/generation.h"
+#include "graft/host/generate.h"
 
 /* A struct graft_generation in which nothing takes effect but the usual maximum length and top_k. */
 struct graft_generation graft_generation_default(void);

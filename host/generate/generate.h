@@ -7,7 +7,7 @@
 #include "generate/session.h"
 #include "generate/stop_strings.h"
 #include "graft/config.h"
-#include "graft/host/generation.h"
+#include "graft/host/generate.h"
 #include "graft/host/sequences.h"
 
 /* How to generate, and when a sequence ends. */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "generate/named_processors.h"
-#include "graft/host/generation.h"
+#include "graft/host/generate.h"
 
 /* A sequence whose next token is to be chosen. */
 struct graft_choice {

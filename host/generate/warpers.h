@@ -7,7 +7,7 @@
 #define GRAFT_GENERATE_WARPERS_H
 
 #include "generate/candidates.h"
-#include "graft/host/generation.h"
+#include "graft/host/generate.h"
 
 /* [any] Whether nothing but temperature and top_p leaves fewer tokens than the `n` that there are. */
 int graft_warpers_are_few(const struct graft_generation *generation, int64_t n);

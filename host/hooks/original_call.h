@@ -4,7 +4,7 @@
 #define GRAFT_HOOKS_ORIGINAL_CALL_H
 
 #include "graft/batch.h"
-#include "graft/host/compare.h"
+#include "graft/host/observe.h"
 #include "hooks/forward_hooks.h"
 
 struct graft_original_call {

@@ -3,7 +3,7 @@
 #ifndef GRAFT_HOOKS_PROFILE_H
 #define GRAFT_HOOKS_PROFILE_H
 
-#include "graft/host/profile.h"
+#include "graft/host/observe.h"
 #include "hooks/forward_hooks.h"
 
 struct graft_tree_profile {

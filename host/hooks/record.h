@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recording what modules give while a model runs (graft/host/recording.h). Modules are found by their interfaces and by
+ * Recording what modules give while a model runs (graft/host/observe.h). Modules are found by their interfaces and by
  * the layer they are in, not by their classes. Attention weights come from the attention implementation, which every
  * attention class goes through.
  */
@@ -8,7 +8,7 @@
 #define GRAFT_HOOKS_RECORD_H
 
 #include "graft/attention_implementation.h"
-#include "graft/host/recording.h"
+#include "graft/host/observe.h"
 #include "hooks/forward_hooks.h"
 
 /* What to record, and of which run: one batch of `n` sequences. */

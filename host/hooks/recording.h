@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "graft/attention_implementation.h"
-#include "graft/host/recording.h"
+#include "graft/host/observe.h"
 #include "hooks/forward_hooks.h"
 
 struct graft_recording {

@@ -3,7 +3,7 @@
 #ifndef GRAFT_LIBRARY_CLASS_CONVERSIONS_H
 #define GRAFT_LIBRARY_CLASS_CONVERSIONS_H
 
-#include "graft/host/conversions.h"
+#include "graft/host/registry.h"
 #include "registry/registry.h"
 
 struct class_conversions {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls of graft/host/classes.h and graft/host/plugins.h that only look. */
-#include "graft/host/classes.h"
+/* The calls of graft/host/library.h and graft/host/library.h that only look. */
+#include "graft/host/library.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/sha256.h"
-#include "graft/host/conversions.h"
+#include "graft/host/registry.h"
 #include "library/library.h"
 #include "registry/nearest.h"
 

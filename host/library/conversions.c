@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls of graft/host/conversions.h: lists that are registered, and what classes own as long as none is. */
+/* The calls of graft/host/registry.h: lists that are registered, and what classes own as long as none is. */
 #include "registry/conversions.h"
 
 #include "base/alloc.h"

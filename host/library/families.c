@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "graft/host/families.h"
+#include "graft/host/library.h"
 
 #include <stdlib.h>
 #include <string.h>

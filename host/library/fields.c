@@ -10,7 +10,7 @@
 #include "config/path.h"
 #include "config/quantization.h"
 #include "config/rules.h"
-#include "graft/host/fields.h"
+#include "graft/host/plan.h"
 #include "library/library.h"
 #include "tokenizer/config_fields.h"
 

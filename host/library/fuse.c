@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls of graft/host/fuse.h. */
-#include "graft/host/fuse.h"
+/* The calls of graft/host/modules.h. */
+#include "graft/host/modules.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Images and videos for models with a vision tower: what the model says about them, and preparing them. */
-#include "graft/host/images.h"
+#include "graft/host/image.h"
 
 #include <string.h>
 

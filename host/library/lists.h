@@ -4,7 +4,7 @@
 #define GRAFT_LIBRARY_LISTS_H
 
 #include "arch/arch.h"
-#include "graft/host/patch.h"
+#include "graft/host/registry.h"
 #include "model/tree.h"
 #include "names/key_list.h"
 #include "plan/lookup.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The provider: a plugin that is loaded before all others. */
-#include "graft/host/parallel.h"
 #include "base/alloc.h"
+#include "graft/host/process.h"
 #include "parallel/ranks.h"
 #include "plugin/plugin.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "graft/host/parallel.h"
+#include "graft/host/process.h"
 #include "parallel/ranks.h"
 
 enum { MAX_DIFFERENCE = 320 };

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "graft/host/parallel.h"
+#include "graft/host/process.h"
 #include "library/library.h"
 #include "parallel/ranks.h"
 

@@ -4,7 +4,7 @@
 #define GRAFT_LIBRARY_PATCH_FILE_H
 
 #include "base/json.h"
-#include "graft/host/patch.h"
+#include "graft/host/registry.h"
 #include "names/transform_read.h"
 #include "registry/registry.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Perplexity of a loaded model on a text's ids, a few windows at a time. */
-#include "graft/host/perplexity.h"
+#include "graft/host/generate.h"
 
 #include <math.h>
 

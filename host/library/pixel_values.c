@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/dtype.h"
 #include "base/fail.h"
-#include "graft/host/images.h"
+#include "graft/host/image.h"
 #include "weights/safetensors.h"
 
 enum { MAX_IMAGES = 1 << 16, MAX_GRID = 1 << 16 };

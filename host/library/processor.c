@@ -2,7 +2,7 @@
 /* How a model directory says that images and videos are prepared. It is read while the model is opened, so that what of
  * it is not used is known; that it is wrong is an error for those who have images. */
 #include "arch/section.h"
-#include "graft/host/images.h"
+#include "graft/host/image.h"
 #include "library/library.h"
 
 enum { MAX_BYTES = 1 << 20 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graft/host/implementations.h. */
+/* graft/host/library.h. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "library/library.h"

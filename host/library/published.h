@@ -4,8 +4,7 @@
 #define GRAFT_LIBRARY_PUBLISHED_H
 
 #include "base/arena.h"
-#include "graft/host/fields.h"
-#include "graft/host/implementations.h"
+#include "graft/host/library.h"
 #include "graft/host/plan.h"
 
 struct graft_published {

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/text.h"
-#include "graft/host/recording.h"
+#include "graft/host/observe.h"
 #include "weights/safetensors_write.h"
 
 /* More than any array in memory has. */

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "graft/host/images.h"
+#include "graft/host/image.h"
 #include "image/decode.h"
 #include "image/frames.h"
 #include "image/processor.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls of graft/host/watch.h. */
-#include "graft/host/watch.h"
+/* The calls of graft/host/observe.h. */
+#include "graft/host/observe.h"
 
 #include <string.h>
 

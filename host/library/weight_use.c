@@ -2,7 +2,7 @@
 /* What a model's weights take, in all and for a token, what is kept of a token, and what a token reads of that. */
 #include "graft/attention.h"
 #include "graft/base_model.h"
-#include "graft/host/profile.h"
+#include "graft/host/observe.h"
 #include "hooks/bytes.h"
 #include "hooks/forward_hooks.h"
 #include "kernels/cache.h"

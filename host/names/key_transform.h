@@ -8,7 +8,7 @@
 #define GRAFT_NAMES_KEY_TRANSFORM_H
 
 #include "base/regex.h"
-#include "graft/host/conversions.h"
+#include "graft/host/registry.h"
 #include "names/key_pattern.h"
 
 struct key_transform {

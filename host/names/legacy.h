@@ -3,7 +3,7 @@
 #ifndef GRAFT_NAMES_LEGACY_H
 #define GRAFT_NAMES_LEGACY_H
 
-#include "graft/host/conversions.h"
+#include "graft/host/registry.h"
 
 /* [any] The list that is put behind every model's own; const and valid for ever. */
 const struct graft_weight_transform *graft_legacy_transforms(size_t *n);

@@ -3,7 +3,7 @@
 #ifndef GRAFT_NAMES_TRANSFORM_COPY_H
 #define GRAFT_NAMES_TRANSFORM_COPY_H
 
-#include "graft/host/conversions.h"
+#include "graft/host/registry.h"
 
 /* A copy in one block, with all it points to but custom operations; to be freed by graft_free. NULL if memory ran
  * out. The descriptions must have passed transform_check. */

@@ -7,7 +7,7 @@
 #define GRAFT_NAMES_TRANSFORM_READ_H
 
 #include "base/json.h"
-#include "graft/host/conversions.h"
+#include "graft/host/registry.h"
 #include "names/named_operation.h"
 
 /* Starts as {0}, but for the custom operations that may be asked for. Strings are the document's. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text.h"
-#include "graft/host/conversions.h"
+#include "graft/host/registry.h"
 #include "names/transform_copy.h"
 #include "plan/plan.h"
 #include "value/operations.h"

@@ -3,7 +3,7 @@
 #ifndef GRAFT_PLUGIN_CHOOSE_H
 #define GRAFT_PLUGIN_CHOOSE_H
 
-#include "graft/host/plugins.h"
+#include "graft/host/library.h"
 #include "plugin/search.h"
 
 /* Starts as {0}; names belong to the files found. */

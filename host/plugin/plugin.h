@@ -15,7 +15,7 @@
 
 #include "graft/error.h"
 #include "graft/family.h"
-#include "graft/host/plugins.h"
+#include "graft/host/library.h"
 #include "graft/plugin.h"
 #include "plugin/options.h"
 

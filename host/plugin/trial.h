@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "graft/host/trial.h"
+#include "graft/host/validate.h"
 
 enum { GRAFT_TRIAL_CAUSE = sizeof((struct graft_error *)0)->message };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What came of trying the files of a load, by a program that does it in a process of its own (graft/host/trial.h). */
+/* What came of trying the files of a load, by a program that does it in a process of its own (graft/host/validate.h).
+ */
 #ifndef GRAFT_PLUGIN_TRIALS_H
 #define GRAFT_PLUGIN_TRIALS_H
 

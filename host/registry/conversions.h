@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Model-wide lists of transforms by the name of a model type or class. graft/host/conversions.h says what registering
+ * Model-wide lists of transforms by the name of a model type or class. graft/host/registry.h says what registering
  * does; here it is for a registry. A list is immutable and shared by the snapshots that hold it. All functions are
  * [any].
  */
@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-#include "graft/host/conversions.h"
+#include "graft/host/registry.h"
 #include "registry/registry.h"
 
 struct conversion_list {

@@ -3,7 +3,7 @@
 #ifndef GRAFT_REGISTRY_FUSION_TRANSFORMS_H
 #define GRAFT_REGISTRY_FUSION_TRANSFORMS_H
 
-#include "graft/host/conversions.h"
+#include "graft/host/registry.h"
 #include "registry/fused_modules.h"
 
 struct graft_fusion_transforms {

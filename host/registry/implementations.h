@@ -6,7 +6,7 @@
 
 #include "graft/attention_implementation.h"
 #include "graft/experts_implementation.h"
-#include "graft/host/implementations.h"
+#include "graft/host/library.h"
 #include "graft/kernel_override.h"
 #include "graft/logits_processor.h"
 #include "registry/registry.h"

@@ -4,7 +4,7 @@
 #define GRAFT_SAVE_SAVE_H
 
 #include "base/json.h"
-#include "graft/host/save.h"
+#include "graft/host/model.h"
 #include "model/tree.h"
 #include "plan/plan.h"
 

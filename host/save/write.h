@@ -4,7 +4,7 @@
 #define GRAFT_SAVE_WRITE_H
 
 #include "base/text.h"
-#include "graft/host/save.h"
+#include "graft/host/model.h"
 #include "save/content.h"
 #include "save/staging.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "graft/host/save.h"
+#include "graft/host/model.h"
 #include "validate/compare.h"
 #include "validate/tiny.h"
 #include "weights/checkpoint.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "graft/host/observe.h"
 #include "graft/host/process.h"
-#include "graft/host/profile.h"
 #include "validate/compare.h"
 
 /* The model without the plugin. A given one may be quantized: then nothing else opens it, or, where the plugin lies

@@ -15,7 +15,7 @@ static int check_start(struct graft_validation *validation, struct graft_error *
     return status;
 }
 
-/* Trying a plugin (graft/host/trial.h) leaves out `init`, which may connect to others. Here it runs. */
+/* Trying a plugin (graft/host/validate.h) leaves out `init`, which may connect to others. Here it runs. */
 static int check_harmless(struct graft_validation *validation, struct graft_error *error) {
     struct graft_process_state before;
     graft_process_look(&before);

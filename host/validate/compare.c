@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "graft/host/compare.h"
+#include "graft/host/observe.h"
 
 const int32_t *graft_validation_ids(void) {
     static int32_t ids[GRAFT_VALIDATION_IDS];

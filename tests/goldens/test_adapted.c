@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "check.h"
 #include "compare.h"
-#include "graft/host/save.h"
+#include "graft/host/model.h"
 #include "kernels/cpu.h"
 
 enum { MAX_ADAPTERS = 8 };

@@ -11,7 +11,7 @@
 #include "check.h"
 #include "golden.h"
 #include "graft/convert.h"
-#include "graft/host/save.h"
+#include "graft/host/model.h"
 #include "kernels/coded/rows.h"
 #include "model/coded.h"
 #include "plugin/host_services.h"

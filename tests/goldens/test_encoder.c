@@ -10,7 +10,7 @@
 #include "check.h"
 #include "compare.h"
 #include "graft/base_model.h"
-#include "graft/host/save.h"
+#include "graft/host/model.h"
 #include "kernels/cpu.h"
 #include "kernels/parallel.h"
 

@@ -9,7 +9,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "check.h"
-#include "graft/host/save.h"
+#include "graft/host/model.h"
 #include "runner.h"
 
 enum { TOKENS = 20, BEHIND_MODELS = 3 };

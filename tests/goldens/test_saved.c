@@ -8,7 +8,7 @@
 #include "../unit/folder.h"
 #include "check.h"
 #include "golden.h"
-#include "graft/host/save.h"
+#include "graft/host/model.h"
 #include "runner.h"
 
 enum { SMALL_SHARD = 100000 };

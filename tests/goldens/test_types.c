@@ -15,7 +15,7 @@
 #include "check.h"
 #include "golden.h"
 #include "graft/host/graft.h"
-#include "graft/host/save.h"
+#include "graft/host/model.h"
 #include "weights/safetensors.h"
 
 enum { MAX_FILE_BYTES = 1 << 20, MAX_WHY = 2000, MAX_NAME = 64, NEW_TOKENS = 3 };

@@ -9,7 +9,7 @@
 #include "check.h"
 #include "compare.h"
 #include "golden.h"
-#include "graft/host/images.h"
+#include "graft/host/image.h"
 #include "hooks/forward_hooks.h"
 #include "kernels/parallel.h"
 #include "runner.h"

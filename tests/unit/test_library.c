@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
+#include "graft/host/model.h"
 #include "graft/host/registry.h"
-#include "graft/host/save.h"
 #include "graft/mlp.h"
 
 enum { MOST_TOKENS = 64 };

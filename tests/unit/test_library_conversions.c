@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The conversions that classes own, as the lists of their names: what they are, and lists in their place. */
-#include "graft/host/conversions.h"
+#include "graft/host/registry.h"
 #include "library_fixture.h"
 
 #include "base/alloc.h"

@@ -8,8 +8,8 @@
 #include "graft/describe.h"
 #include "graft/experts.h"
 #include "graft/family.h"
-#include "graft/host/conversions.h"
-#include "graft/host/plugins.h"
+#include "graft/host/library.h"
+#include "graft/host/registry.h"
 #include "library_fixture.h"
 
 static char folder[64];

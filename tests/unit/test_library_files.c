@@ -14,7 +14,7 @@
 #include "base/sha256.h"
 #include "folder.h"
 #include "graft/host/graft.h"
-#include "graft/host/recording.h"
+#include "graft/host/observe.h"
 
 /* What is wanted, and what was asked for. */
 struct choice {

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "graft/fusion.h"
-#include "graft/host/save.h"
+#include "graft/host/model.h"
 
 /* Takes the gate of the first layer; what it builds calls the Linear beside it. */
 static int is_fusable(const struct graft_fusion_family *self, const struct graft_module_info *module,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The library's calls for images and videos: files and pixels in memory, what a model says of them, and memory that
  * runs out. */
-#include "graft/host/images.h"
+#include "graft/host/graft.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

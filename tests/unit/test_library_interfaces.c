@@ -4,9 +4,8 @@
 #include "library_fixture.h"
 
 #include "graft/describe.h"
-#include "graft/host/compare.h"
-#include "graft/host/fuse.h"
-#include "graft/host/profile.h"
+#include "graft/host/modules.h"
+#include "graft/host/observe.h"
 
 #define GATE "acme.gate/1"
 

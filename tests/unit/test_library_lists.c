@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Model-wide lists of transforms by calls: what is registered, for whom it holds, and that saving leads back. */
-#include "graft/host/save.h"
+#include "graft/host/model.h"
 #include "patched_llama.h"
 
 static const char *const old_prefix[] = {"^transformer\\."}, *const new_prefix[] = {"model."};

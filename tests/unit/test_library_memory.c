@@ -12,9 +12,9 @@
 
 #include "base/alloc.h"
 #include "failing.h"
-#include "graft/host/compare.h"
 #include "graft/host/graft.h"
-#include "graft/host/save.h"
+#include "graft/host/model.h"
+#include "graft/host/observe.h"
 #include "kernels/parallel.h"
 #include "memory_folder.h"
 

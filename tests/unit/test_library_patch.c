@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 #include "base/alloc.h"
-#include "graft/host/save.h"
+#include "graft/host/model.h"
 #include "patched_llama.h"
 
 static const char fused_qkv[] =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an embedder is told: modules, parameters, plugins, classes and implementations, by public calls alone. */
-#include "graft/host/conversions.h"
+#include "graft/host/registry.h"
 #include "library_fixture.h"
 
 static struct graft_library *library;

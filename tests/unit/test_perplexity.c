@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cross entropy by hand, and what graft_model_perplexity refuses; tests/e2e/perplexity.sh compares with the reference.
  */
-#include "graft/host/perplexity.h"
+#include "graft/host/generate.h"
 
 #include <math.h>
 #include <setjmp.h>

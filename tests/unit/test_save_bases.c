@@ -2,8 +2,8 @@
 /* The runtime layout of replacements that inherit their description: which of them its journal names. */
 #include "folder.h"
 #include "graft/describe.h"
-#include "graft/host/plugins.h"
-#include "graft/host/save.h"
+#include "graft/host/library.h"
+#include "graft/host/model.h"
 #include "graft/norm.h"
 #include "library_fixture.h"
 #include "patched_llama.h"

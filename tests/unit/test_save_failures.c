@@ -14,7 +14,7 @@
 #include "base/disk.h"
 #include "failing.h"
 #include "graft/host/graft.h"
-#include "graft/host/save.h"
+#include "graft/host/model.h"
 #include "kernels/parallel.h"
 #include "memory_folder.h"
 #include "weights/checkpoint.h"

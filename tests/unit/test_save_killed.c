@@ -17,7 +17,7 @@
 #include "base/disk.h"
 #include "base/sha256.h"
 #include "graft/host/graft.h"
-#include "graft/host/save.h"
+#include "graft/host/model.h"
 #include "kernels/parallel.h"
 #include "memory_folder.h"
 

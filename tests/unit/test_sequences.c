@@ -6,7 +6,7 @@
 #include "sequences_fixture.h"
 
 #include "graft/batch.h"
-#include "graft/host/profile.h"
+#include "graft/host/observe.h"
 
 static struct request of(const struct graft_model *model, size_t count, int32_t first) {
     struct request request = {.count = count, .number = -1, .generation = {.struct_size = sizeof request.generation}};

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "graft/host/compare.h"
+#include "graft/host/observe.h"
 #include "library/library.h"
 
 enum { VOCAB = 583, SLOTS = 3, TOKENS = 8 };

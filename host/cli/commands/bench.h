@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "cli/options.h"
 #include "graft/host/graft.h"
-#include "graft/host/profile.h"
+#include "graft/host/observe.h"
 
 /* Of several repeats. */
 struct graft_spread {

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "cli/generic_name.h"
 #include "graft/activation.h"
-#include "graft/host/conversions.h"
+#include "graft/host/registry.h"
 #include "graft/linear.h"
 
 /* Slots that a vtable may leave out. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `perplexity`: how well a model predicts the text of a file. */
-#include "graft/host/perplexity.h"
+#include "graft/host/generate.h"
 
 #include <inttypes.h>
 

@@ -12,7 +12,7 @@
 #include "cli/report/printer.h"
 #include "cli/report/recordings.h"
 #include "cli/screen.h"
-#include "graft/host/parallel.h"
+#include "graft/host/process.h"
 
 static int generate(const struct graft_options *options, struct graft_model *model,
                     const struct graft_tokenizer *tokenizer, const struct graft_prompts *prompts,

@@ -4,7 +4,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/screen.h"
-#include "graft/host/save.h"
+#include "graft/host/model.h"
 
 /* Set by a signal that asks to end: what is half written has to be removed first. */
 static volatile sig_atomic_t stopped;

@@ -4,7 +4,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/output.h"
-#include "graft/host/trial.h"
+#include "graft/host/validate.h"
 
 /* Flushed at once: the next one is tried in a copy of this process, which must not find it. */
 static void print_verdict(void *data, const char *file, int32_t verdict, const char *cause) {

@@ -5,8 +5,8 @@
 
 #include "cli/options.h"
 #include "cli/prompts.h"
-#include "graft/host/compare.h"
 #include "graft/host/graft.h"
+#include "graft/host/observe.h"
 
 /* Relative to the largest logit: graft_difference_limit. */
 #define GRAFT_VERIFY_TOLERANCE 5e-5

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
-#include "graft/host/parallel.h"
+#include "graft/host/process.h"
 
 enum { NAME_BYTES = 32 };
 

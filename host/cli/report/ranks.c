@@ -11,7 +11,7 @@
 #include "base/fail.h"
 #include "cli/output.h"
 #include "cli/report/writer.h"
-#include "graft/host/parallel.h"
+#include "graft/host/process.h"
 
 /* A rank's, as it travels. */
 struct row {

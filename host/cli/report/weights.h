@@ -4,7 +4,7 @@
 #define GRAFT_CLI_REPORT_WEIGHTS_H
 
 #include "cli/report/writer.h"
-#include "graft/host/profile.h"
+#include "graft/host/observe.h"
 
 /* Scales and the like included. */
 double graft_bits_per_weight(const struct graft_weight_use *use);

@@ -9,7 +9,7 @@
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "cli/talk/talk.h"
-#include "graft/host/plugins.h"
+#include "graft/host/library.h"
 
 static int reset(struct graft_talk *talk, const char *rest, struct graft_error *error) {
     (void)rest;

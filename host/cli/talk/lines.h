@@ -5,7 +5,7 @@
 #define GRAFT_CLI_TALK_LINES_H
 
 #include "graft/error.h"
-#include "graft/host/text.h"
+#include "graft/host/tokenizer.h"
 
 struct graft_lines;
 

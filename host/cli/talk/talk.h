@@ -7,7 +7,7 @@
 #include "cli/options.h"
 #include "cli/talk/lines.h"
 #include "graft/host/graft.h"
-#include "graft/host/images.h"
+#include "graft/host/image.h"
 #include "graft/host/sequences.h"
 
 /* What the last answer took. */

@@ -23,7 +23,6 @@
 #include <stdint.h>
 
 #include "graft/error.h"
-#include "graft/host/text.h"
 #include "graft/host/tokenizer.h"
 
 #ifdef __cplusplus

@@ -27,6 +27,8 @@
 extern "C" {
 #endif
 
+struct graft_model;
+
 /* Where a parameter's weight comes from. A model with one of the last three cannot be loaded. */
 enum {
     GRAFT_PLANNED_FOUND = 0,      /* from `sources` */
@@ -40,10 +42,10 @@ enum {
 
 /* Who converted the tensors of a parameter, in the order in which it happens. */
 enum {
-    /* A list for the whole model: one registered for its type or class (graft/host/conversions.h), or our own for the
+    /* A list for the whole model: one registered for its type or class (graft/host/registry.h), or our own for the
      * names of old checkpoints. */
     GRAFT_CONVERTED_BY_LIST = 1,
-    GRAFT_CONVERTED_BY_PATCH = 2, /* the load patch (graft/host/patch.h) */
+    GRAFT_CONVERTED_BY_PATCH = 2, /* the load patch (graft/host/registry.h) */
     GRAFT_CONVERTED_BY_CLASS = 4  /* the class of `converter` */
 };
 
@@ -125,7 +127,7 @@ struct graft_plan_info {
     size_t n_files;               /* that they are in */
     int64_t mapped_bytes;         /* of weights that stay in the mapped files */
     int64_t copied_bytes;         /* of weights that are copied when the model is loaded */
-    int64_t computed_bytes;       /* of the results of custom operations, and of weights that were recoded (graft.h) */
+    int64_t computed_bytes;       /* of the results of custom operations, and of weights that were recoded (model.h) */
     int64_t peak_anonymous_bytes; /* the most memory that loading takes besides the mapped files */
     double seconds;               /* opening took */
     int64_t state_bytes;          /* memory for modules' states per sequence while it runs (graft/state.h) */
@@ -141,11 +143,56 @@ const struct graft_plan_info *graft_model_plan(const struct graft_model *model);
 
 /* [any] Checks that checkpoint and model fit exactly. It is an error (GRAFT_ERROR_MODEL) if anything is missing,
  * unexpected or mismatched, cannot be converted, or is tied but has two values (this reads the tensors), or if a field
- * of its JSON files is not used (graft/host/fields.h). */
+ * of its JSON files is not used. */
 int graft_model_check_strict(const struct graft_model *model, struct graft_error *error);
 
 /* [any] Seconds that graft_model_load took; negative if the model was not loaded. */
 double graft_model_load_seconds(const struct graft_model *model);
+
+/* --- Fields --- */
+
+/*
+ * What became of each field of a model's JSON files, as the plan has it for tensors: config.json,
+ * generation_config.json, tokenizer_config.json, of each adapter adapter_config.json and, where images are taken,
+ * preprocessor_config.json and its siblings.
+ *
+ *     const struct graft_model_field *field;
+ *     for (size_t i = 0; (field = graft_model_field_at(model, i)) != NULL; i++) {
+ *         if (field->use == GRAFT_FIELD_NOT_USED) {
+ *             printf("%s: %s is %s, and nothing is done about it\n", field->file, field->name, field->value);
+ *         }
+ *     }
+ *
+ * A field is a value of its own: a number, a string, an array of those. Those of objects have dotted names:
+ * "rope_parameters.factor". But a member of tokenizer_config.json is one field, whatever is in it. Fields are known
+ * once the model is open. What is returned belongs to the model, is const, and stays valid until graft_model_free;
+ * structs may grow at their end, as in graft/host/modules.h.
+ */
+
+enum {
+    GRAFT_FIELD_USED = 1,           /* somebody asked for it */
+    GRAFT_FIELD_WITHOUT_EFFECT = 2, /* nothing depends on it, whatever its value: `by` says so */
+    GRAFT_FIELD_NEUTRAL = 3,        /* it has a value that says nothing, such as null: `by` says so */
+    GRAFT_FIELD_NOT_USED = 4,       /* none of these: results may not be what the file says */
+    GRAFT_FIELD_IGNORED = 5         /* an option asked for that (`ignored_fields` of struct graft_model_options) */
+};
+
+struct graft_model_field {
+    uint32_t struct_size;
+    int32_t use;         /* GRAFT_FIELD_USED, ... */
+    const char *file;    /* "config.json" */
+    const char *adapter; /* whose adapter_config.json it is in; NULL: it is a file of the model */
+    const char *name;    /* as the file spells it: "n_embd", "rope_parameters.factor" */
+    const char *value;   /* JSON, but NaN, Infinity and -Infinity; cut behind 200 bytes, with "..." */
+    const char *by;      /* "the host", "model type llama", "plugin gptq"; NULL: nobody needs to say so */
+};
+
+/* [any] Field number `i`, in the order of the files; NULL behind the last. */
+const struct graft_model_field *graft_model_field_at(const struct graft_model *model, size_t i);
+
+/* [any] Name number `i` of the fields of config.json that classes, and others behind the host itself, asked for while
+ * the model was opened, in the order of asking, whether or not the file has them; NULL behind the last. */
+const char *graft_model_asked_field(const struct graft_model *model, size_t i);
 
 #ifdef __cplusplus
 }

@@ -33,7 +33,7 @@
 #include <stdint.h>
 
 #include "graft/error.h"
-#include "graft/host/generation.h"
+#include "graft/host/generate.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -72,24 +72,6 @@ struct graft_sequence_options {
 
 #define GRAFT_SEQUENCE_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_sequence_options, n_stop_ids)
 
-/* Why a sequence has ended. */
-enum {
-    GRAFT_SEQUENCE_GOES_ON = 0,
-    GRAFT_SEQUENCE_STOPPED = 1,         /* by an end-of-sequence id or a stop id, which is its last token */
-    GRAFT_SEQUENCE_COMPLETE = 2,        /* it has max_new_tokens */
-    GRAFT_SEQUENCE_OUT_OF_POSITIONS = 3 /* the model has no position for its next token */
-};
-
-/* A new token, of graft_sequences_step or graft_model_generate_tokens. */
-struct graft_sequence_token {
-    uint32_t struct_size;
-    int32_t id;          /* the token; below the vocabulary size */
-    int64_t sequence;    /* the number that graft_sequences_add gave; that of the prompt */
-    int32_t end;         /* GRAFT_SEQUENCE_...: of its sequence's last token, why that ends */
-    int32_t reserved;    /* 0 */
-    const float *logits; /* [vocab_size], if they were asked for; else NULL */
-};
-
 /* [load] Sequences of a loaded model that generates, which outlives them; none yet. `options` may be NULL. The caller
  * frees them. With max_cache_bytes one token is run, to learn what the model keeps of it. */
 int graft_sequences_create(struct graft_model *model, const struct graft_sequences_options *options,
@@ -112,7 +94,7 @@ int graft_sequences_remove(struct graft_sequences *sequences, int64_t number, st
 size_t graft_sequences_count(const struct graft_sequences *sequences);
 
 /* [load] One step: reads pieces of prompts, and gives each sequence whose prompt is done its next token; several with
- * speculation (graft/host/generation.h). `*tokens` [n], in order within a sequence, belongs to `sequences` until the
+ * speculation (graft/host/generate.h). `*tokens` [n], in order within a sequence, belongs to `sequences` until the
  * next call of any of these functions; there may be none while prompts are read. Sequences that ended are gone.
  * After an error `*tokens` has what was given before it; sequences that it hit stay as they were, and the next step
  * tries again. */

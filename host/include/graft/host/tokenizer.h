@@ -21,12 +21,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "graft/abi.h"
 #include "graft/error.h"
-#include "graft/host/text.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct graft_decode_stream;
+struct graft_tokenizer;
+
+/* Starts as {0}; once something was added, a NUL follows the `length` bytes. After a failed allocation `failed` is set
+ * and later calls do nothing, so one check at the end is enough. Never grows. */
+struct graft_text {
+    char *bytes;     /* [length], then a NUL; NULL: nothing was added yet */
+    size_t length;   /* bytes of text */
+    size_t capacity; /* bytes there is room for */
+    int failed;      /* 1: memory ran out */
+};
+
+/* [any] Frees the bytes; the struct is {0} again. */
+void graft_text_free(struct graft_text *text);
 
 /* A growing list of token ids. Starts as {0}. After a failed allocation `failed` is set and later calls do nothing, so
  * one check at the end is enough. Never grows. */
@@ -45,8 +60,6 @@ void graft_ids_append(struct graft_ids *list, const int32_t *ids, size_t n);
 
 /* [any] Frees the ids; the struct is {0} again. */
 void graft_ids_free(struct graft_ids *list);
-
-struct graft_tokenizer;
 
 /* [load] Reads `directory`/tokenizer.json, or what is in its place: a SentencePiece model, vocab.json and merges.txt,
  * or vocab.txt. tokenizer_config.json, special_tokens_map.json and added_tokens.json add tokens, as in transformers,
@@ -128,7 +141,6 @@ int32_t graft_tokenizer_max_id(const struct graft_tokenizer *tokenizer);
 /* Decoding as ids arrive. Together the calls return exactly what graft_tokenizer_decode gives for the whole sequence;
  * each call returns whole characters that no later id can change. A stream belongs to one thread at a time, and the
  * tokenizer must outlive it. */
-struct graft_decode_stream;
 
 /* [any] The caller destroys the stream, which is NULL on failure. */
 int graft_decode_stream_create(const struct graft_tokenizer *tokenizer, int skip_special_tokens,

@@ -19,14 +19,21 @@
  *
  * A program that prepares pixel values itself fills in a struct graft_image (graft/image.h) and needs no processor.
  */
-#ifndef GRAFT_HOST_IMAGES_H
-#define GRAFT_HOST_IMAGES_H
+#ifndef GRAFT_HOST_IMAGE_H
+#define GRAFT_HOST_IMAGE_H
 
-#include "graft/host/graft.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graft/error.h"
+#include "graft/image.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct graft_model;
+struct graft_video_processor;
 
 /* Prepares images as the model directory's preprocessor_config.json says. Immutable: several threads may use it. */
 struct graft_image_processor;
@@ -68,7 +75,6 @@ int64_t graft_model_image_tokens(const struct graft_model *model, const struct g
 
 /* Prepares videos as the model directory's video_preprocessor_config.json says, or preprocessor_config.json if there is
  * none. Immutable: several threads may use it. */
-struct graft_video_processor;
 
 /* [any] For a model that takes videos; the processor does not need the model afterwards. The caller frees it. */
 int graft_video_processor_open(const struct graft_model *model, struct graft_video_processor **processor,

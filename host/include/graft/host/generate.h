@@ -1,16 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How to generate, under the names of generation_config.json. */
-#ifndef GRAFT_HOST_GENERATION_H
-#define GRAFT_HOST_GENERATION_H
+/*
+ * Generating text, and what else a model says of prompts.
+ *
+ *     graft_model_load(model, &error);
+ *     graft_model_generate(model, prompts, 1, NULL, on_token, data, &error);
+ *
+ * Elements of arrays, those that these functions take and those that they return, are reached by graft_struct_at
+ * (abi.h).
+ */
+#ifndef GRAFT_HOST_GENERATE_H
+#define GRAFT_HOST_GENERATE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "graft/error.h"
+#include "graft/image.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct graft_model;
+
+/* A prompt: `count` token ids and their images (graft/host/image.h). Each run of image tokens takes one image, in
+ * order, and has one token for each of its merged patches. */
+struct graft_prompt {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const int32_t *ids;               /* [count] */
+    size_t count;                     /* tokens; > 0 */
+    const struct graft_image *images; /* [n_images] and videos, which take runs of video tokens: graft_struct_at */
+    size_t n_images;
+    /* The only adapter that takes effect on this prompt and what follows it, by its name, or GRAFT_BASE_MODEL; NULL:
+     * all adapters of the model. An error (GRAFT_ERROR_USAGE) where a class applies its adapters to all sequences. */
+    const char *adapter;
+};
+
+#define GRAFT_PROMPT_SIZE_1_0 GRAFT_END_OF(struct graft_prompt, adapter)
+
+/* --- How --- */
 
 /* Some token ids. Never grows. */
 struct graft_id_list {
@@ -119,6 +148,102 @@ int graft_generation_read(const char *json, size_t length, const char *source, s
 
 /* [any] Accepts NULL. */
 void graft_generation_fields_free(struct graft_generation_fields *fields);
+
+/* --- Runs --- */
+
+/* Why a sequence has ended. */
+enum {
+    GRAFT_SEQUENCE_GOES_ON = 0,
+    GRAFT_SEQUENCE_STOPPED = 1,         /* by an end-of-sequence id or a stop id, which is its last token */
+    GRAFT_SEQUENCE_COMPLETE = 2,        /* it has max_new_tokens */
+    GRAFT_SEQUENCE_OUT_OF_POSITIONS = 3 /* the model has no position for its next token */
+};
+
+/* A new token, of graft_sequences_step or graft_model_generate_tokens. */
+struct graft_sequence_token {
+    uint32_t struct_size;
+    int32_t id;          /* the token; below the vocabulary size */
+    int64_t sequence;    /* the number that graft_sequences_add gave; that of the prompt */
+    int32_t end;         /* GRAFT_SEQUENCE_...: of its sequence's last token, why that ends */
+    int32_t reserved;    /* 0 */
+    const float *logits; /* [vocab_size], if they were asked for; else NULL */
+};
+
+/* [any] Called for each new token, on the thread that generates; `last` is 1 for the one that ends its sequence. With
+ * num_return_sequences prompt number i has the sequences from i * num_return_sequences on; those of beams come when the
+ * prompt is done. Any status but GRAFT_OK stops generation. */
+typedef int (*graft_token_function)(void *data, size_t sequence, int32_t id, int last, struct graft_error *error);
+
+/* [any] Fills `generation`, whose struct_size is set, with the settings of the model directory (generation_config.json)
+ * and our defaults for the rest. Its struct_size is then how much of it is filled. */
+void graft_model_generation(const struct graft_model *model, struct graft_generation *generation);
+
+/* [any, one thread per model] Generates from `n` prompts as one ragged batch, each until an end-of-sequence id or the
+ * maximum. `generation` NULL: as the model directory says. A prompt that the model cannot take (no tokens, ids
+ * outside its vocabulary, more of them than it has positions for) is GRAFT_ERROR_USAGE, here and below. */
+int graft_model_generate(struct graft_model *model, const struct graft_prompt *prompts, size_t n,
+                         const struct graft_generation *generation, graft_token_function on_token, void *data,
+                         struct graft_error *error);
+
+/* [any] Called for each new token, on the thread that generates. `token->sequence` is as of graft_token_function.
+ * `token->logits` are those that the model gave, before penalties, temperature and the like; NULL with beams, and where
+ * another process has chosen the token. Both are valid during the call. Any status but GRAFT_OK stops generation. */
+typedef int (*graft_generated_function)(void *data, const struct graft_sequence_token *token,
+                                        struct graft_error *error);
+
+/* [any, one thread per model] graft_model_generate for who wants to know why a sequence ends, or how probable its
+ * tokens are. */
+int graft_model_generate_tokens(struct graft_model *model, const struct graft_prompt *prompts, size_t n,
+                                const struct graft_generation *generation, graft_generated_function on_token,
+                                void *data, struct graft_error *error);
+
+/* [any, one thread per model] The logits of every position of `n` prompts, one ragged batch: [sum of counts,
+ * vocab_size] f32, one prompt after another, into the caller's memory. */
+int graft_model_logits(struct graft_model *model, const struct graft_prompt *prompts, size_t n, float *logits,
+                       struct graft_error *error);
+
+/* --- Perplexity --- */
+
+/*
+ * How well a model predicts a text: perplexity, exp of the mean negative log likelihood.
+ *
+ * The text's ids are cut into windows that do not overlap. Within a window each token but the first is predicted from
+ * those before it. The last window may be shorter; a single token left over is not predicted. The mean is over all
+ * predicted tokens, so a short window counts by its tokens (transformers' recipe with a stride of one window).
+ */
+
+#define GRAFT_PERPLEXITY_WINDOW 512
+
+struct graft_perplexity_options {
+    uint32_t struct_size;
+    uint32_t reserved;
+    int64_t window; /* tokens, 2 or more; 0: GRAFT_PERPLEXITY_WINDOW, or all positions of a model with fewer */
+    /* [any] Called on the calling thread with the number of tokens read and of all tokens; may be NULL. Any status but
+     * GRAFT_OK stops. */
+    int (*on_progress)(void *data, int64_t done, int64_t total, struct graft_error *error);
+    void *data; /* the caller's own, for on_progress */
+};
+
+#define GRAFT_PERPLEXITY_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_perplexity_options, data)
+
+struct graft_perplexity {
+    uint32_t struct_size;
+    uint32_t reserved;
+    int64_t window;    /* tokens of each but the last */
+    int64_t windows;   /* that predicted something */
+    int64_t predicted; /* tokens */
+    double mean;       /* negative log likelihood of a predicted token, in nats */
+    double perplexity; /* exp(mean) */
+};
+
+#define GRAFT_PERPLEXITY_SIZE_1_0 GRAFT_END_OF(struct graft_perplexity, perplexity)
+
+/* [any, one thread per model] `ids` [n] are used unchanged: no token is added. Fewer than two are an error.
+ * Fills `result`, whose struct_size is set. Memory holds the logits of one window at a time (or of several small ones).
+ * `options` may be NULL. */
+int graft_model_perplexity(struct graft_model *model, const int32_t *ids, size_t n,
+                           const struct graft_perplexity_options *options, struct graft_perplexity *result,
+                           struct graft_error *error);
 
 #ifdef __cplusplus
 }
