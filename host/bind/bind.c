@@ -2,8 +2,8 @@
 #include "bind/bind.h"
 
 #include "base/alloc.h"
+#include "base/context.h"
 #include "base/fail.h"
-#include "base/progress.h"
 #include "bind/compute.h"
 #include "bind/copy.h"
 #include "bind/view.h"
@@ -126,7 +126,7 @@ static struct work count_work(const struct graft_plan *plan) {
 static void add_work(struct work *work, int64_t bytes) {
     work->done += bytes;
     if (bytes > 0) {
-        graft_progress_tell(GRAFT_PROGRESS_LOAD, work->done, work->total);
+        graft_context_tell(GRAFT_PROGRESS_LOAD, work->done, work->total);
     }
 }
 

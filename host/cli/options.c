@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
+#include "base/json_writer.h"
 #include "base/text.h"
-#include "cli/report/writer.h"
 #include "cli/size.h"
 
 enum kind { FLAG, TEXT, TEXTS, NAMED_TEXTS, NAMED_TEXT, NUMBER, FRACTION, SIZE };

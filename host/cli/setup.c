@@ -265,7 +265,7 @@ int graft_setup_report(const struct graft_options *options, const struct graft_m
         int status = graft_report_text(model, library, brief, stderr, error);
         return status == GRAFT_OK && options->sha256 ? graft_report_sha256(library, stderr, error) : status;
     }
-    graft_json *document = graft_report_json(model, library);
+    graft_json *document = graft_report_json(model);
     int status = document != NULL ? graft_output_json(document, stderr, 1, error) : graft_fail_memory(error, "report");
     graft_json_free(document);
     return status;

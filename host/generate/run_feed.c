@@ -6,7 +6,7 @@
  * own prompt alone.
  */
 #include "base/alloc.h"
-#include "base/progress.h"
+#include "base/context.h"
 #include "generate/run_parts.h"
 #include "graft/host/process.h"
 #include "parallel/ranks.h"
@@ -269,8 +269,8 @@ static int feed_pieces(struct graft_run *run, size_t number, const struct graft_
         status = run_forward(run, &run->groups[number], &forward, output, error);
         status = status == GRAFT_OK ? graft_run_share(run, error) : status;
         int64_t read = run->counts.prompt_tokens + run->counts.shared_tokens;
-        graft_progress_tell(GRAFT_PROGRESS_PROMPT, read < run->prompt_tokens ? read : run->prompt_tokens,
-                            run->prompt_tokens);
+        graft_context_tell(GRAFT_PROGRESS_PROMPT, read < run->prompt_tokens ? read : run->prompt_tokens,
+                           run->prompt_tokens);
         gather_pieces(run, number, &forward);
     }
     return status;

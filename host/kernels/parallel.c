@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 
+#include "base/context.h"
 #include "base/float_environment.h"
 #include "base/running.h"
 #include "kernels/pool.h"
@@ -11,14 +12,12 @@
  * short ones at the end, so that all finish together and one that was held up does not hold up the others. */
 enum { SHARE_PARTS = 2 };
 
-static atomic_int wanted = 0;
-
 void graft_threads_set_count(int32_t count) {
-    atomic_store(&wanted, count > 0 ? count : 0);
+    atomic_store(&graft_context_of_process()->threads, count > 0 ? count : 0);
 }
 
 int32_t graft_parallel_workers(void) {
-    int32_t count = atomic_load(&wanted);
+    int32_t count = graft_context_threads();
     return graft_pool_is_inside() ? 1 : count > 0 ? count : graft_pool_processors();
 }
 
@@ -32,9 +31,10 @@ struct loop {
     int64_t items;
     int64_t grain;
     int32_t workers;
-    struct graft_running running; /* a worker does what its caller does */
-    atomic_llong next;            /* the first item that nobody has taken */
-    atomic_ullong environment;    /* the floating-point environment that the body left in a worker; 0: as it was */
+    struct graft_running running;  /* a worker does what its caller does */
+    struct graft_context *context; /* and works by what that works by */
+    atomic_llong next;             /* the first item that nobody has taken */
+    atomic_ullong environment;     /* the floating-point environment that the body left in a worker; 0: as it was */
 };
 
 /* How many of the items that are left make the next run: the last one takes what would be shorter than the grain. */
@@ -48,6 +48,7 @@ static void take_runs(void *data, int32_t worker) {
     struct loop *loop = (struct loop *)data;
     const struct graft_running before = *graft_running();
     const uint64_t environment = graft_float_environment();
+    struct graft_context *const own = graft_context_enter(loop->context);
     *graft_running() = loop->running;
     long long begin = atomic_load(&loop->next);
     while (begin < loop->items) {
@@ -63,6 +64,7 @@ static void take_runs(void *data, int32_t worker) {
         graft_float_environment_set(environment);
     }
     *graft_running() = before;
+    (void)graft_context_enter(own);
 }
 
 void graft_parallel_for_workers(int64_t items, int64_t grain, graft_worker_body body, void *data) {
@@ -75,7 +77,7 @@ void graft_parallel_for_workers(int64_t items, int64_t grain, graft_worker_body 
         body(data, 0, 0, items);
         return;
     }
-    struct loop loop = {body, data, items, least, workers, *graft_running(), 0, 0};
+    struct loop loop = {body, data, items, least, workers, *graft_running(), graft_context(), 0, 0};
     graft_pool_run(workers, take_runs, &loop);
     if (atomic_load(&loop.environment) != 0) {
         graft_running_blame(atomic_load(&loop.environment));

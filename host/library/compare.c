@@ -30,8 +30,8 @@ static int compare(struct graft_comparison *comparison, struct graft_model *mode
     return status;
 }
 
-int graft_model_compare(struct graft_model *model, struct graft_model *original, int32_t n_sequences,
-                        struct graft_comparison **comparison, struct graft_error *error) {
+static int begin_comparing(struct graft_model *model, struct graft_model *original, int32_t n_sequences,
+                           struct graft_comparison **comparison, struct graft_error *error) {
     struct graft_comparison *result = NULL;
     int status = graft_model_check_loaded(model, error);
     if (status == GRAFT_OK) {
@@ -49,6 +49,14 @@ int graft_model_compare(struct graft_model *model, struct graft_model *original,
     }
     *comparison = result;
     return GRAFT_OK;
+}
+
+int graft_model_compare(struct graft_model *model, struct graft_model *original, int32_t n_sequences,
+                        struct graft_comparison **comparison, struct graft_error *error) {
+    struct graft_context *before = graft_model_begin(model);
+    int status = begin_comparing(model, original, n_sequences, comparison, error);
+    (void)graft_context_enter(before);
+    return status;
 }
 
 const struct graft_compared *graft_comparison_at(const struct graft_comparison *comparison, size_t i) {

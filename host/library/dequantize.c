@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/context.h"
 #include "base/dtype.h"
 #include "base/fail.h"
-#include "base/progress.h"
 #include "config/quantization.h"
 #include "graft/convert.h"
 #include "graft/host/process.h"
@@ -244,7 +244,7 @@ int graft_dequantize_fill(struct graft_recoding *recoding, const struct graft_ch
     for (size_t i = 0; i < recoding->n && status == GRAFT_OK; i++) {
         const struct graft_tensor_view *to = graft_checkpoint_made_at(checkpoint, recoding->items[i].made);
         status = fill(source->tree, &recoding->items[i], to, error);
-        graft_progress_tell(GRAFT_PROGRESS_LOAD, done += to->bytes, total);
+        graft_context_tell(GRAFT_PROGRESS_LOAD, done += to->bytes, total);
     }
     graft_bound_free(bound);
     return status;

@@ -104,8 +104,8 @@ static int run(struct graft_model *model, const struct graft_encoder_prompt *pro
     return status;
 }
 
-int graft_model_encode(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n,
-                       const struct graft_encoder_outputs *outputs, struct graft_error *error) {
+static int encode_texts(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n,
+                        const struct graft_encoder_outputs *outputs, struct graft_error *error) {
     int status = prepare(model, prompts, n, error);
     if (status == GRAFT_OK) {
         status = graft_check_given(outputs, GRAFT_ENCODER_OUTPUTS_SIZE_1_0, "struct graft_encoder_outputs", error);
@@ -114,6 +114,14 @@ int graft_model_encode(struct graft_model *model, const struct graft_encoder_pro
         status = check_outputs(model, count_tokens(prompts, n), outputs, error);
     }
     return status == GRAFT_OK ? run(model, prompts, n, outputs, error) : status;
+}
+
+int graft_model_encode(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n,
+                       const struct graft_encoder_outputs *outputs, struct graft_error *error) {
+    struct graft_context *before = graft_model_begin(model);
+    int status = encode_texts(model, prompts, n, outputs, error);
+    (void)graft_context_enter(before);
+    return status;
 }
 
 static int read_sentence(struct graft_model *model, struct graft_error *error) {
@@ -144,8 +152,8 @@ int graft_model_embedding(struct graft_model *model, struct graft_embedding_info
     return status;
 }
 
-int graft_model_embed(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n, float *vectors,
-                      struct graft_error *error) {
+static int embed_texts(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n, float *vectors,
+                       struct graft_error *error) {
     struct graft_model_encoding *encoding = &model->encoding;
     int64_t columns = encoding->info.hidden_size;
     int status = read_sentence(model, error);
@@ -170,5 +178,13 @@ int graft_model_embed(struct graft_model *model, const struct graft_encoder_prom
     }
     graft_free(work);
     graft_free(hidden);
+    return status;
+}
+
+int graft_model_embed(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n, float *vectors,
+                      struct graft_error *error) {
+    struct graft_context *before = graft_model_begin(model);
+    int status = embed_texts(model, prompts, n, vectors, error);
+    (void)graft_context_enter(before);
     return status;
 }

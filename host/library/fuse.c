@@ -37,8 +37,8 @@ static int show(const struct graft_model *model, struct graft_fused_chain *chain
     return GRAFT_OK;
 }
 
-int graft_model_fuse_modules(struct graft_model *model, const struct graft_module_spec *specs, size_t n,
-                             struct graft_error *error) {
+static int fuse_all(struct graft_model *model, const struct graft_module_spec *specs, size_t n,
+                    struct graft_error *error) {
     size_t first = model->fusions.count;
     int loaded = model->bound != NULL;
     int status = loaded ? graft_model_check_loaded(model, error) : GRAFT_OK;
@@ -54,6 +54,14 @@ int graft_model_fuse_modules(struct graft_model *model, const struct graft_modul
     if (status != GRAFT_OK) {
         graft_chains_cut(&model->fusions, first);
     }
+    return status;
+}
+
+int graft_model_fuse_modules(struct graft_model *model, const struct graft_module_spec *specs, size_t n,
+                             struct graft_error *error) {
+    struct graft_context *before = graft_model_begin(model);
+    int status = fuse_all(model, specs, n, error);
+    (void)graft_context_enter(before);
     return status;
 }
 
@@ -97,8 +105,7 @@ static int choose(struct search *search, const char *const *paths, size_t n, str
     return status;
 }
 
-int graft_model_unfuse_modules(struct graft_model *model, const char *const *paths, size_t n,
-                               struct graft_error *error) {
+static int unfuse_all(struct graft_model *model, const char *const *paths, size_t n, struct graft_error *error) {
     struct graft_chains *fusions = &model->fusions;
     if (fusions->count == 0) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "no module of this model was fused");
@@ -119,6 +126,14 @@ int graft_model_unfuse_modules(struct graft_model *model, const char *const *pat
     }
     fusions->count = status == GRAFT_OK ? kept : fusions->count;
     graft_free(search.wanted);
+    return status;
+}
+
+int graft_model_unfuse_modules(struct graft_model *model, const char *const *paths, size_t n,
+                               struct graft_error *error) {
+    struct graft_context *before = graft_model_begin(model);
+    int status = unfuse_all(model, paths, n, error);
+    (void)graft_context_enter(before);
     return status;
 }
 

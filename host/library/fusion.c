@@ -66,8 +66,8 @@ static int register_for(struct graft_library *library, const struct graft_model 
     return status;
 }
 
-int graft_library_register_fusion(struct graft_library *library, const char *directory, const char *fusion_config,
-                                  struct graft_error *error) {
+static int register_families(struct graft_library *library, const char *directory, const char *fusion_config,
+                             struct graft_error *error) {
     struct graft_model draft = {.directory = (char *)(uintptr_t)directory};
     struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
     int status = graft_model_set_fusion(&draft, fusion_config, error);
@@ -80,5 +80,13 @@ int graft_library_register_fusion(struct graft_library *library, const char *dir
     graft_snapshot_release(snapshot);
     graft_model_config_free(draft.config);
     graft_json_free(draft.fusion_config);
+    return status;
+}
+
+int graft_library_register_fusion(struct graft_library *library, const char *directory, const char *fusion_config,
+                                  struct graft_error *error) {
+    struct graft_context *before = graft_library_begin(library);
+    int status = register_families(library, directory, fusion_config, error);
+    (void)graft_context_enter(before);
     return status;
 }

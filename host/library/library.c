@@ -45,6 +45,7 @@ int graft_library_create(struct graft_library **library, struct graft_error *err
         return graft_fail_memory(error, "library");
     }
     (void)pthread_mutex_init(&result->lock, NULL);
+    graft_context_init(&result->context);
     int status = graft_built_in_create(&result->built_in, error);
     if (status == GRAFT_OK) {
         status = add_built_in(result->registry, result->built_in, error);
@@ -59,6 +60,7 @@ int graft_library_create(struct graft_library **library, struct graft_error *err
 
 void graft_library_free(struct graft_library *library) {
     if (library != NULL) {
+        struct graft_context *before = graft_library_begin(library);
         graft_registry_free(library->registry);
         while (library->n_called > 0) {
             graft_plugin_set_free(library->called[--library->n_called]);
@@ -69,6 +71,8 @@ void graft_library_free(struct graft_library *library) {
         graft_free(library->called);
         graft_free(library->loaded);
         graft_built_in_free(library->built_in);
+        (void)graft_context_enter(before);
+        graft_context_finish(&library->context);
         (void)pthread_mutex_destroy(&library->lock);
         graft_free(library);
     }
@@ -158,12 +162,14 @@ static int load(struct graft_library *library, const char *file, const char *con
 static int load_checked(struct graft_library *library, const char *file, const char *const *directories, int32_t n,
                         const struct graft_library_options *options, struct graft_error *error) {
     static const struct graft_library_options none = {.struct_size = sizeof none};
+    struct graft_context *before = graft_library_begin(library);
     (void)pthread_mutex_lock(&library->lock);
     int status = check_models(library, error);
     if (status == GRAFT_OK) {
         status = load(library, file, directories, n, options != NULL ? options : &none, error);
     }
     (void)pthread_mutex_unlock(&library->lock);
+    (void)graft_context_enter(before);
     return status;
 }
 

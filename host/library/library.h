@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "arch/arch.h"
+#include "base/context.h"
 #include "bind/bind.h"
 #include "fuse/chain.h"
 #include "generate/generate.h"
@@ -24,6 +25,7 @@
 #include "registry/registry.h"
 
 struct graft_library {
+    struct graft_context context; /* that threads work by for it and its models */
     struct graft_built_in *built_in;
     struct graft_registry *registry;
     pthread_mutex_t lock;             /* guards the fields below */
@@ -37,6 +39,10 @@ struct graft_library {
     size_t called_capacity;
     size_t n_models; /* that are open */
 };
+
+/* [any] This thread works for the library, or for a model's, until graft_context_enter is given what they return. */
+struct graft_context *graft_library_begin(struct graft_library *library);
+struct graft_context *graft_model_begin(const struct graft_model *model);
 
 /* [any] All sets of plugins, those registered by calls first: [*n], the caller's to free; NULL without memory. With the
  * lock held. */

@@ -328,8 +328,9 @@ static int look_for_head(struct graft_library *library, const struct graft_model
     return GRAFT_OK;
 }
 
-int graft_model_open(struct graft_library *library, const char *directory, const struct graft_model_options *options,
-                     struct graft_model **model, struct graft_error *error) {
+static int open_directory(struct graft_library *library, const char *directory,
+                          const struct graft_model_options *options, struct graft_model **model,
+                          struct graft_error *error) {
     double start = graft_seconds();
     struct graft_model *result = NULL;
     int status = graft_check_given(options, GRAFT_MODEL_OPTIONS_SIZE_1_0, "struct graft_model_options", error);
@@ -349,6 +350,14 @@ int graft_model_open(struct graft_library *library, const char *directory, const
     result->published.plan.seconds = graft_seconds() - start;
     *model = result;
     return GRAFT_OK;
+}
+
+int graft_model_open(struct graft_library *library, const char *directory, const struct graft_model_options *options,
+                     struct graft_model **model, struct graft_error *error) {
+    struct graft_context *before = graft_library_begin(library);
+    int status = open_directory(library, directory, options, model, error);
+    (void)graft_context_enter(before);
+    return status;
 }
 
 static void unload(struct graft_model *model) {
@@ -388,7 +397,7 @@ static int place_chains(struct graft_model *model, struct graft_error *error) {
     return status;
 }
 
-int graft_model_load(struct graft_model *model, struct graft_error *error) {
+static int load_weights(struct graft_model *model, struct graft_error *error) {
     double start = graft_seconds();
     const struct graft_node *root = model->tree->root;
     if (model->bound != NULL) {
@@ -413,8 +422,16 @@ int graft_model_load(struct graft_model *model, struct graft_error *error) {
     return status;
 }
 
+int graft_model_load(struct graft_model *model, struct graft_error *error) {
+    struct graft_context *before = graft_model_begin(model);
+    int status = load_weights(model, error);
+    (void)graft_context_enter(before);
+    return status;
+}
+
 void graft_model_free(struct graft_model *model) {
     if (model != NULL) {
+        struct graft_context *before = graft_model_begin(model);
         graft_chains_finish(&model->fusions);
         graft_model_encoding_finish(&model->encoding);
         graft_arena_finish(&model->published.arena);
@@ -444,6 +461,7 @@ void graft_model_free(struct graft_model *model) {
             (void)pthread_mutex_unlock(&model->library->lock);
         }
         graft_free(model);
+        (void)graft_context_enter(before);
     }
 }
 

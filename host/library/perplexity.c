@@ -133,9 +133,9 @@ static int64_t choose_window(const struct graft_model *model, const struct graft
     return positions > 0 && positions < GRAFT_PERPLEXITY_WINDOW ? positions : GRAFT_PERPLEXITY_WINDOW;
 }
 
-int graft_model_perplexity(struct graft_model *model, const int32_t *ids, size_t n,
-                           const struct graft_perplexity_options *options, struct graft_perplexity *result,
-                           struct graft_error *error) {
+static int predict(struct graft_model *model, const int32_t *ids, size_t n,
+                   const struct graft_perplexity_options *options, struct graft_perplexity *result,
+                   struct graft_error *error) {
     int64_t window = choose_window(model, options);
     struct measurement m = {.model = model, .ids = ids, .n = n, .window = (size_t)window};
     int status = graft_model_check_ready(model, error);
@@ -169,5 +169,14 @@ int graft_model_perplexity(struct graft_model *model, const int32_t *ids, size_t
         graft_struct_copy(result, result->struct_size, &all);
     }
     measurement_finish(&m);
+    return status;
+}
+
+int graft_model_perplexity(struct graft_model *model, const int32_t *ids, size_t n,
+                           const struct graft_perplexity_options *options, struct graft_perplexity *result,
+                           struct graft_error *error) {
+    struct graft_context *before = graft_model_begin(model);
+    int status = predict(model, ids, n, options, result, error);
+    (void)graft_context_enter(before);
     return status;
 }

@@ -106,7 +106,14 @@ int graft_model_check_tensors(const struct graft_model *model, struct graft_erro
     return status;
 }
 
-int graft_model_check_strict(const struct graft_model *model, struct graft_error *error) {
+static int check_strictly(const struct graft_model *model, struct graft_error *error) {
     int status = graft_model_check_tensors(model, error);
     return status == GRAFT_OK ? graft_model_check_used(model, error) : status;
+}
+
+int graft_model_check_strict(const struct graft_model *model, struct graft_error *error) {
+    struct graft_context *before = graft_model_begin(model);
+    int status = check_strictly(model, error);
+    (void)graft_context_enter(before);
+    return status;
 }

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/context.h"
 #include "base/dtype.h"
 #include "base/fail.h"
-#include "base/progress.h"
 #include "base/running.h"
 #include "base/text.h"
 #include "config/quantization.h"
@@ -380,7 +380,7 @@ int graft_quantize_fill(struct graft_recoding *recoding, const struct graft_chec
     int status = GRAFT_OK;
     for (size_t i = 0; i < recoding->n && status == GRAFT_OK; i++) {
         status = fill(recoding, &recoding->items[i], checkpoint, error);
-        graft_progress_tell(GRAFT_PROGRESS_LOAD, done += recoding->items[i].tensor->bytes, total);
+        graft_context_tell(GRAFT_PROGRESS_LOAD, done += recoding->items[i].tensor->bytes, total);
     }
     return status;
 }

@@ -78,8 +78,8 @@ static int check(const struct graft_model *model, size_t n, uint32_t what, struc
                                              : graft_error_set(error, GRAFT_ERROR_USAGE, "what", "out of range");
 }
 
-int graft_model_record(struct graft_model *model, const struct graft_prompt *prompts, size_t n, uint32_t what,
-                       struct graft_recording **recording, struct graft_error *error) {
+static int record_decoder(struct graft_model *model, const struct graft_prompt *prompts, size_t n, uint32_t what,
+                          struct graft_recording **recording, struct graft_error *error) {
     int status = graft_model_check_ready(model, error);
     if (status == GRAFT_OK) {
         status = check(model, n, what, error);
@@ -103,8 +103,16 @@ int graft_model_record(struct graft_model *model, const struct graft_prompt *pro
     return status;
 }
 
-int graft_model_record_encoder(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n,
-                               uint32_t what, struct graft_recording **recording, struct graft_error *error) {
+int graft_model_record(struct graft_model *model, const struct graft_prompt *prompts, size_t n, uint32_t what,
+                       struct graft_recording **recording, struct graft_error *error) {
+    struct graft_context *before = graft_model_begin(model);
+    int status = record_decoder(model, prompts, n, what, recording, error);
+    (void)graft_context_enter(before);
+    return status;
+}
+
+static int record_encoder(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n,
+                          uint32_t what, struct graft_recording **recording, struct graft_error *error) {
     int status = graft_model_check_loaded(model, error);
     if (status == GRAFT_OK) {
         status = check(model, n, what, error);
@@ -125,5 +133,13 @@ int graft_model_record_encoder(struct graft_model *model, const struct graft_enc
     }
     status = record(model, run_encoder, prompts, lengths, n, what, recording, error);
     graft_free(lengths);
+    return status;
+}
+
+int graft_model_record_encoder(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n,
+                               uint32_t what, struct graft_recording **recording, struct graft_error *error) {
+    struct graft_context *before = graft_model_begin(model);
+    int status = record_encoder(model, prompts, n, what, recording, error);
+    (void)graft_context_enter(before);
     return status;
 }

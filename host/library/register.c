@@ -44,14 +44,22 @@ static int register_plugin(struct graft_library *library, const struct graft_plu
     return GRAFT_OK;
 }
 
-int graft_library_register_plugin(struct graft_library *library, const struct graft_plugin *plugin,
-                                  struct graft_error *error) {
+static int register_described(struct graft_library *library, const struct graft_plugin *plugin,
+                              struct graft_error *error) {
     if (plugin == NULL) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, "plugin", "expected a descriptor, got NULL");
     }
     (void)pthread_mutex_lock(&library->lock);
     int status = register_plugin(library, plugin, error);
     (void)pthread_mutex_unlock(&library->lock);
+    return status;
+}
+
+int graft_library_register_plugin(struct graft_library *library, const struct graft_plugin *plugin,
+                                  struct graft_error *error) {
+    struct graft_context *before = graft_library_begin(library);
+    int status = register_described(library, plugin, error);
+    (void)graft_context_enter(before);
     return status;
 }
 

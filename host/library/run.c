@@ -74,9 +74,9 @@ static int request_init(struct request *request, const struct graft_model *model
     return status == GRAFT_OK ? graft_model_find_adapters(model, prompts, n, request->adapters, error) : status;
 }
 
-int graft_model_generate_tokens(struct graft_model *model, const struct graft_prompt *prompts, size_t n,
-                                const struct graft_generation *generation, graft_generated_function on_token,
-                                void *data, struct graft_error *error) {
+static int generate(struct graft_model *model, const struct graft_prompt *prompts, size_t n,
+                    const struct graft_generation *generation, graft_generated_function on_token, void *data,
+                    struct graft_error *error) {
     struct graft_generation_settings settings = model->generation;
     struct request request = {0};
     int status = graft_model_choose_generation(model, generation, &settings, error);
@@ -91,6 +91,15 @@ int graft_model_generate_tokens(struct graft_model *model, const struct graft_pr
                                 data, error);
     }
     request_finish(&request);
+    return status;
+}
+
+int graft_model_generate_tokens(struct graft_model *model, const struct graft_prompt *prompts, size_t n,
+                                const struct graft_generation *generation, graft_generated_function on_token,
+                                void *data, struct graft_error *error) {
+    struct graft_context *before = graft_model_begin(model);
+    int status = generate(model, prompts, n, generation, on_token, data, error);
+    (void)graft_context_enter(before);
     return status;
 }
 
@@ -113,7 +122,7 @@ int graft_model_generate(struct graft_model *model, const struct graft_prompt *p
     return graft_model_generate_tokens(model, prompts, n, generation, on_plain_token, &sink, error);
 }
 
-int graft_model_logits(struct graft_model *model, const struct graft_prompt *prompts, size_t n, float *logits,
+static int give_logits(struct graft_model *model, const struct graft_prompt *prompts, size_t n, float *logits,
                        struct graft_error *error) {
     struct request request;
     const float *rows = NULL;
@@ -132,5 +141,13 @@ int graft_model_logits(struct graft_model *model, const struct graft_prompt *pro
         memcpy(logits, rows, tokens * (size_t)model->vocab_size * sizeof *logits);
     }
     request_finish(&request);
+    return status;
+}
+
+int graft_model_logits(struct graft_model *model, const struct graft_prompt *prompts, size_t n, float *logits,
+                       struct graft_error *error) {
+    struct graft_context *before = graft_model_begin(model);
+    int status = give_logits(model, prompts, n, logits, error);
+    (void)graft_context_enter(before);
     return status;
 }

@@ -22,8 +22,8 @@ static int save(struct graft_model *model, const char *directory, const struct g
                       error);
 }
 
-int graft_model_save(struct graft_model *model, const char *directory, const struct graft_save_options *options,
-                     struct graft_error *error) {
+static int save_model(struct graft_model *model, const char *directory, const struct graft_save_options *options,
+                      struct graft_error *error) {
     struct graft_bound *bound = NULL;
     int status = graft_check_given(options, GRAFT_SAVE_OPTIONS_SIZE_1_0, "struct graft_save_options", error);
     if (status == GRAFT_OK) {
@@ -64,5 +64,13 @@ int graft_model_save(struct graft_model *model, const char *directory, const str
         model->plan->bindings[i].parameter->weight = NULL;
     }
     graft_bound_free(bound);
+    return status;
+}
+
+int graft_model_save(struct graft_model *model, const char *directory, const struct graft_save_options *options,
+                     struct graft_error *error) {
+    struct graft_context *before = graft_model_begin(model);
+    int status = save_model(model, directory, options, error);
+    (void)graft_context_enter(before);
     return status;
 }

@@ -100,8 +100,8 @@ static int start(struct graft_sequences *sequences, const struct graft_sequences
     return status == GRAFT_OK ? graft_run_create(sequences->session, &run, &sequences->run, error) : status;
 }
 
-int graft_sequences_create(struct graft_model *model, const struct graft_sequences_options *options,
-                           struct graft_sequences **sequences, struct graft_error *error) {
+static int create_sequences(struct graft_model *model, const struct graft_sequences_options *options,
+                            struct graft_sequences **sequences, struct graft_error *error) {
     static const struct graft_sequences_options defaults = {.struct_size = sizeof defaults};
     options = options != NULL ? options : &defaults;
     int status = graft_model_check_ready(model, error);
@@ -123,6 +123,14 @@ int graft_sequences_create(struct graft_model *model, const struct graft_sequenc
     }
     *sequences = result;
     return GRAFT_OK;
+}
+
+int graft_sequences_create(struct graft_model *model, const struct graft_sequences_options *options,
+                           struct graft_sequences **sequences, struct graft_error *error) {
+    struct graft_context *before = graft_model_begin(model);
+    int status = create_sequences(model, options, sequences, error);
+    (void)graft_context_enter(before);
+    return status;
 }
 
 void graft_sequences_free(struct graft_sequences *sequences) {
@@ -200,7 +208,7 @@ static int add(struct graft_sequences *sequences, const struct graft_prompt *pro
     return GRAFT_OK;
 }
 
-int graft_sequences_add(struct graft_sequences *sequences, const struct graft_prompt *prompt,
+static int add_sequence(struct graft_sequences *sequences, const struct graft_prompt *prompt,
                         const struct graft_sequence_options *options, int64_t *number, struct graft_error *error) {
     struct graft_generation_settings settings;
     int status = read_generation(sequences->model, options, &settings, error);
@@ -211,6 +219,14 @@ int graft_sequences_add(struct graft_sequences *sequences, const struct graft_pr
         status = graft_error_set(error, GRAFT_ERROR_USAGE, "prompt", "the sequence has no tokens");
     }
     return status == GRAFT_OK ? add(sequences, prompt, &settings, options, number, error) : status;
+}
+
+int graft_sequences_add(struct graft_sequences *sequences, const struct graft_prompt *prompt,
+                        const struct graft_sequence_options *options, int64_t *number, struct graft_error *error) {
+    struct graft_context *before = graft_model_begin(sequences->model);
+    int status = add_sequence(sequences, prompt, options, number, error);
+    (void)graft_context_enter(before);
+    return status;
 }
 
 int graft_sequences_remove(struct graft_sequences *sequences, int64_t number, struct graft_error *error) {
@@ -250,8 +266,8 @@ static int on_token(void *data, const struct graft_sequence *sequence, int32_t i
     return GRAFT_OK;
 }
 
-int graft_sequences_step(struct graft_sequences *sequences, const struct graft_sequence_token **tokens, size_t *n,
-                         struct graft_error *error) {
+static int take_step(struct graft_sequences *sequences, const struct graft_sequence_token **tokens, size_t *n,
+                     struct graft_error *error) {
     const float *next;
     sequences->n = sequences->n_logits = 0;
     int status = graft_run_step(sequences->run, on_token, sequences, error);
@@ -264,6 +280,14 @@ int graft_sequences_step(struct graft_sequences *sequences, const struct graft_s
     }
     *tokens = sequences->tokens;
     *n = sequences->n;
+    return status;
+}
+
+int graft_sequences_step(struct graft_sequences *sequences, const struct graft_sequence_token **tokens, size_t *n,
+                         struct graft_error *error) {
+    struct graft_context *before = graft_model_begin(sequences->model);
+    int status = take_step(sequences, tokens, n, error);
+    (void)graft_context_enter(before);
     return status;
 }
 

@@ -63,7 +63,7 @@ static int run_hooked(struct graft_model *model, const struct graft_forward_hook
     return status;
 }
 
-int graft_model_weight_use(struct graft_model *model, struct graft_weight_use *use, struct graft_error *error) {
+static int measure_weights(struct graft_model *model, struct graft_weight_use *use, struct graft_error *error) {
     struct use token = {0};
     const struct graft_forward_hooks hooks = {NULL, before, after, &token};
     int64_t kept = 0;
@@ -80,6 +80,13 @@ int graft_model_weight_use(struct graft_model *model, struct graft_weight_use *u
                                                .weights_per_token = token.weights};
         graft_struct_copy(use, use->struct_size, &found);
     }
+    return status;
+}
+
+int graft_model_weight_use(struct graft_model *model, struct graft_weight_use *use, struct graft_error *error) {
+    struct graft_context *before = graft_model_begin(model);
+    int status = measure_weights(model, use, error);
+    (void)graft_context_enter(before);
     return status;
 }
 
@@ -119,8 +126,8 @@ static int read_cache(void *data, struct graft_hooked_call *hooked, struct graft
     return GRAFT_OK;
 }
 
-int graft_model_cache_use(struct graft_model *model, int64_t first, int64_t last, double *bytes,
-                          struct graft_error *error) {
+static int measure_cache(struct graft_model *model, int64_t first, int64_t last, double *bytes,
+                         struct graft_error *error) {
     struct reading reading = {.first = first, .last = last};
     const struct graft_forward_hooks hooks = {attends, NULL, read_cache, &reading};
     int64_t kept = 0;
@@ -130,5 +137,13 @@ int graft_model_cache_use(struct graft_model *model, int64_t first, int64_t last
     }
     int status = run_hooked(model, &hooks, &kept, error);
     *bytes = reading.bytes + (double)(kept - reading.kept) * mean_seen(&reading, GRAFT_MASK_UNLIMITED);
+    return status;
+}
+
+int graft_model_cache_use(struct graft_model *model, int64_t first, int64_t last, double *bytes,
+                          struct graft_error *error) {
+    struct graft_context *before = graft_model_begin(model);
+    int status = measure_cache(model, first, last, bytes, error);
+    (void)graft_context_enter(before);
     return status;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plugin/host_services.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/context.h"
 #include "base/dtype.h"
 #include "base/regex.h"
 #include "config/json_service.h"
@@ -22,15 +22,12 @@
 
 enum { MAX_SENDER = 128, MAX_LINE = 2048 };
 
-static pthread_mutex_t sink_lock = PTHREAD_MUTEX_INITIALIZER;
-static graft_log_sink current_sink;
-static void *sink_data;
-
 void graft_log_set_sink(graft_log_sink sink, void *data) {
-    (void)pthread_mutex_lock(&sink_lock);
-    current_sink = sink;
-    sink_data = data;
-    (void)pthread_mutex_unlock(&sink_lock);
+    graft_context_set_log(graft_context_of_process(), sink, data);
+}
+
+void graft_progress_set_sink(graft_progress_sink sink, void *data) {
+    graft_context_set_progress(graft_context_of_process(), sink, data);
 }
 
 static void log_line(const char *sender, const char *text) {
@@ -40,11 +37,7 @@ static void log_line(const char *sender, const char *text) {
     (void)snprintf(clean_text, sizeof clean_text, "%s", text != NULL ? text : "");
     graft_error_clean(clean_sender);
     graft_error_clean(clean_text);
-    (void)pthread_mutex_lock(&sink_lock);
-    if (current_sink != NULL) {
-        current_sink(sink_data, clean_sender, clean_text);
-    }
-    (void)pthread_mutex_unlock(&sink_lock);
+    graft_context_log(clean_sender, clean_text);
 }
 
 static const void *log_get(void) {

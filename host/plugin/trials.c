@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/context.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "plugin/trial_memory.h"
@@ -28,21 +28,8 @@ struct graft_trials {
     size_t n;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char *trial_program; /* NULL: nothing is tried */
-static int rescan;
-
 int graft_trials_set_program(const char *program, int32_t again) {
-    char *copy = program != NULL ? graft_strdup(program) : NULL;
-    if (program != NULL && copy == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    (void)pthread_mutex_lock(&lock);
-    graft_free(trial_program);
-    trial_program = copy;
-    rescan = again != 0;
-    (void)pthread_mutex_unlock(&lock);
-    return GRAFT_OK;
+    return graft_context_set_trials(graft_context_of_process(), 1, program, again);
 }
 
 /* --- The program --- */
@@ -219,16 +206,6 @@ static size_t list_unknown(struct graft_trials *trials, int again, size_t *wante
     return n;
 }
 
-/* `*name` is the caller's. Returns 0, or -1 without memory. */
-static int copy_settings(char **name, int *again) {
-    (void)pthread_mutex_lock(&lock);
-    *name = trial_program != NULL ? graft_strdup(trial_program) : NULL;
-    *again = rescan;
-    int failed = trial_program != NULL && *name == NULL;
-    (void)pthread_mutex_unlock(&lock);
-    return failed ? -1 : 0;
-}
-
 static int make(const char *name, int again, const char *const *files, size_t n, struct graft_trials *made,
                 struct graft_error *error) {
     size_t *wanted = graft_alloc(n, sizeof *wanted);
@@ -252,7 +229,7 @@ int graft_trials_make(const char *const *files, size_t n, struct graft_trials **
     char *name = NULL;
     int again = 0;
     *trials = NULL;
-    if (copy_settings(&name, &again) != 0) {
+    if (graft_context_trials(&name, &again) != GRAFT_OK) {
         return graft_fail_memory(error, "plugins");
     }
     if (name == NULL) {

@@ -25,7 +25,7 @@ static void make_plan(void) {
         (void)fprintf(stderr, "%s: %s\n", error.source, error.message);
         exit(2);
     }
-    plan = graft_report_json(model, library);
+    plan = graft_report_json(model);
     graft_model_free(model);
     graft_library_free(library);
     (void)atexit(clean_up);

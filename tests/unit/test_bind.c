@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Weights bound from a plan: views point into the mapped file, copies are what gathering by hand gives. */
 #include "base/dtype.h"
-#include "base/progress.h"
 #include "bind/bind.h"
 #include "bind/copy.h"
 #include "bind/copy_box.h"
@@ -254,9 +253,9 @@ static void test_progress(void **state) {
     int64_t copies = 0, bytes = 0;
     (void)state;
     assert_int_equal(fake_plan_make(&fake, "Root", tensors), GRAFT_OK);
-    graft_progress_set(hear, &told);
+    graft_progress_set_sink(hear, &told);
     bind();
-    graft_progress_set(NULL, NULL);
+    graft_progress_set_sink(NULL, NULL);
     for (size_t i = 0; i < fake.plan->n_bindings; i++) {
         copies += fake.plan->bindings[i].copied != 0;
         bytes += fake.plan->bindings[i].copied ? fake.plan->bindings[i].bytes : 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an embedder is told: modules, parameters, plugins, classes and implementations, by public calls alone. */
+#include "base/json.h"
 #include "graft/host/registry.h"
 #include "library_fixture.h"
 
@@ -288,8 +289,43 @@ static void implementations_are_told(void **state) {
     graft_model_free(model);
 }
 
+/* The document tells what the structs do, on one line or laid out. */
+static void a_plan_is_told_as_json(void **state) {
+    struct graft_text line = {0}, laid_out = {0};
+    graft_json *document = NULL, *same = NULL;
+    (void)state;
+    load_plugin("fused_qkv", 0);
+    struct graft_model *model = open_golden("plain/qwen3", 0);
+    const struct graft_plan_info *plan = graft_model_plan(model);
+    assert_int_equal(graft_model_plan_json(model, 0, &line, &error), GRAFT_OK);
+    assert_int_equal(graft_model_plan_json(model, 2, &laid_out, &error), GRAFT_OK);
+    assert_null(strchr(line.bytes, '\n'));
+    assert_non_null(strchr(laid_out.bytes, '\n'));
+    assert_int_equal(graft_json_parse_strict(line.bytes, line.length, "plan", &document, &error), GRAFT_OK);
+    assert_int_equal(graft_json_parse_strict(laid_out.bytes, laid_out.length, "plan", &same, &error), GRAFT_OK);
+    assert_true(graft_json_equal(document, same));
+    assert_string_equal(graft_json_string(graft_json_get(document, "architecture"), NULL), plan->architecture);
+    assert_int_equal(graft_json_int(graft_json_get(document, "mapped_bytes")), plan->mapped_bytes);
+    const graft_json *modules = graft_json_get(document, "modules");
+    const struct graft_named_module *module;
+    size_t n = 0;
+    for (; (module = graft_model_module(model, n)) != NULL; n++) {
+        assert_string_equal(graft_json_string(graft_json_get(graft_json_at(modules, n), "path"), NULL), module->path);
+    }
+    assert_int_equal(graft_json_size(modules), n);
+    assert_int_equal(graft_json_size(graft_json_get(document, "parameters")), plan->n_parameters);
+    const graft_json *plugin = graft_json_at(graft_json_get(document, "plugins"), 0);
+    assert_string_equal(graft_json_string(graft_json_get(plugin, "id"), NULL), "fused_qkv");
+    graft_json_free(document);
+    graft_json_free(same);
+    graft_text_free(&line);
+    graft_text_free(&laid_out);
+    graft_model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_plan_is_told_as_json, set_up, tear_down),
         cmocka_unit_test_setup_teardown(fields_are_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(fields_are_ignored, set_up, tear_down),
         cmocka_unit_test_setup_teardown(modules_are_told_by_number_and_by_path, set_up, tear_down),

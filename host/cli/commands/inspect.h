@@ -3,7 +3,7 @@
 #ifndef GRAFT_CLI_COMMANDS_INSPECT_H
 #define GRAFT_CLI_COMMANDS_INSPECT_H
 
-#include "cli/report/writer.h"
+#include "base/json_writer.h"
 #include "graft/field_rule.h"
 #include "graft/host/graft.h"
 

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "cli/commands/commands.h"
 #include "cli/output.h"
-#include "cli/report/writer.h"
 #include "graft/host/graft.h"
 
 /* The class of a root: the family's own, else one that it names. */

@@ -6,12 +6,12 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "cli/commands/commands.h"
 #include "cli/open_tokenizer.h"
 #include "cli/output.h"
 #include "cli/report/weights.h"
-#include "cli/report/writer.h"
 #include "cli/screen.h"
 #include "cli/token_ids.h"
 #include "graft/host/tokenizer.h"

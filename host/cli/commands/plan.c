@@ -23,7 +23,7 @@ int graft_command_plan(const struct graft_options *options, const struct graft_m
                        const struct graft_library *library, struct graft_error *error) {
     int status = GRAFT_OK;
     if (options->json || options->html != NULL || options->diff != NULL) {
-        graft_json *document = graft_report_json(model, library);
+        graft_json *document = graft_report_json(model);
         status = document != NULL ? with_document(options, model, library, document, error)
                                   : graft_fail_memory(error, "plan");
         graft_json_free(document);

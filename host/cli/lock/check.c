@@ -248,7 +248,7 @@ int graft_lock_check_plan(const struct graft_options *options, const struct graf
     if (lock == NULL) {
         return graft_lock_write(options, model, library, error);
     }
-    int status = graft_lock_hash_plan(model, library, digits, error);
+    int status = graft_lock_hash_plan(model, digits, error);
     if (status != GRAFT_OK || strcmp(digits, lock->plan) == 0) {
         return status;
     }

@@ -67,8 +67,8 @@ int graft_lock_check_plan(const struct graft_options *options, const struct graf
                           const struct graft_library *library, struct graft_error *error);
 
 /* The hash of what was planned: of `plan --json`, without files' places, notes, and sums of bytes. */
-int graft_lock_hash_plan(const struct graft_model *model, const struct graft_library *library,
-                         char digits[GRAFT_SHA256_DIGITS + 1], struct graft_error *error);
+int graft_lock_hash_plan(const struct graft_model *model, char digits[GRAFT_SHA256_DIGITS + 1],
+                         struct graft_error *error);
 
 /* Writes options->lock. */
 int graft_lock_write(const struct graft_options *options, const struct graft_model *model,

@@ -9,8 +9,8 @@
 #include "graft/host/process.h"
 #include "graft/option.h"
 
-int graft_lock_hash_plan(const struct graft_model *model, const struct graft_library *library,
-                         char digits[GRAFT_SHA256_DIGITS + 1], struct graft_error *error) {
+int graft_lock_hash_plan(const struct graft_model *model, char digits[GRAFT_SHA256_DIGITS + 1],
+                         struct graft_error *error) {
     /* What a plan decides. Where files lie, and sums of what parameters say already, are left out. */
     static const char *const keys[] = {"model_type",
                                        "model_type_by",
@@ -28,7 +28,7 @@ int graft_lock_hash_plan(const struct graft_model *model, const struct graft_lib
                                        "experts_implementation",
                                        "kernels"};
     struct graft_sha256 hash;
-    graft_json *document = graft_report_json(model, library);
+    graft_json *document = graft_report_json(model);
     int failed = document == NULL;
     graft_sha256_start(&hash);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0] && !failed; i++) {
@@ -83,7 +83,7 @@ int graft_lock_write(const struct graft_options *options, const struct graft_mod
                      const struct graft_library *library, struct graft_error *error) {
     char digits[GRAFT_SHA256_DIGITS + 1];
     struct graft_writer writer = {0};
-    int status = graft_lock_hash_plan(model, library, digits, error);
+    int status = graft_lock_hash_plan(model, digits, error);
     if (status != GRAFT_OK) {
         return status;
     }

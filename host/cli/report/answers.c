@@ -5,11 +5,11 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "cli/commands/encode.h"
 #include "cli/output.h"
 #include "cli/report/labels.h"
-#include "cli/report/writer.h"
 
 /* No answer has more tokens, as in the pipeline of transformers 4. */
 enum { ENDS = 2, LONGEST = 15 };

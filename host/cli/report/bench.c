@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_writer.h"
 #include "cli/commands/bench.h"
 #include "cli/output.h"
 #include "cli/report/weights.h"
-#include "cli/report/writer.h"
 #include "graft/host/process.h"
 
 static double load_seconds(const struct graft_bench *bench) {

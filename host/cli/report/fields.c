@@ -58,27 +58,3 @@ int graft_report_fields_text(const struct graft_model *model, const char *before
     }
     return GRAFT_OK;
 }
-
-void graft_report_fields_json(struct graft_writer *writer, graft_json *document, const struct graft_model *model) {
-    static const char *const uses[] = {NULL,      "used",     "without effect",
-                                       "neutral", "not used", "ignored"}; /* by GRAFT_FIELD_USED, ... */
-    graft_json *fields = graft_json_new_array();
-    graft_json *asked = graft_json_new_array();
-    const struct graft_model_field *field;
-    const char *name;
-    for (size_t i = 0; (field = graft_model_field_at(model, i)) != NULL; i++) {
-        graft_json *object = graft_json_new_object();
-        graft_writer_set_string(writer, object, "file", field->file);
-        graft_writer_set_string(writer, object, "adapter", field->adapter);
-        graft_writer_set_string(writer, object, "name", field->name);
-        graft_writer_set_string(writer, object, "value", field->value);
-        graft_writer_set_string(writer, object, "use", uses[field->use]);
-        graft_writer_set_string(writer, object, "by", field->by);
-        graft_writer_append(writer, fields, object);
-    }
-    for (size_t i = 0; (name = graft_model_asked_field(model, i)) != NULL; i++) {
-        graft_writer_append(writer, asked, graft_json_new_string(name));
-    }
-    graft_writer_set(writer, document, "fields", fields);
-    graft_writer_set(writer, document, "asked_fields", asked);
-}

@@ -5,14 +5,10 @@
 
 #include <stdio.h>
 
-#include "cli/report/writer.h"
 #include "graft/host/graft.h"
 
 /* A line for each file that has fields which are not used, and for each that had fields which --ignore-field took out:
  * "not used config.json: clip_qkv (0.5)", behind `before`. */
 int graft_report_fields_text(const struct graft_model *model, const char *before, FILE *out, struct graft_error *error);
-
-/* The members `fields` and `asked_fields` of `plan --json`. */
-void graft_report_fields_json(struct graft_writer *writer, graft_json *document, const struct graft_model *model);
 
 #endif

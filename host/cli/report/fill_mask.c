@@ -7,11 +7,11 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "cli/commands/encode.h"
 #include "cli/output.h"
 #include "cli/report/recordings.h"
-#include "cli/report/writer.h"
 #include "cli/texts.h"
 
 enum { DEFAULT_PREDICTIONS = 5 };

@@ -39,29 +39,3 @@ int graft_report_fusion_text(const struct graft_plan_info *plan, FILE *out, stru
     graft_rows_free(&left);
     return failed ? graft_fail_memory(error, "report") : GRAFT_OK;
 }
-
-static graft_json *module_json(struct graft_writer *writer, const struct graft_considered_module *module) {
-    graft_json *object = graft_json_new_object();
-    graft_writer_set_string(writer, object, "path", module->path);
-    graft_writer_set_string(writer, object, "class", module->class_name);
-    graft_writer_set_string(writer, object, "fused_class", module->fused_class);
-    graft_writer_set_string(writer, object, "reason", module->reason);
-    return object;
-}
-
-graft_json *graft_report_fusion_json(struct graft_writer *writer, const struct graft_plan_info *plan) {
-    graft_json *array = graft_json_new_array();
-    for (size_t i = 0; i < plan->n_fusions; i++) {
-        const struct graft_planned_fusion *fusion = plan->fusions[i];
-        graft_json *family = graft_json_new_object();
-        graft_json *modules = graft_json_new_array();
-        for (size_t k = 0; k < fusion->n_modules; k++) {
-            graft_writer_append(writer, modules, module_json(writer, fusion->modules[k]));
-        }
-        graft_writer_set_string(writer, family, "family", fusion->family);
-        graft_writer_set_string(writer, family, "plugin", fusion->plugin);
-        graft_writer_set(writer, family, "modules", modules);
-        graft_writer_append(writer, array, family);
-    }
-    return array;
-}

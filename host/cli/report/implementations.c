@@ -26,35 +26,6 @@ void graft_report_implementations_text(const struct graft_model *model, FILE *ou
     }
 }
 
-static graft_json *chosen_json(struct graft_writer *writer, const struct graft_implementation_info *chosen) {
-    graft_json *object = graft_json_new_object();
-    graft_writer_set_string(writer, object, "name", chosen->name);
-    graft_writer_set_string(writer, object, "plugin", chosen->plugin);
-    return object;
-}
-
-static graft_json *kernels_json(struct graft_writer *writer, const struct graft_model *model) {
-    graft_json *kernels = graft_json_new_array();
-    const struct graft_implementation_info *kernel;
-    for (size_t i = GRAFT_IMPLEMENTATION_KERNEL; (kernel = graft_model_implementation(model, i)) != NULL; i++) {
-        graft_json *object = chosen_json(writer, kernel);
-        graft_writer_set_string(writer, object, "class", kernel->class_name);
-        graft_writer_set_string(writer, object, "original_class", kernel->original_class);
-        graft_writer_set_int(writer, object, "modules", kernel->modules);
-        graft_writer_append(writer, kernels, object);
-    }
-    return kernels;
-}
-
-void graft_report_implementations_json(struct graft_writer *writer, graft_json *document,
-                                       const struct graft_model *model) {
-    graft_writer_set(writer, document, "attention_implementation",
-                     chosen_json(writer, graft_model_implementation(model, GRAFT_IMPLEMENTATION_ATTENTION)));
-    graft_writer_set(writer, document, "experts_implementation",
-                     chosen_json(writer, graft_model_implementation(model, GRAFT_IMPLEMENTATION_EXPERTS)));
-    graft_writer_set(writer, document, "kernels", kernels_json(writer, model));
-}
-
 void graft_list_implementations(const struct graft_plugin *plugin, FILE *out) {
     const char *separator = "; provides ";
     for (int32_t i = 0; i < plugin->n_attention_implementations; i++, separator = ", ") {

@@ -10,10 +10,6 @@
 /* A line of the load report if something other than the default was chosen. */
 void graft_report_implementations_text(const struct graft_model *model, FILE *out);
 
-/* Sets what is in force: attention_implementation, experts_implementation, kernels. */
-void graft_report_implementations_json(struct graft_writer *writer, graft_json *document,
-                                       const struct graft_model *model);
-
 /* Prints "; provides attention A, experts B, kernel C (CLASS), logits processor D", or nothing. */
 void graft_list_implementations(const struct graft_plugin *plugin, FILE *out);
 

@@ -6,11 +6,11 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "cli/commands/encode.h"
 #include "cli/output.h"
 #include "cli/report/labels.h"
-#include "cli/report/writer.h"
 
 static int best_first(const void *a, const void *b) {
     const struct graft_scored *left = a, *right = b;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `run --json` of a model that generates. */
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "cli/report/printer.h"
-#include "cli/report/writer.h"
 #include "graft/host/process.h"
 
 /* A token as the vocabulary spells it; null of an id that has none. */

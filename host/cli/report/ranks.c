@@ -9,8 +9,8 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/json_writer.h"
 #include "cli/output.h"
-#include "cli/report/writer.h"
 #include "graft/host/process.h"
 
 /* A rank's, as it travels. */

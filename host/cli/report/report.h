@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
-#include "cli/report/writer.h"
+#include "base/json_writer.h"
 #include "graft/host/graft.h"
 
 /* The load report: who replaced what, how tensors became parameters, what it cost. `brief` 1: plugins that are not used
@@ -17,8 +17,9 @@ int graft_report_text(const struct graft_model *model, const struct graft_librar
 /* A line "note: ..." for each note on the plugins and, unless `model` is NULL, on the model. */
 void graft_report_notes(const struct graft_model *model, const struct graft_library *library, FILE *out);
 
-/* The document of `plan --json`; the caller frees it. NULL if memory ran out. */
-graft_json *graft_report_json(const struct graft_model *model, const struct graft_library *library);
+/* The document of `plan --json`, which the library makes (graft/host/plan.h); the caller frees it. NULL if memory ran
+ * out. */
+graft_json *graft_report_json(const struct graft_model *model);
 
 /* Sets `sha256` of the file of the library's plugin number `i`; null if it has none, or it cannot be read any more. */
 void graft_report_sha256_json(struct graft_writer *writer, graft_json *object, const struct graft_library *library,
@@ -27,12 +28,7 @@ void graft_report_sha256_json(struct graft_writer *writer, graft_json *object, c
 /* A line for each plugin with its SHA-256. */
 int graft_report_sha256(const struct graft_library *library, FILE *out, struct graft_error *error);
 
-/* "zeros" or "ones", what a parameter without a tensor starts as; NULL of any other. */
-const char *graft_report_initial(const struct graft_planned_parameter *parameter);
-
-/* Of the fusion families that were asked for: a line for each kind of module they considered, and the same
- * for `plan --json`. */
+/* Of the fusion families that were asked for: a line for each kind of module they considered. */
 int graft_report_fusion_text(const struct graft_plan_info *plan, FILE *out, struct graft_error *error);
-graft_json *graft_report_fusion_json(struct graft_writer *writer, const struct graft_plan_info *plan);
 
 #endif

@@ -61,13 +61,14 @@ static void add_conversion(struct summary *summary, const struct graft_planned_p
     graft_rows_add(&summary->converted, &text, parameter);
 }
 
-const char *graft_report_initial(const struct graft_planned_parameter *parameter) {
+/* What a parameter without a tensor starts as; NULL of any other. */
+static const char *initial(const struct graft_planned_parameter *parameter) {
     return parameter->status != GRAFT_PLANNED_INITIAL ? NULL : parameter->init == GRAFT_INIT_ONES ? "ones" : "zeros";
 }
 
 static void add_initial(struct summary *summary, const struct graft_planned_parameter *parameter) {
     struct graft_text text = {0};
-    graft_text_printf(&text, "(%s): ", graft_report_initial(parameter));
+    graft_text_printf(&text, "(%s): ", initial(parameter));
     graft_generic_name_add(&text, parameter->name);
     graft_rows_add(&summary->initial, &text, NULL);
 }

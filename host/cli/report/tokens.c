@@ -2,10 +2,10 @@
 /* What a classifier of tokens says: each token with its best labels. */
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/json_writer.h"
 #include "cli/commands/encode.h"
 #include "cli/output.h"
 #include "cli/report/labels.h"
-#include "cli/report/writer.h"
 
 /* What is printed of each text. */
 struct printing {

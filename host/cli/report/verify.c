@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
+#include "base/json_writer.h"
 #include "cli/commands/verify.h"
 #include "cli/output.h"
 #include "cli/report/stack.h"
-#include "cli/report/writer.h"
 
 /* Mean milliseconds of a call. */
 static double per_call(const struct graft_compared *module, double seconds) {

@@ -3,7 +3,7 @@
 #ifndef GRAFT_CLI_REPORT_WEIGHTS_H
 #define GRAFT_CLI_REPORT_WEIGHTS_H
 
-#include "cli/report/writer.h"
+#include "base/json_writer.h"
 #include "graft/host/observe.h"
 
 /* Scales and the like included. */

@@ -21,6 +21,7 @@
 #include "graft/class.h"
 #include "graft/error.h"
 #include "graft/family.h"
+#include "graft/host/process.h"
 #include "graft/plugin.h"
 
 #ifdef __cplusplus
@@ -35,6 +36,26 @@ struct graft_model;
 
 /* [any] A library with the built-in classes. The caller frees it, after its models. */
 int graft_library_create(struct graft_library **library, struct graft_error *error);
+
+/*
+ * What a library does otherwise than the rest of the process (graft/host/process.h), which it follows in what it has
+ * not chosen: on the threads that call it, its models and what they give, and on those that help them. Of two libraries
+ * in one process neither changes what the other does.
+ */
+
+/* [any] How many threads help from now on; 0 or less: as the process has it. */
+void graft_library_set_threads(struct graft_library *library, int32_t count);
+
+/* [any] Where log lines go from now on, as in graft_log_set_sink; NULL: where the process has them go. */
+void graft_library_set_log(struct graft_library *library, graft_log_sink sink, void *data);
+
+/* [any] Who is told of progress from now on, as in graft_progress_set_sink; NULL: whom the process tells. */
+void graft_library_set_progress(struct graft_library *library, graft_progress_sink sink, void *data);
+
+/* [load] How plugins are tried from now on, as in graft_trials_set_program (graft/host/validate.h); "": not at all;
+ * NULL: as the process does. `program` is copied. */
+int graft_library_set_trials(struct graft_library *library, const char *program, int32_t again,
+                             struct graft_error *error);
 
 /* [any] Frees a library whose models are freed, and calls `deinit` of those of its plugins that no other library has
  * loaded. Accepts NULL. */

@@ -28,6 +28,7 @@ extern "C" {
 #endif
 
 struct graft_model;
+struct graft_text;
 
 /* Where a parameter's weight comes from. A model with one of the last three cannot be loaded. */
 enum {
@@ -140,6 +141,12 @@ struct graft_plan_info {
 
 /* [any] Never NULL. */
 const struct graft_plan_info *graft_model_plan(const struct graft_model *model);
+
+/* [any] Adds the plan to `json` (graft/host/tokenizer.h), which the caller frees with graft_text_free: the document of
+ * `plan --json`, which docs/cli.md describes, with all that this header and modules.h tell, the library's plugins and
+ * what is noted. On one line, or with `indent` > 0 spaces a level on many. */
+int graft_model_plan_json(const struct graft_model *model, int32_t indent, struct graft_text *json,
+                          struct graft_error *error);
 
 /* [any] Checks that checkpoint and model fit exactly. It is an error (GRAFT_ERROR_MODEL) if anything is missing,
  * unexpected or mismatched, cannot be converted, or is tied but has two values (this reads the tensors), or if a field

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Building a JSON document of many parts: failed allocations are gathered, so that one look at the end is enough. */
-#ifndef GRAFT_CLI_REPORT_WRITER_H
-#define GRAFT_CLI_REPORT_WRITER_H
+#ifndef GRAFT_BASE_JSON_WRITER_H
+#define GRAFT_BASE_JSON_WRITER_H
 
 #include "base/json.h"
 

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of the document that graft_model_plan_json makes, each the value or the members named. */
+#ifndef GRAFT_LIBRARY_PLAN_JSON_H
+#define GRAFT_LIBRARY_PLAN_JSON_H
+
+#include "base/json_writer.h"
+#include "graft/host/graft.h"
+
+graft_json *graft_plan_plugins(struct graft_writer *writer, const struct graft_library *library);
+graft_json *graft_plan_chains(struct graft_writer *writer, const struct graft_model *model);
+graft_json *graft_plan_adapters(struct graft_writer *writer, const struct graft_plan_info *plan);
+graft_json *graft_plan_fusion(struct graft_writer *writer, const struct graft_plan_info *plan);
+graft_json *graft_plan_notes(struct graft_writer *writer, const struct graft_model *model,
+                             const struct graft_library *library);
+
+/* Sets attention_implementation, experts_implementation and kernels: what is in force. */
+void graft_plan_implementations(struct graft_writer *writer, graft_json *document, const struct graft_model *model);
+
+/* Sets fields and asked_fields. */
+void graft_plan_fields(struct graft_writer *writer, graft_json *document, const struct graft_model *model);
+
+#endif
