@@ -89,6 +89,22 @@ const struct graft_named_module *graft_model_module(const struct graft_model *mo
 /* [any] The module at a path ("" is the model itself); NULL if there is none. */
 const struct graft_named_module *graft_model_find_module(const struct graft_model *model, const char *path);
 
+/* --- One module --- */
+
+/*
+ *     float x[3 * 64], y[3 * 128];
+ *     struct graft_linear_args args = {.struct_size = sizeof args, .tokens = 3, .x = x, .y = y};
+ *     graft_model_run_module(model, "model.layers.0.mlp.up_proj", &args, &error);
+ */
+
+/* [any, one thread per model] Runs one module of a loaded model, what replaces it if anything does, as its parent
+ * would, outside a forward of the model. `args` is the struct of its interface (graft/linear.h for "graft.linear/1"):
+ * arrays are the caller's, as large as the interface says. The host brings all else: arithmetic, threads, scratch
+ * memory, and implementations chosen by name. Where args have a batch, its cache is NULL: sequences begin with it, and
+ * nothing is kept of them. A path that leads to no module, or to a list, a module in a chain, args that lack an array,
+ * and ids of tokens that the model does not have are GRAFT_ERROR_USAGE. */
+int graft_model_run_module(struct graft_model *model, const char *path, const void *args, struct graft_error *error);
+
 /* --- Chains --- */
 
 /*

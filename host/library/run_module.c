@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One module outside a forward of its model: the host brings what comes with a call, the caller its args. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/running.h"
+#include "graft/args.h"
+#include "graft/batch.h"
+#include "graft/embedding.h"
+#include "interface/interface.h"
+#include "kernels/kernels.h"
+#include "kernels/scratch.h"
+#include "library/library.h"
+
+static int misuse(const struct graft_node *node, const char *field, const char *expected, struct graft_error *error) {
+    return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "args of %s: %s: expected %s",
+                           node->maker->cls->interface_id, field, expected);
+}
+
+static const void *pointer_at(const void *args, size_t offset) {
+    const void *pointer;
+    memcpy(&pointer, (const char *)args + offset, sizeof pointer);
+    return pointer;
+}
+
+/* There is no cache: sequences begin here, and nothing is kept of them. */
+static int check_batch(const struct graft_node *node, const struct graft_batch *batch, struct graft_error *error) {
+    if (batch == NULL) {
+        return misuse(node, "batch", "one, got NULL", error);
+    }
+    if (batch->struct_size < GRAFT_END_OF(struct graft_batch, cache) || batch->sequences < 1 ||
+        batch->cu_seqlens == NULL || batch->positions == NULL || batch->slots == NULL) {
+        return misuse(node, "batch", "a struct graft_batch with sequences, their positions and slots", error);
+    }
+    if (batch->cache != NULL) {
+        return misuse(node, "batch.cache", "NULL: no earlier tokens", error);
+    }
+    int fits = batch->cu_seqlens[0] == 0 && batch->cu_seqlens[batch->sequences] == batch->tokens;
+    for (int32_t i = 0; i < batch->sequences && fits; i++) {
+        fits = batch->cu_seqlens[i] < batch->cu_seqlens[i + 1];
+    }
+    return fits ? GRAFT_OK : misuse(node, "batch.cu_seqlens", "where each sequence begins, from 0 to tokens", error);
+}
+
+/* What is looked up by them is not as long as all numbers go. */
+static int check_ids(const struct graft_node *node, const char *name, const int32_t *ids, int64_t n, int64_t limit,
+                     struct graft_error *error) {
+    for (int64_t i = 0; i < n; i++) {
+        if (ids[i] < 0 || ids[i] >= limit) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "args of %s: %s: %ld is not below %lld",
+                                   node->maker->cls->interface_id, name, (long)ids[i], (long long)limit);
+        }
+    }
+    return GRAFT_OK;
+}
+
+static int check_tokens(const struct graft_model *model, const struct graft_node *node,
+                        const struct graft_interface *interface, const void *args, struct graft_error *error) {
+    if (graft_node_has_interface(node, GRAFT_INTERFACE_EMBEDDING)) {
+        const struct graft_embedding_args *given = args;
+        return check_ids(node, "ids", given->ids, given->tokens, graft_args_int(&node->args, "num_embeddings", 0),
+                         error);
+    }
+    int status = GRAFT_OK;
+    for (const struct graft_interface_array *at = interface->arrays; at->name != NULL && status == GRAFT_OK; at++) {
+        if (strcmp(at->name, "input_ids") == 0) {
+            const struct graft_batch *batch = pointer_at(args, interface->batch_field);
+            status = check_ids(node, at->name, pointer_at(args, at->field), batch->tokens, model->vocab_size, error);
+        }
+    }
+    return status;
+}
+
+static int check_args(const struct graft_model *model, const struct graft_node *node,
+                      const struct graft_interface *interface, const struct graft_call_args *args,
+                      struct graft_error *error) {
+    size_t least = interface->batch_field > 0 ? interface->batch_field + sizeof(void *) : sizeof *args;
+    for (const struct graft_interface_array *at = interface->arrays; at->name != NULL; at++) {
+        const int is_needed = (at->flags & GRAFT_ARRAY_OPTIONAL) == 0 && least < at->field + sizeof(void *);
+        least = is_needed ? at->field + sizeof(void *) : least;
+    }
+    if (args == NULL || args->struct_size < least) {
+        return misuse(node, "struct_size", "that of the interface's args", error);
+    }
+    for (const struct graft_interface_array *at = interface->arrays; at->name != NULL; at++) {
+        if ((at->flags & GRAFT_ARRAY_OPTIONAL) == 0 && pointer_at(args, at->field) == NULL) {
+            return misuse(node, at->name, "an array, got NULL", error);
+        }
+    }
+    int status =
+        interface->batch_field > 0 ? check_batch(node, pointer_at(args, interface->batch_field), error) : GRAFT_OK;
+    return status == GRAFT_OK ? check_tokens(model, node, interface, args, error) : status;
+}
+
+/* The args of a plugin's own interface are between its classes: only how they begin is known. */
+static int check_any(const struct graft_node *node, const struct graft_call_args *args, struct graft_error *error) {
+    return args != NULL && args->struct_size >= sizeof *args
+               ? GRAFT_OK
+               : misuse(node, "struct_size", "that of the interface's args", error);
+}
+
+static int find_module(struct graft_model *model, const char *path, struct graft_node **node,
+                       struct graft_error *error) {
+    *node = path != NULL ? graft_node_find(model->tree->root, path) : NULL;
+    if (*node == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "there is no module \"%s\"",
+                               path != NULL ? path : "(null)");
+    }
+    if ((*node)->module.forward == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, (*node)->path, "cannot be run: %s",
+                               (*node)->maker == NULL ? "it is a list of modules" : "another process has it");
+    }
+    if (graft_model_fused_by(model, path) != NULL) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, (*node)->path, "cannot be run by itself: it is in a chain");
+    }
+    return GRAFT_OK;
+}
+
+static int run(const struct graft_model *model, const struct graft_node *node, const struct graft_interface *interface,
+               const void *args, struct graft_error *error) {
+    struct graft_scratch *scratch = graft_scratch_create();
+    struct graft_call call;
+    if (scratch == NULL) {
+        return graft_fail_memory(error, node->path);
+    }
+    graft_call_init(&call, model->precision, scratch);
+    call.attention = model->attention_now;
+    call.asked_attention = model->attention_asked ? model->attention_now : NULL;
+    call.experts = model->experts->declared;
+    call.running = &graft_running()->module;
+    const struct graft_watched before = graft_running_watch();
+    int status = interface != NULL ? interface->run(&node->module, &call, args, error)
+                                   : graft_module_forward(&node->module, &call, args, error);
+    status = graft_running_unwatch(before, status, error);
+    graft_scratch_destroy(scratch);
+    return status;
+}
+
+static int find_and_run(struct graft_model *model, const char *path, const void *args, struct graft_error *error) {
+    struct graft_node *node = NULL;
+    int status = graft_model_check_loaded(model, error);
+    if (status == GRAFT_OK) {
+        status = find_module(model, path, &node, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    const struct graft_interface *interface = graft_interface_find(node->maker->cls->interface_id);
+    status = interface != NULL ? check_args(model, node, interface, args, error) : check_any(node, args, error);
+    return status == GRAFT_OK ? run(model, node, interface, args, error) : status;
+}
+
+int graft_model_run_module(struct graft_model *model, const char *path, const void *args, struct graft_error *error) {
+    struct graft_context *before = graft_model_begin(model);
+    int status = find_and_run(model, path, args, error);
+    (void)graft_context_enter(before);
+    return status;
+}
