@@ -4,8 +4,8 @@
 //! of its own and the way back.
 
 use graft::{
-    ffi, ActivationModule, Args, Build, Call, Class, Config, Conversion, Error, Input, LinearModule, Mlp, MlpArgs,
-    Operation, Output, Plugin, Replacement, Result, Reversible, Sink, Value, Weight,
+    ffi, ActivationModule, Args, Build, Call, Class, Config, Conversion, Error, Input, LinearArgs, LinearModule, Mlp,
+    MlpArgs, Operation, Output, Plugin, Replacement, Result, Reversible, Sink, Value, Weight,
 };
 
 /// The signs of all numbers, changed: what undoes itself.
@@ -88,8 +88,8 @@ impl Mlp for TurnedMlp {
         let half = n / 2;
         let [a, b] = [call.floats(tokens, n)?, call.floats(tokens, n)?];
         let [gate, up] = [call.floats(tokens, n)?, call.floats(tokens, n)?];
-        self.sorted.forward(call, tokens, args.hidden_states, a)?;
-        self.shuffled.forward(call, tokens, args.hidden_states, b)?;
+        self.sorted.forward(call, LinearArgs::new(tokens, args.hidden_states, a))?;
+        self.shuffled.forward(call, LinearArgs::new(tokens, args.hidden_states, b))?;
         for i in 0..tokens * n {
             let (row, k) = (i / n * n, i % n);
             gate[i] = a[row + k / 2 + k % 2 * half];

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "cli/commands/family.h"
 #include "cli/output.h"
-#include "cli/report/writer.h"
 #include "graft/host/choices.h"
 
 /* Bytes of a choice's name before its last part: of "attention.heads" 9; 0 of one that is in no section. */

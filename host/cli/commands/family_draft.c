@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "cli/report/writer.h"
+#include "base/json_writer.h"
 #include "cli/setup.h"
 
 graft_json *family_json_copy(const graft_json *value) {

@@ -50,6 +50,26 @@ pub struct MlpArgs<'a> {
     pub output: &'a mut [f32],
 }
 
+impl<'a> MlpArgs<'a> {
+    pub fn new(tokens: usize, hidden_states: &'a [f32], output: &'a mut [f32]) -> MlpArgs<'a> {
+        MlpArgs { tokens, hidden_size: width(tokens, hidden_states), hidden_states, output }
+    }
+
+    /// The same once more, for who needs them behind a call.
+    pub fn reborrow(&mut self) -> MlpArgs<'_> {
+        MlpArgs::new(self.tokens, self.hidden_states, self.output)
+    }
+}
+
+/// Of rows of which there are so many.
+fn width(rows: usize, numbers: &[f32]) -> usize {
+    if rows == 0 {
+        0
+    } else {
+        numbers.len() / rows
+    }
+}
+
 /// `graft.linear/1`
 pub trait Linear: Class {
     fn forward(&self, call: &Call, args: LinearArgs) -> Result<()>;
@@ -62,6 +82,17 @@ pub struct LinearArgs<'a> {
     pub y: &'a mut [f32],
 }
 
+impl<'a> LinearArgs<'a> {
+    pub fn new(tokens: usize, x: &'a [f32], y: &'a mut [f32]) -> LinearArgs<'a> {
+        LinearArgs { tokens, x, y }
+    }
+
+    /// The same once more, for who needs them behind a call.
+    pub fn reborrow(&mut self) -> LinearArgs<'_> {
+        LinearArgs::new(self.tokens, self.x, self.y)
+    }
+}
+
 /// `graft.activation/1`
 pub trait Activation: Class {
     fn forward(&self, call: &Call, args: ActivationArgs) -> Result<()>;
@@ -69,13 +100,18 @@ pub trait Activation: Class {
 
 /// Arguments of an activation. Input and output may be the same array, so they are not slices.
 pub struct ActivationArgs<'a> {
-    x: *const f32,
-    y: *mut f32,
-    count: usize,
+    pub(crate) x: *const f32,
+    pub(crate) y: *mut f32,
+    pub(crate) count: usize,
     life: PhantomData<&'a mut f32>,
 }
 
 impl<'a> ActivationArgs<'a> {
+    pub fn in_place(x: &'a mut [f32]) -> ActivationArgs<'a> {
+        let y = x.as_mut_ptr();
+        ActivationArgs { x: y, y, count: x.len(), life: PhantomData }
+    }
+
     /// y = function(x), number by number.
     pub fn map(self, function: impl Fn(f32) -> f32) {
         for i in 0..self.count {
@@ -95,6 +131,17 @@ pub struct NormArgs<'a> {
     pub hidden_size: usize,
     pub hidden_states: &'a [f32],
     pub output: &'a mut [f32],
+}
+
+impl<'a> NormArgs<'a> {
+    pub fn new(tokens: usize, hidden_states: &'a [f32], output: &'a mut [f32]) -> NormArgs<'a> {
+        NormArgs { tokens, hidden_size: width(tokens, hidden_states), hidden_states, output }
+    }
+
+    /// The same once more, for who needs them behind a call.
+    pub fn reborrow(&mut self) -> NormArgs<'_> {
+        NormArgs::new(self.tokens, self.hidden_states, self.output)
+    }
 }
 
 /// `graft.self_attention/1`: for classes around another one ([`Build::super_self_attention`]), as what an attention

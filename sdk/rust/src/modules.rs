@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Modules that an instance calls. Each knows how long its arrays are: the host enforces the arguments that say so.
+//! Modules that an instance calls, with the arguments that a class of the interface is given. Each knows how long its
+//! arrays are: the host enforces the arguments that say so.
 
 use crate::call::{length, Call};
-use crate::class::SelfAttentionArgs;
+use crate::class::{ActivationArgs, LinearArgs, MlpArgs, NormArgs, SelfAttentionArgs};
 use crate::describe::Args;
 use crate::error::{check, Result};
 use crate::ffi;
@@ -70,17 +71,17 @@ impl LinearModule {
     }
 
     /// x [tokens, in_features] -> y [tokens, out_features]
-    pub fn forward(&self, call: &Call, tokens: usize, x: &[f32], y: &mut [f32]) -> Result<()> {
-        length("x of a Linear", x, tokens, self.in_features)?;
-        length("y of a Linear", y, tokens, self.out_features)?;
-        let args = ffi::graft_linear_args {
+    pub fn forward(&self, call: &Call, args: LinearArgs) -> Result<()> {
+        length("x of a Linear", args.x, args.tokens, self.in_features)?;
+        length("y of a Linear", args.y, args.tokens, self.out_features)?;
+        let raw = ffi::graft_linear_args {
             struct_size: std::mem::size_of::<ffi::graft_linear_args>() as u32,
             required_features: 0,
-            tokens: tokens as i64,
-            x: x.as_ptr(),
-            y: y.as_mut_ptr(),
+            tokens: args.tokens as i64,
+            x: args.x.as_ptr(),
+            y: args.y.as_mut_ptr(),
         };
-        check(unsafe { ffi::graft_linear_forward(self.module, call.raw, &args, call.error) })
+        check(unsafe { ffi::graft_linear_forward(self.module, call.raw, &raw, call.error) })
     }
 }
 
@@ -90,17 +91,17 @@ impl MlpModule {
     }
 
     /// Both [tokens, hidden_size].
-    pub fn forward(&self, call: &Call, tokens: usize, hidden_states: &[f32], output: &mut [f32]) -> Result<()> {
-        length("hidden_states of an MLP", hidden_states, tokens, self.hidden_size)?;
-        length("output of an MLP", output, tokens, self.hidden_size)?;
-        let args = ffi::graft_mlp_args {
+    pub fn forward(&self, call: &Call, args: MlpArgs) -> Result<()> {
+        length("hidden_states of an MLP", args.hidden_states, args.tokens, self.hidden_size)?;
+        length("output of an MLP", args.output, args.tokens, self.hidden_size)?;
+        let raw = ffi::graft_mlp_args {
             struct_size: std::mem::size_of::<ffi::graft_mlp_args>() as u32,
             required_features: 0,
-            tokens: tokens as i64,
-            hidden_states: hidden_states.as_ptr(),
-            output: output.as_mut_ptr(),
+            tokens: args.tokens as i64,
+            hidden_states: args.hidden_states.as_ptr(),
+            output: args.output.as_mut_ptr(),
         };
-        check(unsafe { ffi::graft_mlp_forward(self.module, call.raw, &args, call.error) })
+        check(unsafe { ffi::graft_mlp_forward(self.module, call.raw, &raw, call.error) })
     }
 }
 
@@ -110,18 +111,18 @@ impl NormModule {
     }
 
     /// Both [tokens, hidden_size]; nothing is added to the hidden states.
-    pub fn forward(&self, call: &Call, tokens: usize, hidden_states: &mut [f32], output: &mut [f32]) -> Result<()> {
-        length("hidden_states of a norm", hidden_states, tokens, self.hidden_size)?;
-        length("output of a norm", output, tokens, self.hidden_size)?;
-        let args = ffi::graft_norm_args {
+    pub fn forward(&self, call: &Call, args: NormArgs) -> Result<()> {
+        length("hidden_states of a norm", args.hidden_states, args.tokens, self.hidden_size)?;
+        length("output of a norm", args.output, args.tokens, self.hidden_size)?;
+        let raw = ffi::graft_norm_args {
             struct_size: std::mem::size_of::<ffi::graft_norm_args>() as u32,
             required_features: 0,
-            tokens: tokens as i64,
-            hidden_states: hidden_states.as_mut_ptr(),
+            tokens: args.tokens as i64,
+            hidden_states: args.hidden_states.as_ptr() as *mut f32, // written only where there is a residual
             residual: std::ptr::null(),
-            output: output.as_mut_ptr(),
+            output: args.output.as_mut_ptr(),
         };
-        check(unsafe { ffi::graft_norm_forward(self.module, call.raw, &args, call.error) })
+        check(unsafe { ffi::graft_norm_forward(self.module, call.raw, &raw, call.error) })
     }
 }
 
@@ -141,16 +142,16 @@ impl ActivationModule {
         ActivationModule { module }
     }
 
-    /// In place.
-    pub fn forward(&self, call: &Call, x: &mut [f32]) -> Result<()> {
-        let args = ffi::graft_activation_args {
+    /// y = function(x), number by number.
+    pub fn forward(&self, call: &Call, args: ActivationArgs) -> Result<()> {
+        let raw = ffi::graft_activation_args {
             struct_size: std::mem::size_of::<ffi::graft_activation_args>() as u32,
             required_features: 0,
-            count: i64::try_from(x.len())?,
-            x: x.as_ptr(),
-            y: x.as_mut_ptr(),
+            count: i64::try_from(args.count)?,
+            x: args.x,
+            y: args.y,
         };
-        check(unsafe { ffi::graft_activation_forward(self.module, call.raw, &args, call.error) })
+        check(unsafe { ffi::graft_activation_forward(self.module, call.raw, &raw, call.error) })
     }
 
     /// gate = act(gate) * up, both [tokens, columns].

@@ -3,8 +3,8 @@
 //! of gate_proj, then those of up_proj; joining them copies nothing. Results are those of the original to the bit.
 
 use graft::{
-    ActivationModule, Args, Build, Call, Class, Config, Conversion, LinearModule, Mlp, MlpArgs, Plugin, Replacement,
-    Result, Sink,
+    ActivationModule, Args, Build, Call, Class, Config, Conversion, LinearArgs, LinearModule, Mlp, MlpArgs, Plugin,
+    Replacement, Result, Sink,
 };
 
 const MAX_SIZE: i64 = 1 << 20;
@@ -55,7 +55,7 @@ impl Mlp for FusedGateUpMlp {
         let gate_up = call.floats(tokens, 2 * columns)?; // [tokens, 2, intermediate]
         let gate = call.floats(tokens, columns)?;
         let up = call.floats(tokens, columns)?;
-        self.gate_up_proj.forward(call, tokens, args.hidden_states, gate_up)?;
+        self.gate_up_proj.forward(call, LinearArgs::new(tokens, args.hidden_states, gate_up))?;
         for ((row, gate), up) in
             gate_up.chunks_exact(2 * columns).zip(gate.chunks_exact_mut(columns)).zip(up.chunks_exact_mut(columns))
         {
@@ -63,7 +63,7 @@ impl Mlp for FusedGateUpMlp {
             up.copy_from_slice(&row[columns..]);
         }
         self.act_fn.gate(call, gate, up, tokens, columns)?;
-        self.down_proj.forward(call, tokens, gate, args.output)
+        self.down_proj.forward(call, LinearArgs::new(tokens, gate, args.output))
     }
 }
 

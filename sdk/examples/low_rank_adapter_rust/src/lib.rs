@@ -110,13 +110,13 @@ impl Class for AdaptedLinear {
 }
 
 impl Linear for AdaptedLinear {
-    fn forward(&self, call: &Call, args: LinearArgs) -> Result<()> {
-        self.original.forward(call, args.tokens, args.x, args.y)?;
+    fn forward(&self, call: &Call, mut args: LinearArgs) -> Result<()> {
+        self.original.forward(call, args.reborrow())?;
         for pair in &self.pairs {
             let narrow = call.floats(args.tokens, pair.a.out_features())?; // [tokens, rank]
             let wide = call.floats(args.tokens, pair.b.out_features())?; // [tokens, out_features]
-            pair.a.forward(call, args.tokens, args.x, narrow)?;
-            pair.b.forward(call, args.tokens, narrow, wide)?;
+            pair.a.forward(call, LinearArgs::new(args.tokens, args.x, narrow))?;
+            pair.b.forward(call, LinearArgs::new(args.tokens, narrow, wide))?;
             args.y.iter_mut().zip(wide).for_each(|(y, added)| *y += pair.factor * *added);
         }
         Ok(())

@@ -3,8 +3,8 @@
 //! gate, and with a window in every layer.
 
 use graft::{
-    ActivationModule, Arg, Args, Build, Call, Class, Config, Derived, Family, Field, LinearModule, Mlp, MlpArgs,
-    Plugin, Result, Sink,
+    ActivationArgs, ActivationModule, Arg, Args, Build, Call, Class, Config, Derived, Family, Field, LinearArgs,
+    LinearModule, Mlp, MlpArgs, Plugin, Result, Sink,
 };
 
 const MAX_SIZE: i64 = 1 << 20;
@@ -58,9 +58,9 @@ impl Class for Starcoder2Mlp {
 impl Mlp for Starcoder2Mlp {
     fn forward(&self, call: &Call, args: MlpArgs) -> Result<()> {
         let inner = call.floats(args.tokens, self.c_fc.out_features())?; // [tokens, intermediate]
-        self.c_fc.forward(call, args.tokens, args.hidden_states, inner)?;
-        self.act.forward(call, inner)?;
-        self.c_proj.forward(call, args.tokens, inner, args.output)
+        self.c_fc.forward(call, LinearArgs::new(args.tokens, args.hidden_states, inner))?;
+        self.act.forward(call, ActivationArgs::in_place(inner))?;
+        self.c_proj.forward(call, LinearArgs::new(args.tokens, inner, args.output))
     }
 }
 
