@@ -138,20 +138,22 @@ void graft_mla_destroy(void *instance);
 extern const struct graft_self_attention graft_mla_vtable;
 
 /* In mixers/; `data` is a struct graft_description of graft_decoder_choices. */
-graft_role_describe graft_delta_net_describe, graft_gated_norm_describe, graft_lightning_describe, graft_mamba_describe,
-    graft_mamba2_describe, graft_rg_lru_describe, graft_short_conv_describe;
-graft_role_create graft_delta_net_create, graft_gated_norm_create, graft_lightning_create, graft_mamba_create,
-    graft_mamba2_create, graft_rg_lru_create, graft_short_conv_create;
+graft_role_describe graft_rwkv_channel_describe, graft_rwkv_time_describe, graft_delta_net_describe,
+    graft_gated_norm_describe, graft_lightning_describe, graft_mamba_describe, graft_mamba2_describe,
+    graft_rg_lru_describe, graft_short_conv_describe;
+graft_role_create graft_rwkv_channel_create, graft_rwkv_time_create, graft_delta_net_create, graft_gated_norm_create,
+    graft_lightning_create, graft_mamba_create, graft_mamba2_create, graft_rg_lru_create, graft_short_conv_create;
 extern const struct graft_gated_norm graft_gated_norm_vtable;
-extern const struct graft_mixer graft_delta_net_vtable, graft_lightning_vtable, graft_mamba_vtable, graft_mamba2_vtable,
-    graft_rg_lru_vtable, graft_short_conv_vtable;
+extern const struct graft_mixer graft_rwkv_channel_vtable, graft_rwkv_time_vtable, graft_delta_net_vtable,
+    graft_lightning_vtable, graft_mamba_vtable, graft_mamba2_vtable, graft_rg_lru_vtable, graft_short_conv_vtable;
 
 /* In moe/; `data` is a struct graft_description of graft_decoder_choices. */
-graft_role_describe graft_sparse_moe_block_describe, graft_router_describe, graft_experts_describe;
-graft_role_create graft_sparse_moe_block_create, graft_router_create, graft_experts_create;
+graft_role_describe graft_sparse_moe_block_describe, graft_router_describe, graft_experts_describe,
+    graft_plain_experts_describe;
+graft_role_create graft_sparse_moe_block_create, graft_router_create, graft_experts_create, graft_plain_experts_create;
 extern const struct graft_mlp graft_sparse_moe_block_vtable;
 extern const struct graft_router graft_router_vtable;
-extern const struct graft_experts graft_experts_vtable;
+extern const struct graft_experts graft_experts_vtable, graft_plain_experts_vtable;
 
 /* In vision/; `data` is a struct graft_vision_traits. */
 graft_role_describe graft_multimodal_describe, graft_vision_tower_describe, graft_patch_embed_describe,

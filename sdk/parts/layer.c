@@ -20,6 +20,11 @@ struct layer {
     int32_t norm_after_add;
     int32_t residual_normed;
     float residual_scale; /* 1: none */
+    int32_t mlp_mixes;
+    float attention_skip; /* this and each below 1: none */
+    float attention_scale;
+    float mlp_skip;
+    float mlp_scale;
 };
 
 int graft_parts_layer_declare(const struct graft_parts_layer *part, const struct graft_config *config,
@@ -27,7 +32,7 @@ int graft_parts_layer_declare(const struct graft_parts_layer *part, const struct
     const char *const children[][3] = {
         {part->attention, part->attention_class, GRAFT_INTERFACE_SELF_ATTENTION},
         {part->mixer, part->mixer_class, GRAFT_INTERFACE_MIXER},
-        {part->mlp, part->mlp_class, GRAFT_INTERFACE_MLP},
+        {part->mlp, part->mlp_class, part->mlp_mixes ? GRAFT_INTERFACE_MIXER : GRAFT_INTERFACE_MLP},
         {part->attention_norm, part->norm_class, GRAFT_INTERFACE_NORM},
         {part->attention_output_norm, part->norm_class, GRAFT_INTERFACE_NORM},
         {part->mlp_norm, part->norm_class, GRAFT_INTERFACE_NORM},
@@ -54,6 +59,11 @@ int graft_parts_layer_describe(const struct graft_class *self, const struct graf
     return graft_parts_layer_declare(self->data, config, args, sink, error);
 }
 
+/* A factor of a part; 0 stands for 1. */
+static float factor(double value) {
+    return value != 0.0 ? (float)value : 1.0f;
+}
+
 /* A child that is there if it has a name. */
 static const struct graft_module *find_child(const struct graft_build *build, const char *name, int *status,
                                              struct graft_error *error) {
@@ -74,6 +84,11 @@ int graft_parts_layer_create(const struct graft_class *cls, const struct graft_b
     self->parallel = part->parallel;
     self->norm_after_add = part->norm_after_add;
     self->residual_normed = part->residual_normed;
+    self->mlp_mixes = part->mlp_mixes;
+    self->attention_skip = factor(part->attention_skip);
+    self->attention_scale = factor(part->attention_scale);
+    self->mlp_skip = factor(part->mlp_skip);
+    self->mlp_scale = factor(part->mlp_scale);
     self->residual_scale = (float)graft_args_real(build->args, "residual_scale", 1.0);
     self->attention = find_child(build, part->attention, &status, error);
     self->mixer = find_child(build, part->mixer, &status, error);
@@ -125,14 +140,21 @@ static int attend(const struct pass *pass, const float *x, float *output) {
     return graft_self_attention_forward(pass->layer->attention, pass->call, &args, pass->error);
 }
 
-static int mix(const struct pass *pass, const float *x, float *output) {
+static int mix(const struct pass *pass, const struct graft_module *mixer, const float *x, float *output) {
     const struct graft_mixer_args args = {sizeof args, 0, pass->args->batch, x, output};
-    return graft_mixer_forward(pass->layer->mixer, pass->call, &args, pass->error);
+    return graft_mixer_forward(mixer, pass->call, &args, pass->error);
+}
+
+static int feed(const struct pass *pass, const float *x, float *output) {
+    const struct graft_mlp_args args = {sizeof args, 0, pass->args->batch->tokens, x, output};
+    return pass->layer->mlp_mixes ? mix(pass, pass->layer->mlp, x, output)
+                                  : graft_mlp_forward(pass->layer->mlp, pass->call, &args, pass->error);
 }
 
 /* What attention or MLP gave, as it is to be added. */
-static int finish_output(const struct pass *pass, const struct graft_module *norm, float **output, float **spare) {
-    const float scale = pass->layer->residual_scale;
+static int finish_output(const struct pass *pass, const struct graft_module *norm, float own_scale, float **output,
+                         float **spare) {
+    const float scale = pass->layer->residual_scale * own_scale;
     int status = norm_output(pass, norm, output, spare);
     for (int64_t i = 0; scale != 1.0f && i < pass->args->batch->tokens * pass->layer->hidden_size; i++) {
         (*output)[i] *= scale;
@@ -142,7 +164,7 @@ static int finish_output(const struct pass *pass, const struct graft_module *nor
 
 /* Attention and mixer side by side. */
 static int attend_and_mix(const struct pass *pass, const float *x, float *output, float *mixed) {
-    int status = mix(pass, x, mixed);
+    int status = mix(pass, pass->layer->mixer, x, mixed);
     if (status == GRAFT_OK) {
         status = attend(pass, x, output);
     }
@@ -159,15 +181,17 @@ static int run_attention(const struct pass *pass, const float *x, float **output
             graft_scratch_floats(pass->call, pass->args->batch->tokens, pass->layer->hidden_size, pass->error);
         status = mixed != NULL ? attend_and_mix(pass, x, *output, mixed) : GRAFT_ERROR_INTERNAL;
     } else {
-        status = pass->layer->mixer != NULL ? mix(pass, x, *output) : attend(pass, x, *output);
+        status = pass->layer->mixer != NULL ? mix(pass, pass->layer->mixer, x, *output) : attend(pass, x, *output);
     }
-    return status == GRAFT_OK ? finish_output(pass, pass->layer->attention_output_norm, output, spare) : status;
+    return status == GRAFT_OK
+               ? finish_output(pass, pass->layer->attention_output_norm, pass->layer->attention_scale, output, spare)
+               : status;
 }
 
 static int run_mlp(const struct pass *pass, const float *x, float **output, float **spare) {
-    const struct graft_mlp_args args = {sizeof args, 0, pass->args->batch->tokens, x, *output};
-    int status = graft_mlp_forward(pass->layer->mlp, pass->call, &args, pass->error);
-    return status == GRAFT_OK ? finish_output(pass, pass->layer->mlp_output_norm, output, spare) : status;
+    int status = feed(pass, x, *output);
+    return status == GRAFT_OK ? finish_output(pass, pass->layer->mlp_output_norm, pass->layer->mlp_scale, output, spare)
+                              : status;
 }
 
 /* hidden_states += x */
@@ -176,12 +200,13 @@ static int add(const struct pass *pass, const float *x) {
                                     pass->args->batch->tokens * pass->layer->hidden_size, pass->error);
 }
 
-/* `normed` is filled in, and what comes next is added to it where the layer has it so. */
-static int norm_input(const struct pass *pass, const struct graft_module *norm, const float *residual, float *normed) {
-    const size_t bytes = (size_t)(pass->args->batch->tokens * pass->layer->hidden_size) * sizeof *normed;
+/* `normed` is filled in, and what comes next is added to `skip` times it where the layer has it so. */
+static int norm_input(const struct pass *pass, const struct graft_module *norm, const float *residual, float skip,
+                      float *normed) {
+    const int64_t count = pass->args->batch->tokens * pass->layer->hidden_size;
     int status = run_norm(pass, norm, residual, normed);
-    if (status == GRAFT_OK && pass->layer->residual_normed) {
-        memcpy(pass->args->hidden_states, normed, bytes);
+    for (int64_t i = 0; pass->layer->residual_normed && i < count && status == GRAFT_OK; i++) {
+        pass->args->hidden_states[i] = skip * normed[i];
     }
     return status;
 }
@@ -190,7 +215,7 @@ static int norm_input(const struct pass *pass, const struct graft_module *norm, 
 static int begin(const struct pass *pass, float *normed, const float **seen) {
     const struct graft_module *norm = pass->layer->attention_norm;
     *seen = norm != NULL ? normed : pass->args->hidden_states;
-    return norm != NULL ? norm_input(pass, norm, NULL, normed) : GRAFT_OK;
+    return norm != NULL ? norm_input(pass, norm, NULL, pass->layer->attention_skip, normed) : GRAFT_OK;
 }
 
 /* Attention's output is added by the norm of the MLP, if there is one. */
@@ -210,7 +235,7 @@ static int run_in_turn(const struct pass *pass, float *normed, float *output) {
         return status;
     }
     if (layer->mlp_norm != NULL) {
-        status = norm_input(pass, layer->mlp_norm, attends ? output : NULL, normed);
+        status = norm_input(pass, layer->mlp_norm, attends ? output : NULL, layer->mlp_skip, normed);
         seen = normed;
     }
     if (status == GRAFT_OK) {

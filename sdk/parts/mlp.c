@@ -7,6 +7,7 @@
 
 struct kept {
     struct graft_parts_mlp part;
+    int64_t hidden_size;
     int64_t intermediate_size;
 };
 
@@ -18,7 +19,10 @@ struct mlp {
     const struct graft_module *down;    /* intermediate_size -> hidden_size */
     const struct graft_module *act;
     const struct graft_module *norm; /* of what down takes; NULL: none */
+    int64_t hidden_size;
     int64_t intermediate_size;
+    float gate_scale;   /* 1: none */
+    float output_scale; /* likewise */
 };
 
 int graft_parts_mlp_declare(const struct graft_parts_mlp *part, const struct graft_config *config,
@@ -31,7 +35,7 @@ int graft_parts_mlp_declare(const struct graft_parts_mlp *part, const struct gra
     if (kept == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    *kept = (struct kept){*part, intermediate_size};
+    *kept = (struct kept){*part, hidden_size, intermediate_size};
     for (int i = 0; i < 3 && status == GRAFT_OK; i++) {
         const char *const names[] = {part->gate, part->up, part->gate_up};
         if (names[i] != NULL) {
@@ -63,7 +67,10 @@ int graft_parts_mlp_create(const struct graft_class *cls, const struct graft_bui
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
+    self->hidden_size = kept->hidden_size;
     self->intermediate_size = kept->intermediate_size;
+    self->gate_scale = kept->part.gate_scale != 0.0 ? (float)kept->part.gate_scale : 1.0f;
+    self->output_scale = kept->part.output_scale != 0.0 ? (float)kept->part.output_scale : 1.0f;
     if (kept->part.gate_up != NULL) {
         self->gate_up = graft_build_child(build, kept->part.gate_up, &status, error);
     } else {
@@ -108,8 +115,15 @@ static int run_products(const struct mlp *self, const struct graft_call *call, c
     const struct graft_gated_products products = {sizeof products, graft_activation_as_kernel(self->act), &gate_up[0],
                                                   &gate_up[1], &down};
     *done = GRAFT_HAS(call->kernels, struct graft_kernels, gated_linear) && products.activation >= 0 &&
-            as_gate_up(self, args, inner, up, gate_up) && graft_linear_as_product(self->down, &down_args, &down);
+            self->gate_scale == 1.0f && as_gate_up(self, args, inner, up, gate_up) &&
+            graft_linear_as_product(self->down, &down_args, &down);
     return *done ? call->kernels->gated_linear(call, &products, 1, sizeof products, error) : GRAFT_OK;
+}
+
+static void scale(float *x, int64_t count, float factor) {
+    for (int64_t i = 0; factor != 1.0f && i < count; i++) {
+        x[i] *= factor;
+    }
 }
 
 /* inner [tokens, intermediate_size] = act(gate(x)) * up(x) */
@@ -121,6 +135,7 @@ static int run_gated(const struct mlp *self, const struct graft_call *call, cons
         {sizeof(struct graft_linear_args), 0, args->tokens, args->hidden_states, up},
     };
     int status = graft_linear_forward_all(projections, call, projection_args, 2, error);
+    scale(inner, args->tokens * self->intermediate_size, self->gate_scale);
     return status == GRAFT_OK
                ? graft_activation_gate(self->act, call, inner, up, args->tokens, self->intermediate_size, error)
                : status;
@@ -138,6 +153,7 @@ static int run_fused(const struct mlp *self, const struct graft_call *call, cons
         memcpy(inner + t * columns, row, (size_t)columns * sizeof *row);
         memmove(both + t * columns, row + columns, (size_t)columns * sizeof *row); /* rows read already make room */
     }
+    scale(inner, args->tokens * columns, self->gate_scale);
     return status == GRAFT_OK ? graft_activation_gate(self->act, call, inner, both, args->tokens, columns, error)
                               : status;
 }
@@ -185,15 +201,18 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         return GRAFT_ERROR_INTERNAL;
     }
     int status = has_gate && self->norm == NULL ? run_products(self, call, args, inner, up, &done, error) : GRAFT_OK;
-    if (status != GRAFT_OK || done) {
-        return status;
+    if (status == GRAFT_OK && !done) {
+        status = run_inner(self, call, args, inner, up, error);
     }
-    status = run_inner(self, call, args, inner, up, error);
-    if (status == GRAFT_OK) {
+    if (status == GRAFT_OK && !done) {
         status = norm_inner(self, call, args->tokens, &inner, up, error);
     }
-    const struct graft_linear_args down_args = {sizeof down_args, 0, args->tokens, inner, args->output};
-    return status == GRAFT_OK ? graft_linear_forward(self->down, call, &down_args, error) : status;
+    if (status == GRAFT_OK && !done) {
+        const struct graft_linear_args down_args = {sizeof down_args, 0, args->tokens, inner, args->output};
+        status = graft_linear_forward(self->down, call, &down_args, error);
+    }
+    scale(args->output, args->tokens * self->hidden_size, self->output_scale);
+    return status;
 }
 
 const struct graft_mlp graft_parts_mlp_vtable = {

@@ -258,6 +258,16 @@ static void test_arithmetic(void **state) {
     assert_is("sqrt(hidden_size)", -1, "8.0");
     assert_is("log(1)", -1, "0.0");
     assert_is("log(2.0 ** 10) == 10 * log(2)", -1, "true");
+    assert_is("bf16(sqrt(32))", -1, "5.65625");
+    assert_is("bf16(3) == 3", -1, "true");
+    assert_is("size(dense)", -1, "3");
+    assert_is("size(empty)", -1, "0");
+    assert_is("size(act)", -1, "4");
+    assert_is("size(absent)", -1, "null");
+    assert_is("act[0]", -1, "'s'");
+    assert_is("act[layer] == 'l'", 2, "true");
+    assert_is("act[4]", -1, "null");
+    assert_fails("size(heads)", -1, "heads: expected an array or a string, got an integer (4)");
     assert_is("min(heads, odd)", -1, "3");
     assert_is("max(heads, 4.5)", -1, "4.5");
     assert_is("int(factor * 3)", -1, "7");
@@ -321,7 +331,7 @@ static void test_refused(void **state) {
     assert_refused("min(1)", "column 6: expected \",\", got \")\"");
     assert_refused("sqrt(1, 2)", "column 7: expected \")\", got \",\"");
     assert_refused("sqrt()", "column 6: expected a value, got \")\"");
-    assert_refused("1 + exp(2)", "column 5: expected sqrt, log, int, min, max, count or is_array, got \"exp\"");
+    assert_refused("1 + exp(2)", "column 5: expected sqrt, log, int, bf16, min, max, count, size or is_array, got \"exp\"");
     assert_refused("'open", "column 1: expected a second \"'\", got \"'open\"");
     assert_refused("9223372036854775808", "column 1: expected a number that 64 bits hold, got \"9223372036854775808\"");
     assert_refused("1e999", "column 1: expected a number that 64 bits hold, got \"1e999\"");

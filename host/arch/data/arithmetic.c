@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "arch/data/expression_node.h"
+#include "graft/convert.h"
 
 #define TOO_LARGE "the result is not within 64 bits"
 
@@ -233,6 +234,10 @@ int graft_evaluate_arithmetic(const struct graft_scope *scope, int32_t at, struc
     }
     if (node->kind == GRAFT_NODE_INT) {
         return truncate_real(scope, at, &operand.value, result);
+    }
+    if (node->kind == GRAFT_NODE_BF16) {
+        *result = graft_operand_real((double)graft_f32_from_bf16(graft_bf16_from_f32((float)operand.value.real)));
+        return GRAFT_OK;
     }
     return node->kind == GRAFT_NODE_LOG ? take_logarithm(scope, node->first, &operand, result)
                                         : take_root(scope, node->first, &operand, result);

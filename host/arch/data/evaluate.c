@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an expression is in one config: fields, branches and comparisons. */
+#include <string.h>
+
 #include "arch/data/expression_node.h"
 
 static int evaluate_field(const struct graft_scope *scope, int32_t at, struct graft_operand *operand) {
@@ -11,7 +13,31 @@ static int evaluate_field(const struct graft_scope *scope, int32_t at, struct gr
     return GRAFT_OK;
 }
 
-/* The number is read only where there is an array. */
+/* The letter of a string; null behind its end, or where it is not one of ASCII. */
+static void take_letter(struct graft_operand *operand, int64_t number) {
+    static const char letters[] = /* from ' ' to '~', each with an end */
+        " \0!\0\"\0#\0$\0%\0&\0'\0(\0)\0*\0+\0,\0-\0.\0/\0"
+        "0\0"
+        "1\0"
+        "2\0"
+        "3\0"
+        "4\0"
+        "5\0"
+        "6\0"
+        "7\0"
+        "8\0"
+        "9\0:\0;\0<\0=\0>\0\?\0@\0A\0B\0C\0D\0E\0F\0G\0H\0I\0J\0K\0L\0M\0N\0O\0P\0Q\0R\0S\0T\0"
+        "U\0V\0W\0X\0Y\0Z\0[\0\\\0]\0^\0_\0`\0a\0b\0c\0d\0e\0f\0g\0h\0i\0j\0k\0l\0m\0n\0o\0p\0"
+        "q\0r\0s\0t\0u\0v\0w\0x\0y\0z\0{\0|\0}\0~\0";
+    const char *text = operand->value.text;
+    const int is_letter = number < (int64_t)strlen(text) && text[number] >= ' ' && text[number] <= '~';
+    *operand = graft_operand_null();
+    if (is_letter) {
+        operand->value = (struct graft_value){.kind = GRAFT_VALUE_TEXT, .text = letters + 2 * (text[number] - ' ')};
+    }
+}
+
+/* The number is read only where there is an array or a string. */
 static int evaluate_element(const struct graft_scope *scope, int32_t at, struct graft_operand *operand) {
     const struct graft_node *node = &scope->expression->nodes[at];
     struct graft_operand number;
@@ -20,7 +46,7 @@ static int evaluate_element(const struct graft_scope *scope, int32_t at, struct 
     if (status != GRAFT_OK || operand->value.kind == GRAFT_VALUE_NULL) {
         return status;
     }
-    if (operand->value.kind != GRAFT_VALUE_ARRAY) {
+    if (operand->value.kind != GRAFT_VALUE_ARRAY && operand->value.kind != GRAFT_VALUE_TEXT) {
         return graft_operand_expected(scope, node->first, operand, "an array");
     }
     status = graft_evaluate_node(scope, node->second, &number);
@@ -35,6 +61,10 @@ static int evaluate_element(const struct graft_scope *scope, int32_t at, struct 
         graft_operand_label(scope, node->second, &number, &label);
         return graft_error_set(scope->error, GRAFT_ERROR_MODEL, scope->config->file,
                                "%s: expected at least 0, got %lld", label.text, (long long)number.value.integer);
+    }
+    if (operand->value.kind == GRAFT_VALUE_TEXT) {
+        take_letter(operand, number.value.integer);
+        return GRAFT_OK;
     }
     operand->field = at;
     operand->element = number.value.integer;
@@ -163,6 +193,26 @@ static int evaluate_is_array(const struct graft_scope *scope, const struct graft
     return status;
 }
 
+/* Elements of an array, bytes of a string; null of null. */
+static int evaluate_size(const struct graft_scope *scope, const struct graft_node *node,
+                         struct graft_operand *operand) {
+    struct graft_label path;
+    int status = graft_evaluate_node(scope, node->first, operand);
+    if (status != GRAFT_OK || operand->value.kind == GRAFT_VALUE_NULL) {
+        return status;
+    }
+    if (operand->value.kind == GRAFT_VALUE_TEXT) {
+        *operand = graft_operand_int((int64_t)strlen(operand->value.text));
+        return GRAFT_OK;
+    }
+    if (operand->value.kind != GRAFT_VALUE_ARRAY) {
+        return graft_operand_expected(scope, node->first, operand, "an array or a string");
+    }
+    graft_operand_path(scope, operand, &path);
+    *operand = graft_operand_int(scope->config->size(scope->config->data, path.text));
+    return GRAFT_OK;
+}
+
 static void take_constant(const struct graft_scope *scope, const struct graft_node *node,
                           struct graft_operand *operand) {
     *operand = graft_operand_null();
@@ -212,6 +262,8 @@ int graft_evaluate_node(const struct graft_scope *scope, int32_t at, struct graf
         return evaluate_in(scope, node, operand);
     case GRAFT_NODE_COUNT:
         return evaluate_count(scope, node, operand);
+    case GRAFT_NODE_SIZE:
+        return evaluate_size(scope, node, operand);
     case GRAFT_NODE_IS_ARRAY:
         return evaluate_is_array(scope, node, operand);
     default:

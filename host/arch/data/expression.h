@@ -6,19 +6,20 @@
  * text has tokens.
  *
  *     field                 the value at a dotted path (graft/config.h); null where the file has none
- *     field[expression]     an element of an array, from 0 on; null behind its end
+ *     field[expression]     an element of an array, or a letter of a string, from 0 on; null behind its end
  *     layer                 the number of the layer, from 0 on; null outside of layers
  *     12 0.5 'text' true false null [a, b]    constants, and lists for `in`
  *     ?:  ??  or  and  not  == != < <= > >=  in  not in  + -  * / // %  **  unary -    weakest first
- *     sqrt(x)  log(x)  int(x)  min(x, y)  max(x, y)  count(field, x)  is_array(field)
+ *     sqrt(x)  log(x)  int(x)  bf16(x)  min(x, y)  max(x, y)  count(field, x)  size(field)
+ *     is_array(field)
  *
  * `x ?? y` is y where x is null. `in` looks in a list or in an array of the config, and finds nothing in null. count
- * says how many elements of an array equal x. In both, an element of an array is an error if x is not null and of
- * another kind.
+ * says how many elements of an array equal x, size how many there are, or how long a string is. In `in` and count an
+ * element of an array is an error if x is not null and of another kind.
  * `/` of two integers is an integer, and an error where there is a remainder; `//` and `%` round down, int(x) towards
- * 0, log is the natural one. Integers and reals compare as numbers. A condition of `?:`, `not`, `and` and `or` must be
- * a boolean, or null, which is false; `==` and `!=` compare anything. Only the branch that is taken is evaluated, and
- * so only its fields count as used.
+ * 0, bf16(x) to the next number of that type; log is the natural one. Integers and reals compare as numbers. A
+ * condition of `?:`, `not`, `and` and `or` must be a boolean, or null, which is false; `==` and `!=` compare anything.
+ * Only the branch that is taken is evaluated, and so only its fields count as used.
  */
 #ifndef GRAFT_ARCH_DATA_EXPRESSION_H
 #define GRAFT_ARCH_DATA_EXPRESSION_H

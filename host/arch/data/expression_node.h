@@ -37,9 +37,11 @@ enum graft_node_kind {
     GRAFT_NODE_SQRT,
     GRAFT_NODE_LOG,
     GRAFT_NODE_INT,
+    GRAFT_NODE_BF16,
     GRAFT_NODE_MIN,
     GRAFT_NODE_MAX,
     GRAFT_NODE_COUNT,   /* first: an array; second: what is counted */
+    GRAFT_NODE_SIZE,    /* first: an array or a string */
     GRAFT_NODE_IS_ARRAY /* first */
 };
 

@@ -50,9 +50,9 @@ static int32_t parse_call(struct graft_parser *parser, const struct graft_token 
         const char *name;
         enum graft_node_kind kind;
         int32_t arguments;
-    } functions[] = {{"sqrt", GRAFT_NODE_SQRT, 1},        {"log", GRAFT_NODE_LOG, 1}, {"int", GRAFT_NODE_INT, 1},
-                     {"min", GRAFT_NODE_MIN, 2},          {"max", GRAFT_NODE_MAX, 2}, {"count", GRAFT_NODE_COUNT, 2},
-                     {"is_array", GRAFT_NODE_IS_ARRAY, 1}};
+    } functions[] = {{"sqrt", GRAFT_NODE_SQRT, 1},         {"log", GRAFT_NODE_LOG, 1},   {"int", GRAFT_NODE_INT, 1},
+                     {"min", GRAFT_NODE_MIN, 2},           {"max", GRAFT_NODE_MAX, 2},   {"count", GRAFT_NODE_COUNT, 2},
+                     {"is_array", GRAFT_NODE_IS_ARRAY, 1}, {"bf16", GRAFT_NODE_BF16, 1}, {"size", GRAFT_NODE_SIZE, 1}};
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
         int32_t arguments[2] = {-1, -1};
         if (strlen(functions[i].name) != (size_t)name->length ||
@@ -71,7 +71,7 @@ static int32_t parse_call(struct graft_parser *parser, const struct graft_token 
                    : graft_parser_fail(parser, "\")\"");
     }
     (void)graft_error_set(parser->error, GRAFT_ERROR_PLUGIN, parser->source,
-                          "column %d: expected sqrt, log, int, min, max, count or is_array, got \"%.*s\"",
+                          "column %d: expected sqrt, log, int, bf16, min, max, count, size or is_array, got \"%.*s\"",
                           (int)name->start + 1, (int)name->length, parser->text + name->start);
     return GRAFT_PARSER_FAILED;
 }

@@ -132,6 +132,9 @@ int graft_attention_describe(const struct graft_class *self, const struct graft_
     kept->value_dim =
         graft_read_is_null(&reader, D_VALUE_DIM) ? kept->sizes.head_dim : graft_read_int(&reader, D_VALUE_DIM);
     kept->value_scale = (float)graft_read_real(&reader, D_VALUE_SCALE);
+    kept->key_scale = (float)graft_read_real(&reader, D_KEY_SCALE);
+    kept->input_scale = (float)graft_read_real(&reader, D_ATTENTION_INPUT_SCALE);
+    kept->output_scale = (float)graft_read_real(&reader, D_ATTENTION_OUTPUT_SCALE);
     kept->norm_after_rotary = graft_read_bool(&reader, D_HEAD_NORM_AFTER_ROTARY);
     kept->clip = (float)graft_read_real(&reader, D_CLIP);
     read_gain(&reader, kept);
@@ -335,8 +338,13 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         graft_attention_gain(self, args->batch, &x.q);
         status = attend(self, call, args, &x, context, error);
     }
-    return status == GRAFT_OK ? graft_attention_give(self, call, tokens, &x.gate, context, args->output, error)
-                              : status;
+    if (status == GRAFT_OK) {
+        status = graft_attention_give(self, call, tokens, &x.gate, context, args->output, error);
+    }
+    for (int64_t i = 0; self->kept.output_scale != 1.0f && i < tokens * self->kept.sizes.hidden_size; i++) {
+        args->output[i] *= self->kept.output_scale;
+    }
+    return status;
 }
 
 const struct graft_self_attention graft_attention_vtable = {

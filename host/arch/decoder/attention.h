@@ -24,14 +24,17 @@ struct graft_attention_kept {
     int32_t gate;       /* D_GATE_... */
     int32_t gate_act;   /* D_GATE_SIGMOID, ... */
     int32_t norm_after_rotary;
-    float clip;        /* 0: none */
-    float value_scale; /* what values are multiplied by */
+    float clip; /* 0: none */
     /* Rotated queries are multiplied by 1 + query_gain * log(1 + (position + query_gain_from) / query_gain_period). */
     float query_gain; /* 0: none */
     int64_t query_gain_period;
     int64_t query_gain_from;
     float alibi; /* 0: none */
     int32_t alibi_rounded;
+    float value_scale; /* what values are multiplied by, as the next three */
+    float key_scale;
+    float input_scale;
+    float output_scale;
 };
 
 struct graft_attention {

@@ -147,6 +147,11 @@ static const struct graft_choice_info infos[D_COUNT] = {
                                     "what attention and MLP give is multiplied by it before it is added"),
     [D_LAYER_RESIDUAL_NORMED] =
         BOOL("layer.residual_normed", 0, "false", "it is added to what attention or MLP saw, not to the layer's input"),
+    [D_LAYER_ATTENTION_SKIP] = REAL("layer.attention_skip", BY_LAYER, ANY_REAL, "1",
+                                    "with layer.residual_normed: what attention saw is multiplied by it then"),
+    [D_LAYER_ATTENTION_SCALE] = REAL("layer.attention_scale", BY_LAYER, ANY_REAL, "1", "and what it gave by this"),
+    [D_LAYER_MLP_SKIP] = REAL("layer.mlp_skip", BY_LAYER, ANY_REAL, "1", "the same of what the MLP saw"),
+    [D_LAYER_MLP_SCALE] = REAL("layer.mlp_scale", BY_LAYER, ANY_REAL, "1", "and of what it gave"),
 
     [D_NORM_KIND] = WORD("norm.kind", 0, "rms layer", "rms", "RMSNorm, or LayerNorm"),
     [D_NORM_EPS] = REAL("norm.eps", 0, 0.0, "rms_norm_eps", "added to the mean of squares"),
@@ -173,6 +178,10 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_OUTPUT_NORM] = NAME("attention.output_norm", NULL, "a norm of what that takes; null: none"),
     [D_ATTENTION_SCALE] =
         REAL("attention.scale", BY_LAYER | NULLABLE, ANY_REAL, "null", "of the scores; null: 1 / sqrt(head_dim)"),
+    [D_ATTENTION_INPUT_SCALE] =
+        REAL("attention.input_scale", BY_LAYER, ANY_REAL, "1", "what attention multiplies its input by"),
+    [D_ATTENTION_OUTPUT_SCALE] = REAL("attention.output_scale", BY_LAYER, ANY_REAL, "1", "the same of its output"),
+    [D_KEY_SCALE] = REAL("attention.key_scale", BY_LAYER, ANY_REAL, "1", "the same of keys"),
     [D_ATTENTION_SOFTCAP] = REAL("attention.softcap", NULLABLE | ABOVE, 0.0, "null",
                                  "scores become softcap * tanh(scores / softcap); null: they stay"),
     [D_WINDOW] = INT("attention.window", BY_LAYER | NULLABLE, 1, MAX_POSITIONS, "null",
@@ -256,9 +265,11 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_ROTARY_HEIGHT] = INT("rotary.height", 0, 0, 65536, "0", "the same with height"),
     [D_ROTARY_WIDTH] = INT("rotary.width", 0, 0, 65536, "0", "the same with width"),
 
-    [D_MIXER_KIND] = WORD("mixer.kind", 0, "none mamba mamba2 gated_delta short_conv lightning rg_lru", "none",
-                          "what mixers are: selective state spaces, the gated delta rule, a gated convolution, linear "
-                          "attention that decays, a gated linear recurrent unit"),
+    [D_MIXER_KIND] =
+        WORD("mixer.kind", 0, "none mamba mamba2 gated_delta short_conv lightning rg_lru rwkv", "none",
+             "what mixers are: selective state spaces, the gated delta rule, a gated convolution, linear "
+             "attention that decays, a gated linear recurrent unit, or those of RWKV, whose class.mlp looks "
+             "at the token before, too"),
     [D_MIXER_KERNEL] = INT("mixer.kernel", BY_LAYER, 2, 64, "conv_kernel", "tokens that its convolution is over"),
     [D_MIXER_CONV] = NAME("mixer.conv", "conv1d", "the convolution"),
     [D_MIXER_CONV_BIAS] = BOOL("mixer.conv_bias", 0, "false", "whether it has a bias"),
@@ -267,7 +278,8 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_MIXER_OUTPUT] = NAME("mixer.output", "out_proj", "the projection out"),
     [D_MIXER_OUTPUT_BIAS] =
         BOOL("mixer.output_bias", 0, "false", "whether that of mamba2 has a bias; others: mixer.bias"),
-    [D_MIXER_SIZE] = INT("mixer.size", BY_LAYER, 1, GRAFT_MAX_SIZE, "intermediate_size", "numbers inside a mamba"),
+    [D_MIXER_SIZE] =
+        INT("mixer.size", BY_LAYER, 1, GRAFT_MAX_SIZE, "intermediate_size", "numbers inside a mamba, mamba2 or rwkv"),
     [D_MIXER_HEADS] = INT("mixer.heads", BY_LAYER, 1, MAX_MIXER_HEADS, "num_attention_heads", "heads of values"),
     [D_MIXER_HEAD_DIM] = INT("mixer.head_dim", BY_LAYER, 1, MAX_MIXER_DIM, "head_dim", "numbers of one"),
     [D_MIXER_KEY_HEADS] = INT("mixer.key_heads", BY_LAYER, 1, MAX_MIXER_HEADS, "num_attention_heads",
@@ -298,6 +310,7 @@ static const struct graft_choice_info infos[D_COUNT] = {
                               "place of f_proj and g_proj; null: these"),
     [D_MIXER_DECAY] = WORD("mixer.decay", 0, "head key", "head",
                            "whether the state of a head decays as a whole, or each number of a key by itself"),
+    [D_MIXER_RATES] = WORD("mixer.rates", 0, "vector block", "vector", "the shape of A_log: [heads], [1, 1, heads, 1]"),
     [D_MIXER_DECAY_FLOOR] =
         REAL("mixer.decay_floor", NULLABLE, ANY_REAL, "null",
              "logarithms of decays are floor * sigmoid(exp(A_log) x); null: -exp(A_log) softplus(x)"),
@@ -320,15 +333,24 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_MLP_DOWN] = NAME("mlp.down", "down_proj", "the projection out"),
     [D_MLP_ACT_NAME] = NAME("mlp.act_name", "act_fn", "the child that is the activation"),
     [D_MLP_NORM] = NAME("mlp.norm", NULL, "a norm of what mlp.down takes; null: none"),
+    [D_MLP_GATE_SCALE] =
+        REAL("mlp.gate_scale", BY_LAYER, ANY_REAL, "1", "what the gate is multiplied by before its activation"),
+    [D_MLP_OUTPUT_SCALE] = REAL("mlp.output_scale", BY_LAYER, ANY_REAL, "1", "what the MLP gives is multiplied by"),
 
-    [D_MOE_EXPERTS] =
-        INT("moe.experts", BY_LAYER | NULLABLE, 0, GRAFT_MAX_EXPERTS, "null", "how many there are; null: none"),
+    [D_MOE_EXPERTS] = INT("moe.experts", BY_LAYER | NULLABLE, 0, GRAFT_MAX_EXPERTS, "null",
+                          "how many there are; 0: the shared MLP alone; null: none"),
     [D_MOE_TOP_K] = INT("moe.top_k", BY_LAYER, 1, GRAFT_MAX_EXPERTS, "num_experts_per_tok", "how many a token goes to"),
     [D_MOE_SIZE] = INT("moe.size", BY_LAYER, 1, GRAFT_MAX_SIZE, "moe_intermediate_size", "numbers inside one expert"),
     [D_MOE_ROUTER_NAME] = NAME("moe.router", "gate", "the router"),
     [D_MOE_ROUTER_BIAS] = BOOL("moe.router_bias", 0, "false", "whether logits have a bias"),
     [D_MOE_ROUTER_EXACT] = BOOL("moe.router_exact", 0, "false", "logits are computed in f32 in bf16 models, too"),
     [D_MOE_EXPERTS_NAME] = NAME("moe.list", "experts", "the experts"),
+    [D_MOE_KIND] = WORD("moe.kind", 0, "gated plain", "gated",
+                        "what an expert is: down(act(gate(x)) * up(x)), or down(act(up(x)))"),
+    [D_MOE_LATENT] = INT("moe.latent", BY_LAYER | NULLABLE, 1, GRAFT_MAX_SIZE, "null",
+                         "numbers that experts see of a token, behind a Linear, with another back; null: hidden_size"),
+    [D_MOE_LATENT_IN] = NAME("moe.latent_in", "fc1_latent_proj", "the first of these"),
+    [D_MOE_LATENT_OUT] = NAME("moe.latent_out", "fc2_latent_proj", "the second"),
     [D_MOE_STORED] = WORD("moe.stored", 0, "list w1_w3_w2 stacked interleaved", "list",
                           "in checkpoints: E.gate_proj, E.up_proj, E.down_proj; E.w1, E.w3, E.w2; as the class has "
                           "them; [experts, in, out], with gate and up of an output next to each other"),
@@ -346,6 +368,7 @@ static const struct graft_choice_info infos[D_COUNT] = {
                           "with sparsemixer: how near, as half of a part of the larger of both"),
     [D_MOE_CORRECTION] =
         NAME("moe.correction", NULL, "a vector of the router that is added to scores for choosing alone"),
+    [D_MOE_CORRECTED] = BOOL("moe.corrected", 0, "true", "whether that is there"),
     [D_MOE_CORRECTION_ROW] =
         BOOL("moe.correction_row", 0, "false", "it is one row of a matrix, [1, experts], not a vector"),
     [D_MOE_GROUPS] = INT("moe.groups", NULLABLE, 1, GRAFT_MAX_EXPERTS, "null",
@@ -353,6 +376,7 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_MOE_TOP_GROUPS] =
         INT("moe.top_groups", NULLABLE, 1, GRAFT_MAX_EXPERTS, "null", "how many groups a token goes to"),
     [D_MOE_NORMALISE] = BOOL("moe.normalise", 0, "norm_topk_prob ?? false", "the weights of a token add up to 1"),
+    [D_MOE_SUM_OFFSET] = REAL("moe.sum_offset", 0, 0.0, "0", "with moe.normalise: what is added to their sum"),
     [D_MOE_LEAST_SUM] = REAL("moe.least_sum", 0, 0.0, "0", "with moe.normalise: what their sum is taken for at least"),
     [D_MOE_SCALE] = REAL("moe.scale", 0, ANY_REAL, "1", "what weights are multiplied by"),
     [D_MOE_WEIGHS_INPUT] =

@@ -37,8 +37,13 @@ int graft_decoder_layer_describe(const struct graft_class *self, const struct gr
         .mlp_norm = feeds && before && !shared_norm ? graft_description_name(description, D_LAYER_MLP_NORM) : NULL,
         .mlp_output_norm = feeds && after ? graft_description_name(description, D_LAYER_MLP_OUTPUT_NORM) : NULL,
         .parallel = parallel,
+        .mlp_mixes = graft_description_word(description, D_MIXER_KIND) == D_MIXER_RWKV,
         .norm_after_add = graft_read_bool(&reader, D_LAYER_NORM_AFTER_ADD),
         .residual_normed = graft_read_bool(&reader, D_LAYER_RESIDUAL_NORMED),
+        .attention_skip = graft_read_real(&reader, D_LAYER_ATTENTION_SKIP),
+        .attention_scale = graft_read_real(&reader, D_LAYER_ATTENTION_SCALE),
+        .mlp_skip = graft_read_real(&reader, D_LAYER_MLP_SKIP),
+        .mlp_scale = graft_read_real(&reader, D_LAYER_MLP_SCALE),
     };
     return reader.status == GRAFT_OK ? graft_parts_layer_declare(&part, config, args, sink, error) : reader.status;
 }

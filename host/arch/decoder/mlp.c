@@ -5,6 +5,8 @@
 int graft_mlp_describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
                        const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_description *description = self->data;
+    struct graft_reader reader;
+    graft_reader_start(&reader, description, config, graft_args_int(args, "layer_idx", 0), error);
     const char *gate_up = graft_description_name(description, D_MLP_GATE_UP);
     const struct graft_parts_mlp part = {
         .gate = gate_up == NULL ? graft_description_name(description, D_MLP_GATE) : NULL,
@@ -14,6 +16,8 @@ int graft_mlp_describe(const struct graft_class *self, const struct graft_config
         .act = graft_description_name(description, D_MLP_ACT_NAME),
         .norm = graft_description_name(description, D_MLP_NORM),
         .norm_class = graft_description_name(description, D_CLASS_NORM),
+        .gate_scale = graft_read_real(&reader, D_MLP_GATE_SCALE),
+        .output_scale = graft_read_real(&reader, D_MLP_OUTPUT_SCALE),
     };
-    return graft_parts_mlp_declare(&part, config, args, sink, error);
+    return reader.status == GRAFT_OK ? graft_parts_mlp_declare(&part, config, args, sink, error) : reader.status;
 }

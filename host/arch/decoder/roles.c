@@ -69,6 +69,12 @@ static const struct role roles[] = {
 
 enum { N_ROLES = sizeof roles / sizeof roles[0] };
 
+/* Of D_CLASS_EXPERTS with D_EXPERTS_PLAIN, which no experts implementation knows. */
+static const struct graft_class plain_experts = {GRAFT_ROLE(GRAFT_INTERFACE_EXPERTS, graft_plain_experts)};
+
+/* Of D_CLASS_MLP with D_MIXER_RWKV. */
+static const struct graft_class rwkv_channel = {GRAFT_ROLE(GRAFT_INTERFACE_MIXER, graft_rwkv_channel)};
+
 /* By D_MIXER_KIND. */
 static const struct graft_class mixers[] = {
     [D_MIXER_MAMBA] = {GRAFT_ROLE(GRAFT_INTERFACE_MIXER, graft_mamba)},
@@ -77,6 +83,7 @@ static const struct graft_class mixers[] = {
     [D_MIXER_SHORT_CONV] = {GRAFT_ROLE(GRAFT_INTERFACE_MIXER, graft_short_conv)},
     [D_MIXER_LIGHTNING] = {GRAFT_ROLE(GRAFT_INTERFACE_MIXER, graft_lightning)},
     [D_MIXER_RG_LRU] = {GRAFT_ROLE(GRAFT_INTERFACE_MIXER, graft_rg_lru)},
+    [D_MIXER_RWKV] = {GRAFT_ROLE(GRAFT_INTERFACE_MIXER, graft_rwkv_time)},
 };
 
 int graft_decoder_name_classes(struct graft_description *description, const char *prefix, int is_new,
@@ -123,15 +130,25 @@ int graft_decoder_class(const struct graft_description *description, int32_t i, 
         (role->choice == D_CLASS_MIXER && mixer <= D_MIXER_NONE)) {
         return 0;
     }
-    *cls = role->choice == D_CLASS_MIXER ? mixers[mixer] : role->cls;
+    *cls = role->choice == D_CLASS_MIXER                          ? mixers[mixer]
+           : role->choice == D_CLASS_MLP && mixer == D_MIXER_RWKV ? rwkv_channel
+                                                                  : role->cls;
     cls->name = name;
     cls->data = description;
     if (role->choice == D_CLASS_ATTENTION && can_join(description)) {
         cls->flags |= GRAFT_CLASS_JOINS_QKV;
     }
+    const int32_t plain = graft_description_word(description, D_MOE_KIND) == D_EXPERTS_PLAIN;
+    if (role->choice == D_CLASS_EXPERTS && plain) {
+        *cls = plain_experts;
+        cls->name = name;
+        cls->data = description;
+    }
     if (role->choice == D_CLASS_EXPERTS && stored >= 0 && stored < GRAFT_EXPERT_LAYOUTS) {
-        cls->conversions = graft_expert_layouts[stored].conversions;
-        cls->n_conversions = graft_expert_layouts[stored].n;
+        const struct graft_expert_layout *layout =
+            plain && stored == D_STORED_LIST ? &graft_plain_experts_layout : &graft_expert_layouts[stored];
+        cls->conversions = layout->conversions;
+        cls->n_conversions = layout->n;
         cls->conversion_stride = sizeof *cls->conversions;
     }
     return 1;

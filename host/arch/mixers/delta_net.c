@@ -40,6 +40,7 @@ static void read_sizes(struct graft_reader *reader, const struct graft_args *arg
         .decay_floor = graft_read_real(reader, D_MIXER_DECAY_FLOOR),
         .beta_scale = graft_read_real(reader, D_MIXER_BETA_SCALE),
         .layout = graft_read_word(reader, D_MIXER_LAYOUT),
+        .rates = graft_read_word(reader, D_MIXER_RATES),
     };
     sizes->decays = by_key ? sizes->key_dim : 1;
     check(reader, sizes);
@@ -92,6 +93,7 @@ static int describe_projections(const struct graft_delta_sizes *sizes, const str
 static int describe_parameters(const struct graft_description *description, const struct graft_delta_sizes *sizes,
                                double eps, const struct graft_sink *sink, struct graft_error *error) {
     const int64_t shape[] = {sizes->value_heads, sizes->key_dim, sizes->value_dim};
+    const int64_t block[] = {1, 1, sizes->value_heads, 1};
     const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", sizes->value_dim), graft_real_arg("eps", eps)};
     int status = graft_describe_child(sink, graft_description_name(description, D_MIXER_NORM),
                                       graft_description_name(description, D_CLASS_GATED_NORM),
@@ -104,7 +106,10 @@ static int describe_parameters(const struct graft_description *description, cons
         status = graft_describe_vector(sink, "dt_bias", sizes->value_heads * sizes->decays, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_describe_vector(sink, "A_log", sizes->value_heads, error);
+        status =
+            sizes->rates == D_RATES_VECTOR
+                ? graft_describe_vector(sink, "A_log", sizes->value_heads, error)
+                : graft_describe_parameter(sink, "A_log", 4, block, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error);
     }
     return status == GRAFT_OK ? graft_describe_state(sink, "recurrent_states", 3, shape, GRAFT_DTYPE_F32, error)
                               : status;

@@ -21,7 +21,7 @@ struct graft_delta_sizes {
     double decay_floor; /* what decays do not fall below; 0: none, and they are softplus */
     double beta_scale;
     int32_t layout; /* D_MIXER_GROUPED, ... */
-    int32_t reserved;
+    int32_t rates;  /* D_RATES_...: how A_log is stored */
 };
 
 /* Projections, by what they give; NULL where the layout has another. */

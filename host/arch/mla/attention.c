@@ -58,6 +58,15 @@ static void check_heads(struct graft_reader *reader, const struct graft_parts_at
     }
 }
 
+/* Of gates there is that of heads alone. */
+static void check_gate(struct graft_reader *reader) {
+    const int32_t gate = graft_read_word(reader, D_GATE);
+    if (reader->status == GRAFT_OK && gate != D_GATE_NONE &&
+        (gate != D_GATE_HEAD || graft_read_word(reader, D_GATE_ACT) != D_GATE_SIGMOID)) {
+        graft_reader_fail(reader, D_GATE, "expected none, or head with sigmoid, beside latent.rank");
+    }
+}
+
 /* What the parent gives, and what config.json says beyond it. */
 static int read_sizes(struct graft_reader *reader, const struct graft_args *args,
                       const struct graft_parts_attention_sizes *given, struct graft_mla_sizes *sizes) {
@@ -73,6 +82,8 @@ static int read_sizes(struct graft_reader *reader, const struct graft_args *args
     sizes->value = graft_read_is_null(reader, D_VALUE_DIM) ? given->head_dim : graft_read_int(reader, D_VALUE_DIM);
     sizes->scaling = (float)given->scaling;
     sizes->softcap = (float)given->softcap;
+    sizes->has_gate = graft_read_word(reader, D_GATE) != D_GATE_NONE;
+    check_gate(reader);
     check_heads(reader, given);
     if (reader->status == GRAFT_OK && sizes->rank == 0) {
         graft_reader_fail(reader, D_LATENT_RANK, "expected an integer, got null");
@@ -107,6 +118,9 @@ int graft_mla_describe(const struct graft_class *self, const struct graft_config
     if (status == GRAFT_OK) {
         status = describe_latents(&of);
     }
+    if (status == GRAFT_OK && sizes->has_gate) {
+        status = linear(&of, graft_description_name(self->data, D_GATE_NAME), sizes->hidden, sizes->heads, 0);
+    }
     return status == GRAFT_OK ? linear(&of, "o_proj", sizes->heads * sizes->value, sizes->hidden, given.o_proj_bias)
                               : status;
 }
@@ -116,11 +130,13 @@ int graft_mla_create(const struct graft_class *cls, const struct graft_build *bu
     const struct graft_mla_sizes *sizes = build->kept;
     int status = GRAFT_OK;
     struct graft_mla *self = graft_instance_new(build, sizeof *self, error);
-    (void)cls;
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->sizes = *sizes;
+    if (sizes->has_gate) {
+        self->gate = graft_build_child(build, graft_description_name(cls->data, D_GATE_NAME), &status, error);
+    }
     if (sizes->query_rank == 0) {
         self->q_proj = graft_build_child(build, "q_proj", &status, error);
     } else {
@@ -141,6 +157,22 @@ void graft_mla_destroy(void *instance) {
     graft_instance_destroy(self);
 }
 
+/* context [tokens, heads, value] *= sigmoid(gate(x)) [tokens, heads] */
+static int apply_gate(const struct graft_mla *self, const struct graft_call *call,
+                      const struct graft_self_attention_args *args, float *context, struct graft_error *error) {
+    const int64_t tokens = args->batch->tokens, heads = self->sizes.heads, width = self->sizes.value;
+    float *gate = graft_scratch_floats(call, tokens, heads, error);
+    const struct graft_linear_args gate_args = {sizeof gate_args, 0, tokens, args->hidden_states, gate};
+    int status = gate != NULL ? graft_linear_forward(self->gate, call, &gate_args, error) : GRAFT_ERROR_INTERNAL;
+    if (status == GRAFT_OK) {
+        status = call->kernels->activation(call, GRAFT_ACTIVATION_SIGMOID, gate, tokens * heads, gate, error);
+    }
+    for (int64_t i = 0; i < tokens * heads * width && status == GRAFT_OK; i++) {
+        context[i] *= gate[i / width];
+    }
+    return status;
+}
+
 static int forward(void *instance, const struct graft_call *call, const struct graft_self_attention_args *args,
                    struct graft_error *error) {
     struct graft_mla *self = instance;
@@ -154,6 +186,9 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     int status = graft_mla_project(self, call, args, &projected, error);
     if (status == GRAFT_OK) {
         status = graft_mla_attend(self, call, args, &projected, context, error);
+    }
+    if (status == GRAFT_OK && self->gate != NULL) {
+        status = apply_gate(self, call, args, context, error);
     }
     return status == GRAFT_OK ? graft_linear_forward(self->o_proj, call, &output_args, error) : status;
 }

@@ -32,6 +32,8 @@ struct graft_mla_sizes {
     int64_t value;      /* of a value's head */
     float scaling;
     float softcap;
+    int32_t has_gate; /* what heads give is multiplied by the sigmoid of a number each */
+    uint32_t reserved;
 };
 
 /* kv_b_proj taken apart by heads, so that queries and contexts can be multiplied by it in the place of every latent. */
@@ -51,6 +53,7 @@ struct graft_mla {
     const struct graft_module *kv_a_layernorm;
     const struct graft_module *kv_b_proj;          /* rank -> heads * (nope + value) */
     const struct graft_module *o_proj;             /* heads * value -> hidden */
+    const struct graft_module *gate;               /* hidden -> heads; NULL: none */
     _Atomic(struct graft_mla_absorbed *) absorbed; /* made when first needed */
 };
 

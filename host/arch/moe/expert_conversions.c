@@ -7,6 +7,7 @@ static const char *const projections[] = {"*.gate_proj.weight", "*.up_proj.weigh
 static const char *const numbered[] = {"*.w1.weight", "*.w3.weight", "*.w2.weight"};
 static const char *const bias_targets[] = {"gate_up_proj_bias"};
 static const char *const gate_up_targets[] = {"gate_up_proj"};
+static const char *const up_targets[] = {"up_proj"};
 static const char *const down_targets[] = {"down_proj"};
 
 /* The first one stacks the experts; both together then join gate and up. */
@@ -43,6 +44,10 @@ static const struct graft_conversion w1_w3_w2[] = {
     CONVERSION(&numbered[0], 2, gate_up_targets, 2),
     CONVERSION(&numbered[2], 1, down_targets, 1),
 };
+static const struct graft_conversion plain[] = {
+    CONVERSION(&projections[1], 1, up_targets, 1),
+    CONVERSION(&projections[2], 1, down_targets, 1),
+};
 static const struct graft_conversion interleaved[] = {
     IN_PLACE(gate_up_targets, transpose_and_part, 2),
     IN_PLACE(bias_targets, transpose_and_part + 1, 1),
@@ -55,3 +60,5 @@ const struct graft_expert_layout graft_expert_layouts[GRAFT_EXPERT_LAYOUTS] = {
     [D_STORED_STACKED] = {NULL, 0},
     [D_STORED_INTERLEAVED] = {interleaved, 3},
 };
+
+const struct graft_expert_layout graft_plain_experts_layout = {plain, 2};

@@ -15,4 +15,7 @@ struct graft_expert_layout {
 /* By D_STORED_... */
 extern const struct graft_expert_layout graft_expert_layouts[GRAFT_EXPERT_LAYOUTS];
 
+/* The same of experts without gates: E.up_proj, E.down_proj. */
+extern const struct graft_expert_layout graft_plain_experts_layout;
+
 #endif

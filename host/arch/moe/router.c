@@ -17,6 +17,7 @@ struct kept {
     int32_t normalise;
     int32_t has_bias;
     int32_t is_exact; /* 1: logits are computed in f32, whatever the model is */
+    float sum_offset; /* what is added to the sum of a token's weights */
     float least_sum;  /* what the weights of a token are taken to add up to at least */
     float scale;
     float softcap; /* of logits; 0: none */
@@ -64,13 +65,14 @@ static void check(struct graft_reader *reader, const struct kept *kept, int32_t 
 int graft_router_describe(const struct graft_class *self, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_description *description = self->data;
-    const char *correction = graft_description_name(description, D_MOE_CORRECTION);
     struct kept *kept = sink->keep(sink->data, sizeof *kept, error);
     struct graft_reader reader;
     if (kept == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     graft_reader_start(&reader, description, config, graft_args_int(args, "layer_idx", 0), error);
+    const char *correction =
+        graft_read_bool(&reader, D_MOE_CORRECTED) ? graft_description_name(description, D_MOE_CORRECTION) : NULL;
     *kept = (struct kept){
         .num_experts = graft_read_int(&reader, D_MOE_EXPERTS),
         .hidden_size = graft_read_int(&reader, D_HIDDEN_SIZE),
@@ -81,6 +83,7 @@ int graft_router_describe(const struct graft_class *self, const struct graft_con
         .has_bias = graft_read_bool(&reader, D_MOE_ROUTER_BIAS),
         .is_exact = graft_read_bool(&reader, D_MOE_ROUTER_EXACT),
         .least_sum = (float)graft_read_real(&reader, D_MOE_LEAST_SUM),
+        .sum_offset = (float)graft_read_real(&reader, D_MOE_SUM_OFFSET),
         .scale = (float)graft_read_real(&reader, D_MOE_SCALE),
         .softcap = (float)graft_read_real(&reader, D_MOE_SOFTCAP),
     };
@@ -118,16 +121,17 @@ int graft_router_create(const struct graft_class *cls, const struct graft_build 
         self->bias = graft_build_weight(build, "bias", &status, error);
     }
     if (correction != NULL) {
-        self->correction = graft_build_weight(build, correction, &status, error);
+        self->correction = build->weight(build->data, correction);
     }
     return graft_instance_finish(self, status, instance);
 }
 
-/* Makes each row of weights [tokens, k] add up to 1, or to less where its sum is less than `least`. */
-static void normalise(float *weights, int64_t tokens, int64_t k, float least) {
+/* Makes each row of weights [tokens, k] add up to 1, or to less: by so much as `offset` makes its sum larger, or where
+ * that is less than `least`. */
+static void normalise(float *weights, int64_t tokens, int64_t k, float offset, float least) {
     for (int64_t t = 0; t < tokens; t++) {
         float *row = weights + t * k;
-        float sum = 0.0f;
+        float sum = offset;
         for (int64_t j = 0; j < k; j++) {
             sum += row[j];
         }
@@ -242,7 +246,7 @@ static int weigh(const struct router *self, const struct graft_call *call, const
                      ? call->kernels->activation(call, GRAFT_ACTIVATION_SIGMOID, weights, count, weights, error)
                      : GRAFT_OK;
     if (status == GRAFT_OK && self->kept.normalise) {
-        normalise(weights, args->tokens, args->k, self->kept.least_sum);
+        normalise(weights, args->tokens, args->k, self->kept.sum_offset, self->kept.least_sum);
     }
     for (int64_t i = 0; self->kept.scale != 1.0f && i < count; i++) {
         weights[i] *= self->kept.scale;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Experts chosen per token, in place of an MLP; in some families also a shared one with a gate of its own. */
+#include <string.h>
+
 #include "arch/decoder/choices.h"
 #include "arch/role.h"
 #include "graft/describe.h"
@@ -8,6 +10,7 @@ struct kept {
     int64_t hidden_size;
     int64_t num_experts;
     int64_t num_experts_per_tok;
+    int64_t latent; /* what experts see; 0: hidden_size */
     int32_t has_shared;
     int32_t weighs_input; /* 1: what an expert sees has its weight, not what it gives */
     float sum_scale;      /* of what experts and shared one give together */
@@ -16,8 +19,10 @@ struct kept {
 struct sparse_moe_block {
     struct graft_instance base;
     struct kept kept;
-    const struct graft_module *gate; /* the router */
-    const struct graft_module *experts;
+    const struct graft_module *gate;      /* the router; NULL without experts */
+    const struct graft_module *experts;   /* NULL: the shared one is all there is */
+    const struct graft_module *latent_in; /* hidden_size -> latent; NULL: none, as latent_out */
+    const struct graft_module *latent_out;
     const struct graft_module *shared_expert;      /* NULL: none */
     const struct graft_module *shared_expert_gate; /* hidden_size -> 1; NULL: none */
     const struct graft_weight *sum_bias;           /* [hidden_size]; NULL: none */
@@ -43,6 +48,9 @@ static int describe_shared(const struct graft_description *description, const st
 
 /* What of both sees tokens; errors are the reader's. */
 static void check(struct graft_reader *reader, const struct kept *kept) {
+    if (kept->num_experts == 0 && kept->has_shared) {
+        return; /* which is all there is */
+    }
     if (reader->status == GRAFT_OK && kept->num_experts < 1) {
         graft_reader_fail(reader, D_MOE_EXPERTS, "expected at least 1 expert, got 0");
     }
@@ -63,7 +71,7 @@ static int describe_experts(struct graft_reader *reader, const struct kept *kept
     struct graft_arg given[8];
     int32_t n = 0;
     given[n++] = graft_int_arg("num_experts", kept->num_experts);
-    given[n++] = graft_int_arg("hidden_size", kept->hidden_size);
+    given[n++] = graft_int_arg("hidden_size", kept->latent > 0 ? kept->latent : kept->hidden_size);
     given[n++] = graft_int_arg("intermediate_size", graft_read_int(reader, D_MOE_SIZE));
     given[n++] = graft_string_arg("hidden_act", graft_args_string(args, "hidden_act", "silu"));
     if (graft_read_bool(reader, D_MOE_BIAS)) {
@@ -78,6 +86,15 @@ static int describe_experts(struct graft_reader *reader, const struct kept *kept
                                       graft_description_name(description, D_CLASS_EXPERTS), GRAFT_INTERFACE_EXPERTS,
                                       given, n, error)
                : reader->status;
+}
+
+static int describe_latents(const struct graft_description *description, const struct kept *kept, int32_t bias,
+                            const struct graft_sink *sink, struct graft_error *error) {
+    int status = graft_describe_linear(sink, graft_description_name(description, D_MOE_LATENT_IN), kept->hidden_size,
+                                       kept->latent, bias, error);
+    return status == GRAFT_OK ? graft_describe_linear(sink, graft_description_name(description, D_MOE_LATENT_OUT),
+                                                      kept->latent, kept->hidden_size, bias, error)
+                              : status;
 }
 
 int graft_sparse_moe_block_describe(const struct graft_class *self, const struct graft_config *config,
@@ -96,6 +113,7 @@ int graft_sparse_moe_block_describe(const struct graft_class *self, const struct
     kept->num_experts = graft_read_int(&reader, D_MOE_EXPERTS);
     kept->num_experts_per_tok = graft_read_int(&reader, D_MOE_TOP_K);
     kept->weighs_input = graft_read_bool(&reader, D_MOE_WEIGHS_INPUT);
+    kept->latent = graft_read_int(&reader, D_MOE_LATENT);
     kept->sum_scale = (float)graft_read_real(&reader, D_MOE_SUM_SCALE);
     kept->has_shared = graft_description_name(description, D_MOE_SHARED_NAME) != NULL &&
                        !graft_read_is_null(&reader, D_MOE_SHARED_SIZE);
@@ -105,11 +123,16 @@ int graft_sparse_moe_block_describe(const struct graft_class *self, const struct
         return reader.status;
     }
     const struct graft_arg router_arg = graft_int_arg("layer_idx", layer);
-    int status = graft_describe_child(sink, graft_description_name(description, D_MOE_ROUTER_NAME),
-                                      graft_description_name(description, D_CLASS_ROUTER), GRAFT_INTERFACE_ROUTER,
-                                      &router_arg, 1, error);
-    if (status == GRAFT_OK) {
+    int status = kept->num_experts > 0
+                     ? graft_describe_child(sink, graft_description_name(description, D_MOE_ROUTER_NAME),
+                                            graft_description_name(description, D_CLASS_ROUTER), GRAFT_INTERFACE_ROUTER,
+                                            &router_arg, 1, error)
+                     : GRAFT_OK;
+    if (status == GRAFT_OK && kept->num_experts > 0) {
         status = describe_experts(&reader, kept, args, sink, error);
+    }
+    if (status == GRAFT_OK && kept->latent > 0) {
+        status = describe_latents(description, kept, graft_args_int(args, "mlp_bias", 0) != 0, sink, error);
     }
     if (status == GRAFT_OK && sum_bias != NULL) {
         status = graft_describe_vector(sink, sum_bias, kept->hidden_size, error);
@@ -131,9 +154,17 @@ int graft_sparse_moe_block_create(const struct graft_class *cls, const struct gr
         return GRAFT_ERROR_INTERNAL;
     }
     self->kept = *(const struct kept *)build->kept;
-    self->gate = graft_build_child(build, graft_description_name(description, D_MOE_ROUTER_NAME), &status, error);
-    self->experts = graft_build_child(build, experts, &status, error);
-    self->features = graft_experts_features(build->child_args(build->data, experts));
+    if (self->kept.num_experts > 0) {
+        self->gate = graft_build_child(build, graft_description_name(description, D_MOE_ROUTER_NAME), &status, error);
+        self->experts = graft_build_child(build, experts, &status, error);
+        self->features = graft_experts_features(build->child_args(build->data, experts));
+    }
+    if (self->kept.latent > 0) {
+        self->latent_in =
+            graft_build_child(build, graft_description_name(description, D_MOE_LATENT_IN), &status, error);
+        self->latent_out =
+            graft_build_child(build, graft_description_name(description, D_MOE_LATENT_OUT), &status, error);
+    }
     if (self->kept.has_shared) {
         self->shared_expert =
             graft_build_child(build, graft_description_name(description, D_MOE_SHARED_NAME), &status, error);
@@ -183,6 +214,29 @@ static int run_on_weighted(const struct sparse_moe_block *self, const struct gra
     return status;
 }
 
+/* The experts, between the two projections of a latent where there are those. */
+static int run_between(const struct sparse_moe_block *self, const struct graft_call *call,
+                       const struct graft_experts_args *args, struct graft_error *error) {
+    if (self->latent_in == NULL) {
+        return graft_experts_forward(self->experts, call, args, error);
+    }
+    float *x = graft_scratch_floats(call, args->tokens, self->kept.latent, error); /* [tokens, latent] */
+    float *y = graft_scratch_floats(call, args->tokens, self->kept.latent, error); /* [tokens, latent] */
+    struct graft_experts_args between = *args;
+    const struct graft_linear_args in_args = {sizeof in_args, 0, args->tokens, args->hidden_states, x};
+    const struct graft_linear_args out_args = {sizeof out_args, 0, args->tokens, y, args->output};
+    if (x == NULL || y == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    between.hidden_states = x;
+    between.output = y;
+    int status = graft_linear_forward(self->latent_in, call, &in_args, error);
+    if (status == GRAFT_OK) {
+        status = graft_experts_forward(self->experts, call, &between, error);
+    }
+    return status == GRAFT_OK ? graft_linear_forward(self->latent_out, call, &out_args, error) : status;
+}
+
 /* output = the chosen experts, weighted. */
 static int run_experts(const struct sparse_moe_block *self, const struct graft_call *call,
                        const struct graft_mlp_args *args, struct graft_error *error) {
@@ -218,7 +272,7 @@ static int run_experts(const struct sparse_moe_block *self, const struct graft_c
     if (status == GRAFT_OK && self->kept.weighs_input) {
         return run_on_weighted(self, call, &experts_args, error);
     }
-    return status == GRAFT_OK ? graft_experts_forward(self->experts, call, &experts_args, error) : status;
+    return status == GRAFT_OK ? run_between(self, call, &experts_args, error) : status;
 }
 
 /* shared [tokens, hidden_size] *= sigmoid(shared_expert_gate(x)), a number for each token. */
@@ -278,7 +332,12 @@ static int forward(void *instance, const struct graft_call *call, const struct g
                    struct graft_error *error) {
     const struct sparse_moe_block *self = instance;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = run_experts(self, call, args, error);
+    int status = GRAFT_OK;
+    if (self->experts != NULL) {
+        status = run_experts(self, call, args, error);
+    } else {
+        memset(args->output, 0, (size_t)(args->tokens * self->kept.hidden_size) * sizeof *args->output);
+    }
     call->scratch_release(call->scratch, mark);
     if (status == GRAFT_OK && self->shared_expert != NULL) {
         status = add_shared_expert(self, call, args, error);

@@ -248,9 +248,13 @@ struct graft_parts_layer {
     int32_t parallel;                  /* 1: the MLP sees the layer's input, not what attention has made of it */
     int32_t norm_after_add; /* 1: attention_norm and mlp_norm are of the sums behind attention and MLP (not parallel) */
     const char *parallel_field; /* where config.json may say otherwise: "use_parallel_residual"; NULL: nowhere */
-    int32_t residual_normed;    /* 1: outputs are added to what attention or MLP saw, their norms being before (not
-                                   parallel) */
-    uint32_t reserved;
+    /* 1: outputs are added to what attention or MLP saw, their norms being before (not parallel). */
+    int32_t residual_normed;
+    int32_t mlp_mixes;      /* 1: the MLP is of graft.mixer/1, as it looks at other tokens */
+    double attention_skip;  /* with residual_normed: what attention saw is multiplied by it then; 0: 1, as below */
+    double attention_scale; /* what attention gives is multiplied by it before it is added */
+    double mlp_skip;        /* the same of what the MLP saw */
+    double mlp_scale;       /* the same of what it gives */
 };
 
 /* Declares the children, which are given `args`, all that the layer was. */
@@ -313,6 +317,8 @@ struct graft_parts_mlp {
     const char *act;     /* "act_fn" */
     const char *norm;    /* of what down takes: "ffn_sub_norm"; NULL: none */
     const char *norm_class; /* "BitNetRMSNorm" */
+    double gate_scale;      /* what the gate is multiplied by before its activation; 0: 1 */
+    double output_scale;    /* what the MLP gives is multiplied by; 0: 1 */
 };
 
 /* Declares the children, from the arguments of graft.mlp/1. */
@@ -334,13 +340,13 @@ GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm, 40);
 GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm_sizes, 56);
 GRAFT_ASSERT_SIZE(struct graft_parts_model, 72);
 GRAFT_ASSERT_SIZE(struct graft_parts_model_sizes, 80);
-GRAFT_ASSERT_SIZE(struct graft_parts_layer, 112);
+GRAFT_ASSERT_SIZE(struct graft_parts_layer, 144);
 GRAFT_ASSERT_SIZE(struct graft_parts_attention_sizes, 72);
 GRAFT_ASSERT_SIZE(struct graft_parts_fused_attention, 24);
 GRAFT_ASSERT_SIZE(struct graft_parts_rotary, 16);
 GRAFT_ASSERT_SIZE(struct graft_parts_rotary_type, 32);
 GRAFT_ASSERT_SIZE(struct graft_parts_typed_rotary, 64);
-GRAFT_ASSERT_SIZE(struct graft_parts_mlp, 56);
+GRAFT_ASSERT_SIZE(struct graft_parts_mlp, 72);
 
 #ifdef __cplusplus
 }
