@@ -15,9 +15,8 @@ static int64_t position_of(const struct graft_rope *rope, const struct graft_bat
 
 /* The tokens of sequence `s`, with the frequencies inv_freq [width / 2]. */
 static void fill(const struct graft_rope *rope, const struct graft_batch *batch, int32_t s, const float *inv_freq,
-                 float *cos, float *sin) {
+                 float scale, float *cos, float *sin) {
     int64_t half = rope->width / 2;
-    float scale = (float)rope->attention_factor;
     for (int64_t t = batch->cu_seqlens[s]; t < batch->cu_seqlens[s + 1]; t++) {
         float *cosines = cos + t * rope->width;
         float *sines = sin + t * rope->width;
@@ -61,7 +60,7 @@ int graft_rope_angles(const struct graft_rope *rope, const struct graft_call *ca
         if ((length > fixed ? length : 0) != before) {
             graft_rope_inv_freq(rope, length, inv_freq);
         }
-        fill(rope, batch, s, inv_freq, cos, sin);
+        fill(rope, batch, s, inv_freq, graft_rope_scale(rope, length), cos, sin);
     }
     call->scratch_release(call->scratch, mark);
     return GRAFT_OK;

@@ -78,8 +78,14 @@ int64_t graft_rope_fixed_length(const struct graft_rope *rope) {
     }
 }
 
+float graft_rope_scale(const struct graft_rope *rope, int64_t length) {
+    return (float)(rope->short_mscale == 0.0                         ? rope->attention_factor
+                   : length > rope->original_max_position_embeddings ? rope->long_mscale
+                                                                     : rope->short_mscale);
+}
+
 void graft_rope_inv_freq(const struct graft_rope *rope, int64_t length, float *inv_freq) {
-    int is_long = length > graft_rope_fixed_length(rope);
+    int is_long = rope->short_mscale == 0.0 && length > graft_rope_fixed_length(rope);
     int grows = is_long && rope->rope_type == GRAFT_ROPE_DYNAMIC;
     float theta = grows ? grown_theta(rope, length) : (float)rope->rope_theta;
     if (rope->rope_type == GRAFT_ROPE_YARN) {

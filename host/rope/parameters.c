@@ -347,6 +347,15 @@ static int read_part(const struct graft_config *config, const struct graft_rope_
     return read_both(config, info, object, name, &rope->partial_rotary_factor, error);
 }
 
+static int read_mscales(const struct graft_config *config, const char *object, struct graft_rope *rope,
+                        struct graft_error *error) {
+    int status = read_original(config, object, rope, error);
+    if (status == GRAFT_OK) {
+        status = need_real(config, object, "short_mscale", &rope->short_mscale, error);
+    }
+    return status == GRAFT_OK ? need_real(config, object, "long_mscale", &rope->long_mscale, error) : status;
+}
+
 int graft_rope_read(const struct graft_config *config, const struct graft_rope_info *info, struct graft_rope *rope,
                     struct graft_error *error) {
     const char *object = NULL;
@@ -380,7 +389,13 @@ int graft_rope_read(const struct graft_config *config, const struct graft_rope_i
     if (status == GRAFT_OK && object != NULL && info->object == NULL) {
         status = refuse_layer_types(config, object, error);
     }
-    return status == GRAFT_OK && object != NULL ? read_by_type(config, info, object, rope, error) : status;
+    if (status == GRAFT_OK && object != NULL) {
+        status = read_by_type(config, info, object, rope, error);
+    }
+    return status == GRAFT_OK && GRAFT_HAS(info, struct graft_rope_info, base) && info->takes_mscales &&
+                   rope->rope_type != GRAFT_ROPE_DEFAULT
+               ? read_mscales(config, object, rope, error)
+               : status;
 }
 
 void graft_rope_finish(struct graft_rope *rope) {

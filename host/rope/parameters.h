@@ -30,6 +30,8 @@ struct graft_rope {
     double beta_fast;                         /* yarn: wavelengths that turn more often are kept */
     double beta_slow;                         /* yarn: those that turn less often are divided by `factor` */
     double attention_factor;                  /* of cos and sin */
+    double short_mscale;                      /* in its place, if not 0: of sequences within the original length */
+    double long_mscale;                       /* of longer ones */
     double partial_rotary_factor;
     int64_t mrope_section[3]; /* as in graft_rope_info */
     float *short_factor;      /* [width / 2]; longrope, of sequences within original_max_position_embeddings */
@@ -43,6 +45,9 @@ void graft_rope_finish(struct graft_rope *rope);
 
 /* [any] inv_freq [width / 2] for a sequence that has `length` tokens so far, computed in f32. */
 void graft_rope_inv_freq(const struct graft_rope *rope, int64_t length, float *inv_freq);
+
+/* [any] What cos and sin of such a sequence are multiplied by. */
+float graft_rope_scale(const struct graft_rope *rope, int64_t length);
 
 /* [any] The length from which on they depend on it. */
 int64_t graft_rope_fixed_length(const struct graft_rope *rope);

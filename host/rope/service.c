@@ -30,7 +30,7 @@ static int64_t width(const struct graft_rope *rope) {
 
 static float frequencies(const struct graft_rope *rope, int64_t length, float *inv_freq) {
     graft_rope_inv_freq(rope, length, inv_freq);
-    return (float)rope->attention_factor;
+    return graft_rope_scale(rope, length);
 }
 
 const struct graft_rope_service *graft_rope_service_get(void) {

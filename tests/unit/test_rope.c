@@ -222,6 +222,40 @@ static void test_whole_heads(void **state) {
     service->destroy(rope);
 }
 
+/* Two magnitudes by length, and the factors of short sequences for all. */
+static void test_mscales(void **state) {
+    static const char text[] =
+        "{\"rope_scaling\": {\"rope_type\": \"longrope\", \"short_factor\": [1, 1, 1, 1, 2, 2, 2, 2], "
+        "\"long_factor\": [4, 4, 4, 4, 4, 4, 4, 4], \"short_mscale\": 1.1, \"long_mscale\": 1.3, "
+        "\"original_max_position_embeddings\": 64}}";
+    struct graft_rope_info info = usual;
+    float frequencies[HEAD_DIM / 2], longer[HEAD_DIM / 2];
+    (void)state;
+    info.takes_mscales = 1;
+    struct graft_rope *rope = rope_of(text, &info);
+    assert_non_null(rope);
+    assert_true(numbers_close(service->frequencies(rope, 64, frequencies), 1.1f, 0.0f, 1e-6f));
+    assert_true(numbers_close(service->frequencies(rope, 65, longer), 1.3f, 0.0f, 1e-6f));
+    assert_memory_equal(frequencies, longer, sizeof longer);
+    service->destroy(rope);
+    assert_null(rope_of("{\"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": 2.0}}", &info));
+    assert_non_null(strstr(error.message, "rope_scaling.short_mscale: "));
+}
+
+/* An odd part has the frequencies of so many numbers, and turns one more. */
+static void test_odd_part(void **state) {
+    struct graft_rope_info info = usual;
+    float frequencies[HEAD_DIM / 2];
+    (void)state;
+    struct graft_rope *rope = rope_of("{\"partial_rotary_factor\": 0.34}", &info);
+    assert_non_null(rope);
+    assert_int_equal(service->width(rope), 6);
+    assert_true(numbers_close(service->frequencies(rope, 0, frequencies), 1.0f, 0.0f, 1e-6f));
+    assert_true(numbers_close(frequencies[1], powf((float)info.rope_theta, -2.0f / 5.0f), 0.0f, 1e-6f));
+    assert_true(numbers_close(frequencies[2], powf((float)info.rope_theta, -4.0f / 5.0f), 0.0f, 1e-6f));
+    service->destroy(rope);
+}
+
 static void test_refused(void **state) {
     static const struct {
         const char *text;
@@ -318,8 +352,9 @@ static void test_angles(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_goldens), cmocka_unit_test(test_plain),          cmocka_unit_test(test_whole_heads),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_without_memory), cmocka_unit_test(test_angles),
+        cmocka_unit_test(test_goldens),        cmocka_unit_test(test_plain),    cmocka_unit_test(test_whole_heads),
+        cmocka_unit_test(test_mscales),        cmocka_unit_test(test_odd_part), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_without_memory), cmocka_unit_test(test_angles),
     };
     service = graft_rope_service_of(graft_host_get());
     return cmocka_run_group_tests(tests, NULL, NULL);

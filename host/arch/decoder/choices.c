@@ -248,6 +248,9 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_ROTARY_WHOLE] = BOOL("rotary.whole", 0, "true", "whole heads are rotated, whatever partial_rotary_factor says"),
     [D_ROTARY_INTERLEAVED] =
         BOOL("rotary.interleaved", 0, "false", "neighbours are rotated together, not numbers of two halves"),
+    [D_ROTARY_MSCALES] = BOOL("rotary.mscales", 0, "false",
+                              "cos and sin are multiplied by short_mscale or long_mscale, by the length of a sequence; "
+                              "longrope then has the factors of short ones"),
     [D_ROTARY_REVERSED] = BOOL("rotary.reversed", 0, "false", "rotation is by the opposite angles"),
     [D_ROTARY_OBJECT] = TEXT("rotary.object", BY_LAYER | NULLABLE, "null",
                              "the path of the object that has the parameters; null: rope_parameters or rope_scaling"),

@@ -46,6 +46,7 @@ static void read_kind(struct graft_reader *reader, struct graft_rotary_kind *kin
                           graft_read_int(reader, D_ROTARY_WIDTH)},
         .whole_heads = graft_read_bool(reader, D_ROTARY_WHOLE),
         .takes_alpha = graft_read_bool(reader, D_ROTARY_ALPHA),
+        .takes_mscales = graft_read_bool(reader, D_ROTARY_MSCALES),
         .base = graft_read_real(reader, D_ROTARY_BASE),
     };
     if (reader->status == GRAFT_OK && kind->info.head_dim % 2 != 0) {

@@ -47,7 +47,9 @@ struct graft_rope_info {
     /* Later than 1.0. 1: with `alpha` the type "dynamic" is "default", with a base multiplied by
      * alpha ** (dim / (dim - 2)). */
     int32_t takes_alpha;
-    uint32_t reserved_3;
+    /* 1: with any type but "default", cos and sin are multiplied by short_mscale, or by long_mscale in sequences longer
+     * than original_max_position_embeddings, whose frequencies are those of shorter ones (Phi-3.5-MoE). */
+    int32_t takes_mscales;
     double base; /* the base, whatever the config has as rope_theta; 0: that */
 };
 
