@@ -151,10 +151,10 @@ struct tally {
     long tried, survived;
 };
 
-/* Lets each fail from the n-th on; returns how many there are. A status of 0 with a failure in it is fine where it was
- * not needed, as PCRE2's memory for JIT code. */
-static long fail_each(attempt *run, const struct use *use, long n, struct tally *tally) {
-    for (;; n = next_failing(n), tally->tried++) {
+/* Lets each fail from the `first` on; returns how many there are. A status of 0 with a failure in it is fine where it
+ * was not needed, as PCRE2's memory for JIT code. */
+static long fail_each(attempt *run, const struct use *use, long first, struct tally *tally) {
+    for (long n = first;; n = first + next_failing(n - first), tally->tried++) {
         struct graft_error error = graft_error_none();
         (void)graft_alloc_fail_at(n);
         int status = run(use, &error);
