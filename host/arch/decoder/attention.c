@@ -140,6 +140,8 @@ int graft_attention_describe(const struct graft_class *self, const struct graft_
     read_gain(&reader, kept);
     kept->alibi = (float)graft_read_real(&reader, D_ALIBI);
     kept->alibi_rounded = graft_read_bool(&reader, D_ALIBI_ROUNDED);
+    kept->differential = graft_read_bool(&reader, D_DIFFERENTIAL);
+    kept->eps = (float)graft_args_real(args, "eps", 1e-6);
     const int32_t sinks = graft_read_bool(&reader, D_SINKS);
     const int32_t k_bias =
         graft_read_is_null(&reader, D_K_BIAS) ? kept->sizes.qkv_bias : graft_read_bool(&reader, D_K_BIAS);
@@ -155,6 +157,9 @@ int graft_attention_describe(const struct graft_class *self, const struct graft_
     }
     if (status == GRAFT_OK) {
         status = describe_norms(&reader, &kept->sizes, args, sink, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_differential_describe(kept, sink, error);
     }
     return status == GRAFT_OK && sinks ? graft_describe_vector(sink, "sinks", kept->sizes.heads, error) : status;
 }
@@ -217,6 +222,7 @@ int graft_attention_create(const struct graft_class *cls, const struct graft_bui
     self->k_norm = find_norm(build, graft_description_name(description, D_KEY_NORM), kept->sizes.kv_heads,
                              kept->sizes.head_dim, &status, error);
     self->sinks = find_sinks(build, kept->sizes.heads, &status, error);
+    graft_differential_find(build, self, &status, error);
     return graft_instance_finish(self, status, instance);
 }
 
@@ -278,11 +284,17 @@ static int widen(const struct graft_attention *self, const struct graft_call *ca
     return *numbers != NULL ? call->kernels->widen(call, weight, *numbers, error) : GRAFT_ERROR_INTERNAL;
 }
 
-/* context [tokens, heads, value_dim] = attention of rotated queries and keys. */
+/* How wide values are for scores. */
+static int64_t attended_dim(const struct graft_attention *self) {
+    return (self->kept.differential ? 2 : 1) * self->kept.value_dim;
+}
+
+/* context [tokens, heads, attended_dim] = attention of rotated queries and keys. */
 static int attend(const struct graft_attention *self, const struct graft_call *call,
                   const struct graft_self_attention_args *args, const struct graft_projected *x, float *context,
                   struct graft_error *error) {
     const struct graft_parts_attention_sizes *sizes = &self->kept.sizes;
+    const int64_t attended = attended_dim(self);
     float *sinks, *slopes = NULL;
     int status = widen(self, call, self->sinks, &sinks, error);
     if (status == GRAFT_OK) {
@@ -296,7 +308,7 @@ static int attend(const struct graft_attention *self, const struct graft_call *c
         .heads = sizes->heads,
         .kv_heads = sizes->kv_heads,
         .head_dim = sizes->head_dim,
-        .v_head_dim = self->kept.value_dim,
+        .v_head_dim = attended,
         .scaling = (float)sizes->scaling,
         .softcap = (float)sizes->softcap,
         .sinks = sinks,
@@ -312,7 +324,7 @@ static int attend(const struct graft_attention *self, const struct graft_call *c
         .v_stride = x->v.stride,
         .v_head_stride = x->v.head_stride,
         .output = context,
-        .output_stride = sizes->heads * self->kept.value_dim,
+        .output_stride = sizes->heads * attended,
     };
     return status == GRAFT_OK ? call->kernels->attention(call, &attention_args, error) : status;
 }
@@ -322,7 +334,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     const struct graft_attention *self = instance;
     int64_t tokens = args->batch->tokens;
     struct graft_projected x;
-    float *context = graft_scratch_floats(call, tokens, self->kept.sizes.heads * self->kept.value_dim, error);
+    float *context = graft_scratch_floats(call, tokens, self->kept.sizes.heads * attended_dim(self), error);
     int status = context != NULL ? graft_attention_project(self, call, args, &x, error) : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK && !self->kept.norm_after_rotary) {
         status = norm_heads(self, call, tokens, &x, error);
@@ -336,7 +348,13 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     }
     if (status == GRAFT_OK) {
         graft_attention_gain(self, args->batch, &x.q);
+        status = self->kept.differential ? graft_differential_values(self, call, tokens, &x.v, error) : GRAFT_OK;
+    }
+    if (status == GRAFT_OK) {
         status = attend(self, call, args, &x, context, error);
+    }
+    if (status == GRAFT_OK && self->kept.differential) {
+        status = graft_differential_combine(self, call, tokens, context, error);
     }
     if (status == GRAFT_OK) {
         status = graft_attention_give(self, call, tokens, &x.gate, context, args->output, error);

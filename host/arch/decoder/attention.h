@@ -13,6 +13,7 @@ struct graft_head_norm {
     int64_t width;                     /* head_dim, or that of all heads together */
 };
 
+enum { GRAFT_LAMBDAS = 4 };
 enum { GRAFT_QKV_BLOCKS = 4 }; /* of the layout D_QKV_BLOCKS */
 
 /* What `describe` found out. */
@@ -31,6 +32,8 @@ struct graft_attention_kept {
     int64_t query_gain_from;
     float alibi; /* 0: none */
     int32_t alibi_rounded;
+    int32_t differential; /* 1: differential.c */
+    float eps;            /* of its norm */
     float value_scale; /* what values are multiplied by, as the next three */
     float key_scale;
     float input_scale;
@@ -49,8 +52,9 @@ struct graft_attention {
     const struct graft_module *output_norm; /* of what it takes; NULL: none */
     struct graft_head_norm q_norm;
     struct graft_head_norm k_norm;
-    const struct graft_weight *sinks;     /* [heads]; NULL: none */
-    const struct graft_weight *gate_bias; /* [heads]; NULL: none */
+    const struct graft_weight *sinks;                  /* [heads]; NULL: none */
+    const struct graft_weight *gate_bias;              /* [heads]; NULL: none */
+    const struct graft_weight *lambdas[GRAFT_LAMBDAS]; /* [head_dim] each, of differential attention */
 };
 
 /* Heads of the tokens of a batch, in scratch memory. */
@@ -79,6 +83,21 @@ int graft_attention_project(const struct graft_attention *self, const struct gra
 /* [forward] Norms `heads` heads of each token; x becomes a packed copy. */
 int graft_attention_norm(const struct graft_head_norm *norm, const struct graft_call *call, int64_t tokens,
                          int64_t heads, int64_t head_dim, struct graft_heads *x, struct graft_error *error);
+
+/* [load] Declares what differential attention has, and finds it; nothing happens with any other. */
+int graft_differential_describe(const struct graft_attention_kept *kept, const struct graft_sink *sink,
+                                struct graft_error *error);
+void graft_differential_find(const struct graft_build *build, struct graft_attention *self, int *status,
+                             struct graft_error *error);
+
+/* [forward] v becomes [tokens, kv_heads, 2 * value_dim], in scratch memory: that of one half of heads, then that of the
+ * other. */
+int graft_differential_values(const struct graft_attention *self, const struct graft_call *call, int64_t tokens,
+                              struct graft_heads *v, struct graft_error *error);
+
+/* [forward] context [tokens, heads, 2 * value_dim] becomes [tokens, heads / 2, 2 * value_dim], without gaps. */
+int graft_differential_combine(const struct graft_attention *self, const struct graft_call *call, int64_t tokens,
+                               float *context, struct graft_error *error);
 
 /* [load] Declares the projection of what the heads give, and a norm before it. */
 int graft_attention_describe_output(const struct graft_description *description,

@@ -87,6 +87,8 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_EMBEDDING_NAME] = NAME("embedding.name", "embed_tokens", "token embeddings"),
     [D_EMBEDDING_SIZE] = INT("embedding.size", NULLABLE, 1, GRAFT_MAX_SIZE, "null",
                              "their width where it is not hidden_size, so that two Linears lead in and out"),
+    [D_EMBEDDING_ROWS] =
+        INT("embedding.rows", NULLABLE, 1, MAX_VOCABULARY, "null", "how many there are; null: vocab_size"),
     [D_EMBEDDING_PROJECT_IN] = NAME("embedding.project_in", "project_in", "the Linear behind narrow embeddings"),
     [D_EMBEDDING_PROJECT_OUT] = NAME("embedding.project_out", "project_out", "the Linear before the head; null: none"),
     [D_EMBEDDING_PROJECT_BIAS] = BOOL("embedding.project_bias", 0, "false", "whether embedding.project_in has a bias"),
@@ -210,6 +212,9 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_QUERY_GAIN_PERIOD] = INT("attention.query_gain_period", NULLABLE, 1, MAX_POSITIONS, "null",
                                 "the positions in which that factor stays the same"),
     [D_QUERY_GAIN_FROM] = INT("attention.query_gain_from", 0, 0, 1, "0", "the number of the first position there"),
+    [D_DIFFERENTIAL] =
+        BOOL("attention.differential", 0, "false",
+             "what the second half of heads gives, times a learned number, is subtracted from the first"),
     [D_SINKS] = BOOL("attention.sinks", BY_LAYER, "false", "each head has a score without a value in its softmax"),
     [D_ALIBI] = REAL("attention.alibi", NULLABLE | ABOVE, 0.0, "null",
                      "scores get the position of their key times a slope, of head h of n 2 ** (-alibi * (h + 1) / n); "

@@ -61,11 +61,12 @@ int graft_inputs_describe(struct graft_reader *reader, const struct graft_sink *
     const struct graft_description *description = reader->description;
     read(reader, kept);
     const int64_t positions = graft_inputs_max_positions(reader);
+    const int64_t rows =
+        graft_read_int(reader, graft_read_is_null(reader, D_EMBEDDING_ROWS) ? D_VOCAB_SIZE : D_EMBEDDING_ROWS);
     int status = reader->status;
     if (status == GRAFT_OK) {
         status = describe_embedding(sink, graft_description_name(description, D_EMBEDDING_NAME),
-                                    graft_description_name(description, D_CLASS_EMBEDDING),
-                                    graft_read_int(reader, D_VOCAB_SIZE), kept->width, error);
+                                    graft_description_name(description, D_CLASS_EMBEDDING), rows, kept->width, error);
     }
     if (status == GRAFT_OK && kept->width != kept->hidden_size) {
         status = graft_describe_linear(sink, graft_description_name(description, D_EMBEDDING_PROJECT_IN), kept->width,

@@ -111,10 +111,17 @@ static int is_of_experts(int32_t choice) {
     return choice == D_CLASS_MOE || choice == D_CLASS_ROUTER || choice == D_CLASS_EXPERTS;
 }
 
-/* Whether attention can have one projection in the place of three that are alike. */
+static int is_named(const struct graft_description *description, int32_t choice, const char *name) {
+    const char *own = graft_description_name(description, choice);
+    return own != NULL && strcmp(own, name) == 0;
+}
+
+/* Whether attention can have one projection in the place of three that are alike, and have the names that classes which
+ * join them know. */
 static int can_join(const struct graft_description *description) {
-    return graft_description_name(description, D_QKV) == NULL && graft_description_never(description, D_K_BIAS) &&
-           graft_description_never(description, D_LATENT_RANK) &&
+    return is_named(description, D_QUERY, "q_proj") && is_named(description, D_KEY, "k_proj") &&
+           is_named(description, D_VALUE, "v_proj") && graft_description_name(description, D_QKV) == NULL &&
+           graft_description_never(description, D_K_BIAS) && graft_description_never(description, D_LATENT_RANK) &&
            graft_description_word(description, D_GATE) != D_GATE_QUERY;
 }
 
