@@ -200,13 +200,15 @@ static int add(const struct pass *pass, const float *x) {
                                     pass->args->batch->tokens * pass->layer->hidden_size, pass->error);
 }
 
-/* `normed` is filled in, and what comes next is added to `skip` times it where the layer has it so. */
+/* `normed` is filled in, and what comes next is added to `skip` times it where the layer has it so, else to `skip`
+ * times the sum. */
 static int norm_input(const struct pass *pass, const struct graft_module *norm, const float *residual, float skip,
                       float *normed) {
     const int64_t count = pass->args->batch->tokens * pass->layer->hidden_size;
     int status = run_norm(pass, norm, residual, normed);
-    for (int64_t i = 0; pass->layer->residual_normed && i < count && status == GRAFT_OK; i++) {
-        pass->args->hidden_states[i] = skip * normed[i];
+    const float *kept = pass->layer->residual_normed ? normed : pass->args->hidden_states;
+    for (int64_t i = 0; (kept == normed || skip != 1.0f) && i < count && status == GRAFT_OK; i++) {
+        pass->args->hidden_states[i] = skip * kept[i];
     }
     return status;
 }

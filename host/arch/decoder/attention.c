@@ -107,9 +107,10 @@ static int check_layout(const struct graft_description *description, const struc
 
 static void read_gain(struct graft_reader *reader, struct graft_attention_kept *kept) {
     kept->query_gain = (float)graft_read_real(reader, D_QUERY_GAIN);
+    kept->query_power = (float)graft_read_real(reader, D_QUERY_POWER);
     kept->query_gain_period = graft_read_int(reader, D_QUERY_GAIN_PERIOD);
     kept->query_gain_from = graft_read_int(reader, D_QUERY_GAIN_FROM);
-    if (kept->query_gain != 0.0f && kept->query_gain_period == 0) {
+    if ((kept->query_gain != 0.0f || kept->query_power != 0.0f) && kept->query_gain_period == 0) {
         graft_reader_fail(reader, D_QUERY_GAIN_PERIOD, "missing, expected an integer");
     }
 }

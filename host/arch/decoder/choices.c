@@ -150,10 +150,10 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_LAYER_RESIDUAL_NORMED] =
         BOOL("layer.residual_normed", 0, "false", "it is added to what attention or MLP saw, not to the layer's input"),
     [D_LAYER_ATTENTION_SKIP] = REAL("layer.attention_skip", BY_LAYER, ANY_REAL, "1",
-                                    "with layer.residual_normed: what attention saw is multiplied by it then"),
-    [D_LAYER_ATTENTION_SCALE] = REAL("layer.attention_scale", BY_LAYER, ANY_REAL, "1", "and what it gave by this"),
-    [D_LAYER_MLP_SKIP] = REAL("layer.mlp_skip", BY_LAYER, ANY_REAL, "1", "the same of what the MLP saw"),
-    [D_LAYER_MLP_SCALE] = REAL("layer.mlp_scale", BY_LAYER, ANY_REAL, "1", "and of what it gave"),
+                                    "what attention's output is added to is multiplied by this before"),
+    [D_LAYER_ATTENTION_SCALE] = REAL("layer.attention_scale", BY_LAYER, ANY_REAL, "1", "and that output by this"),
+    [D_LAYER_MLP_SKIP] = REAL("layer.mlp_skip", BY_LAYER, ANY_REAL, "1", "the same of the MLP"),
+    [D_LAYER_MLP_SCALE] = REAL("layer.mlp_scale", BY_LAYER, ANY_REAL, "1", "and of its output"),
 
     [D_NORM_KIND] = WORD("norm.kind", 0, "rms layer", "rms", "RMSNorm, or LayerNorm"),
     [D_NORM_EPS] = REAL("norm.eps", 0, 0.0, "rms_norm_eps", "added to the mean of squares"),
@@ -209,6 +209,9 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_QUERY_GAIN] = REAL("attention.query_gain", BY_LAYER | NULLABLE, ANY_REAL, "null",
                           "rotated queries are multiplied by 1 + query_gain * log(1 + (position + query_gain_from) // "
                           "query_gain_period); null: they stay"),
+    [D_QUERY_POWER] = REAL("attention.query_power", BY_LAYER | NULLABLE, ANY_REAL, "null",
+                           "they are multiplied by (1 + (position + query_gain_from) / query_gain_period) ** "
+                           "query_power; null: they stay"),
     [D_QUERY_GAIN_PERIOD] = INT("attention.query_gain_period", NULLABLE, 1, MAX_POSITIONS, "null",
                                 "the positions in which that factor stays the same"),
     [D_QUERY_GAIN_FROM] = INT("attention.query_gain_from", 0, 0, 1, "0", "the number of the first position there"),

@@ -250,8 +250,9 @@ struct graft_parts_layer {
     const char *parallel_field; /* where config.json may say otherwise: "use_parallel_residual"; NULL: nowhere */
     /* 1: outputs are added to what attention or MLP saw, their norms being before (not parallel). */
     int32_t residual_normed;
-    int32_t mlp_mixes;      /* 1: the MLP is of graft.mixer/1, as it looks at other tokens */
-    double attention_skip;  /* with residual_normed: what attention saw is multiplied by it then; 0: 1, as below */
+    int32_t mlp_mixes; /* 1: the MLP is of graft.mixer/1, as it looks at other tokens */
+    /* What attention's output is added to is multiplied by it before; 0: 1, as below. Not where there is no norm. */
+    double attention_skip;
     double attention_scale; /* what attention gives is multiplied by it before it is added */
     double mlp_skip;        /* the same of what the MLP saw */
     double mlp_scale;       /* the same of what it gives */
