@@ -12,12 +12,15 @@
 #include <math.h>
 
 #include "arch/decoder/choices.h"
+#include "arch/mixers/head_gate.h"
 #include "arch/mixers/mixer.h"
 #include "arch/role.h"
 #include "graft/describe.h"
 #include "graft/kernels.h"
 #include "graft/mixer.h"
 #include "graft/state.h"
+
+static const struct graft_head_gate_loops *const loops[] = GRAFT_ISA_TABLES(graft_head_gate);
 
 struct sizes {
     int64_t hidden_size;
@@ -28,6 +31,7 @@ struct sizes {
 struct rg_lru {
     struct graft_instance base;
     struct sizes sizes;
+    const struct graft_head_gate_loops *loops;
     const struct graft_module *linear_x;
     const struct graft_module *linear_y;
     const struct graft_module *conv;
@@ -100,6 +104,7 @@ int graft_rg_lru_create(const struct graft_class *cls, const struct graft_build 
         return GRAFT_ERROR_INTERNAL;
     }
     self->sizes = *(const struct sizes *)build->kept;
+    self->loops = loops[graft_isa_choose(sizeof loops / sizeof loops[0])];
     self->linear_x = graft_build_child(build, "linear_x", &status, error);
     self->linear_y = graft_build_child(build, "linear_y", &status, error);
     self->conv = graft_build_child(build, graft_description_name(description, D_MIXER_CONV), &status, error);
@@ -116,6 +121,7 @@ int graft_rg_lru_create(const struct graft_class *cls, const struct graft_build 
 
 /* One sequence, and what all have. */
 struct work {
+    const struct graft_head_gate_loops *loops;
     struct sizes sizes;
     const float *weights[2]; /* [heads, head_dim, head_dim] of the input gate and of the recurrent one */
     const float *biases[2];  /* [heads, head_dim] */
@@ -123,38 +129,25 @@ struct work {
     int64_t tokens;
     const int64_t *positions; /* [tokens] */
     const float *x;           /* [tokens, heads * head_dim] */
-    float *gates[2];          /* likewise, of inputs and of the recurrence */
+    float *gates[2];          /* likewise, of inputs and of the recurrence, before the sigmoid */
     float *y;                 /* likewise */
     float *state;             /* [heads * head_dim] */
 };
-
-/* gate [head_dim] of a head = sigmoid(x * weight + bias) */
-static void find_gate(const float *x, const float *weight, const float *bias, int64_t dim, float *gate) {
-    for (int64_t c = 0; c < dim; c++) {
-        gate[c] = bias[c];
-    }
-    for (int64_t n = 0; n < dim; n++) {
-        for (int64_t c = 0; c < dim; c++) {
-            gate[c] += x[n] * weight[n * dim + c];
-        }
-    }
-    for (int64_t c = 0; c < dim; c++) {
-        gate[c] = 1.0f / (1.0f + expf(-gate[c]));
-    }
-}
 
 static void run_token(const struct work *work, int64_t head, int64_t t) {
     const int64_t dim = work->sizes.head_dim, first = head * dim;
     const int64_t at = t * work->sizes.heads * dim + first;
     const int is_first = work->positions[t] == 0;
     for (int i = 0; i < 2; i++) {
-        find_gate(work->x + at, work->weights[i] + first * dim, work->biases[i] + first, dim, work->gates[i] + at);
+        work->loops->multiply(work->x + at, work->weights[i] + first * dim, work->biases[i] + first, dim,
+                              work->gates[i] + at);
     }
     for (int64_t c = 0; c < dim; c++) {
-        const float logarithm = work->decays[first + c] * work->gates[1][at + c];
+        const float input = 1.0f / (1.0f + expf(-work->gates[0][at + c]));
+        const float logarithm = work->decays[first + c] / (1.0f + expf(-work->gates[1][at + c]));
         const float a = is_first ? 0.0f : expf(logarithm);
         const float scale = is_first ? 1.0f : sqrtf(-expm1f(2.0f * logarithm));
-        work->state[first + c] = a * work->state[first + c] + scale * work->gates[0][at + c] * work->x[at + c];
+        work->state[first + c] = a * work->state[first + c] + scale * input * work->x[at + c];
         work->y[at + c] = work->state[first + c];
     }
 }
@@ -176,6 +169,7 @@ static int recur(const struct rg_lru *self, const struct graft_call *call, const
     float *gates[] = {graft_scratch_floats(call, batch->tokens, width, error),
                       graft_scratch_floats(call, batch->tokens, width, error)};
     struct work work = {
+        .loops = self->loops,
         .sizes = self->sizes,
         .weights = {graft_scratch_widened(call, self->input_gate_weight, error),
                     graft_scratch_widened(call, self->recurrent_gate_weight, error)},

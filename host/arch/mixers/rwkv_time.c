@@ -114,24 +114,29 @@ struct work {
     float *state;       /* [3, size] */
 };
 
-/* Items are channels. Exponents are of what is below the largest one, so that none overflows. */
+/* One token of a channel. Exponents are of what is below the largest one, so that none overflows. */
+static void run_token(const struct work *work, int64_t t, int64_t c) {
+    float *sum = work->state + c, *weight = sum + work->size, *most = weight + work->size;
+    const float k = work->key[t * work->size + c], v = work->value[t * work->size + c];
+    const float own = work->first[c] + k;
+    const float before = *weight > 0.0f ? *most : own; /* nothing came before the first token */
+    const float top = own > before ? own : before;
+    const float left = expf(before - top), added = expf(own - top);
+    work->y[t * work->size + c] *= (left * *sum + added * v) / (left * *weight + added);
+    const float decayed = *weight > 0.0f ? *most + work->decay[c] : k;
+    const float next = k > decayed ? k : decayed;
+    const float kept = expf(decayed - next), taken = expf(k - next);
+    *sum = kept * *sum + taken * v;
+    *weight = kept * *weight + taken;
+    *most = next;
+}
+
+/* Items are channels. */
 static void run_channels(void *data, int64_t begin, int64_t end) {
     const struct work *work = data;
-    for (int64_t c = begin; c < end; c++) {
-        float *sum = work->state + c, *weight = sum + work->size, *most = weight + work->size;
-        for (int64_t t = 0; t < work->tokens; t++) {
-            const float k = work->key[t * work->size + c], v = work->value[t * work->size + c];
-            const float own = work->first[c] + k;
-            const float before = *weight > 0.0f ? *most : own; /* nothing came before the first token */
-            const float top = own > before ? own : before;
-            const float left = expf(before - top), added = expf(own - top);
-            work->y[t * work->size + c] *= (left * *sum + added * v) / (left * *weight + added);
-            const float decayed = *weight > 0.0f ? *most + work->decay[c] : k;
-            const float next = k > decayed ? k : decayed;
-            const float kept = expf(decayed - next), taken = expf(k - next);
-            *sum = kept * *sum + taken * v;
-            *weight = kept * *weight + taken;
-            *most = next;
+    for (int64_t t = 0; t < work->tokens; t++) {
+        for (int64_t c = begin; c < end; c++) {
+            run_token(work, t, c);
         }
     }
 }

@@ -29,9 +29,11 @@ float *graft_token_mix(const struct graft_call *call, const struct graft_weight 
     if (mixed == NULL || factors == NULL) {
         return NULL;
     }
-    for (int64_t i = 0; i < tokens * width; i++) {
-        const float factor = factors[i % width];
-        mixed[i] = x[i] * factor + shifted[i] * (1.0f - factor);
+    for (int64_t t = 0; t < tokens; t++) {
+        for (int64_t i = 0; i < width; i++) {
+            const int64_t at = t * width + i;
+            mixed[at] = x[at] * factors[i] + shifted[at] * (1.0f - factors[i]);
+        }
     }
     return mixed;
 }
