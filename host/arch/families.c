@@ -50,11 +50,17 @@ const struct graft_family_text *graft_built_in_texts(void) {
 }
 
 const struct graft_family *graft_native_family(const char *model_type) {
-    return strcmp(model_type, graft_family_qwen2_vl.model_type) == 0 ? &graft_family_qwen2_vl : NULL;
+    static const struct graft_family *const families[] = {&graft_family_bert, &graft_family_qwen2_vl};
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+        if (strcmp(model_type, families[i]->model_type) == 0) {
+            return families[i];
+        }
+    }
+    return NULL;
 }
 
 const struct graft_family *const *graft_native_families(void) {
-    static const struct graft_family *const families[] = {&graft_family_bert, NULL};
+    static const struct graft_family *const families[] = {NULL};
     return families;
 }
 

@@ -227,10 +227,23 @@ static void check_lines(const graft_json *cases) {
     }
 }
 
+/* Whether the case is called like its model type, which may have '-' in it. */
+static int is_type(const struct type_case *self) {
+    struct graft_error error = graft_error_none();
+    graft_json *config = NULL;
+    int is = graft_json_read_strict(folder_path(self->directory, "config.json"), MAX_FILE_BYTES, &config, &error) ==
+             GRAFT_OK;
+    const char *type = graft_json_string(graft_json_get(config, "model_type"), NULL);
+    is = is && type != NULL && strcmp(type, self->name) == 0;
+    graft_json_free(config);
+    return is;
+}
+
 /* The line of a case, or of the type that it is a variant of: names of types are cases themselves. */
-static const char *why_not(const graft_json *cases, const char *name, size_t *length) {
+static const char *why_not(const struct type_case *self, const graft_json *cases, size_t *length) {
+    const char *name = self->name;
     const char *why = find_line(name, strlen(name), length);
-    for (size_t n = strlen(name); why == NULL && n > 0; n--) {
+    for (size_t n = strlen(name); why == NULL && n > 0 && !is_type(self); n--) {
         char type[MAX_NAME];
         (void)snprintf(type, sizeof type, "%.*s", (int)n, name);
         why = name[n] == '-' && graft_json_get(cases, type) != NULL ? find_line(name, n, length) : NULL;
@@ -267,7 +280,7 @@ static void run_case(const char *folder, const graft_json *cases, const char *na
     struct type_case self = {.name = name, .directory = graft_path_join(folder, name)};
     const graft_json *noise = graft_json_get(document, "f64_difference");
     size_t length = 0;
-    const char *why = why_not(cases, name, &length);
+    const char *why = why_not(&self, cases, &length);
     self.tolerance = noise == NULL ? MOST_TOLERANCE
                                    : fmin(MOST_TOLERANCE, fmax(LEAST_TOLERANCE, NOISE_TIMES * graft_json_real(noise)));
     const int runs = open_case(&self);

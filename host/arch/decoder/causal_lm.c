@@ -21,12 +21,17 @@ int graft_causal_lm_describe(const struct graft_class *self, const struct graft_
     (void)snprintf(made, sizeof made, "%s.%s.weight", model, graft_description_name(description, D_EMBEDDING_NAME));
     graft_reader_start(&reader, description, config, -1, error);
     const int64_t positions = graft_inputs_max_positions(&reader);
+    const char *transform = graft_description_name(description, D_HEAD_TRANSFORM);
     const struct graft_parts_causal_lm part = {
         .model = model,
         .model_class = graft_decoder_class_name(description, D_CLASS_BASE_MODEL),
         .tied_weight = tied_to != NULL ? tied_to : made,
         .head = graft_description_name(description, D_HEAD_NAME),
         .learned_positions = positions > 0,
+        .transform = transform,
+        .transform_act = graft_description_name(description, D_HEAD_TRANSFORM_ACT_NAME),
+        .transform_norm = graft_description_name(description, D_HEAD_TRANSFORM_NORM),
+        .transform_norm_class = graft_description_name(description, D_CLASS_NORM),
     };
     const int32_t causal = graft_read_bool(&reader, D_CAUSAL);
     const int64_t width = graft_read_int(&reader, D_EMBEDDING_SIZE);
@@ -38,14 +43,21 @@ int graft_causal_lm_describe(const struct graft_class *self, const struct graft_
     const int64_t renewed_after = graft_read_int(&reader, D_ROTARY_RENEWED_AFTER);
     const struct graft_parts_causal_lm_sizes sizes = {
         .vocab_size = graft_read_int(&reader, D_VOCAB_SIZE),
-        .hidden_size =
-            width > 0 && graft_description_name(description, D_EMBEDDING_PROJECT_OUT) != NULL ? width : hidden_size,
+        .hidden_size = transform != NULL ? graft_read_int(&reader, D_HEAD_TRANSFORM_SIZE)
+                       : width > 0 && graft_description_name(description, D_EMBEDDING_PROJECT_OUT) != NULL
+                           ? width
+                           : hidden_size,
         .max_position_embeddings = positions,
         .logit_scale = graft_args_real(args, "logit_scale", graft_read_real(&reader, D_HEAD_SCALE)),
         .softcap = graft_args_real(args, "softcap", graft_read_real(&reader, D_HEAD_SOFTCAP)),
         .tie_word_embeddings = graft_read_bool(&reader, D_HEAD_TIED) || tied,
         .bidirectional = graft_args_int(args, "bidirectional", !causal) != 0,
         .bias = graft_read_bool(&reader, D_HEAD_BIAS),
+        .transform_bias = graft_read_bool(&reader, D_HEAD_TRANSFORM_BIAS),
+        .transform_norm_bias = graft_read_bool(&reader, D_NORM_BIAS),
+        .transform_size = hidden_size,
+        .transform_eps = graft_read_real(&reader, D_NORM_EPS),
+        .act = transform != NULL ? graft_read_text(&reader, D_HEAD_TRANSFORM_ACT) : NULL,
     };
     int status = reader.status == GRAFT_OK ? graft_parts_causal_lm_declare(&part, &sizes, sink, error) : reader.status;
     const int changes =

@@ -79,6 +79,13 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_HEAD_TIED_TO] =
         NAME("head.tied_to", NULL, "the path of that weight; MODEL.EMBEDDING.weight by the names of both"),
     [D_HEAD_BIAS] = BOOL("head.bias", 0, "false", "whether it has a bias"),
+    [D_HEAD_TRANSFORM] =
+        NAME("head.transform", NULL, "a Linear before it, behind which come an activation and a norm; null: none"),
+    [D_HEAD_TRANSFORM_SIZE] = INT("head.transform_size", 0, 1, GRAFT_MAX_SIZE, "hidden_size", "what it gives"),
+    [D_HEAD_TRANSFORM_BIAS] = BOOL("head.transform_bias", 0, "true", "whether it has a bias"),
+    [D_HEAD_TRANSFORM_ACT] = TEXT("head.transform_act", 0, "hidden_act", "that activation, as ACT2FN calls it"),
+    [D_HEAD_TRANSFORM_ACT_NAME] = NAME("head.transform_act_name", "act", "the child that is the activation"),
+    [D_HEAD_TRANSFORM_NORM] = NAME("head.transform_norm", "norm", "that norm"),
     [D_HEAD_TOKENS] = NAME("head.tokens", "score", "the Linear that tells classes of tokens"),
     [D_HEAD_SCALE] = REAL("head.scale", 0, ANY_REAL, "1", "what logits are multiplied by"),
     [D_HEAD_SOFTCAP] = REAL("head.softcap", NULLABLE | ABOVE, 0.0, "null",
@@ -94,6 +101,8 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_EMBEDDING_PROJECT_BIAS] = BOOL("embedding.project_bias", 0, "false", "whether embedding.project_in has a bias"),
     [D_EMBEDDING_PROJECT_SUM] = BOOL("embedding.project_sum", 0, "false",
                                      "it takes the normed sum of embeddings and positions, not embeddings"),
+    [D_EMBEDDING_PROJECT_EQUAL] =
+        BOOL("embedding.project_equal", 0, "false", "it is there even where embedding.size is hidden_size"),
     [D_EMBEDDING_SCALE] = REAL("embedding.scale", 0, ANY_REAL, "1", "what embeddings are multiplied by"),
     [D_EMBEDDING_ROUNDED] =
         BOOL("embedding.rounded", 0, "false",
@@ -103,11 +112,21 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_EMBEDDING_NORMED] = BOOL("embedding.normed", 0, "true", "whether it is there"),
     [D_EMBEDDING_NORM_SUM] =
         BOOL("embedding.norm_sum", 0, "false", "it is of their sum with what is added to them, such as positions"),
+    [D_EMBEDDING_TYPES] =
+        NAME("embedding.types", NULL, "embeddings of segments, of which all tokens get the first; null: none"),
+    [D_EMBEDDING_TYPE_ROWS] = INT("embedding.type_rows", 0, 1, MAX_POSITIONS, "type_vocab_size", "how many there are"),
+    [D_EMBEDDING_TASKS] = NAME("embedding.tasks", NULL, "the same of tasks"),
+    [D_EMBEDDING_TASK_ROWS] =
+        INT("embedding.task_rows", NULLABLE, 1, MAX_POSITIONS, "null", "how many there are; null: they are not used"),
 
     [D_POSITION_NAME] = NAME("position.name", NULL, "learned positions that are added to embeddings; null: none"),
     [D_POSITION_ROWS] = INT("position.rows", 0, 1, MAX_POSITIONS, "max_position_embeddings", "how many there are"),
     [D_POSITION_OFFSET] = INT("position.offset", 0, 0, 65536, "0", "rows of theirs before that of position 0"),
 
+    [D_POSITION_SKIPPED] = INT("position.skipped", NULLABLE, 0, MAX_VOCABULARY, "null",
+                               "a token that is not counted, and has the row before that of position 0; null: none"),
+    [D_POSITION_LIMIT] = INT("position.limit", NULLABLE, 1, MAX_POSITIONS, "null",
+                             "how many tokens a sequence may have where that is fewer than rows; null: as many"),
     [D_POSITION_SINES] = REAL("position.sines", NULLABLE | ABOVE, 0.0, "null",
                               "positions are not learned but sines, then cosines, of position * 10000 ** (-i / sines), "
                               "i from 0 on; null: they are not"),

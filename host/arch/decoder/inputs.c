@@ -9,11 +9,18 @@
 #include "graft/describe.h"
 #include "graft/kernels.h"
 
-int64_t graft_inputs_max_positions(struct graft_reader *reader) {
+/* Of learned positions, without those before position 0; 0: there are none. */
+static int64_t position_rows(struct graft_reader *reader) {
     return graft_description_name(reader->description, D_POSITION_NAME) != NULL &&
                    graft_read_is_null(reader, D_POSITION_SINES)
                ? graft_read_int(reader, D_POSITION_ROWS)
                : 0;
+}
+
+int64_t graft_inputs_max_positions(struct graft_reader *reader) {
+    const int64_t rows = position_rows(reader);
+    const int64_t limit = graft_read_int(reader, D_POSITION_LIMIT);
+    return rows > 0 && limit > 0 && limit < rows ? limit : rows;
 }
 
 static void read(struct graft_reader *reader, struct graft_inputs_kept *kept) {
@@ -21,13 +28,21 @@ static void read(struct graft_reader *reader, struct graft_inputs_kept *kept) {
     kept->hidden_size = graft_read_int(reader, D_HIDDEN_SIZE);
     kept->width = width > 0 ? width : kept->hidden_size;
     kept->position_offset = graft_read_int(reader, D_POSITION_OFFSET);
+    kept->position_skipped =
+        graft_read_is_null(reader, D_POSITION_SKIPPED) ? -1 : graft_read_int(reader, D_POSITION_SKIPPED);
     kept->sines = graft_read_real(reader, D_POSITION_SINES);
     kept->scale = graft_read_real(reader, D_EMBEDDING_SCALE);
     kept->has_norm = graft_description_name(reader->description, D_EMBEDDING_NORM) != NULL &&
                      graft_read_bool(reader, D_EMBEDDING_NORMED);
     kept->norms_sum = graft_read_bool(reader, D_EMBEDDING_NORM_SUM);
+    kept->projects = kept->width != kept->hidden_size || graft_read_bool(reader, D_EMBEDDING_PROJECT_EQUAL);
     kept->project_sum = graft_read_bool(reader, D_EMBEDDING_PROJECT_SUM);
+    kept->has_tasks = graft_description_name(reader->description, D_EMBEDDING_TASKS) != NULL &&
+                      !graft_read_is_null(reader, D_EMBEDDING_TASK_ROWS);
     kept->position_width = kept->project_sum ? kept->width : kept->hidden_size;
+    if (kept->position_skipped >= 0 && kept->position_offset == 0) {
+        graft_reader_fail(reader, D_POSITION_SKIPPED, "there is no row before that of position 0");
+    }
     if (kept->sines > 0.0 && kept->position_width % 2 != 0) {
         graft_reader_fail(reader, D_HIDDEN_SIZE, "expected an even number, for sines and cosines, got %lld",
                           (long long)kept->position_width);
@@ -56,11 +71,26 @@ static int describe_norm(struct graft_reader *reader, const struct graft_sink *s
                : GRAFT_OK;
 }
 
+/* What all tokens get alike. */
+static int describe_types(struct graft_reader *reader, const struct graft_sink *sink,
+                          const struct graft_inputs_kept *kept, struct graft_error *error) {
+    const char *types = graft_description_name(reader->description, D_EMBEDDING_TYPES);
+    int status = GRAFT_OK;
+    if (types != NULL) {
+        status = describe_embedding(sink, types, "Embedding", graft_read_int(reader, D_EMBEDDING_TYPE_ROWS),
+                                    kept->position_width, error);
+    }
+    return status == GRAFT_OK && kept->has_tasks
+               ? describe_embedding(sink, graft_description_name(reader->description, D_EMBEDDING_TASKS), "Embedding",
+                                    graft_read_int(reader, D_EMBEDDING_TASK_ROWS), kept->position_width, error)
+               : status;
+}
+
 int graft_inputs_describe(struct graft_reader *reader, const struct graft_sink *sink, struct graft_inputs_kept *kept,
                           struct graft_error *error) {
     const struct graft_description *description = reader->description;
     read(reader, kept);
-    const int64_t positions = graft_inputs_max_positions(reader);
+    const int64_t positions = position_rows(reader);
     const int64_t rows =
         graft_read_int(reader, graft_read_is_null(reader, D_EMBEDDING_ROWS) ? D_VOCAB_SIZE : D_EMBEDDING_ROWS);
     int status = reader->status;
@@ -68,12 +98,15 @@ int graft_inputs_describe(struct graft_reader *reader, const struct graft_sink *
         status = describe_embedding(sink, graft_description_name(description, D_EMBEDDING_NAME),
                                     graft_description_name(description, D_CLASS_EMBEDDING), rows, kept->width, error);
     }
-    if (status == GRAFT_OK && kept->width != kept->hidden_size) {
+    if (status == GRAFT_OK && kept->projects) {
         status = graft_describe_linear(sink, graft_description_name(description, D_EMBEDDING_PROJECT_IN), kept->width,
                                        kept->hidden_size, graft_read_bool(reader, D_EMBEDDING_PROJECT_BIAS), error);
     }
     if (status == GRAFT_OK) {
         status = describe_norm(reader, sink, kept, error);
+    }
+    if (status == GRAFT_OK) {
+        status = describe_types(reader, sink, kept, error);
     }
     return status == GRAFT_OK && positions > 0
                ? describe_embedding(sink, graft_description_name(description, D_POSITION_NAME), "Embedding",
@@ -85,23 +118,44 @@ void graft_inputs_create(struct graft_inputs *self, const struct graft_descripti
                          const struct graft_inputs_kept *kept, const struct graft_build *build, int *status,
                          struct graft_error *error) {
     const char *positions = graft_description_name(description, D_POSITION_NAME);
+    const char *types = graft_description_name(description, D_EMBEDDING_TYPES);
     self->kept = *kept;
     self->embeddings = graft_build_child(build, graft_description_name(description, D_EMBEDDING_NAME), status, error);
     if (kept->has_norm) {
         self->norm = graft_build_child(build, graft_description_name(description, D_EMBEDDING_NORM), status, error);
     }
-    if (kept->width != kept->hidden_size) {
+    if (kept->projects) {
         self->project_in =
             graft_build_child(build, graft_description_name(description, D_EMBEDDING_PROJECT_IN), status, error);
     }
     if (positions != NULL && kept->sines == 0.0) {
         self->positions = graft_build_child(build, positions, status, error);
     }
+    if (types != NULL) {
+        self->types = graft_build_child(build, types, status, error);
+    }
+    if (kept->has_tasks) {
+        self->tasks = graft_build_child(build, graft_description_name(description, D_EMBEDDING_TASKS), status, error);
+    }
+}
+
+/* ids [tokens]: the rows of the tokens of sequence `s`. */
+static void find_rows(const struct graft_inputs_kept *kept, const struct graft_base_model_args *args, int32_t s,
+                      int32_t *ids) {
+    const struct graft_batch *batch = args->batch;
+    int64_t skipped = 0;
+    for (int64_t t = batch->cu_seqlens[s]; t < batch->cu_seqlens[s + 1]; t++) {
+        const int is_skipped = kept->position_skipped >= 0 && args->input_ids[t] == kept->position_skipped;
+        const int64_t position = batch->positions[t] - skipped;
+        ids[t] = (int32_t)(kept->position_offset + (is_skipped ? -1 : position));
+        skipped += is_skipped;
+    }
 }
 
 /* x [tokens, position_width] += learned positions. The host keeps positions below the root's `max_positions`. */
-static int add_learned(const struct graft_inputs *self, const struct graft_call *call, const struct graft_batch *batch,
-                       float *x, struct graft_error *error) {
+static int add_learned(const struct graft_inputs *self, const struct graft_call *call,
+                       const struct graft_base_model_args *model_args, float *x, struct graft_error *error) {
+    const struct graft_batch *batch = model_args->batch;
     const int64_t width = self->kept.position_width;
     int32_t *ids = graft_scratch_ints(call, batch->tokens, error);
     float *embedded = graft_scratch_floats(call, batch->tokens, width, error); /* [tokens, width] */
@@ -109,8 +163,8 @@ static int add_learned(const struct graft_inputs *self, const struct graft_call 
     if (ids == NULL || embedded == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    for (int64_t t = 0; t < batch->tokens; t++) {
-        ids[t] = (int32_t)(batch->positions[t] + self->kept.position_offset);
+    for (int32_t s = 0; s < batch->sequences; s++) {
+        find_rows(&self->kept, model_args, s, ids);
     }
     int status = graft_embedding_forward(self->positions, call, &args, error);
     return status == GRAFT_OK ? call->kernels->add(call, x, embedded, batch->tokens * width, error) : status;
@@ -135,6 +189,23 @@ static int add_sines(const struct graft_inputs *self, const struct graft_call *c
         }
     }
     return GRAFT_OK;
+}
+
+/* x [tokens, position_width] += the first row of `module`; nothing happens without one. */
+static int add_first(const struct graft_inputs *self, const struct graft_module *module, const struct graft_call *call,
+                     int64_t tokens, float *x, struct graft_error *error) {
+    static const int32_t id = 0;
+    const int64_t width = self->kept.position_width;
+    if (module == NULL) {
+        return GRAFT_OK;
+    }
+    float *row = graft_scratch_floats(call, 1, width, error);
+    const struct graft_embedding_args args = {sizeof args, 0, 1, &id, row};
+    int status = row != NULL ? graft_embedding_forward(module, call, &args, error) : GRAFT_ERROR_INTERNAL;
+    for (int64_t t = 0; t < tokens && status == GRAFT_OK; t++) {
+        status = call->kernels->add(call, x + t * width, row, width, error);
+    }
+    return status;
 }
 
 int graft_inputs_project(const struct graft_module *linear, const struct graft_call *call, int64_t tokens, int64_t to,
@@ -182,9 +253,9 @@ static int embed(const struct graft_inputs *self, const struct graft_call *call,
 }
 
 static int add_positions(const struct graft_inputs *self, const struct graft_call *call,
-                         const struct graft_batch *batch, float *x, struct graft_error *error) {
-    return self->positions != NULL  ? add_learned(self, call, batch, x, error)
-           : self->kept.sines > 0.0 ? add_sines(self, call, batch, x, error)
+                         const struct graft_base_model_args *args, float *x, struct graft_error *error) {
+    return self->positions != NULL  ? add_learned(self, call, args, x, error)
+           : self->kept.sines > 0.0 ? add_sines(self, call, args->batch, x, error)
                                     : GRAFT_OK;
 }
 
@@ -201,7 +272,13 @@ int graft_inputs_forward(const struct graft_inputs *self, const struct graft_cal
         status = graft_inputs_norm(self->norm, call, tokens, kept->hidden_size, &x, error);
     }
     if (status == GRAFT_OK) {
-        status = add_positions(self, call, args->batch, x, error);
+        status = add_positions(self, call, args, x, error);
+    }
+    if (status == GRAFT_OK) {
+        status = add_first(self, self->types, call, tokens, x, error);
+    }
+    if (status == GRAFT_OK) {
+        status = add_first(self, self->tasks, call, tokens, x, error);
     }
     if (status == GRAFT_OK && kept->norms_sum) {
         status = graft_inputs_norm(self->norm, call, tokens, kept->position_width, &x, error);

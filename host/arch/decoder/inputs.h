@@ -13,12 +13,14 @@ struct graft_inputs_kept {
     int64_t width;          /* of embeddings: hidden_size, unless a Linear leads from one to the other */
     int64_t position_width; /* of what is added */
     int64_t position_offset;
-    double sines;        /* of computed positions (choices.c); 0: none */
-    double scale;        /* 1: none */
-    int32_t has_norm;    /* 1: of embeddings, or of their sum with positions */
-    int32_t norms_sum;   /* 1: the latter */
-    int32_t project_sum; /* 1: what is projected is that sum, normed */
-    uint32_t reserved;
+    int64_t position_skipped; /* a token that is not counted; -1: none */
+    double sines;             /* of computed positions (choices.c); 0: none */
+    double scale;             /* 1: none */
+    int32_t has_norm;         /* 1: of embeddings, or of their sum with positions */
+    int32_t norms_sum;        /* 1: the latter */
+    int32_t projects;    /* 1: a Linear leads from width to hidden_size */
+    int32_t project_sum;      /* 1: what is projected is that sum, normed */
+    int32_t has_tasks;
 };
 
 struct graft_inputs {
@@ -27,6 +29,8 @@ struct graft_inputs {
     const struct graft_module *project_in; /* width -> hidden_size; this and each below NULL: none */
     const struct graft_module *norm;
     const struct graft_module *positions; /* learned ones */
+    const struct graft_module *types;     /* of which all tokens get the first; likewise `tasks` */
+    const struct graft_module *tasks;
 };
 
 /* [load] How many tokens a sequence may have; 0: any number. Errors are the reader's. */

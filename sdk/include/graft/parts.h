@@ -90,6 +90,11 @@ struct graft_parts_causal_lm {
     const char *head;          /* "embed_out"; NULL: "lm_head" */
     int32_t learned_positions; /* 1: a sequence has no more than max_position_embeddings */
     uint32_t reserved;
+    /* A Linear before the head, behind which come an activation and a norm; NULL: none of the three. */
+    const char *transform;
+    const char *transform_act;        /* "act": the activation */
+    const char *transform_norm;       /* "norm" */
+    const char *transform_norm_class; /* "LayerNorm" */
 };
 
 /* The numbers of one. */
@@ -102,7 +107,12 @@ struct graft_parts_causal_lm_sizes {
     int32_t tie_word_embeddings;     /* 0 or 1 */
     int32_t bidirectional;           /* 1: the base model is, as its sizes say */
     int32_t bias;                    /* 1: lm_head has one */
+    int32_t transform_bias;          /* 1: a transform has one; this and the next with a transform */
+    int32_t transform_norm_bias;     /* 1: so has its norm */
     uint32_t reserved;
+    int64_t transform_size; /* what it takes; what it gives is hidden_size */
+    double transform_eps;   /* of its norm */
+    const char *act;        /* its activation, as ACT2FN calls it */
 };
 
 /* Declares model, head, and the numbers that the host goes by (family.h). */
@@ -337,8 +347,8 @@ graft_parts_create graft_parts_scaled_embedding_create;
 extern const struct graft_embedding graft_parts_scaled_embedding_vtable;
 
 GRAFT_ASSERT_SIZE(struct graft_parts_sizes, 120);
-GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm, 40);
-GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm_sizes, 56);
+GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm, 72);
+GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm_sizes, 88);
 GRAFT_ASSERT_SIZE(struct graft_parts_model, 72);
 GRAFT_ASSERT_SIZE(struct graft_parts_model_sizes, 80);
 GRAFT_ASSERT_SIZE(struct graft_parts_layer, 144);
