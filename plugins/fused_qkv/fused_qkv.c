@@ -64,6 +64,9 @@ static const struct graft_conversion conversions[] = {
     }
 
 static const struct graft_class fused = FUSED_CLASS("FusedQKVAttention");
+static const struct graft_class llama = FUSED_CLASS("LlamaFusedAttention"); /* what transformers' documents call it */
+
+static const char *const llama_types[] = {"llama", NULL};
 
 /* Weights that are rounded whenever they are used have a scale each; one for all three would be another. */
 static const char *const online[] = {"online", NULL};
@@ -79,6 +82,11 @@ static const struct graft_replacement replacements[] = {
      .n_conditions = 1,
      .condition_stride = sizeof conditions_of_use[0],
      .flags = GRAFT_REPLACEMENT_WHERE_IT_FITS},
+    {.struct_size = sizeof(struct graft_replacement),
+     .key = GRAFT_KEY_NAME,
+     .target = "LlamaAttention",
+     .replacement = &llama,
+     .model_types = llama_types},
 };
 
 static const struct graft_plugin plugin = {

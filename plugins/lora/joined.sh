@@ -129,7 +129,7 @@ report() { # report OPTIONS: of a stack of three plugins
         --adapter "$lora/llama_gptq/adapters/on_quantized"
 }
 report plan --html "$scratch/page.html" >"$scratch/plan"
-grep -q 'LlamaAttention -> FusedQKVAttention by fused_qkv .* in 2 modules' "$scratch/plan" || fail 'not joined'
+grep -q 'LlamaAttention -> LlamaFusedAttention by fused_qkv .* in 2 modules' "$scratch/plan" || fail 'not joined'
 grep -q 'Linear -> GPTQLinear by gptq .* -> LoraLinear by lora .* in 4 modules' "$scratch/plan" || fail 'which modules'
 grep -q 'qkv_proj.v_proj.adapter.default.lora_B.weight: renamed, row blocks' "$scratch/plan" || fail 'which tensors'
 grep -q 'self_attn.qkv_proj.q_proj.adapter.default.lora_A.weight' "$scratch/page.html" || fail 'nothing of it on the page'
@@ -139,7 +139,7 @@ for list in missing unexpected mismatched conversion_errors; do
 done
 report verify --adapter-scale default=0 --against "$lora/llama_gptq" --tolerance 0 --dtype float32 >"$scratch/verify" ||
     fail 'with a scale of 0 it is another model'
-grep -q 'self_attn: LlamaAttention -> FusedQKVAttention by fused_qkv: largest difference 0 ' "$scratch/verify" ||
+grep -q 'self_attn: LlamaAttention -> LlamaFusedAttention by fused_qkv: largest difference 0 ' "$scratch/verify" ||
     fail 'attention is not compared'
 
 echo 'the layout at run time, with an adapter, and back'

@@ -376,7 +376,7 @@ static void test_plugins(void **state) {
     (void)state;
     assert_int_equal(graft_library_load_plugins(library, &directory, 1, NULL, &error), GRAFT_OK);
     struct graft_model *llama = open_model("plain/llama");
-    assert_string_equal(graft_model_class_at(llama, "model.layers.0.self_attn"), "FusedQKVAttention");
+    assert_string_equal(graft_model_class_at(llama, "model.layers.0.self_attn"), "LlamaFusedAttention");
     assert_true(has_note(llama, "sequential_experts"));
     assert_int_equal(graft_library_load_plugins(library, &directory, 1, NULL, &error), GRAFT_ERROR_USAGE);
     assert_non_null(strstr(error.message, "while models are open (1)"));
@@ -412,7 +412,7 @@ static void test_more_plugins(void **state) {
     assert_null(graft_library_plugin(library, 2));
     error = graft_error_none();
     struct graft_model *llama = open_model("plain/llama");
-    assert_string_equal(graft_model_class_at(llama, "model.layers.0.self_attn"), "FusedQKVAttention");
+    assert_string_equal(graft_model_class_at(llama, "model.layers.0.self_attn"), "LlamaFusedAttention");
     assert_true(has_note(llama, "sequential_experts"));
     graft_model_free(llama);
 }

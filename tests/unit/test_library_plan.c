@@ -145,7 +145,7 @@ static void a_conversion_is_told_with_where_it_comes_from(void **state) {
     const struct graft_named_module *module = graft_model_find_module(model, "model.layers.0.self_attn");
     assert_string_equal(module->original_class, "LlamaAttention");
     assert_string_equal(module->plugin, "fused_qkv");
-    assert_string_equal(module->class_name, "FusedQKVAttention");
+    assert_string_equal(module->class_name, "LlamaFusedAttention");
     const struct graft_planned_parameter *fused = parameter(model, "model.layers.0.self_attn.qkv_proj.weight");
     assert_int_equal(fused->status, GRAFT_PLANNED_FOUND);
     assert_int_equal(fused->n_sources, 3);
@@ -258,10 +258,10 @@ static void classes_are_told_and_found(void **state) {
     load_plugin("fused_qkv", 0);
     assert_int_equal(graft_library_classes(library, &classes, &n, &error), GRAFT_OK);
     assert_int_equal(knows(classes, n, "LlamaAttention"), 1);
-    assert_int_equal(knows(classes, n, "FusedQKVAttention"), 0);
+    assert_int_equal(knows(classes, n, "LlamaFusedAttention"), 0);
     graft_classes_free(classes);
-    assert_int_equal(graft_library_find_class(library, "FusedQKVAttention", &cls, &error), GRAFT_OK);
-    assert_string_equal(cls->name, "FusedQKVAttention");
+    assert_int_equal(graft_library_find_class(library, "LlamaFusedAttention", &cls, &error), GRAFT_OK);
+    assert_string_equal(cls->name, "LlamaFusedAttention");
     const struct graft_conversion *conversion = graft_class_conversion(cls, 0);
     assert_int_equal(graft_conversion_operations(conversion, text, sizeof text), strlen("Concatenate(dim=0)"));
     assert_string_equal(text, "Concate");
