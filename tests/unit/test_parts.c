@@ -70,7 +70,24 @@ static const struct graft_self_attention attention_vtable = {sizeof attention_vt
 static const struct graft_mlp mlp_vtable = {sizeof mlp_vtable, 0, mlp_forward};
 static const struct graft_norm norm_vtable = {sizeof norm_vtable, 0, norm_forward};
 
-static struct graft_module modules[6];
+static float mixer_of(float x) {
+    return 4.0f * x + 2.0f;
+}
+
+static int mixer_forward(void *self, const struct graft_call *call, const struct graft_mixer_args *args,
+                         struct graft_error *error) {
+    (void)self;
+    (void)call;
+    (void)error;
+    for (int i = 0; i < COUNT; i++) {
+        args->output[i] = mixer_of(args->hidden_states[i]);
+    }
+    return GRAFT_OK;
+}
+
+static const struct graft_mixer mixer_vtable = {sizeof mixer_vtable, 0, mixer_forward};
+
+static struct graft_module modules[7];
 
 static const struct graft_module *find_child(void *data, const char *name) {
     (void)data;
@@ -79,7 +96,10 @@ static const struct graft_module *find_child(void *data, const char *name) {
             return &modules[i];
         }
     }
-    return strcmp(name, "attention") == 0 ? &modules[4] : strcmp(name, "mlp") == 0 ? &modules[5] : NULL;
+    return strcmp(name, "attention") == 0 ? &modules[4]
+           : strcmp(name, "mlp") == 0     ? &modules[5]
+           : strcmp(name, "mixer") == 0   ? &modules[6]
+                                          : NULL;
 }
 
 /* What `declare` says: the children, and what it keeps. */
@@ -112,6 +132,35 @@ static float expected(float x, int norms, int parallel, float scale) {
     return x + attended + mlp_of(seen) * ((norms & 8) != 0 ? factors[3] : 1.0f) * scale;
 }
 
+/* hidden_states [COUNT], -5 and so on, through a layer of `n_children` children. */
+static void run_part(const struct graft_parts_layer *part, const struct graft_args *args, int n_children,
+                     float *hidden_states) {
+    struct declared declared = {0};
+    const struct graft_sink sink = {.struct_size = sizeof sink, .data = &declared, .child = take_child, .keep = keep};
+    const struct graft_build build = {.struct_size = sizeof build,
+                                      .host = graft_host_get(),
+                                      .args = args,
+                                      .child = find_child,
+                                      .kept = &declared.kept};
+    struct graft_error error = graft_error_none();
+    struct graft_scratch *scratch = graft_scratch_create();
+    struct graft_call call;
+    void *instance = NULL;
+    assert_int_equal(graft_parts_layer_declare(part, NULL, args, &sink, &error), GRAFT_OK);
+    assert_int_equal(declared.n_children, n_children);
+    assert_int_equal(graft_parts_layer_create(NULL, &build, &instance, &error), GRAFT_OK);
+    for (int i = 0; i < COUNT; i++) {
+        hidden_states[i] = (float)(i - 5);
+    }
+    const struct graft_batch batch = {.struct_size = sizeof batch, .sequences = 1, .tokens = TOKENS};
+    const struct graft_decoder_layer_args layer_args = {
+        .struct_size = sizeof layer_args, .batch = &batch, .hidden_states = hidden_states};
+    graft_call_init(&call, GRAFT_PRECISION_FLOAT32, scratch);
+    assert_int_equal(graft_parts_layer_vtable.forward(instance, &call, &layer_args, &error), GRAFT_OK);
+    graft_instance_destroy(instance);
+    graft_scratch_destroy(scratch);
+}
+
 /* `scale` 1: the layer is given none. */
 static void run(int norms, int parallel, float scale) {
     const struct graft_parts_layer part = {
@@ -128,47 +177,99 @@ static void run(int norms, int parallel, float scale) {
     };
     const struct graft_arg items[] = {graft_int_arg("hidden_size", HIDDEN), graft_real_arg("residual_scale", scale)};
     const struct graft_args args = graft_args_of(items, scale != 1.0f ? 2 : 1);
-    struct declared declared = {0};
-    const struct graft_sink sink = {.struct_size = sizeof sink, .data = &declared, .child = take_child, .keep = keep};
-    const struct graft_build build = {.struct_size = sizeof build,
-                                      .host = graft_host_get(),
-                                      .args = &args,
-                                      .child = find_child,
-                                      .kept = &declared.kept};
-    struct graft_error error = graft_error_none();
-    struct graft_scratch *scratch = graft_scratch_create();
-    struct graft_call call;
     float hidden_states[COUNT];
-    void *instance = NULL;
-    assert_int_equal(graft_parts_layer_declare(&part, NULL, &args, &sink, &error), GRAFT_OK);
-    assert_int_equal(declared.n_children, 2 + __builtin_popcount((unsigned)norms));
-    assert_int_equal(graft_parts_layer_create(NULL, &build, &instance, &error), GRAFT_OK);
-    for (int i = 0; i < COUNT; i++) {
-        hidden_states[i] = (float)(i - 5);
-    }
-    const struct graft_batch batch = {.struct_size = sizeof batch, .sequences = 1, .tokens = TOKENS};
-    const struct graft_decoder_layer_args layer_args = {
-        .struct_size = sizeof layer_args, .batch = &batch, .hidden_states = hidden_states};
-    graft_call_init(&call, GRAFT_PRECISION_FLOAT32, scratch);
-    assert_int_equal(graft_parts_layer_vtable.forward(instance, &call, &layer_args, &error), GRAFT_OK);
+    run_part(&part, &args, 2 + __builtin_popcount((unsigned)norms), hidden_states);
     for (int i = 0; i < COUNT; i++) {
         assert_true(hidden_states[i] == expected((float)(i - 5), norms, parallel, scale));
     }
-    graft_instance_destroy(instance);
-    graft_scratch_destroy(scratch);
 }
 
-static void test_arrangements(void **state) {
-    (void)state;
+static void find_modules(void) {
     for (int i = 0; i < 4; i++) {
         modules[i] = (struct graft_module){.instance = (void *)(uintptr_t)&factors[i], .forward = &norm_vtable};
     }
     modules[4].forward = &attention_vtable;
     modules[5].forward = &mlp_vtable;
+    modules[6].forward = &mixer_vtable;
+}
+
+static void test_arrangements(void **state) {
+    (void)state;
+    find_modules();
     for (int norms = 0; norms < 16; norms++) {
         for (int parallel = 0; parallel < 2; parallel++) {
             run(norms, parallel, 1.0f);
             run(norms, parallel, 0.25f);
+        }
+    }
+}
+
+static float beside(float x) {
+    const float sum = x + attention_of(factors[0] * x) + mixer_of(factors[0] * x);
+    return sum + mlp_of(factors[2] * sum);
+}
+
+static float mixed(float x) {
+    const float sum = x + mixer_of(factors[0] * x);
+    return sum + mlp_of(factors[2] * sum);
+}
+
+static float fed(float x) {
+    return x + mlp_of(factors[2] * x);
+}
+
+static float attended(float x) {
+    return x + attention_of(factors[0] * x);
+}
+
+static float mixed_twice(float x) {
+    const float sum = x + attention_of(factors[0] * x);
+    return sum + mixer_of(factors[2] * sum);
+}
+
+static float from_norms(float x) {
+    const float seen = factors[0] * x;
+    const float then = factors[2] * (2.0f * seen + 0.5f * attention_of(seen));
+    return 4.0f * then + 0.25f * mlp_of(then);
+}
+
+/* A mixer in the place of attention, beside it, and as the MLP; one of both alone; sums that start from norms. */
+static void test_mixed(void **state) {
+    static const struct {
+        struct graft_parts_layer part;
+        int n_children;
+        float (*expected)(float x);
+    } cases[] = {
+        {{.attention = "attention", .mixer = "mixer", .mlp = "mlp", .attention_norm = "a_norm", .mlp_norm = "m_norm"},
+         5,
+         beside},
+        {{.mixer = "mixer", .mlp = "mlp", .attention_norm = "a_norm", .mlp_norm = "m_norm"}, 4, mixed},
+        {{.mlp = "mlp", .mlp_norm = "m_norm"}, 2, fed},
+        {{.attention = "attention", .attention_norm = "a_norm"}, 2, attended},
+        {{.attention = "attention", .mlp = "mixer", .mlp_mixes = 1, .attention_norm = "a_norm", .mlp_norm = "m_norm"},
+         4,
+         mixed_twice},
+        {{.attention = "attention",
+          .mlp = "mlp",
+          .attention_norm = "a_norm",
+          .mlp_norm = "m_norm",
+          .residual_normed = 1,
+          .attention_skip = 2.0,
+          .attention_scale = 0.5,
+          .mlp_skip = 4.0,
+          .mlp_scale = 0.25},
+         4,
+         from_norms},
+    };
+    const struct graft_arg item = graft_int_arg("hidden_size", HIDDEN);
+    const struct graft_args args = graft_args_of(&item, 1);
+    (void)state;
+    find_modules();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        float hidden_states[COUNT];
+        run_part(&cases[i].part, &args, cases[i].n_children, hidden_states);
+        for (int k = 0; k < COUNT; k++) {
+            assert_true(hidden_states[k] == cases[i].expected((float)(k - 5)));
         }
     }
 }
@@ -532,8 +633,9 @@ static void test_sizes(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_arrangements), cmocka_unit_test(test_logits),
-                                       cmocka_unit_test(test_norms_without_bias),
-                                       cmocka_unit_test(test_embedding_scale), cmocka_unit_test(test_sizes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_arrangements),    cmocka_unit_test(test_mixed),
+        cmocka_unit_test(test_logits),          cmocka_unit_test(test_norms_without_bias),
+        cmocka_unit_test(test_embedding_scale), cmocka_unit_test(test_sizes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,12 @@ int graft_decoder_layer_describe(const struct graft_class *self, const struct gr
     const int32_t shared_norm = parallel && graft_read_bool(&reader, D_LAYER_SHARED_NORM);
     const int32_t before = graft_read_bool(&reader, D_LAYER_NORMS_BEFORE);
     const int32_t after = graft_read_bool(&reader, D_LAYER_NORMS_AFTER);
+    if ((mixed || beside) && (graft_description_name(description, D_LAYER_MIXER) == NULL ||
+                              graft_description_name(description, D_CLASS_MIXER) == NULL ||
+                              graft_description_word(description, D_MIXER_KIND) <= D_MIXER_NONE)) {
+        graft_reader_fail(&reader, mixed ? D_LAYER_MIXED : D_LAYER_BESIDE,
+                          "a mixer needs layer.mixer and class.mixer, and mixer.kind as a word");
+    }
     const struct graft_parts_layer part = {
         .attention =
             attends && (mixer == NULL || beside) ? graft_description_name(description, D_LAYER_ATTENTION) : NULL,

@@ -8,7 +8,6 @@
 #include "arch/mixers/mixer.h"
 #include "arch/role.h"
 #include "graft/describe.h"
-#include "graft/gated_norm.h"
 #include "graft/state.h"
 
 static const struct graft_delta_rule_loops *const loops[] = GRAFT_ISA_TABLES(graft_delta_rule);
@@ -91,17 +90,11 @@ static int describe_projections(const struct graft_delta_sizes *sizes, const str
 }
 
 static int describe_parameters(const struct graft_description *description, const struct graft_delta_sizes *sizes,
-                               double eps, const struct graft_sink *sink, struct graft_error *error) {
+                               const struct graft_sink *sink, struct graft_error *error) {
     const int64_t shape[] = {sizes->value_heads, sizes->key_dim, sizes->value_dim};
     const int64_t block[] = {1, 1, sizes->value_heads, 1};
-    const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", sizes->value_dim), graft_real_arg("eps", eps)};
-    int status = graft_describe_child(sink, graft_description_name(description, D_MIXER_NORM),
-                                      graft_description_name(description, D_CLASS_GATED_NORM),
-                                      GRAFT_INTERFACE_GATED_NORM, norm_args, 2, error);
-    if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, graft_description_name(description, D_MIXER_OUTPUT),
+    int status = graft_describe_linear(sink, graft_description_name(description, D_MIXER_OUTPUT),
                                        graft_delta_values(sizes), sizes->hidden_size, 0, error);
-    }
     if (status == GRAFT_OK) {
         status = graft_describe_vector(sink, "dt_bias", sizes->value_heads * sizes->decays, error);
     }
@@ -124,7 +117,6 @@ int graft_delta_net_describe(const struct graft_class *self, const struct graft_
     }
     graft_reader_start(&reader, self->data, config, graft_args_int(args, "layer_idx", 0), error);
     read_sizes(&reader, args, sizes);
-    const double eps = graft_read_real(&reader, D_MIXER_NORM_EPS);
     int status = reader.status;
     if (status == GRAFT_OK) {
         status = describe_projections(sizes, sink, error);
@@ -132,7 +124,10 @@ int graft_delta_net_describe(const struct graft_class *self, const struct graft_
     if (status == GRAFT_OK) {
         status = graft_mixer_describe_conv(&reader, graft_delta_conv_dim(sizes), sink, error);
     }
-    return status == GRAFT_OK ? describe_parameters(self->data, sizes, eps, sink, error) : status;
+    if (status == GRAFT_OK) {
+        status = graft_mixer_describe_norm(&reader, sizes->value_dim, sizes->value_dim, sink, error);
+    }
+    return status == GRAFT_OK ? describe_parameters(self->data, sizes, sink, error) : status;
 }
 
 /* The projections of the layout. */

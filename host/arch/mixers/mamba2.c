@@ -7,7 +7,6 @@
 #include "arch/mixers/mixer.h"
 #include "arch/role.h"
 #include "graft/describe.h"
-#include "graft/gated_norm.h"
 #include "graft/state.h"
 
 static const struct graft_mamba2_scan_loops *const loops[] = GRAFT_ISA_TABLES(graft_mamba2_scan);
@@ -59,20 +58,6 @@ static int describe_parameters(const struct graft_mamba2_sizes *sizes, const str
                               : status;
 }
 
-static int describe_norm(struct graft_reader *reader, const struct graft_mamba2_sizes *sizes,
-                         const struct graft_sink *sink, struct graft_error *error) {
-    const struct graft_description *description = reader->description;
-    const int32_t is_normed = graft_read_bool(reader, D_MIXER_NORMED);
-    const struct graft_arg args[] = {graft_int_arg("hidden_size", sizes->size),
-                                     graft_real_arg("eps", graft_read_real(reader, D_MIXER_NORM_EPS)),
-                                     graft_int_arg("group_size", sizes->size / sizes->groups)};
-    return reader->status != GRAFT_OK || !is_normed
-               ? reader->status
-               : graft_describe_child(sink, graft_description_name(description, D_MIXER_NORM),
-                                      graft_description_name(description, D_CLASS_GATED_NORM),
-                                      GRAFT_INTERFACE_GATED_NORM, args, 3, error);
-}
-
 int graft_mamba2_describe(const struct graft_class *self, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     struct graft_mamba2_sizes *sizes = sink->keep(sink->data, sizeof *sizes, error); /* for `create` */
@@ -94,8 +79,8 @@ int graft_mamba2_describe(const struct graft_class *self, const struct graft_con
     if (status == GRAFT_OK) {
         status = graft_describe_linear(sink, "in_proj", sizes->hidden_size, graft_mamba2_projected(sizes), bias, error);
     }
-    if (status == GRAFT_OK) {
-        status = describe_norm(&reader, sizes, sink, error);
+    if (status == GRAFT_OK && graft_read_bool(&reader, D_MIXER_NORMED)) {
+        status = graft_mixer_describe_norm(&reader, sizes->size, sizes->size / sizes->groups, sink, error);
     }
     return status == GRAFT_OK ? graft_describe_linear(sink, graft_description_name(self->data, D_MIXER_OUTPUT),
                                                       sizes->size, sizes->hidden_size, output_bias, error)

@@ -7,6 +7,7 @@
 #include "arch/decoder/choices.h"
 #include "graft/causal_conv1d.h"
 #include "graft/describe.h"
+#include "graft/gated_norm.h"
 
 int graft_mixer_describe_conv(struct graft_reader *reader, int64_t channels, const struct graft_sink *sink,
                               struct graft_error *error) {
@@ -16,6 +17,22 @@ int graft_mixer_describe_conv(struct graft_reader *reader, int64_t channels, con
     return reader->status == GRAFT_OK
                ? graft_describe_child(sink, graft_description_name(reader->description, D_MIXER_CONV), "Conv1d",
                                       GRAFT_INTERFACE_CAUSAL_CONV1D, args, 3, error)
+               : reader->status;
+}
+
+int graft_mixer_describe_norm(struct graft_reader *reader, int64_t width, int64_t group, const struct graft_sink *sink,
+                              struct graft_error *error) {
+    const struct graft_description *description = reader->description;
+    const char *class_name = graft_description_name(description, D_CLASS_GATED_NORM);
+    const struct graft_arg args[] = {graft_int_arg("hidden_size", width),
+                                     graft_real_arg("eps", graft_read_real(reader, D_MIXER_NORM_EPS)),
+                                     graft_int_arg("group_size", group)};
+    if (class_name == NULL) {
+        graft_reader_fail(reader, D_CLASS_GATED_NORM, "missing, but the mixer has such a norm");
+    }
+    return reader->status == GRAFT_OK
+               ? graft_describe_child(sink, graft_description_name(description, D_MIXER_NORM), class_name,
+                                      GRAFT_INTERFACE_GATED_NORM, args, group != width ? 3 : 2, error)
                : reader->status;
 }
 

@@ -13,6 +13,10 @@ enum { GRAFT_MIXER_WORK = 1 << 14 };
 int graft_mixer_describe_conv(struct graft_reader *reader, int64_t channels, const struct graft_sink *sink,
                               struct graft_error *error);
 
+/* [load] The norm with a gate of the mixer, of `width` numbers in groups of `group`. */
+int graft_mixer_describe_norm(struct graft_reader *reader, int64_t width, int64_t group, const struct graft_sink *sink,
+                              struct graft_error *error);
+
 /* [load] The activation of mixer.act, as the child `name`. */
 int graft_mixer_describe_act(struct graft_reader *reader, const char *name, const struct graft_sink *sink,
                              struct graft_error *error);
