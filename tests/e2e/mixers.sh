@@ -23,8 +23,8 @@ planned() { # planned NAME BYTES: of state for each sequence
     has "$name: $2 bytes of state" " $2 bytes of state for each sequence" "$scratch/plan"
 }
 
-same() { # same NAME
-    model=$goldens/plain/$1
+same() { # same NAME [FOLDER]
+    model=$goldens/${2:-plain}/$1
     first=$(ids --max-new-tokens 24 --input-ids "$prompt")
     second=$(ids --max-new-tokens 24 --input-ids 3,4,5)
     check "$1: beside another sequence" "$(printf '%s\n%s' "$first" "$second")" \
@@ -142,6 +142,22 @@ fails qwen3_next 's/"hidden_size"/"layer_types": ["full_attention"], &/' \
     'layer_types: expected num_hidden_layers (4) entries, got 1'
 fails qwen3_next 's/"hidden_size"/"layer_types": ["a", "a", "a", "a"], &/' \
     'layer_types.0: expected "full_attention" or "linear_attention", got "a"'
+
+# The other mixers, and layers that have one beside attention, or none of both.
+for name in bailing_hybrid-mla falcon_h1-multipliers jamba-attention kimi_linear-mla lfm2-conv minimax \
+    nemotron_h-latent recurrent_gemma-attention rwkv; do
+    same "$name" types
+done
+# Layers as the letters of older files say.
+model=$goldens/types/nemotron_h-latent
+first=$(ids --max-new-tokens 24 --input-ids "$prompt")
+rm -rf "$scratch/model"
+cp -r "$model" "$scratch/model"
+chmod -R u+w "$scratch/model"
+awk '/"layers_block_type": \[/ { print "  \"hybrid_override_pattern\": \"ME*-\","; skip = 1 } !skip { print } skip && /\]/ { skip = 0 }' \
+    "$model/config.json" >"$scratch/model/config.json"
+model=$scratch/model
+check 'nemotron_h: layers as letters' "$first" "$(ids --max-new-tokens 24 --input-ids "$prompt" 2>&1)"
 
 echo "1..$number"
 exit "$failed"
