@@ -36,7 +36,7 @@ struct graft_attention_kept {
     int32_t alibi_rounded;
     int32_t differential; /* 1: differential.c */
     float eps;            /* of its norm */
-    float value_scale; /* what values are multiplied by, as the next three */
+    float value_scale;    /* what values are multiplied by, as the next three */
     float key_scale;
     float input_scale;
     float output_scale;

@@ -175,7 +175,7 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_LAYER_MLP_SCALE] = REAL("layer.mlp_scale", BY_LAYER, ANY_REAL, "1", "and of its output"),
 
     [D_NORM_KIND] = WORD("norm.kind", 0, "rms layer", "rms", "RMSNorm, or LayerNorm"),
-    [D_NORM_EPS] = REAL("norm.eps", 0, 0.0, "rms_norm_eps", "added to the mean of squares"),
+    [D_NORM_EPS] = REAL("norm.eps", BY_LAYER, 0.0, "rms_norm_eps", "added to the mean of squares"),
     [D_NORM_OFFSET] = REAL("norm.offset", 0, ANY_REAL, "0", "what is added to weights"),
     [D_NORM_WEIGHT] = BOOL("norm.weight", 0, "true", "whether norms have a weight"),
     [D_NORM_BIAS] = BOOL("norm.bias", 0, "true", "whether LayerNorms have a bias"),
@@ -185,6 +185,9 @@ static const struct graft_choice_info infos[D_COUNT] = {
                        "heads of keys and values"),
     [D_HEAD_DIM] = INT("attention.head_dim", BY_LAYER, 1, GRAFT_MAX_SIZE,
                        "head_dim ?? hidden_size / num_attention_heads", "numbers of a head"),
+    [D_PROJECTED] = WORD("attention.projected", 0, "once routed", "once",
+                         "queries and output are projected once; or by as many projections as there are experts, of "
+                         "which a token's are chosen (a mixture of attention heads)"),
     [D_QKV_BIAS] = BOOL("attention.qkv_bias", BY_LAYER, "false", "whether queries, keys and values have biases"),
     [D_K_BIAS] = BOOL("attention.k_bias", NULLABLE, "null", "the same of keys alone; null: as attention.qkv_bias"),
     [D_O_BIAS] = BOOL("attention.o_bias", BY_LAYER, "false", "whether the output projection has a bias"),

@@ -43,6 +43,7 @@ static const struct role roles[] = {
       .create = graft_mla_create,
       .destroy = graft_mla_destroy,
       .forward = &graft_mla_vtable}},
+    {D_CLASS_ATTENTION, NULL, {GRAFT_ROLE(GRAFT_INTERFACE_SELF_ATTENTION, graft_routed_attention)}},
     {D_CLASS_MLP, "MLP", {GRAFT_ROLE_PART(GRAFT_INTERFACE_MLP, graft_mlp, graft_parts_mlp)}},
     {D_CLASS_NORM, "RMSNorm", {GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_decoder_norm)}},
     {D_CLASS_HEAD_NORM, NULL, {GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_decoder_norm)}},
@@ -121,18 +122,25 @@ static int is_named(const struct graft_description *description, int32_t choice,
 static int can_join(const struct graft_description *description) {
     return is_named(description, D_QUERY, "q_proj") && is_named(description, D_KEY, "k_proj") &&
            is_named(description, D_VALUE, "v_proj") && graft_description_name(description, D_QKV) == NULL &&
+           graft_description_word(description, D_PROJECTED) == D_PROJECTED_ONCE &&
            graft_description_never(description, D_K_BIAS) && graft_description_never(description, D_LATENT_RANK) &&
            graft_description_word(description, D_GATE) != D_GATE_QUERY;
+}
+
+/* Which of the roles of attention a family's has. */
+static const void *attention_of(const struct graft_description *description) {
+    return !graft_description_never(description, D_LATENT_RANK)                     ? (const void *)&graft_mla_vtable
+           : graft_description_word(description, D_PROJECTED) == D_PROJECTED_ROUTED ? &graft_routed_attention_vtable
+                                                                                    : &graft_attention_vtable;
 }
 
 int graft_decoder_class(const struct graft_description *description, int32_t i, struct graft_class *cls) {
     const struct role *role = &roles[i];
     const char *name = graft_description_name(description, role->choice);
     const int32_t stored = graft_description_word(description, D_MOE_STORED);
-    const int32_t has_latents = !graft_description_never(description, D_LATENT_RANK);
     const int32_t mixer = graft_description_word(description, D_MIXER_KIND);
     if (name == NULL || graft_class_is_basic(name) ||
-        (role->choice == D_CLASS_ATTENTION && has_latents != (role->cls.forward == &graft_mla_vtable)) ||
+        (role->choice == D_CLASS_ATTENTION && role->cls.forward != attention_of(description)) ||
         (is_of_experts(role->choice) && graft_description_never(description, D_MOE_EXPERTS)) ||
         (role->choice == D_CLASS_MIXER && mixer <= D_MIXER_NONE)) {
         return 0;
