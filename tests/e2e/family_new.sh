@@ -61,7 +61,7 @@ same 'experts' qwen2_moe_gqa
 unknown qwen3_bias
 new --like qwen2
 has 'norms of heads: seen by the tensors' 'decoder.attention.head_norm: "head", by the tensors' out
-has 'norms of heads: a field that one family uses' 'decoder.attention.o_bias: "attention_bias ?? false", a guess by its name' out
+has 'norms of heads: a field that one family uses' 'decoder.attention.o_bias: "attention_bias' out
 
 unknown llama_head_dim 's/"hidden_size"/"n_embd"/; s/"num_hidden_layers"/"n_layer"/; s/"rms_norm_eps"/"norm_eps"/; s/"vocab_size"/"n_vocab"/'
 new --like llama

@@ -157,6 +157,7 @@ static void gather(struct graft_writer *writer, struct family_outcome *outcome, 
     const struct graft_plan_info *plan = graft_model_plan(model);
     const struct graft_model_field *field;
     const char *name;
+    outcome->n_tensors = plan->n_tensors;
     for (size_t i = 0; (field = graft_model_field_at(model, i)) != NULL; i++) {
         if (field->use == GRAFT_FIELD_NOT_USED && strcmp(field->file, "config.json") == 0) {
             graft_json *object = graft_json_new_object();

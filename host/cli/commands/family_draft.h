@@ -42,6 +42,7 @@ struct family_outcome {
     graft_json *left;    /* array of names: tensors that no parameter takes */
     graft_json *missing; /* array of names: parameters for which there is nothing that fits */
     graft_json *asked;   /* array of names: fields that classes asked for */
+    size_t n_tensors;    /* of the checkpoint */
 };
 
 /* Adds an edit; texts and value are copied. An edit of the same name is replaced. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/commands/family_guess.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -69,36 +70,103 @@ static int try_edit(struct family_draft *draft, struct family_outcome *outcome, 
     return status == GRAFT_OK ? keep_or_drop(draft, outcome, before, error) : status;
 }
 
-/* Whether what families make of a field is one thing: choices of one family, each in one way. */
-static int is_agreed(const struct family_known *known, const char *field) {
-    const struct family_known_choice *first = NULL;
-    for (size_t i = 0; i < known->count; i++) {
-        const struct family_known_choice *choice = &known->items[i];
-        if (!family_mentions(choice->value, field)) {
-            continue;
+/* The choices of one family that mention a field. */
+static int collect(const graft_json *document, const char *model_type, const char *field, struct family_edits *edits,
+                   struct graft_error *error) {
+    void *iterator = NULL, *inner = NULL;
+    const char *section, *key;
+    const graft_json *members, *value;
+    int status = GRAFT_OK;
+    *edits = (struct family_edits){NULL, 0, 0};
+    while (status == GRAFT_OK && graft_json_next(graft_json_get(document, "decoder"), &iterator, &section, &members)) {
+        inner = NULL;
+        while (status == GRAFT_OK && graft_json_next(members, &inner, &key, &value)) {
+            char name[128];
+            (void)snprintf(name, sizeof name, "%.60s.%.60s", section, key);
+            if (family_mentions(value, field)) {
+                status = family_edits_set(edits, name, value, model_type, field, error);
+            }
         }
-        first = first != NULL ? first : choice;
-        if (strcmp(first->from, choice->from) != 0 || (first != choice && strcmp(first->name, choice->name) == 0)) {
+    }
+    return status;
+}
+
+/* Whether two expressions differ in no more than what they are where the field is not there: "a" and "a ?? false". */
+static int means_same(const graft_json *a, const graft_json *b) {
+    const char *left = graft_json_string(a, NULL), *right = graft_json_string(b, NULL);
+    const char *left_end = strstr(left, " ?? "), *right_end = strstr(right, " ?? ");
+    const size_t n = left_end != NULL ? (size_t)(left_end - left) : strlen(left);
+    return n == (right_end != NULL ? (size_t)(right_end - right) : strlen(right)) && strncmp(left, right, n) == 0;
+}
+
+static int has_all(const struct family_edits *all, const struct family_edits *some) {
+    for (size_t i = 0; i < some->count; i++) {
+        const struct family_edit *edit = family_edits_find(all, some->items[i].name);
+        if (edit == NULL || !means_same(edit->value, some->items[i].value)) {
             return 0;
         }
     }
-    return first != NULL;
+    return 1;
 }
 
-static int guess_field(struct family_draft *draft, const struct family_known *known, struct family_outcome *outcome,
-                       const char *field, struct graft_error *error) {
+/* What families make of a field if it is one thing: that of the family which makes most of it, if no other makes
+ * something else. None otherwise. */
+static int find_agreed(const struct family_known *known, const char *field, struct family_edits *agreed,
+                       struct graft_error *error) {
+    int status = GRAFT_OK, is_one = 1;
+    *agreed = (struct family_edits){NULL, 0, 0};
+    for (int pass = 0; pass < 2; pass++) { /* the most, then whether the others fit */
+        void *iterator = NULL;
+        const char *model_type;
+        const graft_json *document;
+        while (status == GRAFT_OK && graft_json_next(known->documents, &iterator, &model_type, &document)) {
+            struct family_edits own;
+            status = collect(document, model_type, field, &own, error);
+            is_one &= pass == 0 || has_all(agreed, &own);
+            if (pass == 0 && own.count > agreed->count) {
+                const struct family_edits smaller = *agreed;
+                *agreed = own;
+                own = smaller;
+            }
+            family_edits_finish(&own);
+        }
+    }
+    if (!is_one) {
+        family_edits_finish(agreed);
+        *agreed = (struct family_edits){NULL, 0, 0};
+    }
+    return status;
+}
+
+/* Takes edits from number `first` on, `n` of them, as far as the draft says nothing of their choices yet. */
+static int take(struct family_draft *draft, struct family_outcome *outcome, const struct family_edits *edits,
+                size_t first, size_t n, struct graft_error *error) {
     const size_t before = draft->choices.count;
     int status = GRAFT_OK;
-    if (!is_agreed(known, field)) {
-        return GRAFT_OK;
-    }
-    for (size_t i = 0; status == GRAFT_OK && i < known->count; i++) {
-        const struct family_known_choice *choice = &known->items[i];
-        if (family_mentions(choice->value, field) && family_edits_find(&draft->choices, choice->name) == NULL) {
-            status = family_edits_set(&draft->choices, choice->name, choice->value, choice->from, field, error);
+    for (size_t i = first; status == GRAFT_OK && i < first + n; i++) {
+        const struct family_edit *edit = &edits->items[i];
+        if (family_edits_find(&draft->choices, edit->name) == NULL) {
+            status = family_edits_set(&draft->choices, edit->name, edit->value, edit->from, edit->field, error);
         }
     }
     return status == GRAFT_OK && draft->choices.count > before ? keep_or_drop(draft, outcome, before, error) : status;
+}
+
+/* All that it means elsewhere, else a part of it. */
+static int guess_field(struct family_draft *draft, const struct family_known *known, struct family_outcome *outcome,
+                       const char *field, struct graft_error *error) {
+    const size_t before = draft->choices.count;
+    struct family_edits agreed;
+    int status = find_agreed(known, field, &agreed, error);
+    if (status == GRAFT_OK) {
+        status = take(draft, outcome, &agreed, 0, agreed.count, error);
+    }
+    for (size_t i = 0; status == GRAFT_OK && agreed.count > 1 && draft->choices.count == before && i < agreed.count;
+         i++) {
+        status = take(draft, outcome, &agreed, i, 1, error);
+    }
+    family_edits_finish(&agreed);
+    return status;
 }
 
 static int guess_fields(struct family_draft *draft, const struct family_known *known, struct family_outcome *outcome,
