@@ -182,7 +182,13 @@ static int slice_text(struct graft_jinja_run *run, const struct graft_jinja_stri
 static int slice_list(struct graft_jinja_run *run, const struct graft_jinja_list *list, int64_t start, int64_t stop,
                       int64_t step, struct graft_jinja_value *result) {
     struct graft_jinja_list *part = graft_jinja_new_list(run, list->form, 0);
-    int status = part != NULL ? graft_jinja_spend(run, list->n) : graft_jinja_failed(run);
+    int status = part != NULL ? graft_jinja_spend(run, step == 1 ? 0 : list->n) : graft_jinja_failed(run);
+    if (status == GRAFT_OK && step == 1) {
+        /* Lists never change once they are made, so a part can lie in the whole. */
+        part->n = part->capacity = stop > start ? (size_t)(stop - start) : 0;
+        part->items = part->n > 0 ? list->items + start : NULL;
+        start = stop;
+    }
     for (int64_t i = start; (step > 0 ? i < stop : i > stop) && status == GRAFT_OK; i += step) {
         status = graft_jinja_push(run, part, &list->items[i]);
     }

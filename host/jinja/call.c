@@ -127,7 +127,7 @@ static int call_macro(struct graft_jinja_run *run, const struct graft_jinja_macr
     if (status == GRAFT_OK) {
         status = graft_jinja_capture(run, macro->node->list, result);
     }
-    run->scope = scope;
+    graft_jinja_pop_scope(run, scope);
     return status;
 }
 

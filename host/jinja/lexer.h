@@ -66,7 +66,7 @@ int graft_jinja_lexer_add(struct graft_jinja_lexer *lexer, enum graft_jinja_toke
                           const char *bytes, size_t length);
 
 /* The tokens of an expression, up to the end of the tag: "%}" or "}}", which `closing` is, with its marks for white
- * space. `*trims` is the mark: '-', '+' or 0. */
+ * space. `*mark` is that: '-', '+' or 0. */
 int graft_jinja_lex_inside(struct graft_jinja_lexer *lexer, const char *closing, char *mark);
 
 #endif

@@ -21,8 +21,8 @@ static int choose(struct graft_jinja_run *run, const struct graft_jinja_node *no
         if (status == GRAFT_OK && graft_jinja_truth(&truth)) {
             kept[n_kept++] = (*items)[i];
         }
+        graft_jinja_pop_scope(run, outer);
     }
-    run->scope = outer;
     *items = kept;
     *n = n_kept;
     return status;
@@ -72,8 +72,8 @@ int graft_jinja_execute_for(struct graft_jinja_run *run, const struct graft_jinj
         if (status == GRAFT_OK) {
             status = turn(run, node, loop);
         }
+        graft_jinja_pop_scope(run, outer);
     }
     run->signal = GRAFT_JINJA_GO_ON;
-    run->scope = outer;
     return status;
 }

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "jinja/run.h"
 
-/* Functions of the parser within each other, and source bytes. Published templates have up to 40 and 60,000. */
+/* Functions of the parser within each other, and source bytes. Published templates have up to 16 and 20,000. */
 enum { MAX_DEPTH = 150, MAX_SOURCE = 1 << 21, MAX_ARENA = 1 << 28 };
 
 struct graft_jinja_node *graft_jinja_node_new(struct graft_jinja_parser *parser, enum graft_jinja_node_kind kind) {

@@ -16,6 +16,7 @@ struct graft_jinja_assigned {
 struct graft_jinja_scope {
     struct graft_jinja_scope *parent;
     struct graft_jinja_assigned *first;
+    int is_kept; /* a macro was defined in it, or in one below, and reads its names later */
 };
 
 /* A text under construction, with the marks of its bytes. Starts as {0}. */
@@ -31,6 +32,8 @@ struct graft_jinja_run {
     const struct graft_jinja_limits *limits;
     struct graft_jinja_arena arena;
     struct graft_jinja_scope *scope;
+    struct graft_jinja_scope *free_scopes; /* this and the following: to be used again */
+    struct graft_jinja_assigned *free_assigned;
     struct graft_jinja_builder *out;
     const struct graft_jinja_node *node; /* what is evaluated, for errors */
     enum graft_jinja_signal signal;      /* what the statement before asked the loop around it to do */
@@ -141,6 +144,8 @@ int graft_jinja_walk(struct graft_jinja_run *run, const struct graft_jinja_value
 int graft_jinja_assign(struct graft_jinja_run *run, const struct graft_jinja_string *name,
                        const struct graft_jinja_value *value);
 int graft_jinja_push_scope(struct graft_jinja_run *run, struct graft_jinja_scope *parent);
+/* Leaves scopes up to `outer`. Their memory is used again, as loops within loops make millions of them. */
+void graft_jinja_pop_scope(struct graft_jinja_run *run, struct graft_jinja_scope *outer);
 int graft_jinja_lookup(const struct graft_jinja_run *run, const struct graft_jinja_string *name,
                        struct graft_jinja_value *result);
 /* What a target stands for: a name, a member of a namespace, or several of them, which take a value apart. */

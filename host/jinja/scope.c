@@ -3,13 +3,31 @@
 #include "jinja/run.h"
 
 int graft_jinja_push_scope(struct graft_jinja_run *run, struct graft_jinja_scope *parent) {
-    struct graft_jinja_scope *scope = graft_jinja_take_memory(run, 1, sizeof *scope);
-    if (scope == NULL) {
+    struct graft_jinja_scope *scope = run->free_scopes;
+    if (scope != NULL) {
+        run->free_scopes = scope->parent;
+    } else if ((scope = graft_jinja_take_memory(run, 1, sizeof *scope)) == NULL) {
         return graft_jinja_failed(run);
     }
-    scope->parent = parent;
+    *scope = (struct graft_jinja_scope){.parent = parent};
     run->scope = scope;
     return GRAFT_OK;
+}
+
+void graft_jinja_pop_scope(struct graft_jinja_run *run, struct graft_jinja_scope *outer) {
+    struct graft_jinja_scope *scope = run->scope;
+    run->scope = outer;
+    if (scope == outer || scope->is_kept) {
+        return;
+    }
+    while (scope->first != NULL) {
+        struct graft_jinja_assigned *assigned = scope->first;
+        scope->first = assigned->next;
+        assigned->next = run->free_assigned;
+        run->free_assigned = assigned;
+    }
+    scope->parent = run->free_scopes;
+    run->free_scopes = scope;
 }
 
 int graft_jinja_assign(struct graft_jinja_run *run, const struct graft_jinja_string *name,
@@ -19,8 +37,10 @@ int graft_jinja_assign(struct graft_jinja_run *run, const struct graft_jinja_str
         assigned = assigned->next;
     }
     if (assigned == NULL) {
-        assigned = graft_jinja_take_memory(run, 1, sizeof *assigned);
-        if (assigned == NULL) {
+        assigned = run->free_assigned;
+        if (assigned != NULL) {
+            run->free_assigned = assigned->next;
+        } else if ((assigned = graft_jinja_take_memory(run, 1, sizeof *assigned)) == NULL) {
             return graft_jinja_failed(run);
         }
         assigned->name = *name;

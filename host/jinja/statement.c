@@ -13,7 +13,7 @@ int graft_jinja_capture(struct graft_jinja_run *run, const struct graft_jinja_no
         status = graft_jinja_execute(run, list);
     }
     run->out = outer;
-    run->scope = scope;
+    graft_jinja_pop_scope(run, scope);
     return graft_jinja_finish_text(run, &text, status, result);
 }
 
@@ -63,6 +63,9 @@ static int make_macro(struct graft_jinja_run *run, const struct graft_jinja_node
         return graft_jinja_failed(run);
     }
     *macro = (struct graft_jinja_macro){node, run->scope};
+    for (struct graft_jinja_scope *scope = run->scope; scope != NULL && !scope->is_kept; scope = scope->parent) {
+        scope->is_kept = 1;
+    }
     *result = (struct graft_jinja_value){.kind = GRAFT_JINJA_MACRO, .as.macro = macro};
     return GRAFT_OK;
 }
@@ -108,7 +111,7 @@ static int execute_with(struct graft_jinja_run *run, const struct graft_jinja_no
     if (status == GRAFT_OK) {
         status = graft_jinja_execute(run, node->list);
     }
-    run->scope = outer;
+    graft_jinja_pop_scope(run, outer);
     return status;
 }
 
@@ -118,7 +121,7 @@ static int execute_scope(struct graft_jinja_run *run, const struct graft_jinja_n
     if (status == GRAFT_OK) {
         status = graft_jinja_execute(run, node->list);
     }
-    run->scope = outer;
+    graft_jinja_pop_scope(run, outer);
     return status;
 }
 
