@@ -19,7 +19,9 @@ struct layer {
     int32_t parallel;
     int32_t norm_after_add;
     int32_t residual_normed;
-    float residual_scale; /* 1: none */
+    float residual_scale;                          /* 1: none */
+    const struct graft_weight *attention_residual; /* [hidden_size]; this and the next NULL: none */
+    const struct graft_weight *mlp_residual;
     int32_t mlp_mixes;
     float attention_skip; /* this and each below 1: none */
     float attention_scale;
@@ -49,6 +51,11 @@ int graft_parts_layer_declare(const struct graft_parts_layer *part, const struct
         if (children[i][0] != NULL) {
             status = graft_describe_given(sink, children[i][0], children[i][1], children[i][2], args, error);
         }
+    }
+    for (int i = 0; i < 2 && status == GRAFT_OK; i++) {
+        const char *vector = i == 0 ? part->attention_residual : part->mlp_residual;
+        status = vector != NULL ? graft_describe_vector(sink, vector, graft_args_int(args, "hidden_size", 0), error)
+                                : GRAFT_OK;
     }
     return status;
 }
@@ -82,6 +89,12 @@ int graft_parts_layer_create(const struct graft_class *cls, const struct graft_b
     self->hidden_size = graft_args_int(build->args, "hidden_size", 0);
     self->attention_features = graft_self_attention_features(build->args);
     self->parallel = part->parallel;
+    if (part->attention_residual != NULL) {
+        self->attention_residual = graft_build_weight(build, part->attention_residual, &status, error);
+    }
+    if (part->mlp_residual != NULL) {
+        self->mlp_residual = graft_build_weight(build, part->mlp_residual, &status, error);
+    }
     self->norm_after_add = part->norm_after_add;
     self->residual_normed = part->residual_normed;
     self->mlp_mixes = part->mlp_mixes;
@@ -194,6 +207,16 @@ static int run_mlp(const struct pass *pass, const float *x, float **output, floa
                               : status;
 }
 
+/* hidden_states *= vector, in each token; nothing happens without one. */
+static int weigh(const struct pass *pass, const struct graft_weight *vector) {
+    const int64_t width = pass->layer->hidden_size;
+    const float *numbers = vector != NULL ? graft_scratch_widened(pass->call, vector, pass->error) : NULL;
+    for (int64_t i = 0; numbers != NULL && i < pass->args->batch->tokens * width; i++) {
+        pass->args->hidden_states[i] *= numbers[i % width];
+    }
+    return vector == NULL || numbers != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+}
+
 /* hidden_states += x */
 static int add(const struct pass *pass, const float *x) {
     return pass->call->kernels->add(pass->call, pass->args->hidden_states, x,
@@ -229,6 +252,9 @@ static int run_in_turn(const struct pass *pass, float *normed, float *output) {
     if (status == GRAFT_OK && attends) {
         status = run_attention(pass, seen, &output, &normed);
     }
+    if (status == GRAFT_OK && attends) {
+        status = weigh(pass, layer->attention_residual);
+    }
     if (status == GRAFT_OK && attends && (layer->mlp == NULL || layer->mlp_norm == NULL)) {
         status = add(pass, output);
         seen = pass->args->hidden_states;
@@ -242,6 +268,9 @@ static int run_in_turn(const struct pass *pass, float *normed, float *output) {
     }
     if (status == GRAFT_OK) {
         status = run_mlp(pass, seen, &output, &normed);
+    }
+    if (status == GRAFT_OK) {
+        status = weigh(pass, layer->mlp_residual);
     }
     return status == GRAFT_OK ? add(pass, output) : status;
 }

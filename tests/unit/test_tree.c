@@ -374,9 +374,30 @@ static void test_path(void **state) {
 static int describe_activations(const struct graft_class *cls, const struct graft_config *config,
                                 const struct graft_args *args, const struct graft_sink *sink,
                                 struct graft_error *error) {
-    static const char *const names[] = {
-        "silu",       "swish", "gelu", "gelu_python", "gelu_new", "gelu_fast", "gelu_pytorch_tanh", "gelu_python_tanh",
-        "quick_gelu", "relu",  "tanh", "sigmoid"};
+    static const char *const names[] = {"silu",
+                                        "swish",
+                                        "gelu",
+                                        "gelu_python",
+                                        "gelu_new",
+                                        "gelu_fast",
+                                        "gelu_pytorch_tanh",
+                                        "gelu_python_tanh",
+                                        "quick_gelu",
+                                        "relu",
+                                        "tanh",
+                                        "sigmoid",
+                                        "relu2",
+                                        "relu6",
+                                        "leaky_relu",
+                                        "prelu",
+                                        "xielu",
+                                        "mish",
+                                        "linear",
+                                        "laplace",
+                                        "hardswish",
+                                        "gelu_10",
+                                        "gelu_accurate",
+                                        "sqrtsoftplus"};
     (void)cls, (void)config, (void)args, (void)error;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const char *class_name = sink->activation_class(sink->data, names[i]);

@@ -162,6 +162,9 @@ int graft_attention_describe(const struct graft_class *self, const struct graft_
     if (status == GRAFT_OK) {
         status = graft_differential_describe(kept, sink, error);
     }
+    if (status == GRAFT_OK) {
+        status = graft_key_weights_describe(description, kept, sink, error);
+    }
     return status == GRAFT_OK && sinks ? graft_describe_vector(sink, "sinks", kept->sizes.heads, error) : status;
 }
 
@@ -224,6 +227,7 @@ int graft_attention_create(const struct graft_class *cls, const struct graft_bui
                              kept->sizes.head_dim, &status, error);
     self->sinks = find_sinks(build, kept->sizes.heads, &status, error);
     graft_differential_find(build, self, &status, error);
+    graft_key_weights_find(description, build, self, &status, error);
     return graft_instance_finish(self, status, instance);
 }
 
@@ -308,7 +312,7 @@ static int attend(const struct graft_attention *self, const struct graft_call *c
         .mask = args->mask,
         .heads = sizes->heads,
         .kv_heads = sizes->kv_heads,
-        .head_dim = sizes->head_dim,
+        .head_dim = sizes->head_dim + (self->key_weights != NULL),
         .v_head_dim = attended,
         .scaling = (float)sizes->scaling,
         .softcap = (float)sizes->softcap,
@@ -350,6 +354,9 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     if (status == GRAFT_OK) {
         graft_attention_gain(self, args->batch, &x.q);
         status = self->kept.differential ? graft_differential_values(self, call, tokens, &x.v, error) : GRAFT_OK;
+    }
+    if (status == GRAFT_OK && self->key_weights != NULL) {
+        status = graft_key_weights_add(self, call, tokens, &x, error);
     }
     if (status == GRAFT_OK) {
         status = attend(self, call, args, &x, context, error);

@@ -56,6 +56,8 @@ struct graft_attention {
     struct graft_head_norm k_norm;
     const struct graft_weight *sinks;                  /* [heads]; NULL: none */
     const struct graft_weight *gate_bias;              /* [heads]; NULL: none */
+    const struct graft_module *key_weights;            /* kv_heads * value_dim -> kv_heads; NULL: none */
+    const struct graft_weight *key_rates;              /* [kv_heads], with it */
     const struct graft_weight *lambdas[GRAFT_LAMBDAS]; /* [head_dim] each, of differential attention */
 };
 
@@ -100,6 +102,17 @@ int graft_differential_values(const struct graft_attention *self, const struct g
 /* [forward] context [tokens, heads, 2 * value_dim] becomes [tokens, heads / 2, 2 * value_dim], without gaps. */
 int graft_differential_combine(const struct graft_attention *self, const struct graft_call *call, int64_t tokens,
                                float *context, struct graft_error *error);
+
+/* [load] Declares what makes weights of keys, and finds it; nothing happens where the family has none. */
+int graft_key_weights_describe(const struct graft_description *description, const struct graft_attention_kept *kept,
+                               const struct graft_sink *sink, struct graft_error *error);
+void graft_key_weights_find(const struct graft_description *description, const struct graft_build *build,
+                            struct graft_attention *self, int *status, struct graft_error *error);
+
+/* [forward] Queries and keys become [tokens, heads, head_dim + 1], in scratch memory, so that scores have the weights
+ * of their keys. */
+int graft_key_weights_add(const struct graft_attention *self, const struct graft_call *call, int64_t tokens,
+                          struct graft_projected *x, struct graft_error *error);
 
 /* [load] Declares the projection of what the heads give, and a norm before it. */
 int graft_attention_describe_output(const struct graft_description *description,

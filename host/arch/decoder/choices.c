@@ -125,8 +125,9 @@ static const struct graft_choice_info infos[D_COUNT] = {
 
     [D_POSITION_SKIPPED] = INT("position.skipped", NULLABLE, 0, MAX_VOCABULARY, "null",
                                "a token that is not counted, and has the row before that of position 0; null: none"),
-    [D_POSITION_LIMIT] = INT("position.limit", NULLABLE, 1, MAX_POSITIONS, "null",
-                             "how many tokens a sequence may have where that is fewer than rows; null: as many"),
+    [D_POSITION_LIMIT] =
+        INT("position.limit", NULLABLE, 1, MAX_POSITIONS, "null",
+            "how many tokens a sequence may have, where learned positions do not say fewer; null: as they say"),
     [D_POSITION_SINES] = REAL("position.sines", NULLABLE | ABOVE, 0.0, "null",
                               "positions are not learned but sines, then cosines, of position * 10000 ** (-i / sines), "
                               "i from 0 on; null: they are not"),
@@ -164,6 +165,9 @@ static const struct graft_choice_info infos[D_COUNT] = {
         BOOL("layer.norms_before", BY_LAYER, "true", "whether the layer has attention_norm and mlp_norm"),
     [D_LAYER_NORMS_AFTER] =
         BOOL("layer.norms_after", BY_LAYER, "true", "whether the layer has attention_output_norm and mlp_output_norm"),
+    [D_LAYER_ATTENTION_RESIDUAL] =
+        NAME("layer.attention_residual", NULL, "a vector that multiplies what attention's output is added to"),
+    [D_LAYER_MLP_RESIDUAL] = NAME("layer.mlp_residual", NULL, "the same of the MLP's"),
     [D_LAYER_RESIDUAL_SCALE] = REAL("layer.residual_scale", BY_LAYER, ANY_REAL, "1",
                                     "what attention and MLP give is multiplied by it before it is added"),
     [D_LAYER_RESIDUAL_NORMED] =
@@ -240,6 +244,9 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_DIFFERENTIAL] =
         BOOL("attention.differential", 0, "false",
              "what the second half of heads gives, times a learned number, is subtracted from the first"),
+    [D_KEY_WEIGHTS] = NAME("attention.key_weights", NULL,
+                           "a Linear of the values of a token: exp(A * softplus(it)) is added to the scores of its "
+                           "keys; null: none"),
     [D_SINKS] = BOOL("attention.sinks", BY_LAYER, "false", "each head has a score without a value in its softmax"),
     [D_ALIBI] = REAL("attention.alibi", NULLABLE | ABOVE, 0.0, "null",
                      "scores get the position of their key times a slope, of head h of n 2 ** (-alibi * (h + 1) / n); "

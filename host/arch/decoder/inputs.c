@@ -20,7 +20,7 @@ static int64_t position_rows(struct graft_reader *reader) {
 int64_t graft_inputs_max_positions(struct graft_reader *reader) {
     const int64_t rows = position_rows(reader);
     const int64_t limit = graft_read_int(reader, D_POSITION_LIMIT);
-    return rows > 0 && limit > 0 && limit < rows ? limit : rows;
+    return limit > 0 && (rows == 0 || limit < rows) ? limit : rows;
 }
 
 static void read(struct graft_reader *reader, struct graft_inputs_kept *kept) {

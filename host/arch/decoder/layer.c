@@ -44,6 +44,8 @@ int graft_decoder_layer_describe(const struct graft_class *self, const struct gr
         .mlp_output_norm = feeds && after ? graft_description_name(description, D_LAYER_MLP_OUTPUT_NORM) : NULL,
         .parallel = parallel,
         .mlp_mixes = graft_description_word(description, D_MIXER_KIND) == D_MIXER_RWKV,
+        .attention_residual = graft_description_name(description, D_LAYER_ATTENTION_RESIDUAL),
+        .mlp_residual = graft_description_name(description, D_LAYER_MLP_RESIDUAL),
         .norm_after_add = graft_read_bool(&reader, D_LAYER_NORM_AFTER_ADD),
         .residual_normed = graft_read_bool(&reader, D_LAYER_RESIDUAL_NORMED),
         .attention_skip = graft_read_real(&reader, D_LAYER_ATTENTION_SKIP),

@@ -266,6 +266,10 @@ struct graft_parts_layer {
     double attention_scale; /* what attention gives is multiplied by it before it is added */
     double mlp_skip;        /* the same of what the MLP saw */
     double mlp_scale;       /* the same of what it gives */
+    /* Vectors [hidden_size] that multiply what attention's output, or the MLP's, is added to (norms being before, not
+     * parallel): "input_residual"; NULL: it stays. */
+    const char *attention_residual;
+    const char *mlp_residual; /* "post_attention_residual" */
 };
 
 /* Declares the children, which are given `args`, all that the layer was. */
@@ -351,7 +355,7 @@ GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm, 72);
 GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm_sizes, 88);
 GRAFT_ASSERT_SIZE(struct graft_parts_model, 72);
 GRAFT_ASSERT_SIZE(struct graft_parts_model_sizes, 80);
-GRAFT_ASSERT_SIZE(struct graft_parts_layer, 144);
+GRAFT_ASSERT_SIZE(struct graft_parts_layer, 160);
 GRAFT_ASSERT_SIZE(struct graft_parts_attention_sizes, 72);
 GRAFT_ASSERT_SIZE(struct graft_parts_fused_attention, 24);
 GRAFT_ASSERT_SIZE(struct graft_parts_rotary, 16);
