@@ -101,6 +101,13 @@ if grep 'mlp.gate.qweight' "$scratch/plan.json"; then exit 1; fi
 grep -q 'note .*sequential_experts: .* leaves 3 modules alone, first model.layers.0.mlp.experts: one of the tensors "gate_up_proj_bias",' \
     "$scratch/plan"
 
+# Stacks that files call otherwise, or have turned; inputs that are weighted; a family with a list of experts.
+for model in granitemoe llama4_text glm4_moe jetmoe; do
+    "$host" verify --model "$goldens/../types/$model" --plugins-dir "$plugins" --plugins sequential_experts,fused_qkv \
+        --input-ids 5,17,33,9,71,44,12 --tolerance 0 >"$scratch/verify"
+    grep -q 'Experts -> ModuleListExperts by sequential_experts: largest difference 0 ' "$scratch/verify" || fail "$model"
+done
+
 echo 'what is observed'
 "$host" bench --model "$v3" --prompt-tokens 4 --new-tokens 2 --repeat 1 --modules --json >"$scratch/bench.json"
 grep -q '"class": "DeepseekV3TopkRouter"' "$scratch/bench.json"
@@ -144,6 +151,18 @@ refused gpt_oss 's/"sliding_window": 6/"sliding_window": null, "layer_types": ["
 refused gpt_oss 's/"hidden_size"/"layer_types": ["full_attention"], &/' \
     'layer_types: expected num_hidden_layers (3) entries, got 1'
 refused gpt_oss 's/"factor": 4.0/"factor": 0/' 'rope_scaling.factor: expected more than 0, got 0'
+types=../types
+refused $types/phimoe 's/"num_experts_per_tok": 2/"num_experts_per_tok": 3/' \
+    'num_experts_per_tok: expected 2, as this router always chooses, got 3'
+refused $types/llama4_text 's/"hidden_size"/"is_causal": false, &/' \
+    'attention_chunk_size: not supported beside attention in both directions'
+refused $types/llama4_text 's/"attention_chunk_size": [0-9]*/"attention_chunk_size": 0/' \
+    'attention_chunk_size: expected 1 to '
+refused $types/jetmoe 's/"num_experts_per_tok": 2/"num_experts_per_tok": 5/' \
+    'num_experts_per_tok: expected at most the number of experts (4), got 5'
+refused $types/laguna 's/"moe_apply_router_weight_on_input": false/"moe_apply_router_weight_on_input": true/' \
+    'moe_apply_router_weight_on_input'
+refused $types/cohere2_moe 's/"hidden_size"/"expert_selection_fn": "best", &/' 'expert_selection_fn'
 # Groups of one head, or of none, are no groups: the reference divides the heads by this number, rounding down.
 usual=$(ids "$v3" '' --max-new-tokens 8 --input-ids "$prompt")
 for groups in 3 8 null; do
