@@ -252,7 +252,7 @@ int graft_quantize_plan(struct graft_recoding *recoding, const char *name, struc
     if (method != NULL) {
         (void)graft_error_set(error, GRAFT_ERROR_USAGE, source->config->file,
                               "quantization_config: the weights are quantized already, by \"%s\"", method);
-        graft_error_hint(error, "make floats of them first, by a save with --dequantize");
+        graft_error_hint(error, "open the model so that they become floats, and save that first");
         return GRAFT_ERROR_USAGE;
     }
     int status = graft_snapshot_quantization(source->tree->snapshot, name, &recoding->format, &recoding->plugin, error);
