@@ -3,6 +3,7 @@
 # The documents about family files say what the program does, and that about model types which of them run (docs/family.md,
 # docs/family.schema.json, docs/models.md). Reports in TAP.
 # usage: family_docs.sh HOST ROOT MODELS     MODELS is the folder of a build that has the golden cases of types
+# shellcheck disable=SC2016 # backquotes of Markdown
 set -u
 . "$(dirname "$0")/../tap.sh"
 host=$(realpath "$1") root=$(realpath "$2") models=$(realpath "$3")

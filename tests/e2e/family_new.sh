@@ -25,7 +25,7 @@ ids() { # ids MODEL OPTION...
 }
 same() { # same WHAT CASE: the model runs with the file that was written, strictly, and gives what the case gives
     mkdir -p plugins && rm -f plugins/* && cp acme.family.json plugins
-    check "$1: nothing is left over" 0 "$("$host" plan --strict --model model --plugins-dir plugins >plan 2>&1; echo $?)"
+    check "$1: nothing is left over" 0 "$("$host" plan --strict --model model --plugins-dir plugins >planned 2>&1; echo $?)"
     check "$1: it generates the same" "$(ids "$plain/$2")" "$(ids model --plugins-dir plugins)"
 }
 
