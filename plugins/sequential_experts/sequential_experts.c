@@ -73,7 +73,11 @@ static const struct graft_class module_list_experts = {
  * adapter has for the stacks belongs to those. */
 static const char *const foreign[] = {"gate_up_proj_bias", "adapter.*.lora_A.weight",
                                       "adapter.*.base_layer.lora_A.weight", NULL};
-static const struct graft_condition is_known = {sizeof is_known, GRAFT_CONDITION_NO_TENSOR, NULL, foreign};
+/* Those that are gated otherwise than MoeMLP does it say so here. */
+static const struct graft_condition is_known[] = {
+    {sizeof is_known[0], GRAFT_CONDITION_NO_TENSOR, NULL, foreign},
+    {sizeof is_known[0], GRAFT_CONDITION_NO_CONFIG, "swiglu_limit", NULL},
+};
 
 static const struct graft_replacement replacements[] = {
     {
@@ -81,9 +85,9 @@ static const struct graft_replacement replacements[] = {
         .key = GRAFT_KEY_PATTERN,
         .target = "Experts$", /* Qwen2MoeExperts, MixtralExperts, ...: what has the interface graft.experts/1 */
         .replacement = &module_list_experts,
-        .conditions = &is_known,
-        .n_conditions = 1,
-        .condition_stride = sizeof is_known,
+        .conditions = is_known,
+        .n_conditions = 2,
+        .condition_stride = sizeof is_known[0],
     },
 };
 

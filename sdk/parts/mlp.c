@@ -4,6 +4,7 @@
 
 #include "graft/describe.h"
 #include "graft/parts.h"
+#include "graft/swiglu.h"
 
 struct kept {
     struct graft_parts_mlp part;
@@ -17,7 +18,8 @@ struct mlp {
     const struct graft_module *up;      /* hidden_size -> intermediate_size; NULL: gate_up */
     const struct graft_module *gate_up; /* hidden_size -> 2 * intermediate_size */
     const struct graft_module *down;    /* intermediate_size -> hidden_size */
-    const struct graft_module *act;
+    const struct graft_module *act;     /* NULL: `swiglu` */
+    struct graft_swiglu swiglu;
     const struct graft_module *norm; /* of what down takes; NULL: none */
     int64_t hidden_size;
     int64_t intermediate_size;
@@ -50,7 +52,9 @@ int graft_parts_mlp_declare(const struct graft_parts_mlp *part, const struct gra
         status = graft_describe_norm(sink, part->norm, part->norm_class, intermediate_size,
                                      graft_args_real(args, "eps", 1e-6), error);
     }
-    return status == GRAFT_OK ? graft_describe_activation(sink, part->act, config, args, "hidden_act", error) : status;
+    return status == GRAFT_OK && part->swiglu_limit == 0.0
+               ? graft_describe_activation(sink, part->act, config, args, "hidden_act", error)
+               : status;
 }
 
 int graft_parts_mlp_describe(const struct graft_class *self, const struct graft_config *config,
@@ -80,7 +84,10 @@ int graft_parts_mlp_create(const struct graft_class *cls, const struct graft_bui
         self->gate = graft_build_child(build, kept->part.gate, &status, error);
     }
     self->down = graft_build_child(build, kept->part.down, &status, error);
-    self->act = graft_build_child(build, kept->part.act, &status, error);
+    self->swiglu = (struct graft_swiglu){(float)kept->part.swiglu_alpha, (float)kept->part.swiglu_limit};
+    if (kept->part.swiglu_limit == 0.0) {
+        self->act = graft_build_child(build, kept->part.act, &status, error);
+    }
     if (kept->part.norm != NULL) {
         self->norm = graft_build_child(build, kept->part.norm, &status, error);
     }
@@ -112,8 +119,9 @@ static int run_products(const struct mlp *self, const struct graft_call *call, c
                         float *inner, float *up, int *done, struct graft_error *error) {
     const struct graft_linear_args down_args = {sizeof down_args, 0, args->tokens, inner, args->output};
     struct graft_product gate_up[2], down;
-    const struct graft_gated_products products = {sizeof products, graft_activation_as_kernel(self->act), &gate_up[0],
-                                                  &gate_up[1], &down};
+    const struct graft_gated_products products = {sizeof products,
+                                                  self->act != NULL ? graft_activation_as_kernel(self->act) : -1,
+                                                  &gate_up[0], &gate_up[1], &down};
     *done = GRAFT_HAS(call->kernels, struct graft_kernels, gated_linear) && products.activation >= 0 &&
             self->gate_scale == 1.0f && as_gate_up(self, args, inner, up, gate_up) &&
             graft_linear_as_product(self->down, &down_args, &down);
@@ -126,6 +134,14 @@ static void scale(float *x, int64_t count, float factor) {
     }
 }
 
+/* gate [tokens, intermediate_size] becomes act(gate) * up, or what the part has in its place. */
+static int open(const struct mlp *self, const struct graft_call *call, float *gate, const float *up, int64_t tokens,
+                struct graft_error *error) {
+    struct graft_swiglu swiglu = self->swiglu;
+    return self->act != NULL ? graft_activation_gate(self->act, call, gate, up, tokens, self->intermediate_size, error)
+                             : graft_swiglu_gate(&swiglu, call, gate, up, tokens, self->intermediate_size, error);
+}
+
 /* inner [tokens, intermediate_size] = act(gate(x)) * up(x) */
 static int run_gated(const struct mlp *self, const struct graft_call *call, const struct graft_mlp_args *args,
                      float *inner, float *up, struct graft_error *error) {
@@ -136,9 +152,7 @@ static int run_gated(const struct mlp *self, const struct graft_call *call, cons
     };
     int status = graft_linear_forward_all(projections, call, projection_args, 2, error);
     scale(inner, args->tokens * self->intermediate_size, self->gate_scale);
-    return status == GRAFT_OK
-               ? graft_activation_gate(self->act, call, inner, up, args->tokens, self->intermediate_size, error)
-               : status;
+    return status == GRAFT_OK ? open(self, call, inner, up, args->tokens, error) : status;
 }
 
 /* inner [tokens, intermediate_size] = act(gate) * up, where gate_up(x) has both in a row of `both` */
@@ -154,8 +168,7 @@ static int run_fused(const struct mlp *self, const struct graft_call *call, cons
         memmove(both + t * columns, row + columns, (size_t)columns * sizeof *row); /* rows read already make room */
     }
     scale(inner, args->tokens * columns, self->gate_scale);
-    return status == GRAFT_OK ? graft_activation_gate(self->act, call, inner, both, args->tokens, columns, error)
-                              : status;
+    return status == GRAFT_OK ? open(self, call, inner, both, args->tokens, error) : status;
 }
 
 /* inner [tokens, intermediate_size] = act(up(x)) */

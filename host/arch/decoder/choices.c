@@ -376,6 +376,10 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_MLP_GATE_SCALE] =
         REAL("mlp.gate_scale", BY_LAYER, ANY_REAL, "1", "what the gate is multiplied by before its activation"),
     [D_MLP_OUTPUT_SCALE] = REAL("mlp.output_scale", BY_LAYER, ANY_REAL, "1", "what the MLP gives is multiplied by"),
+    [D_MLP_ALPHA] = REAL("mlp.alpha", NULLABLE, ANY_REAL, "null",
+                         "it gates as moe.alpha says of experts: (up + 1) * gate * sigmoid(alpha * gate); null: it "
+                         "does not"),
+    [D_MLP_LIMIT] = REAL("mlp.limit", NULLABLE | ABOVE, 0.0, "null", "with mlp.alpha: as moe.limit"),
 
     [D_MOE_EXPERTS] = INT("moe.experts", BY_LAYER | NULLABLE, 0, GRAFT_MAX_EXPERTS, "null",
                           "how many there are; 0: the shared MLP alone; null: none"),

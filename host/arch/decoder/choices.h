@@ -236,6 +236,8 @@ enum {
     D_MLP_NORM,
     D_MLP_GATE_SCALE,
     D_MLP_OUTPUT_SCALE,
+    D_MLP_ALPHA,
+    D_MLP_LIMIT,
 
     D_MOE_EXPERTS,
     D_MOE_TOP_K,

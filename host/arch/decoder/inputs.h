@@ -18,7 +18,7 @@ struct graft_inputs_kept {
     double scale;             /* 1: none */
     int32_t has_norm;         /* 1: of embeddings, or of their sum with positions */
     int32_t norms_sum;        /* 1: the latter */
-    int32_t projects;    /* 1: a Linear leads from width to hidden_size */
+    int32_t projects;         /* 1: a Linear leads from width to hidden_size */
     int32_t project_sum;      /* 1: what is projected is that sum, normed */
     int32_t has_tasks;
 };

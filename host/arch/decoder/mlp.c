@@ -18,6 +18,12 @@ int graft_mlp_describe(const struct graft_class *self, const struct graft_config
         .norm_class = graft_description_name(description, D_CLASS_NORM),
         .gate_scale = graft_read_real(&reader, D_MLP_GATE_SCALE),
         .output_scale = graft_read_real(&reader, D_MLP_OUTPUT_SCALE),
+        .swiglu_alpha = graft_read_real(&reader, D_MLP_ALPHA),
+        .swiglu_limit = graft_read_real(&reader, D_MLP_LIMIT),
     };
+    if (reader.status == GRAFT_OK &&
+        graft_read_is_null(&reader, D_MLP_ALPHA) != graft_read_is_null(&reader, D_MLP_LIMIT)) {
+        graft_reader_fail(&reader, part.swiglu_limit == 0.0 ? D_MLP_LIMIT : D_MLP_ALPHA, "expected a number, got null");
+    }
     return reader.status == GRAFT_OK ? graft_parts_mlp_declare(&part, config, args, sink, error) : reader.status;
 }

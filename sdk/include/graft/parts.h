@@ -334,6 +334,8 @@ struct graft_parts_mlp {
     const char *norm_class; /* "BitNetRMSNorm" */
     double gate_scale;      /* what the gate is multiplied by before its activation; 0: 1 */
     double output_scale;    /* what the MLP gives is multiplied by; 0: 1 */
+    double swiglu_alpha;    /* with swiglu_limit */
+    double swiglu_limit;    /* 0: act; else with a gate, in its place: the gating of swiglu.h */
 };
 
 /* Declares the children, from the arguments of graft.mlp/1. */
@@ -361,7 +363,7 @@ GRAFT_ASSERT_SIZE(struct graft_parts_fused_attention, 24);
 GRAFT_ASSERT_SIZE(struct graft_parts_rotary, 16);
 GRAFT_ASSERT_SIZE(struct graft_parts_rotary_type, 32);
 GRAFT_ASSERT_SIZE(struct graft_parts_typed_rotary, 64);
-GRAFT_ASSERT_SIZE(struct graft_parts_mlp, 72);
+GRAFT_ASSERT_SIZE(struct graft_parts_mlp, 88);
 
 #ifdef __cplusplus
 }
