@@ -136,29 +136,28 @@ static void scale(const struct graft_heads *x, int64_t tokens, int64_t heads, in
     }
 }
 
-/* What the projections see: x times the input's scale, itself where that is 1. NULL with an error recorded. */
-static const float *scaled_input(const struct graft_attention *self, const struct graft_call *call,
-                                 const struct graft_self_attention_args *args, struct graft_error *error) {
-    const int64_t tokens = args->batch->tokens, width = self->kept.sizes.hidden_size;
-    if (self->kept.input_scale == 1.0f) {
-        return args->hidden_states;
-    }
+/* In scratch memory: what the projections see, x times the input's scale. NULL with an error recorded. */
+static const float *scaled_input(const struct graft_attention *self, const struct graft_call *call, int64_t tokens,
+                                 const float *x, struct graft_error *error) {
+    const int64_t width = self->kept.sizes.hidden_size;
     float *scaled = graft_scratch_floats(call, tokens, width, error); /* [tokens, hidden_size] */
     for (int64_t i = 0; scaled != NULL && i < tokens * width; i++) {
-        scaled[i] = args->hidden_states[i] * self->kept.input_scale;
+        scaled[i] = x[i] * self->kept.input_scale;
     }
     return scaled;
 }
 
 int graft_attention_project(const struct graft_attention *self, const struct graft_call *call,
-                            const struct graft_self_attention_args *given, struct graft_projected *out,
+                            const struct graft_self_attention_args *args, struct graft_projected *out,
                             struct graft_error *error) {
     const struct graft_parts_attention_sizes *sizes = &self->kept.sizes;
-    int64_t tokens = given->batch->tokens;
+    int64_t tokens = args->batch->tokens;
     struct graft_self_attention_args scaled;
-    graft_struct_copy(&scaled, sizeof scaled, given);
-    scaled.hidden_states = scaled_input(self, call, given, error);
-    const struct graft_self_attention_args *args = &scaled;
+    if (self->kept.input_scale != 1.0f) {
+        graft_struct_copy(&scaled, sizeof scaled, args);
+        scaled.hidden_states = scaled_input(self, call, tokens, args->hidden_states, error);
+        args = &scaled;
+    }
     if (args->hidden_states == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
