@@ -77,7 +77,6 @@ refused 'choices of something' 'choices: takes nothing more' choices llama
 refused 'no type' 'show: expected one model type' show
 refused 'two types' 'show: expected one model type' show llama qwen3
 refused 'an unknown type' 'lama: not a model type that a family file describes' show lama
-refused 'a type in C' 'bert: not a model type that a family file describes' show bert
 refused 'no directory' 'new: expected one model directory' new
 refused 'show with --json' '--json: is for `family choices`' show llama --json
 refused 'show with --like' '--like: is for `family new`' show llama --like llama
