@@ -115,7 +115,10 @@ static void run(int32_t layout) {
                                                         .scaling = 1.0 / sqrt((double)DIM),
                                                         .rope_layout = layout},
                                               .value_dim = DIM,
-                                              .value_scale = 1.0f};
+                                              .value_scale = 1.0f,
+                                              .key_scale = 1.0f,
+                                              .input_scale = 1.0f,
+                                              .output_scale = 1.0f};
     const struct graft_build build = {.struct_size = sizeof build,
                                       .host = graft_host_get(),
                                       .weight = find_weight,
