@@ -62,6 +62,8 @@ static void test_dense(void **state) {
         {GOLDENS, .model = "plain/llama_rope_dynamic_growing", EXACT},
         {GOLDENS, .model = "plain/deepseek_v3_bf16", .takes_over = 1},
         {GOLDENS, .model = "plain/deepseek_v3", EXACT},
+        {GOLDENS, .model = "types/llama4_text", EXACT},
+        {GOLDENS, .model = "types/jetmoe", EXACT},
     };
     (void)state;
     ALL_SAME(cases);

@@ -93,12 +93,14 @@ struct pairs {
     int32_t *expert; /* [tokens, k] */
     float *weight;   /* [tokens, k] */
     int64_t n;       /* tokens * k */
+    int64_t tokens;
 };
 
 static int choose(const struct routed_attention *self, const struct graft_call *call,
                   const struct graft_self_attention_args *args, struct pairs *pairs, struct graft_error *error) {
     const int64_t tokens = args->batch->tokens;
     float *logits = graft_scratch_floats(call, tokens, self->kept.experts, error);
+    pairs->tokens = tokens;
     pairs->n = tokens * self->kept.k;
     pairs->expert = graft_scratch_ints(call, pairs->n, error);
     pairs->weight = graft_scratch_floats(call, pairs->n, 1, error);
@@ -127,6 +129,7 @@ static int multiply(const struct graft_call *call, const struct pairs *pairs, in
     float *from = graft_scratch_floats(call, pairs->n, columns, error);
     float *to = graft_scratch_floats(call, pairs->n, rows, error);
     struct graft_product *products = call->scratch_alloc(call->scratch, experts * (int64_t)sizeof *products);
+    struct graft_call space;
     int32_t n_products = 0;
     int64_t n = 0;
     if (order == NULL || from == NULL || to == NULL || products == NULL) {
@@ -154,7 +157,9 @@ static int multiply(const struct graft_call *call, const struct pairs *pairs, in
             };
         }
     }
-    int status = call->kernels->linear(call, products, n_products, sizeof *products, error);
+    /* Few or many by all tokens, not by how many go the same way. */
+    int status = call->kernels->linear(graft_call_among(call, pairs->tokens, &space), products, n_products,
+                                       sizeof *products, error);
     for (int64_t i = 0; i < n && status == GRAFT_OK; i++) {
         memcpy(y + order[i] * rows, to + i * rows, (size_t)rows * sizeof *y);
     }

@@ -187,11 +187,14 @@ static int run_on_weighted(const struct sparse_moe_block *self, const struct gra
     float *x = graft_scratch_floats(call, pairs, width, error);   /* [tokens, k, hidden_size] */
     float *y = graft_scratch_floats(call, pairs, width, error);   /* likewise */
     float *weights = graft_scratch_floats(call, pairs, 1, error); /* [tokens, k] */
+    int32_t *rows = graft_scratch_ints(call, pairs, error);       /* [tokens, k]: each pair's token */
     struct graft_experts_args each = *args;
-    if (x == NULL || y == NULL || weights == NULL) {
+    struct graft_gathered_call space;
+    if (x == NULL || y == NULL || weights == NULL || rows == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     for (int64_t i = 0; i < pairs; i++) {
+        rows[i] = (int32_t)(i / args->k);
         const float *from = args->hidden_states + i / args->k * width;
         for (int64_t d = 0; d < width; d++) {
             x[i * width + d] = from[d] * args->top_k_weights[i];
@@ -203,7 +206,9 @@ static int run_on_weighted(const struct sparse_moe_block *self, const struct gra
     each.hidden_states = x;
     each.top_k_weights = weights;
     each.output = y;
-    int status = graft_experts_forward(self->experts, call, &each, error);
+    const struct graft_call *pairs_call = graft_call_route(call, args->tokens, rows, pairs, &space, error);
+    int status =
+        pairs_call != NULL ? graft_experts_forward(self->experts, pairs_call, &each, error) : GRAFT_ERROR_INTERNAL;
     for (int64_t i = 0; i < args->tokens * width && status == GRAFT_OK; i++) {
         float sum = 0.0f;
         for (int64_t j = 0; j < args->k; j++) {
