@@ -48,7 +48,7 @@ prompts='--input-ids 5,6,7,8,9,10,11 --input-ids 9,8 --input-ids 3,1,4,1,5 --max
     same 2 "$goldens/qwen3_moe" "" 5e-5 $prompts --dtype float32
     same 2 "$goldens/qwen2_moe" expert_parallel,sequential_experts 5e-5 $prompts --dtype float32
     same 2 "$goldens/gemma2" "" 5e-5 $prompts --dtype float32
-    same 2 "$plugins/families/gpt_neox/goldens/gpt_neox" gpt_neox 5e-5 $prompts --dtype float32
+    same 2 "$goldens/gpt_neox" "" 5e-5 $prompts --dtype float32
     same 2 "$plugins/families/olmo2/goldens/olmo2" olmo2 5e-5 $prompts --dtype float32
     same 2 "$goldens/phi3" "" 5e-5 $prompts --dtype float32
     same 2 "$goldens/deepseek_v3" "" 5e-5 $prompts --dtype float32

@@ -77,7 +77,7 @@ family() { # family NAME
     cc -std=c11 -Wall -Wextra -Werror -shared -fPIC "$prefix/share/graft/examples/families/$1"/*.c \
         $(pkg-config --cflags --libs graft-sdk) -o "family/$1.so" -lm
 }
-for name in gpt2 gpt_neox olmo2; do
+for name in gpt2 olmo2; do
     runs "$name builds" family "$name"
     check "$name exports its entry" graft_plugin_entry "$(exports "family/$name.so")"
 done

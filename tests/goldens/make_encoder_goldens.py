@@ -122,7 +122,7 @@ DECODERS = {
 for kind, own in DECODERS.items():
     KINDS[kind] = ({**DECODER, **own}, None, DECODER_PROMPTS, None)
 EAGER = ("gemma2", "gpt_oss")  # which have no other attention
-PLUGINS = {"gpt2": "gpt2", "gpt_neox": "gpt_neox", "modernbert": "modernbert", "olmo2": "olmo2", "roberta": "roberta",
+PLUGINS = {"gpt2": "gpt2", "modernbert": "modernbert", "olmo2": "olmo2", "roberta": "roberta",
            "starcoder2": "starcoder2"}
 BOTH_WAYS = {"is_causal": False}
 YARN = {"rope_type": "yarn", "rope_theta": 1000.0, "factor": 4.0, "original_max_position_embeddings": 16}

@@ -55,7 +55,7 @@ VARIANTS = {
     "gemma3_text_bidirectional": ("gemma2/gemma3_text", {"use_bidirectional_attention": True}, 20),
     "gemma3_text_bidirectional_twice": ("gemma2/gemma3_text", {"use_bidirectional_attention": True, **BOTH_WAYS}, 20),
     "gpt2_both_ways": ("gpt2/gpt2", BOTH_WAYS, 20),
-    "gpt_neox_both_ways": ("gpt_neox/gpt_neox", BOTH_WAYS, 20),
+    "gpt_neox_both_ways": ("gpt_neox", BOTH_WAYS, 20),
     "gpt_oss_both_ways": ("gpt_oss", BOTH_WAYS, 20),
     "olmo2_both_ways": ("olmo2/olmo2", BOTH_WAYS, 20),
     "phi3_both_ways": ("phi3/phi3", BOTH_WAYS, 20),
