@@ -101,7 +101,7 @@ if grep 'mlp.gate.qweight' "$scratch/plan.json"; then exit 1; fi
 grep -q 'note .*sequential_experts has no effect on this model: swiglu_limit is set' "$scratch/plan"
 
 # Stacks that files call otherwise, or have turned; inputs that are weighted; a family with a list of experts.
-for model in granitemoe llama4_text glm4_moe jetmoe; do
+for model in granitemoe llama4_text glm4_moe jetmoe mimo_v2_flash; do
     "$host" verify --model "$goldens/../types/$model" --plugins-dir "$plugins" --plugins sequential_experts,fused_qkv \
         --input-ids 5,17,33,9,71,44,12 --tolerance 0 >"$scratch/verify"
     grep -q 'Experts -> ModuleListExperts by sequential_experts: largest difference 0 ' "$scratch/verify" || fail "$model"
