@@ -38,7 +38,7 @@ static void warn(const struct graft_replacement *replacement, const struct graft
     struct graft_text unused = {0};
     for (size_t i = 0; i < classes->n; i++) {
         const struct graft_class *cls = classes->items[i].cls;
-        if (classes->items[i].is_private || !graft_inspect_hits(replacement, cls)) {
+        if (classes->items[i].is_private || !graft_inspect_reaches(replacement, classes, cls)) {
             continue;
         }
         if (strcmp(cls->interface_id, replacement->replacement->interface_id) != 0) {
@@ -73,6 +73,9 @@ static int with_plugin(const struct graft_options *options, struct graft_library
     struct graft_writer writer = {0};
     int status = graft_library_classes(library, &classes.items, &classes.n, error);
     if (status == GRAFT_OK) {
+        status = graft_library_families(library, &classes.families, &classes.n_families, error);
+    }
+    if (status == GRAFT_OK) {
         graft_json *document = graft_inspect_plugin(&writer, plugin, &classes, model);
         status = print(options, &writer, document, error);
         graft_json_free(document);
@@ -80,6 +83,7 @@ static int with_plugin(const struct graft_options *options, struct graft_library
     for (int32_t i = 0; status == GRAFT_OK && !options->quiet && i < plugin->descriptor->n_replacements; i++) {
         warn(graft_plugin_replacement(plugin->descriptor, i), &classes, model);
     }
+    graft_families_free(classes.families);
     graft_classes_free(classes.items);
     return status;
 }

@@ -26,11 +26,17 @@ void graft_inspect_key(struct graft_writer *writer, graft_json *object, const st
 /* Whether the key of a replacement hits the class. Basic classes are reached by their exact name only. */
 int graft_inspect_hits(const struct graft_replacement *replacement, const struct graft_class *cls);
 
-/* The classes of a library. */
+/* The classes of a library, and the families that have them. */
 struct graft_inspected_classes {
     struct graft_class_info *items;
     size_t n;
+    struct graft_family_info *families;
+    size_t n_families;
 };
+
+/* The same of one of these: 0, too, where it is of families that the replacement is not for. */
+int graft_inspect_reaches(const struct graft_replacement *replacement, const struct graft_inspected_classes *classes,
+                          const struct graft_class *cls);
 
 /* What a plugin declares. `model` (NULL: none) was opened with it. */
 graft_json *graft_inspect_plugin(struct graft_writer *writer, const struct graft_plugin_info *plugin,

@@ -7,6 +7,7 @@
 #include "cli/report/implementations.h"
 #include "cli/report/plugin_options.h"
 #include "graft/custom_operation.h"
+#include "graft/family.h"
 #include "graft/fusion.h"
 #include "graft/quantization.h"
 
@@ -26,6 +27,33 @@ int graft_inspect_hits(const struct graft_replacement *replacement, const struct
         return strcmp(replacement->target, cls->name) == 0;
     }
     return (cls->flags & GRAFT_CLASS_BASIC) == 0 && pattern_hits(replacement->target, cls->name);
+}
+
+static int is_among(const char *const *names, const char *name) {
+    for (size_t i = 0; names[i] != NULL; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int graft_inspect_reaches(const struct graft_replacement *replacement, const struct graft_inspected_classes *classes,
+                          const struct graft_class *cls) {
+    int is_elsewhere = 0; /* in other families alone */
+    for (size_t i = 0; i < classes->n_families && replacement->model_types != NULL; i++) {
+        const struct graft_family *family = classes->families[i].family;
+        for (int32_t k = 0; k < family->n_classes; k++) {
+            if (strcmp(graft_family_class(family, k)->name, cls->name) != 0) {
+                continue;
+            }
+            if (is_among(replacement->model_types, family->model_type)) {
+                return graft_inspect_hits(replacement, cls);
+            }
+            is_elsewhere = 1;
+        }
+    }
+    return !is_elsewhere && graft_inspect_hits(replacement, cls);
 }
 
 static graft_json *conditions_json(struct graft_writer *writer, const struct graft_replacement *replacement) {
@@ -66,7 +94,7 @@ static void set_hits(struct graft_writer *writer, graft_json *object, const stru
     graft_json *others = graft_json_new_array();
     for (size_t i = 0; i < classes->n; i++) {
         const struct graft_class *cls = classes->items[i].cls;
-        if (!classes->items[i].is_private && graft_inspect_hits(replacement, cls)) {
+        if (!classes->items[i].is_private && graft_inspect_reaches(replacement, classes, cls)) {
             int same = strcmp(cls->interface_id, replacement->replacement->interface_id) == 0;
             graft_writer_append(writer, same ? fits : others, graft_json_new_string(cls->name));
         }
