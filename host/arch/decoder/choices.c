@@ -289,6 +289,8 @@ static const struct graft_choice_info infos[D_COUNT] = {
                               "cos and sin are multiplied by short_mscale or long_mscale, by the length of a sequence; "
                               "longrope then has the factors of short ones"),
     [D_ROTARY_REVERSED] = BOOL("rotary.reversed", 0, "false", "rotation is by the opposite angles"),
+    [D_ROTARY_TABLE] = BOOL("rotary.table", 0, "false",
+                            "checkpoints have sines, then cosines, of as many positions as rotary.positions says"),
     [D_ROTARY_OBJECT] = TEXT("rotary.object", BY_LAYER | NULLABLE, "null",
                              "the path of the object that has the parameters; null: rope_parameters or rope_scaling"),
     [D_ROTARY_TYPED] = BOOL("rotary.typed", 0, "false",

@@ -18,7 +18,8 @@ static int64_t position_rows(struct graft_reader *reader) {
 }
 
 int64_t graft_inputs_max_positions(struct graft_reader *reader) {
-    const int64_t rows = position_rows(reader);
+    const int64_t rows =
+        graft_read_bool(reader, D_ROTARY_TABLE) ? graft_read_int(reader, D_ROTARY_POSITIONS) : position_rows(reader);
     const int64_t limit = graft_read_int(reader, D_POSITION_LIMIT);
     return limit > 0 && (rows == 0 || limit < rows) ? limit : rows;
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "arch/role.h"
+#include "graft/describe.h"
+#include "graft/kernels.h"
 
 struct rotary {
     struct graft_instance base;
@@ -14,6 +16,7 @@ struct rotary {
     int32_t is_typed;
     int32_t is_reversed;
     struct graft_rope *ropes[GRAFT_ROTARY_KINDS]; /* NULL where no layer has it */
+    const struct graft_weight *table;             /* [positions, width]; NULL: the service computes angles */
 };
 
 struct kept {
@@ -153,6 +156,17 @@ int graft_rotary_changes(struct graft_reader *reader, const struct graft_host *h
     return differ;
 }
 
+/* The table of angles: a row for each position. */
+static int describe_table(struct graft_reader *reader, const struct kept *kept, const struct graft_sink *sink,
+                          struct graft_error *error) {
+    const int64_t shape[] = {graft_read_int(reader, D_ROTARY_POSITIONS), kept->kinds[0].width};
+    if (reader->status == GRAFT_OK && kept->is_typed) {
+        graft_reader_fail(reader, D_ROTARY_TABLE, "expected false, since layers have angles of their own");
+    }
+    return reader->status == GRAFT_OK ? graft_describe_parameter(sink, "weight", 2, shape, 0, GRAFT_INIT_NONE, error)
+                                      : reader->status;
+}
+
 int graft_decoder_rotary_describe(const struct graft_class *self, const struct graft_config *config,
                                   const struct graft_args *args, const struct graft_sink *sink,
                                   struct graft_error *error) {
@@ -166,7 +180,7 @@ int graft_decoder_rotary_describe(const struct graft_class *self, const struct g
     kept->is_typed = graft_read_bool(&reader, D_ROTARY_TYPED) || graft_read_bool(&reader, D_ROTARY_BY_LAYER);
     kept->is_reversed = graft_read_bool(&reader, D_ROTARY_REVERSED);
     graft_rotary_kinds(&reader, sink->host, kept->kinds);
-    return reader.status;
+    return graft_read_bool(&reader, D_ROTARY_TABLE) ? describe_table(&reader, kept, sink, error) : reader.status;
 }
 
 int graft_decoder_rotary_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
@@ -181,6 +195,7 @@ int graft_decoder_rotary_create(const struct graft_class *cls, const struct graf
     self->service = graft_rope_service_of(build->host);
     self->is_typed = kept->is_typed;
     self->is_reversed = kept->is_reversed;
+    self->table = build->weight(build->data, "weight");
     for (int32_t i = 0; i < GRAFT_ROTARY_KINDS && reader.status == GRAFT_OK; i++) {
         if (kept->kinds[i].is_used) {
             reader.status = self->service->create(reader.config, &kept->kinds[i].info, &self->ropes[i], error);
@@ -200,6 +215,27 @@ void graft_decoder_rotary_destroy(void *instance) {
     graft_instance_destroy(self);
 }
 
+/* From the table, whose positions the root's max_positions keeps within it; both halves of a row are the same. */
+static int look_up(const struct rotary *self, const struct graft_call *call, const struct graft_rotary_args *args,
+                   struct graft_error *error) {
+    const int64_t tokens = args->batch->tokens, width = args->head_dim, half = width / 2;
+    int32_t *ids = graft_scratch_ints(call, tokens, error);
+    float *rows = graft_scratch_floats(call, tokens, width, error);
+    if (ids == NULL || rows == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    for (int64_t t = 0; t < tokens; t++) {
+        ids[t] = (int32_t)args->batch->positions[t];
+    }
+    int status = call->kernels->embedding(call, self->table, ids, tokens, rows, error);
+    for (int64_t i = 0; i < tokens * width && status == GRAFT_OK; i++) {
+        const float *row = rows + i / width * width;
+        args->sin[i] = row[i % width % half];
+        args->cos[i] = row[half + i % width % half];
+    }
+    return status;
+}
+
 static int forward(void *instance, const struct graft_call *call, const struct graft_rotary_args *args,
                    struct graft_error *error) {
     const struct rotary *self = instance;
@@ -213,7 +249,9 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, self->base.path, "head_dim: expected %lld, got %lld",
                                (long long)width, (long long)args->head_dim);
     }
-    int status = self->service->angles(self->ropes[type], call, args->batch, args->cos, args->sin, error);
+    int status = self->table != NULL
+                     ? look_up(self, call, args, error)
+                     : self->service->angles(self->ropes[type], call, args->batch, args->cos, args->sin, error);
     for (int64_t i = 0; self->is_reversed && i < args->batch->tokens * width; i++) {
         args->sin[i] = -args->sin[i];
     }
