@@ -49,6 +49,13 @@ static int fail_unknown(const struct graft_model *model, const char *fault, stru
     return status;
 }
 
+/* Whether an architecture cannot be another name for a causal LM, though it may have the same tensors. */
+static int is_masked(const char *architecture) {
+    static const char suffix[] = "ForMaskedLM";
+    const size_t length = architecture != NULL ? strlen(architecture) : 0;
+    return length >= sizeof suffix - 1 && strcmp(architecture + length - (sizeof suffix - 1), suffix) == 0;
+}
+
 /* Which class is the root: that of the architecture. transformers goes by the model type alone, so one that nobody
  * knows may be another name for the causal LM; graft_model_check_root says whether it is, by the tensors. */
 static int choose_root(struct graft_model *model, const struct graft_snapshot *snapshot, struct graft_error *error) {
@@ -63,7 +70,9 @@ static int choose_root(struct graft_model *model, const struct graft_snapshot *s
                                "architectures: %s does not belong to model_type \"%s\" but to \"%s\"",
                                config->architecture, config->model_type, type);
     }
-    model->root_class = model->without_weights ? NULL : graft_model_causal_lm(model, snapshot);
+    model->root_class = model->without_weights || is_masked(config->architecture)
+                            ? NULL
+                            : graft_model_causal_lm(model, snapshot);
     model->root_guessed = 1;
     return model->root_class != NULL ? GRAFT_OK : fail_unknown(model, "", error);
 }

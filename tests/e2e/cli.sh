@@ -159,7 +159,7 @@ check 'list: a line a plugin' "$(basename -s .so plugins/*.so | tr '\n' ' ' | se
 host list --classes
 has 'list: classes' 'Qwen2MoeAttention graft.self_attention/1' out
 host list --families
-has 'list: families' 'bert: BertModel, BertForMaskedLM, BertForPreTraining, BertForSequenceClassification' out
+has 'list: families' 'llama: LlamaForCausalLM, LlamaModel, LlamaForSequenceClassification' out
 host list --families --json
 has 'list: families as JSON' '"interface": "graft.sequence_classifier/1"' out
 host list --families --classes

@@ -70,7 +70,7 @@ refused 's/"global_attn_every_n_layers": 3/"global_attn_every_n_layers": 0/' 'gl
 refused 's/"hidden_size"/"layer_types": ["full_attention"], &/' \
     'layer_types: expected num_hidden_layers (4) entries, got 1'
 refused 's/"num_attention_heads": 2/"num_attention_heads": 5/' 'num_attention_heads: 5 does not divide hidden_size (12)'
-refused 's/"hidden_activation": "gelu"/"hidden_activation": "mish"/' 'hidden_activation: unknown activation "mish"'
+refused 's/"hidden_activation": "gelu"/"hidden_activation": "snake"/' 'hidden_activation: unknown activation "snake"'
 refused 's/"classifier_activation": "gelu"/"classifier_activation": null/' \
     'classifier_activation: expected a string, got null'
 refused 's/"norm_eps": 1e-05/"norm_eps": -1/' 'norm_eps: expected at least 0, got -1'

@@ -61,6 +61,6 @@ refused() {
 refused 's/"pad_token_id": 1/"pad_token_id": null/' 'pad_token_id: missing, expected an integer'
 refused 's/"pad_token_id": 1/"pad_token_id": 25/' 'pad_token_id: expected 0 to 24, got 25'
 refused 's/"is_decoder": false/"is_decoder": true/' 'is_decoder: true is not supported'
-refused 's/"hidden_act": "relu"/"hidden_act": "mish"/' 'hidden_act: unknown activation "mish"'
+refused 's/"hidden_act": "relu"/"hidden_act": "snake"/' 'hidden_act: unknown activation "snake"'
 model=$folder/goldens/roberta_classifier_bf16
 refused 's/"id2label": {/"id2label": 3, "_": {/' 'id2label: expected an object, got an integer'
