@@ -14,6 +14,10 @@ struct graft_family_text {
     const char *name; /* "llama.family.json"; NULL behind the last */
     const char *text; /* [size], JSON */
     size_t size;
+    const char *model_type;
+    const char *prefix;         /* of the classes that it makes; NULL: it has none */
+    const char *const *classes; /* NULL-terminated: those that it names in full */
+    const int *needs;           /* places of the texts that have to be read before, all less than its own; then -1 */
 };
 
 /* [any] The family files of the library, none before one that it is like; the last has no name. */
@@ -21,9 +25,6 @@ const struct graft_family_text *graft_built_in_texts(void);
 
 /* [any] What the built-in family of a model type has in C; NULL: nothing. */
 const struct graft_family *graft_native_family(const char *model_type);
-
-/* [any] The families that are in C alone; NULL-terminated. */
-const struct graft_family *const *graft_native_families(void);
 
 /* [any] Class number `i` of those that every family may use; NULL behind the last. */
 const struct graft_class *graft_basic_class(size_t i);

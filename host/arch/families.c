@@ -59,11 +59,6 @@ const struct graft_family *graft_native_family(const char *model_type) {
     return NULL;
 }
 
-const struct graft_family *const *graft_native_families(void) {
-    static const struct graft_family *const families[] = {NULL};
-    return families;
-}
-
 int graft_class_is_basic(const char *name) {
     for (size_t i = 0; i < sizeof basic_classes / sizeof basic_classes[0]; i++) {
         if (strcmp(basic_classes[i].name, name) == 0) {

@@ -108,22 +108,27 @@ static int add_class(struct class_conversions *made, const struct graft_class *c
 
 /* The class that converts for the one of that name, of the host or of a plugin; NULL: there is none of that name, or
  * its bases are at fault, which models that use it say. */
-static const struct graft_class *find_class(const struct graft_snapshot *snapshot, const char *name) {
-    const struct graft_known_class *known = graft_snapshot_class(snapshot, name, NULL);
+static int find_class(const struct graft_snapshot *snapshot, const char *name, const struct graft_class **found,
+                      struct graft_error *error) {
+    const struct graft_known_class *known = NULL;
     const struct graft_known_plugin *plugin;
-    for (size_t i = 0; known == NULL && (plugin = graft_snapshot_plugin_at(snapshot, i)) != NULL; i++) {
+    int status = graft_snapshot_find_class(snapshot, name, NULL, &known, error);
+    *found = NULL;
+    for (size_t i = 0; status == GRAFT_OK && known == NULL && (plugin = graft_snapshot_plugin_at(snapshot, i)) != NULL;
+         i++) {
         for (int32_t k = 0; k < plugin->descriptor->n_replacements; k++) {
             const struct graft_class *cls = graft_plugin_replacement(plugin->descriptor, k)->replacement;
             if (strcmp(cls->name, name) == 0) {
-                return cls;
+                *found = cls;
+                return GRAFT_OK;
             }
         }
-        known = graft_snapshot_class(snapshot, name, plugin->descriptor->id);
+        status = graft_snapshot_find_class(snapshot, name, plugin->descriptor->id, &known, error);
     }
-    if (known != NULL && graft_snapshot_describer(snapshot, known, &known, NULL) != GRAFT_OK) {
-        return NULL;
+    if (known != NULL && graft_snapshot_describer(snapshot, known, &known, NULL) == GRAFT_OK && known != NULL) {
+        *found = known->cls;
     }
-    return known != NULL ? known->cls : NULL;
+    return status;
 }
 
 /* Each class, or what describes its modules beside it or in its place. Replacements of some modules only are not
@@ -145,9 +150,16 @@ static int add_family(const struct graft_snapshot *snapshot, const struct graft_
 
 int graft_class_conversions_collect(const struct graft_snapshot *snapshot, const char *name,
                                     struct class_conversions *made, struct graft_error *error) {
-    const struct graft_class *cls = find_class(snapshot, name);
-    const struct graft_known_family *known = cls == NULL ? graft_snapshot_family(snapshot, name) : NULL;
+    const struct graft_class *cls = NULL;
+    const struct graft_known_family *known = NULL;
     *made = (struct class_conversions){0};
+    int status = find_class(snapshot, name, &cls, error);
+    if (status == GRAFT_OK && cls == NULL) {
+        status = graft_snapshot_find_family(snapshot, name, &known, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
     if (known != NULL) {
         return add_family(snapshot, known->family, made, error);
     }

@@ -16,6 +16,11 @@ int graft_library_classes(struct graft_library *library, struct graft_class_info
     struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
     const struct graft_known_class *known;
     size_t count = 0;
+    int status = graft_snapshot_read_all(snapshot, error);
+    if (status != GRAFT_OK) {
+        graft_snapshot_release(snapshot);
+        return status;
+    }
     while (graft_snapshot_class_at(snapshot, count) != NULL) {
         count++;
     }
@@ -39,6 +44,7 @@ void graft_classes_free(struct graft_class_info *classes) {
     graft_free(classes);
 }
 
+/* The host's, else the first of a plugin, private or not. */
 static const struct graft_class *find(const struct graft_snapshot *snapshot, const char *name) {
     const struct graft_known_class *known;
     const struct graft_replacement *replacement;
@@ -59,9 +65,9 @@ static const struct graft_class *find(const struct graft_snapshot *snapshot, con
 int graft_library_find_class(struct graft_library *library, const char *name, const struct graft_class **cls,
                              struct graft_error *error) {
     struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
-    int status = GRAFT_OK;
-    *cls = find(snapshot, name);
-    if (*cls == NULL) {
+    int status = graft_snapshot_read_all(snapshot, error);
+    *cls = status == GRAFT_OK ? find(snapshot, name) : NULL;
+    if (status == GRAFT_OK && *cls == NULL) {
         status = graft_error_set(error, GRAFT_ERROR_USAGE, name, "there is no class of that name");
         graft_snapshot_hint_nearest(snapshot, name, error);
     }

@@ -24,6 +24,11 @@ int graft_library_families(struct graft_library *library, struct graft_family_in
     struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
     const struct graft_known_family *known;
     size_t count = 0;
+    int status = graft_snapshot_read_all(snapshot, error);
+    if (status != GRAFT_OK) {
+        graft_snapshot_release(snapshot);
+        return status;
+    }
     while (graft_snapshot_family_at(snapshot, count) != NULL) {
         count++;
     }

@@ -64,6 +64,10 @@ static int choose_root(struct graft_model *model, const struct graft_snapshot *s
     if (model->root_class != NULL && !model->takes_head) {
         return GRAFT_OK;
     }
+    int status = model->takes_head ? GRAFT_OK : graft_snapshot_read_all(snapshot, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
     const char *type = model->takes_head ? NULL : type_of_architecture(snapshot, config->architecture);
     if (type != NULL) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
@@ -109,7 +113,11 @@ int graft_model_read_family(struct graft_model *model, const struct graft_snapsh
         return status;
     }
     struct graft_model_config *config = model->config;
-    const struct graft_known_family *known = graft_snapshot_family(snapshot, config->model_type);
+    const struct graft_known_family *known = NULL;
+    status = graft_snapshot_find_family(snapshot, config->model_type, &known, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
     if (known == NULL) {
         return graft_snapshot_fail_family(snapshot, config->file, config->model_type, error);
     }

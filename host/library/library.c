@@ -25,31 +25,25 @@ static int add_built_in_offers(struct graft_registry *registry, struct graft_err
     return status;
 }
 
-static int add_built_in(struct graft_registry *registry, const struct graft_built_in *built_in,
-                        struct graft_error *error) {
+static int add_built_in(struct graft_registry *registry, struct graft_error *error) {
     int status = add_built_in_offers(registry, error);
     for (size_t i = 0; graft_basic_class(i) != NULL && status == GRAFT_OK; i++) {
         status = graft_registry_add_class(registry, graft_basic_class(i), NULL, 0, error);
-    }
-    const struct graft_family *const *family = graft_built_in_families(built_in);
-    for (; *family != NULL && status == GRAFT_OK; family++) {
-        status = graft_registry_add_family(registry, *family, error);
     }
     return status;
 }
 
 int graft_library_create(struct graft_library **library, struct graft_error *error) {
     struct graft_library *result = graft_alloc(1, sizeof *result);
-    if (result == NULL || (result->registry = graft_registry_create()) == NULL) {
+    if (result == NULL || graft_built_in_create(&result->built_in, error) != GRAFT_OK ||
+        (result->registry = graft_registry_create(result->built_in)) == NULL) {
+        graft_built_in_free(result != NULL ? result->built_in : NULL);
         graft_free(result);
         return graft_fail_memory(error, "library");
     }
     (void)pthread_mutex_init(&result->lock, NULL);
     graft_context_init(&result->context);
-    int status = graft_built_in_create(&result->built_in, error);
-    if (status == GRAFT_OK) {
-        status = add_built_in(result->registry, result->built_in, error);
-    }
+    int status = add_built_in(result->registry, error);
     if (status != GRAFT_OK) {
         graft_library_free(result);
         return status;
@@ -140,7 +134,8 @@ static int load(struct graft_library *library, const char *file, const char *con
         .given = {options->plugin_options, options->n_plugin_options},
         .others = others,
         .n_others = n_others,
-        .families = graft_built_in_families(library->built_in),
+        .families = graft_built_in_families,
+        .families_data = library->built_in,
         .on_file = options->on_file,
         .on_file_data = options->on_file_data,
     };

@@ -145,8 +145,8 @@ static int note_cache(struct graft_model *model, struct graft_error *error) {
 static int note_families(struct graft_model *model, struct graft_error *error) {
     const struct graft_known_family *known;
     int status = GRAFT_OK;
-    for (size_t i = 0; (known = graft_snapshot_family_at(model->tree->snapshot, i)) != NULL && status == GRAFT_OK;
-         i++) {
+    for (size_t i = 0;
+         (known = graft_snapshot_registered_family_at(model->tree->snapshot, i)) != NULL && status == GRAFT_OK; i++) {
         if (model->family.origin.plugin == NULL && known->origin.plugin != NULL &&
             strcmp(known->family->model_type, model->config->model_type) == 0) {
             status = add(model,

@@ -23,8 +23,14 @@ static void add_set(struct graft_known_families *known, const struct graft_plugi
 
 int graft_known_families_collect(const struct graft_plugin_options *options, const struct graft_plugin_set *set,
                                  struct graft_known_families *known, struct graft_error *error) {
+    static const struct graft_family *const none[] = {NULL};
+    const struct graft_family *const *families = none;
     size_t n = count(set);
-    for (size_t i = 0; options->families != NULL && options->families[i] != NULL; i++) {
+    int status = options->families != NULL ? options->families(options->families_data, &families, error) : GRAFT_OK;
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    for (size_t i = 0; families[i] != NULL; i++) {
         n++;
     }
     for (size_t i = 0; i < options->n_others; i++) {
@@ -35,8 +41,8 @@ int graft_known_families_collect(const struct graft_plugin_options *options, con
     if (known->families == NULL || known->uses == NULL) {
         return graft_fail_memory(error, NULL);
     }
-    while (options->families != NULL && options->families[known->n] != NULL) {
-        known->families[known->n] = options->families[known->n];
+    while (families[known->n] != NULL) {
+        known->families[known->n] = families[known->n];
         known->n++;
     }
     add_set(known, set);

@@ -50,8 +50,9 @@ struct graft_plugin_options {
     /* [n_others] Started before: they may offer extensions, and the ids of those from files are taken. */
     const struct graft_plugin_set *const *others;
     size_t n_others;
-    /* The host's, which family files may be like; NULL-terminated, or NULL. */
-    const struct graft_family *const *families;
+    /* Looks up the host's, which family files may be like, NULL-terminated, when there is such a file; or NULL. */
+    int (*families)(void *data, const struct graft_family *const **found, struct graft_error *error);
+    void *families_data;
     graft_plugin_file_function on_file; /* or NULL */
     void *on_file_data;
 };

@@ -9,8 +9,14 @@
 #include "base/text.h"
 #include "registry/snapshot.h"
 
-const struct graft_known_family *graft_snapshot_family_at(const struct graft_snapshot *snapshot, size_t i) {
+const struct graft_known_family *graft_snapshot_registered_family_at(const struct graft_snapshot *snapshot, size_t i) {
     return i < snapshot->n_families ? &snapshot->families[i] : NULL;
+}
+
+const struct graft_known_family *graft_snapshot_family_at(const struct graft_snapshot *snapshot, size_t i) {
+    const struct graft_known_family *known =
+        snapshot->built_in != NULL ? graft_built_in_family_at(snapshot->built_in, &i) : NULL;
+    return known != NULL ? known : graft_snapshot_registered_family_at(snapshot, i);
 }
 
 const char *graft_family_prefix(const struct graft_family *family) {
@@ -47,8 +53,11 @@ static int goes_before(const struct graft_origin *a, const struct graft_origin *
     return a->rank <= b->rank;
 }
 
-const struct graft_known_family *graft_snapshot_family(const struct graft_snapshot *snapshot, const char *model_type) {
+int graft_snapshot_find_family(const struct graft_snapshot *snapshot, const char *model_type,
+                               const struct graft_known_family **known_family, struct graft_error *error) {
     const struct graft_known_family *found = NULL;
+    int status = snapshot->built_in != NULL ? graft_built_in_find_family(snapshot->built_in, model_type, &found, error)
+                                            : GRAFT_OK;
     for (size_t i = 0; i < snapshot->n_families; i++) {
         const struct graft_known_family *known = &snapshot->families[i];
         if (strcmp(known->family->model_type, model_type) == 0 &&
@@ -56,7 +65,13 @@ const struct graft_known_family *graft_snapshot_family(const struct graft_snapsh
             found = known;
         }
     }
-    return found;
+    *known_family = found;
+    return status;
+}
+
+const struct graft_known_family *graft_snapshot_family(const struct graft_snapshot *snapshot, const char *model_type) {
+    const struct graft_known_family *known = NULL;
+    return graft_snapshot_find_family(snapshot, model_type, &known, NULL) == GRAFT_OK ? known : NULL;
 }
 
 int graft_family_append(struct graft_snapshot *snapshot, const struct graft_family *family,
@@ -93,13 +108,20 @@ static int by_model_type(const void *a, const void *b) {
 int graft_snapshot_fail_family(const struct graft_snapshot *snapshot, const char *file, const char *model_type,
                                struct graft_error *error) {
     struct graft_text known = {0};
-    size_t n = snapshot->n_families;
+    size_t n = 0;
+    int status = graft_snapshot_read_all(snapshot, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    while (graft_snapshot_family_at(snapshot, n) != NULL) {
+        n++;
+    }
     const struct graft_known_family **sorted = graft_alloc(n, sizeof(struct graft_known_family *));
     if (sorted == NULL) {
         return graft_fail_memory(error, file);
     }
     for (size_t i = 0; i < n; i++) {
-        sorted[i] = &snapshot->families[i];
+        sorted[i] = graft_snapshot_family_at(snapshot, i);
     }
     qsort(sorted, n, sizeof(struct graft_known_family *), by_model_type);
     for (size_t i = 0; i < n; i++) {
@@ -107,10 +129,9 @@ int graft_snapshot_fail_family(const struct graft_snapshot *snapshot, const char
             graft_text_printf(&known, "%s%s", i > 0 ? ", " : "", sorted[i]->family->model_type);
         }
     }
-    int status = known.failed
-                     ? graft_fail_memory(error, file)
-                     : graft_error_set(error, GRAFT_ERROR_MODEL, file, "model_type: \"%s\" is not known; known are %s",
-                                       model_type, known.bytes);
+    status = known.failed ? graft_fail_memory(error, file)
+                          : graft_error_set(error, GRAFT_ERROR_MODEL, file,
+                                            "model_type: \"%s\" is not known; known are %s", model_type, known.bytes);
     graft_error_hint(error, "load a plugin that brings the model type (graft/family.h)");
     graft_text_free(&known);
     graft_free(sorted);

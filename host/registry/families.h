@@ -15,8 +15,12 @@ struct graft_known_family {
 int graft_registry_add_family(struct graft_registry *registry, const struct graft_family *family,
                               struct graft_error *error);
 
-/* [any] The family that a model of that type gets; NULL when there is none. Of several it is that of the plugin named
- * first, or registered first by a call; else the host's own. */
+/* [any] The family that a model of that type gets; `*known` is NULL when there is none. Of several it is that of the
+ * plugin named first, or registered first by a call; else the host's own. Errors are those of reading the host's. */
+int graft_snapshot_find_family(const struct graft_snapshot *snapshot, const char *model_type,
+                               const struct graft_known_family **known, struct graft_error *error);
+
+/* [any] The same, NULL also where it could not be read. */
 const struct graft_known_family *graft_snapshot_family(const struct graft_snapshot *snapshot, const char *model_type);
 
 /* [any] Whether nothing decides between that family and another plugin's: an error that names both. */
@@ -30,8 +34,12 @@ const char *graft_family_prefix(const struct graft_family *family);
  * derived from that one, or what the family lists; NULL: the class of that very name. */
 const char *graft_family_stand_in_for(const struct graft_family *family, const char *class_name);
 
-/* [any] Number `i` in the order of registration; NULL behind the last. */
+/* [any] Number `i`, the host's first, which have to be read (graft_snapshot_read_all), then in the order of
+ * registration; NULL behind the last. */
 const struct graft_known_family *graft_snapshot_family_at(const struct graft_snapshot *snapshot, size_t i);
+
+/* [any] Number `i` of those that were registered, which leaves out what the host has as files. */
+const struct graft_known_family *graft_snapshot_registered_family_at(const struct graft_snapshot *snapshot, size_t i);
 
 /* [any] Records that no family is of the model type that `file` has; the error lists those there are. */
 int graft_snapshot_fail_family(const struct graft_snapshot *snapshot, const char *file, const char *model_type,

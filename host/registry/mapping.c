@@ -206,15 +206,19 @@ static void view_finish(struct view *view) {
 int graft_snapshot_describers(const struct graft_snapshot *snapshot, const char *name, const char *model_type,
                               const struct graft_class *describers[GRAFT_MAX_STACK], size_t *n,
                               struct graft_error *error) {
-    const struct graft_known_family *family = graft_snapshot_family(snapshot, model_type);
-    const struct graft_known_class *original =
-        graft_snapshot_class(snapshot, name, family != NULL ? family->origin.plugin : NULL);
+    const struct graft_known_family *family = NULL;
+    const struct graft_known_class *original = NULL;
     struct stack found;
     *n = 0;
-    if (original == NULL) {
-        return GRAFT_OK;
+    int status = graft_snapshot_find_family(snapshot, model_type, &family, error);
+    if (status == GRAFT_OK) {
+        status =
+            graft_snapshot_find_class(snapshot, name, family != NULL ? family->origin.plugin : NULL, &original, error);
     }
-    int status = graft_mapping_version_look_up(snapshot->mapping, original, model_type, NULL, NULL, &found, error);
+    if (status != GRAFT_OK || original == NULL) {
+        return status;
+    }
+    status = graft_mapping_version_look_up(snapshot->mapping, original, model_type, NULL, NULL, &found, error);
     int original_describes = 1;
     for (size_t i = 0; i < found.n && status == GRAFT_OK; i++) {
         const struct graft_known_class *known = found.items[i].known;
@@ -284,10 +288,11 @@ int graft_registry_look_up(struct graft_registry *registry, const char *name, co
     if (status != GRAFT_OK) {
         return status;
     }
-    const struct graft_known_class *original = graft_snapshot_class(view.snapshot, name, asking);
+    const struct graft_known_class *original = NULL;
+    status = graft_snapshot_find_class(view.snapshot, name, asking, &original, error);
     if (original != NULL) {
         status = look_up(registry, &view, original, cls, error);
-    } else {
+    } else if (status == GRAFT_OK) {
         status = graft_error_set(error, GRAFT_ERROR_USAGE, name, "there is no class of this name");
         graft_snapshot_hint_nearest(view.snapshot, name, error);
     }

@@ -6,9 +6,13 @@
 
 static struct graft_nearest nearest_classes(const struct graft_snapshot *snapshot, const char *name) {
     struct graft_nearest nearest = {.wanted = name};
-    for (size_t i = 0; i < snapshot->n_classes; i++) {
-        if (!snapshot->classes[i].private_to_plugin) {
-            graft_nearest_add(&nearest, snapshot->classes[i].cls->name);
+    const struct graft_known_class *known;
+    if (graft_snapshot_read_all(snapshot, NULL) != GRAFT_OK) {
+        return nearest; /* short of memory: then there is no hint */
+    }
+    for (size_t i = 0; (known = graft_snapshot_class_at(snapshot, i)) != NULL; i++) {
+        if (!known->private_to_plugin) {
+            graft_nearest_add(&nearest, known->cls->name);
         }
     }
     return nearest;

@@ -25,6 +25,7 @@ struct graft_snapshot *graft_snapshot_copy(const struct graft_snapshot *old) {
         return NULL;
     }
     copy->references = 1;
+    copy->built_in = old != NULL ? old->built_in : NULL;
     copy->implementations = graft_implementations_retain(old != NULL ? old->implementations : NULL);
     copy->plugins = graft_alloc(plugins + 1, sizeof *copy->plugins);
     copy->classes = graft_alloc(classes + 1, sizeof *copy->classes);
@@ -77,12 +78,13 @@ void graft_snapshot_release(struct graft_snapshot *snapshot) {
     }
 }
 
-struct graft_registry *graft_registry_create(void) {
+struct graft_registry *graft_registry_create(struct graft_built_in *built_in) {
     struct graft_registry *registry = graft_alloc(1, sizeof *registry);
     if (registry == NULL || (registry->current = graft_snapshot_copy(NULL)) == NULL) {
         graft_free(registry);
         return NULL;
     }
+    registry->current->built_in = built_in;
     (void)pthread_mutex_init(&registry->lock, NULL);
     return registry;
 }

@@ -46,12 +46,14 @@ struct graft_resolution {
     size_t n; /* 1 at least */
 };
 
+struct graft_built_in; /* registry/built_in.h */
 struct graft_registry;
 struct graft_snapshot;
 struct graft_candidate;
 
-/* [any] An empty registry. The caller frees it; snapshots outlive it. */
-struct graft_registry *graft_registry_create(void);
+/* [any] A registry of the host's families, which outlive it and its snapshots; NULL: an empty one. The caller frees it;
+ * snapshots outlive it. */
+struct graft_registry *graft_registry_create(struct graft_built_in *built_in);
 void graft_registry_free(struct graft_registry *registry);
 
 /* [any] Adds a class under its name. A name that is taken by one that nothing could tell it from is an error.
@@ -83,9 +85,17 @@ struct graft_snapshot *graft_snapshot_retain(struct graft_snapshot *snapshot);
 void graft_snapshot_release(struct graft_snapshot *snapshot);
 
 /* [any] A class by its name, as the plugin `asking` (NULL: the host) sees it: its own classes first, then the host's,
- * then the public ones of other plugins in their order. */
+ * then the public ones of other plugins in their order. `*known` is NULL where there is none. Errors are those of
+ * reading a family of the host. */
+int graft_snapshot_find_class(const struct graft_snapshot *snapshot, const char *name, const char *asking,
+                              const struct graft_known_class **known, struct graft_error *error);
+
+/* [any] The same, NULL also where it could not be read. */
 const struct graft_known_class *graft_snapshot_class(const struct graft_snapshot *snapshot, const char *name,
                                                      const char *asking);
+
+/* [any] Reads all families of the host. */
+int graft_snapshot_read_all(const struct graft_snapshot *snapshot, struct graft_error *error);
 
 /* [any] Whose `describe`, and whose `create`, `destroy` and `forward`, hold for modules of a class: its own, or those
  * of the nearest of its bases that has some; NULL where none has. A base that there is not, or of another interface,
@@ -172,7 +182,8 @@ int graft_snapshot_check_layout(const struct graft_snapshot *snapshot, const str
 /* [any] Whether the conditions of a plugin's replacement ask for an adapter's tensors. */
 int graft_snapshot_applies_adapters(const struct graft_snapshot *snapshot);
 
-/* [any] The classes, in order of registration; NULL after the last. */
+/* [any] The classes, in order of registration, with those of the host's families, which have to be read
+ * (graft_snapshot_read_all), between the host's others and those of plugins; NULL after the last. */
 const struct graft_known_class *graft_snapshot_class_at(const struct graft_snapshot *snapshot, size_t i);
 
 #endif

@@ -19,9 +19,10 @@ static int goes_before(const struct graft_known_class *later, const struct graft
     return later->origin.rank < earlier->origin.rank;
 }
 
-const struct graft_known_class *graft_snapshot_class(const struct graft_snapshot *snapshot, const char *name,
-                                                     const char *asking) {
-    const struct graft_known_class *found = NULL;
+int graft_snapshot_find_class(const struct graft_snapshot *snapshot, const char *name, const char *asking,
+                              const struct graft_known_class **known_class, struct graft_error *error) {
+    const struct graft_known_class *found = NULL, *built_in = NULL;
+    int status = GRAFT_OK;
     const uint64_t hash = graft_text_hash(0, name);
     for (uint32_t i = snapshot->first_in[hash % GRAFT_CLASS_BUCKETS]; i != 0; i = snapshot->classes[i - 1].next) {
         const struct graft_known_class *known = &snapshot->classes[i - 1];
@@ -29,13 +30,28 @@ const struct graft_known_class *graft_snapshot_class(const struct graft_snapshot
             continue;
         }
         if (asking != NULL && known->origin.plugin != NULL && strcmp(known->origin.plugin, asking) == 0) {
-            return known;
+            *known_class = known;
+            return GRAFT_OK;
         }
         if (!known->private_to_plugin && (found == NULL || goes_before(known, found))) {
             found = known;
         }
     }
-    return found;
+    if (snapshot->built_in != NULL && (found == NULL || found->origin.plugin != NULL)) {
+        status = graft_built_in_find_class(snapshot->built_in, name, &built_in, error);
+    }
+    *known_class = built_in != NULL ? built_in : found;
+    return status;
+}
+
+const struct graft_known_class *graft_snapshot_class(const struct graft_snapshot *snapshot, const char *name,
+                                                     const char *asking) {
+    const struct graft_known_class *known = NULL;
+    return graft_snapshot_find_class(snapshot, name, asking, &known, NULL) == GRAFT_OK ? known : NULL;
+}
+
+int graft_snapshot_read_all(const struct graft_snapshot *snapshot, struct graft_error *error) {
+    return snapshot->built_in != NULL ? graft_built_in_read_all(snapshot->built_in, error) : GRAFT_OK;
 }
 
 const struct graft_known_plugin *graft_snapshot_plugin_at(const struct graft_snapshot *snapshot, size_t i) {
@@ -43,6 +59,18 @@ const struct graft_known_plugin *graft_snapshot_plugin_at(const struct graft_sna
 }
 
 const struct graft_known_class *graft_snapshot_class_at(const struct graft_snapshot *snapshot, size_t i) {
+    size_t n_basic = 0;
+    while (n_basic < snapshot->n_classes && snapshot->classes[n_basic].origin.plugin == NULL) {
+        n_basic++;
+    }
+    size_t behind = i - n_basic;
+    if (i >= n_basic && snapshot->built_in != NULL) {
+        const struct graft_known_class *known = graft_built_in_class_at(snapshot->built_in, &behind);
+        if (known != NULL) {
+            return known;
+        }
+        i = n_basic + behind;
+    }
     return i < snapshot->n_classes ? &snapshot->classes[i] : NULL;
 }
 
@@ -71,6 +99,9 @@ static int replaces_by(const struct graft_plugin *plugin, const struct graft_cla
 const struct graft_origin *graft_snapshot_origin_of(const struct graft_snapshot *snapshot,
                                                     const struct graft_class *cls) {
     const struct graft_implementation *kernel = graft_snapshot_kernel_of(snapshot, cls);
+    if (snapshot->built_in != NULL && graft_built_in_has(snapshot->built_in, cls)) {
+        return NULL;
+    }
     for (size_t i = 0; i < snapshot->n_classes; i++) {
         if (snapshot->classes[i].cls == cls) {
             return snapshot->classes[i].origin.plugin != NULL ? &snapshot->classes[i].origin : NULL;
@@ -125,11 +156,14 @@ static void push(struct graft_resolution *resolution, const struct graft_known_c
 
 int graft_snapshot_original(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
                             struct graft_resolution *resolution, struct graft_error *error) {
-    resolution->original = graft_snapshot_class(snapshot, place->class_name, place->asking);
+    int status = graft_snapshot_find_class(snapshot, place->class_name, place->asking, &resolution->original, error);
     resolution->n = 0;
+    if (status != GRAFT_OK) {
+        return status;
+    }
     if (resolution->original == NULL) {
-        int status = graft_error_set(error, place->asking != NULL ? GRAFT_ERROR_PLUGIN : GRAFT_ERROR_MODEL, place->path,
-                                     "there is no class %s", place->class_name);
+        status = graft_error_set(error, place->asking != NULL ? GRAFT_ERROR_PLUGIN : GRAFT_ERROR_MODEL, place->path,
+                                 "there is no class %s", place->class_name);
         graft_snapshot_hint_nearest(snapshot, place->class_name, error);
         return status;
     }

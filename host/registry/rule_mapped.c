@@ -126,8 +126,13 @@ int graft_rule_create_mapped(const struct graft_patch *element, enum source sour
     const struct graft_origin *origin = graft_snapshot_origin_of(snapshot, element->replacement);
     result->replacement = (struct graft_known_class){
         .cls = element->replacement, .origin = origin != NULL ? *origin : by, .private_to_plugin = 1};
-    result->is_name = graft_snapshot_class(snapshot, element->key, NULL) != NULL;
-    status = copy_element(&result->own, element) == 0 ? compile(result, error) : graft_fail_memory(error, element->key);
+    const struct graft_known_class *named = NULL;
+    status = graft_snapshot_find_class(snapshot, element->key, NULL, &named, error);
+    result->is_name = named != NULL;
+    if (status == GRAFT_OK) {
+        status =
+            copy_element(&result->own, element) == 0 ? compile(result, error) : graft_fail_memory(error, element->key);
+    }
     if (status != GRAFT_OK) {
         graft_rule_release(result);
         return status;

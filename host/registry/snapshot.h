@@ -8,6 +8,7 @@
 
 #include "base/regex.h"
 #include "base/text.h"
+#include "registry/built_in.h"
 #include "registry/conversions.h"
 #include "registry/families.h"
 #include "registry/fusion.h"
@@ -62,6 +63,7 @@ enum { GRAFT_CLASS_BUCKETS = 128 };
 
 struct graft_snapshot {
     atomic_long references;
+    struct graft_built_in *built_in; /* the host's families, read when asked for; NULL: none */
     struct graft_known_plugin *plugins;
     size_t n_plugins;
     struct graft_known_class *classes;

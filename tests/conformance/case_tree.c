@@ -114,7 +114,7 @@ static int add_module(struct case_tree *made, const char *path, struct graft_err
 int case_tree_init(struct case_tree *made, const graft_json *params, struct graft_error *error) {
     memset(made, 0, sizeof *made);
     made->params = params;
-    made->registry = graft_registry_create();
+    made->registry = graft_registry_create(NULL);
     made->config.file = (char *)(uintptr_t) "config.json";
     made->config.model_type = "conformance";
     made->config.view = graft_config_view(NULL, made->config.file);

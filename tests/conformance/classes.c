@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 
 int world_init(struct world *world) {
-    *world = (struct world){.registry = graft_registry_create()};
+    *world = (struct world){.registry = graft_registry_create(NULL)};
     return world->registry != NULL ? 0 : -1;
 }
 

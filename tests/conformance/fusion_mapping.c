@@ -12,7 +12,7 @@ const struct graft_fusion_family *shipped_family(void) {
 }
 
 struct graft_registry *family_registry(void) {
-    struct graft_registry *registry = graft_registry_create();
+    struct graft_registry *registry = graft_registry_create(NULL);
     if (registry != NULL && graft_registry_add_fusion(registry, shipped_family(), NULL, NULL) != GRAFT_OK) {
         graft_registry_free(registry);
         return NULL;

@@ -161,7 +161,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     static struct parts parts;
     struct source source = {bytes, size};
     struct graft_error error = graft_error_none();
-    struct graft_registry *registry = graft_registry_create();
+    struct graft_registry *registry = graft_registry_create(NULL);
     fill_class(&source, &parts);
     fill_plugin(&source, &parts);
     fill_services(&source, &parts);

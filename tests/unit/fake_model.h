@@ -84,7 +84,7 @@ struct fake_model {
 
 static inline void fake_model_init(struct fake_model *model) {
     memset(model, 0, sizeof *model);
-    model->registry = graft_registry_create();
+    model->registry = graft_registry_create(NULL);
     model->config.file = (char *)(uintptr_t) "config.json";
     model->config.model_type = "fake";
     model->config.view = graft_config_view(model->config.document, model->config.file);

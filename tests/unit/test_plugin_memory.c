@@ -4,7 +4,7 @@
 #include "plugin_fixture.h"
 
 #include "base/alloc.h"
-#include "plugin/built_in.h"
+#include "registry/built_in.h"
 
 static void test_each_allocation(void **state) {
     static const char *const ids[] = {"good", "other", "acme"};
@@ -15,8 +15,9 @@ static void test_each_allocation(void **state) {
     struct graft_error none = graft_error_none();
     struct graft_built_in *built_in = NULL;
     assert_int_equal(graft_built_in_create(&built_in, &none), GRAFT_OK);
+    assert_int_equal(graft_built_in_read_all(built_in, &none), GRAFT_OK);
     const struct graft_plugin_options options = {
-        .allow = ids, .n_allow = 3, .skip_bad = 1, .families = graft_built_in_families(built_in)};
+        .allow = ids, .n_allow = 3, .skip_bad = 1, .families = graft_built_in_families, .families_data = built_in};
     char folder[PATH_ROOM];
     const char *directory = folder;
     long n = 1;

@@ -31,7 +31,7 @@ static int set_up(void **state) {
     const struct graft_class *const classes[] = {&bert, &bert_self, &llama, &linear};
     (void)state;
     error = graft_error_none();
-    registry = graft_registry_create();
+    registry = graft_registry_create(NULL);
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
         assert_int_equal(graft_registry_add_class(registry, classes[i], NULL, 0, &error), GRAFT_OK);
     }

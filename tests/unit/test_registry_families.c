@@ -52,7 +52,7 @@ static int set_up(void **state) {
     family_b = family_of("new", NULL);
     plugin_a = plugin_of("a", &family_a);
     plugin_b = plugin_of("b", &family_b);
-    registry = graft_registry_create();
+    registry = graft_registry_create(NULL);
     assert_int_equal(graft_registry_add_family(registry, &host_family, &error), GRAFT_OK);
     return 0;
 }

@@ -66,7 +66,7 @@ static void refused(struct graft_registry *registry, const struct fixture *f, co
 }
 
 static void test_taken_names(void **state) {
-    struct graft_registry *registry = graft_registry_create();
+    struct graft_registry *registry = graft_registry_create(NULL);
     struct graft_error error = graft_error_none();
     struct fixture one, two, three, four;
     (void)state;
@@ -86,7 +86,7 @@ static void test_taken_names(void **state) {
 }
 
 static void test_unknown_names(void **state) {
-    struct graft_registry *registry = graft_registry_create();
+    struct graft_registry *registry = graft_registry_create(NULL);
     struct graft_error error = graft_error_none();
     const struct graft_implementation *offer = NULL;
     struct fixture one;
@@ -120,7 +120,7 @@ static void test_unknown_names(void **state) {
 static void test_kernels(void **state) {
     static const char *const names[] = {"fast", "fast"};
     static const char *const wrong[] = {"fast", "slow"};
-    struct graft_registry *registry = graft_registry_create();
+    struct graft_registry *registry = graft_registry_create(NULL);
     struct graft_error error = graft_error_none();
     struct graft_snapshot *with = NULL;
     struct graft_origin origin;

@@ -52,7 +52,7 @@ static void *work(void *data) {
 
 static void test_threads(void **state) {
     struct worker workers[THREADS] = {0};
-    struct graft_registry *registry = graft_registry_create();
+    struct graft_registry *registry = graft_registry_create(NULL);
     struct graft_origin origin;
     (void)state;
     assert_int_equal(graft_registry_add_class(registry, &original, NULL, 0, NULL), GRAFT_OK);

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "registry/built_in.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "plugin/family_file.h"
+
+enum { BUCKETS = 128 };
+
+struct known_class {
+    struct graft_known_class known;
+    struct known_class *next; /* in its bucket */
+};
+
+/* What was read of one file. */
+struct entry {
+    struct graft_family_file *file; /* NULL: not read yet */
+    struct graft_known_family known;
+    struct known_class *classes; /* [known.family->n_classes] */
+};
+
+struct graft_built_in {
+    pthread_mutex_t lock;
+    struct entry *entries; /* [n], as the texts */
+    size_t n;
+    const struct graft_family *
+        *families; /* [n + 1], NULL-terminated: those that were read, in the order of the files */
+    struct known_class *first_in[BUCKETS];
+    char *missed[BUCKETS]; /* a name that none of them has, of those in the bucket the last asked for; or NULL */
+};
+
+int graft_built_in_create(struct graft_built_in **built_in, struct graft_error *error) {
+    struct graft_built_in *made = graft_alloc(1, sizeof *made);
+    if (made == NULL) {
+        return graft_fail_memory(error, "library");
+    }
+    (void)pthread_mutex_init(&made->lock, NULL);
+    while (graft_built_in_texts()[made->n].name != NULL) {
+        made->n++;
+    }
+    made->entries = graft_alloc(made->n, sizeof *made->entries);
+    made->families = graft_alloc(made->n + 1, sizeof *made->families);
+    if (made->entries == NULL || made->families == NULL) {
+        graft_built_in_free(made);
+        return graft_fail_memory(error, "library");
+    }
+    *built_in = made;
+    return GRAFT_OK;
+}
+
+void graft_built_in_free(struct graft_built_in *built_in) {
+    if (built_in != NULL) {
+        for (size_t i = 0; built_in->entries != NULL && i < built_in->n; i++) {
+            graft_family_file_free(built_in->entries[i].file);
+            graft_free(built_in->entries[i].classes);
+        }
+        for (size_t i = 0; i < BUCKETS; i++) {
+            graft_free(built_in->missed[i]);
+        }
+        graft_free(built_in->entries);
+        graft_free((void *)built_in->families);
+        (void)pthread_mutex_destroy(&built_in->lock);
+        graft_free(built_in);
+    }
+}
+
+/* Puts what was read of one file where it is found. */
+static void enter(struct graft_built_in *built_in, struct entry *entry, struct graft_family_file *file,
+                  struct known_class *classes) {
+    const struct graft_family *family = graft_family_file_plugin(file)->families;
+    size_t n = 0;
+    *entry = (struct entry){.file = file, .known = {.family = family}, .classes = classes};
+    for (int32_t i = 0; i < family->n_classes; i++) {
+        const struct graft_class *cls = graft_family_class(family, i);
+        const uint64_t hash = graft_text_hash(0, cls->name);
+        classes[i] =
+            (struct known_class){.known = {.cls = cls, .name_hash = hash}, .next = built_in->first_in[hash % BUCKETS]};
+        built_in->first_in[hash % BUCKETS] = &classes[i];
+    }
+    for (size_t i = 0; i < built_in->n; i++) {
+        if (built_in->entries[i].file != NULL) {
+            built_in->families[n++] = built_in->entries[i].known.family;
+        }
+    }
+}
+
+/* Reads a file behind those that it needs. With the lock held. */
+static int read_text(struct graft_built_in *built_in, size_t place, struct graft_error *error) {
+    const struct graft_family_text *text = &graft_built_in_texts()[place];
+    struct entry *entry = &built_in->entries[place];
+    struct graft_family_file *file = NULL;
+    graft_json *document = NULL;
+    int status = GRAFT_OK;
+    for (const int *need = text->needs; entry->file == NULL && *need >= 0 && status == GRAFT_OK; need++) {
+        status = read_text(built_in, (size_t)*need, error);
+    }
+    if (status != GRAFT_OK || entry->file != NULL) {
+        return status;
+    }
+    status = graft_json_parse(text->text, text->size, text->name, &document, error);
+    if (status == GRAFT_OK) {
+        status = graft_family_file_take(document, text->name, built_in->families, graft_native_family(text->model_type),
+                                        &file, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    struct known_class *classes =
+        graft_alloc((size_t)graft_family_file_plugin(file)->families->n_classes, sizeof *classes);
+    if (classes == NULL) {
+        graft_family_file_free(file);
+        return graft_fail_memory(error, text->name);
+    }
+    enter(built_in, entry, file, classes);
+    return GRAFT_OK;
+}
+
+int graft_built_in_find_family(struct graft_built_in *built_in, const char *model_type,
+                               const struct graft_known_family **known, struct graft_error *error) {
+    int status = GRAFT_OK;
+    *known = NULL;
+    for (size_t i = 0; i < built_in->n; i++) {
+        if (strcmp(graft_built_in_texts()[i].model_type, model_type) == 0) {
+            (void)pthread_mutex_lock(&built_in->lock);
+            status = read_text(built_in, i, error);
+            (void)pthread_mutex_unlock(&built_in->lock);
+            *known = status == GRAFT_OK ? &built_in->entries[i].known : NULL;
+            break;
+        }
+    }
+    return status;
+}
+
+/* Whether a class of that name may be one of the file's. */
+static int may_make(const struct graft_family_text *text, const char *name) {
+    const struct graft_family *native = graft_native_family(text->model_type);
+    if (text->prefix != NULL && strncmp(name, text->prefix, strlen(text->prefix)) == 0) {
+        return 1;
+    }
+    for (const char *const *named = text->classes; *named != NULL; named++) {
+        if (strcmp(*named, name) == 0) {
+            return 1;
+        }
+    }
+    for (int32_t i = 0; native != NULL && i < native->n_classes; i++) {
+        if (strcmp(graft_family_class(native, i)->name, name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static const struct graft_known_class *find_read(const struct graft_built_in *built_in, const char *name,
+                                                 uint64_t hash) {
+    for (const struct known_class *at = built_in->first_in[hash % BUCKETS]; at != NULL; at = at->next) {
+        if (at->known.name_hash == hash && strcmp(at->known.cls->name, name) == 0) {
+            return &at->known;
+        }
+    }
+    return NULL;
+}
+
+/* Reads the files that may make a class, until one does. With the lock held. */
+static int find_unread(struct graft_built_in *built_in, const char *name, uint64_t hash,
+                       const struct graft_known_class **known, struct graft_error *error) {
+    char **missed = &built_in->missed[hash % BUCKETS];
+    int status = GRAFT_OK;
+    if (*missed != NULL && strcmp(*missed, name) == 0) {
+        return GRAFT_OK;
+    }
+    for (size_t i = 0; i < built_in->n && *known == NULL && status == GRAFT_OK; i++) {
+        if (built_in->entries[i].file == NULL && may_make(&graft_built_in_texts()[i], name)) {
+            status = read_text(built_in, i, error);
+            *known = find_read(built_in, name, hash);
+        }
+    }
+    if (status == GRAFT_OK && *known == NULL) {
+        graft_free(*missed);
+        *missed = graft_strdup(name); /* NULL: it is looked for again */
+    }
+    return status;
+}
+
+int graft_built_in_find_class(struct graft_built_in *built_in, const char *name, const struct graft_known_class **known,
+                              struct graft_error *error) {
+    const uint64_t hash = graft_text_hash(0, name);
+    int status = GRAFT_OK;
+    (void)pthread_mutex_lock(&built_in->lock);
+    *known = find_read(built_in, name, hash);
+    if (*known == NULL) {
+        status = find_unread(built_in, name, hash, known, error);
+    }
+    (void)pthread_mutex_unlock(&built_in->lock);
+    return status;
+}
+
+int graft_built_in_has(struct graft_built_in *built_in, const struct graft_class *cls) {
+    int found = 0;
+    (void)pthread_mutex_lock(&built_in->lock);
+    for (size_t i = 0; i < BUCKETS && !found; i++) {
+        for (const struct known_class *at = built_in->first_in[i]; at != NULL && !found; at = at->next) {
+            found = at->known.cls == cls;
+        }
+    }
+    (void)pthread_mutex_unlock(&built_in->lock);
+    return found;
+}
+
+int graft_built_in_read_all(struct graft_built_in *built_in, struct graft_error *error) {
+    int status = GRAFT_OK;
+    (void)pthread_mutex_lock(&built_in->lock);
+    for (size_t i = 0; i < built_in->n && status == GRAFT_OK; i++) {
+        status = read_text(built_in, i, error);
+    }
+    (void)pthread_mutex_unlock(&built_in->lock);
+    return status;
+}
+
+const struct graft_known_family *graft_built_in_family_at(const struct graft_built_in *built_in, size_t *i) {
+    if (*i < built_in->n) {
+        return &built_in->entries[*i].known;
+    }
+    *i -= built_in->n;
+    return NULL;
+}
+
+const struct graft_known_class *graft_built_in_class_at(const struct graft_built_in *built_in, size_t *i) {
+    for (size_t k = 0; k < built_in->n; k++) {
+        const size_t n = (size_t)built_in->entries[k].known.family->n_classes;
+        if (*i < n) {
+            return &built_in->entries[k].classes[*i].known;
+        }
+        *i -= n;
+    }
+    return NULL;
+}
+
+int graft_built_in_families(void *built_in, const struct graft_family *const **families, struct graft_error *error) {
+    struct graft_built_in *all = built_in;
+    *families = all->families;
+    return graft_built_in_read_all(all, error);
+}
