@@ -382,7 +382,11 @@ int graft_decoder_model_create(const struct graft_class *cls, const struct graft
     }
     self->hidden_size = kept->inputs.hidden_size;
     self->output_size = projects ? kept->inputs.width : kept->inputs.hidden_size;
-    memcpy(self->rotary_widths, kept->rotary_widths, sizeof self->rotary_widths);
+    self->n_rotary_kinds = 1;
+    for (int32_t i = 0; i < GRAFT_ROTARY_KINDS; i++) {
+        self->rotary_widths[i] = kept->rotary_widths[i];
+        self->n_rotary_kinds = kept->rotary_widths[i] > 0 ? i + 1 : self->n_rotary_kinds;
+    }
     self->typed_rotary = kept->typed_rotary;
     self->n_layers = kept->n_layers;
     graft_inputs_create(&self->inputs, description, &kept->inputs, build, &status, error);

@@ -23,7 +23,8 @@ struct graft_decoder_model {
     const struct graft_module *project_out; /* hidden_size -> output_size */
     int64_t hidden_size;
     int64_t output_size;                       /* hidden_size without a projection */
-    int64_t rotary_widths[GRAFT_ROTARY_KINDS]; /* 0: no layer has it */
+    int32_t n_rotary_kinds;                    /* 1 or more */
+    int64_t rotary_widths[GRAFT_ROTARY_KINDS]; /* [n_rotary_kinds]; 0: no layer has it */
     int32_t typed_rotary;
     int64_t n_layers;
     struct graft_model_layer layers[]; /* [n_layers] */

@@ -10,13 +10,14 @@ struct angles {
     float *sin; /* likewise */
 };
 
-/* angles [GRAFT_ROTARY_KINDS] */
+/* angles [n_rotary_kinds] */
 static int find_angles(const struct graft_decoder_model *self, const struct graft_call *call,
                        const struct graft_batch *batch, struct angles *angles, struct graft_error *error) {
     int status = GRAFT_OK;
-    for (int32_t type = 0; type < GRAFT_ROTARY_KINDS && self->rotary_emb != NULL && status == GRAFT_OK; type++) {
+    for (int32_t type = 0; type < self->n_rotary_kinds && status == GRAFT_OK; type++) {
         const int64_t width = self->rotary_widths[type];
-        if (width == 0 || (type > 0 && !self->typed_rotary)) {
+        angles[type] = (struct angles){NULL, NULL};
+        if (width == 0 || self->rotary_emb == NULL || (type > 0 && !self->typed_rotary)) {
             continue;
         }
         angles[type].cos = graft_scratch_floats(call, batch->tokens, width, error);
@@ -39,7 +40,7 @@ static int find_angles(const struct graft_decoder_model *self, const struct graf
 /* hidden_states [tokens, hidden_size] through all layers. */
 static int run_layers(const struct graft_decoder_model *self, const struct graft_call *call,
                       const struct graft_batch *batch, float *hidden_states, struct graft_error *error) {
-    struct angles angles[GRAFT_ROTARY_KINDS] = {{NULL, NULL}};
+    struct angles angles[GRAFT_ROTARY_KINDS];
     int status = find_angles(self, call, batch, angles, error);
     for (int64_t i = 0; i < self->n_layers && status == GRAFT_OK; i++) {
         const struct graft_model_layer *layer = &self->layers[i];
