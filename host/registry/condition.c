@@ -70,7 +70,7 @@ const struct graft_condition *graft_unmet_in_config(const struct graft_replaceme
     for (int32_t i = 0; i < replacement->n_conditions; i++) {
         const struct graft_condition *condition = graft_replacement_condition(replacement, i);
         int wanted = condition->kind == GRAFT_CONDITION_CONFIG;
-        if (!is_of_tensors(condition) && (facts == NULL || holds_in_config(condition, facts->config) != wanted)) {
+        if (!is_of_tensors(condition) && (facts != NULL && holds_in_config(condition, facts->config)) != wanted) {
             return condition;
         }
     }
