@@ -69,9 +69,12 @@ static int is_of_kind(const struct graft_choice_info *info, const struct graft_v
 static int integer_fault(const struct graft_choice_info *info, const struct graft_value *value,
                          struct graft_label *fault) {
     int64_t integer = value->kind == GRAFT_VALUE_INT ? value->integer : (int64_t)value->real;
+    if (integer >= info->minimum && integer <= info->maximum) {
+        return 0;
+    }
     (void)snprintf(fault->text, sizeof fault->text, "expected %lld to %lld, got %lld", (long long)info->minimum,
                    (long long)info->maximum, (long long)integer);
-    return integer < info->minimum || integer > info->maximum;
+    return 1;
 }
 
 static int real_fault(const struct graft_choice_info *info, double real, struct graft_label *fault) {
@@ -83,16 +86,19 @@ static int real_fault(const struct graft_choice_info *info, double real, struct 
                                     : "NaN");
         return 1;
     }
+    if (is_above ? real > info->least : real >= info->least) {
+        return 0;
+    }
     (void)snprintf(fault->text, sizeof fault->text, "expected %s %g, got %g", is_above ? "more than" : "at least",
                    info->least, real);
-    return is_above ? real <= info->least : real < info->least;
+    return 1;
 }
 
 int graft_choice_fault(const struct graft_choice_info *info, const struct graft_value *value, int is_own,
                        struct graft_label *fault) {
     struct graft_label expected, got;
-    graft_choice_expects(info, &expected);
     if (!is_of_kind(info, value, is_own)) {
+        graft_choice_expects(info, &expected);
         graft_value_describe(value, &got);
         (void)snprintf(fault->text, sizeof fault->text, "expected %.500s, got %.500s", expected.text, got.text);
         return 1;
@@ -103,8 +109,12 @@ int graft_choice_fault(const struct graft_choice_info *info, const struct graft_
     case GRAFT_CHOICE_REAL:
         return real_fault(info, value->real, fault);
     case GRAFT_CHOICE_WORD:
+        if (graft_choice_word(info->words, value->text) >= 0) {
+            return 0;
+        }
+        graft_choice_expects(info, &expected);
         (void)snprintf(fault->text, sizeof fault->text, "expected %.500s, got \"%.500s\"", expected.text, value->text);
-        return graft_choice_word(info->words, value->text) < 0;
+        return 1;
     default:
         return 0;
     }
