@@ -4,7 +4,8 @@
  *
  * Arguments that parents give: num_experts, hidden_size, intermediate_size (of one expert).
  *
- * Optional: bias (1: both products have one; 0 without it), and swiglu_alpha and swiglu_limit (real numbers, both or
+ * Optional: hidden_act (the activation's name in transformers' ACT2FN; left out: the config's), bias (1: both products
+ * have one; 0 without it), and swiglu_alpha and swiglu_limit (real numbers, both or
  * none: what stands between the products is the gating of swiglu.h in the place of act_fn(gate) * up). A parent that
  * gives them asks for them in each call, too (graft_experts_features).
  */
