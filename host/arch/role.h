@@ -150,7 +150,8 @@ extern const struct graft_mixer graft_rwkv_channel_vtable, graft_rwkv_time_vtabl
 /* In moe/; `data` is a struct graft_description of graft_decoder_choices. */
 graft_role_describe graft_sparse_moe_block_describe, graft_router_describe, graft_experts_describe,
     graft_plain_experts_describe, graft_routed_attention_describe;
-graft_role_create graft_routed_attention_create, graft_sparse_moe_block_create, graft_router_create, graft_experts_create, graft_plain_experts_create;
+graft_role_create graft_routed_attention_create, graft_sparse_moe_block_create, graft_router_create,
+    graft_experts_create, graft_plain_experts_create;
 extern const struct graft_mlp graft_sparse_moe_block_vtable;
 extern const struct graft_self_attention graft_routed_attention_vtable;
 extern const struct graft_router graft_router_vtable;

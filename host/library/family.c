@@ -74,9 +74,8 @@ static int choose_root(struct graft_model *model, const struct graft_snapshot *s
                                "architectures: %s does not belong to model_type \"%s\" but to \"%s\"",
                                config->architecture, config->model_type, type);
     }
-    model->root_class = model->without_weights || is_masked(config->architecture)
-                            ? NULL
-                            : graft_model_causal_lm(model, snapshot);
+    model->root_class =
+        model->without_weights || is_masked(config->architecture) ? NULL : graft_model_causal_lm(model, snapshot);
     model->root_guessed = 1;
     return model->root_class != NULL ? GRAFT_OK : fail_unknown(model, "", error);
 }

@@ -11,9 +11,9 @@
 #define GRAFT_PLUGIN_VALIDATE_H
 
 #include "graft/field_rule.h"
-#include "graft/quantization.h"
 #include "graft/fusion.h"
 #include "graft/plugin.h"
+#include "graft/quantization.h"
 #include "plugin/check.h"
 
 /* The head of the root struct, its size and the plugin's id: what one must know before reading on, or before saying

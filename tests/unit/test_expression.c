@@ -331,7 +331,8 @@ static void test_refused(void **state) {
     assert_refused("min(1)", "column 6: expected \",\", got \")\"");
     assert_refused("sqrt(1, 2)", "column 7: expected \")\", got \",\"");
     assert_refused("sqrt()", "column 6: expected a value, got \")\"");
-    assert_refused("1 + exp(2)", "column 5: expected sqrt, log, int, bf16, min, max, count, size or is_array, got \"exp\"");
+    assert_refused("1 + exp(2)",
+                   "column 5: expected sqrt, log, int, bf16, min, max, count, size or is_array, got \"exp\"");
     assert_refused("'open", "column 1: expected a second \"'\", got \"'open\"");
     assert_refused("9223372036854775808", "column 1: expected a number that 64 bits hold, got \"9223372036854775808\"");
     assert_refused("1e999", "column 1: expected a number that 64 bits hold, got \"1e999\"");

@@ -33,7 +33,7 @@ struct graft_vision_traits {
     const char *mlp;
     const char *merger;
     const char *text_model;
-    int64_t text_size;      /* hidden_size of the language model, where the config does not say; likewise: */
+    int64_t text_size; /* hidden_size of the language model, where the config does not say; likewise: */
     int64_t image_token_id;
     int64_t video_token_id;
 };
