@@ -102,7 +102,7 @@ host inspect plugins/fused_qkv.so
 check 'inspect: exit status' 0 "$status"
 for text in 'id: fused_qkv' 'version: 1.0.0' 'license: Apache-2.0' 'target: LlamaAttention' 'key: name' \
     'class: LlamaFusedAttention' 'interface: graft.self_attention/1' 'operations: Concatenate(dim=0)' \
-    'sources: q_proj.weight, k_proj.weight, v_proj.weight' 'targets: qkv_proj.weight' 'brings: describe, create'; do
+    'sources: q_proj.weight, k_proj.weight, v_proj.weight' 'targets: qkv_proj.weight' 'brings: describe'; do
     has "inspect: $text" "$text" out
 done
 host inspect --json plugins/sequential_experts.so --model "$moe"
