@@ -73,10 +73,12 @@ static const struct graft_class module_list_experts = {
  * adapter has for the stacks belongs to those. */
 static const char *const foreign[] = {"gate_up_proj_bias", "adapter.*.lora_A.weight",
                                       "adapter.*.base_layer.lora_A.weight", NULL};
-/* Those that are gated otherwise than MoeMLP does it say so here. */
+static const char *const ungated[] = {"nemotron_h", NULL};
+/* Those that are gated otherwise than MoeMLP does it, or not at all, say so here. */
 static const struct graft_condition is_known[] = {
     {sizeof is_known[0], GRAFT_CONDITION_NO_TENSOR, NULL, foreign},
     {sizeof is_known[0], GRAFT_CONDITION_NO_CONFIG, "swiglu_limit", NULL},
+    {sizeof is_known[0], GRAFT_CONDITION_NO_CONFIG, "model_type", ungated},
 };
 
 static const struct graft_replacement replacements[] = {
@@ -86,7 +88,7 @@ static const struct graft_replacement replacements[] = {
         .target = "Experts$", /* Qwen2MoeExperts, MixtralExperts, ...: what has the interface graft.experts/1 */
         .replacement = &module_list_experts,
         .conditions = is_known,
-        .n_conditions = 2,
+        .n_conditions = 3,
         .condition_stride = sizeof is_known[0],
     },
 };
