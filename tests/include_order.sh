@@ -99,7 +99,7 @@ fault "a header of the library in host/arch" arch/moe/a.c '"graft/host/graft.h"'
 fault "the inside of the library in a command" cli/commands/a.c '"library/library.h"' behind_walls
 fault "the inside of the library in main.c" main.c '"model/tree.h"' behind_walls
 fault "utf8proc" jinja/run.c '<utf8proc.h>' behind_walls
-fault "tokenizers in host/jinja" jinja/run.c '"tokenizer/utf8.h"' behind_walls
+fault "tokenizers in host/jinja" jinja/run.c '"tokenizer/unicode.h"' behind_walls
 fault "models in host/weights" weights/a.c '"config/config.h"' behind_walls
 fault "a header of another plugin" mine/a.c '"../yours/a.h"' neighbours
 fault "the same without dots" mine/a.c '"yours/a.h"' neighbours

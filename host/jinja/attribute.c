@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "jinja/run.h"
 #include "jinja/unicode.h"
 
@@ -109,15 +110,15 @@ static int element(struct graft_jinja_run *run, const struct graft_jinja_value *
                    struct graft_jinja_value *result) {
     const int is_text = self->kind == GRAFT_JINJA_STRING;
     const struct graft_jinja_string *string = &self->as.string;
-    size_t length = is_text ? graft_jinja_count_characters(string->bytes, string->length) : self->as.list->n;
+    size_t length = is_text ? graft_utf8_count(string->bytes, string->length) : self->as.list->n;
     int64_t at = i < 0 ? i + (int64_t)length : i;
     if (at < 0 || at >= (int64_t)length) {
         *result = graft_jinja_missing("the element", graft_jinja_type_name(self));
     } else if (is_text) {
         size_t begin = graft_jinja_offset_of(string->bytes, string->length, (size_t)at);
         uint32_t code;
-        *result = graft_jinja_text(
-            graft_jinja_part(string, begin, begin + graft_jinja_character(string->bytes + begin, &code)));
+        *result =
+            graft_jinja_text(graft_jinja_part(string, begin, begin + graft_utf8_read(string->bytes + begin, &code)));
     } else {
         *result = self->as.list->items[at];
     }
@@ -218,8 +219,8 @@ int graft_jinja_slice(struct graft_jinja_run *run, const struct graft_jinja_valu
         return graft_jinja_fail(run, given[2] == 0 ? "slice step cannot be zero" : "slice step is too large");
     }
     const int backwards = given[2] < 0;
-    int64_t length = is_text ? (int64_t)graft_jinja_count_characters(self->as.string.bytes, self->as.string.length)
-                             : (int64_t)self->as.list->n;
+    int64_t length =
+        is_text ? (int64_t)graft_utf8_count(self->as.string.bytes, self->as.string.length) : (int64_t)self->as.list->n;
     int64_t start = has[0] ? bound(given[0], length, backwards) : backwards ? length - 1 : 0;
     int64_t stop = has[1] ? bound(given[1], length, backwards) : backwards ? -1 : length;
     return is_text ? slice_text(run, &self->as.string, start, stop, given[2], result)

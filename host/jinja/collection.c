@@ -2,8 +2,8 @@
 /* Lists, dicts, and walking over them. */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "jinja/run.h"
-#include "jinja/unicode.h"
 
 struct graft_jinja_list *graft_jinja_new_list(struct graft_jinja_run *run, enum graft_jinja_form form,
                                               size_t capacity) {
@@ -74,7 +74,7 @@ int graft_jinja_put(struct graft_jinja_run *run, struct graft_jinja_dict *dict, 
 
 static int walk_text(struct graft_jinja_run *run, const struct graft_jinja_string *string,
                      const struct graft_jinja_value **items, size_t *n) {
-    size_t count = graft_jinja_count_characters(string->bytes, string->length);
+    size_t count = graft_utf8_count(string->bytes, string->length);
     struct graft_jinja_value *characters = graft_jinja_take_memory(run, count + 1, sizeof *characters);
     if (characters == NULL) {
         return graft_jinja_failed(run);
@@ -82,7 +82,7 @@ static int walk_text(struct graft_jinja_run *run, const struct graft_jinja_strin
     size_t at = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t code;
-        size_t step = graft_jinja_character(string->bytes + at, &code);
+        size_t step = graft_utf8_read(string->bytes + at, &code);
         characters[i] = graft_jinja_text(graft_jinja_part(string, at, at + step));
         at += step;
     }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "jinja/methods.h"
 #include "jinja/unicode.h"
 
@@ -59,7 +60,7 @@ static int title(struct graft_jinja_run *run, const struct graft_jinja_call *cal
     const struct graft_jinja_string *string = &text.as.string;
     for (size_t begin = 0, at = 0; status == GRAFT_OK && begin < string->length;) {
         uint32_t code = 0;
-        size_t step = at < string->length ? graft_jinja_character(string->bytes + at, &code) : 1;
+        size_t step = at < string->length ? graft_utf8_read(string->bytes + at, &code) : 1;
         if (at == string->length || graft_jinja_is_space(code) || (code < 0x80 && strchr("-({[<", (int)code))) {
             size_t end = at < string->length ? at + step : at;
             const struct graft_jinja_string part = graft_jinja_part(string, begin, end);
@@ -211,7 +212,7 @@ static int wordcount(struct graft_jinja_run *run, const struct graft_jinja_call 
     int status = graft_jinja_to_text(run, call->self, result);
     for (size_t at = 0; status == GRAFT_OK && at < result->as.string.length;) {
         uint32_t code;
-        at += graft_jinja_character(result->as.string.bytes + at, &code);
+        at += graft_utf8_read(result->as.string.bytes + at, &code);
         int is_word = graft_jinja_is_alpha(code) || graft_jinja_is_numeric(code) || code == '_';
         n += is_word && !inside;
         inside = is_word;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "jinja/methods.h"
-#include "jinja/unicode.h"
 
 static int length(struct graft_jinja_run *run, const struct graft_jinja_call *call, struct graft_jinja_value *result) {
     const struct graft_jinja_value *self = call->self;
@@ -15,7 +15,7 @@ static int length(struct graft_jinja_run *run, const struct graft_jinja_call *ca
     case GRAFT_JINJA_UNDEFINED:
         break;
     case GRAFT_JINJA_STRING:
-        n = graft_jinja_count_characters(self->as.string.bytes, self->as.string.length);
+        n = graft_utf8_count(self->as.string.bytes, self->as.string.length);
         break;
     case GRAFT_JINJA_LIST:
         n = self->as.list->n;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "jinja/run.h"
-#include "jinja/unicode.h"
 
 struct layout {
     struct graft_jinja_string item;   /* between elements */
@@ -43,7 +43,7 @@ static int add_string(struct graft_jinja_run *run, struct graft_jinja_builder *o
     size_t plain = 0; /* since here, nothing needed an escape */
     for (size_t at = 0; at <= string->length && status == GRAFT_OK;) {
         uint32_t code = 0;
-        size_t step = at < string->length ? graft_jinja_character(string->bytes + at, &code) : 1;
+        size_t step = at < string->length ? graft_utf8_read(string->bytes + at, &code) : 1;
         const int is_end = at == string->length;
         if (is_end || code < ' ' || code == '"' || code == '\\' || (layout->ascii && code > 0x7E)) {
             const struct graft_jinja_string run_of = graft_jinja_part(string, plain, at);

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "jinja/unicode.h"
 
 int graft_jinja_fault(struct graft_error *error, int code, const struct graft_jinja_source *source, uint32_t at,
@@ -27,7 +28,7 @@ int graft_jinja_fault(struct graft_error *error, int code, const struct graft_ji
     (void)vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
     return graft_error_set(error, code, source->name, "line %zu column %zu: %s", line,
-                           graft_jinja_count_characters(source->text + begin, at - begin) + 1, what);
+                           graft_utf8_count(source->text + begin, at - begin) + 1, what);
 }
 
 int graft_jinja_lexer_add(struct graft_jinja_lexer *lexer, enum graft_jinja_token_kind kind, size_t at,
@@ -46,7 +47,7 @@ static char mark_at(const struct graft_jinja_source *source, size_t at) {
 
 static size_t skip_space(const struct graft_jinja_source *source, size_t at) {
     for (uint32_t code; at < source->length;) {
-        size_t step = graft_jinja_character(source->text + at, &code);
+        size_t step = graft_utf8_read(source->text + at, &code);
         if (!graft_jinja_is_space(code)) {
             break;
         }
@@ -59,8 +60,8 @@ static size_t skip_space(const struct graft_jinja_source *source, size_t at) {
 static size_t without_space(const char *text, size_t begin, size_t end) {
     while (end > begin) {
         uint32_t code;
-        size_t step = graft_jinja_character_before(text + begin, end - begin);
-        (void)graft_jinja_character(text + end - step, &code);
+        size_t step = end - begin - graft_utf8_previous(text + begin, end - begin);
+        (void)graft_utf8_read(text + end - step, &code);
         if (!graft_jinja_is_space(code)) {
             break;
         }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "jinja/lexer.h"
 #include "jinja/unicode.h"
 
@@ -198,7 +199,7 @@ int graft_jinja_lex_inside(struct graft_jinja_lexer *lexer, const char *closing,
     int status = GRAFT_OK;
     while (status == GRAFT_OK && lexer->at < source->length) {
         uint32_t code;
-        size_t step = graft_jinja_character(source->text + lexer->at, &code);
+        size_t step = graft_utf8_read(source->text + lexer->at, &code);
         if (n_open == 0 && take_end(lexer, closing, mark)) {
             return GRAFT_OK;
         }

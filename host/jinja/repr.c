@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "jinja/run.h"
 #include "jinja/unicode.h"
 
@@ -88,7 +89,7 @@ static int add_quoted(struct graft_jinja_run *run, struct graft_jinja_builder *b
     int status = graft_jinja_add_literal(run, builder, quote);
     for (size_t at = 0; at < string->length && status == GRAFT_OK;) {
         uint32_t code;
-        size_t step = graft_jinja_character(string->bytes + at, &code);
+        size_t step = graft_utf8_read(string->bytes + at, &code);
         const int marked = string->marks != NULL && string->marks[at];
         const struct graft_jinja_string character = graft_jinja_part(string, at, at + step);
         if (code == '\\' || code == (unsigned char)quote[0]) {

@@ -2,6 +2,7 @@
 /* What methods and filters do with strings. */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "jinja/run.h"
 #include "jinja/unicode.h"
 
@@ -30,7 +31,7 @@ size_t graft_jinja_find_part(const struct graft_jinja_string *string, const stru
 static int is_stripped(const char *character, size_t step, const struct graft_jinja_string *set) {
     if (set == NULL) {
         uint32_t code;
-        (void)graft_jinja_character(character, &code);
+        (void)graft_utf8_read(character, &code);
         return graft_jinja_is_space(code);
     }
     const struct graft_jinja_string one = {character, NULL, step};
@@ -42,14 +43,14 @@ struct graft_jinja_string graft_jinja_strip(const struct graft_jinja_string *str
     size_t begin = 0, end = string->length;
     while ((side & GRAFT_JINJA_LEFT) != 0 && begin < end) {
         uint32_t code;
-        size_t step = graft_jinja_character(string->bytes + begin, &code);
+        size_t step = graft_utf8_read(string->bytes + begin, &code);
         if (!is_stripped(string->bytes + begin, step, set)) {
             break;
         }
         begin += step;
     }
     while ((side & GRAFT_JINJA_RIGHT) != 0 && end > begin) {
-        size_t step = graft_jinja_character_before(string->bytes, end);
+        size_t step = end - graft_utf8_previous(string->bytes, end);
         if (!is_stripped(string->bytes + end - step, step, set)) {
             break;
         }
@@ -80,7 +81,7 @@ int graft_jinja_change_case(struct graft_jinja_run *run, const struct graft_jinj
     int status = GRAFT_OK;
     for (size_t at = 0; at < string->length && status == GRAFT_OK;) {
         uint32_t code;
-        size_t step = graft_jinja_character(string->bytes + at, &code);
+        size_t step = graft_utf8_read(string->bytes + at, &code);
         one.length = 0;
         /* The one letter that a large form of two letters is common for. */
         if (code == 0xDF && to == GRAFT_JINJA_UPPER) {
@@ -107,7 +108,7 @@ static int replace_nothing(struct graft_jinja_run *run, const struct graft_jinja
     int status = GRAFT_OK;
     for (size_t at = 0; at <= string->length && status == GRAFT_OK;) {
         uint32_t code;
-        size_t step = at < string->length ? graft_jinja_character(string->bytes + at, &code) : 0;
+        size_t step = at < string->length ? graft_utf8_read(string->bytes + at, &code) : 0;
         const struct graft_jinja_string one = graft_jinja_part(string, at, at + step);
         status = count-- != 0 ? graft_jinja_add(run, out, new) : GRAFT_OK;
         if (status == GRAFT_OK) {

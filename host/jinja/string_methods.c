@@ -2,8 +2,8 @@
 /* Methods of strings that return strings, or places in them. */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "jinja/methods.h"
-#include "jinja/unicode.h"
 
 #define SELF (&call->self->as.string)
 
@@ -102,7 +102,7 @@ static int take_range(struct graft_jinja_run *run, const struct graft_jinja_call
     int status = graft_jinja_slice(run, call->self, bounds, &sliced);
     if (status == GRAFT_OK) {
         *part = sliced.as.string;
-        *start = graft_jinja_count_characters(SELF->bytes, (size_t)(part->bytes - SELF->bytes));
+        *start = graft_utf8_count(SELF->bytes, (size_t)(part->bytes - SELF->bytes));
     }
     return status;
 }
@@ -150,7 +150,7 @@ static int find_place(struct graft_jinja_run *run, const struct graft_jinja_call
         if (at > string.length) {
             break;
         }
-        *place = (int64_t)(start + graft_jinja_count_characters(string.bytes, at));
+        *place = (int64_t)(start + graft_utf8_count(string.bytes, at));
         if (!last) {
             break;
         }
@@ -194,7 +194,7 @@ static int count(struct graft_jinja_run *run, const struct graft_jinja_call *cal
         status = take_range(run, call, &string, &start);
     }
     if (status == GRAFT_OK && part.length == 0) {
-        n = graft_jinja_count_characters(string.bytes, string.length) + 1;
+        n = graft_utf8_count(string.bytes, string.length) + 1;
     }
     for (size_t at = 0; status == GRAFT_OK && part.length > 0; n++) {
         at = graft_jinja_find_part(&string, &part, at);

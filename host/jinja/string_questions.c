@@ -2,6 +2,7 @@
 /* Methods of strings that ask about their characters, pad them, or fill in braces. */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "jinja/methods.h"
 #include "jinja/unicode.h"
 
@@ -11,7 +12,7 @@
 static int all(const struct graft_jinja_string *string, int (*is)(uint32_t code)) {
     size_t at = 0;
     for (uint32_t code; at < string->length;) {
-        size_t step = graft_jinja_character(string->bytes + at, &code);
+        size_t step = graft_utf8_read(string->bytes + at, &code);
         if (!is(code)) {
             return 0;
         }
@@ -29,7 +30,7 @@ static int is_cased(const struct graft_jinja_string *string, int (*wanted)(uint3
     int found = 0;
     for (size_t at = 0; at < string->length;) {
         uint32_t code;
-        at += graft_jinja_character(string->bytes + at, &code);
+        at += graft_utf8_read(string->bytes + at, &code);
         if (other(code)) {
             return 0;
         }
@@ -98,7 +99,7 @@ static int pad(struct graft_jinja_run *run, const struct graft_jinja_call *call,
     if (status == GRAFT_OK) {
         status = graft_jinja_want_text(run, call->given[1], "the fill character", &fill);
     }
-    int64_t length = (int64_t)graft_jinja_count_characters(SELF->bytes, SELF->length);
+    int64_t length = (int64_t)graft_utf8_count(SELF->bytes, SELF->length);
     int64_t missing = width > length ? width - length : 0;
     /* Python's centre: of an odd padding, the extra one goes to the left where the width is odd. */
     int64_t left = left_share == 2 ? missing : left_share == 1 ? missing / 2 + (missing & width & 1) : 0;

@@ -2,6 +2,7 @@
 /* Methods of strings that take them apart or put them together. */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "jinja/methods.h"
 #include "jinja/unicode.h"
 
@@ -25,7 +26,7 @@ static int split_spaces(struct graft_jinja_run *run, const struct graft_jinja_st
         }
         while (end < rest.length) {
             uint32_t code;
-            size_t step = graft_jinja_character(rest.bytes + end, &code);
+            size_t step = graft_utf8_read(rest.bytes + end, &code);
             if (graft_jinja_is_space(code)) {
                 break;
             }
@@ -96,8 +97,8 @@ static int rsplit_spaces(struct graft_jinja_run *run, const struct graft_jinja_s
         size_t begin = max-- == 0 ? 0 : rest.length;
         while (begin > 0) {
             uint32_t code;
-            size_t step = graft_jinja_character_before(rest.bytes, begin);
-            (void)graft_jinja_character(rest.bytes + begin - step, &code);
+            size_t step = begin - graft_utf8_previous(rest.bytes, begin);
+            (void)graft_utf8_read(rest.bytes + begin - step, &code);
             if (graft_jinja_is_space(code)) {
                 break;
             }
@@ -198,7 +199,7 @@ static int splitlines(struct graft_jinja_run *run, const struct graft_jinja_call
     int status = list != NULL ? graft_jinja_spend(run, SELF->length) : graft_jinja_failed(run);
     for (size_t at = 0; at < SELF->length && status == GRAFT_OK;) {
         uint32_t code;
-        size_t next = at + graft_jinja_character(SELF->bytes + at, &code);
+        size_t next = at + graft_utf8_read(SELF->bytes + at, &code);
         if (is_line_break(code)) {
             next += code == '\r' && next < SELF->length && SELF->bytes[next] == '\n';
             status = push_part(run, list, SELF, begin, keep ? next : at);

@@ -3,41 +3,12 @@
 
 #include <utf8proc.h>
 
-size_t graft_jinja_character(const char *bytes, uint32_t *code) {
-    const unsigned char *at = (const unsigned char *)bytes;
-    if (at[0] < 0x80) {
-        *code = at[0];
-        return 1;
-    }
-    size_t length = at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : 4;
-    uint32_t value = at[0] & (0xFFU >> (length + 1));
-    for (size_t i = 1; i < length; i++) {
-        value = value << 6 | (at[i] & 0x3FU);
-    }
-    *code = value;
-    return length;
-}
-
-size_t graft_jinja_character_before(const char *bytes, size_t end) {
-    size_t length = 1;
-    while (length < end && ((unsigned char)bytes[end - length] & 0xC0) == 0x80) {
-        length++;
-    }
-    return length;
-}
-
-size_t graft_jinja_count_characters(const char *bytes, size_t length) {
-    size_t n = 0;
-    for (size_t i = 0; i < length; i++) {
-        n += ((unsigned char)bytes[i] & 0xC0) != 0x80;
-    }
-    return n;
-}
+#include "base/utf8.h"
 
 size_t graft_jinja_offset_of(const char *bytes, size_t length, size_t n) {
     size_t at = 0;
     for (uint32_t code; n > 0 && at < length; n--) {
-        at += graft_jinja_character(bytes + at, &code);
+        at += graft_utf8_read(bytes + at, &code);
     }
     return at;
 }

@@ -7,15 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads the character at the start of a text that has one. Returns its bytes. */
-size_t graft_jinja_character(const char *bytes, uint32_t *code);
-
-/* Bytes of the character that ends at `end`, which is not the text's start. */
-size_t graft_jinja_character_before(const char *bytes, size_t end);
-
-/* Characters in a text. */
-size_t graft_jinja_count_characters(const char *bytes, size_t length);
-
 /* The byte at which character number `n` begins; the length, when there are fewer. */
 size_t graft_jinja_offset_of(const char *bytes, size_t length, size_t n);
 

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "graft/host/tokenizer.h"
 #include "library/library.h"
 #include "tokenizer/byte_alphabet.h"
-#include "tokenizer/utf8.h"
 
 static const char before[] = "abcdef"; /* a token behind this is in the middle of a text */
 static const char unknown[] = "\xEF\xBF\xBD";

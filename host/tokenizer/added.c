@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 #include "tokenizer/unicode.h"
-#include "tokenizer/utf8.h"
 
 static int touches_word_before(const char *text, size_t at) {
     uint32_t code;

@@ -3,7 +3,7 @@
 #include "tokenizer/bpe.h"
 
 #include "base/fail.h"
-#include "tokenizer/utf8.h"
+#include "base/utf8.h"
 
 /* Adds the tokens of the character's bytes, if there is one for each. */
 static int add_bytes(const struct graft_bpe *bpe, const char *bytes, size_t n, struct graft_merge_work *work) {

@@ -4,9 +4,9 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "tokenizer/byte_alphabet.h"
 #include "tokenizer/decoder.h"
-#include "tokenizer/utf8.h"
 
 /* Hands on the characters that are whole. At the end of the sequence that is everything. */
 static int flush(const struct graft_decoder *self, struct graft_decoder_run *run, int at_end,

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tokenizer/utf8.h"
+#include "base/utf8.h"
 
 static int starts_with(const char *bytes, size_t length, const char *with, size_t with_length) {
     return length >= with_length && memcmp(bytes, with, with_length) == 0;

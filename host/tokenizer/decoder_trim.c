@@ -2,9 +2,9 @@
 /* White space at both ends of the text is dropped; what may be at its end is held back. */
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "tokenizer/decoder.h"
 #include "tokenizer/unicode.h"
-#include "tokenizer/utf8.h"
 
 static int take(const struct graft_decoder *self, struct graft_decoder_run *run, const char *bytes, size_t length,
                 struct graft_error *error) {

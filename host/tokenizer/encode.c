@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From text to ids: the steps in their order. */
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "tokenizer/pipeline.h"
-#include "tokenizer/utf8.h"
 
 /* Added tokens out of the raw text, then what is between them normalized, then added tokens out of that. */
 static int find_added(const struct graft_tokenizer *tokenizer, const char *text, size_t length,

@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "tokenizer/dialect.h"
-#include "tokenizer/utf8.h"
 
 /* Strings are compared at every place of a text; this bounds what that can cost. */
 enum { MAX_STRING_BYTES = 1024 };

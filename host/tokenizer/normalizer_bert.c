@@ -2,9 +2,9 @@
 /* BertNormalizer: control characters go, white space becomes spaces, ideographs stand alone, accents and case go. */
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "tokenizer/normalizer.h"
 #include "tokenizer/unicode.h"
-#include "tokenizer/utf8.h"
 
 struct bert {
     struct graft_normalizer base;

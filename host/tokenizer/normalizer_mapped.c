@@ -4,9 +4,9 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "tokenizer/normalizer.h"
 #include "tokenizer/unicode.h"
-#include "tokenizer/utf8.h"
 
 struct mapped {
     struct graft_normalizer base;

@@ -3,11 +3,11 @@
 #include "base/alloc.h"
 #include "base/base64.h"
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "tokenizer/charsmap.h"
 #include "tokenizer/normalizer.h"
 #include "tokenizer/normalizer_make.h"
 #include "tokenizer/unicode.h"
-#include "tokenizer/utf8.h"
 
 /* A cluster of characters is looked up as a whole when it is shorter than this; a longer one character by character. */
 enum { WHOLE_BYTES = 6 };

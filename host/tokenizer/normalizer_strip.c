@@ -2,9 +2,9 @@
 /* Strip: white space at the ends is dropped. */
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "tokenizer/normalizer.h"
 #include "tokenizer/unicode.h"
-#include "tokenizer/utf8.h"
 
 struct strip {
     struct graft_normalizer base;

@@ -2,8 +2,8 @@
 /* FixedLength: all words but the last have that many characters. */
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "tokenizer/pretokenizer.h"
-#include "tokenizer/utf8.h"
 
 enum { DEFAULT_LENGTH = 5 };
 

@@ -2,9 +2,9 @@
 /* UnicodeScripts: words end where the script changes. */
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "tokenizer/pretokenizer.h"
 #include "tokenizer/script_ranges.h"
-#include "tokenizer/utf8.h"
 
 /* The number of the character's script, or 0. */
 static uint8_t script_of(uint32_t code) {

@@ -5,9 +5,9 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "tokenizer/pretokenizer.h"
 #include "tokenizer/unicode.h"
-#include "tokenizer/utf8.h"
 
 struct spaces {
     struct graft_pretokenizer base;

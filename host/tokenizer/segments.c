@@ -2,7 +2,7 @@
 #include "tokenizer/segments.h"
 
 #include "base/alloc.h"
-#include "tokenizer/utf8.h"
+#include "base/utf8.h"
 
 void graft_segments_add(struct graft_segments *segments, size_t start, size_t end, int match) {
     if (segments->failed ||

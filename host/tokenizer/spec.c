@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "tokenizer/utf8.h"
+#include "base/utf8.h"
 
 struct graft_spec graft_spec_get(const struct graft_spec *object, const char *key) {
     struct graft_spec child = {graft_json_get(object->value, key), object->file, object, key, 0};

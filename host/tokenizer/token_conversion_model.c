@@ -4,10 +4,10 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "tokenizer/model_make.h"
 #include "tokenizer/token_conversion.h"
 #include "tokenizer/unicode.h"
-#include "tokenizer/utf8.h"
 
 /* A piece of `head` or `tail`: a text, whose score is 0, or a text and a score. */
 static struct graft_scored_piece read_piece(const graft_json *value) {

@@ -4,7 +4,7 @@
 #include <utf8proc.h>
 
 #include "base/alloc.h"
-#include "tokenizer/utf8.h"
+#include "base/utf8.h"
 
 static utf8proc_category_t category(uint32_t code) {
     return utf8proc_category((utf8proc_int32_t)code);

@@ -4,8 +4,8 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "tokenizer/model_make.h"
-#include "tokenizer/utf8.h"
 
 /* An unknown character scores so much less than the worst token. */
 static const double UNK_PENALTY = 10.0;

@@ -2,8 +2,8 @@
 /* WordPiece: the longest token that begins the word, then the longest that continues it; else the word is unknown. */
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "tokenizer/model_make.h"
-#include "tokenizer/utf8.h"
 
 struct wordpiece {
     struct graft_token_model base;

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/utf8.h"
 #include "folder.h"
 #include "tokenizer/byte_alphabet.h"
 #include "tokenizer/dialect.h"
@@ -15,7 +16,6 @@
 #include "tokenizer/score.h"
 #include "tokenizer/segments.h"
 #include "tokenizer/unicode.h"
-#include "tokenizer/utf8.h"
 #include "tokenizer/vocab.h"
 #include "tokenizer_fixture.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * UTF-8, character by character. Everything behind the first step of an encode is valid UTF-8: text from outside goes
- * through graft_utf8_lossy. All functions are [any].
+ * UTF-8, character by character: of tokenizers, where everything behind the first step of an encode is valid UTF-8 as
+ * text from outside goes through graft_utf8_lossy, and of templates. All functions are [any].
  */
-#ifndef GRAFT_TOKENIZER_UTF8_H
-#define GRAFT_TOKENIZER_UTF8_H
+#ifndef GRAFT_BASE_UTF8_H
+#define GRAFT_BASE_UTF8_H
 
 #include <stddef.h>
 #include <stdint.h>
