@@ -44,12 +44,12 @@ int graft_parts_rotary_width(const struct graft_parts_rotary *part, const struct
     return status;
 }
 
-int graft_parts_rotary_changes(const struct graft_parts_rotary *part, const struct graft_config *config,
-                               const struct graft_host *host, int64_t length, int32_t *changes,
-                               struct graft_error *error) {
+int graft_parts_rope_changes(const struct graft_host *host, const struct graft_config *config,
+                             const struct graft_rope_info *info, int64_t length, int32_t *changes,
+                             struct graft_error *error) {
     const struct graft_rope_service *service = graft_rope_service_of(host);
     struct graft_rope *rope = NULL;
-    int status = make_rope(part, config, service, &rope, error);
+    int status = service->create(config, info, &rope, error);
     if (status != GRAFT_OK) {
         return status;
     }
@@ -65,6 +65,14 @@ int graft_parts_rotary_changes(const struct graft_parts_rotary *part, const stru
     free(numbers);
     service->destroy(rope);
     return status;
+}
+
+int graft_parts_rotary_changes(const struct graft_parts_rotary *part, const struct graft_config *config,
+                               const struct graft_host *host, int64_t length, int32_t *changes,
+                               struct graft_error *error) {
+    struct graft_rope_info info;
+    int status = read_info(part, config, &info, error);
+    return status == GRAFT_OK ? graft_parts_rope_changes(host, config, &info, length, changes, error) : status;
 }
 
 int graft_parts_rotary_describe(const struct graft_class *self, const struct graft_config *config,

@@ -145,19 +145,15 @@ int graft_decoder_class(const struct graft_description *description, int32_t i, 
         (role->choice == D_CLASS_MIXER && mixer <= D_MIXER_NONE)) {
         return 0;
     }
+    const int plain = graft_description_word(description, D_MOE_KIND) == D_EXPERTS_PLAIN;
     *cls = role->choice == D_CLASS_MIXER                          ? mixers[mixer]
            : role->choice == D_CLASS_MLP && mixer == D_MIXER_RWKV ? rwkv_channel
+           : role->choice == D_CLASS_EXPERTS && plain             ? plain_experts
                                                                   : role->cls;
     cls->name = name;
     cls->data = description;
     if (role->choice == D_CLASS_ATTENTION && can_join(description)) {
         cls->flags |= GRAFT_CLASS_JOINS_QKV;
-    }
-    const int32_t plain = graft_description_word(description, D_MOE_KIND) == D_EXPERTS_PLAIN;
-    if (role->choice == D_CLASS_EXPERTS && plain) {
-        *cls = plain_experts;
-        cls->name = name;
-        cls->data = description;
     }
     if (role->choice == D_CLASS_EXPERTS && stored >= 0 && stored < GRAFT_EXPERT_LAYOUTS) {
         const struct graft_expert_layout *layout =

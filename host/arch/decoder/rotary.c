@@ -3,7 +3,6 @@
 #include "arch/decoder/rotary.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "arch/role.h"
@@ -125,35 +124,17 @@ void graft_rotary_kinds(struct graft_reader *reader, const struct graft_host *ho
     reader->layer = -1;
 }
 
-static int changes(struct graft_reader *reader, const struct graft_rope_service *service,
-                   const struct graft_rotary_kind *kind, int64_t length) {
-    const size_t n = (size_t)kind->width / 2;
-    struct graft_rope *rope = NULL;
-    float *numbers = calloc(2 * n, sizeof *numbers); /* [2, n] */
-    int differ = 0;
-    if (numbers == NULL) {
-        reader->status = graft_fail_memory(reader->error, reader->config->file);
-        return 0;
-    }
-    reader->status = service->create(reader->config, &kind->info, &rope, reader->error);
-    if (reader->status == GRAFT_OK) {
-        const float factor = service->frequencies(rope, length, numbers);
-        const float next = service->frequencies(rope, length + 1, numbers + n);
-        differ = factor != next || memcmp(numbers, numbers + n, n * sizeof *numbers) != 0;
-        service->destroy(rope);
-    }
-    free(numbers);
-    return differ;
-}
-
 int graft_rotary_changes(struct graft_reader *reader, const struct graft_host *host, int64_t length) {
     struct graft_rotary_kind kinds[GRAFT_ROTARY_KINDS];
-    int differ = 0;
+    int32_t changes = 0;
     graft_rotary_kinds(reader, host, kinds);
-    for (int32_t i = 0; i < GRAFT_ROTARY_KINDS && reader->status == GRAFT_OK; i++) {
-        differ = differ || (kinds[i].is_used && changes(reader, graft_rope_service_of(host), &kinds[i], length));
+    for (int32_t i = 0; i < GRAFT_ROTARY_KINDS && reader->status == GRAFT_OK && !changes; i++) {
+        if (kinds[i].is_used) {
+            reader->status =
+                graft_parts_rope_changes(host, reader->config, &kinds[i].info, length, &changes, reader->error);
+        }
     }
-    return differ;
+    return changes;
 }
 
 /* The table of angles: a row for each position. */

@@ -145,6 +145,11 @@ int graft_parts_rotary_changes(const struct graft_parts_rotary *part, const stru
                                const struct graft_host *host, int64_t length, int32_t *changes,
                                struct graft_error *error);
 
+/* The same of any rotation of graft.rope/1. */
+int graft_parts_rope_changes(const struct graft_host *host, const struct graft_config *config,
+                             const struct graft_rope_info *info, int64_t length, int32_t *changes,
+                             struct graft_error *error);
+
 /* Of the class's `data`, with struct graft_parts_sizes. */
 graft_parts_describe graft_parts_rotary_describe;
 graft_parts_create graft_parts_rotary_create;
