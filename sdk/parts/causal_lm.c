@@ -141,20 +141,6 @@ static void scale(const struct causal_lm *self, const struct graft_causal_lm_arg
     }
 }
 
-/* logits = softcap * tanh(logits / softcap) */
-static int cap(const struct causal_lm *self, const struct graft_call *call, const struct graft_causal_lm_args *args,
-               struct graft_error *error) {
-    int64_t count = args->n_rows * self->vocab_size;
-    for (int64_t i = 0; i < count; i++) {
-        args->logits[i] /= self->softcap;
-    }
-    int status = call->kernels->activation(call, GRAFT_ACTIVATION_TANH, args->logits, count, args->logits, error);
-    for (int64_t i = 0; i < count; i++) {
-        args->logits[i] *= self->softcap;
-    }
-    return status;
-}
-
 /* *x [rows, model_size] becomes [rows, hidden_size], in scratch memory; nothing happens without a transform. */
 static int transform(const struct causal_lm *self, const struct graft_call *call, int64_t rows, float **x,
                      struct graft_error *error) {
@@ -211,7 +197,9 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     if (status == GRAFT_OK && self->logit_scale != 1.0f) {
         scale(self, args);
     }
-    return status == GRAFT_OK && self->softcap > 0.0f ? cap(self, call, args, error) : status;
+    return status == GRAFT_OK && self->softcap > 0.0f
+               ? graft_softcap(call, self->softcap, args->logits, args->n_rows * self->vocab_size, error)
+               : status;
 }
 
 const struct graft_causal_lm graft_parts_causal_lm_vtable = {

@@ -278,17 +278,6 @@ static int rotate(const struct graft_attention *self, const struct graft_call *c
     return status;
 }
 
-/* A number for each head, in scratch memory; NULL without `weight`. */
-static int widen(const struct graft_attention *self, const struct graft_call *call, const struct graft_weight *weight,
-                 float **numbers, struct graft_error *error) {
-    *numbers = NULL;
-    if (weight == NULL) {
-        return GRAFT_OK;
-    }
-    *numbers = graft_scratch_floats(call, self->kept.sizes.heads, 1, error);
-    return *numbers != NULL ? call->kernels->widen(call, weight, *numbers, error) : GRAFT_ERROR_INTERNAL;
-}
-
 /* How wide values are for scores. */
 static int64_t attended_dim(const struct graft_attention *self) {
     return (self->kept.differential ? 2 : 1) * self->kept.value_dim;
@@ -300,8 +289,9 @@ static int attend(const struct graft_attention *self, const struct graft_call *c
                   struct graft_error *error) {
     const struct graft_parts_attention_sizes *sizes = &self->kept.sizes;
     const int64_t attended = attended_dim(self);
-    float *sinks, *slopes = NULL;
-    int status = widen(self, call, self->sinks, &sinks, error);
+    float *slopes = NULL;
+    const float *sinks = self->sinks != NULL ? graft_scratch_widened(call, self->sinks, error) : NULL;
+    int status = self->sinks == NULL || sinks != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK) {
         status = graft_attention_slopes(&self->kept, call, &slopes, error);
     }

@@ -220,16 +220,15 @@ static int sum(const struct routed_attention *self, const struct graft_call *cal
                const struct graft_self_attention_args *args, const struct pairs *pairs, const float *made,
                struct graft_error *error) {
     const int64_t hidden = self->kept.sizes.hidden_size, k = self->kept.k;
-    float *bias = graft_scratch_floats(call, hidden, 1, error); /* [hidden] */
-    int status = bias != NULL ? call->kernels->widen(call, self->bias, bias, error) : GRAFT_ERROR_INTERNAL;
-    for (int64_t i = 0; i < args->batch->tokens * hidden && status == GRAFT_OK; i++) {
+    const float *bias = graft_scratch_widened(call, self->bias, error); /* [hidden] */
+    for (int64_t i = 0; bias != NULL && i < args->batch->tokens * hidden; i++) {
         float number = 0.0f;
         for (int64_t j = i / hidden * k; j < (i / hidden + 1) * k; j++) {
             number += pairs->weight[j] * made[j * hidden + i % hidden];
         }
         args->output[i] = number + bias[i % hidden];
     }
-    return status;
+    return bias != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_self_attention_args *args,

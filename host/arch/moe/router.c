@@ -193,19 +193,18 @@ static void leave_groups(const struct router *self, float *scores, int64_t token
 static int correct(const struct router *self, const struct graft_call *call, const float *scores, int64_t tokens,
                    float *chosen, struct graft_error *error) {
     const int64_t experts = self->kept.num_experts;
-    float *added = graft_scratch_floats(call, experts, 1, error);
+    const float *added = self->correction != NULL ? graft_scratch_widened(call, self->correction, error) : NULL;
     float *of_groups = graft_scratch_floats(call, self->kept.groups + 1, 1, error);
-    int status = added != NULL && of_groups != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
-    if (status == GRAFT_OK && self->correction != NULL) {
-        status = call->kernels->widen(call, self->correction, added, error);
+    if (of_groups == NULL || (self->correction != NULL && added == NULL)) {
+        return GRAFT_ERROR_INTERNAL;
     }
-    for (int64_t i = 0; i < tokens * experts && status == GRAFT_OK; i++) {
-        chosen[i] = scores[i] + (self->correction != NULL ? added[i % experts] : 0.0f);
+    for (int64_t i = 0; i < tokens * experts; i++) {
+        chosen[i] = scores[i] + (added != NULL ? added[i % experts] : 0.0f);
     }
-    if (status == GRAFT_OK && self->kept.groups > 1) {
+    if (self->kept.groups > 1) {
         leave_groups(self, chosen, tokens, of_groups);
     }
-    return status;
+    return GRAFT_OK;
 }
 
 /* The weights of those that were chosen by something else than `scores`. */
@@ -254,18 +253,6 @@ static int weigh(const struct router *self, const struct graft_call *call, const
     return status;
 }
 
-/* logits = softcap * tanh(logits / softcap) */
-static int cap(const struct graft_call *call, float softcap, float *logits, int64_t count, struct graft_error *error) {
-    for (int64_t i = 0; i < count; i++) {
-        logits[i] /= softcap;
-    }
-    int status = call->kernels->activation(call, GRAFT_ACTIVATION_TANH, logits, count, logits, error);
-    for (int64_t i = 0; i < count; i++) {
-        logits[i] *= softcap;
-    }
-    return status;
-}
-
 /* args->logits, of which weights are made. */
 static int find_logits(const struct router *self, const struct graft_call *call, const struct graft_router_args *args,
                        struct graft_error *error) {
@@ -282,11 +269,13 @@ static int find_logits(const struct router *self, const struct graft_call *call,
         .y_stride = experts,
     };
     struct graft_call exact;
-    graft_struct_copy(&exact, sizeof exact, call);
-    exact.precision = self->kept.is_exact ? GRAFT_PRECISION_FLOAT32 : call->precision;
-    int status = call->kernels->linear(&exact, &product, 1, sizeof(struct graft_product), error);
+    if (self->kept.is_exact) {
+        graft_struct_copy(&exact, sizeof exact, call);
+        exact.precision = GRAFT_PRECISION_FLOAT32;
+    }
+    int status = call->kernels->linear(self->kept.is_exact ? &exact : call, &product, 1, sizeof product, error);
     return status == GRAFT_OK && self->kept.softcap > 0.0f
-               ? cap(call, self->kept.softcap, args->logits, args->tokens * experts, error)
+               ? graft_softcap(call, self->kept.softcap, args->logits, args->tokens * experts, error)
                : status;
 }
 

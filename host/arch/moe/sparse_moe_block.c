@@ -325,12 +325,11 @@ static int finish(const struct sparse_moe_block *self, const struct graft_call *
     if (self->sum_bias == NULL) {
         return GRAFT_OK;
     }
-    float *bias = graft_scratch_floats(call, width, 1, error); /* [hidden_size] */
-    int status = bias != NULL ? call->kernels->widen(call, self->sum_bias, bias, error) : GRAFT_ERROR_INTERNAL;
-    for (int64_t i = 0; i < args->tokens * width && status == GRAFT_OK; i++) {
+    const float *bias = graft_scratch_widened(call, self->sum_bias, error); /* [hidden_size] */
+    for (int64_t i = 0; bias != NULL && i < args->tokens * width; i++) {
         args->output[i] += bias[i % width];
     }
-    return status;
+    return bias != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_mlp_args *args,

@@ -258,6 +258,19 @@ GRAFT_INLINE float *graft_scratch_widened(const struct graft_call *call, const s
     return numbers != NULL && call->kernels->widen(call, weight, numbers, error) == GRAFT_OK ? numbers : NULL;
 }
 
+/* [forward] x [count] = softcap * tanh(x / softcap), in place. */
+GRAFT_INLINE int graft_softcap(const struct graft_call *call, float softcap, float *x, int64_t count,
+                               struct graft_error *error) {
+    for (int64_t i = 0; i < count; i++) {
+        x[i] /= softcap;
+    }
+    int status = call->kernels->activation(call, GRAFT_ACTIVATION_TANH, x, count, x, error);
+    for (int64_t i = 0; i < count; i++) {
+        x[i] *= softcap;
+    }
+    return status;
+}
+
 GRAFT_ASSERT_SIZE(struct graft_product, 80);
 GRAFT_ASSERT_SIZE(struct graft_gated_products, 32);
 GRAFT_ASSERT_SIZE(struct graft_mask, 48);
