@@ -46,11 +46,6 @@ const struct graft_jinja_value *graft_jinja_find(const struct graft_jinja_dict *
     return NULL;
 }
 
-const struct graft_jinja_value *graft_jinja_find_text(const struct graft_jinja_dict *dict, const char *key) {
-    const struct graft_jinja_value value = graft_jinja_text(graft_jinja_literal(key));
-    return graft_jinja_find(dict, &value);
-}
-
 int graft_jinja_put(struct graft_jinja_run *run, struct graft_jinja_dict *dict, const struct graft_jinja_value *key,
                     const struct graft_jinja_value *value) {
     if (key->kind == GRAFT_JINJA_DICT || graft_jinja_is_list_of(key, GRAFT_JINJA_PLAIN)) {

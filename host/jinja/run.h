@@ -134,7 +134,6 @@ int graft_jinja_put(struct graft_jinja_run *run, struct graft_jinja_dict *dict, 
 /* NULL when there is none. */
 const struct graft_jinja_value *graft_jinja_find(const struct graft_jinja_dict *dict,
                                                  const struct graft_jinja_value *key);
-const struct graft_jinja_value *graft_jinja_find_text(const struct graft_jinja_dict *dict, const char *key);
 
 /* What Python walks over: elements, keys, characters. A generator is empty afterwards. */
 int graft_jinja_walk(struct graft_jinja_run *run, const struct graft_jinja_value *value,

@@ -199,10 +199,11 @@ struct filling {
 
 static void put_row(const struct filling *filling, int64_t row, const float *numbers) {
     void *to = (void *)(uintptr_t)filling->to->data;
-    const int64_t columns = filling->weight->weight.columns, turned = filling->turned;
-    const int64_t first = turned > 0 ? row / turned * turned * columns + row % turned : row * columns;
+    const int64_t columns = filling->weight->weight.columns;
+    int64_t step;
+    const int64_t first = graft_recoded_row(filling->turned, row, columns, &step);
     for (int64_t i = 0; i < columns; i++) {
-        graft_set_f32_at(to, filling->to->dtype, first + i * (turned > 0 ? turned : 1), numbers[i]);
+        graft_set_f32_at(to, filling->to->dtype, first + i * step, numbers[i]);
     }
 }
 

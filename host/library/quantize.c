@@ -305,10 +305,10 @@ static float number_at(const struct graft_tensor_view *tensor, int64_t i) {
 
 /* A row of a matrix, which may be stored as a column. */
 static void read_row(const struct recoded *item, int64_t row, int64_t columns, float *out) {
-    const int64_t turned = item->turned;
-    const int64_t first = turned > 0 ? row / turned * turned * columns + row % turned : row * columns;
+    int64_t step;
+    const int64_t first = graft_recoded_row(item->turned, row, columns, &step);
     for (int64_t i = 0; i < columns; i++) {
-        out[i] = number_at(item->tensor, first + i * (turned > 0 ? turned : 1));
+        out[i] = number_at(item->tensor, first + i * step);
     }
 }
 

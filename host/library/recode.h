@@ -23,6 +23,14 @@ struct recoded {
     int64_t turned;                            /* each float matrix of so many rows is stored turned; 0: none is */
 };
 
+/* Where row `row` of a tensor's matrices begins, whose `columns` numbers are `*step` apart. `turned` is that of the
+ * item.
+ */
+static inline int64_t graft_recoded_row(int64_t turned, int64_t row, int64_t columns, int64_t *step) {
+    *step = turned > 0 ? turned : 1;
+    return turned > 0 ? row / turned * turned * columns + row % turned : row * columns;
+}
+
 struct graft_recoding {
     struct graft_model *source; /* NULL once all is filled */
     unsigned char *removed;     /* [tensors of its checkpoint] */

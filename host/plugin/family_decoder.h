@@ -9,7 +9,4 @@
  * of these members. With `like`, choices that the file leaves out are that family's. */
 int graft_family_read_decoder(struct graft_family_file *file, const char *path, struct graft_error *error);
 
-/* The description behind a family's classes; NULL: it has none. */
-const struct graft_description *graft_family_description(const struct graft_family *family);
-
 #endif

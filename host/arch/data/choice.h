@@ -35,9 +35,6 @@ void graft_choice_expects(const struct graft_choice_info *info, struct graft_lab
 int graft_choice_fault(const struct graft_choice_info *info, const struct graft_value *value, int is_own,
                        struct graft_label *fault);
 
-/* [any] The default of a field into `value`: 1; 0: it has none. */
-int graft_default_find(const struct graft_description *description, const char *path, struct graft_value *value);
-
 /* [load] Shows reader->file with the description's defaults in reader->config. */
 void graft_defaults_show(struct graft_reader *reader);
 

@@ -14,11 +14,6 @@ static struct graft_default *find(const struct graft_description *description, c
     return NULL;
 }
 
-int graft_default_find(const struct graft_description *description, const char *path, struct graft_value *value) {
-    const struct graft_default *found = find(description, path);
-    return found != NULL && graft_expression_fixed(found->value, value);
-}
-
 static struct graft_default *add(struct graft_description *description, const char *path, struct graft_error *error) {
     const size_t size = strlen(path) + 1;
     struct graft_default *more =
@@ -76,7 +71,9 @@ void graft_defaults_free(struct graft_description *description) {
 /* The default in the place of a field that the file lacks; 0: the file has it, or nobody has. */
 static int replaces(const struct graft_reader *reader, const char *path, struct graft_value *value) {
     const struct graft_config *file = reader->file;
-    return file->kind(file->data, path) == GRAFT_FIELD_ABSENT && graft_default_find(reader->description, path, value);
+    const struct graft_default *found =
+        file->kind(file->data, path) == GRAFT_FIELD_ABSENT ? find(reader->description, path) : NULL;
+    return found != NULL && graft_expression_fixed(found->value, value);
 }
 
 static int32_t kind(const void *data, const char *path) {

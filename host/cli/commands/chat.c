@@ -24,10 +24,7 @@ int graft_talk_restart(struct graft_talk *talk, struct graft_error *error) {
         graft_json_free(messages);
         return status;
     }
-    graft_talk_drop_images(talk);
-    graft_json_free(talk->messages);
-    talk->messages = messages;
-    return graft_talk_read_images(talk, error);
+    return graft_talk_take_messages(talk, messages, error);
 }
 
 int graft_talk_set_system(struct graft_talk *talk, const char *text, struct graft_error *error) {
@@ -122,10 +119,7 @@ static void unsay(struct graft_talk *talk) {
         graft_json_free(kept);
         return;
     }
-    graft_json_free(talk->messages);
-    talk->messages = kept;
-    graft_talk_drop_images(talk);
-    (void)graft_talk_read_images(talk, NULL);
+    (void)graft_talk_take_messages(talk, kept, NULL);
 }
 
 /* Whether a user has said something that nobody answered, as in a file that ends so. */

@@ -38,10 +38,7 @@ static int load(struct graft_talk *talk, const char *rest, struct graft_error *e
         graft_json_free(messages);
         return status;
     }
-    graft_talk_drop_images(talk);
-    graft_json_free(talk->messages);
-    talk->messages = messages;
-    return graft_talk_read_images(talk, error);
+    return graft_talk_take_messages(talk, messages, error);
 }
 
 static int show_plugins(struct graft_talk *talk, const char *rest, struct graft_error *error) {

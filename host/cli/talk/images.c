@@ -50,8 +50,11 @@ void graft_talk_drop_images(struct graft_talk *talk) {
     talk->next_parts = NULL;
 }
 
-int graft_talk_read_images(struct graft_talk *talk, struct graft_error *error) {
+int graft_talk_take_messages(struct graft_talk *talk, graft_json *messages_take, struct graft_error *error) {
     int status = GRAFT_OK;
+    graft_talk_drop_images(talk);
+    graft_json_free(talk->messages);
+    talk->messages = messages_take;
     for (size_t i = 0; i < graft_json_size(talk->messages) && status == GRAFT_OK; i++) {
         const graft_json *content = graft_json_get(graft_json_at(talk->messages, i), "content");
         for (size_t k = 0; graft_json_type(content) == GRAFT_JSON_ARRAY && k < graft_json_size(content); k++) {

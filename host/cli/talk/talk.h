@@ -48,9 +48,9 @@ int graft_talk_command(struct graft_talk *talk, const char *line, struct graft_e
 
 /* Puts an image before the next message. */
 int graft_talk_add_image(struct graft_talk *talk, const char *file, struct graft_error *error);
-/* Reads the images of all messages again, from the paths that they name. */
-int graft_talk_read_images(struct graft_talk *talk, struct graft_error *error);
 void graft_talk_drop_images(struct graft_talk *talk);
+/* Other messages from now on; reads their images, from the paths that they name. */
+int graft_talk_take_messages(struct graft_talk *talk, graft_json *messages_take, struct graft_error *error);
 
 /* Starts with the messages of the command line. */
 int graft_talk_restart(struct graft_talk *talk, struct graft_error *error);
