@@ -17,6 +17,7 @@
 #include "tokenizer_fixture.h"
 
 #include "failing.h"
+#include "folder.h"
 
 enum { NOW = 1735689600 };
 
@@ -29,16 +30,13 @@ static const char tokenizer_json[] =
     "{\"?\": 0, \"a\": 1, \"b\": 2, \"<\": 3}, \"merges\": [], \"unk_token\": \"?\"}}";
 
 static void write_file(const char *folder, const char *name, const char *text) {
-    char *path = graft_format("%s/%s", folder, name);
-    const struct graft_file_piece piece = {text, strlen(text)};
-    assert_int_equal(graft_file_write(path, &piece, 1, NULL), GRAFT_OK);
-    graft_free(path);
+    folder_put(folder, name, text, strlen(text));
 }
 
 /* A folder with a tokenizer; each test has one. */
 static int set_up(void **state) {
-    char *folder = graft_strdup("/tmp/test_chat_XXXXXX");
-    assert_non_null(mkdtemp(folder));
+    static char folder[64];
+    folder_create(folder);
     write_file(folder, "tokenizer.json", tokenizer_json);
     write_file(folder, "tokenizer_config.json", "{\"bos_token\": \"<s>\"}");
     *state = folder;
@@ -46,10 +44,7 @@ static int set_up(void **state) {
 }
 
 static int tear_down(void **state) {
-    char *command = graft_format("rm -rf '%s'", (char *)*state);
-    assert_int_equal(system(command), 0);
-    graft_free(command);
-    graft_free(*state);
+    folder_remove(*state);
     return 0;
 }
 

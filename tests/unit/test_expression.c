@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
+#include "asked_config.h"
 #include "base/text.h"
 #include "config/config.h"
-#include "config/ledger.h"
 
 static const char text[] =
     "{\"hidden_size\": 64, \"heads\": 4, \"odd\": 3, \"zero\": 0, \"minus\": -7, \"most\": 9223372036854775807,"
@@ -20,24 +20,9 @@ static const char text[] =
     " \"types\": [\"full\", \"sliding\", null], \"nested\": [[1]], \"rope\": {\"theta\": 1e4, \"section\": [16, 24]},"
     " \"infinite\": Infinity, \"nan\": NaN, \"count\": 5, \"layers\": {\"0\": {\"dim\": 8}}}";
 
-static graft_json *document;
-static struct graft_ledger *ledger;
-static struct graft_config view;
-
 static int set_up(void **state) {
     (void)state;
-    assert_int_equal(graft_json_parse(text, sizeof text - 1, "text", &document, NULL), GRAFT_OK);
-    ledger = graft_ledger_create(document);
-    assert_non_null(ledger);
-    view = graft_ledger_view(ledger, "config.json");
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    graft_ledger_free(ledger);
-    graft_json_free(document);
-    return 0;
+    return asked_config_open(text, sizeof text - 1, "config.json");
 }
 
 static void write_value(const struct graft_value *value, char *written, size_t size) {
@@ -415,7 +400,7 @@ static void test_fields(void **state) {
 
 static void assert_asks(const char *expression, int64_t layer, const char *expected) {
     struct graft_text names = {0};
-    (void)tear_down(NULL);
+    (void)asked_config_close(NULL);
     (void)set_up(NULL);
     struct graft_expression *parsed = graft_expression_parse(expression, "family.json", NULL);
     struct graft_value value;
@@ -499,7 +484,7 @@ static void test_constants(void **state) {
     graft_expression_destroy(NULL);
 }
 
-#define WITH_CONFIG(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define WITH_CONFIG(test) cmocka_unit_test_setup_teardown(test, set_up, asked_config_close)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "asked_config.h"
 #include "config/config.h"
 #include "config/path.h"
 #include "config/rules.h"
@@ -18,24 +19,9 @@ static const char text[] =
     " \"rope\": {\"theta\": 1e4, \"nested\": {\"factor\": 2.0}}, \"limit\": [0.0, {\"__float__\": \"Infinity\"}],"
     " \"groups\": [{\"bits\": 4, \"targets\": [\"a\", \"b\"]}, {\"bits\": 8}], \"layers.0\": {\"bits\": 2}}";
 
-static graft_json *document;
-static struct graft_ledger *ledger;
-static struct graft_config view;
-
 static int set_up(void **state) {
     (void)state;
-    assert_int_equal(graft_json_parse(text, sizeof text - 1, "text", &document, NULL), GRAFT_OK);
-    ledger = graft_ledger_create(document);
-    assert_non_null(ledger);
-    view = graft_ledger_view(ledger, "text");
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    graft_ledger_free(ledger);
-    graft_json_free(document);
-    return 0;
+    return asked_config_open(text, sizeof text - 1, "text");
 }
 
 static void assert_asked(const char *expected) {
@@ -207,7 +193,7 @@ static void test_usual_rules(void **state) {
     assert_int_equal(graft_usual_rules("other.json").n, 0);
 }
 
-#define WITH_LEDGER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define WITH_LEDGER(test) cmocka_unit_test_setup_teardown(test, set_up, asked_config_close)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
