@@ -37,7 +37,7 @@ struct graft_context *graft_context_enter(struct graft_context *context);
 /* What this thread works by: what graft_context_enter was given. */
 struct graft_context *graft_context(void);
 
-/* How many threads were chosen, by the context or the process; 0: nobody has chosen. */
+/* The number of threads set for the current context, or else for the process; 0: neither was set. */
 int32_t graft_context_threads(void);
 
 void graft_context_set_log(struct graft_context *context, graft_log_sink sink, void *data);

@@ -122,7 +122,7 @@ int graft_chat_cut_final(const struct graft_chat_inputs *inputs, struct graft_ji
         return fail(error, "the last message does not appear in what the template writes");
     }
     size_t end = (size_t)(found - text->bytes);
-    /* A template that trims took the space, and would have taken what the message itself ends with. */
+    /* The template trims messages: the white space added as a mark is gone, and so is any at the message's own end. */
     if (end + length >= text->length || text->bytes[end + length] != ' ') {
         while (end > 0 && is_space(text->bytes[end - 1])) {
             end--;

@@ -107,7 +107,7 @@ static int take_range(struct graft_jinja_run *run, const struct graft_jinja_call
     return status;
 }
 
-/* The argument is a string or a tuple of them. */
+/* Calls `test` for the argument, a string, or for each string of a tuple. */
 static int test_ends(struct graft_jinja_run *run, const struct graft_jinja_call *call,
                      int (*test)(const struct graft_jinja_string *string, const struct graft_jinja_string *part),
                      struct graft_jinja_value *result) {

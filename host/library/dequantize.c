@@ -117,7 +117,8 @@ static int has_own_loops(const struct graft_node *node) {
     return has && node->original != NULL && node->n_coded == 0;
 }
 
-/* Whether the class does more than multiply, as one that norms its inputs: floats alone would be another model. */
+/* Whether the class does more than multiply, such as normalizing its inputs. Replacing it by a plain Linear would
+ * change the model. */
 static int does_more(const struct planning *planning, const struct graft_node *node) {
     const struct graft_node *plain = graft_node_find(planning->plain->root, node->path);
     return node->n_coded > 0 && node->n_children > 0 && (plain == NULL || plain->n_children < node->n_children);

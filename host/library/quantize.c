@@ -81,7 +81,7 @@ struct planning {
     graft_json *list; /* the same for config.json: all */
 };
 
-/* A module that is not quantized: so much of a name. */
+/* Notes a module that is not quantized; `length` bytes of `name` are its path. */
 static int leave(struct planning *planning, const char *name, size_t length, struct graft_error *error) {
     if (planning->n_left < SHOWN) {
         graft_text_printf(&planning->left, "%s%.*s", planning->n_left > 0 ? ", " : "", (int)length, name);
@@ -96,7 +96,8 @@ static int is_float(graft_dtype dtype) {
     return dtype == GRAFT_DTYPE_F32 || dtype == GRAFT_DTYPE_F16 || dtype == GRAFT_DTYPE_BF16;
 }
 
-/* The tensor that is all of a parameter, in its order or with matrices turned; NULL: there is none such. */
+/* The one tensor that holds the whole parameter, in row order or with its matrices transposed; NULL if there is no such
+ * tensor. */
 static const struct graft_tensor_view *whole_tensor(const struct graft_binding *binding, int is_turned) {
     const struct graft_value *value = &binding->value;
     if (binding->status != GRAFT_BINDING_FOUND || value->n_parts == 0) {
@@ -303,7 +304,7 @@ static float number_at(const struct graft_tensor_view *tensor, int64_t i) {
     return graft_f32_at(&half, tensor->dtype, 0);
 }
 
-/* A row of a matrix, which may be stored as a column. */
+/* Reads a row of a matrix, which may be stored transposed. */
 static void read_row(const struct recoded *item, int64_t row, int64_t columns, float *out) {
     int64_t step;
     const int64_t first = graft_recoded_row(item->turned, row, columns, &step);

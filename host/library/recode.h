@@ -19,8 +19,8 @@ struct recoded {
     struct graft_node *node;
     const struct graft_coded_parameter *coded; /* of the node: to be made floats; NULL: to be quantized */
     const struct graft_tensor_view *tensor;    /* to be quantized */
-    size_t made;                               /* number of the first tensor that is made of it */
-    int64_t turned;                            /* each float matrix of so many rows is stored turned; 0: none is */
+    size_t made;                               /* index in `made` of the first tensor made from it */
+    int64_t turned;                            /* rows of each float matrix that is stored transposed; 0: none is */
 };
 
 /* Where row `row` of a tensor's matrices begins, whose `columns` numbers are `*step` apart. `turned` is that of the
@@ -40,7 +40,7 @@ struct graft_recoding {
     struct recoded *items;
     size_t n;
     size_t capacity;
-    const char *field;                       /* of config.json, which is another */
+    const char *field;                       /* the field of config.json that changes */
     graft_json *config;                      /* what it becomes, until the document has it; NULL: it goes */
     graft_json *detached;                    /* what it was; or NULL */
     char *note;                              /* for the user, one line */
@@ -55,7 +55,8 @@ struct graft_recoding {
 int graft_recoding_open(struct graft_model *model, const struct graft_model_options *options,
                         struct graft_error *error);
 
-/* [load] Change the document of model->config, and model->checkpoint, before anybody reads them. */
+/* [load] Edit model->config and model->checkpoint so that they describe the recoded weights. To be called before the
+ * model reads either. */
 int graft_recoding_edit_config(struct graft_model *model, struct graft_error *error);
 int graft_recoding_edit_checkpoint(struct graft_model *model, struct graft_error *error);
 
@@ -77,7 +78,7 @@ void graft_recoding_remove(struct graft_recoding *recoding, const struct graft_p
 int graft_recoding_add(struct graft_recoding *recoding, char *name_take, graft_dtype dtype, int32_t rank,
                        const int64_t *shape, const char *file);
 
-/* [load] Whether the class of a node makes a parameter of a tensor whose last two dimensions changed places. */
+/* [load] Whether the class of a node transposes the tensor that becomes its parameter `name`. */
 int graft_recoding_is_turned(const struct graft_node *node, const char *name);
 
 /* [load] Decide what becomes of the source's weights, and fill in what is made of them (dequantize.c, quantize.c). */

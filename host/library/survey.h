@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is asked about all modules of a model, found in one walk: there may be tens of thousands of them. */
+/* Facts about all modules of a model, collected in one walk, since a model may have tens of thousands. */
 #ifndef GRAFT_LIBRARY_SURVEY_H
 #define GRAFT_LIBRARY_SURVEY_H
 
@@ -8,7 +8,7 @@
 struct graft_survey {
     size_t n_modules;
     int64_t state_bytes;    /* of the states of all modules, for a sequence */
-    int64_t image_token_id; /* as some module has them under these names; -1: none */
+    int64_t image_token_id; /* the values of the first module that has attributes of these names; -1: no module has */
     int64_t video_token_id;
 };
 

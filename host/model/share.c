@@ -25,8 +25,8 @@ struct sharing {
 
 /* --- Conversions --- */
 
-/* The conversion of the owner's that takes a share of what is called `name` below the module, made if there is none
- * yet; NULL if memory ran out. */
+/* The owner's conversion that slices the tensor `name` below the module; added if it does not exist. NULL: out of
+ * memory. */
 static struct graft_derived *conversion_of(struct graft_node *owner, const struct graft_node_share *share,
                                            const char *name) {
     char *target = graft_format("%s%s%s", share->name, share->name[0] != '\0' ? "." : "", name);

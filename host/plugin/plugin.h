@@ -50,7 +50,8 @@ struct graft_plugin_options {
     /* [n_others] Started before: they may offer extensions, and the ids of those from files are taken. */
     const struct graft_plugin_set *const *others;
     size_t n_others;
-    /* Looks up the host's, which family files may be like, NULL-terminated, when there is such a file; or NULL. */
+    /* Returns the host's families, NULL-terminated, which family files may be like. Called only if there is a family
+     * file; NULL: the host has none. */
     int (*families)(void *data, const struct graft_family *const **found, struct graft_error *error);
     void *families_data;
     graft_plugin_file_function on_file; /* or NULL */

@@ -122,7 +122,8 @@ static int finish(const struct graft_build *build, const void *context, struct g
     return GRAFT_OK;
 }
 
-/* The checkpoint's tensors, which conversions turn: so that those of several modules can be joined. */
+/* Describes the checkpoint's own tensors, which conversions rearrange, so that those of several modules can be joined.
+ */
 static int describe_sources(const struct graft_codec *codec, const struct graft_sink *sink, struct graft_error *error) {
     const int64_t codes[2] = {codec->rows, (codec->columns + 1) / 2},
                   scales[2] = {graft_codec_groups(codec), codec->rows};

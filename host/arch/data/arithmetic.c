@@ -63,7 +63,7 @@ static int divide_integers(const struct graft_scope *scope, enum graft_node_kind
     if (b == 0) {
         return fail_zero(scope, pair);
     }
-    if (b == -1) { /* by itself, since processors fault on INT64_MIN / -1 */
+    if (b == -1) { /* Handled apart: INT64_MIN / -1 overflows, and processors trap on it. */
         *result = 0;
         return kind != GRAFT_NODE_REMAINDER && __builtin_sub_overflow(0, a, result)
                    ? graft_node_fail(scope, pair->at, TOO_LARGE)
@@ -74,7 +74,7 @@ static int divide_integers(const struct graft_scope *scope, enum graft_node_kind
     return kind == GRAFT_NODE_DIVIDE && remainder != 0 ? fail_remainder(scope, pair) : GRAFT_OK;
 }
 
-/* Whether 64 bits do not hold base ** exponent, which is not negative. */
+/* Whether base ** exponent overflows 64 bits. The exponent is not negative. */
 static int power_overflows(int64_t base, int64_t exponent, int64_t *result) {
     int overflows = 0;
     *result = 1;

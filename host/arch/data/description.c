@@ -75,7 +75,7 @@ static int parse(const struct graft_choice_info *info, const struct graft_value 
                                : graft_error_set(error, reason.code, source, "%s: %s", info->name, reason.message);
 }
 
-/* What can be told of an expression without a config. */
+/* Checks that need no config: use of `layer`, and constants out of bounds. */
 static int check(const struct graft_choice_info *info, const struct graft_expression *expression, const char *source,
                  struct graft_error *error) {
     struct graft_label fault;
@@ -132,7 +132,7 @@ int graft_description_set_section(struct graft_description *description, const c
 
 /* --- Making --- */
 
-/* A choice that must be made has no fallback: what reads it says so. */
+/* A required choice has no fallback; reading it without a value is an error. */
 static int set_fallback(struct graft_description *description, int32_t choice, struct graft_error *error) {
     const struct graft_choice_info *info = &description->choices->infos[choice];
     const struct graft_value value = {.kind = info->fallback != NULL ? GRAFT_VALUE_TEXT : GRAFT_VALUE_NULL,

@@ -34,7 +34,7 @@ static int count_in_list(const struct graft_scope *scope, int32_t list, const st
     return status;
 }
 
-/* All elements are looked at, so that a wrong one does not go unnoticed behind the one that is sought. */
+/* Checks all elements, so that one of a wrong type is reported even when the value is found before it. */
 static int count_in_array(const struct graft_scope *scope, const struct graft_operand *array,
                           const struct graft_operand *sought, int64_t *count) {
     const struct graft_config *config = scope->config;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private: expressions as they are parsed, and what their parts are while they are evaluated. */
+/* Private to this folder: the nodes of a parsed expression, and operands, the values that evaluation passes between
+ * them. */
 #ifndef GRAFT_ARCH_DATA_EXPRESSION_NODE_H
 #define GRAFT_ARCH_DATA_EXPRESSION_NODE_H
 
 #include "arch/data/expression.h"
 
-enum { GRAFT_EXPRESSION_LEVELS = 64 /* of brackets, and of nodes below each other */ };
+enum { GRAFT_EXPRESSION_LEVELS = 64 /* nesting depth of brackets, and height of the tree of nodes */ };
 
 enum graft_node_kind {
     GRAFT_NODE_CONSTANT,
@@ -116,7 +117,7 @@ int graft_evaluate_arithmetic(const struct graft_scope *scope, int32_t at, struc
 int graft_evaluate_count(const struct graft_scope *scope, int32_t array, const struct graft_operand *sought,
                          int64_t *count);
 
-/* [any] Operands that no field decides. */
+/* [any] Operands whose values come from no field of the config. */
 struct graft_operand graft_operand_null(void);
 struct graft_operand graft_operand_bool(int value);
 struct graft_operand graft_operand_int(int64_t value);

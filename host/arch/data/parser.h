@@ -15,7 +15,8 @@ struct graft_parser {
     struct graft_token token; /* the next one */
     int32_t end;              /* of the one before it */
     int32_t levels;           /* of brackets and the like that are open */
-    struct graft_node *nodes; /* each is made for a token of its own: as many as the text has bytes are enough */
+    struct graft_node
+        *nodes; /* A node is made from one token at least, so there are never more nodes than bytes of text. */
     int32_t n_nodes;
     char *words; /* a copy of the text */
     struct graft_error *error;
@@ -38,7 +39,7 @@ int32_t graft_parser_add(struct graft_parser *parser, enum graft_node_kind kind,
 int32_t graft_parser_add_above(struct graft_parser *parser, enum graft_node_kind kind, int32_t start,
                                const int32_t *children, int32_t n);
 
-/* [load] Calls `parse` unless too much is open already. */
+/* [load] Calls `parse`, or fails where brackets and operators are nested too deeply. */
 int32_t graft_parser_deeper(struct graft_parser *parser, int32_t (*parse)(struct graft_parser *parser));
 
 /* [load] A whole expression, or one in brackets. */

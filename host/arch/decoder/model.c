@@ -346,7 +346,7 @@ int graft_decoder_model_describe(const struct graft_class *self, const struct gr
         graft_description_name(self->data, D_MODEL_NORM) != NULL && graft_read_bool(&reader, D_MODEL_NORMED);
     kept->bidirectional = graft_args_int(args, "bidirectional", !causal) != 0;
     reader.layer = 0;
-    (void)graft_read_int(&reader, D_MOE_EXPERTS); /* checked, also where no layer has experts */
+    (void)graft_read_int(&reader, D_MOE_EXPERTS); /* read for its bounds check, even where no layer has experts */
     reader.layer = -1;
     (void)graft_read_bool(&reader, D_HEAD_TIED); /* means nothing to a model without a head, and is no field unused */
     struct graft_rotary_kind kinds[GRAFT_ROTARY_KINDS] = {{0}};

@@ -70,7 +70,8 @@ static const struct role roles[] = {
 
 enum { N_ROLES = sizeof roles / sizeof roles[0] };
 
-/* Of D_CLASS_EXPERTS with D_EXPERTS_PLAIN, which no experts implementation knows. */
+/* The class of D_CLASS_EXPERTS with D_EXPERTS_PLAIN. It runs its own loop, since experts implementations expect gates.
+ */
 static const struct graft_class plain_experts = {GRAFT_ROLE(GRAFT_INTERFACE_EXPERTS, graft_plain_experts)};
 
 /* Of D_CLASS_MLP with D_MIXER_RWKV. */

@@ -45,7 +45,8 @@ static void read_sizes(struct graft_reader *reader, const struct graft_args *arg
     check(reader, sizes);
 }
 
-/* A projection of the hidden states; `rank` is that of the child between them, 0: none. */
+/* A projection of the hidden states. With `rank` > 0 it is of low rank: `narrow` leads to `rank` numbers, `name` from
+ * there. */
 struct projection {
     const char *name;
     const char *narrow; /* hidden_size -> rank */

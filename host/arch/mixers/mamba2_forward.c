@@ -125,7 +125,7 @@ static int scan(const struct graft_mamba2 *self, const struct graft_call *call, 
     return graft_mamba2_scan_batch(self->loops, &whole, call, batch, self->recurrent_states, error);
 }
 
-/* What goes to out_proj, in run->gate. */
+/* The gated, normalized output that out_proj reads, written to run->gate. */
 static int apply_gate(const struct graft_mamba2 *self, const struct graft_call *call, int64_t tokens,
                       const struct run *run, struct graft_error *error) {
     const int64_t width = self->sizes.size;

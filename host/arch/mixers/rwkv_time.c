@@ -102,7 +102,7 @@ int graft_rwkv_time_create(const struct graft_class *cls, const struct graft_bui
     return graft_instance_finish(self, status, instance);
 }
 
-/* One sequence, and what all have. */
+/* One sequence: its keys, values, outputs and state, and the module's widened weights. */
 struct work {
     int64_t size;
     const float *decay; /* [size]: -exp(time_decay) */

@@ -50,7 +50,7 @@ static int describe_latents(const struct describing *of) {
                               : status;
 }
 
-/* A latent is for all heads, so a number of groups means nothing. */
+/* All heads share one latent, so num_key_value_heads has no effect. */
 static void check_heads(struct graft_reader *reader, const struct graft_parts_attention_sizes *given) {
     if (reader->status == GRAFT_OK && given->kv_heads != given->heads) {
         graft_reader_fail(reader, D_KV_HEADS, "expected num_attention_heads (%lld), got %lld", (long long)given->heads,

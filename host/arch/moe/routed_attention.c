@@ -119,8 +119,9 @@ static int choose(const struct routed_attention *self, const struct graft_call *
                : GRAFT_ERROR_INTERNAL;
 }
 
-/* y [pairs, rows of an expert] = each pair's rows of the weight times x [pairs / x_shared, columns]: pairs of one
- * expert are multiplied together, from a copy in their order. */
+/* y [pairs, rows] = W x for each pair of a token and an expert, where W [rows, columns] is the expert's part of
+ * `weight` and x [pairs / x_shared, columns] has one row for `x_shared` pairs. Pairs are gathered by expert, so that
+ * each expert is multiplied once. */
 static int multiply(const struct graft_call *call, const struct pairs *pairs, int64_t experts,
                     const struct graft_weight *weight, const float *x, int64_t x_shared, float *y,
                     struct graft_error *error) {

@@ -61,7 +61,8 @@ graft_json *family_draft_document(const struct family_draft *draft);
 int family_draft_try(const struct family_draft *draft, struct family_outcome *outcome, struct graft_error *error);
 void family_outcome_finish(struct family_outcome *outcome);
 
-/* How much is left over: the less, the better; INT64_MAX where nothing could be opened. */
+/* The number of unused fields and tensors, by which drafts are compared: smaller is better. INT64_MAX if the draft
+ * could not be opened. */
 int64_t family_outcome_score(const struct family_outcome *outcome);
 
 /* A copy of any value; NULL if memory ran out. */

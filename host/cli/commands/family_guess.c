@@ -109,8 +109,8 @@ static int has_all(const struct family_edits *all, const struct family_edits *so
     return 1;
 }
 
-/* What families make of a field if it is one thing: that of the family which makes most of it, if no other makes
- * something else. None otherwise. */
+/* The edits that known families make for a field: those of the family that makes the most, if they include those of
+ * every other family; else none. */
 static int find_agreed(const struct family_known *known, const char *field, struct family_edits *agreed,
                        struct graft_error *error) {
     int status = GRAFT_OK, is_one = 1;
@@ -171,7 +171,7 @@ static int guess_field(struct family_draft *draft, const struct family_known *kn
 
 static int guess_fields(struct family_draft *draft, const struct family_known *known, struct family_outcome *outcome,
                         struct graft_error *error) {
-    graft_json *unused = family_json_copy(outcome->unused); /* `outcome` changes on the way */
+    graft_json *unused = family_json_copy(outcome->unused); /* a copy: each accepted guess replaces `outcome` */
     int status = unused != NULL ? GRAFT_OK : graft_fail_memory(error, "family");
     for (size_t i = 0; status == GRAFT_OK && i < graft_json_size(unused); i++) {
         const char *field = graft_json_string(graft_json_get(graft_json_at(unused, i), "name"), NULL);

@@ -65,8 +65,8 @@ static int is_prefix_of_known(const struct family_known *known, const char *pref
     return 0;
 }
 
-/* What names of classes begin with: of "GraniteForCausalLM" "Granite", unless a known family has that; else the model
- * type's words. */
+/* The prefix of class names: "Granite" for "GraniteForCausalLM". If a known family has that prefix, one made from the
+ * model type. */
 static int find_prefix(struct family_draft *draft, const struct family_known *known, struct graft_error *error) {
     static const char ending[] = "ForCausalLM";
     const char *name = graft_json_string(graft_json_at(graft_json_get(draft->config, "architectures"), 0), NULL);

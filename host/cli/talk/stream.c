@@ -82,7 +82,7 @@ void graft_talk_stream_add(struct graft_talk_stream *stream, const char *bytes, 
     const int may = stream->in_thought || stream->said.length == 0;
     const size_t kept = may ? may_begin(held, mark) : 0;
     const size_t known = held->length - kept;
-    /* White space before the answer may turn out to stand before a thought. */
+    /* Holds back leading white space until it is known whether an answer or a thought follows. */
     if (!stream->in_thought && stream->said.length == 0 && strspn(held->bytes, " \n\r\t") >= known) {
         return;
     }

@@ -16,7 +16,7 @@ struct graft_coded_run graft_coded_run_at(const struct graft_coded_weight *weigh
 /* [any] graft_codec.read_rows. */
 void graft_coded_read_rows(const struct graft_weight *weight, int64_t first, int64_t n, float *out);
 
-/* [any] The same of stored rows: where they are stored by turns, those of gate and of up in turn. */
+/* [any] The same for rows in storage order: where gate and up are interleaved, their rows alternate. */
 void graft_coded_read_stored(const struct graft_coded_weight *weight, int64_t first, int64_t n, float *out);
 
 #endif

@@ -72,7 +72,8 @@ struct graft_library_options {
     /* 1: a plugin that cannot be used, or whose pattern matches classes of another interface in a model, becomes a note
      * instead of an error; in models only if all calls of the library say so. */
     int32_t skip_bad_plugins;
-    const char *const *allow; /* ids of the plugins wanted; their order decides if several want one module; NULL: all */
+    const char *const
+        *allow; /* ids of the plugins to load, in the order that decides where several replace one module; NULL: all */
     int32_t n_allow;
     /* 1: plugins are validated and can be inspected, but are neither initialised nor registered. */
     int32_t inspect_only;
@@ -83,7 +84,7 @@ struct graft_library_options {
     int32_t n_plugin_options;
     int32_t n_directories;
     const char *const *directories;     /* [n_directories]: of graft_library_load_plugin; NULL: none */
-    graft_plugin_file_function on_file; /* which files may be opened, by what is in them; NULL: all */
+    graft_plugin_file_function on_file; /* decides by a file's content whether it is opened; NULL: all are */
     void *on_file_data;                 /* for `on_file` */
 };
 
