@@ -199,9 +199,10 @@ static int is_for_module(const struct rule *rule, const struct graft_known_class
     if (rule->target == NULL && !graft_rule_names(rule, original)) {
         return 0; /* first: what it is for is looked up in the config */
     }
-    int is_for_model =
-        graft_rule_is_for_model(rule, place->model_type) && graft_unmet_in_config(rule->declared, place->facts) == NULL;
-    int hit = is_for_model ? finds_class(rule, original, error) : 0;
+    int hit = graft_rule_is_for_model(rule, place->model_type) ? finds_class(rule, original, error) : 0;
+    if (hit == 1 && graft_unmet_in_config(rule->declared, place->facts) != NULL) {
+        return 0; /* most classes are not hit, and fields of the config cost more than a search */
+    }
     if (rule->fused != NULL) {
         const struct graft_candidate *candidate = graft_fused_modules_at(rule->fused, place->path);
         return hit < 0 ? hit : hit == 1 && candidate != NULL && candidate->original == original->cls;
