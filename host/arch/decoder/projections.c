@@ -211,9 +211,10 @@ void graft_attention_gain(const struct graft_attention *self, const struct graft
     const int multiplies = kept->query_gain != 0.0f || kept->query_power != 0.0f;
     for (int64_t t = 0; multiplies && t < batch->tokens; t++) {
         const int64_t at = batch->positions[t] + kept->query_gain_from;
+        const int64_t whole_periods = at / kept->query_gain_period;
         const float periods = (float)at / (float)kept->query_gain_period;
-        const float factor = (1.0f + kept->query_gain * logf((float)(1 + at / kept->query_gain_period))) *
-                             powf(1.0f + periods, kept->query_power);
+        const float factor =
+            (1.0f + kept->query_gain * logf((float)(1 + whole_periods))) * powf(1.0f + periods, kept->query_power);
         for (int64_t h = 0; factor != 1.0f && h < kept->sizes.heads; h++) {
             float *head = q->x + t * q->stride + h * q->head_stride;
             for (int64_t d = 0; d < kept->sizes.head_dim; d++) {
