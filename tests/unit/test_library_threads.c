@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registering, looking up, loading plugins and models, running and unloading at once. scripts/test builds this with the
- * thread sanitizer. */
+/* Registering, looking up, loading plugins and models, running and unloading at once. `scripts/test --all` builds this
+ * with the thread sanitizer. */
 #include "library_fixture.h"
 
 #include <pthread.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process's threads, asked for by several threads at once. scripts/test builds this with the thread sanitizer. */
+/* The threads of a process, asked for by several threads at once. `scripts/test --all` builds this with the thread
+ * sanitizer. */
 #include "kernels/pool.h"
 
 #include <pthread.h>
