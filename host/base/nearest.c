@@ -70,7 +70,8 @@ void graft_nearest_add_same(struct graft_nearest *nearest, const char *name) {
 void graft_nearest_print(const struct graft_nearest *nearest, struct graft_text *text) {
     for (size_t i = 0; i < nearest->n; i++) {
         const char *before = i == 0 ? "did you mean " : i + 1 < nearest->n ? ", " : " or ";
-        graft_text_printf(text, "%s%s%s", before, nearest->names[i], i + 1 == nearest->n ? "?" : "");
+        graft_text_printf(text, "%s%s%s%s", before, nearest->prefix != NULL ? nearest->prefix : "", nearest->names[i],
+                          i + 1 == nearest->n ? "?" : "");
     }
 }
 

@@ -12,7 +12,8 @@ struct graft_text;
 enum { GRAFT_NEAREST_NAMES = 3 };
 
 struct graft_nearest {
-    const char *wanted;                     /* set by the caller; all else is 0 */
+    const char *wanted;                     /* set by the caller, as is `prefix`; all else is 0 */
+    const char *prefix;                     /* printed before each name, such as "--"; NULL: nothing */
     const char *names[GRAFT_NEAREST_NAMES]; /* [n] the nearest first; borrowed */
     size_t distances[GRAFT_NEAREST_NAMES];  /* [n] */
     size_t n;

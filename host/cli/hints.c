@@ -161,5 +161,5 @@ void graft_hint_chat(const struct graft_options *options, const struct graft_pri
 }
 
 const char *graft_hint_for_note(const char *note) {
-    return strstr(note, "enable it by id") != NULL ? " with --plugins" : "";
+    return strstr(note, "enable it by id") != NULL ? " with --enable" : "";
 }

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "cli/size.h"
 
@@ -51,6 +52,7 @@ static const struct spec specs[] = {
     {"model", TEXT, offsetof(struct graft_options, model), MODEL | TOKENIZE | VALIDATE},
     {"plugins-dir", TEXTS, offsetof(struct graft_options, plugins_dirs), MODEL | LIST | VALIDATE | FAMILY},
     {"plugins", TEXT, offsetof(struct graft_options, plugins), MODEL | LIST | FAMILY | LOCKED},
+    {"enable", TEXTS, offsetof(struct graft_options, enabled), MODEL | LIST | FAMILY | LOCKED},
     {"no-plugins", FLAG, offsetof(struct graft_options, no_plugins), MODEL | LOCKED},
     {"plugin-option", TEXTS, offsetof(struct graft_options, plugin_options), MODEL | LIST},
     {"skip-bad-plugins", FLAG, offsetof(struct graft_options, skip_bad_plugins), MODEL | LIST | FAMILY | LOCKED},
@@ -272,6 +274,23 @@ static int misplaced(const struct parser *parser, const struct spec *spec, struc
                  parser->argv[parser->at]);
 }
 
+/* No option has that name; one of the command's may have nearly the same. */
+static int unknown(const struct parser *parser, const char *argument, struct graft_error *error) {
+    char name[64];
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(argument + strspn(argument, "-"), "="),
+                   argument + strspn(argument, "-"));
+    struct graft_nearest nearest = {.wanted = name, .prefix = "--"};
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        if ((specs[i].commands & (int)parser->options->command) != 0) {
+            graft_nearest_add(&nearest, specs[i].name);
+        }
+    }
+    (void)graft_error_set(error, GRAFT_ERROR_USAGE, argument, "no such option");
+    graft_nearest_hint(&nearest, error);
+    graft_error_hint(error, "see --help"); /* where no name is near: the first hint stays */
+    return GRAFT_ERROR_USAGE;
+}
+
 static int parse_option(struct parser *parser, struct graft_error *error) {
     const char *argument = parser->argv[parser->at];
     const char *value = NULL;
@@ -280,7 +299,7 @@ static int parse_option(struct parser *parser, struct graft_error *error) {
         return usage(error, "expected an option: name a model with --model, and give a text with --prompt", argument);
     }
     if (spec == NULL) {
-        return usage(error, "no such option", argument);
+        return unknown(parser, argument, error);
     }
     if ((spec->commands & (int)parser->options->command) == 0) {
         return misplaced(parser, spec, error);
@@ -381,6 +400,13 @@ static int check_command(const struct graft_options *options, struct graft_error
 static int check_needs(const struct graft_options *options, struct graft_error *error) {
     if (options->plugins != NULL && options->plugins_dirs.count == 0) {
         return usage(error, "needs --plugins-dir, which says where the plugins are", "--plugins");
+    }
+    if (options->enabled.count > 0 && options->plugins_dirs.count == 0) {
+        return usage(error, "needs --plugins-dir, which says where the plugins are", "--enable");
+    }
+    if (options->enabled.count > 0 && (options->plugins != NULL || options->no_plugins)) {
+        return usage(error, "cannot be combined with --plugins or --no-plugins, which leave out all others",
+                     "--enable");
     }
     if (options->plugins != NULL && options->command == GRAFT_COMMAND_INSPECT && graft_options_name_file(options)) {
         return usage(
@@ -731,6 +757,7 @@ void graft_options_finish(struct graft_options *options) {
     graft_free(options->found_against);
     graft_free(options->files.items);
     graft_free(options->plugins_dirs.items);
+    graft_free(options->enabled.items);
     graft_free(options->plugin_options.items);
     graft_free(options->fusion.items);
     graft_free(options->fuse.items);

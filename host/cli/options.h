@@ -56,6 +56,7 @@ struct graft_options {
     char *found_against; /* likewise, `against` */
     struct graft_strings plugins_dirs;
     const char *plugins; /* "ID,ID", or NULL */
+    struct graft_strings enabled;
     int no_plugins;
     int skip_bad_plugins;
     int rescan;

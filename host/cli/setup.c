@@ -134,6 +134,10 @@ int graft_setup_plugins(const struct graft_options *options, struct graft_librar
             return graft_fail_memory(error, "--plugins");
         }
         wanted.allow = allow;
+    } else if (options->enabled.count > 0) {
+        wanted.allow = options->enabled.items;
+        wanted.n_allow = (int32_t)options->enabled.count;
+        wanted.with_others = 1;
     }
     const char **directories = NULL;
     char *installed = NULL;

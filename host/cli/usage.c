@@ -33,6 +33,7 @@ static const char *const sections[] = {
     "Plugins\n"
     "  --plugins-dir DIR      search DIR for NAME[/NAME].so or .family.json; repeatable; \"default\": those installed\n"
     "  --plugins ID,ID        use only these; if two want a module, the first listed wraps or replaces it\n"
+    "  --enable ID            treat this plugin as named, without leaving out the others; repeatable\n"
     "  --plugin-option ID.NAME=VALUE   set an option of a plugin (list and inspect show them); repeatable\n"
     "  --no-plugins           load no plugins\n"
     "  --skip-bad-plugins     skip plugins that cannot be used\n"

@@ -128,6 +128,7 @@ static int load(struct graft_library *library, const char *file, const char *con
         .file = file,
         .allow = options->allow,
         .n_allow = options->n_allow,
+        .with_others = options->with_others,
         .first_rank = library->ranks,
         .skip_bad = options->skip_bad_plugins,
         .leave_idle = options->inspect_only,

@@ -63,14 +63,14 @@ static int note_or_fail(struct loading *loading, int may_note, const struct graf
     return status;
 }
 
-/* Place of an id in the allow list, from 1; 0 when there is no list, -1 when it is not in it. */
+/* Place of an id in the allow list, from 1; where it is not in it, 0 if it is wanted all the same, or else -1. */
 static int rank_of(const struct graft_plugin_options *options, const char *id) {
     for (int i = 0; i < options->n_allow; i++) {
         if (strcmp(options->allow[i], id) == 0) {
             return i + 1;
         }
     }
-    return options->n_allow > 0 ? -1 : 0;
+    return options->n_allow > 0 && !options->with_others ? -1 : 0;
 }
 
 /* Whether it offers what a plugin of the set does, and no order says whose is taken. */
@@ -184,8 +184,9 @@ static int load_file(struct loading *loading, const char *file, struct graft_err
         status = graft_error_set(&cause, GRAFT_ERROR_PLUGIN, file, "not a plugin: it exports no graft_plugin_entry");
     }
     if (status != GRAFT_OK) {
-        /* With an allow list this file need not be one that was asked for: a missing id tells later. */
-        return note_or_fail(loading, may_skip(loading, file) || loading->options->n_allow > 0, &cause, error);
+        /* Where others stay out, this file need not be one that was asked for: a missing id tells later. */
+        const int may_be_other = loading->options->n_allow > 0 && !loading->options->with_others;
+        return note_or_fail(loading, may_skip(loading, file) || may_be_other, &cause, error);
     }
     if (use == NULL) {
         return add_note(loading, graft_format("%s: not a plugin: it exports no graft_plugin_entry", file), error);

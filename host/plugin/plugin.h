@@ -43,6 +43,7 @@ struct graft_plugin_options {
     const char *file;         /* one more, before those of directories, which has to be usable; or NULL */
     const char *const *allow; /* ids; all others stay out. With n_allow 0 every plugin is wanted */
     int n_allow;
+    int with_others; /* ids that `allow` does not name are wanted too, behind those it names */
     int first_rank; /* the ranks of the allow list go on from here */
     int skip_bad;   /* a plugin that cannot be used becomes a note */
     int leave_idle; /* `init` is not called: for looking at descriptors only */

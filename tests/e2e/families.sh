@@ -18,12 +18,16 @@ plan() { # plan OPTION...: out, err and $status
 
 plan --model "$llama" --plugins-dir first
 has "the host's own goes before one that was found" 'LlamaForCausalLM (llama), ' out
-has 'the other one is noted' "note       the host's own \"llama\" goes before that of plugin one; enable it by id with --plugins" out
+has 'the other one is noted' "note       the host's own \"llama\" goes before that of plugin one; enable it by id with --enable" out
 plan --model "$llama" --plugins-dir first --plugins one
 has 'one that is named replaces it' 'LlamaForCausalLM (llama, by plugin one), ' out
 check 'and nothing is noted' '' "$(grep note out)"
 plan --model "$llama" --plugins-dir both --plugins two,one
 has 'the first that is named does' 'LlamaForCausalLM (llama, by plugin two), ' out
+plan --model "$llama" --plugins-dir both --enable two
+has 'one that is enabled replaces it' 'LlamaForCausalLM (llama, by plugin two), ' out
+plan --model "$llama" --plugins-dir both --enable two --plugin-option one.nothing=1
+has 'and the others are loaded as well' 'plugin one has no option "nothing"' err
 
 plan --model alpaca --plugins-dir first
 has 'a new model type' 'LlamaForCausalLM (alpaca, by plugin one), ' out

@@ -66,7 +66,7 @@ mkdir order
 sed 's/"alpaca"/"llama"/; s/LlamaForCausalLM"}/LlamaForCausalLM"}/; s/AlpacaForCausalLM/LlamaForCausalLM/g
     s/"LlamaForCausalLM": "LlamaForCausalLM", //' simple/alpaca.family.json >order/own.family.json
 "$host" plan --model "$llama" --plugins-dir order >out 2>&1
-has "the host's own family goes before it" 'goes before that of plugin own; enable it by id with --plugins' out
+has "the host's own family goes before it" 'goes before that of plugin own; enable it by id with --enable' out
 "$host" plan --model "$llama" --plugins-dir order --plugins own >out 2>&1
 has 'unless it is asked for' '(llama, by plugin own), ' out
 

@@ -49,8 +49,8 @@ static void print_plugin(const struct graft_plugin_info *plugin) {
     graft_list_implementations(descriptor, stdout);
     graft_list_options(plugin, stdout);
     (void)printf("%s%s\n", descriptor->parallel != NULL ? "; connects processes" : "",
-                 is_lossy(descriptor)        ? "; lossy, only with --plugins"
-                 : is_on_request(descriptor) ? "; only with --plugins"
+                 is_lossy(descriptor)        ? "; lossy, only with --enable or --plugins"
+                 : is_on_request(descriptor) ? "; only with --enable or --plugins"
                                              : "");
 }
 

@@ -12,6 +12,7 @@ cp "$3" "$scratch/"
 use="--plugins-dir $scratch --plugins short_conv"
 # shellcheck disable=SC2086 # words
 "$host" plan --model "$model" $use | grep ', 2048 bytes of state for each sequence$'
+"$host" plan --model "$model" --plugins-dir "$scratch" --enable short_conv | grep ', 2048 bytes of state for each sequence$'
 # shellcheck disable=SC2086 # words
 "$host" plan --model "$model" $use --json | grep '"state_bytes": 2048'
 "$host" plan --model "$model" --json | grep '"state_bytes": 0'

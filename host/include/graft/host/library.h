@@ -86,9 +86,12 @@ struct graft_library_options {
     const char *const *directories;     /* [n_directories]: of graft_library_load_plugin; NULL: none */
     graft_plugin_file_function on_file; /* decides by a file's content whether it is opened; NULL: all are */
     void *on_file_data;                 /* for `on_file` */
+    /* 1: plugins that `allow` does not name are loaded as well, behind those it names. So one that has to be named
+     * before it replaces anything is enabled without listing all others. */
+    int32_t with_others;
 };
 
-#define GRAFT_LIBRARY_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_library_options, on_file_data)
+#define GRAFT_LIBRARY_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_library_options, with_others)
 
 /* [load] Loads the plugins found in `n` directories and registers what they bring: all of them, or none. `options` may
  * be NULL. A later call, of this or of graft_library_load_plugin, adds plugins to those that are there, as if they were
