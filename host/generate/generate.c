@@ -52,7 +52,7 @@ static int add(struct graft_run *run, const struct graft_ids_view *prompt, int32
     }
     sequence->adapter = adapter;
     sequence->texts = settings->texts;
-    sequence->states.processors = settings->processors;
+    graft_sequence_use_processors(sequence, &settings->processors);
     sequence->n_results = settings->generation.num_beams > 1 ? results_of(&settings->generation) : 1;
     int status = graft_run_add(run, sequence, error);
     if (status != GRAFT_OK) {

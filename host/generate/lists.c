@@ -94,6 +94,20 @@ static int own_texts(struct graft_generation_fields *owner, const char *const **
     return failed ? -1 : 0;
 }
 
+static int own_processors(struct graft_generation_fields *owner, struct graft_generation *generation) {
+    const struct graft_processor_choice *from = generation->processors;
+    struct graft_processor_choice *choices =
+        graft_generation_fields_alloc(owner, generation->n_processors, sizeof *from);
+    int failed = choices == NULL;
+    for (size_t i = 0; i < generation->n_processors && !failed; i++) {
+        choices[i] = from[i];
+        failed = (from[i].name != NULL && own(owner, &choices[i].name, strlen(from[i].name) + 1, 1) != 0) ||
+                 (from[i].setting != NULL && own(owner, &choices[i].setting, strlen(from[i].setting) + 1, 1) != 0);
+    }
+    generation->processors = choices;
+    return failed ? -1 : 0;
+}
+
 int graft_generation_own(struct graft_generation *generation, struct graft_generation_fields *owner,
                          struct graft_error *error) {
     struct graft_id_list *const lists[] = {&generation->suppress_tokens, &generation->begin_suppress_tokens,
@@ -103,6 +117,7 @@ int graft_generation_own(struct graft_generation *generation, struct graft_gener
         failed = failed || own_ids(owner, lists[i]) != 0;
     }
     failed = failed || own_words(owner, generation) != 0 || own_biases(owner, generation) != 0 ||
+             own_processors(owner, generation) != 0 ||
              own_texts(owner, &generation->stop_strings, generation->n_stop_strings) != 0 ||
              own_texts(owner, &generation->logits_processors, generation->n_logits_processors) != 0;
     return failed ? graft_fail_memory(error, "generation") : GRAFT_OK;

@@ -6,7 +6,7 @@
 
 /* A call of a plugin begins; gives what ran before. */
 static struct graft_running begin(const struct graft_named_processor *item, struct graft_task *task, const char *what) {
-    *task = (struct graft_task){.what = what, .class_name = item->processor->name, .plugin = item->plugin};
+    *task = (struct graft_task){.what = what, .class_name = item->name, .plugin = item->plugin};
     return graft_running_begin(task);
 }
 
@@ -23,7 +23,7 @@ static int end(const struct graft_named_processor *item, struct graft_running be
         *error = graft_error_none();
     }
     (void)graft_error_set(error, found.code != GRAFT_OK ? found.code : GRAFT_ERROR_PLUGIN, item->plugin,
-                          "logits processor %s: %s", item->processor->name,
+                          "logits processor %s: %s", item->name,
                           found.message[0] != '\0' ? found.message : "it failed and said no reason");
     return error != NULL ? error->code : status;
 }
@@ -39,12 +39,15 @@ static void destroy(const struct graft_named_processor *item, void *state) {
 
 static int create(const struct graft_named_processor *item, const struct graft_logits_sequence *sequence, void **state,
                   struct graft_error *error) {
+    struct graft_logits_sequence begins = *sequence;
     struct graft_task task;
     if (item->processor->create == NULL) {
         return GRAFT_OK;
     }
+    begins.setting = item->setting;
+    begins.data = item->data;
     const struct graft_running before = begin(item, &task, "create");
-    return end(item, before, item->processor->create(sequence, state, error), error);
+    return end(item, before, item->processor->create(&begins, state, error), error);
 }
 
 static int accept(const struct graft_named_processor *item, void *state, int32_t id, struct graft_error *error) {
@@ -108,9 +111,11 @@ int graft_processor_states_run(const struct graft_processor_states *states, cons
     int status = GRAFT_OK;
     for (size_t i = 0; i < states->processors.n && status == GRAFT_OK; i++) {
         const struct graft_named_processor *item = &states->processors.items[i];
+        struct graft_logits_args own = *args;
         struct graft_task task;
+        own.flags &= i == states->processors.n - 1 ? UINT64_MAX : ~GRAFT_LOGITS_ONLY_LARGEST;
         const struct graft_running before = begin(item, &task, "process");
-        status = end(item, before, item->processor->process(states->states[i], args, error), error);
+        status = end(item, before, item->processor->process(states->states[i], &own, error), error);
     }
     return status;
 }
@@ -132,7 +137,6 @@ int graft_processor_states_fork(struct graft_processor_states *to, const struct 
                                 struct graft_error *error) {
     int status = GRAFT_OK;
     graft_processor_states_finish(to);
-    to->processors = from->processors;
     if (!can_be_copied(from)) {
         return GRAFT_OK;
     }

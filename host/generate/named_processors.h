@@ -8,7 +8,10 @@
 /* One that was chosen by name. */
 struct graft_named_processor {
     const struct graft_logits_processor *processor;
-    const char *plugin; /* its id, for messages */
+    const char *plugin;  /* its id, for messages */
+    const char *name;    /* likewise */
+    const char *setting; /* for `create` */
+    void *data;          /* likewise */
 };
 
 enum { GRAFT_MAX_NAMED_PROCESSORS = 16 };
@@ -38,8 +41,8 @@ int graft_processor_states_run(const struct graft_processor_states *states, cons
 /* [forward] Tells them a token. After an error they are to be started again. */
 int graft_processor_states_accept(struct graft_processor_states *states, int32_t id, struct graft_error *error);
 
-/* [forward] Makes `to`, whose own are freed, a copy of `from`; or, where one of them cannot be copied, what is to be
- * started again. */
+/* [forward] Makes `to`, whose own are freed, a copy of `from`, which has the same processors; or, where one of them
+ * cannot be copied, what is to be started again. */
 int graft_processor_states_fork(struct graft_processor_states *to, const struct graft_processor_states *from,
                                 struct graft_error *error);
 

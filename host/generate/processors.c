@@ -223,6 +223,7 @@ static void run_penalties(const struct work *work) {
 }
 
 static int run_named(const struct work *work, struct graft_error *error) {
+    const int only_largest = !work->generation->do_sample && work->generation->num_beams <= 1;
     const struct graft_logits_args args = {
         .struct_size = sizeof args,
         .ids = work->choice->ids,
@@ -230,6 +231,7 @@ static int run_named(const struct work *work, struct graft_error *error) {
         .prompt = (int64_t)work->choice->prompt,
         .scores = work->scores,
         .vocab_size = work->vocab_size,
+        .flags = only_largest ? GRAFT_LOGITS_ONLY_LARGEST : 0,
     };
     return has_named(work->choice) ? graft_processor_states_run(work->choice->named, &args, error) : GRAFT_OK;
 }

@@ -14,6 +14,7 @@ int graft_run_create(struct graft_session *session, const struct graft_run_optio
     }
     result->session = session;
     result->options = *options;
+    result->failed = -1;
     stages = options->has_teams ? 1 : stages; /* a team is in one group */
     result->n_groups = stages < (size_t)options->slots ? stages : (size_t)options->slots;
     result->slots = graft_alloc((size_t)options->slots, sizeof *result->slots);
@@ -152,7 +153,8 @@ int graft_run_add(struct graft_run *run, struct graft_sequence *sequence, struct
 
 void graft_run_end(struct graft_sequence *sequence) {
     sequence->stage = GRAFT_SEQUENCE_IS_OVER;
-    sequence->images = NULL; /* the caller's, who may free them now */
+    sequence->images = NULL; /* the caller's, who may free them now, and what its processors were given */
+    graft_processor_states_finish(&sequence->states);
     sequence->count = sequence->fed < sequence->count ? sequence->fed : sequence->count;
 }
 
@@ -195,6 +197,7 @@ void graft_run_get_counts(const struct graft_run *run, struct graft_sequences_co
     counts->prompt_tokens += run->counts.prompt_tokens;
     counts->shared_tokens += run->counts.shared_tokens;
     counts->cache_bytes += run->bytes;
+    counts->failed = run->failed;
 }
 
 /* Makes a slot free. With a budget its memory is, too: the next sequence in it has a share of its own. */
@@ -288,6 +291,7 @@ static int admit(struct graft_run *run, struct graft_error *error) {
 
 int graft_run_step(struct graft_run *run, graft_run_sink sink, void *data, struct graft_error *error) {
     const struct graft_run_output output = {sink, data};
+    run->failed = -1;
     int status = admit(run, error);
     for (size_t i = 0; i < run->n_groups && status == GRAFT_OK; i++) {
         status = graft_run_step_group(run, i, &output, error);

@@ -89,21 +89,34 @@ static int take(struct graft_run *run, const struct graft_feed *feed, const floa
     return GRAFT_OK;
 }
 
+/* A sequence that holds all its tokens is taken back, so that the next step feeds it again: behind guesses that were
+ * wrong by one token, and where it got none by all that was fed, since a prompt's piece is computed as a whole. */
+static int take_back(struct graft_run *run, const struct graft_feed *feed, struct graft_error *error) {
+    struct graft_sequence *sequence = feed->sequence;
+    const int got_none = sequence->fed == sequence->count + feed->guesses;
+    const size_t length = got_none ? sequence->fed - feed->count : sequence->count - 1;
+    int64_t reached = 0;
+    int status = graft_session_rewind(run->session, sequence->slot, (int64_t)length, &reached, error);
+    sequence->fed = (size_t)reached;
+    return status;
+}
+
 /* Gives a sequence what came of a feed. Of guesses that were wrong the session is made to forget. */
 static int settle(struct graft_run *run, const struct graft_feed *feed, const float *rows,
                   const struct graft_run_output *output, struct graft_error *error) {
     struct graft_sequence *sequence = feed->sequence;
     int32_t end = GRAFT_SEQUENCE_GOES_ON;
-    int64_t reached = 0;
     if (sequence->team != NULL) {
-        return feed->gives ? graft_run_settle_team(run, sequence, rows, output, error) : GRAFT_OK;
+        const int settled = feed->gives ? graft_run_settle_team(run, sequence, rows, output, error) : GRAFT_OK;
+        run->failed = settled != GRAFT_OK ? sequence->number : run->failed;
+        return settled;
     }
     int status = feed->gives ? take(run, feed, rows, output, &end, error) : GRAFT_OK;
+    run->failed = status != GRAFT_OK ? sequence->number : run->failed;
     if (end != GRAFT_SEQUENCE_GOES_ON) {
         graft_run_end(sequence);
     } else if (feed->gives && sequence->fed >= sequence->count) {
-        int rewound = graft_session_rewind(run->session, sequence->slot, (int64_t)sequence->count - 1, &reached, error);
-        sequence->fed = (size_t)reached;
+        int rewound = take_back(run, feed, error);
         status = status == GRAFT_OK ? rewound : status;
     }
     return status;
@@ -143,10 +156,15 @@ static int run_forward(struct graft_run *run, struct graft_run_group *group, con
     for (size_t i = first; i < group->n_feeds; i++) {
         group->feeds[i].sequence->fed += group->feeds[i].count;
     }
-    for (size_t i = first; i < group->n_feeds && status == GRAFT_OK && graft_ranks_leads(); i++) {
-        rows += rows_before(&group->feeds[i], which) * run->options.vocab_size;
-        status = settle(run, &group->feeds[i], rows, output, error);
-        rows += (int64_t)(group->feeds[i].guesses + 1) * run->options.vocab_size;
+    for (size_t i = first; i < group->n_feeds && graft_ranks_leads(); i++) {
+        const struct graft_feed *feed = &group->feeds[i];
+        if (status != GRAFT_OK && feed->gives) {
+            (void)take_back(run, feed, NULL); /* behind one that failed */
+            continue;
+        }
+        rows += rows_before(feed, which) * run->options.vocab_size;
+        status = settle(run, feed, rows, output, error);
+        rows += (int64_t)(feed->guesses + 1) * run->options.vocab_size;
     }
     return status;
 }

@@ -38,6 +38,7 @@ struct graft_run {
     struct graft_choices choices;
     struct graft_sequences_counts counts;
     int64_t prompt_tokens; /* of all sequences that were added */
+    int64_t failed;        /* number of the sequence whose next token could not be chosen; -1: none */
 };
 
 /* How many ids the next forward feeds of a running sequence, without guesses: all that the session lacks, or a piece of

@@ -57,6 +57,16 @@ void graft_sequence_free(struct graft_sequence *sequence) {
     }
 }
 
+void graft_sequence_use_processors(struct graft_sequence *sequence, const struct graft_named_processors *processors) {
+    const struct graft_generation *generation = &sequence->generation;
+    struct graft_named_processor *items = sequence->states.processors.items;
+    sequence->states.processors = *processors;
+    for (size_t i = 0; i < generation->n_processors && generation->n_processors <= processors->n; i++) {
+        const char *setting = generation->processors[i].setting;
+        items[processors->n - generation->n_processors + i].setting = setting != NULL ? setting : "";
+    }
+}
+
 int graft_sequence_reserve(struct graft_sequence *sequence, size_t more, struct graft_error *error) {
     size_t wanted = sequence->count + more;
     while (sequence->capacity < wanted) {

@@ -58,6 +58,9 @@ struct graft_sequence *graft_sequence_create(const struct graft_ids_view *prompt
                                              size_t n_stops, size_t draws);
 void graft_sequence_free(struct graft_sequence *sequence);
 
+/* The logits processors that its tokens are chosen with; settings are those that it has a copy of. */
+void graft_sequence_use_processors(struct graft_sequence *sequence, const struct graft_named_processors *processors);
+
 /* Room for `more` ids behind those there are. */
 int graft_sequence_reserve(struct graft_sequence *sequence, size_t more, struct graft_error *error);
 

@@ -26,7 +26,7 @@ static struct graft_sequence *create_member(const struct graft_sequence *lead) {
     if (member != NULL) {
         member->adapter = lead->adapter;
         member->texts = lead->texts;
-        member->states.processors = lead->states.processors;
+        graft_sequence_use_processors(member, &lead->states.processors);
     }
     return member;
 }

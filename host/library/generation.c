@@ -156,22 +156,60 @@ int graft_model_check_fields(const struct graft_model *model, struct graft_error
                                                 found.source, found.message);
 }
 
-/* The logits processors of these names, of the plugins that the model has. */
+static int find_processor(const struct graft_model *model, const char *name, const char *field,
+                          struct graft_named_processor *processor, struct graft_error *error) {
+    const struct graft_implementation *found = NULL;
+    int status = graft_snapshot_implementation(model->tree->snapshot, GRAFT_IMPLEMENTATION_LOGITS_PROCESSOR, name,
+                                               field, &found, error);
+    if (status == GRAFT_OK) {
+        *processor = (struct graft_named_processor){
+            .processor = found->declared, .plugin = found->origin.plugin, .name = name, .setting = ""};
+    }
+    return status;
+}
+
+/* One that the program brings with it is looked at as a plugin's is when that is loaded. */
+static int choose_processor(const struct graft_model *model, const struct graft_processor_choice *choice,
+                            struct graft_named_processor *processor, struct graft_error *error) {
+    const struct graft_logits_processor *own = choice->processor;
+    int status = GRAFT_OK;
+    if (own == NULL && choice->name == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "processors", "one has neither a processor nor a name");
+    }
+    if (own == NULL) {
+        status = find_processor(model, choice->name, "processors", processor, error);
+    } else if (own->struct_size < GRAFT_LOGITS_PROCESSOR_SIZE_1_0 || own->process == NULL ||
+               (own->create != NULL && own->destroy == NULL)) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "processors", "the program's own processor is not complete");
+    } else {
+        const char *name = choice->name != NULL ? choice->name : own->name;
+        *processor = (struct graft_named_processor){
+            .processor = own, .plugin = "program", .name = name != NULL ? name : "without a name"};
+    }
+    processor->setting = choice->setting != NULL ? choice->setting : "";
+    processor->data = choice->data;
+    return status;
+}
+
+/* The logits processors of these names, of the plugins that the model has, and behind them those that are chosen for
+ * the sequences. */
 static int find_processors(const struct graft_model *model, const struct graft_generation *generation,
                            struct graft_named_processors *processors, struct graft_error *error) {
     int status = GRAFT_OK;
-    if (generation->n_logits_processors > GRAFT_MAX_NAMED_PROCESSORS) {
+    if (generation->n_logits_processors > GRAFT_MAX_NAMED_PROCESSORS ||
+        generation->n_processors > GRAFT_MAX_NAMED_PROCESSORS - generation->n_logits_processors) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, "logits_processors", "expected at most %d, got %zu",
-                               GRAFT_MAX_NAMED_PROCESSORS, generation->n_logits_processors);
+                               GRAFT_MAX_NAMED_PROCESSORS, generation->n_logits_processors + generation->n_processors);
     }
     *processors = (struct graft_named_processors){.directory = model->directory};
     for (size_t i = 0; i < generation->n_logits_processors && status == GRAFT_OK; i++) {
-        const struct graft_implementation *found = NULL;
-        status = graft_snapshot_implementation(model->tree->snapshot, GRAFT_IMPLEMENTATION_LOGITS_PROCESSOR,
-                                               generation->logits_processors[i], "logits_processors", &found, error);
-        if (status == GRAFT_OK) {
-            processors->items[processors->n++] = (struct graft_named_processor){found->declared, found->origin.plugin};
-        }
+        status = find_processor(model, generation->logits_processors[i], "logits_processors",
+                                &processors->items[processors->n], error);
+        processors->n += status == GRAFT_OK;
+    }
+    for (size_t i = 0; i < generation->n_processors && status == GRAFT_OK; i++) {
+        status = choose_processor(model, &generation->processors[i], &processors->items[processors->n], error);
+        processors->n += status == GRAFT_OK;
     }
     return status;
 }

@@ -194,7 +194,7 @@ static int add(struct graft_sequences *sequences, const struct graft_prompt *pro
         return graft_fail_memory(error, sequences->model->directory);
     }
     sequence->texts = settings->texts;
-    sequence->states.processors = settings->processors;
+    graft_sequence_use_processors(sequence, &settings->processors);
     sequence->gives_logits = options != NULL && options->gives_logits;
     int status = graft_model_find_adapters(sequences->model, prompt, 1, &sequence->adapter, error);
     if (status == GRAFT_OK) {

@@ -5,8 +5,11 @@
  */
 #include "sequences_fixture.h"
 
+#include <math.h>
+
 #include "graft/batch.h"
 #include "graft/host/observe.h"
+#include "graft/logits_processor.h"
 
 static struct request of(const struct graft_model *model, size_t count, int32_t first) {
     struct request request = {.count = count, .number = -1, .generation = {.struct_size = sizeof request.generation}};
@@ -303,10 +306,152 @@ static void test_refused(void **state) {
     graft_library_free(library);
 }
 
+/* --- Processors of one sequence --- */
+
+enum { FAILS = -1 };
+
+/* What a program gives with its processor. */
+struct given {
+    int made;
+    int freed;
+    int told;
+    uint64_t flags;
+};
+
+struct allowed {
+    struct given *given;
+    int32_t id;
+};
+
+static int create_allowed(const struct graft_logits_sequence *sequence, void **state, struct graft_error *failure) {
+    struct allowed *allowed = malloc(sizeof *allowed);
+    (void)failure;
+    assert_non_null(allowed);
+    *allowed = (struct allowed){sequence->data, atoi(sequence->setting)};
+    allowed->given->made++;
+    *state = allowed;
+    return GRAFT_OK;
+}
+
+static int allow(void *state, const struct graft_logits_args *args, struct graft_error *failure) {
+    const struct allowed *allowed = state;
+    allowed->given->flags = args->flags;
+    if (allowed->id == FAILS) {
+        return graft_error_set(failure, GRAFT_ERROR_INTERNAL, "", "fails as it was asked to");
+    }
+    for (int64_t i = 0; i < args->vocab_size; i++) {
+        args->scores[i] = i == allowed->id ? args->scores[i] : -INFINITY;
+    }
+    return GRAFT_OK;
+}
+
+static int hear_allowed(void *state, int32_t id, struct graft_error *failure) {
+    const struct allowed *allowed = state;
+    (void)failure;
+    assert_int_equal(id, allowed->id);
+    allowed->given->told++;
+    return GRAFT_OK;
+}
+
+static void free_allowed(void *state) {
+    struct allowed *allowed = state;
+    allowed->given->freed++;
+    free(allowed);
+}
+
+/* Sequences at once, each with what was asked of the processor for it, or without one: those get what they get alone.
+ * States are gone with the sequence, and so may be what they were given; who fails is named. */
+static void test_processors(void **state) {
+    static const struct graft_logits_processor processor = {.struct_size = sizeof processor,
+                                                            .interface_id = GRAFT_INTERFACE_LOGITS_PROCESSOR,
+                                                            .name = "allow",
+                                                            .create = create_allowed,
+                                                            .process = allow,
+                                                            .accept = hear_allowed,
+                                                            .destroy = free_allowed};
+    static const struct graft_logits_processor broken = {.struct_size = sizeof broken, .create = create_allowed};
+    struct given given[4] = {{0}};
+    char settings[4][8] = {"17", "3", "5", "-1"};
+    struct request requests[5], alone;
+    struct graft_sequences_counts counts = {.struct_size = sizeof counts};
+    struct graft_library *library = new_library();
+    char path[512];
+    (void)state;
+    struct graft_model *model = open_model(library, llama_directory(path), GRAFT_PRECISION_FLOAT32);
+    const int64_t vocab = graft_model_vocab_size(model);
+    struct graft_sequences *sequences = create(model, 0, 0);
+    for (int i = 0; i < 5; i++) {
+        struct graft_processor_choice choice = {.processor = &processor};
+        requests[i] = of(model, 20, 1);
+        if (i < 4) {
+            choice.setting = settings[i];
+            choice.data = &given[i];
+            requests[i].generation.processors = &choice;
+            requests[i].generation.n_processors = 1;
+        }
+        requests[i].generation.do_sample = i == 1;
+        requests[i].generation.num_beams = i == 2 ? 2 : 1;
+        add(sequences, &requests[i]);
+        memset(settings[i < 4 ? i : 0], '9', 2); /* it was copied */
+    }
+    const struct graft_sequence_token *tokens = NULL;
+    size_t n = 0;
+    int status = GRAFT_OK;
+    while (status == GRAFT_OK) {
+        status = graft_sequences_step(sequences, &tokens, &n, &error);
+        for (size_t i = 0; i < n; i++) {
+            struct request *request = &requests[tokens[i].sequence];
+            if (tokens[i].logits != NULL) {
+                memcpy(request->logits + (int64_t)request->n_got * vocab, tokens[i].logits,
+                       (size_t)vocab * sizeof(float));
+            }
+            request->got[request->n_got++] = tokens[i].id;
+        }
+    }
+    assert_int_equal(status, GRAFT_ERROR_INTERNAL);
+    assert_non_null(strstr(error.message, "logits processor allow: fails as it was asked to"));
+    error = graft_error_none();
+    graft_sequences_get_counts(sequences, &counts);
+    assert_int_equal(counts.failed, requests[3].number);
+    check(graft_sequences_remove(sequences, requests[3].number, &error));
+    assert_int_equal(given[3].freed, given[3].made);
+    finish(sequences, requests, 5, vocab);
+    graft_sequences_get_counts(sequences, &counts);
+    assert_int_equal(counts.failed, -1);
+    for (int i = 0; i < 3; i++) {
+        static const int32_t wanted[] = {17, 3, 5};
+        assert_int_equal(requests[i].n_got, 4);
+        for (int j = 0; j < 4; j++) {
+            assert_int_equal(requests[i].got[j], wanted[i]);
+        }
+        assert_true(given[i].made > 0 && given[i].freed == given[i].made && given[i].told >= 3);
+        assert_int_equal(given[i].flags, i == 0 ? GRAFT_LOGITS_ONLY_LARGEST : 0);
+    }
+    alone = of(model, 20, 1);
+    run_alone(model, &alone);
+    assert_same(&requests[4], &alone, vocab);
+    requests[0].generation.processors = &(struct graft_processor_choice){.processor = &broken};
+    requests[0].generation.n_processors = 1;
+    const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = requests[0].ids, .count = 20};
+    const struct graft_sequence_options options = {.struct_size = sizeof options,
+                                                   .generation = &requests[0].generation};
+    assert_int_equal(graft_sequences_add(sequences, &prompt, &options, &requests[0].number, &error), GRAFT_ERROR_USAGE);
+    assert_string_equal(error.source, "processors");
+    error = graft_error_none();
+    graft_sequences_free(sequences);
+    for (int i = 0; i < 5; i++) {
+        free(requests[i].logits);
+    }
+    free(alone.logits);
+    graft_model_free(model);
+    graft_library_free(library);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_read_together), cmocka_unit_test(test_shared),    cmocka_unit_test(test_generate),
         cmocka_unit_test(test_budget),        cmocka_unit_test(test_positions), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_processors),
     };
     error = graft_error_none();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,11 @@
  * What a processor keeps of a sequence is a state of that sequence. The host makes one for each, tells it each token
  * that the sequence gets, whoever chose it, and makes copies where one sequence becomes several (beams). Only tokens
  * that are part of the sequence are told and only their scores asked for: a guess that turns out to be wrong is never
- * seen. A processor that keeps nothing has no functions but `process`, which is given all ids each time.
+ * seen. A processor that keeps nothing has no functions but `process`, which is given all ids each time. States are
+ * freed when their sequence ends.
+ *
+ * A program may choose processors for one sequence, with what is asked of each there (struct graft_generation,
+ * `processors`): a grammar, a schema. Those run behind the ones that are named for all.
  *
  * Where several processes run a model, the first one chooses, and only there do processors run.
  */
@@ -38,7 +42,15 @@ struct graft_logits_sequence {
     const int32_t *eos_ids; /* [n_eos_ids] that end the sequence */
     int64_t n_eos_ids;      /* >= 0 */
     const char *directory;  /* of the model, where its tokenizer.json is */
+    /* What is asked of the processor for this sequence (struct graft_processor_choice in graft/host/generate.h), such
+     * as a JSON schema: text, "" where nothing is; as long as the state. */
+    const char *setting;
+    void *data; /* what the program gave with it, or NULL; as long as the state */
 };
+
+/* Nothing is looked at but which score is the largest: no token is drawn, no beam is kept, no processor follows. One
+ * that leaves the largest score as it is need not forbid others. */
+#define GRAFT_LOGITS_ONLY_LARGEST UINT64_C(1)
 
 /* The next token of a sequence. The host's, valid until `process` returns. */
 struct graft_logits_args {
@@ -51,6 +63,7 @@ struct graft_logits_args {
      * smallest. */
     float *scores;
     int64_t vocab_size; /* > 0 */
+    uint64_t flags;     /* GRAFT_LOGITS_..., of what follows */
 };
 
 /* Const, as the descriptor is. Functions are called on one thread at a time for each state, and may be called for
@@ -80,8 +93,8 @@ struct graft_logits_processor {
 #define GRAFT_LOGITS_ARGS_SIZE_1_0 GRAFT_END_OF(struct graft_logits_args, vocab_size)
 #define GRAFT_LOGITS_PROCESSOR_SIZE_1_0 GRAFT_END_OF(struct graft_logits_processor, destroy)
 
-GRAFT_ASSERT_SIZE(struct graft_logits_sequence, 56);
-GRAFT_ASSERT_SIZE(struct graft_logits_args, 48);
+GRAFT_ASSERT_SIZE(struct graft_logits_sequence, 72);
+GRAFT_ASSERT_SIZE(struct graft_logits_args, 56);
 GRAFT_ASSERT_SIZE(struct graft_logits_processor, 72);
 
 #ifdef __cplusplus

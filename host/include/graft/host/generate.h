@@ -21,6 +21,7 @@
 extern "C" {
 #endif
 
+struct graft_logits_processor;
 struct graft_model;
 
 /* A prompt: `count` token ids and their images (graft/host/image.h). Each run of image tokens takes one image, in
@@ -52,6 +53,26 @@ struct graft_sequence_bias {
     const int32_t *ids; /* [n], at least one */
     size_t n;           /* how many */
     double bias;        /* finite */
+};
+
+/*
+ * A logits processor (graft/logits_processor.h) for the sequences of one call, and what is asked of it there. Never
+ * grows.
+ *
+ *     const struct graft_processor_choice choice = {.name = "json_schema", .setting = "{\"type\": \"object\"}"};
+ *     generation.processors = &choice;
+ *     generation.n_processors = 1;
+ *     graft_sequences_add(sequences, &prompt, &options, &number, &error);
+ *
+ * Each sequence has a state of its own: the processor's `create` is given `setting` and `data`, `process` sees the
+ * logits before a token is chosen, and `accept` hears of the token.
+ */
+struct graft_processor_choice {
+    /* The program's own, of the size that this header gives it; NULL: the one that a plugin offers as `name`. */
+    const struct graft_logits_processor *processor;
+    const char *name;    /* for messages where there is a `processor` */
+    const char *setting; /* text; NULL: "" */
+    void *data; /* handed on; it and `processor` are the program's, until the sequence has ended or is removed */
 };
 
 /* early_stopping: when beam search ends. */
@@ -131,6 +152,9 @@ struct graft_generation {
     /* What plugins offer by name (graft/logits_processor.h), in the order in which they run. */
     const char *const *logits_processors; /* [n_logits_processors] */
     size_t n_logits_processors;           /* how many */
+    /* [n_processors] chosen for these sequences; they run behind those, at most 16 of both */
+    const struct graft_processor_choice *processors;
+    size_t n_processors; /* how many */
 };
 
 #define GRAFT_GENERATION_SIZE_1_0 GRAFT_END_OF(struct graft_generation, speculate)

@@ -97,7 +97,7 @@ size_t graft_sequences_count(const struct graft_sequences *sequences);
  * speculation (graft/host/generate.h). `*tokens` [n], in order within a sequence, belongs to `sequences` until the
  * next call of any of these functions; there may be none while prompts are read. Sequences that ended are gone.
  * After an error `*tokens` has what was given before it; sequences that it hit stay as they were, and the next step
- * tries again. */
+ * tries again: who is at fault is said by graft_sequences_get_counts, and is to be removed. */
 int graft_sequences_step(struct graft_sequences *sequences, const struct graft_sequence_token **tokens, size_t *n,
                          struct graft_error *error);
 
@@ -109,6 +109,7 @@ struct graft_sequences_counts {
     int64_t prompt_tokens; /* that were read */
     int64_t shared_tokens; /* of prompts, that were taken over from others instead */
     int64_t cache_bytes;   /* reserved now, of max_cache_bytes; 0 without one */
+    int64_t failed;        /* the sequence whose next token the last step failed to choose; -1: none */
 };
 
 /* [any] Fills `counts`, whose struct_size is set. */
