@@ -18,6 +18,7 @@ static int create(struct graft_fused_chain *chain, const struct graft_tree *tree
     const struct graft_running before = graft_running_begin(&task);
     int status = implementation->create(implementation, &build, &chain->instance, error);
     graft_running_end(before);
+    status = status == GRAFT_OK ? error->code : status;
     if (status != GRAFT_OK) {
         return graft_error_complete(error, status, chain->modules[0].node->path,
                                     "%s: create failed with status %d and recorded no error", implementation->name,
@@ -31,9 +32,10 @@ int graft_chain_implement(struct graft_fused_chain *chain, const struct graft_tr
     if (chain->implementation == NULL) {
         return GRAFT_OK;
     }
+    struct graft_error own = graft_error_none();
     struct graft_build *builds = graft_alloc(chain->n, sizeof *builds);
-    int status =
-        builds != NULL ? create(chain, tree, builds, error) : graft_fail_memory(error, chain->modules[0].node->path);
+    int status = builds != NULL ? create(chain, tree, builds, error != NULL ? error : &own)
+                                : graft_fail_memory(error, chain->modules[0].node->path);
     graft_free(builds);
     return status;
 }

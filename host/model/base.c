@@ -47,6 +47,9 @@ static int give(const struct builder *builder, const struct graft_args *more, st
 
 int graft_builder_base(void *data, const struct graft_args *more, struct graft_error *error) {
     struct builder *builder = data;
+    if (error->code != GRAFT_OK) {
+        return error->code;
+    }
     const struct graft_snapshot *snapshot = builder->options->snapshot;
     const struct graft_known_class *known = builder->describer;
     const struct graft_known_class *base =

@@ -263,6 +263,9 @@ int graft_builder_check_arguments(const struct builder *builder, const char *wha
 
 static int on_child(void *data, const struct graft_child_info *info, struct graft_error *error) {
     struct builder *builder = data;
+    if (error->code != GRAFT_OK) {
+        return error->code;
+    }
     if (info->struct_size < GRAFT_CHILD_INFO_SIZE_1_0) {
         return refuse(builder, error, "a child whose struct is too short:", info->name);
     }
@@ -423,6 +426,7 @@ int graft_builder_run_describe(struct builder *builder, struct graft_node *node,
     const struct graft_running before = graft_running_begin(&task);
     int status = cls->describe(cls, &builder->options->config->view, &node->args, sink, error);
     graft_running_end(before);
+    status = status == GRAFT_OK ? error->code : status;
     return status == GRAFT_OK ? GRAFT_OK : failed(builder, node, status, error);
 }
 

@@ -72,6 +72,7 @@ static int create(struct graft_node *node, const struct graft_tree *tree, const 
         const struct graft_running before = graft_running_begin(&task);
         status = maker->create(maker, &build, &instance, error);
         graft_running_end(before);
+        status = status == GRAFT_OK ? error->code : status;
         if (status != GRAFT_OK) {
             return failed(node, tree, status, error);
         }
@@ -97,7 +98,8 @@ static int instantiate(struct graft_node *node, const struct graft_tree *tree, c
 }
 
 int graft_tree_instantiate(struct graft_tree *tree, const struct graft_host *host, struct graft_error *error) {
-    return instantiate(tree->root, tree, host, error);
+    struct graft_error own = graft_error_none(); /* there is always one: it tells whether a `create` failed */
+    return instantiate(tree->root, tree, host, error != NULL ? error : &own);
 }
 
 static void destroy(struct graft_node *node) {

@@ -11,6 +11,9 @@ void *graft_builder_keep(void *data, int64_t bytes, struct graft_error *error) {
     struct builder *builder = data;
     struct graft_node *node = builder->describing;
     const char *name = builder->describer->cls->name;
+    if (error->code != GRAFT_OK) {
+        return NULL;
+    }
     if (node->kept != NULL) {
         (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, node->path, "%s keeps memory twice in one description", name);
         return NULL;

@@ -187,8 +187,8 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
 
 static int bind_packed(struct bitlinear *self, const struct graft_build *build, struct graft_error *error) {
     int status = GRAFT_OK;
-    const struct graft_weight *weight = graft_build_weight(build, "weight", &status, error);
-    const struct graft_weight *scale = graft_build_weight(build, "weight_scale", &status, error);
+    const struct graft_weight *weight = graft_build_weight(build, "weight", error);
+    const struct graft_weight *scale = graft_build_weight(build, "weight_scale", error);
     if (status != GRAFT_OK) {
         return status;
     }
@@ -198,9 +198,8 @@ static int bind_packed(struct bitlinear *self, const struct graft_build *build, 
 }
 
 static int bind_plain(struct bitlinear *self, const struct graft_build *build, struct graft_error *error) {
-    int status = GRAFT_OK;
-    const struct graft_weight *weight = graft_build_weight(build, "weight", &status, error);
-    return status == GRAFT_OK ? bitlinear_pack(self, weight, build->path, error) : status;
+    const struct graft_weight *weight = graft_build_weight(build, "weight", error);
+    return error->code == GRAFT_OK ? bitlinear_pack(self, weight, build->path, error) : error->code;
 }
 
 static void destroy(void *instance) {

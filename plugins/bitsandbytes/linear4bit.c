@@ -89,19 +89,18 @@ static int check_numbers(const struct graft_build *build, const struct graft_wei
 
 static int find_parts(const struct graft_build *build, const struct kept *kept, const struct graft_weight *codes,
                       struct bnb_parts *parts, struct graft_error *error) {
-    int status = GRAFT_OK;
     *parts = (struct bnb_parts){
         .path = build->path, .type = kept->is_fp4 ? "fp4" : "nf4", .state_name = state_name(kept->is_fp4)};
     parts->codes = codes;
-    parts->absmax = graft_build_weight(build, "weight.absmax", &status, error);
-    parts->state = graft_build_weight(build, parts->state_name, &status, error);
-    const struct graft_weight *map = graft_build_weight(build, "weight.quant_map", &status, error);
-    if (status == GRAFT_OK && kept->is_nested) {
-        parts->nested_absmax = graft_build_weight(build, "weight.nested_absmax", &status, error);
-        const struct graft_weight *nested = graft_build_weight(build, "weight.nested_quant_map", &status, error);
-        parts->nested_map = status == GRAFT_OK ? bnb_elements(nested, 0, NESTED_NUMBERS) : NULL;
+    parts->absmax = graft_build_weight(build, "weight.absmax", error);
+    parts->state = graft_build_weight(build, parts->state_name, error);
+    const struct graft_weight *map = graft_build_weight(build, "weight.quant_map", error);
+    if (error->code == GRAFT_OK && kept->is_nested) {
+        parts->nested_absmax = graft_build_weight(build, "weight.nested_absmax", error);
+        const struct graft_weight *nested = graft_build_weight(build, "weight.nested_quant_map", error);
+        parts->nested_map = error->code == GRAFT_OK ? bnb_elements(nested, 0, NESTED_NUMBERS) : NULL;
     }
-    return status == GRAFT_OK ? check_numbers(build, map, kept->is_fp4, error) : status;
+    return error->code == GRAFT_OK ? check_numbers(build, map, kept->is_fp4, error) : error->code;
 }
 
 static int finish(const struct graft_build *build, const void *context, struct graft_codec *codec,

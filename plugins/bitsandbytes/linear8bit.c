@@ -24,15 +24,11 @@ static int check_format(const struct graft_build *build, const struct graft_weig
 /* Scales are 127 times too large. */
 static int finish(const struct graft_build *build, const void *context, struct graft_codec *codec,
                   struct graft_error *error) {
-    int status = GRAFT_OK;
     float *scale = NULL;
     (void)context;
-    const struct graft_weight *format = graft_build_weight(build, "weight_format", &status, error);
-    if (status == GRAFT_OK) {
-        status = check_format(build, format, error);
-    }
-    if (status != GRAFT_OK) {
-        return status;
+    const struct graft_weight *format = graft_build_weight(build, "weight_format", error);
+    if (error->code != GRAFT_OK || check_format(build, format, error) != GRAFT_OK) {
+        return error->code;
     }
     const struct graft_weight *largest = codec->scales;
     codec->scales = graft_build_floats(build, codec->rows, 1, &scale, error);

@@ -93,10 +93,9 @@ static void add_tensors(const struct ct_scheme *from, struct graft_scheme *schem
 static int check_shape(const struct graft_build *build, const void *context, struct graft_codec *codec,
                        struct graft_error *error) {
     const struct shape *whole = context;
-    int status = GRAFT_OK;
-    const struct graft_weight *weight = graft_build_weight(build, "weight_shape", &status, error);
-    if (status != GRAFT_OK) {
-        return status;
+    const struct graft_weight *weight = graft_build_weight(build, "weight_shape", error);
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     const int64_t *shape = graft_weight_block(weight, 0)->data;
     int64_t outputs = 0, inputs = whole->columns;

@@ -38,7 +38,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     }
     self->super = build->super;
     self->kept = *(const struct kept *)build->kept;
-    return graft_instance_finish(self, GRAFT_OK, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* --- The block --- */

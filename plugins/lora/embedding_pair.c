@@ -43,12 +43,11 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
-    int status = GRAFT_OK;
     (void)cls;
-    const struct graft_module *a = graft_build_child(build, "lora_embedding_A", &status, error);
-    const struct graft_module *b = graft_build_child(build, "lora_embedding_B", &status, error);
-    if (status != GRAFT_OK) {
-        return status;
+    const struct graft_module *a = graft_build_child(build, "lora_embedding_A", error);
+    const struct graft_module *b = graft_build_child(build, "lora_embedding_B", error);
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     struct pair *self = calloc(1, sizeof *self);
     if (self == NULL) {

@@ -197,14 +197,13 @@ static void destroy(void *instance) {
 static int add_pieces(struct lora_linear *self, const struct graft_build *build, int32_t kind,
                       struct graft_error *error) {
     const struct description *description = build->kept;
-    int status = GRAFT_OK;
-    for (int64_t i = 0; i < description->n && status == GRAFT_OK; i++) {
+    for (int64_t i = 0; i < description->n && error->code == GRAFT_OK; i++) {
         const struct found *found = &description->found[i];
         if (found->kind == kind) {
-            const struct graft_module *module = graft_build_child(build, found->child, &status, error);
+            const struct graft_module *module = graft_build_child(build, found->child, error);
             self->pieces[self->n++] = (struct lora_piece){
                 .module = module,
-                .pair = kind == LORA_PAIR && status == GRAFT_OK ? lora_pair_of(module) : NULL,
+                .pair = kind == LORA_PAIR && error->code == GRAFT_OK ? lora_pair_of(module) : NULL,
                 .scales = kind != LORA_SCALE ? 0
                           : found->of_inputs ? 2
                                              : 1,
@@ -214,7 +213,7 @@ static int add_pieces(struct lora_linear *self, const struct graft_build *build,
             };
         }
     }
-    return status;
+    return error->code;
 }
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,

@@ -83,16 +83,15 @@ static void destroy(void *instance) {
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
-    int status = GRAFT_OK;
     (void)cls;
-    const struct graft_module *a = graft_build_child(build, "lora_A", &status, error);
-    const struct graft_module *b = graft_build_child(build, "lora_B", &status, error);
+    const struct graft_module *a = graft_build_child(build, "lora_A", error);
+    const struct graft_module *b = graft_build_child(build, "lora_B", error);
     const struct graft_weight *magnitude =
-        graft_args_int(build->args, "magnitude", 0) ? graft_build_weight(build, MAGNITUDE, &status, error) : NULL;
+        graft_args_int(build->args, "magnitude", 0) ? graft_build_weight(build, MAGNITUDE, error) : NULL;
     const struct graft_weight *bias =
-        graft_args_int(build->args, "lora_bias", 0) ? graft_build_weight(build, BIAS, &status, error) : NULL;
-    if (status != GRAFT_OK) {
-        return status;
+        graft_args_int(build->args, "lora_bias", 0) ? graft_build_weight(build, BIAS, error) : NULL;
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     struct lora_pair *self = calloc(1, sizeof *self);
     if (self == NULL) {

@@ -32,11 +32,10 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
-    int status = GRAFT_OK;
-    const struct graft_weight *l = graft_build_weight(build, VECTOR, &status, error);
+    const struct graft_weight *l = graft_build_weight(build, VECTOR, error);
     (void)cls;
-    if (status != GRAFT_OK) {
-        return status;
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     const double strength = graft_args_real(build->args, "factor", 1.0);
     const int64_t n = l->rows * l->columns;

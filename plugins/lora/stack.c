@@ -116,13 +116,12 @@ static int make_columns(struct stack *self, const struct graft_args *args, int w
 
 static int bind(struct stack *self, const struct graft_build *build, int which, struct graft_error *error) {
     char name[64];
-    int status = GRAFT_OK;
     (void)snprintf(name, sizeof name, "%s_lora_A", lora_stacked_names[which]);
-    const struct graft_weight *a = graft_build_weight(build, name, &status, error);
+    const struct graft_weight *a = graft_build_weight(build, name, error);
     (void)snprintf(name, sizeof name, "%s_lora_B", lora_stacked_names[which]);
-    const struct graft_weight *b = graft_build_weight(build, name, &status, error);
-    if (status != GRAFT_OK) {
-        return status;
+    const struct graft_weight *b = graft_build_weight(build, name, error);
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     if (!lora_are_floats(b)) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, build->path, "%s_lora_B: expected F32, F16 or BF16",

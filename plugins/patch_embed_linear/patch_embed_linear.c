@@ -28,10 +28,9 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
 /* The instance is its one child. */
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
-    int status = GRAFT_OK;
     (void)cls;
-    *instance = (void *)(uintptr_t)graft_build_child(build, "linear_proj", &status, error);
-    return status;
+    *instance = (void *)(uintptr_t)graft_build_child(build, "linear_proj", error);
+    return error->code;
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_patch_embed_args *args,

@@ -59,7 +59,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     }
     self->super = build->super;
     self->sizes = *(const struct outside_sizes *)build->kept;
-    return graft_instance_finish(self, GRAFT_OK, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int zeros(const struct outside *self, float *output, int64_t tokens) {

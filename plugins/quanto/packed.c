@@ -57,11 +57,10 @@ static int finish(const struct graft_build *build, const void *context, struct g
     const int64_t n = codec->rows * graft_codec_groups(codec);
     const struct graft_weight *scales = codec->scales;
     float *zeros = NULL, *own = NULL;
-    int status = GRAFT_OK;
     (void)context;
-    const struct graft_weight *shifts = graft_build_weight(build, "weight._shift", &status, error);
-    if (status != GRAFT_OK) {
-        return status;
+    const struct graft_weight *shifts = graft_build_weight(build, "weight._shift", error);
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     codec->zeros = graft_build_floats(build, n, 1, &zeros, error);
     if (codec->zeros == NULL) {

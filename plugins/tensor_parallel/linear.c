@@ -133,7 +133,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     self->kept = *(const struct kept *)build->kept;
     self->super = build->super;
     self->bias = build->weight(build->data, "bias");
-    return graft_instance_finish(self, GRAFT_OK, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* --- The calls --- */

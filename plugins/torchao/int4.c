@@ -101,13 +101,12 @@ static const struct graft_conversion conversions[] = {CONVERSION(0, 1, offset), 
 
 static int finish(const struct graft_build *build, const void *context, struct graft_codec *codec,
                   struct graft_error *error) {
-    int status = torchao_check_inputs(build, error);
-    const struct graft_weight *shifts =
-        status == GRAFT_OK ? graft_build_weight(build, "_shifts", &status, error) : NULL;
+    (void)torchao_check_inputs(build, error);
+    const struct graft_weight *shifts = graft_build_weight(build, "_shifts", error);
     float *numbers = NULL;
     (void)context;
-    if (status != GRAFT_OK) {
-        return status;
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     const int64_t groups = graft_codec_groups(codec);
     codec->zeros = graft_build_floats(build, codec->rows, groups, &numbers, error);

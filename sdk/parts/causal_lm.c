@@ -113,7 +113,6 @@ int graft_parts_causal_lm_describe(const struct graft_class *self, const struct 
 int graft_parts_causal_lm_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                  struct graft_error *error) {
     const struct kept *kept = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
     struct causal_lm *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
@@ -124,14 +123,14 @@ int graft_parts_causal_lm_create(const struct graft_class *cls, const struct gra
     self->vocab_size = kept->sizes.vocab_size;
     self->logit_scale = kept->sizes.logit_scale != 0.0 ? (float)kept->sizes.logit_scale : 1.0f;
     self->softcap = (float)kept->sizes.softcap;
-    self->model = graft_build_child(build, kept->model, &status, error);
-    self->lm_head = graft_build_child(build, kept->head, &status, error);
+    self->model = graft_build_child(build, kept->model, error);
+    self->lm_head = graft_build_child(build, kept->head, error);
     if (kept->transform != NULL) {
-        self->transform = graft_build_child(build, kept->transform, &status, error);
-        self->act = graft_build_child(build, kept->transform_act, &status, error);
-        self->norm = graft_build_child(build, kept->transform_norm, &status, error);
+        self->transform = graft_build_child(build, kept->transform, error);
+        self->act = graft_build_child(build, kept->transform_act, error);
+        self->norm = graft_build_child(build, kept->transform_norm, error);
     }
-    return graft_instance_finish(self, status, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* logits *= logit_scale */

@@ -96,7 +96,6 @@ int graft_parts_encoder_root_declare(const struct graft_parts_encoder_root *part
 
 static int create(const struct graft_build *build, void **instance, struct graft_error *error) {
     const struct kept *kept = build->kept;
-    int status = GRAFT_OK;
     struct encoder_root *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
@@ -105,14 +104,14 @@ static int create(const struct graft_build *build, void **instance, struct graft
     self->pad_token_id = kept->pad_token_id;
     self->pooling = kept->pooling;
     self->is_decoder = kept->part.is_decoder;
-    self->model = graft_build_child(build, kept->part.model, &status, error);
+    self->model = graft_build_child(build, kept->part.model, error);
     if (kept->part.head != NULL) {
-        self->head = graft_build_child(build, kept->part.head, &status, error);
+        self->head = graft_build_child(build, kept->part.head, error);
     }
     if (kept->part.decoder != NULL) {
-        self->decoder = graft_build_child(build, kept->part.decoder, &status, error);
+        self->decoder = graft_build_child(build, kept->part.decoder, error);
     }
-    return graft_instance_finish(self, status, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* logits [rows, logits of a row] of hidden_states [rows, hidden_size]. */

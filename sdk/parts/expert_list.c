@@ -54,7 +54,6 @@ int graft_parts_expert_list_describe(const struct graft_class *self, const struc
 int graft_parts_expert_list_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                    struct graft_error *error) {
     const struct graft_expert_sizes *sizes = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
     struct experts *self =
         graft_instance_new(build, sizeof *self + (size_t)sizes->num_experts * sizeof self->items[0], error);
@@ -65,9 +64,9 @@ int graft_parts_expert_list_create(const struct graft_class *cls, const struct g
     for (int64_t e = 0; e < sizes->num_experts; e++) {
         char name[MAX_NAME];
         expert_name(e, name);
-        self->items[e] = graft_build_child(build, name, &status, error);
+        self->items[e] = graft_build_child(build, name, error);
     }
-    return graft_instance_finish(self, status, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* The tokens that go to one expert, and what becomes of them. */

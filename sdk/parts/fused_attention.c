@@ -49,7 +49,6 @@ int graft_parts_fused_attention_describe(const struct graft_class *self, const s
 int graft_parts_fused_attention_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                        struct graft_error *error) {
     const struct kept *kept = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
     struct attention *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
@@ -57,9 +56,9 @@ int graft_parts_fused_attention_create(const struct graft_class *cls, const stru
     }
     self->sizes = kept->sizes;
     self->by_head = kept->part.by_head;
-    self->qkv = graft_build_child(build, kept->part.qkv, &status, error);
-    self->output = graft_build_child(build, kept->part.output, &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->qkv = graft_build_child(build, kept->part.qkv, error);
+    self->output = graft_build_child(build, kept->part.output, error);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* context [tokens, heads, head_dim] = attention of qkv [tokens, (heads + 2 * kv_heads) * head_dim], which is rotated.

@@ -72,15 +72,14 @@ static float factor(double value) {
 }
 
 /* A child that is there if it has a name. */
-static const struct graft_module *find_child(const struct graft_build *build, const char *name, int *status,
+static const struct graft_module *find_child(const struct graft_build *build, const char *name,
                                              struct graft_error *error) {
-    return name != NULL ? graft_build_child(build, name, status, error) : NULL;
+    return name != NULL ? graft_build_child(build, name, error) : NULL;
 }
 
 int graft_parts_layer_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                              struct graft_error *error) {
     const struct graft_parts_layer *part = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
     struct layer *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
@@ -90,10 +89,10 @@ int graft_parts_layer_create(const struct graft_class *cls, const struct graft_b
     self->attention_features = graft_self_attention_features(build->args);
     self->parallel = part->parallel;
     if (part->attention_residual != NULL) {
-        self->attention_residual = graft_build_weight(build, part->attention_residual, &status, error);
+        self->attention_residual = graft_build_weight(build, part->attention_residual, error);
     }
     if (part->mlp_residual != NULL) {
-        self->mlp_residual = graft_build_weight(build, part->mlp_residual, &status, error);
+        self->mlp_residual = graft_build_weight(build, part->mlp_residual, error);
     }
     self->norm_after_add = part->norm_after_add;
     self->residual_normed = part->residual_normed;
@@ -103,14 +102,14 @@ int graft_parts_layer_create(const struct graft_class *cls, const struct graft_b
     self->mlp_skip = factor(part->mlp_skip);
     self->mlp_scale = factor(part->mlp_scale);
     self->residual_scale = (float)graft_args_real(build->args, "residual_scale", 1.0);
-    self->attention = find_child(build, part->attention, &status, error);
-    self->mixer = find_child(build, part->mixer, &status, error);
-    self->mlp = find_child(build, part->mlp, &status, error);
-    self->attention_norm = find_child(build, part->attention_norm, &status, error);
-    self->attention_output_norm = find_child(build, part->attention_output_norm, &status, error);
-    self->mlp_norm = find_child(build, part->mlp_norm, &status, error);
-    self->mlp_output_norm = find_child(build, part->mlp_output_norm, &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->attention = find_child(build, part->attention, error);
+    self->mixer = find_child(build, part->mixer, error);
+    self->mlp = find_child(build, part->mlp, error);
+    self->attention_norm = find_child(build, part->attention_norm, error);
+    self->attention_output_norm = find_child(build, part->attention_output_norm, error);
+    self->mlp_norm = find_child(build, part->mlp_norm, error);
+    self->mlp_output_norm = find_child(build, part->mlp_output_norm, error);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* A call of the layer, for its steps. Their arrays are [tokens, hidden_size]. */

@@ -65,7 +65,6 @@ int graft_parts_mlp_describe(const struct graft_class *self, const struct graft_
 int graft_parts_mlp_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                            struct graft_error *error) {
     const struct kept *kept = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
     struct mlp *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
@@ -76,22 +75,22 @@ int graft_parts_mlp_create(const struct graft_class *cls, const struct graft_bui
     self->gate_scale = kept->part.gate_scale != 0.0 ? (float)kept->part.gate_scale : 1.0f;
     self->output_scale = kept->part.output_scale != 0.0 ? (float)kept->part.output_scale : 1.0f;
     if (kept->part.gate_up != NULL) {
-        self->gate_up = graft_build_child(build, kept->part.gate_up, &status, error);
+        self->gate_up = graft_build_child(build, kept->part.gate_up, error);
     } else {
-        self->up = graft_build_child(build, kept->part.up, &status, error);
+        self->up = graft_build_child(build, kept->part.up, error);
     }
     if (kept->part.gate != NULL) {
-        self->gate = graft_build_child(build, kept->part.gate, &status, error);
+        self->gate = graft_build_child(build, kept->part.gate, error);
     }
-    self->down = graft_build_child(build, kept->part.down, &status, error);
+    self->down = graft_build_child(build, kept->part.down, error);
     self->swiglu = (struct graft_swiglu){(float)kept->part.swiglu_alpha, (float)kept->part.swiglu_limit};
     if (kept->part.swiglu_limit == 0.0) {
-        self->act = graft_build_child(build, kept->part.act, &status, error);
+        self->act = graft_build_child(build, kept->part.act, error);
     }
     if (kept->part.norm != NULL) {
-        self->norm = graft_build_child(build, kept->part.norm, &status, error);
+        self->norm = graft_build_child(build, kept->part.norm, error);
     }
-    return graft_instance_finish(self, status, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* gate and up as products [2] of the rows of x; 0 where they are not. */

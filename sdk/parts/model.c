@@ -150,7 +150,6 @@ int graft_parts_model_create(const struct graft_class *cls, const struct graft_b
                              struct graft_error *error) {
     const struct kept *kept = build->kept;
     const struct graft_parts_model *part = &kept->part;
-    int status = GRAFT_OK;
     (void)cls;
     struct model *self =
         graft_instance_new(build, sizeof *self + (size_t)kept->n_layers * sizeof self->layers[0], error);
@@ -162,23 +161,23 @@ int graft_parts_model_create(const struct graft_class *cls, const struct graft_b
     self->typed_rotary = kept->typed_rotary;
     self->embedding_scale = kept->embedding_scale != 0.0 ? (float)kept->embedding_scale : 1.0f;
     self->n_layers = kept->n_layers;
-    self->embeddings = graft_build_child(build, part->embeddings, &status, error);
-    self->norm = graft_build_child(build, part->norm, &status, error);
+    self->embeddings = graft_build_child(build, part->embeddings, error);
+    self->norm = graft_build_child(build, part->norm, error);
     if (part->position_embeddings != NULL) {
-        self->position_embeddings = graft_build_child(build, part->position_embeddings, &status, error);
+        self->position_embeddings = graft_build_child(build, part->position_embeddings, error);
     }
     if (part->rotary_class != NULL) {
-        self->rotary_emb = graft_build_child(build, "rotary_emb", &status, error);
+        self->rotary_emb = graft_build_child(build, "rotary_emb", error);
     }
     for (int64_t i = 0; i < self->n_layers; i++) {
         char name[MAX_NAME];
         layer_name(part, i, name);
-        self->layers[i].module = graft_build_child(build, name, &status, error);
+        self->layers[i].module = graft_build_child(build, name, error);
         self->layers[i].mask = mask_of(kept, kept->windows[i]);
         self->layers[i].type =
             kept->typed_rotary && kept->windows[i] > 0 ? GRAFT_LAYER_SLIDING_ATTENTION : GRAFT_LAYER_FULL_ATTENTION;
     }
-    return graft_instance_finish(self, status, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* hidden_states [tokens, hidden_size] += position_embeddings. The host keeps positions below the root's

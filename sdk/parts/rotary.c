@@ -90,8 +90,8 @@ int graft_parts_rotary_make(const struct graft_build *build, const struct graft_
         return GRAFT_ERROR_INTERNAL;
     }
     self->service = graft_rope_service_of(build->host);
-    int status = self->service->create(config, info, &self->rope, error);
-    return graft_instance_finish(self, status, instance);
+    (void)self->service->create(config, info, &self->rope, error);
+    return graft_instance_finish(self, instance, error);
 }
 
 int graft_parts_rotary_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

@@ -22,18 +22,17 @@ static float round_to_bf16(double x) {
 
 int graft_parts_scaled_embedding_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                         struct graft_error *error) {
-    int status = GRAFT_OK;
     (void)cls;
     struct embedding *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->weight = graft_build_weight(build, "weight", &status, error);
-    if (status == GRAFT_OK) {
+    self->weight = graft_build_weight(build, "weight", error);
+    if (error->code == GRAFT_OK) {
         self->scale = (float)sqrt((double)self->weight->columns);
         self->scale_bf16 = round_to_bf16(sqrt((double)self->weight->columns));
     }
-    return graft_instance_finish(self, status, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* The scale is of the type that the model computes in: it was trained with a rounded one. */

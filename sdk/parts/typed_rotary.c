@@ -94,8 +94,8 @@ int graft_parts_typed_rotary_create(const struct graft_class *cls, const struct 
         return GRAFT_ERROR_INTERNAL;
     }
     self->service = graft_rope_service_of(build->host);
-    int status = make_ropes(cls->data, build->config, self->service, self->ropes, error);
-    return graft_instance_finish(self, status, instance);
+    (void)make_ropes(cls->data, build->config, self->service, self->ropes, error);
+    return graft_instance_finish(self, instance, error);
 }
 
 void graft_parts_typed_rotary_destroy(void *instance) {

@@ -23,10 +23,10 @@ static int norm_create(const struct graft_class *cls, const struct graft_build *
                        struct graft_error *error) {
     double eps = 1e-6;
     (void)cls;
-    int status = graft_config_real(build->config, "rms_norm_eps", 0.0, &eps, error);
-    const struct graft_weight *norm_weight = graft_build_weight(build, "norm_weight", &status, error);
-    if (status != GRAFT_OK) {
-        return status;
+    (void)graft_config_real(build->config, "rms_norm_eps", 0.0, &eps, error);
+    const struct graft_weight *norm_weight = graft_build_weight(build, "norm_weight", error);
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     struct norm_mlp *self = calloc(1, sizeof *self);
     if (self == NULL || build->super == NULL) {

@@ -23,10 +23,10 @@ static int create(const struct graft_chain *self, const struct graft_chain_build
                   struct graft_error *error) {
     const struct graft_build *norm = graft_chain_build_at(build, 0);
     double eps = 1e-6;
-    int status = graft_config_real(norm->config, "rms_norm_eps", 0.0, &eps, error);
-    const struct graft_weight *weight = graft_build_weight(norm, "weight", &status, error);
-    if (status != GRAFT_OK) {
-        return status;
+    (void)graft_config_real(norm->config, "rms_norm_eps", 0.0, &eps, error);
+    const struct graft_weight *weight = graft_build_weight(norm, "weight", error);
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     const struct graft_row_block *block = graft_weight_block(weight, 0);
     if (weight->n_blocks != 1 || block->dtype != GRAFT_DTYPE_F32) {

@@ -336,17 +336,16 @@ static int peeking_describe(const struct graft_class *cls, const struct graft_co
 
 static int peeking_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                           struct graft_error *error) {
-    int status = GRAFT_OK;
     struct peeking *self = calloc(1, sizeof *self);
     (void)cls;
     assert_non_null(self);
-    self->gate_proj = graft_build_child(build, "gate_proj", &status, error);
-    self->down_proj = graft_build_child(build, "down_proj", &status, error);
+    self->gate_proj = graft_build_child(build, "gate_proj", error);
+    self->down_proj = graft_build_child(build, "down_proj", error);
     self->intermediate = graft_args_int(build->args, "intermediate_size", 0);
     self->hidden = build->config->integer(build->config->data, "hidden_size");
     assert_in_range(self->intermediate, 1, 256);
     *instance = self;
-    return status;
+    return error->code;
 }
 
 static int peek(void *instance, const struct graft_call *call, const struct graft_mlp_args *args,

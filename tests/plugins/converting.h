@@ -89,14 +89,13 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
     struct converting *self = graft_instance_new(build, sizeof *self, error);
-    int status = GRAFT_OK;
     (void)cls;
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->own = graft_build_weight(build, "own", &status, error);
+    self->own = graft_build_weight(build, "own", error);
     self->factor = FACTOR;
-    return graft_instance_finish(self, status, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,

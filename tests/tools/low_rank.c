@@ -29,17 +29,12 @@ static int describe(const struct graft_class *self, const struct graft_config *c
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
-    int status = GRAFT_OK;
     (void)cls;
-    const struct graft_weight *a = graft_build_weight(build, "low_rank_A", &status, error);
-    const struct graft_weight *b = graft_build_weight(build, "low_rank_B", &status, error);
-    struct low_rank *self = calloc(1, sizeof *self);
-    if (status == GRAFT_OK && self == NULL) {
-        status = graft_fail_memory(error, build->path);
-    }
-    if (status != GRAFT_OK) {
-        free(self);
-        return status;
+    const struct graft_weight *a = graft_build_weight(build, "low_rank_A", error);
+    const struct graft_weight *b = graft_build_weight(build, "low_rank_B", error);
+    struct low_rank *self = error->code == GRAFT_OK ? calloc(1, sizeof *self) : NULL;
+    if (self == NULL) {
+        return graft_fail_memory(error, build->path);
     }
     *self = (struct low_rank){build->super, a, b};
     *instance = self;

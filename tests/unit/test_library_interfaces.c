@@ -40,13 +40,12 @@ static int describe_mlp(const struct graft_class *cls, const struct graft_config
 static int create_mlp(const struct graft_class *cls, const struct graft_build *build, void **instance,
                       struct graft_error *error) {
     struct gated_mlp *self = calloc(1, sizeof *self);
-    int status = GRAFT_OK;
     (void)cls;
     assert_non_null(self);
     self->super = build->super;
-    self->gate = graft_build_child(build, "gate", &status, error);
+    self->gate = graft_build_child(build, "gate", error);
     *instance = self;
-    return status;
+    return error->code;
 }
 
 static int forward_mlp(void *instance, const struct graft_call *call, const struct graft_mlp_args *args,
@@ -79,10 +78,9 @@ static int describe_gate(const struct graft_class *cls, const struct graft_confi
 
 static int create_gate(const struct graft_class *cls, const struct graft_build *build, void **instance,
                        struct graft_error *error) {
-    int status = GRAFT_OK;
     (void)cls;
-    *instance = (void *)(uintptr_t)graft_build_weight(build, "weight", &status, error);
-    return status;
+    *instance = (void *)(uintptr_t)graft_build_weight(build, "weight", error);
+    return error->code;
 }
 
 static int forward_gate(void *instance, const struct graft_call *call, const void *given, struct graft_error *error) {

@@ -447,6 +447,45 @@ static void test_silent_failure(void **state) {
     fake_model_finish(&model);
 }
 
+static int leaves_described;
+
+static int describe_counted(const struct graft_class *cls, const struct graft_config *config,
+                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    (void)cls, (void)config, (void)args, (void)sink, (void)error;
+    leaves_described++;
+    return GRAFT_OK;
+}
+
+/* Looks at no status, and returns a good one. */
+static int describe_careless(const struct graft_class *cls, const struct graft_config *config,
+                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    (void)cls, (void)config, (void)args;
+    graft_describe_child(sink, "first", "Leaf", LEAF, NULL, 0, error);
+    graft_describe_vector(sink, "no name", 1, error);
+    graft_describe_vector(sink, "", 1, error);
+    graft_describe_child(sink, "second", "Leaf", LEAF, NULL, 0, error);
+    assert_null(sink->keep(sink->data, 8, error));
+    assert_int_equal(sink->base(sink->data, NULL, error), GRAFT_ERROR_PLUGIN);
+    return GRAFT_OK;
+}
+
+/* The first failure of a description is its end, whatever follows and whatever it returns. */
+static void test_first_failure(void **state) {
+    struct fake_model model;
+    struct graft_class root = FAKE_CLASS("Root", ROOT, NULL), counted = leaf;
+    (void)state;
+    root.describe = describe_careless;
+    counted.describe = describe_counted;
+    fake_model_init(&model);
+    fake_model_add(&model, &root);
+    fake_model_add(&model, &counted);
+    leaves_described = 0;
+    assert_int_equal(fake_model_build(&model, "Root"), GRAFT_ERROR_PLUGIN);
+    assert_non_null(strstr(model.error.message, "\"no name\""));
+    assert_int_equal(leaves_described, 1);
+    fake_model_finish(&model);
+}
+
 static void test_ties(void **state) {
     static const struct fake_child children[] = {{"a", "Leaf", LEAF}, {"b", "Leaf", LEAF}, {NULL, NULL, NULL}};
     static const char *const ties[][2] = {{"a.weight", "b.weight"}, {"a.absent", "b.weight"}, {NULL, NULL}};
@@ -540,6 +579,7 @@ int main(void) {
         cmocka_unit_test(test_breadth_bomb),
         cmocka_unit_test(test_args),
         cmocka_unit_test(test_silent_failure),
+        cmocka_unit_test(test_first_failure),
         cmocka_unit_test(test_ties),
         cmocka_unit_test(test_states),
         cmocka_unit_test(test_bad_states),

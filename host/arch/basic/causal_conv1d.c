@@ -58,17 +58,16 @@ int graft_causal_conv1d_describe(const struct graft_class *self, const struct gr
 int graft_causal_conv1d_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                struct graft_error *error) {
     const struct sizes *sizes = build->kept;
-    int status = GRAFT_OK;
     struct causal_conv1d *self = graft_instance_new(build, sizeof *self, error);
     (void)cls;
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->sizes = *sizes;
-    self->weight = graft_build_weight(build, "weight", &status, error);
-    self->bias = sizes->bias ? graft_build_weight(build, "bias", &status, error) : NULL;
-    self->conv_states = graft_build_state(build, "conv_states", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->weight = graft_build_weight(build, "weight", error);
+    self->bias = sizes->bias ? graft_build_weight(build, "bias", error) : NULL;
+    self->conv_states = graft_build_state(build, "conv_states", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* One sequence. */

@@ -71,19 +71,18 @@ static void read_as_matrix(struct conv3d *self, const struct graft_weight *weigh
 int graft_conv3d_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                         struct graft_error *error) {
     const struct graft_conv3d_shape *shape = build->kept;
-    int status = GRAFT_OK;
     struct conv3d *self = graft_instance_new(build, sizeof *self, error);
     (void)cls;
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->shape = *shape;
-    const struct graft_weight *weight = graft_build_weight(build, "weight", &status, error);
+    const struct graft_weight *weight = graft_build_weight(build, "weight", error);
     self->bias = build->weight(build->data, "bias");
-    if (status == GRAFT_OK) {
+    if (error->code == GRAFT_OK) {
         read_as_matrix(self, weight);
     }
-    return graft_instance_finish(self, status, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* y [rows, out channels of the group] = columns x [rows, matrix columns] times the group's part of the weight. */

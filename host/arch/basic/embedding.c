@@ -22,14 +22,13 @@ int graft_embedding_describe(const struct graft_class *self, const struct graft_
 
 int graft_embedding_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                            struct graft_error *error) {
-    int status = GRAFT_OK;
     struct embedding *self = graft_instance_new(build, sizeof *self, error);
     (void)cls;
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->weight = graft_build_weight(build, "weight", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->weight = graft_build_weight(build, "weight", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_embedding_args *args,

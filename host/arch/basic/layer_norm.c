@@ -35,16 +35,15 @@ int graft_layer_norm_describe(const struct graft_class *self, const struct graft
 
 int graft_layer_norm_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                             struct graft_error *error) {
-    int status = GRAFT_OK;
     struct layer_norm *self = graft_instance_new(build, sizeof *self, error);
     (void)cls;
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->eps = (float)graft_args_real(build->args, "eps", 1e-5);
-    self->weight = graft_build_weight(build, "weight", &status, error);
+    self->weight = graft_build_weight(build, "weight", error);
     self->bias = build->weight(build->data, "bias");
-    return graft_instance_finish(self, status, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_norm_args *args,

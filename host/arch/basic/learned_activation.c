@@ -46,14 +46,13 @@ int graft_xielu_describe(const struct graft_class *self, const struct graft_conf
 static int create(const struct graft_build *build, const char *const *names, int32_t n, void **instance,
                   struct graft_error *error) {
     struct learned *self = graft_instance_new(build, sizeof *self, error);
-    int status = GRAFT_OK;
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     for (int32_t i = 0; i < n; i++) {
-        self->parameters[i] = graft_build_weight(build, names[i], &status, error);
+        self->parameters[i] = graft_build_weight(build, names[i], error);
     }
-    return graft_instance_finish(self, status, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 int graft_prelu_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

@@ -30,15 +30,14 @@ int graft_linear_describe(const struct graft_class *self, const struct graft_con
 
 int graft_linear_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                         struct graft_error *error) {
-    int status = GRAFT_OK;
     struct linear *self = graft_instance_new(build, sizeof *self, error);
     (void)cls;
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->weight = graft_build_weight(build, "weight", &status, error);
+    self->weight = graft_build_weight(build, "weight", error);
     self->bias = build->weight(build->data, "bias");
-    return graft_instance_finish(self, status, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int32_t as_product(void *instance, const struct graft_linear_args *args, struct graft_product *product) {

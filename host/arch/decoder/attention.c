@@ -170,25 +170,25 @@ int graft_attention_describe(const struct graft_class *self, const struct graft_
 
 /* A norm of queries or keys, which a class may describe or not: over each head, or over all `heads` of a token. */
 static struct graft_head_norm find_norm(const struct graft_build *build, const char *name, int64_t heads,
-                                        int64_t head_dim, int *status, struct graft_error *error) {
+                                        int64_t head_dim, struct graft_error *error) {
     const struct graft_head_norm norm = {build->child(build->data, name),
                                          graft_args_int(build->child_args(build->data, name), "hidden_size", head_dim)};
     if (norm.module != NULL && norm.width != head_dim && norm.width != heads * head_dim) {
-        *status = graft_error_set(error, GRAFT_ERROR_PLUGIN, build->path,
-                                  "argument hidden_size of %s: expected %lld for each head or %lld for all, got %lld",
-                                  name, (long long)head_dim, (long long)(heads * head_dim), (long long)norm.width);
+        (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, build->path,
+                              "argument hidden_size of %s: expected %lld for each head or %lld for all, got %lld", name,
+                              (long long)head_dim, (long long)(heads * head_dim), (long long)norm.width);
     }
     return norm;
 }
 
 /* Sinks, which a class may describe or not. */
-static const struct graft_weight *find_sinks(const struct graft_build *build, int64_t heads, int *status,
+static const struct graft_weight *find_sinks(const struct graft_build *build, int64_t heads,
                                              struct graft_error *error) {
     const struct graft_weight *sinks = build->weight(build->data, "sinks");
     if (sinks != NULL && sinks->rows * sinks->columns != heads) {
-        *status =
-            graft_error_set(error, GRAFT_ERROR_PLUGIN, build->path, "parameter sinks: expected %lld elements, got %lld",
-                            (long long)heads, (long long)(sinks->rows * sinks->columns));
+        (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, build->path,
+                              "parameter sinks: expected %lld elements, got %lld", (long long)heads,
+                              (long long)(sinks->rows * sinks->columns));
     }
     return sinks;
 }
@@ -198,37 +198,35 @@ int graft_attention_create(const struct graft_class *cls, const struct graft_bui
     const struct graft_description *description = cls->data;
     const struct graft_attention_kept *kept = build->kept;
     const char *qkv = qkv_name(description, kept);
-    int status = GRAFT_OK;
     struct graft_attention *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->kept = *kept;
     if (qkv != NULL) {
-        self->qkv = graft_build_child(build, qkv, &status, error);
+        self->qkv = graft_build_child(build, qkv, error);
     } else {
-        self->q = graft_build_child(build, graft_description_name(description, D_QUERY), &status, error);
-        self->k = graft_build_child(build, graft_description_name(description, D_KEY), &status, error);
-        self->v = graft_build_child(build, graft_description_name(description, D_VALUE), &status, error);
+        self->q = graft_build_child(build, graft_description_name(description, D_QUERY), error);
+        self->k = graft_build_child(build, graft_description_name(description, D_KEY), error);
+        self->v = graft_build_child(build, graft_description_name(description, D_VALUE), error);
     }
     if (kept->gate == D_GATE_NUMBER || kept->gate == D_GATE_HEAD) {
         const char *bias = graft_description_name(description, D_GATE_BIAS);
-        self->gate = graft_build_child(build, graft_description_name(description, D_GATE_NAME), &status, error);
-        self->gate_bias = bias != NULL ? graft_build_weight(build, bias, &status, error) : NULL;
+        self->gate = graft_build_child(build, graft_description_name(description, D_GATE_NAME), error);
+        self->gate_bias = bias != NULL ? graft_build_weight(build, bias, error) : NULL;
     }
-    self->output = graft_build_child(build, graft_description_name(description, D_OUTPUT), &status, error);
+    self->output = graft_build_child(build, graft_description_name(description, D_OUTPUT), error);
     if (graft_description_name(description, D_OUTPUT_NORM) != NULL) {
-        self->output_norm =
-            graft_build_child(build, graft_description_name(description, D_OUTPUT_NORM), &status, error);
+        self->output_norm = graft_build_child(build, graft_description_name(description, D_OUTPUT_NORM), error);
     }
     self->q_norm = find_norm(build, graft_description_name(description, D_QUERY_NORM), kept->sizes.heads,
-                             kept->sizes.head_dim, &status, error);
+                             kept->sizes.head_dim, error);
     self->k_norm = find_norm(build, graft_description_name(description, D_KEY_NORM), kept->sizes.kv_heads,
-                             kept->sizes.head_dim, &status, error);
-    self->sinks = find_sinks(build, kept->sizes.heads, &status, error);
-    graft_differential_find(build, self, &status, error);
-    graft_key_weights_find(description, build, self, &status, error);
-    return graft_instance_finish(self, status, instance);
+                             kept->sizes.head_dim, error);
+    self->sinks = find_sinks(build, kept->sizes.heads, error);
+    graft_differential_find(build, self, error);
+    graft_key_weights_find(description, build, self, error);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int norm_heads(const struct graft_attention *self, const struct graft_call *call, int64_t tokens,

@@ -91,8 +91,7 @@ int graft_attention_norm(const struct graft_head_norm *norm, const struct graft_
 /* [load] Declares what differential attention has, and finds it; nothing happens with any other. */
 int graft_differential_describe(const struct graft_attention_kept *kept, const struct graft_sink *sink,
                                 struct graft_error *error);
-void graft_differential_find(const struct graft_build *build, struct graft_attention *self, int *status,
-                             struct graft_error *error);
+void graft_differential_find(const struct graft_build *build, struct graft_attention *self, struct graft_error *error);
 
 /* [forward] v becomes [tokens, kv_heads, 2 * value_dim], in scratch memory: that of one half of heads, then that of the
  * other. */
@@ -107,7 +106,7 @@ int graft_differential_combine(const struct graft_attention *self, const struct 
 int graft_key_weights_describe(const struct graft_description *description, const struct graft_attention_kept *kept,
                                const struct graft_sink *sink, struct graft_error *error);
 void graft_key_weights_find(const struct graft_description *description, const struct graft_build *build,
-                            struct graft_attention *self, int *status, struct graft_error *error);
+                            struct graft_attention *self, struct graft_error *error);
 
 /* [forward] Queries and keys become [tokens, heads, head_dim + 1], in scratch memory, so that scores have the weights
  * of their keys. */

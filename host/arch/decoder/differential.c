@@ -27,10 +27,9 @@ int graft_differential_describe(const struct graft_attention_kept *kept, const s
     return status;
 }
 
-void graft_differential_find(const struct graft_build *build, struct graft_attention *self, int *status,
-                             struct graft_error *error) {
+void graft_differential_find(const struct graft_build *build, struct graft_attention *self, struct graft_error *error) {
     for (int32_t i = 0; self->kept.differential && i < GRAFT_LAMBDAS; i++) {
-        self->lambdas[i] = graft_build_weight(build, names[i], status, error);
+        self->lambdas[i] = graft_build_weight(build, names[i], error);
     }
 }
 

@@ -116,27 +116,26 @@ int graft_inputs_describe(struct graft_reader *reader, const struct graft_sink *
 }
 
 void graft_inputs_create(struct graft_inputs *self, const struct graft_description *description,
-                         const struct graft_inputs_kept *kept, const struct graft_build *build, int *status,
+                         const struct graft_inputs_kept *kept, const struct graft_build *build,
                          struct graft_error *error) {
     const char *positions = graft_description_name(description, D_POSITION_NAME);
     const char *types = graft_description_name(description, D_EMBEDDING_TYPES);
     self->kept = *kept;
-    self->embeddings = graft_build_child(build, graft_description_name(description, D_EMBEDDING_NAME), status, error);
+    self->embeddings = graft_build_child(build, graft_description_name(description, D_EMBEDDING_NAME), error);
     if (kept->has_norm) {
-        self->norm = graft_build_child(build, graft_description_name(description, D_EMBEDDING_NORM), status, error);
+        self->norm = graft_build_child(build, graft_description_name(description, D_EMBEDDING_NORM), error);
     }
     if (kept->projects) {
-        self->project_in =
-            graft_build_child(build, graft_description_name(description, D_EMBEDDING_PROJECT_IN), status, error);
+        self->project_in = graft_build_child(build, graft_description_name(description, D_EMBEDDING_PROJECT_IN), error);
     }
     if (positions != NULL && kept->sines == 0.0) {
-        self->positions = graft_build_child(build, positions, status, error);
+        self->positions = graft_build_child(build, positions, error);
     }
     if (types != NULL) {
-        self->types = graft_build_child(build, types, status, error);
+        self->types = graft_build_child(build, types, error);
     }
     if (kept->has_tasks) {
-        self->tasks = graft_build_child(build, graft_description_name(description, D_EMBEDDING_TASKS), status, error);
+        self->tasks = graft_build_child(build, graft_description_name(description, D_EMBEDDING_TASKS), error);
     }
 }
 

@@ -42,7 +42,7 @@ int graft_inputs_describe(struct graft_reader *reader, const struct graft_sink *
 
 /* [load] Finds them. */
 void graft_inputs_create(struct graft_inputs *self, const struct graft_description *description,
-                         const struct graft_inputs_kept *kept, const struct graft_build *build, int *status,
+                         const struct graft_inputs_kept *kept, const struct graft_build *build,
                          struct graft_error *error);
 
 /* [forward] *hidden_states = [tokens, hidden_size], in scratch memory. */

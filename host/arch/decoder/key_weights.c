@@ -22,11 +22,11 @@ int graft_key_weights_describe(const struct graft_description *description, cons
 }
 
 void graft_key_weights_find(const struct graft_description *description, const struct graft_build *build,
-                            struct graft_attention *self, int *status, struct graft_error *error) {
+                            struct graft_attention *self, struct graft_error *error) {
     const char *projection = graft_description_name(description, D_KEY_WEIGHTS);
     if (projection != NULL) {
-        self->key_weights = graft_build_child(build, projection, status, error);
-        self->key_rates = graft_build_weight(build, "A", status, error);
+        self->key_weights = graft_build_child(build, projection, error);
+        self->key_rates = graft_build_weight(build, "A", error);
     }
 }
 

@@ -374,7 +374,6 @@ int graft_decoder_model_create(const struct graft_class *cls, const struct graft
     const struct graft_description *description = cls->data;
     const struct kept *kept = build->kept;
     const int projects = projects_out(description, &kept->inputs);
-    int status = GRAFT_OK;
     struct graft_decoder_model *self =
         graft_instance_new(build, sizeof *self + (size_t)kept->n_layers * sizeof self->layers[0], error);
     if (self == NULL) {
@@ -389,27 +388,26 @@ int graft_decoder_model_create(const struct graft_class *cls, const struct graft
     }
     self->typed_rotary = kept->typed_rotary;
     self->n_layers = kept->n_layers;
-    graft_inputs_create(&self->inputs, description, &kept->inputs, build, &status, error);
+    graft_inputs_create(&self->inputs, description, &kept->inputs, build, error);
     if (kept->has_norm) {
-        self->norm = graft_build_child(build, graft_description_name(description, D_MODEL_NORM), &status, error);
+        self->norm = graft_build_child(build, graft_description_name(description, D_MODEL_NORM), error);
     }
     if (projects) {
         self->project_out =
-            graft_build_child(build, graft_description_name(description, D_EMBEDDING_PROJECT_OUT), &status, error);
+            graft_build_child(build, graft_description_name(description, D_EMBEDDING_PROJECT_OUT), error);
     }
     if (graft_description_name(description, D_CLASS_ROTARY) != NULL) {
-        self->rotary_emb =
-            graft_build_child(build, graft_description_name(description, D_MODEL_ROTARY), &status, error);
+        self->rotary_emb = graft_build_child(build, graft_description_name(description, D_MODEL_ROTARY), error);
     }
     for (int64_t i = 0; i < self->n_layers; i++) {
         char name[MAX_NAME];
         (void)snprintf(name, sizeof name, "%s.%lld", graft_description_name(description, D_MODEL_LAYERS), (long long)i);
         self->layers[i] = (struct graft_model_layer){
-            .module = graft_build_child(build, name, &status, error),
+            .module = graft_build_child(build, name, error),
             .mask = mask_of(kept, &kept->layers[i]),
             .type = kept->layers[i].type,
             .uses_rotary = kept->layers[i].uses_rotary,
         };
     }
-    return graft_instance_finish(self, status, instance);
+    return graft_instance_finish(self, instance, error);
 }

@@ -65,7 +65,7 @@ int graft_decoder_norm_create(const struct graft_class *cls, const struct graft_
     self->kept = *(const struct kept *)build->kept;
     self->weight = build->weight(build->data, "weight");
     self->bias = build->weight(build->data, "bias");
-    return graft_instance_finish(self, GRAFT_OK, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* y [width] = x [width], normed but for weight and bias. */

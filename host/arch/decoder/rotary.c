@@ -185,7 +185,7 @@ int graft_decoder_rotary_create(const struct graft_class *cls, const struct graf
     for (int32_t i = 0; i < GRAFT_ROTARY_KINDS && reader.status != GRAFT_OK; i++) {
         self->service->destroy(self->ropes[i]);
     }
-    return graft_instance_finish(self, reader.status, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 void graft_decoder_rotary_destroy(void *instance) {

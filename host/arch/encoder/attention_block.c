@@ -40,16 +40,15 @@ int graft_attention_block_describe(const struct graft_class *self, const struct 
 int graft_attention_block_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                  struct graft_error *error) {
     const struct graft_encoder_config *encoder = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
     struct attention_block *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->hidden_size = encoder->hidden_size;
-    self->self_attention = graft_build_child(build, "self", &status, error);
-    self->output = graft_build_child(build, "output", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->self_attention = graft_build_child(build, "self", error);
+    self->output = graft_build_child(build, "output", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_attention_block_args *args,

@@ -50,7 +50,6 @@ int graft_input_embeddings_describe(const struct graft_class *self, const struct
 int graft_input_embeddings_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                   struct graft_error *error) {
     const struct graft_encoder_config *encoder = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
     struct embeddings *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
@@ -58,11 +57,11 @@ int graft_input_embeddings_create(const struct graft_class *cls, const struct gr
     }
     self->hidden_size = encoder->hidden_size;
     self->padding_idx = (int32_t)graft_args_int(build->args, "padding_idx", -1);
-    self->word_embeddings = graft_build_child(build, "word_embeddings", &status, error);
-    self->position_embeddings = graft_build_child(build, "position_embeddings", &status, error);
-    self->token_type_embeddings = graft_build_child(build, "token_type_embeddings", &status, error);
-    self->norm = graft_build_child(build, "LayerNorm", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->word_embeddings = graft_build_child(build, "word_embeddings", error);
+    self->position_embeddings = graft_build_child(build, "position_embeddings", error);
+    self->token_type_embeddings = graft_build_child(build, "token_type_embeddings", error);
+    self->norm = graft_build_child(build, "LayerNorm", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* What two look-ups are added in. */

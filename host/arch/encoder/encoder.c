@@ -34,7 +34,6 @@ int graft_encoder_describe(const struct graft_class *self, const struct graft_co
 int graft_encoder_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                          struct graft_error *error) {
     const struct graft_encoder_config *encoder = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
     size_t layers = (size_t)encoder->num_hidden_layers;
     struct encoder *self = graft_instance_new(build, sizeof *self + layers * sizeof self->layers[0], error);
@@ -45,9 +44,9 @@ int graft_encoder_create(const struct graft_class *cls, const struct graft_build
     for (int64_t i = 0; i < self->n_layers; i++) {
         char name[MAX_NAME];
         layer_name(i, name);
-        self->layers[i] = graft_build_child(build, name, &status, error);
+        self->layers[i] = graft_build_child(build, name, error);
     }
-    return graft_instance_finish(self, status, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_encoder_args *args,

@@ -40,7 +40,6 @@ int graft_encoder_layer_describe(const struct graft_class *self, const struct gr
 int graft_encoder_layer_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                struct graft_error *error) {
     const struct graft_encoder_config *encoder = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
     struct encoder_layer *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
@@ -48,10 +47,10 @@ int graft_encoder_layer_create(const struct graft_class *cls, const struct graft
     }
     self->hidden_size = encoder->hidden_size;
     self->intermediate_size = encoder->intermediate_size;
-    self->attention = graft_build_child(build, "attention", &status, error);
-    self->intermediate = graft_build_child(build, "intermediate", &status, error);
-    self->output = graft_build_child(build, "output", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->attention = graft_build_child(build, "attention", error);
+    self->intermediate = graft_build_child(build, "intermediate", error);
+    self->output = graft_build_child(build, "output", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_encoder_layer_args *args,

@@ -38,18 +38,17 @@ int graft_encoder_model_describe(const struct graft_class *self, const struct gr
 int graft_encoder_model_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                struct graft_error *error) {
     const struct graft_encoder_config *encoder = build->kept;
-    int status = GRAFT_OK;
     struct encoder_model *self = graft_instance_new(build, sizeof *self, error);
     (void)cls;
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->embeddings = graft_build_child(build, "embeddings", &status, error);
-    self->encoder = graft_build_child(build, "encoder", &status, error);
+    self->embeddings = graft_build_child(build, "embeddings", error);
+    self->encoder = graft_build_child(build, "encoder", error);
     self->pooler = build->child(build->data, "pooler");
     self->mask.struct_size = sizeof self->mask;
     self->mask.kind = encoder->is_causal ? GRAFT_MASK_CAUSAL : GRAFT_MASK_NONE;
-    return graft_instance_finish(self, status, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_encoder_model_args *args,

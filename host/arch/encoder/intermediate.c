@@ -26,16 +26,15 @@ int graft_intermediate_describe(const struct graft_class *self, const struct gra
 int graft_intermediate_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                               struct graft_error *error) {
     const struct graft_encoder_config *encoder = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
     struct intermediate *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->intermediate_size = encoder->intermediate_size;
-    self->dense = graft_build_child(build, "dense", &status, error);
-    self->act = graft_build_child(build, "intermediate_act_fn", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->dense = graft_build_child(build, "dense", error);
+    self->act = graft_build_child(build, "intermediate_act_fn", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_transform_args *args,

@@ -20,14 +20,13 @@ int graft_mlm_head_describe(const struct graft_class *self, const struct graft_c
 
 int graft_mlm_head_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                           struct graft_error *error) {
-    int status = GRAFT_OK;
     struct mlm_head *self = graft_instance_new(build, sizeof *self, error);
     (void)cls;
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->predictions = graft_build_child(build, "predictions", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->predictions = graft_build_child(build, "predictions", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_head_args *args,

@@ -27,16 +27,15 @@ int graft_pooler_describe(const struct graft_class *self, const struct graft_con
 int graft_pooler_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                         struct graft_error *error) {
     const struct graft_encoder_config *encoder = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
     struct pooler *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->hidden_size = encoder->hidden_size;
-    self->dense = graft_build_child(build, "dense", &status, error);
-    self->activation = graft_build_child(build, "activation", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->dense = graft_build_child(build, "dense", error);
+    self->activation = graft_build_child(build, "activation", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_pooler_args *args,

@@ -36,16 +36,15 @@ int graft_prediction_head_describe(const struct graft_class *self, const struct 
 int graft_prediction_head_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                  struct graft_error *error) {
     const struct graft_encoder_config *encoder = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
     struct prediction_head *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->hidden_size = encoder->hidden_size;
-    self->transform = graft_build_child(build, "transform", &status, error);
-    self->decoder = graft_build_child(build, "decoder", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->transform = graft_build_child(build, "transform", error);
+    self->decoder = graft_build_child(build, "decoder", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_head_args *args,

@@ -33,7 +33,6 @@ int graft_encoder_attention_describe(const struct graft_class *self, const struc
 int graft_encoder_attention_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                    struct graft_error *error) {
     const struct graft_encoder_config *encoder = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
     struct self_attention *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
@@ -43,10 +42,10 @@ int graft_encoder_attention_create(const struct graft_class *cls, const struct g
     self->heads = encoder->num_attention_heads;
     self->head_dim = encoder->hidden_size / encoder->num_attention_heads;
     self->scaling = (float)(1.0 / sqrt((double)self->head_dim));
-    self->query = graft_build_child(build, "query", &status, error);
-    self->key = graft_build_child(build, "key", &status, error);
-    self->value = graft_build_child(build, "value", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->query = graft_build_child(build, "query", error);
+    self->key = graft_build_child(build, "key", error);
+    self->value = graft_build_child(build, "value", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_self_attention_args *args,

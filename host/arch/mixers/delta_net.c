@@ -132,50 +132,48 @@ int graft_delta_net_describe(const struct graft_class *self, const struct graft_
 }
 
 /* The projections of the layout. */
-static void find_projections(struct graft_delta_net *self, const struct graft_build *build, int *status,
-                             struct graft_error *error) {
+static void find_projections(struct graft_delta_net *self, const struct graft_build *build, struct graft_error *error) {
     const int32_t by_key = self->sizes.decays > 1;
     if (self->sizes.layout == D_MIXER_GROUPED) {
-        self->qkvz = graft_build_child(build, "in_proj_qkvz", status, error);
-        self->ba = graft_build_child(build, "in_proj_ba", status, error);
+        self->qkvz = graft_build_child(build, "in_proj_qkvz", error);
+        self->ba = graft_build_child(build, "in_proj_ba", error);
     } else if (self->sizes.layout == D_MIXER_JOINED) {
-        self->qkv = graft_build_child(build, "in_proj_qkv", status, error);
-        self->z = graft_build_child(build, "in_proj_z", status, error);
-        self->b = graft_build_child(build, "in_proj_b", status, error);
-        self->a = graft_build_child(build, "in_proj_a", status, error);
+        self->qkv = graft_build_child(build, "in_proj_qkv", error);
+        self->z = graft_build_child(build, "in_proj_z", error);
+        self->b = graft_build_child(build, "in_proj_b", error);
+        self->a = graft_build_child(build, "in_proj_a", error);
     } else {
-        self->q = graft_build_child(build, "q_proj", status, error);
-        self->k = graft_build_child(build, "k_proj", status, error);
-        self->v = graft_build_child(build, "v_proj", status, error);
-        self->b = graft_build_child(build, "b_proj", status, error);
+        self->q = graft_build_child(build, "q_proj", error);
+        self->k = graft_build_child(build, "k_proj", error);
+        self->v = graft_build_child(build, "v_proj", error);
+        self->b = graft_build_child(build, "b_proj", error);
     }
     if (self->sizes.layout == D_MIXER_SEPARATE && self->sizes.gate_rank > 0) {
-        self->narrow_a = graft_build_child(build, "f_a_proj", status, error);
-        self->a = graft_build_child(build, "f_b_proj", status, error);
-        self->narrow_z = graft_build_child(build, "g_a_proj", status, error);
-        self->z = graft_build_child(build, "g_b_proj", status, error);
+        self->narrow_a = graft_build_child(build, "f_a_proj", error);
+        self->a = graft_build_child(build, "f_b_proj", error);
+        self->narrow_z = graft_build_child(build, "g_a_proj", error);
+        self->z = graft_build_child(build, "g_b_proj", error);
     } else if (self->sizes.layout == D_MIXER_SEPARATE) {
-        self->a = graft_build_child(build, by_key ? "f_proj" : "a_proj", status, error);
-        self->z = graft_build_child(build, "g_proj", status, error);
+        self->a = graft_build_child(build, by_key ? "f_proj" : "a_proj", error);
+        self->z = graft_build_child(build, "g_proj", error);
     }
 }
 
 int graft_delta_net_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                            struct graft_error *error) {
     const struct graft_description *description = cls->data;
-    int status = GRAFT_OK;
     struct graft_delta_net *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->sizes = *(const struct graft_delta_sizes *)build->kept;
     self->loops = loops[graft_isa_choose(sizeof loops / sizeof loops[0])];
-    find_projections(self, build, &status, error);
-    self->conv1d = graft_build_child(build, graft_description_name(description, D_MIXER_CONV), &status, error);
-    self->norm = graft_build_child(build, graft_description_name(description, D_MIXER_NORM), &status, error);
-    self->output = graft_build_child(build, graft_description_name(description, D_MIXER_OUTPUT), &status, error);
-    self->dt_bias = graft_build_weight(build, "dt_bias", &status, error);
-    self->A_log = graft_build_weight(build, "A_log", &status, error);
-    self->recurrent_states = graft_build_state(build, "recurrent_states", &status, error);
-    return graft_instance_finish(self, status, instance);
+    find_projections(self, build, error);
+    self->conv1d = graft_build_child(build, graft_description_name(description, D_MIXER_CONV), error);
+    self->norm = graft_build_child(build, graft_description_name(description, D_MIXER_NORM), error);
+    self->output = graft_build_child(build, graft_description_name(description, D_MIXER_OUTPUT), error);
+    self->dt_bias = graft_build_weight(build, "dt_bias", error);
+    self->A_log = graft_build_weight(build, "A_log", error);
+    self->recurrent_states = graft_build_state(build, "recurrent_states", error);
+    return graft_instance_finish(self, instance, error);
 }

@@ -45,15 +45,14 @@ int graft_gated_norm_describe(const struct graft_class *self, const struct graft
 
 int graft_gated_norm_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                             struct graft_error *error) {
-    int status = GRAFT_OK;
     struct gated_norm *self = graft_instance_new(build, sizeof *self, error);
     (void)cls;
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->kept = *(const struct kept *)build->kept;
-    self->weight = graft_build_weight(build, "weight", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->weight = graft_build_weight(build, "weight", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* y [tokens, hidden_size] = norm(x), each group of columns by itself; y may be x. */

@@ -86,20 +86,19 @@ int graft_lightning_describe(const struct graft_class *self, const struct graft_
 int graft_lightning_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                            struct graft_error *error) {
     const struct graft_description *description = cls->data;
-    int status = GRAFT_OK;
     struct lightning *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->sizes = *(const struct sizes *)build->kept;
     self->loops = loops[graft_isa_choose(sizeof loops / sizeof loops[0])];
-    self->qkv_proj = graft_build_child(build, "qkv_proj", &status, error);
-    self->output_gate = graft_build_child(build, "output_gate", &status, error);
-    self->act_fn = graft_build_child(build, "act_fn", &status, error);
-    self->norm = graft_build_child(build, graft_description_name(description, D_MIXER_NORM), &status, error);
-    self->output = graft_build_child(build, graft_description_name(description, D_MIXER_OUTPUT), &status, error);
-    self->recurrent_states = graft_build_state(build, "recurrent_states", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->qkv_proj = graft_build_child(build, "qkv_proj", error);
+    self->output_gate = graft_build_child(build, "output_gate", error);
+    self->act_fn = graft_build_child(build, "act_fn", error);
+    self->norm = graft_build_child(build, graft_description_name(description, D_MIXER_NORM), error);
+    self->output = graft_build_child(build, graft_description_name(description, D_MIXER_OUTPUT), error);
+    self->recurrent_states = graft_build_state(build, "recurrent_states", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* The arrays of one forward. */

@@ -124,26 +124,25 @@ int graft_mamba_describe(const struct graft_class *self, const struct graft_conf
 
 int graft_mamba_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                        struct graft_error *error) {
-    int status = GRAFT_OK;
     struct mamba *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->sizes = *(const struct sizes *)build->kept;
     self->loops = loops[graft_isa_choose(sizeof loops / sizeof loops[0])];
-    self->in_proj = graft_build_child(build, "in_proj", &status, error);
-    self->conv1d = graft_build_child(build, graft_description_name(cls->data, D_MIXER_CONV), &status, error);
-    self->act = graft_build_child(build, "act", &status, error);
-    self->x_proj = graft_build_child(build, "x_proj", &status, error);
-    self->dt_proj = graft_build_child(build, "dt_proj", &status, error);
-    self->out_proj = graft_build_child(build, "out_proj", &status, error);
+    self->in_proj = graft_build_child(build, "in_proj", error);
+    self->conv1d = graft_build_child(build, graft_description_name(cls->data, D_MIXER_CONV), error);
+    self->act = graft_build_child(build, "act", error);
+    self->x_proj = graft_build_child(build, "x_proj", error);
+    self->dt_proj = graft_build_child(build, "dt_proj", error);
+    self->out_proj = graft_build_child(build, "out_proj", error);
     self->dt_layernorm = build->child(build->data, "dt_layernorm");
     self->b_layernorm = build->child(build->data, "b_layernorm");
     self->c_layernorm = build->child(build->data, "c_layernorm");
-    self->A_log = graft_build_weight(build, "A_log", &status, error);
-    self->D = graft_build_weight(build, "D", &status, error);
-    self->recurrent_states = graft_build_state(build, "recurrent_states", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->A_log = graft_build_weight(build, "A_log", error);
+    self->D = graft_build_weight(build, "D", error);
+    self->recurrent_states = graft_build_state(build, "recurrent_states", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* --- Forward --- */

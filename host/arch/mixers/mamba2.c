@@ -90,21 +90,20 @@ int graft_mamba2_describe(const struct graft_class *self, const struct graft_con
 int graft_mamba2_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                         struct graft_error *error) {
     const struct graft_description *description = cls->data;
-    int status = GRAFT_OK;
     struct graft_mamba2 *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->sizes = *(const struct graft_mamba2_sizes *)build->kept;
     self->loops = loops[graft_isa_choose(sizeof loops / sizeof loops[0])];
-    self->in_proj = graft_build_child(build, "in_proj", &status, error);
-    self->conv1d = graft_build_child(build, graft_description_name(description, D_MIXER_CONV), &status, error);
-    self->act = graft_build_child(build, "act", &status, error);
+    self->in_proj = graft_build_child(build, "in_proj", error);
+    self->conv1d = graft_build_child(build, graft_description_name(description, D_MIXER_CONV), error);
+    self->act = graft_build_child(build, "act", error);
     self->norm = build->child(build->data, graft_description_name(description, D_MIXER_NORM));
-    self->out_proj = graft_build_child(build, graft_description_name(description, D_MIXER_OUTPUT), &status, error);
-    self->dt_bias = graft_build_weight(build, "dt_bias", &status, error);
-    self->A_log = graft_build_weight(build, "A_log", &status, error);
-    self->D = graft_build_weight(build, "D", &status, error);
-    self->recurrent_states = graft_build_state(build, "recurrent_states", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->out_proj = graft_build_child(build, graft_description_name(description, D_MIXER_OUTPUT), error);
+    self->dt_bias = graft_build_weight(build, "dt_bias", error);
+    self->A_log = graft_build_weight(build, "A_log", error);
+    self->D = graft_build_weight(build, "D", error);
+    self->recurrent_states = graft_build_state(build, "recurrent_states", error);
+    return graft_instance_finish(self, instance, error);
 }

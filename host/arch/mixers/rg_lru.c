@@ -98,25 +98,24 @@ int graft_rg_lru_describe(const struct graft_class *self, const struct graft_con
 int graft_rg_lru_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                         struct graft_error *error) {
     const struct graft_description *description = cls->data;
-    int status = GRAFT_OK;
     struct rg_lru *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->sizes = *(const struct sizes *)build->kept;
     self->loops = loops[graft_isa_choose(sizeof loops / sizeof loops[0])];
-    self->linear_x = graft_build_child(build, "linear_x", &status, error);
-    self->linear_y = graft_build_child(build, "linear_y", &status, error);
-    self->conv = graft_build_child(build, graft_description_name(description, D_MIXER_CONV), &status, error);
-    self->act_fn = graft_build_child(build, "act_fn", &status, error);
-    self->output = graft_build_child(build, graft_description_name(description, D_MIXER_OUTPUT), &status, error);
-    self->recurrent_param = graft_build_weight(build, "rg_lru.recurrent_param", &status, error);
-    self->input_gate_weight = graft_build_weight(build, "rg_lru.input_gate_weight", &status, error);
-    self->input_gate_bias = graft_build_weight(build, "rg_lru.input_gate_bias", &status, error);
-    self->recurrent_gate_weight = graft_build_weight(build, "rg_lru.recurrent_gate_weight", &status, error);
-    self->recurrent_gate_bias = graft_build_weight(build, "rg_lru.recurrent_gate_bias", &status, error);
-    self->recurrent_states = graft_build_state(build, "recurrent_states", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->linear_x = graft_build_child(build, "linear_x", error);
+    self->linear_y = graft_build_child(build, "linear_y", error);
+    self->conv = graft_build_child(build, graft_description_name(description, D_MIXER_CONV), error);
+    self->act_fn = graft_build_child(build, "act_fn", error);
+    self->output = graft_build_child(build, graft_description_name(description, D_MIXER_OUTPUT), error);
+    self->recurrent_param = graft_build_weight(build, "rg_lru.recurrent_param", error);
+    self->input_gate_weight = graft_build_weight(build, "rg_lru.input_gate_weight", error);
+    self->input_gate_bias = graft_build_weight(build, "rg_lru.input_gate_bias", error);
+    self->recurrent_gate_weight = graft_build_weight(build, "rg_lru.recurrent_gate_weight", error);
+    self->recurrent_gate_bias = graft_build_weight(build, "rg_lru.recurrent_gate_bias", error);
+    self->recurrent_states = graft_build_state(build, "recurrent_states", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* One sequence, and what all have. */

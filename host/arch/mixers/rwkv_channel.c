@@ -56,20 +56,19 @@ int graft_rwkv_channel_describe(const struct graft_class *self, const struct gra
 
 int graft_rwkv_channel_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                               struct graft_error *error) {
-    int status = GRAFT_OK;
     (void)cls;
     struct rwkv_channel *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->sizes = *(const struct sizes *)build->kept;
-    self->key = graft_build_child(build, "key", &status, error);
-    self->receptance = graft_build_child(build, "receptance", &status, error);
-    self->value = graft_build_child(build, "value", &status, error);
-    self->time_mix_key = graft_build_weight(build, "time_mix_key", &status, error);
-    self->time_mix_receptance = graft_build_weight(build, "time_mix_receptance", &status, error);
-    self->shift_states = graft_build_state(build, "shift_states", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->key = graft_build_child(build, "key", error);
+    self->receptance = graft_build_child(build, "receptance", error);
+    self->value = graft_build_child(build, "value", error);
+    self->time_mix_key = graft_build_weight(build, "time_mix_key", error);
+    self->time_mix_receptance = graft_build_weight(build, "time_mix_receptance", error);
+    self->shift_states = graft_build_state(build, "shift_states", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_mixer_args *args,

@@ -81,25 +81,24 @@ int graft_rwkv_time_describe(const struct graft_class *self, const struct graft_
 
 int graft_rwkv_time_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                            struct graft_error *error) {
-    int status = GRAFT_OK;
     (void)cls;
     struct rwkv_time *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->sizes = *(const struct sizes *)build->kept;
-    self->key = graft_build_child(build, "key", &status, error);
-    self->value = graft_build_child(build, "value", &status, error);
-    self->receptance = graft_build_child(build, "receptance", &status, error);
-    self->output = graft_build_child(build, "output", &status, error);
-    self->time_mix_key = graft_build_weight(build, "time_mix_key", &status, error);
-    self->time_mix_value = graft_build_weight(build, "time_mix_value", &status, error);
-    self->time_mix_receptance = graft_build_weight(build, "time_mix_receptance", &status, error);
-    self->time_decay = graft_build_weight(build, "time_decay", &status, error);
-    self->time_first = graft_build_weight(build, "time_first", &status, error);
-    self->shift_states = graft_build_state(build, "shift_states", &status, error);
-    self->recurrent_states = graft_build_state(build, "recurrent_states", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->key = graft_build_child(build, "key", error);
+    self->value = graft_build_child(build, "value", error);
+    self->receptance = graft_build_child(build, "receptance", error);
+    self->output = graft_build_child(build, "output", error);
+    self->time_mix_key = graft_build_weight(build, "time_mix_key", error);
+    self->time_mix_value = graft_build_weight(build, "time_mix_value", error);
+    self->time_mix_receptance = graft_build_weight(build, "time_mix_receptance", error);
+    self->time_decay = graft_build_weight(build, "time_decay", error);
+    self->time_first = graft_build_weight(build, "time_first", error);
+    self->shift_states = graft_build_state(build, "shift_states", error);
+    self->recurrent_states = graft_build_state(build, "recurrent_states", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* One sequence: its keys, values, outputs and state, and the module's widened weights. */

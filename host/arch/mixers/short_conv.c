@@ -34,16 +34,15 @@ int graft_short_conv_describe(const struct graft_class *self, const struct graft
 
 int graft_short_conv_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                             struct graft_error *error) {
-    int status = GRAFT_OK;
     struct short_conv *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->hidden_size = graft_args_int(build->args, "hidden_size", 0);
-    self->in_proj = graft_build_child(build, "in_proj", &status, error);
-    self->conv = graft_build_child(build, graft_description_name(cls->data, D_MIXER_CONV), &status, error);
-    self->output = graft_build_child(build, graft_description_name(cls->data, D_MIXER_OUTPUT), &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->in_proj = graft_build_child(build, "in_proj", error);
+    self->conv = graft_build_child(build, graft_description_name(cls->data, D_MIXER_CONV), error);
+    self->output = graft_build_child(build, graft_description_name(cls->data, D_MIXER_OUTPUT), error);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* y[t] = a[t] * b[t], `width` columns of rows that are `a_stride` and `b_stride` long. */

@@ -128,27 +128,26 @@ int graft_mla_describe(const struct graft_class *self, const struct graft_config
 int graft_mla_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                      struct graft_error *error) {
     const struct graft_mla_sizes *sizes = build->kept;
-    int status = GRAFT_OK;
     struct graft_mla *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->sizes = *sizes;
     if (sizes->has_gate) {
-        self->gate = graft_build_child(build, graft_description_name(cls->data, D_GATE_NAME), &status, error);
+        self->gate = graft_build_child(build, graft_description_name(cls->data, D_GATE_NAME), error);
     }
     if (sizes->query_rank == 0) {
-        self->q_proj = graft_build_child(build, "q_proj", &status, error);
+        self->q_proj = graft_build_child(build, "q_proj", error);
     } else {
-        self->q_a_proj = graft_build_child(build, "q_a_proj", &status, error);
-        self->q_a_layernorm = graft_build_child(build, "q_a_layernorm", &status, error);
-        self->q_b_proj = graft_build_child(build, "q_b_proj", &status, error);
+        self->q_a_proj = graft_build_child(build, "q_a_proj", error);
+        self->q_a_layernorm = graft_build_child(build, "q_a_layernorm", error);
+        self->q_b_proj = graft_build_child(build, "q_b_proj", error);
     }
-    self->kv_a_proj = graft_build_child(build, "kv_a_proj_with_mqa", &status, error);
-    self->kv_a_layernorm = graft_build_child(build, "kv_a_layernorm", &status, error);
-    self->kv_b_proj = graft_build_child(build, "kv_b_proj", &status, error);
-    self->o_proj = graft_build_child(build, "o_proj", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->kv_a_proj = graft_build_child(build, "kv_a_proj_with_mqa", error);
+    self->kv_a_layernorm = graft_build_child(build, "kv_a_layernorm", error);
+    self->kv_b_proj = graft_build_child(build, "kv_b_proj", error);
+    self->o_proj = graft_build_child(build, "o_proj", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 void graft_mla_destroy(void *instance) {

@@ -67,7 +67,6 @@ int graft_experts_describe(const struct graft_class *self, const struct graft_co
 int graft_experts_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                          struct graft_error *error) {
     const struct sizes *sizes = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
     struct experts *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
@@ -75,14 +74,14 @@ int graft_experts_create(const struct graft_class *cls, const struct graft_build
     }
     self->sizes = *sizes;
     self->swiglu = graft_swiglu_of(build->args);
-    self->gate_up_proj = graft_build_weight(build, "gate_up_proj", &status, error);
+    self->gate_up_proj = graft_build_weight(build, "gate_up_proj", error);
     self->gate_up_proj_bias = build->weight(build->data, "gate_up_proj_bias");
-    self->down_proj = graft_build_weight(build, "down_proj", &status, error);
+    self->down_proj = graft_build_weight(build, "down_proj", error);
     self->down_proj_bias = build->weight(build->data, "down_proj_bias");
     if ((graft_experts_features(build->args) & GRAFT_EXPERTS_GATING) == 0) {
-        self->act_fn = graft_build_child(build, "act_fn", &status, error);
+        self->act_fn = graft_build_child(build, "act_fn", error);
     }
-    return graft_instance_finish(self, status, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_experts_args *args,

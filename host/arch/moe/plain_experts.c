@@ -35,17 +35,16 @@ int graft_plain_experts_describe(const struct graft_class *self, const struct gr
 
 int graft_plain_experts_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                struct graft_error *error) {
-    int status = GRAFT_OK;
     (void)cls;
     struct plain_experts *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->sizes = *(const struct graft_expert_sizes *)build->kept;
-    self->up_proj = graft_build_weight(build, "up_proj", &status, error);
-    self->down_proj = graft_build_weight(build, "down_proj", &status, error);
-    self->act_fn = graft_build_child(build, "act_fn", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->up_proj = graft_build_weight(build, "up_proj", error);
+    self->down_proj = graft_build_weight(build, "down_proj", error);
+    self->act_fn = graft_build_child(build, "act_fn", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* Pairs of a token and an expert, sorted by expert. */

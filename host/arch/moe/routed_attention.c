@@ -74,18 +74,17 @@ int graft_routed_attention_describe(const struct graft_class *self, const struct
 
 int graft_routed_attention_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                   struct graft_error *error) {
-    int status = GRAFT_OK;
     struct routed_attention *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->kept = *(const struct kept *)build->kept;
-    self->router = graft_build_child(build, graft_description_name(cls->data, D_MOE_ROUTER_NAME), &status, error);
-    self->kv_proj = graft_build_child(build, "kv_proj", &status, error);
-    self->input_linear = graft_build_weight(build, "input_linear", &status, error);
-    self->output_linear = graft_build_weight(build, "output_linear", &status, error);
-    self->bias = graft_build_weight(build, "bias", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->router = graft_build_child(build, graft_description_name(cls->data, D_MOE_ROUTER_NAME), error);
+    self->kv_proj = graft_build_child(build, "kv_proj", error);
+    self->input_linear = graft_build_weight(build, "input_linear", error);
+    self->output_linear = graft_build_weight(build, "output_linear", error);
+    self->bias = graft_build_weight(build, "bias", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* The pairs of a token and an expert, and what is computed for them. */

@@ -110,20 +110,19 @@ int graft_router_describe(const struct graft_class *self, const struct graft_con
 int graft_router_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                         struct graft_error *error) {
     const char *correction = graft_description_name(cls->data, D_MOE_CORRECTION);
-    int status = GRAFT_OK;
     struct router *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->kept = *(const struct kept *)build->kept;
-    self->weight = graft_build_weight(build, "weight", &status, error);
+    self->weight = graft_build_weight(build, "weight", error);
     if (self->kept.has_bias) {
-        self->bias = graft_build_weight(build, "bias", &status, error);
+        self->bias = graft_build_weight(build, "bias", error);
     }
     if (correction != NULL) {
         self->correction = build->weight(build->data, correction);
     }
-    return graft_instance_finish(self, status, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* Makes each row of weights [tokens, k] add up to 1, or to less: by so much as `offset` makes its sum larger, or where

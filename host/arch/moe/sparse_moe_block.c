@@ -148,34 +148,30 @@ int graft_sparse_moe_block_create(const struct graft_class *cls, const struct gr
     const char *shared_gate = graft_description_name(description, D_MOE_SHARED_GATE);
     const char *sum_bias = graft_description_name(description, D_MOE_SUM_BIAS);
     const char *experts = graft_description_name(description, D_MOE_EXPERTS_NAME);
-    int status = GRAFT_OK;
     struct sparse_moe_block *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->kept = *(const struct kept *)build->kept;
     if (self->kept.num_experts > 0) {
-        self->gate = graft_build_child(build, graft_description_name(description, D_MOE_ROUTER_NAME), &status, error);
-        self->experts = graft_build_child(build, experts, &status, error);
+        self->gate = graft_build_child(build, graft_description_name(description, D_MOE_ROUTER_NAME), error);
+        self->experts = graft_build_child(build, experts, error);
         self->features = graft_experts_features(build->child_args(build->data, experts));
     }
     if (self->kept.latent > 0) {
-        self->latent_in =
-            graft_build_child(build, graft_description_name(description, D_MOE_LATENT_IN), &status, error);
-        self->latent_out =
-            graft_build_child(build, graft_description_name(description, D_MOE_LATENT_OUT), &status, error);
+        self->latent_in = graft_build_child(build, graft_description_name(description, D_MOE_LATENT_IN), error);
+        self->latent_out = graft_build_child(build, graft_description_name(description, D_MOE_LATENT_OUT), error);
     }
     if (self->kept.has_shared) {
-        self->shared_expert =
-            graft_build_child(build, graft_description_name(description, D_MOE_SHARED_NAME), &status, error);
+        self->shared_expert = graft_build_child(build, graft_description_name(description, D_MOE_SHARED_NAME), error);
     }
     if (self->kept.has_shared && shared_gate != NULL) {
-        self->shared_expert_gate = graft_build_child(build, shared_gate, &status, error);
+        self->shared_expert_gate = graft_build_child(build, shared_gate, error);
     }
     if (sum_bias != NULL) {
-        self->sum_bias = graft_build_weight(build, sum_bias, &status, error);
+        self->sum_bias = graft_build_weight(build, sum_bias, error);
     }
-    return graft_instance_finish(self, status, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* Each token for each of its experts, multiplied by its weight, as a token of its own with one expert; then output =

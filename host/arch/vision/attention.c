@@ -45,7 +45,6 @@ int graft_vision_attention_describe(const struct graft_class *self, const struct
 int graft_vision_attention_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                   struct graft_error *error) {
     const struct sizes *sizes = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
     struct attention *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
@@ -53,9 +52,9 @@ int graft_vision_attention_create(const struct graft_class *cls, const struct gr
     }
     self->hidden_size = sizes->hidden_size;
     self->heads = sizes->num_attention_heads;
-    self->qkv = graft_build_child(build, "qkv", &status, error);
-    self->proj = graft_build_child(build, "proj", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->qkv = graft_build_child(build, "qkv", error);
+    self->proj = graft_build_child(build, "proj", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* context [patches, heads, head_dim] = attention over qkv [patches, 3, heads, head_dim]. */

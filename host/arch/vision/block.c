@@ -43,18 +43,17 @@ int graft_vision_block_describe(const struct graft_class *self, const struct gra
 int graft_vision_block_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                               struct graft_error *error) {
     const struct graft_vision_config *vision = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
     struct block *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->embed_dim = vision->embed_dim;
-    self->norm1 = graft_build_child(build, "norm1", &status, error);
-    self->norm2 = graft_build_child(build, "norm2", &status, error);
-    self->attn = graft_build_child(build, "attn", &status, error);
-    self->mlp = graft_build_child(build, "mlp", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->norm1 = graft_build_child(build, "norm1", error);
+    self->norm2 = graft_build_child(build, "norm2", error);
+    self->attn = graft_build_child(build, "attn", error);
+    self->mlp = graft_build_child(build, "mlp", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_vision_block_args *args,

@@ -65,18 +65,17 @@ int graft_patch_merger_describe(const struct graft_class *self, const struct gra
 int graft_patch_merger_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                               struct graft_error *error) {
     const struct sizes *sizes = build->kept;
-    int status = GRAFT_OK;
     struct merger *self = graft_instance_new(build, sizeof *self, error);
     (void)cls;
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->sizes = *sizes;
-    self->ln_q = graft_build_child(build, "ln_q", &status, error);
-    self->first = graft_build_child(build, "mlp.0", &status, error);
-    self->act = graft_build_child(build, "mlp.1", &status, error);
-    self->second = graft_build_child(build, "mlp.2", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->ln_q = graft_build_child(build, "ln_q", error);
+    self->first = graft_build_child(build, "mlp.0", error);
+    self->act = graft_build_child(build, "mlp.1", error);
+    self->second = graft_build_child(build, "mlp.2", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_patch_merger_args *args,

@@ -37,17 +37,16 @@ int graft_vision_mlp_describe(const struct graft_class *self, const struct graft
 int graft_vision_mlp_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                             struct graft_error *error) {
     const int64_t *intermediate = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
     struct mlp *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->intermediate_size = *intermediate;
-    self->fc1 = graft_build_child(build, "fc1", &status, error);
-    self->act = graft_build_child(build, "act", &status, error);
-    self->fc2 = graft_build_child(build, "fc2", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->fc1 = graft_build_child(build, "fc1", error);
+    self->act = graft_build_child(build, "act", error);
+    self->fc2 = graft_build_child(build, "fc2", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_mlp_args *args,

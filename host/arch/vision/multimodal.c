@@ -81,16 +81,15 @@ int graft_multimodal_describe(const struct graft_class *self, const struct graft
 int graft_multimodal_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                             struct graft_error *error) {
     const struct sizes *sizes = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
     struct multimodal *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->sizes = *sizes;
-    self->visual = graft_build_child(build, "visual", &status, error);
-    self->language_model = graft_build_child(build, "language_model", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->visual = graft_build_child(build, "visual", error);
+    self->language_model = graft_build_child(build, "language_model", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* embeddings [as many as were counted, hidden_size] of all images and videos, one after another. Adapters are those of

@@ -63,7 +63,6 @@ int graft_patch_embed_describe(const struct graft_class *self, const struct graf
 int graft_patch_embed_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                              struct graft_error *error) {
     const struct sizes *sizes = build->kept;
-    int status = GRAFT_OK;
     struct patch_embed *self = graft_instance_new(build, sizeof *self, error);
     (void)cls;
     if (self == NULL) {
@@ -71,8 +70,8 @@ int graft_patch_embed_create(const struct graft_class *cls, const struct graft_b
     }
     self->temporal_patch_size = sizes->temporal_patch_size;
     self->patch_size = sizes->patch_size;
-    self->proj = graft_build_child(build, "proj", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->proj = graft_build_child(build, "proj", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_patch_embed_args *args,

@@ -77,7 +77,6 @@ int graft_vision_tower_describe(const struct graft_class *self, const struct gra
 int graft_vision_tower_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                               struct graft_error *error) {
     const struct graft_vision_config *vision = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
     struct tower *self =
         graft_instance_new(build, sizeof *self + (size_t)vision->depth * sizeof self->blocks[0], error);
@@ -85,15 +84,15 @@ int graft_vision_tower_create(const struct graft_class *cls, const struct graft_
         return GRAFT_ERROR_INTERNAL;
     }
     self->config = *vision;
-    self->patch_embed = graft_build_child(build, "patch_embed", &status, error);
-    self->rotary_pos_emb = graft_build_child(build, "rotary_pos_emb", &status, error);
-    self->merger = graft_build_child(build, "merger", &status, error);
-    for (int64_t i = 0; i < vision->depth && status == GRAFT_OK; i++) {
+    self->patch_embed = graft_build_child(build, "patch_embed", error);
+    self->rotary_pos_emb = graft_build_child(build, "rotary_pos_emb", error);
+    self->merger = graft_build_child(build, "merger", error);
+    for (int64_t i = 0; i < vision->depth && error->code == GRAFT_OK; i++) {
         char name[MAX_NAME];
         block_name(i, name);
-        self->blocks[i] = graft_build_child(build, name, &status, error);
+        self->blocks[i] = graft_build_child(build, name, error);
     }
-    return graft_instance_finish(self, status, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* Rows and columns of an image's patches, [patches] each: frame by frame, in each by squares of `merge` x `merge`. */

@@ -29,16 +29,15 @@ int modernbert_embeddings_describe(const struct graft_class *self, const struct 
 int modernbert_embeddings_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                  struct graft_error *error) {
     const struct modernbert_config *kept = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
     struct embeddings *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->hidden_size = kept->sizes.hidden_size;
-    self->tok_embeddings = graft_build_child(build, "tok_embeddings", &status, error);
-    self->norm = graft_build_child(build, "norm", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->tok_embeddings = graft_build_child(build, "tok_embeddings", error);
+    self->norm = graft_build_child(build, "norm", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_input_embeddings_args *args,

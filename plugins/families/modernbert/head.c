@@ -30,17 +30,16 @@ int modernbert_head_describe(const struct graft_class *self, const struct graft_
 int modernbert_head_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                            struct graft_error *error) {
     const struct modernbert_config *kept = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
     struct head *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->hidden_size = kept->sizes.hidden_size;
-    self->dense = graft_build_child(build, "dense", &status, error);
-    self->act = graft_build_child(build, "act", &status, error);
-    self->norm = graft_build_child(build, "norm", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->dense = graft_build_child(build, "dense", error);
+    self->act = graft_build_child(build, "act", error);
+    self->norm = graft_build_child(build, "norm", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_transform_args *args,

@@ -65,18 +65,17 @@ int modernbert_layer_describe(const struct graft_class *self, const struct graft
 int modernbert_layer_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                             struct graft_error *error) {
     const struct modernbert_config *kept = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
     struct layer *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->hidden_size = kept->sizes.hidden_size;
-    self->attn_norm = graft_build_child(build, "attn_norm", &status, error);
-    self->attn = graft_build_child(build, "attn", &status, error);
-    self->mlp_norm = graft_build_child(build, "mlp_norm", &status, error);
-    self->mlp = graft_build_child(build, "mlp", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->attn_norm = graft_build_child(build, "attn_norm", error);
+    self->attn = graft_build_child(build, "attn", error);
+    self->mlp_norm = graft_build_child(build, "mlp_norm", error);
+    self->mlp = graft_build_child(build, "mlp", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_encoder_layer_args *args,

@@ -32,17 +32,16 @@ int modernbert_mlp_describe(const struct graft_class *self, const struct graft_c
 
 int modernbert_mlp_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                           struct graft_error *error) {
-    int status = GRAFT_OK;
     (void)cls;
     struct mlp *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->intermediate_size = graft_args_int(build->args, "intermediate_size", 0);
-    self->Wi = graft_build_child(build, "Wi", &status, error);
-    self->act = graft_build_child(build, "act", &status, error);
-    self->Wo = graft_build_child(build, "Wo", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->Wi = graft_build_child(build, "Wi", error);
+    self->act = graft_build_child(build, "act", error);
+    self->Wo = graft_build_child(build, "Wo", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_mlp_args *args,

@@ -110,7 +110,6 @@ int modernbert_model_create(const struct graft_class *cls, const struct graft_bu
                             struct graft_error *error) {
     const struct kept *kept = build->kept;
     int64_t layers = kept->config.sizes.num_hidden_layers;
-    int status = GRAFT_OK;
     (void)cls;
     struct model *self = graft_instance_new(build, sizeof *self + (size_t)layers * sizeof self->layers[0], error);
     if (self == NULL) {
@@ -123,19 +122,19 @@ int modernbert_model_create(const struct graft_class *cls, const struct graft_bu
         .struct_size = sizeof(struct graft_mask), .kind = self->is_causal ? GRAFT_MASK_CAUSAL : GRAFT_MASK_NONE};
     self->masks[GRAFT_LAYER_SLIDING_ATTENTION] = (struct graft_mask){
         .struct_size = sizeof(struct graft_mask), .kind = GRAFT_MASK_WINDOW, .left = kept->side, .right = kept->side};
-    self->embeddings = graft_build_child(build, "embeddings", &status, error);
-    self->final_norm = graft_build_child(build, "final_norm", &status, error);
-    self->rotary_emb = graft_build_child(build, "rotary_emb", &status, error);
+    self->embeddings = graft_build_child(build, "embeddings", error);
+    self->final_norm = graft_build_child(build, "final_norm", error);
+    self->rotary_emb = graft_build_child(build, "rotary_emb", error);
     self->n_layers = layers;
     for (int64_t i = 0; i < layers; i++) {
         int32_t type = kept->windows[i] > 0 ? GRAFT_LAYER_SLIDING_ATTENTION : GRAFT_LAYER_FULL_ATTENTION;
         char name[MAX_NAME];
         layer_name(i, name);
-        self->layers[i].module = graft_build_child(build, name, &status, error);
+        self->layers[i].module = graft_build_child(build, name, error);
         self->layers[i].type = type;
         self->has_type[type] = 1;
     }
-    return graft_instance_finish(self, status, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* Angles of the types that there are: cos and sin [GRAFT_PARTS_LAYER_TYPES] become [tokens, head_dim] each. */

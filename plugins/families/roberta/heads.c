@@ -30,17 +30,16 @@ static int describe_linears(const char *output, const struct graft_config *confi
 static int create(const struct graft_build *build, const char *output, int32_t activation, void **instance,
                   struct graft_error *error) {
     const int64_t *hidden_size = build->kept;
-    int status = GRAFT_OK;
     struct head *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->hidden_size = *hidden_size;
     self->activation = activation;
-    self->dense = graft_build_child(build, "dense", &status, error);
+    self->dense = graft_build_child(build, "dense", error);
     self->layer_norm = build->child(build->data, "layer_norm");
-    self->output = graft_build_child(build, output, &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->output = graft_build_child(build, output, error);
+    return graft_instance_finish(self, instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_head_args *args,

@@ -26,18 +26,18 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     struct sizes *sizes = sink->keep(sink->data, sizeof *sizes, error); /* for `create` */
     int32_t bias = graft_args_int(args, "mlp_bias", 0) != 0;
     (void)cls;
-    int status = sizes != NULL ? graft_args_size(args, "hidden_size", MAX_SIZE, sink->path, &sizes->hidden, error)
-                               : GRAFT_ERROR_INTERNAL;
-    if (status == GRAFT_OK) {
-        status = graft_args_size(args, "intermediate_size", MAX_SIZE, sink->path, &sizes->intermediate, error);
+    if (sizes == NULL) {
+        return error->code;
     }
-    if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "gate_up_proj", sizes->hidden, 2 * sizes->intermediate, bias, error);
+    graft_args_size(args, "hidden_size", MAX_SIZE, sink->path, &sizes->hidden, error);
+    graft_args_size(args, "intermediate_size", MAX_SIZE, sink->path, &sizes->intermediate, error);
+    if (error->code != GRAFT_OK) { /* else they may be anything */
+        return error->code;
     }
-    if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "down_proj", sizes->intermediate, sizes->hidden, bias, error);
-    }
-    return status == GRAFT_OK ? graft_describe_activation(sink, "act_fn", config, args, "hidden_act", error) : status;
+    graft_describe_linear(sink, "gate_up_proj", sizes->hidden, 2 * sizes->intermediate, bias, error);
+    graft_describe_linear(sink, "down_proj", sizes->intermediate, sizes->hidden, bias, error);
+    graft_describe_activation(sink, "act_fn", config, args, "hidden_act", error);
+    return error->code;
 }
 
 /* --- How checkpoints hold it: the second conversion is left out where there are no biases --- */
@@ -73,19 +73,18 @@ struct fused_mlp {
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
     const struct sizes *sizes = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
     struct fused_mlp *self = calloc(1, sizeof *self);
     if (self == NULL) {
         return graft_fail_memory(error, build->path);
     }
     self->intermediate = sizes->intermediate;
-    self->gate_up_proj = graft_build_child(build, "gate_up_proj", &status, error);
-    self->down_proj = graft_build_child(build, "down_proj", &status, error);
-    self->act_fn = graft_build_child(build, "act_fn", &status, error);
-    if (status != GRAFT_OK) {
+    self->gate_up_proj = graft_build_child(build, "gate_up_proj", error);
+    self->down_proj = graft_build_child(build, "down_proj", error);
+    self->act_fn = graft_build_child(build, "act_fn", error);
+    if (error->code != GRAFT_OK) {
         free(self);
-        return status;
+        return error->code;
     }
     *instance = self;
     return GRAFT_OK;

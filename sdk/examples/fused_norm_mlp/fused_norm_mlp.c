@@ -42,11 +42,10 @@ static int mlp_describe(const struct graft_class *cls, const struct graft_config
 static int mlp_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                       struct graft_error *error) {
     const double *eps = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
-    const struct graft_weight *norm_weight = graft_build_weight(build, "norm_weight", &status, error);
-    if (status != GRAFT_OK) {
-        return status;
+    const struct graft_weight *norm_weight = graft_build_weight(build, "norm_weight", error);
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     struct norm_mlp *self = calloc(1, sizeof *self);
     if (self == NULL) {
@@ -166,13 +165,12 @@ struct layer {
 static int layer_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                         struct graft_error *error) {
     const struct sizes *sizes = build->kept;
-    int status = GRAFT_OK;
     (void)cls;
-    const struct graft_module *self_attn = graft_build_child(build, "self_attn", &status, error);
-    const struct graft_module *mlp = graft_build_child(build, "mlp", &status, error);
-    const struct graft_module *input_layernorm = graft_build_child(build, "input_layernorm", &status, error);
-    if (status != GRAFT_OK) {
-        return status;
+    const struct graft_module *self_attn = graft_build_child(build, "self_attn", error);
+    const struct graft_module *mlp = graft_build_child(build, "mlp", error);
+    const struct graft_module *input_layernorm = graft_build_child(build, "input_layernorm", error);
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     struct layer *self = calloc(1, sizeof *self);
     if (self == NULL) {

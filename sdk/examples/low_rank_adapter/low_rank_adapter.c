@@ -121,8 +121,8 @@ struct adapted_linear {
 };
 
 /* The pair of adapter number `i`, if it has one. */
-static int add_pair(struct adapted_linear *self, const struct graft_build *build, int64_t i,
-                    struct graft_error *error) {
+static void add_pair(struct adapted_linear *self, const struct graft_build *build, int64_t i,
+                     struct graft_error *error) {
     char adapter[NAME], child[PATH];
     struct pair *pair = &self->pairs[self->n_pairs];
     double factor;
@@ -130,20 +130,16 @@ static int add_pair(struct adapted_linear *self, const struct graft_build *build
     (void)snprintf(child, sizeof child, "%s.lora_A", adapter);
     pair->a = build->child(build->data, child);
     if (pair->a == NULL) {
-        return GRAFT_OK;
+        return;
     }
-    int status = graft_args_size(build->child_args(build->data, child), "out_features", MAX_RANK, build->path,
-                                 &pair->rank, error);
+    (void)graft_args_size(build->child_args(build->data, child), "out_features", MAX_RANK, build->path, &pair->rank,
+                          error);
     (void)snprintf(child, sizeof child, "%s.lora_B", adapter);
-    pair->b = graft_build_child(build, child, &status, error);
-    if (status == GRAFT_OK) {
-        status = read_factor(build->config, i, adapter, pair->rank, &factor, error);
-    }
-    if (status == GRAFT_OK) {
+    pair->b = graft_build_child(build, child, error);
+    if (error->code == GRAFT_OK && read_factor(build->config, i, adapter, pair->rank, &factor, error) == GRAFT_OK) {
         pair->factor = (float)factor;
         self->n_pairs++;
     }
-    return status;
 }
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
@@ -155,11 +151,11 @@ static int create(const struct graft_class *cls, const struct graft_build *build
         return GRAFT_ERROR_INTERNAL;
     }
     self->original = build->super;
-    int status = graft_args_size(build->args, "out_features", MAX_SIZE, build->path, &self->out_features, error);
-    for (int64_t i = 0; i < n && status == GRAFT_OK; i++) {
-        status = add_pair(self, build, i, error);
+    (void)graft_args_size(build->args, "out_features", MAX_SIZE, build->path, &self->out_features, error);
+    for (int64_t i = 0; i < n; i++) {
+        add_pair(self, build, i, error);
     }
-    return graft_instance_finish(self, status, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* y += factor * B (A x) */

@@ -132,15 +132,14 @@ struct quantized_linear {
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
     struct quantized_linear *self = graft_instance_new(build, sizeof *self, error);
-    int status = GRAFT_OK;
     (void)cls;
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->codes = graft_build_weight(build, "codes", &status, error);
-    self->scales = graft_build_weight(build, "scales", &status, error);
+    self->codes = graft_build_weight(build, "codes", error);
+    self->scales = graft_build_weight(build, "scales", error);
     self->bias = build->weight(build->data, "bias");
-    return graft_instance_finish(self, status, instance);
+    return graft_instance_finish(self, instance, error);
 }
 
 /* What threads share. */

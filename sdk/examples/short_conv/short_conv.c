@@ -37,10 +37,9 @@ static int create(const struct graft_class *cls, const struct graft_build *build
                   struct graft_error *error) {
     const int64_t *hidden_size = build->kept;
     (void)cls;
-    int status = GRAFT_OK;
-    const struct graft_state *hidden_states = graft_build_state(build, "hidden_states", &status, error);
-    if (status != GRAFT_OK) {
-        return status;
+    const struct graft_state *hidden_states = graft_build_state(build, "hidden_states", error);
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     struct short_conv *self = calloc(1, sizeof *self);
     if (self == NULL) {

@@ -146,7 +146,9 @@ struct graft_part_info {
 };
 
 /* Where a description goes. The host's, valid until `describe` returns. Everything given is copied before the call
- * returns. A call that fails has recorded why, and `describe` returns its status.
+ * returns. A call that fails has recorded why in `error`, which is the one given to `describe`, and never NULL there.
+ * That error stays: what is declared after it counts for nothing, and a description that ends with one in `error` has
+ * failed, whatever it returns. So declare everything in turn, and return error->code.
  *
  * Names have 1 to 256 letters, digits, '_' and '-'; those of children and parameters, and the paths of a tie, may have
  * parts divided by dots. A parameter's is not to begin with the part that a child's begins with. Parameters and
@@ -233,8 +235,8 @@ struct graft_sink {
                  struct graft_error *error);
 };
 
-/* What `create` works with. The host's: the struct is valid until `create` returns, all that it leads to until
- * `destroy` has returned. */
+/* What `create` works with, whose `error` tells its end as that of `describe` does. The host's: the struct is valid
+ * until `create` returns, all that it leads to until `destroy` has returned. */
 struct graft_build {
     uint32_t struct_size;
     uint32_t reserved;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Short forms for `describe` and `create`. All are [load]; the describing ones return a status, errors are recorded. */
+/* Short forms for `describe` and `create`. All are [load]. A failure is recorded in `error`, where the first one stays:
+ * call them in turn, look at error->code before computing with what they gave, and return it at the end. */
 #ifndef GRAFT_DESCRIBE_H
 #define GRAFT_DESCRIBE_H
 
@@ -40,13 +41,10 @@ GRAFT_ASSERT_SIZE(struct graft_expert_sizes, 24);
 /* [load] These sizes, each at least 1; errors as of graft_args_size. */
 GRAFT_INLINE int graft_args_expert_sizes(const struct graft_args *args, const char *path,
                                          struct graft_expert_sizes *sizes, struct graft_error *error) {
-    int status = graft_args_size(args, "num_experts", 4096, path, &sizes->num_experts, error);
-    if (status == GRAFT_OK) {
-        status = graft_args_size(args, "hidden_size", 1 << 20, path, &sizes->hidden_size, error);
-    }
-    return status == GRAFT_OK
-               ? graft_args_size(args, "intermediate_size", 1 << 20, path, &sizes->intermediate_size, error)
-               : status;
+    graft_args_size(args, "num_experts", 4096, path, &sizes->num_experts, error);
+    graft_args_size(args, "hidden_size", 1 << 20, path, &sizes->hidden_size, error);
+    graft_args_size(args, "intermediate_size", 1 << 20, path, &sizes->intermediate_size, error);
+    return error->code;
 }
 
 /* A parameter of `rank` dimensions, its shape given as an array. */
@@ -203,13 +201,8 @@ GRAFT_INLINE int graft_describe_activation(const struct graft_sink *sink, const 
     const char *act = graft_args_string(args, field, NULL);
     if (act == NULL) {
         act = "silu";
-        int status = graft_config_not_null(config, field, "a string", error);
-        if (status == GRAFT_OK) {
-            status = graft_config_string(config, field, &act, error);
-        }
-        if (status != GRAFT_OK) {
-            return status;
-        }
+        graft_config_not_null(config, field, "a string", error);
+        graft_config_string(config, field, &act, error);
     }
     const char *class_name = sink->activation_class(sink->data, act);
     if (class_name == NULL) {
@@ -234,33 +227,33 @@ GRAFT_INLINE int graft_describe_state(const struct graft_sink *sink, const char 
     return sink->state(sink->data, &info, error);
 }
 
-/* In `create`: the child called `name`. Without it NULL, an error recorded, and its code in `status`, which is left
- * alone otherwise: ask for all, then look at `status` once. */
+/* In `create`: the child called `name`. Without it NULL, and an error recorded: ask for all, then look once, at
+ * error->code or with graft_instance_finish. */
 GRAFT_INLINE const struct graft_module *graft_build_child(const struct graft_build *build, const char *name,
-                                                          int *status, struct graft_error *error) {
+                                                          struct graft_error *error) {
     const struct graft_module *child = build->child(build->data, name);
     if (child == NULL) {
-        *status = graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "there is no child \"%s\"", name);
+        (void)graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "there is no child \"%s\"", name);
     }
     return child;
 }
 
 /* The same for a parameter. */
 GRAFT_INLINE const struct graft_weight *graft_build_weight(const struct graft_build *build, const char *name,
-                                                           int *status, struct graft_error *error) {
+                                                           struct graft_error *error) {
     const struct graft_weight *weight = build->weight(build->data, name);
     if (weight == NULL) {
-        *status = graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "parameter \"%s\" is not bound", name);
+        (void)graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "parameter \"%s\" is not bound", name);
     }
     return weight;
 }
 
 /* The same for a state. */
-GRAFT_INLINE const struct graft_state *graft_build_state(const struct graft_build *build, const char *name, int *status,
+GRAFT_INLINE const struct graft_state *graft_build_state(const struct graft_build *build, const char *name,
                                                          struct graft_error *error) {
     const struct graft_state *state = build->state(build->data, name);
     if (state == NULL) {
-        *status = graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "there is no state \"%s\"", name);
+        (void)graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "there is no state \"%s\"", name);
     }
     return state;
 }

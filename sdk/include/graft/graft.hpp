@@ -292,9 +292,8 @@ class build {
         return raw_->path;
     }
     template <class Interface> graft::child<Interface> child(const char *name) const {
-        int status = GRAFT_OK;
-        const graft_module *module = graft_build_child(raw_, name, &status, error_);
-        check(status);
+        const graft_module *module = graft_build_child(raw_, name, error_);
+        check(error_->code);
         return graft::child<Interface>(module);
     }
     /* One that may not have been described: its `raw` is NULL then. */
@@ -310,9 +309,8 @@ class build {
         return graft::child<Interface>(raw_->super);
     }
     const graft_weight &weight(const char *name) const {
-        int status = GRAFT_OK;
-        const graft_weight *weight = graft_build_weight(raw_, name, &status, error_);
-        check(status);
+        const graft_weight *weight = graft_build_weight(raw_, name, error_);
+        check(error_->code);
         return *weight;
     }
     /* NULL where it is absent. */
@@ -320,9 +318,8 @@ class build {
         return raw_->weight(raw_->data, name);
     }
     const graft_state *state(const char *name) const {
-        int status = GRAFT_OK;
-        const graft_state *state = graft_build_state(raw_, name, &status, error_);
-        check(status);
+        const graft_state *state = graft_build_state(raw_, name, error_);
+        check(error_->code);
         return state;
     }
     /* What sink::keep<T>() gave to the same class. */

@@ -41,15 +41,15 @@ GRAFT_INLINE void graft_instance_destroy(void *instance) {
     }
 }
 
-/* [load] The end of a `create`: gives the instance to the host where `status` is GRAFT_OK, else frees it. Returns it.
- */
-GRAFT_INLINE int graft_instance_finish(void *self_take, int status, void **instance) {
-    if (status == GRAFT_OK) {
+/* [load] The end of a `create`, whose `error` says what became of it: without an error the instance is the host's, else
+ * it is freed. Returns the error's code. */
+GRAFT_INLINE int graft_instance_finish(void *self_take, void **instance, struct graft_error *error) {
+    if (error->code == GRAFT_OK) {
         *instance = self_take;
     } else {
         graft_instance_destroy(self_take);
     }
-    return status;
+    return error->code;
 }
 
 #ifdef __cplusplus

@@ -159,15 +159,13 @@ GRAFT_INLINE int graft_scheme_describe_linear(const struct graft_scheme *scheme,
     const struct graft_codec *codec = &scheme->codec;
     const int32_t is_part = graft_args_int(args, "whole_in_features", codec->columns) > codec->columns;
     const int32_t bias = graft_args_int(args, "bias", 1) != 0 ? GRAFT_INIT_NONE : GRAFT_INIT_ABSENT;
-    int status = graft_describe_number(sink, "in_features", codec->columns, error);
-    if (status == GRAFT_OK) {
-        status = graft_describe_number(sink, "out_features", codec->rows, error);
+    graft_describe_number(sink, "in_features", codec->columns, error);
+    graft_describe_number(sink, "out_features", codec->rows, error);
+    graft_scheme_describe(scheme, "weight", sink, error);
+    if (!is_part) {
+        graft_describe_parameter(sink, "bias", 1, &codec->rows, 0, bias, error);
     }
-    if (status == GRAFT_OK) {
-        status = graft_scheme_describe(scheme, "weight", sink, error);
-    }
-    return status == GRAFT_OK && !is_part ? graft_describe_parameter(sink, "bias", 1, &codec->rows, 0, bias, error)
-                                          : status;
+    return error->code;
 }
 
 /* In `finish`: a weight of F32 that no tensor has, rows * columns numbers at `*numbers` to be filled in. NULL when

@@ -5,7 +5,7 @@
  * declares them in `describe`, looks them up in `create`, and reads and writes them in `forward`:
  *
  *     graft_describe_state(sink, "conv_states", 2, shape, GRAFT_DTYPE_F32, error);
- *     self->conv_states = graft_build_state(build, "conv_states", &status, error);
+ *     self->conv_states = graft_build_state(build, "conv_states", error);
  *     for (int32_t s = 0; s < args->batch->sequences; s++)
  *         float *conv_states = (float *)graft_state_get(call, args->batch, self->conv_states, s, error);
  *

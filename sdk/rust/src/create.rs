@@ -2,7 +2,6 @@
 //! What `create` is given: children, and weights.
 
 use std::marker::PhantomData;
-use std::os::raw::c_int;
 use std::ptr::null;
 
 use crate::describe::{Args, Config};
@@ -82,9 +81,8 @@ impl<'a> Build<'a> {
 
     /// A parameter that was described.
     pub fn weight(&self, name: &str) -> Result<Weight> {
-        let mut status: c_int = ffi::GRAFT_OK;
-        let raw = unsafe { ffi::graft_build_weight(self.raw, c_string(name).as_ptr(), &mut status, self.error) };
-        check(status).map(|()| Weight { raw })
+        let raw = unsafe { ffi::graft_build_weight(self.raw, c_string(name).as_ptr(), self.error) };
+        check(unsafe { (*self.error).code }).map(|()| Weight { raw })
     }
 
     /// The same of one that may be absent.
@@ -102,11 +100,10 @@ impl<'a> Build<'a> {
     }
 
     fn child(&self, name: &str) -> Result<(*const ffi::graft_module, Args<'a>)> {
-        let mut status: c_int = ffi::GRAFT_OK;
         let name = c_string(name);
         unsafe {
-            let module = ffi::graft_build_child(self.raw, name.as_ptr(), &mut status, self.error);
-            check(status)?;
+            let module = ffi::graft_build_child(self.raw, name.as_ptr(), self.error);
+            check((*self.error).code)?;
             Ok((module, self.args_of((self.raw.child_args)(self.raw.data, name.as_ptr()))))
         }
     }

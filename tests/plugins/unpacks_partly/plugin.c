@@ -26,14 +26,13 @@ struct linear {
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
     struct linear *self = graft_instance_new(build, sizeof *self, error);
-    int status = GRAFT_OK;
     (void)cls;
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->codes = graft_build_weight(build, "weight", &status, error);
-    self->scales = graft_build_weight(build, "weight_scale", &status, error);
-    return graft_instance_finish(self, status, instance);
+    self->codes = graft_build_weight(build, "weight", error);
+    self->scales = graft_build_weight(build, "weight_scale", error);
+    return graft_instance_finish(self, instance, error);
 }
 
 static float multiply(const int8_t *codes, const float *x, int64_t n) {
