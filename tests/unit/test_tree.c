@@ -465,7 +465,7 @@ static int describe_careless(const struct graft_class *cls, const struct graft_c
     graft_describe_vector(sink, "", 1, error);
     graft_describe_child(sink, "second", "Leaf", LEAF, NULL, 0, error);
     assert_null(sink->keep(sink->data, 8, error));
-    assert_int_equal(sink->base(sink->data, NULL, error), GRAFT_ERROR_PLUGIN);
+    assert_int_equal(sink->base(sink->data, NULL, error), GRAFT_ERROR_MODEL);
     return GRAFT_OK;
 }
 
@@ -480,7 +480,7 @@ static void test_first_failure(void **state) {
     fake_model_add(&model, &root);
     fake_model_add(&model, &counted);
     leaves_described = 0;
-    assert_int_equal(fake_model_build(&model, "Root"), GRAFT_ERROR_PLUGIN);
+    assert_int_equal(fake_model_build(&model, "Root"), GRAFT_ERROR_MODEL);
     assert_non_null(strstr(model.error.message, "\"no name\""));
     assert_int_equal(leaves_described, 1);
     fake_model_finish(&model);
