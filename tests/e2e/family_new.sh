@@ -123,5 +123,30 @@ check 'another place' '"model_type": "acme",' "$(sed -n 's/^ *\("model_type".*\)
 new --like llama --output there.family.json
 check 'a file that is there: exit status' 5 "$status"
 has 'a file that is there: says so' 'there.family.json: exists already' err
+rm ./*.family.json
+
+# A model type is a file's name, and text on a terminal.
+for bad in '' '../acme' '\\u001b[2J' '\\u202eacme' 'ac\\u0085me'; do
+    unknown llama
+    sed -i "s|\"model_type\": \"acme\"|\"model_type\": \"$bad\"|" model/config.json
+    new --like llama
+    check "the model type \"$bad\": exit status" 4 "$status"
+    has "the model type \"$bad\": is named" 'model/config.json: model_type: expected a name' err
+    check "the model type \"$bad\": nothing is written" 0 "$(find . -maxdepth 1 -name '*.family.json' | wc -l)"
+done
+
+# Drafts are tried from a temporary folder, which is not left behind.
+unknown llama
+mkdir temporary
+TMPDIR=$PWD/temporary
+export TMPDIR
+for after in 0.1 0.2 0.3 0.4; do
+    timeout -s INT "$after" "$host" family new model >/dev/null 2>&1
+done
+check 'interrupted drafts: nothing is left' '' "$(ls temporary)"
+TMPDIR=$PWD/nowhere/$(printf '%0250d' 0)
+new --like llama
+check 'no temporary folder: exit status' 5 "$status"
+has 'no temporary folder: says so' 'a temporary folder cannot be made there' err
 echo "1..$number"
 exit "$failed"

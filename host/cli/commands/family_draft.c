@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/commands/family_draft.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/json_writer.h"
 #include "cli/setup.h"
 
@@ -181,32 +184,6 @@ static void gather(struct graft_writer *writer, struct family_outcome *outcome, 
     }
 }
 
-static int open_with(const struct family_draft *draft, const char *folder, struct family_outcome *outcome,
-                     struct graft_error *error) {
-    struct graft_error reason = graft_error_none();
-    struct graft_library *library = NULL;
-    struct graft_model *model = NULL;
-    struct graft_writer writer = {0};
-    int status = graft_library_create(&library, error);
-    if (status == GRAFT_OK) {
-        status = graft_setup_plugins(draft->options, library, error);
-    }
-    if (status == GRAFT_OK) {
-        outcome->status = graft_library_load_plugins(library, &folder, 1, NULL, &reason);
-        if (outcome->status == GRAFT_OK) {
-            outcome->status = graft_model_open(library, draft->directory, NULL, &model, &reason);
-        }
-        if (outcome->status == GRAFT_OK) {
-            gather(&writer, outcome, model);
-        } else {
-            (void)snprintf(outcome->message, sizeof outcome->message, "%s", reason.message);
-        }
-    }
-    graft_model_free(model);
-    graft_library_free(library);
-    return status == GRAFT_OK && writer.failed ? graft_fail_memory(error, "family") : status;
-}
-
 static int write_text(const char *path, const char *text, struct graft_error *error) {
     FILE *file = fopen(path, "w");
     const int is_written = file != NULL && fputs(text, file) >= 0;
@@ -215,32 +192,95 @@ static int write_text(const char *path, const char *text, struct graft_error *er
                : graft_error_set(error, GRAFT_ERROR_IO, path, "cannot be written");
 }
 
-int family_draft_try(const struct family_draft *draft, struct family_outcome *outcome, struct graft_error *error) {
+/* A folder with the text as its only file, "draft.family.json": its name, and the file's. */
+static int make_folder(const char *text, char **folder, char **file, struct graft_error *error) {
     const char *place = getenv("TMPDIR");
-    char folder[256], file[288];
+    *folder = graft_format("%s/graft-family-XXXXXX", place != NULL && place[0] != '\0' ? place : "/tmp");
+    if (*folder == NULL || mkdtemp(*folder) == NULL) {
+        return *folder != NULL
+                   ? graft_error_set(error, GRAFT_ERROR_IO, *folder, "a temporary folder cannot be made there")
+                   : graft_fail_memory(error, "family");
+    }
+    *file = graft_path_join(*folder, "draft.family.json");
+    return *file != NULL ? write_text(*file, text, error) : graft_fail_memory(error, "family");
+}
+
+static void remove_folder(const char *folder, const char *file) {
+    if (file != NULL) {
+        (void)unlink(file);
+    }
+    if (folder != NULL) {
+        (void)rmdir(folder);
+    }
+}
+
+static int load_from_folder(const char *text, struct graft_library *library, struct family_outcome *outcome,
+                            struct graft_error *error) {
+    struct graft_error reason = graft_error_none();
+    char *folder = NULL, *file = NULL;
+    int status = make_folder(text, &folder, &file, error);
+    if (status == GRAFT_OK) {
+        const char *folders[] = {folder};
+        outcome->status = graft_library_load_plugins(library, folders, 1, NULL, &reason);
+        (void)snprintf(outcome->message, sizeof outcome->message, "%s", reason.message);
+    }
+    remove_folder(folder, file);
+    graft_free(folder);
+    graft_free(file);
+    return status;
+}
+
+/* A library with the draft as one of its plugins. Whoever interrupts the program does so after the folder is gone: no
+ * other thread takes signals, and opening models, which takes long, comes later. */
+static int load_draft(const struct family_draft *draft, const char *text, struct family_outcome *outcome,
+                      struct graft_library **library, struct graft_error *error) {
+    sigset_t ends, before;
+    int status = graft_library_create(library, error);
+    if (status == GRAFT_OK) {
+        status = graft_setup_plugins(draft->options, *library, error);
+    }
+    if (status == GRAFT_OK) {
+        (void)sigemptyset(&ends);
+        (void)sigaddset(&ends, SIGINT);
+        (void)sigaddset(&ends, SIGTERM);
+        (void)sigaddset(&ends, SIGHUP);
+        (void)pthread_sigmask(SIG_BLOCK, &ends, &before);
+        status = load_from_folder(text, *library, outcome, error);
+        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    return status;
+}
+
+static int open_model(const struct family_draft *draft, struct graft_library *library, struct family_outcome *outcome,
+                      struct graft_error *error) {
+    struct graft_error reason = graft_error_none();
+    struct graft_model *model = NULL;
+    struct graft_writer writer = {0};
+    outcome->status = graft_model_open(library, draft->directory, NULL, &model, &reason);
+    if (outcome->status == GRAFT_OK) {
+        gather(&writer, outcome, model);
+    } else {
+        (void)snprintf(outcome->message, sizeof outcome->message, "%s", reason.message);
+    }
+    graft_model_free(model);
+    return writer.failed ? graft_fail_memory(error, "family") : GRAFT_OK;
+}
+
+int family_draft_try(const struct family_draft *draft, struct family_outcome *outcome, struct graft_error *error) {
+    struct graft_library *library = NULL;
     *outcome = (struct family_outcome){.unused = graft_json_new_array(),
                                        .left = graft_json_new_array(),
                                        .missing = graft_json_new_array(),
                                        .asked = graft_json_new_array()};
     graft_json *document = family_draft_document(draft);
     char *text = document != NULL ? graft_json_dump(document, 1) : NULL;
+    int status = text != NULL && outcome->asked != NULL ? load_draft(draft, text, outcome, &library, error)
+                                                        : graft_fail_memory(error, "family");
+    if (status == GRAFT_OK && outcome->status == GRAFT_OK) {
+        status = open_model(draft, library, outcome, error);
+    }
+    graft_library_free(library);
     graft_json_free(document);
-    if (text == NULL || outcome->asked == NULL) {
-        graft_free(text);
-        return graft_fail_memory(error, "family");
-    }
-    (void)snprintf(folder, sizeof folder, "%.200s/graft-family-XXXXXX", place != NULL ? place : "/tmp");
-    if (mkdtemp(folder) == NULL) {
-        graft_free(text);
-        return graft_error_set(error, GRAFT_ERROR_IO, folder, "a temporary folder cannot be made there");
-    }
-    (void)snprintf(file, sizeof file, "%s/draft.family.json", folder);
-    int status = write_text(file, text, error);
-    if (status == GRAFT_OK) {
-        status = open_with(draft, folder, outcome, error);
-    }
-    (void)unlink(file);
-    (void)rmdir(folder);
     graft_free(text);
     return status;
 }

@@ -21,12 +21,25 @@ enum { MAX_CONFIG_BYTES = 16 << 20 };
 
 /* --- What a checkpoint says of itself --- */
 
+/* Whether a file can be called by it, and a terminal show that. */
+static int is_name(const char *model_type) {
+    if (model_type == NULL || model_type[0] == '\0' || strchr(model_type, '/') != NULL) {
+        return 0;
+    }
+    for (const char *at = model_type; *at != '\0'; at += graft_error_utf8(at)) {
+        if (graft_error_utf8(at) == 0 || graft_error_is_control(at)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 static int read_config(const char *directory, graft_json **config, const char **model_type, struct graft_error *error) {
     char *path = graft_path_join(directory, "config.json");
     int status =
         path != NULL ? graft_json_read(path, MAX_CONFIG_BYTES, config, error) : graft_fail_memory(error, directory);
     *model_type = status == GRAFT_OK ? graft_json_string(graft_json_get(*config, "model_type"), NULL) : NULL;
-    if (status == GRAFT_OK && (*model_type == NULL || (*model_type)[0] == '\0' || strchr(*model_type, '/') != NULL)) {
+    if (status == GRAFT_OK && !is_name(*model_type)) {
         status =
             graft_error_set(error, GRAFT_ERROR_MODEL, path, "model_type: expected a name, which the file is called by");
     }
