@@ -89,14 +89,13 @@ int graft_trial_recall(const struct graft_trial_memory *memory, const char *file
     struct graft_trial found;
     int known = 0;
     const char *line = memory->text != NULL && identify(file, &identity) == 0 ? memory->text : "";
-    while (*line != '\0') {
-        size_t length = strcspn(line, "\n");
-        if (line[length] == '\n' && length > identity.length && memcmp(line, identity.bytes, identity.length) == 0 &&
+    for (const char *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        const size_t length = (size_t)(end - line);
+        if (length > identity.length && memcmp(line, identity.bytes, identity.length) == 0 &&
             read_verdict(line + identity.length, length - identity.length, &found)) {
             *trial = found;
             known = 1;
         }
-        line += length + (line[length] == '\n');
     }
     graft_text_free(&identity);
     return known;

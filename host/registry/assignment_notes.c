@@ -353,16 +353,16 @@ static int is_all_waiting(const struct graft_assignment *assignment, size_t i) {
     return waits(assignment, i) && is_idle_plugin(assignment, i) && is_first_waiting(assignment, i, 0);
 }
 
-/* Whether rule `k` is that of a plugin for which the note on rule `i` can speak, too. */
+/* Whether rule `k` is that of a plugin for which the note on rule `i`, the first of such a plugin, can speak, too. */
 static int waits_in_company(const struct graft_assignment *assignment, size_t i, size_t k) {
-    return is_all_waiting(assignment, i) && is_all_waiting(assignment, k) &&
-           is_on_request(graft_snapshot_rule(assignment->snapshot, i)) ==
-               is_on_request(graft_snapshot_rule(assignment->snapshot, k));
+    return is_all_waiting(assignment, k) && is_on_request(graft_snapshot_rule(assignment->snapshot, i)) ==
+                                                is_on_request(graft_snapshot_rule(assignment->snapshot, k));
 }
 
 static size_t count_company(const struct graft_assignment *assignment, size_t from, size_t i) {
+    const int has_company = is_all_waiting(assignment, i);
     size_t n = 0;
-    for (size_t k = from; k < assignment->n; k++) {
+    for (size_t k = from; has_company && k < assignment->n; k++) {
         n += (size_t)waits_in_company(assignment, i, k);
     }
     return n;
@@ -371,10 +371,11 @@ static size_t count_company(const struct graft_assignment *assignment, size_t fr
 /* One note for several plugins that nobody has named. */
 static char *company_note(const struct graft_assignment *assignment, size_t i) {
     struct graft_text text = {0};
+    size_t left = count_company(assignment, i, i);
     graft_text_add_string(&text, "plugins");
     for (size_t k = i; k < assignment->n; k++) {
         if (waits_in_company(assignment, i, k)) {
-            size_t left = count_company(assignment, k + 1, i);
+            left--;
             graft_text_printf(&text, " %s%s", graft_snapshot_rule(assignment->snapshot, k)->origin.plugin,
                               left > 1    ? ","
                               : left == 1 ? " and"

@@ -148,7 +148,8 @@ int graft_snapshot_resolve(const struct graft_snapshot *snapshot, const struct g
 int graft_snapshot_original(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
                             struct graft_resolution *resolution, struct graft_error *error);
 
-/* [any] Whether replacements for such a model have conditions on tensors, which the facts need for them. */
+/* [any] Whether replacements that can take part in such a model have conditions on tensors, which the facts need for
+ * them. */
 int graft_snapshot_asks_for_tensors(const struct graft_snapshot *snapshot, const char *model_type,
                                     const struct graft_model_facts *facts);
 

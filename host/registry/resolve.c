@@ -123,7 +123,7 @@ int graft_snapshot_asks_for_tensors(const struct graft_snapshot *snapshot, const
                                     const struct graft_model_facts *facts) {
     const struct rule *rule;
     for (size_t i = 0; (rule = graft_snapshot_rule(snapshot, i)) != NULL; i++) {
-        if (graft_asks_for_tensors(rule->declared) && graft_rule_is_for_model(rule, model_type) &&
+        if (!rule->is_unasked && graft_asks_for_tensors(rule->declared) && graft_rule_is_for_model(rule, model_type) &&
             graft_unmet_in_config(rule->declared, facts) == NULL) {
             return 1;
         }

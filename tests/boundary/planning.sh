@@ -13,6 +13,7 @@ if ! command -v valgrind >/dev/null 2>&1; then
     echo '1..0 # SKIP valgrind is not installed: nothing here counts instructions'
     exit 0
 fi
+unset MALLOC_PERTURB_ # meson sets it, and filling memory takes instructions that no user's run has
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/alone" "$scratch/all" "$scratch/none" "$scratch/idle"
@@ -107,10 +108,10 @@ if truncate -s $((8 + length + $(cat bytes))) shapes/model-00001-of-00001.safete
     done
     bare=$(count none shapes) idle=$(count idle shapes) every=$(count all shapes)
     echo "# the shapes of Qwen3-30B-A3B: $bare instructions without plugins, $idle with those that do nothing there, $every with all"
-    check 'plugins that do nothing there take less than a tenth more' yes \
-        "$(if [ $((idle * 10)) -lt $((bare * 11)) ]; then echo yes; fi)"
-    check 'each of 30,720 modules more takes less than 14,000 instructions' yes \
-        "$(if [ $((every - idle)) -lt $((30720 * 14000)) ]; then echo yes; fi)"
+    check 'plugins that do nothing there take less than a twentieth more' yes \
+        "$(if [ $((idle * 20)) -lt $((bare * 21)) ]; then echo yes; fi)"
+    check 'each of 30,720 modules more takes less than 13,000 instructions' yes \
+        "$(if [ $((every - idle)) -lt $((30720 * 13000)) ]; then echo yes; fi)"
 else
     echo '# the shapes of Qwen3-30B-A3B are not planned: there can be no file of 61 GB here'
 fi
