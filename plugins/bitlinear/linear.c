@@ -150,14 +150,11 @@ static int describe_plain(const struct graft_sink *sink, const struct bitlinear 
                           struct graft_error *error) {
     const int32_t bias = graft_args_int(args, "bias", 1) != 0 ? GRAFT_INIT_NONE : GRAFT_INIT_ABSENT;
     const int64_t plain[2] = {self->rows * BITLINEAR_PARTS, self->in_features};
-    int status = graft_describe_parameter(sink, "weight", 2, plain, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error);
-    if (status == GRAFT_OK) {
-        status = graft_describe_parameter(sink, "bias", 1, plain, 0, bias, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_describe_number(sink, "in_features", self->in_features, error);
-    }
-    return status == GRAFT_OK ? graft_describe_number(sink, "out_features", plain[0], error) : status;
+    graft_describe_parameter(sink, "weight", 2, plain, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error);
+    graft_describe_parameter(sink, "bias", 1, plain, 0, bias, error);
+    graft_describe_number(sink, "in_features", self->in_features, error);
+    graft_describe_number(sink, "out_features", plain[0], error);
+    return error->code;
 }
 
 /* The class's `data` is its kind. */

@@ -30,15 +30,11 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     int64_t embedding_dim = graft_args_int(args, "embedding_dim", 0), rank = graft_args_int(args, "rank", 0);
     (void)cls;
     (void)config;
-    int status = describe_embedding(sink, "lora_embedding_A", num_embeddings, rank, error);
-    if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "lora_embedding_B", rank, embedding_dim, 0, error);
-    }
-    if (status == GRAFT_OK) {
-        status = lora_describe_stored(sink, "lora_embedding_A", "lora_embedding_A.weight", 1, error);
-    }
-    return status == GRAFT_OK ? lora_describe_stored(sink, "lora_embedding_B", "lora_embedding_B.weight", 0, error)
-                              : status;
+    describe_embedding(sink, "lora_embedding_A", num_embeddings, rank, error);
+    graft_describe_linear(sink, "lora_embedding_B", rank, embedding_dim, 0, error);
+    lora_describe_stored(sink, "lora_embedding_A", "lora_embedding_A.weight", 1, error);
+    lora_describe_stored(sink, "lora_embedding_B", "lora_embedding_B.weight", 0, error);
+    return error->code;
 }
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,

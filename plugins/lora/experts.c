@@ -110,18 +110,18 @@ static int check_listed(const struct graft_config *config, const struct graft_si
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
     const int64_t n = lora_count(config), num_experts = graft_args_int(args, "num_experts", 0);
-    int status = GRAFT_OK;
     (void)cls;
     if ((sink->super_flags & GRAFT_CLASS_CALLS_EXPERTS) == 0) {
         return check_listed(config, sink, error);
     }
-    for (int64_t i = 0; i < n && status == GRAFT_OK; i++) {
-        status = describe_stack(config, args, sink, i, error);
-        for (int64_t expert = 0; expert < num_experts && status == GRAFT_OK; expert++) {
-            status = describe_expert(config, args, sink, i, expert, error);
+    for (int64_t i = 0; i < n; i++) {
+        describe_stack(config, args, sink, i, error);
+        for (int64_t expert = 0; expert < num_experts; expert++) {
+            describe_expert(config, args, sink, i, expert, error);
         }
     }
-    return status == GRAFT_OK ? lora_describe_by_row(sink, error) : status;
+    lora_describe_by_row(sink, error);
+    return error->code;
 }
 
 /* The pair for a projection of an expert, under the name that the adapter has for it; NULL: none. */

@@ -215,6 +215,7 @@ int lora_describe_made(const struct graft_sink *sink, const struct lora_made *ma
         n_a = whole_1 ? 1 : 2;
         n_b = whole_2 ? 1 : 2;
     }
-    int status = describe_one(sink, &makings[0], a, n_a, "lora_A.weight", error);
-    return status == GRAFT_OK ? describe_one(sink, &makings[1], b, n_b, "lora_B.weight", error) : status;
+    describe_one(sink, &makings[0], a, n_a, "lora_A.weight", error);
+    describe_one(sink, &makings[1], b, n_b, "lora_B.weight", error);
+    return error->code;
 }

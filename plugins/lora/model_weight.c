@@ -218,9 +218,8 @@ int64_t lora_weight_bytes(const struct graft_config *config, const struct graft_
 
 int lora_describe_weight(const struct graft_config *config, const struct graft_sink *sink, int64_t *kept,
                          struct graft_error *error) {
-    int status = GRAFT_OK;
-    for (int64_t i = 0; i < lora_count(config) && status == GRAFT_OK; i++) {
-        status = describe_one(config, sink, i, &kept, error);
+    for (int64_t i = 0; i < lora_count(config); i++) {
+        describe_one(config, sink, i, &kept, error);
     }
-    return status;
+    return error->code;
 }

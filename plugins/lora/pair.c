@@ -19,8 +19,9 @@ static const char MAGNITUDE[] = "lora_magnitude_vector", BIAS[] = "bias";
 /* A number for each output. */
 static int describe_vector(const struct graft_sink *sink, const struct graft_args *args, const char *tensor,
                            const char *parameter, struct graft_error *error) {
-    int status = graft_describe_vector(sink, parameter, graft_args_int(args, "out_features", 0), error);
-    return status == GRAFT_OK ? lora_describe_stored(sink, tensor, parameter, 0, error) : status;
+    graft_describe_vector(sink, parameter, graft_args_int(args, "out_features", 0), error);
+    lora_describe_stored(sink, tensor, parameter, 0, error);
+    return error->code;
 }
 
 /* Stored as they are, or made of other tensors. */
@@ -32,8 +33,9 @@ static int describe_weights(const struct graft_sink *sink, const struct graft_ar
     if (made.method != LORA_METHOD_LORA) {
         return lora_describe_made(sink, &made, graft_args_int(args, "in_features", 0), error);
     }
-    int status = lora_describe_stored(sink, "lora_A.weight", "lora_A.weight", 0, error);
-    return status == GRAFT_OK ? lora_describe_stored(sink, "lora_B.weight", "lora_B.weight", 0, error) : status;
+    lora_describe_stored(sink, "lora_A.weight", "lora_A.weight", 0, error);
+    lora_describe_stored(sink, "lora_B.weight", "lora_B.weight", 0, error);
+    return error->code;
 }
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
@@ -41,19 +43,16 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     int64_t rank = graft_args_int(args, "rank", 0);
     (void)cls;
     (void)config;
-    int status = graft_describe_linear(sink, "lora_A", graft_args_int(args, "in_features", 0), rank, 0, error);
-    if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "lora_B", rank, graft_args_int(args, "out_features", 0), 0, error);
+    graft_describe_linear(sink, "lora_A", graft_args_int(args, "in_features", 0), rank, 0, error);
+    graft_describe_linear(sink, "lora_B", rank, graft_args_int(args, "out_features", 0), 0, error);
+    describe_weights(sink, args, error);
+    if (graft_args_int(args, "magnitude", 0)) {
+        describe_vector(sink, args, MAGNITUDE, MAGNITUDE, error);
     }
-    if (status == GRAFT_OK) {
-        status = describe_weights(sink, args, error);
+    if (graft_args_int(args, "lora_bias", 0)) {
+        describe_vector(sink, args, "lora_B.bias", BIAS, error);
     }
-    if (status == GRAFT_OK && graft_args_int(args, "magnitude", 0)) {
-        status = describe_vector(sink, args, MAGNITUDE, MAGNITUDE, error);
-    }
-    return status == GRAFT_OK && graft_args_int(args, "lora_bias", 0)
-               ? describe_vector(sink, args, "lora_B.bias", BIAS, error)
-               : status;
+    return error->code;
 }
 
 static int read_columns(struct lora_pair *self) {

@@ -46,8 +46,9 @@ static int describe_part(const struct graft_sink *sink, const struct graft_args 
                          const int64_t shape[2], struct graft_error *error) {
     char name[64];
     (void)snprintf(name, sizeof name, "%s_%s", lora_stacked_names[which], part);
-    int status = graft_describe_parameter(sink, name, 2, shape, 0, GRAFT_INIT_NONE, error);
-    return status == GRAFT_OK ? describe_stored(sink, args, which, part, error) : status;
+    graft_describe_parameter(sink, name, 2, shape, 0, GRAFT_INIT_NONE, error);
+    describe_stored(sink, args, which, part, error);
+    return error->code;
 }
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,

@@ -96,11 +96,10 @@ int lora_describe_operation(const struct graft_sink *sink, const char *const *so
 
 int lora_describe_whole(const struct graft_sink *sink, const char *child, struct graft_error *error) {
     static const char *const tensors[] = {"weight", "bias"};
-    int status = GRAFT_OK;
-    for (int i = 0; i < 2 && status == GRAFT_OK; i++) {
+    for (int i = 0; i < 2; i++) {
         char name[MAX_TENSOR];
         (void)snprintf(name, sizeof name, "%s.%s", child, tensors[i]);
-        status = lora_describe_stored(sink, name, name, 0, error);
+        lora_describe_stored(sink, name, name, 0, error);
     }
-    return status;
+    return error->code;
 }

@@ -77,8 +77,9 @@ static int describe_run(const struct graft_sink *sink, const struct kept *kept, 
                                "out_features %lld cannot be divided among %ld processes (%s)",
                                (long long)kept->out_features, (long)ranks->size, sink->path);
     }
-    int status = sink->share(sink->data, "", GRAFT_SHARE_OUTPUTS, &share, error);
-    return status == GRAFT_OK ? sink->super(sink->data, &given, error) : status;
+    sink->share(sink->data, "", GRAFT_SHARE_OUTPUTS, &share, error);
+    sink->super(sink->data, &given, error);
+    return error->code;
 }
 
 /* What is divided by the block above it: the module inside is told of what its weight is a part. */

@@ -126,15 +126,13 @@ static int finish(const struct graft_build *build, const void *context, struct g
 static int describe_sources(const struct graft_codec *codec, const struct graft_sink *sink, struct graft_error *error) {
     const int64_t codes[2] = {codec->rows, (codec->columns + 1) / 2},
                   scales[2] = {graft_codec_groups(codec), codec->rows};
-    int status = graft_describe_joined(sink, "_weight_qdata", 2, codes, GRAFT_DTYPE_I8, GRAFT_PARAMETER_SOURCE,
-                                       graft_join_rows(0, 1), error);
-    if (status == GRAFT_OK) {
-        status = graft_describe_joined(sink, "_weight_scale", 2, scales, GRAFT_DTYPE_NONE, GRAFT_PARAMETER_SOURCE,
-                                       graft_join_rows(1, 1), error);
-    }
-    return status == GRAFT_OK ? graft_describe_joined(sink, "_weight_zero_point", 2, scales, GRAFT_DTYPE_NONE,
-                                                      GRAFT_PARAMETER_SOURCE, graft_join_rows(1, 1), error)
-                              : status;
+    graft_describe_joined(sink, "_weight_qdata", 2, codes, GRAFT_DTYPE_I8, GRAFT_PARAMETER_SOURCE,
+                          graft_join_rows(0, 1), error);
+    graft_describe_joined(sink, "_weight_scale", 2, scales, GRAFT_DTYPE_NONE, GRAFT_PARAMETER_SOURCE,
+                          graft_join_rows(1, 1), error);
+    graft_describe_joined(sink, "_weight_zero_point", 2, scales, GRAFT_DTYPE_NONE, GRAFT_PARAMETER_SOURCE,
+                          graft_join_rows(1, 1), error);
+    return error->code;
 }
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,

@@ -65,28 +65,22 @@ int graft_parts_causal_lm_declare(const struct graft_parts_causal_lm *part,
     char tied[MAX_NAME];
     (void)snprintf(tied, sizeof tied, "%s.weight", head);
     *kept = (struct kept){part->model, head, part->transform, part->transform_act, part->transform_norm, *sizes};
-    int status = graft_describe_number(sink, "vocab_size", sizes->vocab_size, error);
-    if (status == GRAFT_OK) {
-        status = graft_describe_number(sink, "hidden_size",
-                                       part->transform != NULL ? sizes->transform_size : sizes->hidden_size, error);
+    graft_describe_number(sink, "vocab_size", sizes->vocab_size, error);
+    graft_describe_number(sink, "hidden_size", part->transform != NULL ? sizes->transform_size : sizes->hidden_size,
+                          error);
+    if (part->learned_positions) {
+        graft_describe_number(sink, "max_positions", sizes->max_position_embeddings, error);
     }
-    if (status == GRAFT_OK && part->learned_positions) {
-        status = graft_describe_number(sink, "max_positions", sizes->max_position_embeddings, error);
+    if (sizes->bidirectional) {
+        graft_describe_number(sink, "bidirectional", 1, error);
     }
-    if (status == GRAFT_OK && sizes->bidirectional) {
-        status = graft_describe_number(sink, "bidirectional", 1, error);
+    graft_describe_child(sink, part->model, part->model_class, GRAFT_INTERFACE_BASE_MODEL, NULL, 0, error);
+    describe_transform(part, sizes, sink, error);
+    graft_describe_linear(sink, head, sizes->hidden_size, sizes->vocab_size, sizes->bias, error);
+    if (sizes->tie_word_embeddings) {
+        sink->tie(sink->data, tied, part->tied_weight, error);
     }
-    if (status == GRAFT_OK) {
-        status = graft_describe_child(sink, part->model, part->model_class, GRAFT_INTERFACE_BASE_MODEL, NULL, 0, error);
-    }
-    if (status == GRAFT_OK) {
-        status = describe_transform(part, sizes, sink, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, head, sizes->hidden_size, sizes->vocab_size, sizes->bias, error);
-    }
-    return status == GRAFT_OK && sizes->tie_word_embeddings ? sink->tie(sink->data, tied, part->tied_weight, error)
-                                                            : status;
+    return error->code;
 }
 
 int graft_parts_causal_lm_describe(const struct graft_class *self, const struct graft_config *config,

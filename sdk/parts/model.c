@@ -80,32 +80,30 @@ static int describe_layers(const struct graft_parts_model *part, const struct gr
                            const struct graft_sink *sink, struct graft_error *error) {
     struct graft_arg args[MAX_LAYER_ARGS];
     int32_t count = 1;
-    int status = GRAFT_OK;
     for (int32_t i = 0; i < sizes->layer_args->count && count < MAX_LAYER_ARGS; i++) {
         args[count++] = *graft_args_at(sizes->layer_args, i);
     }
     if (part->norms_without_bias && count < MAX_LAYER_ARGS) {
         args[count++] = graft_int_arg("bias", 0);
     }
-    for (int64_t i = 0; i < sizes->num_hidden_layers && status == GRAFT_OK; i++) {
+    for (int64_t i = 0; i < sizes->num_hidden_layers; i++) {
         char name[MAX_NAME];
         args[0] = graft_int_arg("layer_idx", i);
         layer_name(part, i, name);
-        status = graft_describe_child(sink, name, part->layer_class, GRAFT_INTERFACE_DECODER_LAYER, args, count, error);
+        graft_describe_child(sink, name, part->layer_class, GRAFT_INTERFACE_DECODER_LAYER, args, count, error);
     }
-    return status;
+    return error->code;
 }
 
 /* What the model owes the host where it is the root (family.h). */
 static int describe_numbers(const struct graft_parts_model *part, const struct graft_parts_model_sizes *sizes,
                             const struct graft_sink *sink, struct graft_error *error) {
-    int status = graft_describe_number(sink, "vocab_size", sizes->vocab_size, error);
-    if (status == GRAFT_OK) {
-        status = graft_describe_number(sink, "hidden_size", sizes->hidden_size, error);
+    graft_describe_number(sink, "vocab_size", sizes->vocab_size, error);
+    graft_describe_number(sink, "hidden_size", sizes->hidden_size, error);
+    if (part->position_embeddings != NULL) {
+        graft_describe_number(sink, "max_positions", sizes->max_position_embeddings, error);
     }
-    return status == GRAFT_OK && part->position_embeddings != NULL
-               ? graft_describe_number(sink, "max_positions", sizes->max_position_embeddings, error)
-               : status;
+    return error->code;
 }
 
 int graft_parts_model_declare(const struct graft_parts_model *part, const struct graft_parts_model_sizes *sizes,

@@ -31,16 +31,15 @@ int graft_prelu_describe(const struct graft_class *self, const struct graft_conf
 
 int graft_xielu_describe(const struct graft_class *self, const struct graft_config *config,
                          const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    int status = GRAFT_OK;
     (void)self;
     (void)config;
     (void)args;
-    for (int32_t i = 0; i < MAX_PARAMETERS && status == GRAFT_OK; i++) {
+    for (int32_t i = 0; i < MAX_PARAMETERS; i++) {
         const int64_t shape = 1;
         const uint32_t flags = GRAFT_PARAMETER_CONTIGUOUS | (i < 2 ? 0 : GRAFT_PARAMETER_SCALAR);
-        status = graft_describe_parameter(sink, xielu_names[i], 1, &shape, flags, GRAFT_INIT_NONE, error);
+        graft_describe_parameter(sink, xielu_names[i], 1, &shape, flags, GRAFT_INIT_NONE, error);
     }
-    return status;
+    return error->code;
 }
 
 static int create(const struct graft_build *build, const char *const *names, int32_t n, void **instance,

@@ -101,25 +101,14 @@ int graft_mamba_describe(const struct graft_class *self, const struct graft_conf
     };
     const int64_t A_log[] = {sizes->size, sizes->state_size};
     const int64_t recurrent_states[] = {sizes->state_size, sizes->size};
-    int status = describe_linears(&reader, sizes, sink, error);
-    if (status == GRAFT_OK) {
-        status = describe_norms(&reader, sizes, sink, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_mixer_describe_act(&reader, "act", sink, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_mixer_describe_conv(&reader, sizes->size, sink, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_describe_parameter(sink, "A_log", 2, A_log, 0, GRAFT_INIT_NONE, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_describe_vector(sink, "D", sizes->size, error);
-    }
-    return status == GRAFT_OK
-               ? graft_describe_state(sink, "recurrent_states", 2, recurrent_states, GRAFT_DTYPE_F32, error)
-               : status;
+    describe_linears(&reader, sizes, sink, error);
+    describe_norms(&reader, sizes, sink, error);
+    graft_mixer_describe_act(&reader, "act", sink, error);
+    graft_mixer_describe_conv(&reader, sizes->size, sink, error);
+    graft_describe_parameter(sink, "A_log", 2, A_log, 0, GRAFT_INIT_NONE, error);
+    graft_describe_vector(sink, "D", sizes->size, error);
+    graft_describe_state(sink, "recurrent_states", 2, recurrent_states, GRAFT_DTYPE_F32, error);
+    return error->code;
 }
 
 int graft_mamba_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

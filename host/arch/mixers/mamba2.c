@@ -47,15 +47,11 @@ static void read_sizes(struct graft_reader *reader, const struct graft_args *arg
 static int describe_parameters(const struct graft_mamba2_sizes *sizes, const struct graft_sink *sink,
                                struct graft_error *error) {
     const int64_t shape[] = {sizes->heads, sizes->state_size, sizes->head_dim};
-    int status = graft_describe_vector(sink, "dt_bias", sizes->heads, error);
-    if (status == GRAFT_OK) {
-        status = graft_describe_vector(sink, "A_log", sizes->heads, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_describe_vector(sink, "D", sizes->heads, error);
-    }
-    return status == GRAFT_OK ? graft_describe_state(sink, "recurrent_states", 3, shape, GRAFT_DTYPE_F32, error)
-                              : status;
+    graft_describe_vector(sink, "dt_bias", sizes->heads, error);
+    graft_describe_vector(sink, "A_log", sizes->heads, error);
+    graft_describe_vector(sink, "D", sizes->heads, error);
+    graft_describe_state(sink, "recurrent_states", 3, shape, GRAFT_DTYPE_F32, error);
+    return error->code;
 }
 
 int graft_mamba2_describe(const struct graft_class *self, const struct graft_config *config,

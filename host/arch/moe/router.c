@@ -95,16 +95,17 @@ int graft_router_describe(const struct graft_class *self, const struct graft_con
         return reader.status;
     }
     const int64_t shape[] = {kept->num_experts, kept->hidden_size};
-    int status = graft_describe_parameter(sink, "weight", 2, shape, 0, GRAFT_INIT_NONE, error);
-    if (status == GRAFT_OK && kept->has_bias) {
-        status = graft_describe_vector(sink, "bias", kept->num_experts, error);
+    graft_describe_parameter(sink, "weight", 2, shape, 0, GRAFT_INIT_NONE, error);
+    if (kept->has_bias) {
+        graft_describe_vector(sink, "bias", kept->num_experts, error);
     }
     const int64_t correction_shape[] = {1, kept->num_experts};
     const int32_t is_row = graft_read_bool(&reader, D_MOE_CORRECTION_ROW);
-    return status == GRAFT_OK && correction != NULL
-               ? graft_describe_parameter(sink, correction, is_row ? 2 : 1, correction_shape + !is_row, 0,
-                                          GRAFT_INIT_NONE, error)
-               : status;
+    if (correction != NULL) {
+        graft_describe_parameter(sink, correction, is_row ? 2 : 1, correction_shape + !is_row, 0, GRAFT_INIT_NONE,
+                                 error);
+    }
+    return error->code;
 }
 
 int graft_router_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

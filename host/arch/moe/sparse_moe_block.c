@@ -90,11 +90,11 @@ static int describe_experts(struct graft_reader *reader, const struct kept *kept
 
 static int describe_latents(const struct graft_description *description, const struct kept *kept, int32_t bias,
                             const struct graft_sink *sink, struct graft_error *error) {
-    int status = graft_describe_linear(sink, graft_description_name(description, D_MOE_LATENT_IN), kept->hidden_size,
-                                       kept->latent, bias, error);
-    return status == GRAFT_OK ? graft_describe_linear(sink, graft_description_name(description, D_MOE_LATENT_OUT),
-                                                      kept->latent, kept->hidden_size, bias, error)
-                              : status;
+    graft_describe_linear(sink, graft_description_name(description, D_MOE_LATENT_IN), kept->hidden_size, kept->latent,
+                          bias, error);
+    graft_describe_linear(sink, graft_description_name(description, D_MOE_LATENT_OUT), kept->latent, kept->hidden_size,
+                          bias, error);
+    return error->code;
 }
 
 int graft_sparse_moe_block_describe(const struct graft_class *self, const struct graft_config *config,

@@ -55,15 +55,13 @@ static int read_windows(const struct graft_config *config, struct kept *kept, st
 
 static int describe_layers(const struct graft_parts_sizes *sizes, const struct graft_sink *sink,
                            struct graft_error *error) {
-    int status = GRAFT_OK;
-    for (int64_t i = 0; i < sizes->num_hidden_layers && status == GRAFT_OK; i++) {
+    for (int64_t i = 0; i < sizes->num_hidden_layers; i++) {
         const struct graft_arg layer_args[] = {graft_int_arg("layer_idx", i)};
         char name[MAX_NAME];
         layer_name(i, name);
-        status = graft_describe_child(sink, name, "ModernBertEncoderLayer", GRAFT_INTERFACE_ENCODER_LAYER, layer_args,
-                                      1, error);
+        graft_describe_child(sink, name, "ModernBertEncoderLayer", GRAFT_INTERFACE_ENCODER_LAYER, layer_args, 1, error);
     }
-    return status;
+    return error->code;
 }
 
 int modernbert_model_describe(const struct graft_class *self, const struct graft_config *config,

@@ -16,16 +16,14 @@ static int attention_describe(const struct graft_class *self, const struct graft
     int64_t head_dim = graft_args_int(args, "head_dim", 0);
     (void)self;
     (void)config;
-    int status = sink->base(sink->data, NULL, error); /* which checks the sizes */
-    if (status == GRAFT_OK) {
+    sink->base(sink->data, NULL, error); /* which checks the sizes */
+    if (error->code == GRAFT_OK) {
         int64_t queries = graft_args_int(args, "num_attention_heads", 0) * head_dim;
-        status = graft_describe_norm(sink, "q_norm", "Olmo2RMSNorm", queries, eps, error);
-    }
-    if (status == GRAFT_OK) {
         int64_t keys = graft_args_int(args, "num_key_value_heads", 0) * head_dim;
-        status = graft_describe_norm(sink, "k_norm", "Olmo2RMSNorm", keys, eps, error);
+        graft_describe_norm(sink, "q_norm", "Olmo2RMSNorm", queries, eps, error);
+        graft_describe_norm(sink, "k_norm", "Olmo2RMSNorm", keys, eps, error);
     }
-    return status;
+    return error->code;
 }
 
 static const struct graft_parts_layer layer = {

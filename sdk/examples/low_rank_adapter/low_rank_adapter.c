@@ -77,11 +77,10 @@ static int describe_pair(const struct graft_sink *sink, const struct graft_args 
                          int64_t rank, struct graft_error *error) {
     char child[PATH];
     (void)snprintf(child, sizeof child, "%s.lora_A", adapter);
-    int status = graft_describe_linear(sink, child, graft_args_int(args, "in_features", 0), rank, 0, error);
+    graft_describe_linear(sink, child, graft_args_int(args, "in_features", 0), rank, 0, error);
     (void)snprintf(child, sizeof child, "%s.lora_B", adapter);
-    return status == GRAFT_OK
-               ? graft_describe_linear(sink, child, rank, graft_args_int(args, "out_features", 0), 0, error)
-               : status;
+    graft_describe_linear(sink, child, rank, graft_args_int(args, "out_features", 0), 0, error);
+    return error->code;
 }
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,

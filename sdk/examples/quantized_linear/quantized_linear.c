@@ -18,20 +18,14 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     int64_t shape[2] = {graft_args_int(args, "out_features", 0), graft_args_int(args, "in_features", 0)};
     (void)cls;
     (void)config;
-    int status = sink->attribute(sink->data, "in_features", &shape[1], 1, error);
-    if (status == GRAFT_OK) {
-        status = sink->attribute(sink->data, "out_features", &shape[0], 1, error);
+    sink->attribute(sink->data, "in_features", &shape[1], 1, error);
+    sink->attribute(sink->data, "out_features", &shape[0], 1, error);
+    graft_describe_typed(sink, "codes", 2, shape, GRAFT_DTYPE_I8, error);
+    graft_describe_typed(sink, "scales", 1, shape, GRAFT_DTYPE_F32, error);
+    if (graft_args_int(args, "bias", 1) != 0) {
+        graft_describe_parameter(sink, "bias", 1, shape, 0, GRAFT_INIT_NONE, error);
     }
-    if (status == GRAFT_OK) {
-        status = graft_describe_typed(sink, "codes", 2, shape, GRAFT_DTYPE_I8, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_describe_typed(sink, "scales", 1, shape, GRAFT_DTYPE_F32, error);
-    }
-    if (status == GRAFT_OK && graft_args_int(args, "bias", 1) != 0) {
-        status = graft_describe_parameter(sink, "bias", 1, shape, 0, GRAFT_INIT_NONE, error);
-    }
-    return status;
+    return error->code;
 }
 
 /* --- How it is made of a checkpoint's weight --- */
