@@ -43,14 +43,12 @@ static const struct graft_class basic_classes[] = {
     },
 };
 
-const char *const graft_computed_tensors[] = {"rotary_emb\\.inv_freq$", "embeddings\\.position_ids$", NULL};
-
 const struct graft_family_text *graft_built_in_texts(void) {
     return graft_family_texts;
 }
 
 const struct graft_family *graft_native_family(const char *model_type) {
-    static const struct graft_family *const families[] = {&graft_family_bert, &graft_family_qwen2_vl};
+    static const struct graft_family *const families[] = {&graft_family_qwen2_vl};
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
         if (strcmp(model_type, families[i]->model_type) == 0) {
             return families[i];

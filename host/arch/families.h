@@ -4,7 +4,6 @@
 
 #include "arch/arch.h"
 
-extern const struct graft_family graft_family_bert;
 extern const struct graft_family graft_family_qwen2_vl;
 
 /* The files of families/, by what they are like: none comes before that. Made by scripts/embed-families. */

@@ -8,7 +8,6 @@
 
 #include "graft/activation.h"
 #include "graft/attention.h"
-#include "graft/attention_block.h"
 #include "graft/base_model.h"
 #include "graft/causal_conv1d.h"
 #include "graft/causal_lm.h"
@@ -16,14 +15,9 @@
 #include "graft/conv3d.h"
 #include "graft/decoder_layer.h"
 #include "graft/embedding.h"
-#include "graft/encoder.h"
-#include "graft/encoder_layer.h"
-#include "graft/encoder_model.h"
 #include "graft/encoder_parts.h"
 #include "graft/experts.h"
 #include "graft/gated_norm.h"
-#include "graft/head.h"
-#include "graft/input_embeddings.h"
 #include "graft/instance.h"
 #include "graft/linear.h"
 #include "graft/masked_lm.h"
@@ -33,13 +27,10 @@
 #include "graft/parts.h"
 #include "graft/patch_embed.h"
 #include "graft/patch_merger.h"
-#include "graft/pooler.h"
-#include "graft/residual_output.h"
 #include "graft/rotary.h"
 #include "graft/router.h"
 #include "graft/sequence_classifier.h"
 #include "graft/token_classifier.h"
-#include "graft/transform.h"
 #include "graft/vision_attention.h"
 #include "graft/vision_block.h"
 #include "graft/vision_rotary.h"
@@ -54,21 +45,6 @@
 #define GRAFT_ROLE_PART(interface, role, part)                                                           \
     .struct_size = sizeof(struct graft_class), .interface_id = (interface), .describe = role##_describe, \
     .create = part##_create, .destroy = graft_instance_destroy, .forward = &(part##_vtable)
-
-/* The fields of a class of the family whose traits are called `traits`. */
-#define GRAFT_FAMILY_CLASS(class_name, interface, role) \
-    .name = (class_name), .data = &traits, GRAFT_ROLE(interface, role)
-#define GRAFT_FAMILY_PART(class_name, interface, role, part) \
-    .name = (class_name), .data = &traits, GRAFT_ROLE_PART(interface, role, part)
-
-/* The fields of a family whose lists are called `architectures` and `classes`. */
-#define GRAFT_FAMILY(type, prefix)                                                                   \
-    .struct_size = sizeof(struct graft_family), .model_type = (type), .base_model_prefix = (prefix), \
-    GRAFT_FAMILY_ARCHITECTURES(architectures), GRAFT_FAMILY_CLASSES(classes)
-
-/* The `ignored_tensors` of the built-in families: older checkpoints store rotary frequencies and numbers of positions,
- * which classes compute. */
-extern const char *const graft_computed_tensors[];
 
 /* Types of functions, as in struct graft_class. */
 typedef int graft_role_describe(const struct graft_class *self, const struct graft_config *config,
@@ -97,9 +73,10 @@ extern const struct graft_activation graft_prelu_vtable, graft_xielu_vtable;
 extern const struct graft_conversion graft_layer_norm_conversions[GRAFT_LAYER_NORM_CONVERSIONS];
 
 /* In decoder/; `data` is a struct graft_description of graft_decoder_choices. */
-graft_role_describe graft_causal_lm_describe, graft_decoder_sequences_describe, graft_decoder_tokens_describe,
-    graft_decoder_answers_describe, graft_decoder_model_describe, graft_decoder_layer_describe,
-    graft_attention_describe, graft_mlp_describe, graft_decoder_norm_describe, graft_decoder_rotary_describe;
+graft_role_describe graft_causal_lm_describe, graft_masked_lm_describe, graft_decoder_sequences_describe,
+    graft_decoder_tokens_describe, graft_decoder_answers_describe, graft_decoder_model_describe,
+    graft_decoder_layer_describe, graft_attention_describe, graft_mlp_describe, graft_decoder_norm_describe,
+    graft_decoder_rotary_describe;
 graft_role_create graft_decoder_model_create, graft_attention_create, graft_decoder_norm_create,
     graft_decoder_rotary_create;
 void graft_decoder_rotary_destroy(void *instance);
@@ -107,29 +84,6 @@ extern const struct graft_base_model graft_decoder_model_vtable;
 extern const struct graft_self_attention graft_attention_vtable;
 extern const struct graft_norm graft_decoder_norm_vtable;
 extern const struct graft_rotary graft_decoder_rotary_vtable;
-
-/* In encoder/; `data` is a struct graft_encoder_traits. */
-graft_role_describe graft_masked_lm_describe, graft_sequence_classifier_describe, graft_token_classifier_describe,
-    graft_answerer_describe, graft_encoder_model_describe, graft_input_embeddings_describe, graft_encoder_describe,
-    graft_encoder_layer_describe, graft_attention_block_describe, graft_encoder_attention_describe,
-    graft_residual_output_describe, graft_intermediate_describe, graft_pooler_describe, graft_mlm_head_describe,
-    graft_prediction_head_describe, graft_prediction_transform_describe;
-graft_role_create graft_encoder_model_create, graft_input_embeddings_create, graft_encoder_create,
-    graft_encoder_layer_create, graft_attention_block_create, graft_encoder_attention_create,
-    graft_residual_output_create, graft_intermediate_create, graft_pooler_create, graft_mlm_head_create,
-    graft_prediction_head_create, graft_prediction_transform_create;
-extern const struct graft_encoder_model graft_encoder_model_vtable;
-extern const struct graft_input_embeddings graft_input_embeddings_vtable;
-extern const struct graft_encoder graft_encoder_vtable;
-extern const struct graft_encoder_layer graft_encoder_layer_vtable;
-extern const struct graft_attention_block graft_attention_block_vtable;
-extern const struct graft_self_attention graft_encoder_attention_vtable;
-extern const struct graft_residual_output graft_residual_output_vtable;
-extern const struct graft_transform graft_intermediate_vtable;
-extern const struct graft_pooler graft_pooler_vtable;
-extern const struct graft_head graft_mlm_head_vtable;
-extern const struct graft_head graft_prediction_head_vtable;
-extern const struct graft_transform graft_prediction_transform_vtable;
 
 /* In mla/; `data` is a struct graft_description of graft_decoder_choices. */
 graft_role_describe graft_mla_describe;

@@ -8,7 +8,6 @@
 #include "base/running.h"
 #include "graft/base_model.h"
 #include "graft/causal_lm.h"
-#include "graft/encoder_model.h"
 #include "graft/masked_lm.h"
 #include "graft/sequence_classifier.h"
 #include "graft/token_classifier.h"
@@ -39,22 +38,10 @@ struct graft_encode_session {
     struct graft_call call;
 };
 
-static int run_decoder(const struct graft_module *module, const struct graft_call *call,
-                       const struct graft_batch *batch, const struct arrays *arrays,
-                       const struct graft_encoder_outputs *outputs, struct graft_error *error) {
+static int run_base_model(const struct graft_module *module, const struct graft_call *call,
+                          const struct graft_batch *batch, const struct arrays *arrays,
+                          const struct graft_encoder_outputs *outputs, struct graft_error *error) {
     const struct graft_base_model_args args = {
-        .struct_size = sizeof args,
-        .batch = batch,
-        .input_ids = arrays->ids,
-        .last_hidden_state = outputs->last_hidden_state,
-    };
-    return graft_base_model_forward(module, call, &args, error);
-}
-
-static int run_encoder(const struct graft_module *module, const struct graft_call *call,
-                       const struct graft_batch *batch, const struct arrays *arrays,
-                       const struct graft_encoder_outputs *outputs, struct graft_error *error) {
-    const struct graft_encoder_model_args args = {
         .struct_size = sizeof args,
         .batch = batch,
         .input_ids = arrays->ids,
@@ -62,7 +49,7 @@ static int run_encoder(const struct graft_module *module, const struct graft_cal
         .last_hidden_state = outputs->last_hidden_state,
         .pooler_output = outputs->pooler_output,
     };
-    return graft_encoder_model_forward(module, call, &args, error);
+    return graft_base_model_forward(module, call, &args, error);
 }
 
 static int run_masked_lm(const struct graft_module *module, const struct graft_call *call,
@@ -112,8 +99,7 @@ static int run_token_classifier(const struct graft_module *module, const struct 
 static const struct reader *find_reader(const char *interface_id) {
     static const struct reader readers[] = {
         {GRAFT_INTERFACE_CAUSAL_LM, GRAFT_TASK_CAUSAL_LM, NULL},
-        {GRAFT_INTERFACE_BASE_MODEL, GRAFT_TASK_FEATURES, run_decoder},
-        {GRAFT_INTERFACE_ENCODER_MODEL, GRAFT_TASK_FEATURES, run_encoder},
+        {GRAFT_INTERFACE_BASE_MODEL, GRAFT_TASK_FEATURES, run_base_model},
         {GRAFT_INTERFACE_MASKED_LM, GRAFT_TASK_MASKED_LM, run_masked_lm},
         {GRAFT_INTERFACE_SEQUENCE_CLASSIFIER, GRAFT_TASK_SEQUENCE_CLASSIFICATION, run_sequence_classifier},
         {GRAFT_INTERFACE_TOKEN_CLASSIFIER, GRAFT_TASK_TOKEN_CLASSIFICATION, run_token_classifier},

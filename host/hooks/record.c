@@ -10,9 +10,7 @@
 #include "graft/base_model.h"
 #include "graft/decoder_layer.h"
 #include "graft/embedding.h"
-#include "graft/encoder_layer.h"
 #include "graft/experts.h"
-#include "graft/input_embeddings.h"
 #include "graft/router.h"
 #include "hooks/recording.h"
 #include "kernels/attention.h"
@@ -22,8 +20,7 @@ static const char embeddings_name[] = "hidden_states.embeddings";
 /* --- Where a module is --- */
 
 static int is_layer(const struct graft_node *node) {
-    return graft_node_has_interface(node, GRAFT_INTERFACE_DECODER_LAYER) ||
-           graft_node_has_interface(node, GRAFT_INTERFACE_ENCODER_LAYER);
+    return graft_node_has_interface(node, GRAFT_INTERFACE_DECODER_LAYER);
 }
 
 /* The number of the layer that the module is, or is in; -1 if in none. */
@@ -37,16 +34,9 @@ static int64_t layer_of(const struct graft_node *node) {
     return strtoll(node->name, NULL, 10);
 }
 
-/* The embedding of the tokens, with all that an encoder adds to it. */
-static int is_embedding(const struct graft_node *node) {
-    return graft_node_has_interface(node, GRAFT_INTERFACE_INPUT_EMBEDDINGS) ||
-           (graft_node_has_interface(node, GRAFT_INTERFACE_EMBEDDING) &&
-            graft_node_has_interface(node->parent, GRAFT_INTERFACE_BASE_MODEL));
-}
-
 /* Whether it gives something that has a name of its own. */
 static int is_named(const struct graft_recording *recording, const struct graft_node *node) {
-    int hidden = is_layer(node) || is_embedding(node) || graft_node_has_interface(node, GRAFT_INTERFACE_BASE_MODEL);
+    int hidden = is_layer(node) || graft_node_has_interface(node, GRAFT_INTERFACE_BASE_MODEL);
     return ((recording->what & GRAFT_RECORD_HIDDEN_STATES) != 0 && hidden) ||
            ((recording->what & GRAFT_RECORD_ROUTER_LOGITS) != 0 &&
             graft_node_has_interface(node, GRAFT_INTERFACE_ROUTER)) ||
@@ -145,7 +135,7 @@ static int before(void *data, struct graft_hooked_call *hooked, struct graft_err
         hooked->mark = recording->layer;
         recording->layer = layer_of(node);
     }
-    /* A replaced model may have no module for the embedding. */
+    /* Positions and more are added to what the module of the embedding gives. */
     return is_layer(node) && !graft_recording_has(recording, embeddings_name)
                ? add_view(recording, embeddings_name, hooked, "hidden_states", error)
                : GRAFT_OK;
@@ -177,9 +167,6 @@ static int after(void *data, struct graft_hooked_call *hooked, struct graft_erro
     }
     if (graft_node_has_interface(node, GRAFT_INTERFACE_SELF_ATTENTION)) {
         return after_attention(recording, hooked, error);
-    }
-    if (is_embedding(node)) {
-        return add_view(recording, embeddings_name, hooked, "output", error);
     }
     if (graft_node_has_interface(node, GRAFT_INTERFACE_BASE_MODEL)) {
         return add_view(recording, "hidden_states.final_norm", hooked, "last_hidden_state", error);

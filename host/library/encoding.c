@@ -7,7 +7,6 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "graft/base_model.h"
-#include "graft/encoder_model.h"
 #include "library/library.h"
 
 enum { DEFAULT_LABELS = 2, MAX_LABELS = 1 << 20 };
@@ -121,7 +120,7 @@ static int check_numbers(const struct graft_model *model, struct graft_error *er
     return GRAFT_OK;
 }
 
-/* The decoder's base model: the root, or what is below its head. NULL: there is none. */
+/* The base model: the root, or what is below its head. NULL: there is none. */
 static const struct graft_node *find_base_model(const struct graft_tree *tree) {
     for (const struct graft_node *node = tree->root; node != NULL; node = node->super) {
         if (graft_node_has_interface(node, GRAFT_INTERFACE_BASE_MODEL)) {
@@ -147,7 +146,7 @@ int graft_model_encoding_read(struct graft_model *model, struct graft_error *err
         encoding->task = GRAFT_TASK_NONE;
     }
     const struct graft_node *base_model = find_base_model(model->tree);
-    encoding->is_decoder = base_model != NULL;
+    encoding->is_decoder = graft_tree_number(model->tree, "token_types", 0) == 0;
     encoding->reader = encoding->task == GRAFT_TASK_CAUSAL_LM ? base_model : model->tree->root;
     if (encoding->task == GRAFT_TASK_NONE || encoding->reader == NULL ||
         (encoding->task == GRAFT_TASK_CAUSAL_LM && info->hidden_size == 0)) {
@@ -157,8 +156,8 @@ int graft_model_encoding_read(struct graft_model *model, struct graft_error *err
     }
     info->max_tokens = graft_tree_number(model->tree, "max_positions", INT32_MAX);
     info->token_types = graft_tree_number(model->tree, "token_types", 1);
-    info->has_pooler = strcmp(interface_id, GRAFT_INTERFACE_ENCODER_MODEL) == 0 &&
-                       graft_tree_number(model->tree, "has_pooler", 1) != 0;
+    info->has_pooler =
+        strcmp(interface_id, GRAFT_INTERFACE_BASE_MODEL) == 0 && graft_tree_number(model->tree, "has_pooler", 0) != 0;
     int status = check_numbers(model, error);
     return status == GRAFT_OK ? read_classes(encoding, config, error) : status;
 }

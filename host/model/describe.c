@@ -118,12 +118,15 @@ static int same_start(const char *a, const char *b) {
     return length == strcspn(b, ".") && memcmp(a, b, length) == 0;
 }
 
-/* Whether a dotted parameter's name begins as a child's does: it could be one of the child's. */
+/* Whether a dotted parameter's name begins as that of a child with a class does: it could be one of the child's. Lists
+ * have none of their own. */
 static int is_below_child(const struct graft_node *node, const char *name) {
-    for (size_t i = 0; i < node->n_children && strchr(name, '.') != NULL; i++) {
-        if (same_start(node->children[i]->name, name)) {
-            return 1;
+    for (const char *dot = strchr(name, '.'); dot != NULL; dot = strchr(name, '.')) {
+        node = graft_node_child(node, name, (size_t)(dot - name));
+        if (node == NULL || node->known != NULL) {
+            return node != NULL;
         }
+        name = dot + 1;
     }
     return 0;
 }

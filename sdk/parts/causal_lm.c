@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A model with its head, which only sees the tokens whose logits are wanted. */
+/* A model with its head, which only sees the tokens whose logits are wanted: the next token of each, or the masked one.
+ */
 #include <stdio.h>
 
-#include "graft/activation.h"
 #include "graft/describe.h"
 #include "graft/parts.h"
 
@@ -11,47 +11,31 @@ enum { MAX_NAME = 264 };
 struct kept {
     const char *model;
     const char *head;
-    const char *transform; /* NULL: none; so are the next two */
-    const char *transform_act;
-    const char *transform_norm;
+    struct graft_parts_transform_info transform;
     struct graft_parts_causal_lm_sizes sizes;
 };
 
 struct causal_lm {
     struct graft_instance base;
     const struct graft_module *model;
-    const struct graft_module *transform; /* model_size -> hidden_size, then act and norm; NULL: none of them */
-    const struct graft_module *act;
-    const struct graft_module *norm;
-    const struct graft_module *lm_head; /* hidden_size -> vocab_size */
-    int64_t model_size;                 /* hidden_size without a transform */
-    int64_t hidden_size;
+    struct graft_parts_transform transform; /* model_size -> hidden_size */
+    const struct graft_module *lm_head;     /* hidden_size -> vocab_size */
+    int64_t model_size;                     /* hidden_size without a transform */
     int64_t vocab_size;
     float logit_scale; /* 1: none */
     float softcap;     /* of logits; 0: none */
 };
 
-static int describe_transform(const struct graft_parts_causal_lm *part, const struct graft_parts_causal_lm_sizes *sizes,
-                              const struct graft_sink *sink, struct graft_error *error) {
-    const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", sizes->hidden_size),
-                                          graft_real_arg("eps", sizes->transform_eps), graft_int_arg("bias", 0)};
-    if (part->transform == NULL) {
-        return GRAFT_OK;
+/* The head's bias has two names in checkpoints, of which published ones have the outer one alone. */
+static void tie_bias(const struct graft_parts_causal_lm *part, const struct graft_parts_causal_lm_sizes *sizes,
+                     const char *head, const struct graft_sink *sink, struct graft_error *error) {
+    char bias[MAX_NAME];
+    if (part->tied_bias == NULL || !sizes->bias) {
+        return;
     }
-    const char *act_class = sink->activation_class(sink->data, sizes->act);
-    if (act_class == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, sink->path, "unknown activation \"%s\" before the head",
-                               sizes->act);
-    }
-    int status = graft_describe_linear(sink, part->transform, sizes->transform_size, sizes->hidden_size,
-                                       sizes->transform_bias, error);
-    if (status == GRAFT_OK) {
-        status = graft_describe_child(sink, part->transform_act, act_class, GRAFT_INTERFACE_ACTIVATION, NULL, 0, error);
-    }
-    return status == GRAFT_OK
-               ? graft_describe_child(sink, part->transform_norm, part->transform_norm_class, GRAFT_INTERFACE_NORM,
-                                      norm_args, sizes->transform_norm_bias ? 2 : 3, error)
-               : status;
+    (void)snprintf(bias, sizeof bias, "%s.bias", head);
+    graft_describe_parameter(sink, part->tied_bias, 1, &sizes->vocab_size, 0, GRAFT_INIT_NONE, error);
+    sink->tie(sink->data, bias, part->tied_bias, error);
 }
 
 int graft_parts_causal_lm_declare(const struct graft_parts_causal_lm *part,
@@ -64,7 +48,21 @@ int graft_parts_causal_lm_declare(const struct graft_parts_causal_lm *part,
     const char *head = part->head != NULL ? part->head : "lm_head";
     char tied[MAX_NAME];
     (void)snprintf(tied, sizeof tied, "%s.weight", head);
-    *kept = (struct kept){part->model, head, part->transform, part->transform_act, part->transform_norm, *sizes};
+    *kept = (struct kept){
+        part->model,
+        head,
+        {.dense = part->transform,
+         .act = part->transform_act,
+         .norm = part->transform_norm,
+         .norm_class = part->transform_norm_class,
+         .act_name = sizes->act,
+         .in_features = sizes->transform_size,
+         .out_features = sizes->hidden_size,
+         .eps = sizes->transform_eps,
+         .bias = sizes->transform_bias,
+         .norm_bias = sizes->transform_norm_bias},
+        *sizes,
+    };
     graft_describe_number(sink, "vocab_size", sizes->vocab_size, error);
     graft_describe_number(sink, "hidden_size", part->transform != NULL ? sizes->transform_size : sizes->hidden_size,
                           error);
@@ -75,8 +73,9 @@ int graft_parts_causal_lm_declare(const struct graft_parts_causal_lm *part,
         graft_describe_number(sink, "bidirectional", 1, error);
     }
     graft_describe_child(sink, part->model, part->model_class, GRAFT_INTERFACE_BASE_MODEL, NULL, 0, error);
-    describe_transform(part, sizes, sink, error);
+    graft_parts_transform_declare(&kept->transform, sink, error);
     graft_describe_linear(sink, head, sizes->hidden_size, sizes->vocab_size, sizes->bias, error);
+    tie_bias(part, sizes, head, sink, error);
     if (sizes->tie_word_embeddings) {
         sink->tie(sink->data, tied, part->tied_weight, error);
     }
@@ -112,55 +111,45 @@ int graft_parts_causal_lm_create(const struct graft_class *cls, const struct gra
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->hidden_size = kept->sizes.hidden_size;
-    self->model_size = kept->transform != NULL ? kept->sizes.transform_size : kept->sizes.hidden_size;
+    self->model_size = kept->transform.dense != NULL ? kept->sizes.transform_size : kept->sizes.hidden_size;
     self->vocab_size = kept->sizes.vocab_size;
     self->logit_scale = kept->sizes.logit_scale != 0.0 ? (float)kept->sizes.logit_scale : 1.0f;
     self->softcap = (float)kept->sizes.softcap;
     self->model = graft_build_child(build, kept->model, error);
     self->lm_head = graft_build_child(build, kept->head, error);
-    if (kept->transform != NULL) {
-        self->transform = graft_build_child(build, kept->transform, error);
-        self->act = graft_build_child(build, kept->transform_act, error);
-        self->norm = graft_build_child(build, kept->transform_norm, error);
-    }
+    graft_parts_transform_find(&self->transform, &kept->transform, build, error);
     return graft_instance_finish(self, instance, error);
 }
 
-/* logits *= logit_scale */
-static void scale(const struct causal_lm *self, const struct graft_causal_lm_args *args) {
-    for (int64_t i = 0; i < args->n_rows * self->vocab_size; i++) {
-        args->logits[i] *= self->logit_scale;
-    }
-}
-
-/* *x [rows, model_size] becomes [rows, hidden_size], in scratch memory; nothing happens without a transform. */
-static int transform(const struct causal_lm *self, const struct graft_call *call, int64_t rows, float **x,
-                     struct graft_error *error) {
-    if (self->transform == NULL) {
-        return GRAFT_OK;
-    }
-    float *dense = graft_scratch_floats(call, rows, self->hidden_size, error);
-    float *normed = graft_scratch_floats(call, rows, self->hidden_size, error);
-    const struct graft_linear_args dense_args = {sizeof dense_args, 0, rows, *x, dense};
-    const struct graft_activation_args act_args = {sizeof act_args, 0, rows * self->hidden_size, dense, dense};
-    const struct graft_norm_args norm_args = {sizeof norm_args, 0, rows, dense, NULL, normed};
-    if (dense == NULL || normed == NULL) {
+/* logits [n_rows, vocab_size] of the rows of hidden [tokens, model_size]. */
+static int find_logits(const struct causal_lm *self, const struct graft_call *call, const float *hidden,
+                       const int32_t *rows, int64_t n_rows, float *logits, struct graft_error *error) {
+    float *wanted = graft_scratch_floats(call, n_rows, self->model_size, error); /* [n_rows, model_size] */
+    struct graft_gathered_call space;
+    const struct graft_call *head_call = graft_call_gather(call, rows, n_rows, &space, error);
+    if (head_call == NULL || wanted == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    *x = normed;
-    int status = graft_linear_forward(self->transform, call, &dense_args, error);
+    int status = call->kernels->gather_rows(call, hidden, rows, n_rows, self->model_size, wanted, error);
     if (status == GRAFT_OK) {
-        status = graft_activation_forward(self->act, call, &act_args, error);
+        status = graft_parts_transform_apply(&self->transform, head_call, n_rows, &wanted, error);
     }
-    return status == GRAFT_OK ? graft_norm_forward(self->norm, call, &norm_args, error) : status;
+    if (status == GRAFT_OK) {
+        const struct graft_linear_args head_args = {sizeof head_args, 0, n_rows, wanted, logits};
+        status = graft_linear_forward(self->lm_head, head_call, &head_args, error);
+    }
+    for (int64_t i = 0; self->logit_scale != 1.0f && i < n_rows * self->vocab_size && status == GRAFT_OK; i++) {
+        logits[i] *= self->logit_scale;
+    }
+    return status == GRAFT_OK && self->softcap > 0.0f
+               ? graft_softcap(call, self->softcap, logits, n_rows * self->vocab_size, error)
+               : status;
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_causal_lm_args *args,
                    struct graft_error *error) {
     const struct causal_lm *self = instance;
     float *hidden = graft_scratch_floats(call, args->batch->tokens, self->model_size, error); /* [tokens, model] */
-    float *wanted = graft_scratch_floats(call, args->n_rows, self->model_size, error);        /* [n_rows, model] */
     const struct graft_base_model_args model_args = {
         .struct_size = sizeof model_args,
         .batch = args->batch,
@@ -170,32 +159,40 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         .n_images = args->n_images,
         .image_stride = args->image_stride,
     };
-    struct graft_gathered_call space;
-    const struct graft_call *head_call = graft_call_gather(call, args->rows, args->n_rows, &space, error);
-    if (head_call == NULL || hidden == NULL || wanted == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    int status = graft_base_model_forward(self->model, call, &model_args, error);
-    if (status != GRAFT_OK || args->n_rows == 0) {
-        return status;
-    }
-    status = call->kernels->gather_rows(call, hidden, args->rows, args->n_rows, self->model_size, wanted, error);
-    if (status == GRAFT_OK) {
-        status = transform(self, head_call, args->n_rows, &wanted, error);
-    }
-    if (status == GRAFT_OK) {
-        const struct graft_linear_args head_args = {sizeof head_args, 0, args->n_rows, wanted, args->logits};
-        status = graft_linear_forward(self->lm_head, head_call, &head_args, error);
-    }
-    if (status == GRAFT_OK && self->logit_scale != 1.0f) {
-        scale(self, args);
-    }
-    return status == GRAFT_OK && self->softcap > 0.0f
-               ? graft_softcap(call, self->softcap, args->logits, args->n_rows * self->vocab_size, error)
+    int status =
+        hidden != NULL ? graft_base_model_forward(self->model, call, &model_args, error) : GRAFT_ERROR_INTERNAL;
+    return status == GRAFT_OK && args->n_rows > 0
+               ? find_logits(self, call, hidden, args->rows, args->n_rows, args->logits, error)
                : status;
 }
 
 const struct graft_causal_lm graft_parts_causal_lm_vtable = {
     .struct_size = sizeof graft_parts_causal_lm_vtable,
     .forward = forward,
+};
+
+static int run_masked(void *instance, const struct graft_call *call, const struct graft_masked_lm_args *args,
+                      struct graft_error *error) {
+    const struct causal_lm *self = instance;
+    float *hidden = args->last_hidden_state; /* [tokens, model_size] */
+    if (hidden == NULL) {
+        hidden = graft_scratch_floats(call, args->batch->tokens, self->model_size, error);
+    }
+    const struct graft_base_model_args model_args = {
+        .struct_size = sizeof model_args,
+        .batch = args->batch,
+        .input_ids = args->input_ids,
+        .token_type_ids = args->token_type_ids,
+        .last_hidden_state = hidden,
+    };
+    int status =
+        hidden != NULL ? graft_base_model_forward(self->model, call, &model_args, error) : GRAFT_ERROR_INTERNAL;
+    return status == GRAFT_OK && args->n_rows > 0
+               ? find_logits(self, call, hidden, args->rows, args->n_rows, args->logits, error)
+               : status;
+}
+
+const struct graft_masked_lm graft_parts_masked_lm_vtable = {
+    .struct_size = sizeof graft_parts_masked_lm_vtable,
+    .forward = run_masked,
 };

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Models with a head that reads: they predict masked tokens, or tell which class a sequence or a token belongs to. */
+/* Models with a head that tells which class a sequence or a token belongs to. */
 #include "graft/base_model.h"
 #include "graft/describe.h"
-#include "graft/encoder_model.h"
 #include "graft/encoder_parts.h"
-#include "graft/head.h"
 #include "graft/instance.h"
-#include "graft/transform.h"
 
 /* What `describe` hands to `create`. */
 struct kept {
-    struct graft_parts_encoder_root part;
+    const char *model;
+    const char *decoder;
+    struct graft_parts_transform_info transform;
     int64_t hidden_size;
     int64_t pad_token_id;
     int32_t pooling;
@@ -19,12 +18,11 @@ struct kept {
 struct encoder_root {
     struct graft_instance base;
     const struct graft_module *model;
-    const struct graft_module *head;    /* NULL: none */
-    const struct graft_module *decoder; /* NULL: none */
+    struct graft_parts_transform transform;
+    const struct graft_module *decoder;
     int64_t hidden_size;
     int64_t pad_token_id;
     int32_t pooling;
-    int32_t is_decoder;
 };
 
 int graft_parts_encoder_numbers(const struct graft_parts_encoder_sizes *sizes, const struct graft_sink *sink,
@@ -33,7 +31,7 @@ int graft_parts_encoder_numbers(const struct graft_parts_encoder_sizes *sizes, c
     if (status == GRAFT_OK) {
         status = graft_describe_number(sink, "hidden_size", sizes->hidden_size, error);
     }
-    if (status == GRAFT_OK) {
+    if (status == GRAFT_OK && sizes->token_types > 0) {
         status = graft_describe_number(sink, "token_types", sizes->token_types, error);
     }
     return status == GRAFT_OK && sizes->max_positions > 0
@@ -41,27 +39,18 @@ int graft_parts_encoder_numbers(const struct graft_parts_encoder_sizes *sizes, c
                : status;
 }
 
-static int describe_head(const struct graft_parts_encoder_root *part, const struct graft_parts_encoder_sizes *sizes,
-                         const struct graft_sink *sink, struct graft_error *error) {
-    const struct graft_arg head_args[] = {graft_int_arg("out_features", sizes->logits)};
-    const struct graft_arg transform_args[] = {graft_int_arg("in_features", sizes->hidden_size),
-                                               graft_int_arg("out_features", sizes->hidden_size)};
-    if (part->head == NULL) {
-        return GRAFT_OK;
+static int declare_children(const struct graft_parts_encoder_root *part, const struct graft_parts_encoder_sizes *sizes,
+                            const struct kept *kept, const struct graft_sink *sink, struct graft_error *error) {
+    const int32_t pools = sizes->pooling == GRAFT_POOLING_POOLER;
+    const struct graft_arg args[] = {graft_int_arg("add_pooling_layer", 1)};
+    int status =
+        graft_describe_child(sink, part->model, part->model_class, GRAFT_INTERFACE_BASE_MODEL, args, pools, error);
+    if (status == GRAFT_OK) {
+        status = graft_parts_transform_declare(&kept->transform, sink, error);
     }
-    return part->decoder == NULL
-               ? graft_describe_child(sink, part->head, part->head_class, GRAFT_INTERFACE_HEAD, head_args, 1, error)
-               : graft_describe_child(sink, part->head, part->head_class, GRAFT_INTERFACE_TRANSFORM, transform_args, 2,
-                                      error);
-}
-
-static int describe_model(const struct graft_parts_encoder_root *part, const struct graft_parts_encoder_sizes *sizes,
-                          const struct graft_sink *sink, struct graft_error *error) {
-    const struct graft_arg args[] = {graft_int_arg("add_pooling_layer", sizes->pooling == GRAFT_POOLING_POOLER)};
-    return part->is_decoder
-               ? graft_describe_child(sink, part->model, part->model_class, GRAFT_INTERFACE_BASE_MODEL, NULL, 0, error)
-               : graft_describe_child(sink, part->model, part->model_class, GRAFT_INTERFACE_ENCODER_MODEL, args, 1,
-                                      error);
+    return status == GRAFT_OK ? graft_describe_linear(sink, part->decoder, sizes->hidden_size, sizes->logits,
+                                                      sizes->decoder_bias, error)
+                              : status;
 }
 
 int graft_parts_encoder_root_declare(const struct graft_parts_encoder_root *part,
@@ -71,10 +60,23 @@ int graft_parts_encoder_root_declare(const struct graft_parts_encoder_root *part
     if (kept == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    kept->part = *part;
-    kept->hidden_size = sizes->hidden_size;
-    kept->pad_token_id = sizes->pad_token_id;
-    kept->pooling = sizes->pooling;
+    *kept = (struct kept){
+        .model = part->model,
+        .decoder = part->decoder,
+        .transform = {.dense = part->transform,
+                      .act = part->transform_act,
+                      .norm = part->transform_norm,
+                      .norm_class = part->transform_norm_class,
+                      .act_name = sizes->act,
+                      .in_features = sizes->hidden_size,
+                      .out_features = sizes->hidden_size,
+                      .eps = sizes->transform_eps,
+                      .bias = sizes->transform_bias,
+                      .norm_bias = sizes->transform_norm_bias},
+        .hidden_size = sizes->hidden_size,
+        .pad_token_id = sizes->pad_token_id,
+        .pooling = sizes->pooling,
+    };
     int status = graft_parts_encoder_numbers(sizes, sink, error);
     if (status == GRAFT_OK && sizes->classifies) {
         status = graft_describe_number(sink, "num_labels", sizes->logits, error);
@@ -82,16 +84,7 @@ int graft_parts_encoder_root_declare(const struct graft_parts_encoder_root *part
     if (status == GRAFT_OK && sizes->answers) {
         status = graft_describe_number(sink, "answers", 1, error);
     }
-    if (status == GRAFT_OK) {
-        status = describe_model(part, sizes, sink, error);
-    }
-    if (status == GRAFT_OK) {
-        status = describe_head(part, sizes, sink, error);
-    }
-    return status == GRAFT_OK && part->decoder != NULL
-               ? graft_describe_linear(sink, part->decoder, sizes->hidden_size, sizes->logits, sizes->decoder_bias,
-                                       error)
-               : status;
+    return status == GRAFT_OK ? declare_children(part, sizes, kept, sink, error) : status;
 }
 
 static int create(const struct graft_build *build, void **instance, struct graft_error *error) {
@@ -103,71 +96,19 @@ static int create(const struct graft_build *build, void **instance, struct graft
     self->hidden_size = kept->hidden_size;
     self->pad_token_id = kept->pad_token_id;
     self->pooling = kept->pooling;
-    self->is_decoder = kept->part.is_decoder;
-    self->model = graft_build_child(build, kept->part.model, error);
-    if (kept->part.head != NULL) {
-        self->head = graft_build_child(build, kept->part.head, error);
-    }
-    if (kept->part.decoder != NULL) {
-        self->decoder = graft_build_child(build, kept->part.decoder, error);
-    }
+    self->model = graft_build_child(build, kept->model, error);
+    graft_parts_transform_find(&self->transform, &kept->transform, build, error);
+    self->decoder = graft_build_child(build, kept->decoder, error);
     return graft_instance_finish(self, instance, error);
 }
 
 /* logits [rows, logits of a row] of hidden_states [rows, hidden_size]. */
 static int find_logits(const struct encoder_root *self, const struct graft_call *call, int64_t rows,
-                       const float *hidden_states, float *logits, struct graft_error *error) {
-    const float *transformed = hidden_states;
-    int status = GRAFT_OK;
-    if (self->decoder == NULL) {
-        const struct graft_head_args head_args = {sizeof head_args, 0, rows, hidden_states, logits};
-        return graft_head_forward(self->head, call, &head_args, error);
-    }
-    if (self->head != NULL) {
-        float *output = graft_scratch_floats(call, rows, self->hidden_size, error); /* [rows, hidden_size] */
-        const struct graft_transform_args transform_args = {sizeof transform_args, 0, rows, hidden_states, output};
-        status =
-            output != NULL ? graft_transform_forward(self->head, call, &transform_args, error) : GRAFT_ERROR_INTERNAL;
-        transformed = output;
-    }
-    const struct graft_linear_args decoder_args = {sizeof decoder_args, 0, rows, transformed, logits};
+                       float *hidden_states, float *logits, struct graft_error *error) {
+    int status = graft_parts_transform_apply(&self->transform, call, rows, &hidden_states, error);
+    const struct graft_linear_args decoder_args = {sizeof decoder_args, 0, rows, hidden_states, logits};
     return status == GRAFT_OK ? graft_linear_forward(self->decoder, call, &decoder_args, error) : status;
 }
-
-/* --- graft.masked_lm/1 --- */
-
-int graft_parts_masked_lm_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                                 struct graft_error *error) {
-    (void)cls;
-    return create(build, instance, error);
-}
-
-static int run_masked_lm(void *instance, const struct graft_call *call, const struct graft_masked_lm_args *args,
-                         struct graft_error *error) {
-    const struct encoder_root *self = instance;
-    float *hidden = args->last_hidden_state;                                            /* [tokens, hidden_size] */
-    float *wanted = graft_scratch_floats(call, args->n_rows, self->hidden_size, error); /* [n_rows, hidden_size] */
-    if (hidden == NULL) {
-        hidden = graft_scratch_floats(call, args->batch->tokens, self->hidden_size, error);
-    }
-    if (hidden == NULL || wanted == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    const struct graft_encoder_model_args model_args = {
-        sizeof model_args, 0, args->batch, args->input_ids, args->token_type_ids, hidden, NULL,
-    };
-    int status = graft_encoder_model_forward(self->model, call, &model_args, error);
-    if (status != GRAFT_OK || args->n_rows == 0) {
-        return status;
-    }
-    status = call->kernels->gather_rows(call, hidden, args->rows, args->n_rows, self->hidden_size, wanted, error);
-    return status == GRAFT_OK ? find_logits(self, call, args->n_rows, wanted, args->logits, error) : status;
-}
-
-const struct graft_masked_lm graft_parts_masked_lm_vtable = {
-    .struct_size = sizeof graft_parts_masked_lm_vtable,
-    .forward = run_masked_lm,
-};
 
 /* --- graft.sequence_classifier/1 --- */
 
@@ -221,13 +162,15 @@ static void take_mean(const struct graft_batch *batch, const float *hidden_state
 static int run_model(const struct encoder_root *self, const struct graft_call *call, const struct graft_batch *batch,
                      const int32_t *input_ids, const int32_t *token_type_ids, float *hidden, float *pooled,
                      struct graft_error *error) {
-    const struct graft_encoder_model_args encoder_args = {
-        sizeof encoder_args, 0, batch, input_ids, token_type_ids, hidden, pooled,
+    const struct graft_base_model_args args = {
+        .struct_size = sizeof args,
+        .batch = batch,
+        .input_ids = input_ids,
+        .token_type_ids = token_type_ids,
+        .last_hidden_state = hidden,
+        .pooler_output = pooled,
     };
-    const struct graft_base_model_args decoder_args = {
-        .struct_size = sizeof decoder_args, .batch = batch, .input_ids = input_ids, .last_hidden_state = hidden};
-    return self->is_decoder ? graft_base_model_forward(self->model, call, &decoder_args, error)
-                            : graft_encoder_model_forward(self->model, call, &encoder_args, error);
+    return graft_base_model_forward(self->model, call, &args, error);
 }
 
 static int run_classifier(void *instance, const struct graft_call *call,

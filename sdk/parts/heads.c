@@ -56,7 +56,6 @@ static int describe(const struct graft_class *self, const struct graft_config *c
         .vocab_size = read.vocab_size,
         .hidden_size = read.hidden_size,
         .max_positions = part->learned_positions ? read.max_position_embeddings : 0,
-        .token_types = 1,
     };
     if (status == GRAFT_OK) {
         status = graft_parts_read_decoder_head(config, head, &sizes, error);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Encoders on the command line. Reports in TAP.
-# usage: encoders.sh HOST GOLDENS BROAD NARROW     plugins with the patterns .*Attention and .*SelfAttention$
+# usage: encoders.sh HOST GOLDENS BROAD NARROW     plugins with the patterns Bert and .*SelfAttention$
 set -u
 . "$(dirname "$0")/../tap.sh"
 host=$(realpath "$1")
@@ -166,10 +166,35 @@ check 'verify: every module is compared' '' "$(grep -F '"compared": false' out)"
 host verify --model "$cases/bert_sentence" --plugins-dir narrow --prompt 'the' </dev/null
 has 'verify: hidden states where there are no logits' 'hidden_states: largest difference 0' out
 
-# The pattern that hits containers, too
+# RoBERTa: of 26 rows for positions the first two are padding's and nobody's.
+host --quiet --model "$cases/roberta_mlm" --prompt 'the <mask> board' </dev/null
+mv out text
+host --quiet --model "$cases/roberta_mlm" --input-ids 0,38,4,47,2 </dev/null
+check 'roberta: a text is what its ids are' "$(cat text)" "$(cat out)"
+host --quiet --model "$cases/roberta_mlm" --input-ids "$(seq -s , 5 28)" --logits logits.st </dev/null
+check 'roberta: as many tokens as positions' 0 "$status"
+host --quiet --model "$cases/roberta_mlm" --input-ids "$(seq -s , 5 29)" --logits logits.st </dev/null
+check 'roberta: one more' 2 "$status"
+has 'roberta: how many there may be' '25 tokens, but the model reads at most 24' err
+host verify --model "$cases/roberta_mlm" --attn-implementation eager --prompt 'the <mask>' </dev/null
+has 'roberta: another attention' 'logits: largest difference' out
+
+# ModernBERT: a query of a layer with a window sees 3 tokens before it and 3 behind; in the first and fourth layer all.
+host --quiet --model "$cases/modernbert_mlm" --input-ids 0,5,6,7,8,9,10,2 --logits logits.st --hidden-states hidden.st \
+    --attentions attentions.st </dev/null
+has 'modernbert: hidden states of its layers' 'hidden_states.layer.3' hidden.st
+header=$(od -An -t u8 -N 8 attentions.st)
+seen() { # seen LAYER: how many weights of the first head are not 0
+    start=$(tail -c +9 attentions.st | head -c $((header)) |
+        sed "s/.*\"attentions\.$1\":{[^}]*\"data_offsets\":\[\([0-9]*\),.*/\1/")
+    od -An -v -t f4 -w4 -j $((header + 8 + start)) -N 256 attentions.st | awk '$1 != 0' | wc -l
+}
+check 'modernbert: what a query sees' '64 44 44 64' "$(seen 0) $(seen 1) $(seen 2) $(seen 3)"
+
+# The pattern that hits other classes, too
 host --model "$cases/bert_sentence" --plugins-dir broad --embed --prompt 'who' </dev/null
 check 'broad pattern: refused' 3 "$status"
-has 'broad pattern: the container hit' 'also matches BertAttention (graft.attention_block/1)' err
+has 'broad pattern: another class that it hits' 'also matches BertModel (graft.base_model/1)' err
 has 'broad pattern: the class that fits' 'classes that fit: BertSelfAttention' err
 # shellcheck disable=SC2016 # a pattern
 has 'broad pattern: one that works' 'use the pattern "^(BertSelfAttention)$"' err
@@ -177,7 +202,7 @@ host --quiet --model "$cases/bert_sentence" --embed --prompt 'who saws?' </dev/n
 mv out original
 host --model "$cases/bert_sentence" --plugins-dir broad --skip-bad-plugins --embed --prompt 'who saws?' </dev/null
 check 'broad pattern, skipped: the original vector' "0:$(cat original)" "$status:$(cat out)"
-has 'broad pattern, skipped: a note' 'note       broad/broad_attention.so: skipped: pattern ".*Attention" for' err
+has 'broad pattern, skipped: a note' 'note       broad/broad_attention.so: skipped: pattern "Bert" for' err
 check 'broad pattern, skipped: nothing is replaced' 1 "$(grep -c 'replaced   nothing' err)"
 check 'broad pattern, skipped: one note' 1 "$(grep -c 'note ' err)"
 host --model "$cases/bert_sentence" --plugins-dir narrow --embed --prompt 'who saws?' </dev/null

@@ -70,18 +70,10 @@ static size_t compare_modules(const graft_json *modules, struct graft_node *root
     return graft_json_size(modules);
 }
 
-static const struct graft_parameter *find_parameter(struct graft_node *root, const char *name) {
-    const char *own = strrchr(name, '.');
-    char path[256];
-    (void)snprintf(path, sizeof path, "%.*s", own != NULL ? (int)(own - name) : 0, name);
-    const struct graft_node *node = graft_node_find(root, path);
-    return node != NULL ? graft_node_parameter(node, own != NULL ? own + 1 : name) : NULL;
-}
-
 static void compare_parameter(const graft_json *expected, struct graft_node *root) {
     const char *name = graft_json_string(graft_json_get(expected, "name"), NULL);
     const graft_json *shape = graft_json_get(expected, "shape");
-    const struct graft_parameter *parameter = find_parameter(root, name);
+    const struct graft_parameter *parameter = graft_node_find_parameter(root, name);
     check(parameter != NULL, "there is no parameter %s", name);
     if (parameter == NULL) {
         return;

@@ -9,6 +9,7 @@ sentence-transformers define them. Modules that do nothing at inference (Dropout
 import argparse
 import json
 import os
+import re
 import shutil
 
 import torch
@@ -19,7 +20,7 @@ from transformers import (BertConfig, BertForMaskedLM, BertForQuestionAnswering,
                           GPT2ForSequenceClassification, GPT2ForTokenClassification, GPTNeoXForTokenClassification, GptOssForTokenClassification,
                           LlamaForQuestionAnswering, LlamaForSequenceClassification, LlamaModel, MistralForSequenceClassification,
                           MixtralForTokenClassification, ModernBertConfig, ModernBertForMaskedLM, ModernBertForQuestionAnswering,
-                          ModernBertForSequenceClassification, ModernBertForTokenClassification, ModernBertModel, Phi3ForTokenClassification,
+                          ModernBertForSequenceClassification, ModernBertModel, Phi3ForTokenClassification,
                           Qwen2ForCausalLM, Qwen2ForTokenClassification, Qwen2MoeForQuestionAnswering, Qwen3ForSequenceClassification,
                           Qwen3NextForQuestionAnswering, RobertaConfig, RobertaForMaskedLM, RobertaForQuestionAnswering,
                           RobertaForSequenceClassification, RobertaForTokenClassification, RobertaModel, Starcoder2ForSequenceClassification)
@@ -122,8 +123,7 @@ DECODERS = {
 for kind, own in DECODERS.items():
     KINDS[kind] = ({**DECODER, **own}, None, DECODER_PROMPTS, None)
 EAGER = ("gemma2", "gpt_oss")  # which have no other attention
-PLUGINS = {"gpt2": "gpt2", "modernbert": "modernbert", "olmo2": "olmo2", "roberta": "roberta",
-           "starcoder2": "starcoder2"}
+PLUGINS = {"gpt2": "gpt2", "olmo2": "olmo2", "starcoder2": "starcoder2"}
 BOTH_WAYS = {"is_causal": False}
 YARN = {"rope_type": "yarn", "rope_theta": 1000.0, "factor": 4.0, "original_max_position_embeddings": 16}
 CASES = {
@@ -151,8 +151,6 @@ CASES = {
     "bert_answers_causal": (BertForQuestionAnswering, {"is_causal": True}, 732, {}, "where an answer begins and ends; no token sees those behind it"),
     "roberta_tokens_causal": (RobertaForTokenClassification, {**LABELS, "is_causal": True}, 733, {}, "labels of tokens, none of which sees those behind it"),
     "roberta_answers": (RobertaForQuestionAnswering, {}, 734, {}, "where an answer begins and ends"),
-    "modernbert_tokens_causal": (ModernBertForTokenClassification, {**LABELS, "is_causal": True}, 735, {},
-                                 "labels of tokens; is_causal: causal in layers that see everything, and in short texts"),
     "modernbert_answers": (ModernBertForQuestionAnswering, {}, 736, {}, "where an answer begins and ends"),
     "llama_classifier": (LlamaForSequenceClassification, LABELS, 741, {}, "labels by the last token that is not padding"),
     "llama_answers": (LlamaForQuestionAnswering, {}, 742, {}, "the base model called transformer"),
@@ -181,6 +179,44 @@ CASES = {
     "qwen3_next_answers": (Qwen3NextForQuestionAnswering, {}, 771, {}, "the base model called transformer; states of sequences"),
     "deepseek_v3_tokens": (DeepseekV3ForTokenClassification, LABELS, 763, {}, "latent attention, experts by groups"),
 }
+
+
+# Classes that only hold others.
+HOLDERS = re.compile("(Embeddings|Encoder|SelfOutput|Intermediate|Output|Pooler|MLMHead|LMPredictionHead|PredictionHeadTransform|LMHead"
+                     "|ClassificationHead|PredictionHead)$")
+MOVED = [("attention.output.LayerNorm", "attention_norm"), ("intermediate", "mlp.intermediate"), ("output.dense", "mlp.output.dense")]
+
+
+def moved(path):
+    """What a layer of a family that is described by data calls a module of BERT's."""
+    layer, rest = re.match(r"((?:.*\.)?encoder\.layer\.\d+\.)?(.*)", path).groups()
+    for old, new in MOVED if layer else []:
+        if rest == old or rest.startswith(old + "."):
+            return layer + new + rest[len(old):]
+    return path
+
+
+def as_data(runtime):
+    """Models whose family is described by data have the decoder's classes: what only holds others is a list, attention has its
+    output, an MLP is a module, functions are modules, and a norm that is nothing is none."""
+    modules = {}
+    for path, name in runtime["modules"].items():
+        if name == "Identity":
+            continue
+        if path.endswith("attention.self"):
+            modules[path[:-len(".self")]] = name
+        if name.endswith("LMHead") and path == "lm_head":
+            modules["lm_head.act"] = "GELUActivation"
+        if path == "classifier" and name.endswith("ClassificationHead"):
+            modules["classifier.act"] = "Tanh"
+        if path.endswith(".output") and name.endswith("Output") and not name.endswith("SelfOutput"):
+            layer = path[:-len("output")]
+            modules.update({layer + "mlp": name[:-len("Output")] + "MLP", layer + "mlp.output": "ModuleList"})
+        is_holder = HOLDERS.search(name) or path.endswith("attention.self")
+        modules[moved(path)] = "ModuleList" if is_holder else name
+    runtime["modules"] = modules
+    for parameter in runtime["parameters"]:
+        parameter["name"] = moved(parameter["name"])
 
 
 def write_json(path, value):
@@ -258,6 +294,8 @@ def record(folder, cls, note, seed, sentence, steps):
                           "parameters": [{"name": n, "shape": list(p.shape)} for n, p in model.named_parameters(remove_duplicate=False)],
                           "buffers": [{"name": n, "shape": list(b.shape)} for n, b in model.named_buffers()]}}
     as_described(golden["runtime"])
+    if kind in ("bert", "modernbert", "roberta"):
+        as_data(golden["runtime"])
     del golden["runtime"]["buffers"]
     if sentence:
         cut = Tokenizer.from_file(f"{folder}/tokenizer.json")

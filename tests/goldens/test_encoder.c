@@ -9,7 +9,6 @@
 #include "../unit/folder.h"
 #include "check.h"
 #include "compare.h"
-#include "graft/base_model.h"
 #include "graft/host/model.h"
 #include "kernels/cpu.h"
 #include "kernels/parallel.h"
@@ -172,23 +171,13 @@ static void check_threads(const struct golden *golden, const struct runner *runn
     given_free(&one);
 }
 
-/* Whether a decoder's base model is in it. */
-static int has_decoder(const struct runner *runner) {
-    const struct graft_node *root = runner->model->tree->root;
-    int found = graft_node_has_interface(root, GRAFT_INTERFACE_BASE_MODEL);
-    for (size_t i = 0; i < root->n_children; i++) {
-        found = found || graft_node_has_interface(root->children[i], GRAFT_INTERFACE_BASE_MODEL);
-    }
-    return found;
-}
-
 /* Vectors as the files of sentence-transformers say. */
 static void check_vectors(const struct golden *golden, const struct runner *runner) {
     struct texts texts;
     struct graft_error error = graft_error_none();
     struct graft_embedding_info embedding = {.struct_size = sizeof embedding};
     int has_files = graft_json_get(golden->document, "text_ids") != NULL;
-    if (!has_files && has_decoder(runner)) {
+    if (!has_files && graft_tree_number(runner->model->tree, "token_types", 0) == 0) {
         check(graft_model_embedding(runner->model, &embedding, &error) == GRAFT_ERROR_MODEL,
               "a decoder has vectors without files that say how");
         return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A decoder with its head. */
+/* A decoder with its head, or an encoder with the same, which predicts masked tokens. */
 #include <stdio.h>
 
 #include "arch/decoder/choices.h"
@@ -32,6 +32,7 @@ int graft_causal_lm_describe(const struct graft_class *self, const struct graft_
         .transform_act = graft_description_name(description, D_HEAD_TRANSFORM_ACT_NAME),
         .transform_norm = graft_description_name(description, D_HEAD_TRANSFORM_NORM),
         .transform_norm_class = graft_description_name(description, D_CLASS_NORM),
+        .tied_bias = graft_description_name(description, D_HEAD_TIED_BIAS),
     };
     const int32_t causal = graft_read_bool(&reader, D_CAUSAL);
     const int64_t width = graft_read_int(&reader, D_EMBEDDING_SIZE);
@@ -64,4 +65,16 @@ int graft_causal_lm_describe(const struct graft_class *self, const struct graft_
         status == GRAFT_OK && renewed_after > 0 && graft_rotary_changes(&reader, sink->host, renewed_after);
     status = status == GRAFT_OK ? reader.status : status;
     return status == GRAFT_OK && changes ? graft_describe_number(sink, "renewed_after", renewed_after, error) : status;
+}
+
+int graft_masked_lm_describe(const struct graft_class *self, const struct graft_config *config,
+                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    struct graft_reader reader;
+    int status = graft_causal_lm_describe(self, config, args, sink, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    graft_reader_start(&reader, self->data, config, -1, error);
+    const int64_t types = graft_inputs_token_types(&reader);
+    return reader.status == GRAFT_OK ? graft_describe_number(sink, "token_types", types, error) : reader.status;
 }

@@ -38,6 +38,9 @@ enum {
 
 static const struct graft_choice_info infos[D_COUNT] = {
     [D_CLASS_CAUSAL_LM] = NAME("class.causal_lm", NULL, "the root that generates text; PREFIXForCausalLM"),
+    [D_CLASS_MASKED_LM] = NAME("class.masked_lm", NULL,
+                               "the root that predicts masked tokens, with the head that class.causal_lm has; with it "
+                               "the family is one of encoders; null: there is none"),
     [D_CLASS_SEQUENCES] =
         NAME("class.sequences", NULL, "the one that classifies sequences; PREFIXForSequenceClassification"),
     [D_CLASS_TOKENS] = NAME("class.tokens", NULL, "the one that classifies tokens; PREFIXForTokenClassification"),
@@ -70,6 +73,9 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_MODEL_NORM] = NAME("model.norm", "norm", "the last norm; null: none"),
     [D_MODEL_NORMED] = BOOL("model.normed", 0, "true", "whether it is there"),
     [D_MODEL_ROTARY] = NAME("model.rotary", "rotary_emb", "the child that computes rotary angles"),
+    [D_MODEL_POOLER] =
+        NAME("model.pooler", NULL, "a Linear of the hidden state of a sequence's first token, and tanh; null: none"),
+    [D_MODEL_POOLER_ACT_NAME] = NAME("model.pooler_act_name", "pooler.activation", "the child that is tanh"),
     [D_MODEL_PREDICTORS] = WORD("model.predictors", 0, "none behind", "none",
                                 "layers of checkpoints that predict further tokens, and are left out: none; "
                                 "num_nextn_predict_layers behind the model's"),
@@ -79,6 +85,7 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_HEAD_TIED_TO] =
         NAME("head.tied_to", NULL, "the path of that weight; MODEL.EMBEDDING.weight by the names of both"),
     [D_HEAD_BIAS] = BOOL("head.bias", 0, "false", "whether it has a bias"),
+    [D_HEAD_TIED_BIAS] = NAME("head.tied_bias", NULL, "where checkpoints may have that bias, too; null: nowhere"),
     [D_HEAD_TRANSFORM] =
         NAME("head.transform", NULL, "a Linear before it, behind which come an activation and a norm; null: none"),
     [D_HEAD_TRANSFORM_SIZE] = INT("head.transform_size", 0, 1, GRAFT_MAX_SIZE, "hidden_size", "what it gives"),
@@ -86,7 +93,24 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_HEAD_TRANSFORM_ACT] = TEXT("head.transform_act", 0, "hidden_act", "that activation, as ACT2FN calls it"),
     [D_HEAD_TRANSFORM_ACT_NAME] = NAME("head.transform_act_name", "act", "the child that is the activation"),
     [D_HEAD_TRANSFORM_NORM] = NAME("head.transform_norm", "norm", "that norm"),
+    [D_HEAD_SEQUENCES] = NAME("head.sequences", "score", "the Linear that tells classes of sequences"),
+    [D_HEAD_SEQUENCES_BIAS] = BOOL("head.sequences_bias", 0, "false", "whether it has a bias"),
     [D_HEAD_TOKENS] = NAME("head.tokens", "score", "the Linear that tells classes of tokens"),
+    [D_HEAD_ANSWERS] = NAME("head.answers", "qa_outputs", "the Linear that tells where answers begin and end"),
+    [D_HEAD_POOLING] = WORD("head.pooling", 0, "last cls mean pooler", "last",
+                            "what tells of a sequence: its last token that is not padding, its first, the mean of its "
+                            "tokens, or model.pooler"),
+    [D_HEAD_LABELS_TRANSFORM] =
+        NAME("head.labels_transform", NULL,
+             "a Linear before head.sequences, behind which come an activation and a norm; null: none"),
+    [D_HEAD_LABELS_TRANSFORM_BIAS] = BOOL("head.labels_transform_bias", 0, "true", "whether it has a bias"),
+    [D_HEAD_LABELS_TRANSFORM_ACT] =
+        TEXT("head.labels_transform_act", 0, "'tanh'", "that activation, as ACT2FN calls it"),
+    [D_HEAD_LABELS_TRANSFORM_ACT_NAME] =
+        NAME("head.labels_transform_act_name", "classifier.act", "the child that is the activation"),
+    [D_HEAD_LABELS_TRANSFORM_NORM] = NAME("head.labels_transform_norm", NULL, "that norm; null: none"),
+    [D_HEAD_LABELS_TRANSFORM_ALL] =
+        BOOL("head.labels_transform_all", 0, "false", "the three are before head.tokens and head.answers as well"),
     [D_HEAD_SCALE] = REAL("head.scale", 0, ANY_REAL, "1", "what logits are multiplied by"),
     [D_HEAD_SOFTCAP] = REAL("head.softcap", NULLABLE | ABOVE, 0.0, "null",
                             "logits become softcap * tanh(logits / softcap); null: they stay"),
@@ -112,10 +136,12 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_EMBEDDING_NORMED] = BOOL("embedding.normed", 0, "true", "whether it is there"),
     [D_EMBEDDING_NORM_SUM] =
         BOOL("embedding.norm_sum", 0, "false", "it is of their sum with what is added to them, such as positions"),
-    [D_EMBEDDING_TYPES] =
-        NAME("embedding.types", NULL, "embeddings of segments, of which all tokens get the first; null: none"),
-    [D_EMBEDDING_TYPE_ROWS] = INT("embedding.type_rows", 0, 1, MAX_POSITIONS, "type_vocab_size", "how many there are"),
-    [D_EMBEDDING_TASKS] = NAME("embedding.tasks", NULL, "the same of tasks"),
+    [D_EMBEDDING_TYPES] = NAME("embedding.types", NULL,
+                               "embeddings of segments, of which all tokens of a decoder get the first; null: none"),
+    [D_EMBEDDING_TYPE_ROWS] = INT("embedding.type_rows", NULLABLE, 1, MAX_POSITIONS, "type_vocab_size",
+                                  "how many there are; null: they are not used"),
+    [D_EMBEDDING_TASKS] =
+        NAME("embedding.tasks", NULL, "embeddings of tasks, of which all tokens get the first; null: none"),
     [D_EMBEDDING_TASK_ROWS] =
         INT("embedding.task_rows", NULLABLE, 1, MAX_POSITIONS, "null", "how many there are; null: they are not used"),
 

@@ -24,6 +24,12 @@ int64_t graft_inputs_max_positions(struct graft_reader *reader) {
     return limit > 0 && (rows == 0 || limit < rows) ? limit : rows;
 }
 
+int64_t graft_inputs_token_types(struct graft_reader *reader) {
+    const int has_types = graft_description_name(reader->description, D_EMBEDDING_TYPES) != NULL;
+    const int64_t rows = has_types ? graft_read_int(reader, D_EMBEDDING_TYPE_ROWS) : 0;
+    return graft_description_name(reader->description, D_CLASS_MASKED_LM) == NULL ? 0 : rows > 0 ? rows : 1;
+}
+
 static void read(struct graft_reader *reader, struct graft_inputs_kept *kept) {
     const int64_t width = graft_read_int(reader, D_EMBEDDING_SIZE);
     kept->hidden_size = graft_read_int(reader, D_HIDDEN_SIZE);
@@ -38,6 +44,8 @@ static void read(struct graft_reader *reader, struct graft_inputs_kept *kept) {
     kept->norms_sum = graft_read_bool(reader, D_EMBEDDING_NORM_SUM);
     kept->projects = kept->width != kept->hidden_size || graft_read_bool(reader, D_EMBEDDING_PROJECT_EQUAL);
     kept->project_sum = graft_read_bool(reader, D_EMBEDDING_PROJECT_SUM);
+    kept->has_types = graft_description_name(reader->description, D_EMBEDDING_TYPES) != NULL &&
+                      !graft_read_is_null(reader, D_EMBEDDING_TYPE_ROWS);
     kept->has_tasks = graft_description_name(reader->description, D_EMBEDDING_TASKS) != NULL &&
                       !graft_read_is_null(reader, D_EMBEDDING_TASK_ROWS);
     kept->position_width = kept->project_sum ? kept->width : kept->hidden_size;
@@ -72,14 +80,13 @@ static int describe_norm(struct graft_reader *reader, const struct graft_sink *s
                : GRAFT_OK;
 }
 
-/* What all tokens get alike. */
+/* Of segments and tasks. */
 static int describe_types(struct graft_reader *reader, const struct graft_sink *sink,
                           const struct graft_inputs_kept *kept, struct graft_error *error) {
-    const char *types = graft_description_name(reader->description, D_EMBEDDING_TYPES);
     int status = GRAFT_OK;
-    if (types != NULL) {
-        status = describe_embedding(sink, types, "Embedding", graft_read_int(reader, D_EMBEDDING_TYPE_ROWS),
-                                    kept->position_width, error);
+    if (kept->has_types) {
+        status = describe_embedding(sink, graft_description_name(reader->description, D_EMBEDDING_TYPES), "Embedding",
+                                    graft_read_int(reader, D_EMBEDDING_TYPE_ROWS), kept->position_width, error);
     }
     return status == GRAFT_OK && kept->has_tasks
                ? describe_embedding(sink, graft_description_name(reader->description, D_EMBEDDING_TASKS), "Embedding",
@@ -119,7 +126,6 @@ void graft_inputs_create(struct graft_inputs *self, const struct graft_descripti
                          const struct graft_inputs_kept *kept, const struct graft_build *build,
                          struct graft_error *error) {
     const char *positions = graft_description_name(description, D_POSITION_NAME);
-    const char *types = graft_description_name(description, D_EMBEDDING_TYPES);
     self->kept = *kept;
     self->embeddings = graft_build_child(build, graft_description_name(description, D_EMBEDDING_NAME), error);
     if (kept->has_norm) {
@@ -131,8 +137,8 @@ void graft_inputs_create(struct graft_inputs *self, const struct graft_descripti
     if (positions != NULL && kept->sines == 0.0) {
         self->positions = graft_build_child(build, positions, error);
     }
-    if (types != NULL) {
-        self->types = graft_build_child(build, types, error);
+    if (kept->has_types) {
+        self->types = graft_build_child(build, graft_description_name(description, D_EMBEDDING_TYPES), error);
     }
     if (kept->has_tasks) {
         self->tasks = graft_build_child(build, graft_description_name(description, D_EMBEDDING_TASKS), error);
@@ -152,22 +158,27 @@ static void find_rows(const struct graft_inputs_kept *kept, const struct graft_b
     }
 }
 
+/* x [tokens, position_width] += rows of `module`. */
+static int add_rows(const struct graft_inputs *self, const struct graft_module *module, const struct graft_call *call,
+                    int64_t tokens, const int32_t *ids, float *x, struct graft_error *error) {
+    const int64_t width = self->kept.position_width;
+    float *embedded = graft_scratch_floats(call, tokens, width, error); /* [tokens, width] */
+    const struct graft_embedding_args args = {sizeof args, 0, tokens, ids, embedded};
+    int status = embedded != NULL ? graft_embedding_forward(module, call, &args, error) : GRAFT_ERROR_INTERNAL;
+    return status == GRAFT_OK ? call->kernels->add(call, x, embedded, tokens * width, error) : status;
+}
+
 /* x [tokens, position_width] += learned positions. The host keeps positions below the root's `max_positions`. */
 static int add_learned(const struct graft_inputs *self, const struct graft_call *call,
-                       const struct graft_base_model_args *model_args, float *x, struct graft_error *error) {
-    const struct graft_batch *batch = model_args->batch;
-    const int64_t width = self->kept.position_width;
-    int32_t *ids = graft_scratch_ints(call, batch->tokens, error);
-    float *embedded = graft_scratch_floats(call, batch->tokens, width, error); /* [tokens, width] */
-    const struct graft_embedding_args args = {sizeof args, 0, batch->tokens, ids, embedded};
-    if (ids == NULL || embedded == NULL) {
+                       const struct graft_base_model_args *args, float *x, struct graft_error *error) {
+    int32_t *ids = graft_scratch_ints(call, args->batch->tokens, error);
+    if (ids == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    for (int32_t s = 0; s < batch->sequences; s++) {
-        find_rows(&self->kept, model_args, s, ids);
+    for (int32_t s = 0; s < args->batch->sequences; s++) {
+        find_rows(&self->kept, args, s, ids);
     }
-    int status = graft_embedding_forward(self->positions, call, &args, error);
-    return status == GRAFT_OK ? call->kernels->add(call, x, embedded, batch->tokens * width, error) : status;
+    return add_rows(self, self->positions, call, args->batch->tokens, ids, x, error);
 }
 
 /* x [tokens, position_width] += sines of a position, then cosines (Vaswani et al. 2017, 3.5, but not in turn). */
@@ -275,7 +286,9 @@ int graft_inputs_forward(const struct graft_inputs *self, const struct graft_cal
         status = add_positions(self, call, args, x, error);
     }
     if (status == GRAFT_OK) {
-        status = add_first(self, self->types, call, tokens, x, error);
+        status = self->types != NULL && args->token_type_ids != NULL
+                     ? add_rows(self, self->types, call, tokens, args->token_type_ids, x, error)
+                     : add_first(self, self->types, call, tokens, x, error);
     }
     if (status == GRAFT_OK) {
         status = add_first(self, self->tasks, call, tokens, x, error);

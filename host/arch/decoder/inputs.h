@@ -20,6 +20,7 @@ struct graft_inputs_kept {
     int32_t norms_sum;        /* 1: the latter */
     int32_t projects;         /* 1: a Linear leads from width to hidden_size */
     int32_t project_sum;      /* 1: what is projected is that sum, normed */
+    int32_t has_types;
     int32_t has_tasks;
 };
 
@@ -29,12 +30,15 @@ struct graft_inputs {
     const struct graft_module *project_in; /* width -> hidden_size; this and each below NULL: none */
     const struct graft_module *norm;
     const struct graft_module *positions; /* learned ones */
-    const struct graft_module *types;     /* of which all tokens get the first; likewise `tasks` */
-    const struct graft_module *tasks;
+    const struct graft_module *types;     /* of which tokens without a type get the first */
+    const struct graft_module *tasks;     /* of which all get the first */
 };
 
 /* [load] How many tokens a sequence may have; 0: any number. Errors are the reader's. */
 int64_t graft_inputs_max_positions(struct graft_reader *reader);
+
+/* [load] Type ids are below it; 0: the model is a decoder, whose tokens have none. Errors are the reader's. */
+int64_t graft_inputs_token_types(struct graft_reader *reader);
 
 /* [load] Declares the children. */
 int graft_inputs_describe(struct graft_reader *reader, const struct graft_sink *sink, struct graft_inputs_kept *kept,

@@ -20,6 +20,7 @@ struct kept_layer {
 struct kept {
     struct graft_inputs_kept inputs;
     int32_t has_norm;
+    int32_t has_pooler;
     int64_t rotary_widths[GRAFT_ROTARY_KINDS];
     int32_t typed_rotary;
     int32_t bidirectional;
@@ -294,7 +295,14 @@ static int describe_outputs(const struct describing *of) {
 /* What the model owes the host where it is the root (graft/family.h). */
 static int describe_numbers(const struct describing *of) {
     const int64_t positions = graft_inputs_max_positions(of->reader);
+    const int64_t types = graft_inputs_token_types(of->reader);
     int status = graft_describe_number(of->sink, "vocab_size", graft_read_int(of->reader, D_VOCAB_SIZE), of->error);
+    if (status == GRAFT_OK && types > 0) {
+        status = graft_describe_number(of->sink, "token_types", types, of->error);
+    }
+    if (status == GRAFT_OK && of->kept->has_pooler) {
+        status = graft_describe_number(of->sink, "has_pooler", 1, of->error);
+    }
     if (status == GRAFT_OK) {
         const struct graft_inputs_kept *inputs = &of->kept->inputs;
         status = graft_describe_number(of->sink, "hidden_size",
@@ -323,6 +331,9 @@ static int declare(const struct describing *of) {
     if (status == GRAFT_OK) {
         status = describe_outputs(of);
     }
+    if (status == GRAFT_OK && of->kept->has_pooler) {
+        status = graft_pooler_describe(of->description, of->sink, of->kept->inputs.hidden_size, of->error);
+    }
     return status == GRAFT_OK ? of->reader->status : status;
 }
 
@@ -345,6 +356,8 @@ int graft_decoder_model_describe(const struct graft_class *self, const struct gr
     kept->has_norm =
         graft_description_name(self->data, D_MODEL_NORM) != NULL && graft_read_bool(&reader, D_MODEL_NORMED);
     kept->bidirectional = graft_args_int(args, "bidirectional", !causal) != 0;
+    kept->has_pooler = graft_description_name(self->data, D_MODEL_POOLER) != NULL &&
+                       graft_args_int(args, "add_pooling_layer", sink->path[0] == '\0') != 0;
     reader.layer = 0;
     (void)graft_read_int(&reader, D_MOE_EXPERTS); /* read for its bounds check, even where no layer has experts */
     reader.layer = -1;
@@ -398,6 +411,9 @@ int graft_decoder_model_create(const struct graft_class *cls, const struct graft
     }
     if (graft_description_name(description, D_CLASS_ROTARY) != NULL) {
         self->rotary_emb = graft_build_child(build, graft_description_name(description, D_MODEL_ROTARY), error);
+    }
+    if (kept->has_pooler) {
+        graft_pooler_create(&self->pooler, description, self->hidden_size, build, error);
     }
     for (int64_t i = 0; i < self->n_layers; i++) {
         char name[MAX_NAME];

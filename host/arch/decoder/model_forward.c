@@ -52,29 +52,39 @@ static int run_layers(const struct graft_decoder_model *self, const struct graft
     return status;
 }
 
+/* last_hidden_state [tokens, output_size] of x, which has been through all layers. */
+static int finish(const struct graft_decoder_model *self, const struct graft_call *call, int64_t tokens, float *x,
+                  float *last_hidden_state, struct graft_error *error) {
+    if (self->norm != NULL && self->project_out == NULL) {
+        const struct graft_norm_args norm_args = {sizeof norm_args, 0, tokens, x, NULL, last_hidden_state};
+        return graft_norm_forward(self->norm, call, &norm_args, error);
+    }
+    int status = graft_inputs_norm(self->norm, call, tokens, self->hidden_size, &x, error);
+    if (status == GRAFT_OK) {
+        status = graft_inputs_project(self->project_out, call, tokens, self->output_size, &x, error);
+    }
+    if (status == GRAFT_OK) {
+        memcpy(last_hidden_state, x, (size_t)(tokens * self->output_size) * sizeof *x);
+    }
+    return status;
+}
+
 static int forward(void *instance, const struct graft_call *call, const struct graft_base_model_args *args,
                    struct graft_error *error) {
     const struct graft_decoder_model *self = instance;
-    const int64_t tokens = args->batch->tokens;
     float *x;
     int status = graft_inputs_forward(&self->inputs, call, args, &x, error);
     if (status == GRAFT_OK) {
         status = run_layers(self, call, args->batch, x, error);
     }
-    if (status == GRAFT_OK && self->norm != NULL && self->project_out == NULL) {
-        const struct graft_norm_args norm_args = {sizeof norm_args, 0, tokens, x, NULL, args->last_hidden_state};
-        return graft_norm_forward(self->norm, call, &norm_args, error);
-    }
     if (status == GRAFT_OK) {
-        status = graft_inputs_norm(self->norm, call, tokens, self->hidden_size, &x, error);
+        status = finish(self, call, args->batch->tokens, x, args->last_hidden_state, error);
     }
-    if (status == GRAFT_OK) {
-        status = graft_inputs_project(self->project_out, call, tokens, self->output_size, &x, error);
-    }
-    if (status == GRAFT_OK) {
-        memcpy(args->last_hidden_state, x, (size_t)(tokens * self->output_size) * sizeof *x);
-    }
-    return status;
+    return status == GRAFT_OK && self->pooler.dense != NULL &&
+                   GRAFT_HAS(args, struct graft_base_model_args, pooler_output) && args->pooler_output != NULL
+               ? graft_pooler_forward(&self->pooler, call, args->batch, args->last_hidden_state, args->pooler_output,
+                                      error)
+               : status;
 }
 
 const struct graft_base_model graft_decoder_model_vtable = {

@@ -21,6 +21,14 @@ static const struct role roles[] = {
     {D_CLASS_CAUSAL_LM,
      "ForCausalLM",
      {GRAFT_ROLE_PART(GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm, graft_parts_causal_lm)}},
+    {D_CLASS_MASKED_LM,
+     "ForMaskedLM",
+     {.struct_size = sizeof(struct graft_class),
+      .interface_id = GRAFT_INTERFACE_MASKED_LM,
+      .describe = graft_masked_lm_describe,
+      .create = graft_parts_causal_lm_create,
+      .destroy = graft_instance_destroy,
+      .forward = &graft_parts_masked_lm_vtable}},
     {D_CLASS_MODEL, "Model", {GRAFT_ROLE(GRAFT_INTERFACE_BASE_MODEL, graft_decoder_model)}},
     {D_CLASS_SEQUENCES,
      "ForSequenceClassification",
@@ -95,7 +103,8 @@ int graft_decoder_name_classes(struct graft_description *description, const char
         char name[MAX_NAME];
         const struct graft_value value = {.kind = GRAFT_VALUE_TEXT, .text = name};
         const char *present = graft_description_name(description, roles[i].choice);
-        if (roles[i].suffix == NULL || (!is_new && (present == NULL || graft_class_is_basic(present)))) {
+        const int is_asked = !is_new || roles[i].choice == D_CLASS_MASKED_LM; /* no family has it unless it says so */
+        if (roles[i].suffix == NULL || (is_asked && (present == NULL || graft_class_is_basic(present)))) {
             continue;
         }
         (void)snprintf(name, sizeof name, "%.200s%s", prefix, roles[i].suffix);
@@ -191,6 +200,7 @@ const struct graft_description *graft_decoder_description(const struct graft_cla
 
 int graft_decoder_is_root(const struct graft_class *cls) {
     return strcmp(cls->interface_id, GRAFT_INTERFACE_CAUSAL_LM) == 0 ||
+           strcmp(cls->interface_id, GRAFT_INTERFACE_MASKED_LM) == 0 ||
            strcmp(cls->interface_id, GRAFT_INTERFACE_SEQUENCE_CLASSIFIER) == 0 ||
            strcmp(cls->interface_id, GRAFT_INTERFACE_TOKEN_CLASSIFIER) == 0 ||
            strcmp(cls->interface_id, GRAFT_INTERFACE_BASE_MODEL) == 0;

@@ -58,17 +58,11 @@ static const struct graft_parts_causal_lm causal_lm = {
     .learned_positions = 1,
 };
 static const struct graft_parts_encoder_root sequence_classifier = {
-    .model = "transformer", .model_class = "GPT2Model", .decoder = "score", .is_decoder = 1, .learned_positions = 1};
-static const struct graft_parts_encoder_root token_classifier = {.model = "transformer",
-                                                                 .model_class = "GPT2Model",
-                                                                 .decoder = "classifier",
-                                                                 .is_decoder = 1,
-                                                                 .learned_positions = 1};
-static const struct graft_parts_encoder_root answerer = {.model = "transformer",
-                                                         .model_class = "GPT2Model",
-                                                         .decoder = "qa_outputs",
-                                                         .is_decoder = 1,
-                                                         .learned_positions = 1};
+    .model = "transformer", .model_class = "GPT2Model", .decoder = "score", .learned_positions = 1};
+static const struct graft_parts_encoder_root token_classifier = {
+    .model = "transformer", .model_class = "GPT2Model", .decoder = "classifier", .learned_positions = 1};
+static const struct graft_parts_encoder_root answerer = {
+    .model = "transformer", .model_class = "GPT2Model", .decoder = "qa_outputs", .learned_positions = 1};
 static const struct graft_parts_model model = {
     .embeddings = "wte",
     .position_embeddings = "wpe",

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Interface graft.base_model/1: a decoder without its head. Ids in, hidden states out; also a language model with a
- * vision tower beside it, which puts what it sees in the place of image and video tokens.
+ * Interface graft.base_model/1: a decoder or an encoder without its head. Ids in, hidden states out; also a language
+ * model with a vision tower beside it, which puts what it sees in the place of image and video tokens.
  *
  * Optional arguments, which a derived class may give to its base (sink->base): windows, for each layer how many keys a
  * query sees, its own included, or 0 for all before it; scaling, softcap, rotary_width and rope_interleave of every
  * layer's attention (attention.h); typed_rotary (1: layers with a window have angles of their own, as the rotary
  * module's layer_type says); bidirectional (1: a query sees the keys behind it, too, and a window of n is n keys to
  * either side; 0; without it what `is_causal` says). cos and sin are as wide as rotary_width.
+ *
+ * Another that parents may give: add_pooling_layer (1: there is a pooler_output, if the model can have one; 0; without
+ * it 1 of a root, else 0).
  */
 #ifndef GRAFT_BASE_MODEL_H
 #define GRAFT_BASE_MODEL_H
@@ -39,6 +42,9 @@ struct graft_base_model_args {
     int64_t n_embeddings;
     const int32_t *embedding_rows; /* [n_embeddings]: the tokens, ascending */
     const float *embeddings;       /* [n_embeddings, hidden] */
+    /* To an encoder. */
+    const int32_t *token_type_ids; /* [tokens]: the segments of the tokens, or NULL: all 0 */
+    float *pooler_output;          /* [sequences, hidden], or NULL where it is not wanted or there is no pooler */
 };
 
 struct graft_base_model {
@@ -49,7 +55,7 @@ struct graft_base_model {
                    struct graft_error *error);
 };
 
-GRAFT_ASSERT_SIZE(struct graft_base_model_args, 72);
+GRAFT_ASSERT_SIZE(struct graft_base_model_args, 88);
 GRAFT_ASSERT_SIZE(struct graft_base_model, 16);
 
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */

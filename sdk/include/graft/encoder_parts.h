@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parts of encoders, as parts.h has those of decoders: the roots that stand above a graft.encoder_model/1, or above a
- * decoder's graft.base_model/1 where its head classifies, and what they owe the host. All functions are [load].
+ * Heads that classify, as parts.h has those that generate: the roots above a graft.base_model/1, an encoder or a
+ * decoder, and what they owe the host. All functions are [load].
  */
 #ifndef GRAFT_ENCODER_PARTS_H
 #define GRAFT_ENCODER_PARTS_H
 
 #include "class.h"
 #include "config.h"
-#include "masked_lm.h"
 #include "parts.h"
 #include "sequence_classifier.h"
 #include "token_classifier.h"
@@ -31,25 +30,32 @@ struct graft_parts_encoder_sizes {
     int64_t vocab_size;    /* ids are below it */
     int64_t hidden_size;   /* numbers in a hidden state */
     int64_t max_positions; /* how many tokens a sequence can have; 0: no end */
-    int64_t token_types;   /* type ids are below it */
-    int64_t logits;        /* numbers of a token, or of a sequence: vocab_size, num_labels */
+    int64_t token_types;   /* of an encoder: type ids are below it; 0: the model is a decoder */
+    int64_t logits;        /* numbers of a token, or of a sequence: num_labels */
     int32_t pooling;       /* GRAFT_POOLING_... */
     int32_t decoder_bias;  /* 0 or 1 */
     int64_t pad_token_id;  /* with GRAFT_POOLING_LAST: the id that is padding; -1: none is */
     int32_t classifies;    /* 1: logits are those of labels */
     int32_t answers;       /* 1: the logits of a token say whether an answer begins or ends there */
+    /* With a transform. */
+    int32_t transform_bias;      /* 1: it has one */
+    int32_t transform_norm_bias; /* 1: so has its norm */
+    double transform_eps;        /* of that */
+    const char *act;             /* its activation, as ACT2FN calls it */
 };
 
-/* graft.masked_lm/1, graft.sequence_classifier/1 or graft.token_classifier/1: a model, and what makes logits of its
- * hidden states. A masked LM's head only sees the tokens whose logits are wanted. */
+/* graft.sequence_classifier/1 or graft.token_classifier/1: a model, and what makes logits of its hidden states. */
 struct graft_parts_encoder_root {
     const char *model;         /* "roberta" */
     const char *model_class;   /* "RobertaModel" */
-    const char *head;          /* "lm_head"; NULL: there is only the decoder */
-    const char *head_class;    /* "RobertaLMHead", a graft.head/1; with a decoder behind it a graft.transform/1 */
-    const char *decoder;       /* "classifier": a Linear, which gives the logits; NULL: the head does */
-    int32_t is_decoder;        /* 1: the model is a graft.base_model/1; not with GRAFT_POOLING_POOLER or a masked LM */
-    int32_t learned_positions; /* 1, of such a model: a sequence has no more than max_position_embeddings */
+    const char *decoder;       /* "classifier": a Linear, which gives the logits */
+    int32_t learned_positions; /* 1: a sequence has no more than max_position_embeddings */
+    uint32_t reserved;
+    /* A Linear before it, behind which come an activation and perhaps a norm; NULL: none of the three. */
+    const char *transform;            /* "classifier.dense" */
+    const char *transform_act;        /* "act": the activation */
+    const char *transform_norm;       /* "norm"; NULL: none */
+    const char *transform_norm_class; /* "LayerNorm" */
 };
 
 /* How many labels a classifier has: as many as id2label, else num_labels, else 2, as in transformers. */
@@ -80,8 +86,6 @@ int graft_parts_encoder_numbers(const struct graft_parts_encoder_sizes *sizes, c
 int graft_parts_encoder_root_declare(const struct graft_parts_encoder_root *part,
                                      const struct graft_parts_encoder_sizes *sizes, const struct graft_sink *sink,
                                      struct graft_error *error);
-graft_parts_create graft_parts_masked_lm_create;
-extern const struct graft_masked_lm graft_parts_masked_lm_vtable;
 graft_parts_create graft_parts_sequence_classifier_create;
 extern const struct graft_sequence_classifier graft_parts_sequence_classifier_vtable;
 graft_parts_create graft_parts_token_classifier_create;
@@ -101,8 +105,8 @@ graft_parts_describe graft_parts_decoder_answers_describe;
     .struct_size = sizeof(struct graft_class), .name = (class_name), .interface_id = GRAFT_INTERFACE_TOKEN_CLASSIFIER, \
     .describe = describing##_describe, GRAFT_PARTS_INSTANCE(graft_parts_token_classifier)
 
-GRAFT_ASSERT_SIZE(struct graft_parts_encoder_sizes, 64);
-GRAFT_ASSERT_SIZE(struct graft_parts_encoder_root, 48);
+GRAFT_ASSERT_SIZE(struct graft_parts_encoder_sizes, 88);
+GRAFT_ASSERT_SIZE(struct graft_parts_encoder_root, 64);
 
 #ifdef __cplusplus
 }

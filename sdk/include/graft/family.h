@@ -13,8 +13,8 @@
  *     renewed_after  of a causal LM: a sequence that grows past that many tokens is run again from its start, since its
  *                    keys were rotated for a shorter one; left out: never
  *     bidirectional  of a causal LM: 1 where tokens see those behind them, so that a prompt is never cut; left out: 0
- *     token_types    of an encoder: type ids are below it; left out: 1
- *     has_pooler     of an encoder without a head: 0 if it has no pooler_output; left out: 1
+ *     token_types    of an encoder: type ids are below it; left out: it is a decoder
+ *     has_pooler     of an encoder without a head: 1 if it has a pooler_output; left out: 0
  *     num_labels     of a classifier: numbers in a row of logits; left out: as many as id2label, or num_labels, or 2
  *     answers        of a classifier of tokens: 1 where its two logits say whether an answer begins or ends at a token;
  *                    left out: 0

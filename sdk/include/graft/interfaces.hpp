@@ -9,19 +9,13 @@
 
 #include "activation.h"
 #include "attention.h"
-#include "attention_block.h"
 #include "base_model.h"
 #include "causal_conv1d.h"
 #include "causal_lm.h"
 #include "conv3d.h"
 #include "decoder_layer.h"
 #include "embedding.h"
-#include "encoder.h"
-#include "encoder_layer.h"
-#include "encoder_model.h"
 #include "experts.h"
-#include "head.h"
-#include "input_embeddings.h"
 #include "linear.h"
 #include "masked_lm.h"
 #include "mixer.h"
@@ -29,13 +23,10 @@
 #include "norm.h"
 #include "patch_embed.h"
 #include "patch_merger.h"
-#include "pooler.h"
-#include "residual_output.h"
 #include "rotary.h"
 #include "router.h"
 #include "sequence_classifier.h"
 #include "token_classifier.h"
-#include "transform.h"
 #include "vision_attention.h"
 #include "vision_block.h"
 #include "vision_rotary.h"
@@ -56,19 +47,13 @@ namespace graft {
     }
 
 GRAFT_CPP_INTERFACE(activation, GRAFT_INTERFACE_ACTIVATION);
-GRAFT_CPP_INTERFACE(attention_block, GRAFT_INTERFACE_ATTENTION_BLOCK);
 GRAFT_CPP_INTERFACE(base_model, GRAFT_INTERFACE_BASE_MODEL);
 GRAFT_CPP_INTERFACE(causal_conv1d, GRAFT_INTERFACE_CAUSAL_CONV1D);
 GRAFT_CPP_INTERFACE(causal_lm, GRAFT_INTERFACE_CAUSAL_LM);
 GRAFT_CPP_INTERFACE(conv3d, GRAFT_INTERFACE_CONV3D);
 GRAFT_CPP_INTERFACE(decoder_layer, GRAFT_INTERFACE_DECODER_LAYER);
 GRAFT_CPP_INTERFACE(embedding, GRAFT_INTERFACE_EMBEDDING);
-GRAFT_CPP_INTERFACE(encoder, GRAFT_INTERFACE_ENCODER);
-GRAFT_CPP_INTERFACE(encoder_layer, GRAFT_INTERFACE_ENCODER_LAYER);
-GRAFT_CPP_INTERFACE(encoder_model, GRAFT_INTERFACE_ENCODER_MODEL);
 GRAFT_CPP_INTERFACE(experts, GRAFT_INTERFACE_EXPERTS);
-GRAFT_CPP_INTERFACE(head, GRAFT_INTERFACE_HEAD);
-GRAFT_CPP_INTERFACE(input_embeddings, GRAFT_INTERFACE_INPUT_EMBEDDINGS);
 GRAFT_CPP_INTERFACE(linear, GRAFT_INTERFACE_LINEAR);
 GRAFT_CPP_INTERFACE(masked_lm, GRAFT_INTERFACE_MASKED_LM);
 GRAFT_CPP_INTERFACE(mixer, GRAFT_INTERFACE_MIXER);
@@ -76,14 +61,11 @@ GRAFT_CPP_INTERFACE(mlp, GRAFT_INTERFACE_MLP);
 GRAFT_CPP_INTERFACE(norm, GRAFT_INTERFACE_NORM);
 GRAFT_CPP_INTERFACE(patch_embed, GRAFT_INTERFACE_PATCH_EMBED);
 GRAFT_CPP_INTERFACE(patch_merger, GRAFT_INTERFACE_PATCH_MERGER);
-GRAFT_CPP_INTERFACE(pooler, GRAFT_INTERFACE_POOLER);
-GRAFT_CPP_INTERFACE(residual_output, GRAFT_INTERFACE_RESIDUAL_OUTPUT);
 GRAFT_CPP_INTERFACE(rotary, GRAFT_INTERFACE_ROTARY);
 GRAFT_CPP_INTERFACE(router, GRAFT_INTERFACE_ROUTER);
 GRAFT_CPP_INTERFACE(self_attention, GRAFT_INTERFACE_SELF_ATTENTION);
 GRAFT_CPP_INTERFACE(sequence_classifier, GRAFT_INTERFACE_SEQUENCE_CLASSIFIER);
 GRAFT_CPP_INTERFACE(token_classifier, GRAFT_INTERFACE_TOKEN_CLASSIFIER);
-GRAFT_CPP_INTERFACE(transform, GRAFT_INTERFACE_TRANSFORM);
 GRAFT_CPP_INTERFACE(vision_attention, GRAFT_INTERFACE_VISION_ATTENTION);
 GRAFT_CPP_INTERFACE(vision_block, GRAFT_INTERFACE_VISION_BLOCK);
 GRAFT_CPP_INTERFACE(vision_rotary, GRAFT_INTERFACE_VISION_ROTARY);

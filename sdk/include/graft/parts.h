@@ -22,6 +22,7 @@
 #include "decoder_layer.h"
 #include "embedding.h"
 #include "instance.h"
+#include "masked_lm.h"
 #include "mixer.h"
 #include "mlp.h"
 #include "norm.h"
@@ -93,8 +94,9 @@ struct graft_parts_causal_lm {
     /* A Linear before the head, behind which come an activation and a norm; NULL: none of the three. */
     const char *transform;
     const char *transform_act;        /* "act": the activation */
-    const char *transform_norm;       /* "norm" */
+    const char *transform_norm;       /* "norm"; NULL: none */
     const char *transform_norm_class; /* "LayerNorm" */
+    const char *tied_bias;            /* where checkpoints keep the head's bias, too: "lm_head.bias"; NULL: nowhere */
 };
 
 /* The numbers of one. */
@@ -125,6 +127,45 @@ int graft_parts_causal_lm_declare(const struct graft_parts_causal_lm *part,
 graft_parts_describe graft_parts_causal_lm_describe;
 graft_parts_create graft_parts_causal_lm_create;
 extern const struct graft_causal_lm graft_parts_causal_lm_vtable;
+
+/* graft.masked_lm/1: the same parts, described by the same functions; tokens see those behind them as well. */
+extern const struct graft_masked_lm graft_parts_masked_lm_vtable;
+
+/* --- What stands before a head's last Linear: norm(act(dense(x))) --- */
+
+/* What one is made of. */
+struct graft_parts_transform_info {
+    const char *dense;      /* "classifier.dense"; NULL: there is no transform */
+    const char *act;        /* the child that is the activation: "act" */
+    const char *norm;       /* "norm"; NULL: none */
+    const char *norm_class; /* "LayerNorm" */
+    const char *act_name;   /* the activation as ACT2FN calls it: "gelu" */
+    int64_t in_features;    /* what the Linear takes */
+    int64_t out_features;   /* and what it gives */
+    double eps;             /* of the norm */
+    int32_t bias;           /* 1: the Linear has one */
+    int32_t norm_bias;      /* 1: the norm has one */
+};
+
+/* One in a model that is built. */
+struct graft_parts_transform {
+    const struct graft_module *dense; /* in_features -> out_features; NULL: there is no transform */
+    const struct graft_module *act;   /* the activation; NULL with dense */
+    const struct graft_module *norm;  /* NULL: none */
+    int64_t out_features;             /* of the Linear */
+};
+
+/* [load] Declares the children. */
+int graft_parts_transform_declare(const struct graft_parts_transform_info *info, const struct graft_sink *sink,
+                                  struct graft_error *error);
+
+/* [load] Finds them. */
+void graft_parts_transform_find(struct graft_parts_transform *self, const struct graft_parts_transform_info *info,
+                                const struct graft_build *build, struct graft_error *error);
+
+/* [forward] *x [rows, in_features] becomes [rows, out_features], in scratch memory; nothing happens without one. */
+int graft_parts_transform_apply(const struct graft_parts_transform *self, const struct graft_call *call, int64_t rows,
+                                float **x, struct graft_error *error);
 
 /* --- Rotary positions --- */
 
@@ -358,8 +399,10 @@ graft_parts_create graft_parts_scaled_embedding_create;
 extern const struct graft_embedding graft_parts_scaled_embedding_vtable;
 
 GRAFT_ASSERT_SIZE(struct graft_parts_sizes, 120);
-GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm, 72);
+GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm, 80);
 GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm_sizes, 88);
+GRAFT_ASSERT_SIZE(struct graft_parts_transform_info, 72);
+GRAFT_ASSERT_SIZE(struct graft_parts_transform, 32);
 GRAFT_ASSERT_SIZE(struct graft_parts_model, 72);
 GRAFT_ASSERT_SIZE(struct graft_parts_model_sizes, 80);
 GRAFT_ASSERT_SIZE(struct graft_parts_layer, 160);
