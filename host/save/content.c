@@ -5,7 +5,7 @@
 #include "base/fail.h"
 #include "save/undo.h"
 
-/* Whether the binding's weight is its own; those tied to another have none. */
+/* Whether the binding has a weight of its own; a parameter that is tied to another one has none. */
 static int has_weight(const struct graft_binding *binding) {
     return binding->status == GRAFT_BINDING_FOUND || binding->status == GRAFT_BINDING_INITIAL;
 }

@@ -11,18 +11,18 @@
 #include "bind/exact.h"
 #include "kernels/parallel.h"
 
-/* So much is gathered at once. */
+/* The bytes gathered at a time, and the elements below which another thread does not pay. */
 enum { WINDOW_BYTES = 8 << 20, GRAIN = 1 << 16 };
 
 struct window {
     const struct save_tensor *tensor;
     char *bytes;
-    int64_t begin; /* element of the tensor that it starts with */
+    int64_t begin; /* the first element of the tensor in the window */
     int64_t end;
-    atomic_int inexact; /* a number did not fit the tensor's type */
+    atomic_int inexact; /* set when a number does not fit the tensor's type */
 };
 
-/* Elements that lie together in memory, from number `first` of the source on. */
+/* Contiguous elements in memory, starting at element `first` of the source. */
 struct memory {
     struct window *window;
     const char *bytes;
@@ -51,7 +51,7 @@ static int convert(void *data, int64_t at, int64_t begin, int64_t count) {
     return 0;
 }
 
-/* A piece within the window, all of whose elements are in this memory. */
+/* Copies a piece of the window whose elements are all in this memory. */
 static int take_piece(const struct memory *memory, const struct graft_box *piece) {
     struct graft_box box = *piece;
     graft_dtype to = memory->window->tensor->form.dtype;
@@ -78,7 +78,7 @@ struct gathering {
     const struct save_source *source;
 };
 
-/* A piece of a part within the window: from each row block what is in that. */
+/* Copies a piece of the window from every row block that has some of its elements. */
 static int take_part(void *data, const struct graft_box *piece) {
     const struct gathering *gathering = data;
     const struct graft_weight *weight = gathering->source->weight;
@@ -102,7 +102,8 @@ static int take_part(void *data, const struct graft_box *piece) {
     return result;
 }
 
-/* Elements [begin, end) of the window. The first part that has an element goes last. */
+/* Fills elements [begin, end) of the window. Parts are copied from last to first, so that the first part that has an
+ * element decides. */
 static void fill(void *data, int64_t begin, int64_t end) {
     struct window *window = data;
     const struct save_tensor *tensor = window->tensor;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a directory is in the runtime layout, and naming the plugins that it was saved with. */
+/* Finds out whether a directory is in the runtime layout, and names the plugins that it was saved with. */
 #include <string.h>
 
 #include "base/fail.h"

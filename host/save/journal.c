@@ -130,7 +130,7 @@ struct journal_entry *graft_journal_find(const struct journal *journal, const ch
                : bsearch(&key, journal->entries, journal->n_entries, sizeof *journal->entries, compare_entries);
 }
 
-/* So many pieces a part of a parameter may come to, through two layouts that have nothing in common. */
+/* The most pieces that one part of a parameter may be cut into, where two layouts have nothing in common. */
 enum { MAX_PIECES = 1 << 18 };
 
 struct composing {
@@ -184,7 +184,7 @@ int graft_journal_add_origin(struct journal *journal, const struct journal *stor
         count -= graft_box_count(&entry->parts[i].box);
     }
     if (count != 0) {
-        entry->n_parts = 0; /* of what a custom operation made for good there is no origin */
+        entry->n_parts = 0; /* an irreversible custom operation made the value: it has no origin */
     }
     return 0;
 }

@@ -15,7 +15,7 @@
 
 #define SAVE_JOURNAL_FILE "graft_journal.json"
 
-/* Elements of what is stored (`at`) that are elements of original tensor number `tensor` (`begin`). */
+/* A box of elements: `at` is its place in the stored tensor, `begin` its place in original tensor number `tensor`. */
 struct journal_part {
     size_t tensor;
     struct graft_box box;
@@ -26,13 +26,13 @@ struct journal_tensor {
     graft_dtype dtype;
     int32_t rank;
     int64_t shape[GRAFT_MAX_RANK]; /* entries from `rank` on are 1 */
-    int64_t count;                 /* of elements, or of bytes where nothing here knows the type's elements */
-    const char *lost;              /* "NAME of plugin ID": the custom operation that no way leads back from; or NULL */
-    int32_t made;                  /* 1: no original; an output of one of the journal's uses */
+    int64_t count;                 /* elements; bytes where the type's elements are unknown here */
+    const char *lost;              /* "NAME of plugin ID": the custom operation that cannot be undone; or NULL */
+    int32_t made;                  /* 1: not an original tensor, but an output of one of the journal's uses */
 };
 
-/* What is stored under `name`: disjoint parts, sorted by box.at, that are all of it. None for a parameter that the
- * original checkpoint lacks. */
+/* The tensor stored under `name`: disjoint parts, sorted by box.at, that cover it. A parameter that the original
+ * checkpoint lacks has no parts. */
 struct journal_entry {
     const char *name;
     struct journal_part *parts;
@@ -40,29 +40,30 @@ struct journal_entry {
     size_t capacity;
 };
 
-/* One use of a custom operation that can be undone. Its outputs are tensors of the journal that are `made`; its inputs
- * are parts of tensors, made ones by earlier uses only. */
+/* One use of a custom operation that can be undone. Its outputs are the journal's `made` tensors; its inputs are parts
+ * of tensors, and a `made` tensor among them is the output of an earlier use. */
 struct journal_use {
-    const struct graft_custom_operation *operation; /* NULL when it was read: see journal_find_operations */
-    const struct graft_computed *computed;          /* of this load's plan; NULL when it was read */
+    const struct graft_custom_operation
+        *operation; /* NULL when the use was read from a file: see graft_journal_find_operations */
+    const struct graft_computed *computed; /* of this load's plan; NULL when the use was read from a file */
     const char *name;
-    const char *plugin;              /* "(none)": the host's own */
+    const char *plugin;              /* the plugin's id; "(none)" for the host's own operations */
     struct graft_value_info *inputs; /* [n_inputs] */
-    struct journal_entry *origins;   /* [n_inputs] theirs, as far as they are known; without names */
+    struct journal_entry *origins;   /* [n_inputs] where the inputs come from, as far as known; without names */
     int32_t n_inputs;
     struct graft_value_info *outputs; /* [n_outputs] */
     int32_t n_outputs;
-    size_t first; /* number of the tensor that the first output is; the others follow */
+    size_t first; /* tensor number of the first output; the other outputs follow */
 };
 
-/* A replacement that gave the runtime layout its parameters. */
+/* A replacement whose parameters the runtime layout stores. */
 struct journal_class {
     const char *class_name;
     const char *original;
     const char *plugin;
 };
 
-/* What was chosen of an option of a plugin that brought such a class. */
+/* The value of an option of a plugin that brought such a class. */
 struct journal_option {
     const char *plugin;
     const char *name;
@@ -71,7 +72,7 @@ struct journal_option {
 
 /* Names are borrowed: from the checkpoint, from a tree, or from `document`. */
 struct journal {
-    graft_json *document; /* what it was read from, or NULL */
+    graft_json *document; /* the document that the journal was read from, or NULL */
     struct journal_tensor *tensors;
     size_t n_tensors;
     size_t tensor_capacity;
@@ -84,13 +85,13 @@ struct journal {
     struct journal_option *options;
     size_t n_options;
     size_t option_capacity;
-    struct journal_use *uses; /* in the order they have to run in */
+    struct journal_use *uses; /* in the order in which they have to run */
     size_t n_uses;
     size_t use_capacity;
-    const char **absent; /* parameters that this layout has no tensor for */
+    const char **absent; /* parameters for which this layout has no tensor */
     size_t n_absent;
     size_t absent_capacity;
-    char **texts; /* what `lost` of tensors points to, unless that is the document's */
+    char **texts; /* the strings that `lost` points to, where the document does not hold them */
     size_t n_texts;
 };
 
@@ -122,46 +123,47 @@ int graft_journal_read(const char *directory, struct journal *journal, struct gr
 int graft_journal_of_checkpoint(const char *directory, const struct graft_checkpoint *checkpoint,
                                 struct journal *journal, struct graft_error *error);
 
-/* Adds to `entry` what `value`, made of stored tensors, is made of in the end. Returns 0, or -1 if memory ran out or
- * when that takes too many pieces. */
+/* Adds the original parts of `value`, which is made of stored tensors, to `entry`. Returns 0, or -1 if memory ran out
+ * or the value falls into too many pieces. */
 int graft_journal_compose(const struct journal *stored, const struct graft_value *value, struct journal_entry *entry);
 
-/* Adds to `journal` the entry `name` of `count` elements, and what `value` is made of; nothing where a custom operation
- * made it for good. Returns as above. */
+/* Adds the entry `name` of `count` elements to `journal`, with the original parts of `value`; without parts where an
+ * irreversible custom operation made the value. Returns like graft_journal_compose. */
 int graft_journal_add_origin(struct journal *journal, const struct journal *stored, const char *name,
                              const struct graft_value *value, int64_t count);
 
 /* Adds the plan's custom operations that can be undone, so that values made by them can be composed. */
 int graft_journal_add_uses(struct journal *journal, const struct graft_plan *plan, struct graft_error *error);
 
-/* A use with room for its numbers of inputs and outputs, or NULL if memory ran out. */
+/* A use with room for that many inputs and outputs, or NULL if memory ran out. */
 struct journal_use *graft_journal_add_use(struct journal *journal, int32_t n_inputs, int32_t n_outputs);
 void graft_journal_uses_free(struct journal_use *uses, size_t n);
 
-/* The number of the tensor that an output of a plan's custom operation is; SIZE_MAX for one that cannot be undone. */
+/* The tensor number of an output of the plan's custom operations; SIZE_MAX if the operation cannot be undone. */
 size_t graft_journal_find_output(const struct journal *journal, const struct graft_tensor_view *view);
 
-/* Gives uses that were read the operations of that name that plugins list, or that the tree's classes have, and lets
- * each `infer` its outputs again: what the file says is not to be believed. */
+/* Looks up the operations of uses that were read from a file, by name, among those of plugins and of the tree's
+ * classes, and lets each one `infer` its outputs again: the file cannot be trusted. */
 int graft_journal_find_operations(struct journal *journal, struct graft_tree *tree, struct graft_error *error);
 
 /* Whether the layout has no tensor for a parameter. */
 int graft_journal_is_absent(const struct journal *journal, const char *name);
 
-/* Whether the module's parameters are described by a replacement, in whatever way that came by its description: its own
- * `describe`, or that of a base. Then 1, and `cls` is that replacement; 0 where those of the original hold. */
+/* Whether a replacement describes the module's parameters, by its own `describe` or by that of its base. Returns 1 and
+ * sets `cls` to that replacement; returns 0 where the original class describes them. */
 int graft_journal_class_at(const struct graft_tree *tree, const struct graft_node *node, struct journal_class *cls);
 
 /* Adds the replacements of the tree that describe parameters. */
 int graft_journal_add_classes(struct journal *journal, struct graft_tree *tree, struct graft_error *error);
 
-/* Adds the options, defaults too, of the plugins that the journal's classes come from. */
+/* Adds the options, including defaults, of the plugins that the journal's classes come from. */
 int graft_journal_add_options(struct journal *journal, const struct graft_tree *tree, struct graft_error *error);
 
-/* Whether the plugin is loaded, and with another value. */
+/* Whether the plugin is loaded now and its option has another value than the saved one. */
 int graft_journal_differs(const struct journal_option *saved, const struct graft_tree *tree);
 
-/* graft_journal.json; graft_text_free is the caller's. A lack of memory shows in `text`. */
+/* Writes graft_journal.json to `text`, which the caller frees with graft_text_free. If memory ran out, `text->failed`
+ * is set. */
 struct graft_text;
 void graft_journal_dump(const struct journal *journal, struct graft_text *text);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The journal of a checkpoint: what a directory in the runtime layout says of itself, held against its tensors. */
+/* The journal of a checkpoint: checks what graft_journal.json says against the tensors of the directory. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "bind/exact.h"
 #include "save/journal.h"
 
-/* Whether a stored tensor's type can give back an original one of `dtype`: only narrow floating-point
+/* Whether an original tensor of type `dtype` can be restored from a stored tensor's type: only narrow floating-point
  * types are ever widened. */
 static int gives_back(graft_dtype stored, graft_dtype dtype) {
     return stored == dtype || (stored == GRAFT_DTYPE_F32 && graft_exact_is_narrow(dtype));
@@ -54,7 +54,7 @@ static int compare_names(const void *left, const void *right) {
     return strcmp(*a, *b);
 }
 
-/* No two original tensors of one name. */
+/* Refuses two original tensors of the same name. */
 static int check_names(const char *directory, const struct journal *journal, struct graft_error *error) {
     int status = GRAFT_OK;
     const char **names = graft_alloc(journal->n_tensors + 1, sizeof *names);
@@ -87,7 +87,7 @@ static int complete(const char *directory, const struct graft_checkpoint *checkp
     size_t n_known = journal->n_entries;
     for (size_t i = 0; i < graft_checkpoint_count(checkpoint) && status == GRAFT_OK; i++) {
         const struct graft_tensor_view *view = graft_checkpoint_at(checkpoint, i);
-        struct journal sorted = *journal; /* without what is added here */
+        struct journal sorted = *journal; /* the entries as read, before this function adds others */
         sorted.n_entries = n_known;
         if (graft_journal_find(&sorted, view->name) == NULL && add_itself(journal, view) != 0) {
             status = graft_fail_memory(error, directory);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing of graft_journal.json: a line for each tensor and parameter. */
+/* Writes graft_journal.json: a line for each tensor and parameter. */
 #include <inttypes.h>
 
 #include "base/alloc.h"
@@ -77,7 +77,7 @@ static void add_tensors(struct graft_text *text, const struct journal *journal) 
     graft_text_add_string(text, "],\n");
 }
 
-/* Whether the parts are runs, one after another. */
+/* Whether the parts are contiguous runs, one after another. */
 static int is_sequential(const struct journal_entry *entry) {
     int64_t at = 0;
     for (size_t i = 0; i < entry->n_parts; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was chosen of the options of the plugins whose classes gave the runtime layout its parameters. */
+/* The option values of the plugins whose classes' parameters the runtime layout stores. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -18,7 +18,7 @@ static const struct graft_known_plugin *find_plugin(const struct graft_tree *tre
     return NULL;
 }
 
-/* The value in force; NULL: there is no such option. */
+/* The option's current value; NULL if the plugin has no such option. */
 static const char *find_value(const struct graft_known_plugin *known, const char *name) {
     for (int32_t i = 0; i < known->descriptor->n_options; i++) {
         if (strcmp(graft_plugin_option(known->descriptor, i)->name, name) == 0) {
@@ -79,7 +79,7 @@ int graft_save_option_notes(const char *directory, const struct graft_tree *tree
     struct journal journal;
     int status = GRAFT_OK;
     if (!has_options(tree) || graft_journal_read(directory, &journal, NULL) != GRAFT_OK) {
-        return GRAFT_OK; /* whoever needs the journal says what is wrong with it */
+        return GRAFT_OK; /* a broken journal is reported where it is needed */
     }
     for (size_t i = 0; i < journal.n_options && status == GRAFT_OK; i++) {
         const struct journal_option *saved = &journal.options[i];

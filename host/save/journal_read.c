@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading of graft_journal.json: untrusted, as everything in a model directory. */
+/* Reads graft_journal.json, which is untrusted, like everything in a model directory. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static const char *string_of(const graft_json *object, const char *key) {
     return text != NULL && strlen(text) == length ? text : NULL;
 }
 
-/* The same, if it is not empty. */
+/* A non-empty string member without NUL bytes, or NULL. */
 static const char *text_of(const graft_json *object, const char *key) {
     const char *text = string_of(object, key);
     return text != NULL && text[0] != '\0' ? text : NULL;
@@ -151,7 +151,7 @@ static int read_parts(const char *path, const graft_json *list, int are_runs, st
     return GRAFT_OK;
 }
 
-/* An input: its type and shape, and what it was made of. */
+/* Reads an input of a use: its type, its shape, and the tensors that it was made of. */
 static int read_input(const char *path, const graft_json *item, struct journal *journal, struct journal_use *use,
                       int32_t k, struct graft_error *error) {
     struct journal_tensor form = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uses of custom operations that can be undone. */
+/* The journal's uses of custom operations that can be undone. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -58,7 +58,7 @@ static int add_computed(struct journal *journal, const struct graft_computed *co
             return -1;
         }
     }
-    use->computed = computed; /* now its outputs can be found */
+    use->computed = computed; /* from here on graft_journal_find_output finds its outputs */
     return 0;
 }
 
@@ -114,7 +114,7 @@ static int same_info(const struct graft_value_info *a, const struct graft_value_
     return same;
 }
 
-/* Whether the operation would make these outputs of these inputs. */
+/* Checks that the operation infers the outputs listed from the inputs listed. */
 static int check_outputs(const struct journal_use *use, struct graft_error *error) {
     struct graft_error refusal = graft_error_none();
     struct graft_value_info *outputs = graft_alloc((size_t)use->n_outputs, sizeof *outputs);
@@ -148,7 +148,7 @@ static int check_outputs(const struct journal_use *use, struct graft_error *erro
 }
 
 int graft_journal_find_operations(struct journal *journal, struct graft_tree *tree, struct graft_error *error) {
-    const struct journal_use *before = NULL; /* mostly the same again */
+    const struct journal_use *before = NULL; /* the use before this one, which mostly has the same operation */
     for (size_t i = 0; i < journal->n_uses; i++) {
         struct journal_use *use = &journal->uses[i];
         if (use->computed != NULL) {

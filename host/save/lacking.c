@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layouts that have no tensor for some parameters, and are saved all the same: nothing of the checkpoint is lost. */
+/* Layouts that lack tensors for some parameters. They are saved all the same, as nothing of the checkpoint is lost. */
 #include "base/fail.h"
 #include "save/journal.h"
 #include "save/save.h"

@@ -7,8 +7,7 @@
 #include "save/reverse.h"
 #include "save/undo.h"
 
-/* What the parameters hold, in terms of original tensors, and what undoing operations on those and on `mapped` gives.
- */
+/* Claims the original elements that the parameters hold, and those that undoing custom operations gives. */
 static int claim_parameters(const struct journal *stored, const struct claims *mapped, struct save_content *content,
                             struct claims *claims) {
     for (size_t i = 0; i < content->n_parameters; i++) {
@@ -36,8 +35,8 @@ static int claim_stored(const struct graft_plan *plan, const struct journal *sto
     return 0;
 }
 
-/* By the parameter that a tensor starts in and the place in it; mapped tensors and empty ones come last, in the order
- * of their names. */
+/* Orders tensors by the parameter that holds their first element, and by the place in it; mapped and empty tensors come
+ * last, by name. */
 static int compare_order(const void *left, const void *right) {
     const struct save_tensor *const sides[] = {left, right};
     const struct save_part none = {0};

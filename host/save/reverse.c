@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-/* Repeated parts are looked for among so many. Beyond, they cost time in saving and nothing else. */
+/* How many parts are searched for repetitions. Repetitions beyond that only make saving slower. */
 enum { MAX_COMPARED = 1024 };
 
 int graft_claims_add(struct claims *claims, const struct journal_entry *entry, const struct save_source *source) {
@@ -20,7 +20,7 @@ int graft_claims_add(struct claims *claims, const struct journal_entry *entry, c
     return 0;
 }
 
-/* The earlier in the tree goes first. */
+/* Orders claims by tensor, and claims on the same tensor by their source's place in the tree. */
 static int compare(const void *left, const void *right) {
     const struct claim *a = left, *b = right;
     if (a->tensor != b->tensor) {
@@ -74,7 +74,7 @@ static int add_claims(const struct claims *claims, size_t number, struct save_te
         const struct claim *claim = &claims->items[i];
         const struct save_part part = {claim->source, claim->box};
         int known = 0;
-        /* Only the first of two parts with the same elements is of use. */
+        /* of two parts with the same elements only the first is used */
         for (size_t k = 0; k < tensor->n_parts && k < MAX_COMPARED && !known; k++) {
             known = graft_box_same(&tensor->parts[k].box, &part.box, 0);
         }
@@ -90,7 +90,7 @@ static int by_position(const void *left, const void *right) {
     return (a->box.at > b->box.at) - (a->box.at < b->box.at);
 }
 
-/* Sorts parts that do not reach into each other. Returns 0, and leaves their order, when some do. */
+/* Sorts parts that do not overlap. Returns 0 and keeps their order if some overlap. */
 static int sort_apart(struct save_tensor *tensor) {
     struct save_part *sorted = graft_alloc(tensor->n_parts + 1, sizeof *sorted);
     int apart = sorted != NULL;
@@ -122,8 +122,8 @@ static int mark(void *data, int64_t at, int64_t begin, int64_t count) {
     return 0;
 }
 
-/* Whether the parts are all elements: 1, 0, or -1 if memory ran out. Parts that reach into each other are counted
- * element by element. */
+/* Whether the parts cover all elements: 1, 0, or -1 if memory ran out. Overlapping parts are counted element by
+ * element. */
 static int is_complete(struct save_tensor *tensor) {
     int64_t sum = 0, count = tensor->form.count;
     for (size_t i = 0; i < tensor->n_parts && sum <= count; i++) {

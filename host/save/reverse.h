@@ -5,7 +5,8 @@
 
 #include "save/content.h"
 
-/* Elements of original tensor number `tensor` (`at`) that are elements of a source (`begin`). */
+/* A box of elements that a source holds: `at` is its place in original tensor number `tensor`, `begin` its place in the
+ * source. */
 struct claim {
     size_t tensor;
     const struct save_source *source;
@@ -18,7 +19,7 @@ struct claims {
     size_t capacity;
 };
 
-/* Claims what the entry describes for its source. Returns 0, or -1 if memory ran out. */
+/* Adds a claim of `source` for every part of the entry. Returns 0, or -1 if memory ran out. */
 int graft_claims_add(struct claims *claims, const struct journal_entry *entry, const struct save_source *source);
 void graft_claims_sort(struct claims *claims);
 
@@ -26,12 +27,13 @@ void graft_claims_sort(struct claims *claims);
 int graft_claims_merge(struct claims *claims, struct claims *more);
 void graft_claims_free(struct claims *claims);
 
-/* Adds the parts of original tensor number `number` to `tensor`: from `first` where it claims elements, else from
- * `second`. Returns 0, -1 if memory ran out, 1 when elements are claimed by neither. */
+/* Adds the parts of original tensor number `number` to `tensor`, from the claims of `first` and, for elements that
+ * `first` does not claim, from those of `second`. Returns 0, -1 if memory ran out, or 1 if neither claims some
+ * element. */
 int graft_claims_fill(const struct claims *first, const struct claims *second, size_t number,
                       struct save_tensor *tensor);
 
-/* Adds what no parameter uses to the runtime layout, and to the journal that goes with it. */
+/* Adds the tensors that no parameter uses to the runtime layout and to its journal. */
 int graft_content_add_unused(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
                              struct journal *journal, struct graft_error *error);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runtime layout: a tensor for each parameter, as the tree has it, and the journal that leads back. */
+/* The runtime layout: one tensor for each parameter of the tree, and the journal that leads back to the original
+ * layout. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #include "base/fail.h"
 #include "save/undo.h"
 
-/* The type of one tensor that holds every block: theirs, or f32 where they differ. */
+/* The type of the tensor that holds all row blocks: the blocks' type, or f32 where the blocks differ. */
 static graft_dtype dtype_of(const struct graft_weight *weight) {
     graft_dtype dtype = graft_weight_block(weight, 0)->dtype;
     for (int32_t i = 1; i < weight->n_blocks; i++) {
@@ -35,7 +36,7 @@ static int add_parameter(const struct journal *stored, struct save_content *cont
     return graft_journal_add_origin(journal, stored, parameter->name, &content->bindings[i]->value, form.count);
 }
 
-/* A place of a parameter, to find those of one name. */
+/* A parameter's index beside its name, for finding parameters of the same name. */
 struct named {
     const char *name;
     size_t index;
@@ -62,7 +63,7 @@ static int same_value(const struct graft_binding *a, const struct graft_binding 
     return 1;
 }
 
-/* Marks in `skip` what repeats a parameter before it, as an original beside its replacement does. */
+/* Marks in `skip` each parameter that repeats an earlier one, such as the original's beside its replacement's. */
 static int find_repeated(const struct save_content *content, unsigned char *skip, struct graft_error *error) {
     int status = GRAFT_OK;
     struct named *named = graft_alloc(content->n_parameters, sizeof *named);
@@ -141,7 +142,7 @@ static int mark_origins(const struct journal *stored, const struct graft_value *
     return status;
 }
 
-/* Of what was lost after a use that could be undone, what that was made of is lost, too. */
+/* Marks the inputs of a use as lost where one of its outputs is lost. */
 static void spread_lost(const struct journal *stored, struct journal *journal) {
     for (size_t i = stored->n_uses; i > 0; i--) {
         const struct journal_use *use = &stored->uses[i - 1];
@@ -158,7 +159,8 @@ static void spread_lost(const struct journal *stored, struct journal *journal) {
     }
 }
 
-/* What only custom operations hold cannot be led back. The names of operations are kept by the journal. */
+/* Marks tensors as lost whose elements only irreversible custom operations hold. The journal keeps the operations'
+ * names. */
 static int mark_lost(const struct graft_plan *plan, const struct journal *stored, struct journal *journal,
                      struct graft_error *error) {
     journal->texts = graft_alloc(plan->n_computed + 1, sizeof *journal->texts);
@@ -186,7 +188,7 @@ static int mark_lost(const struct graft_plan *plan, const struct journal *stored
     return GRAFT_OK;
 }
 
-/* The uses are the journal's from now on. */
+/* Moves the uses of `stored` to `journal`. */
 static void take_uses(struct journal *stored, struct journal *journal) {
     journal->uses = stored->uses;
     journal->n_uses = stored->n_uses;

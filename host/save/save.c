@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The steps of saving: journal, content, files under a temporary name, then all of it in place. */
+/* The steps of saving: the journal, the content, files in a folder under a temporary name, then the rename. */
 #include "save/save.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct job {
     const struct graft_plan *plan;
     const struct graft_save_options *options;
     const struct graft_config_changes *changes; /* or NULL */
-    graft_json *metadata;                       /* of the source's files; NULL when they have none */
+    graft_json *metadata;                       /* `__metadata__` of the source's files; NULL if they have none */
     struct graft_text journal;                  /* empty for the original layout */
     struct save_content content;
 };
@@ -27,7 +27,7 @@ static void job_finish(struct job *job) {
     graft_json_free(job->metadata);
 }
 
-/* What the source's files have in `__metadata__`; the first file that has a key decides. */
+/* Collects `__metadata__` of the source's files; the first file that has a key decides. */
 static int collect_metadata(struct job *job, struct graft_error *error) {
     const struct graft_checkpoint *checkpoint = job->plan->checkpoint;
     for (size_t i = 0; i < graft_checkpoint_file_count(checkpoint); i++) {
@@ -100,7 +100,7 @@ static const char **written_names(const struct save_content *content) {
     return names;
 }
 
-/* What no parameter uses may also be what a patch made, or what the journal takes apart: that is not kept. */
+/* Notes how many unused tensors are kept. Those that a patch made, or that the journal splits, are not kept. */
 static int note_kept(const struct job *job, struct graft_error *error) {
     const struct graft_checkpoint *checkpoint = job->plan->checkpoint;
     const char **written = written_names(&job->content);
@@ -182,7 +182,7 @@ int graft_save_check_target(const char *directory, const struct graft_plan *plan
     return status;
 }
 
-/* The journal that this load goes back by: the checkpoint's, and what custom operations do to it. */
+/* The journal that leads this load back: the checkpoint's, and the custom operations of the plan. */
 static int find_way_back(const struct job *job, struct graft_tree *tree, struct journal *stored,
                          struct graft_error *error) {
     int status = graft_journal_of_checkpoint(job->directory, job->plan->checkpoint, stored, error);

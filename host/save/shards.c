@@ -9,10 +9,10 @@
 #include "base/fail.h"
 #include "base/text.h"
 
-/* In the file that has no number yet: it gets one when it is full. */
+/* Marks tensors of the file being filled, which gets its number when it is full. */
 #define FILLING SIZE_MAX
 
-/* Gives the file that was being filled, by tensors from `first` up to `end`, its number. */
+/* Numbers the file that holds tensors [first, end). */
 static void close_file(struct save_shards *shards, size_t first, size_t end) {
     int filled = 0;
     for (size_t i = first; i < end; i++) {
@@ -26,8 +26,8 @@ static void close_file(struct save_shards *shards, size_t first, size_t end) {
 
 int graft_save_shards_split(const struct save_content *content, int64_t max_bytes, struct save_shards *shards,
                             struct graft_error *error) {
-    int64_t size = 0; /* of the file that is being filled */
-    size_t first = 0; /* no tensor before it is in that file */
+    int64_t size = 0; /* bytes in the file being filled */
+    size_t first = 0; /* the first tensor of that file */
     *shards = (struct save_shards){graft_alloc(content->n_tensors, sizeof *shards->of), 0};
     if (shards->of == NULL) {
         return graft_fail_memory(error, "");
@@ -64,7 +64,7 @@ void graft_save_shard_name(const struct save_shards *shards, size_t shard, char 
     }
 }
 
-/* A tensor and its file, to be sorted by name as the reference sorts them. */
+/* A tensor and its file, for sorting by name as the reference does. */
 struct line {
     const char *name;
     size_t shard;

@@ -10,8 +10,8 @@ struct save_shards {
     size_t n;   /* files; at least 1 */
 };
 
-/* Fills one file after the other as transformers does: a tensor that would make a file larger than `max_bytes` starts
- * the next, one that is larger itself has a file of its own. */
+/* Fills one file after another, like transformers: a tensor that would make a file larger than `max_bytes` starts the
+ * next file, and a tensor larger than that gets a file of its own. */
 int graft_save_shards_split(const struct save_content *content, int64_t max_bytes, struct save_shards *shards,
                             struct graft_error *error);
 void graft_save_shards_finish(struct save_shards *shards);
@@ -20,7 +20,7 @@ void graft_save_shards_finish(struct save_shards *shards);
 enum { SAVE_SHARD_NAME = 64 };
 void graft_save_shard_name(const struct save_shards *shards, size_t shard, char name[SAVE_SHARD_NAME]);
 
-/* model.safetensors.index.json. A lack of memory shows in `text`. */
+/* Writes model.safetensors.index.json to `text`. If memory ran out, `text->failed` is set. */
 struct graft_text;
 void graft_save_shards_index(const struct save_shards *shards, const struct save_content *content,
                              struct graft_text *text);

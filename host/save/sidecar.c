@@ -18,11 +18,11 @@
 
 enum { BUFFER_BYTES = 1 << 16, MAX_CONFIG_BYTES = 16 << 20 };
 
-/* A folder of the model directory that is being looked through. */
+/* A folder of the model directory whose files are being copied. */
 struct folder {
     const char *root;   /* the model directory, links resolved */
     const char *prefix; /* "" or "NAME/" */
-    int is_whole;       /* 1: all its files are wanted, weights included */
+    int is_whole;       /* 1: all its files are copied, including weights */
     const struct save_staging *staging;
     struct graft_text *left;
     struct graft_text *linked;
@@ -39,13 +39,13 @@ static int starts_with(const char *name, const char *prefix) {
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/* Weights, and what tells where they are: the new ones come from elsewhere. */
+/* Weight files and their indices, which are written anew instead of copied. */
 static int is_weights(const char *name) {
     return ends_with(name, ".index.json") || strcmp(name, SAVE_JOURNAL_FILE) == 0 ||
            strcmp(name, "model.safetensors") == 0 || (starts_with(name, "model-") && ends_with(name, ".safetensors"));
 }
 
-/* Configurations, tokenizers, chat templates, code, and what people read. */
+/* Configurations, tokenizers, chat templates, code, and documents for people. */
 static int is_wanted(const char *name) {
     static const char *const suffixes[] = {".json", ".txt", ".model", ".jinja", ".tiktoken", ".py", ".md"};
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
@@ -56,7 +56,7 @@ static int is_wanted(const char *name) {
     return starts_with(name, "LICENSE") || starts_with(name, "NOTICE");
 }
 
-/* What tools that quantize write beside config.json, and others read in its place. */
+/* Files that quantizing tools write beside config.json, and that other programs read in its place. */
 static int is_of_quantization(const char *name) {
     static const char *const names[] = {"quantize_config.json",     "quant_config.json", "hf_quant_config.json",
                                         "quantization_config.json", "qmodel.json",       "quanto_qmap.json"};
@@ -105,7 +105,7 @@ static int is_blob(const char *path, const char *root) {
     return strncmp(path, root, repository) == 0 && strncmp(path + repository, blobs, sizeof blobs - 1) == 0;
 }
 
-/* Adds the file to those that come from elsewhere: what is saved may be published, so the user is to know. */
+/* Lists a file that a link led to outside of the directory: the saved copy may be published, so the user is told. */
 static int note_link(const struct folder *folder, const char *name, const char *path, struct graft_error *error) {
     char *resolved = realpath(path, NULL);
     if (resolved == NULL) {
@@ -119,7 +119,7 @@ static int note_link(const struct folder *folder, const char *name, const char *
     return GRAFT_OK;
 }
 
-/* Copies "ROOT/NAME", a file that may be a link, as all are in a hub cache: what is written is its content. */
+/* Copies the content of "ROOT/NAME", which may be a link, as all files of a hub cache are. */
 static int copy_file(const struct folder *folder, const char *name, struct graft_error *error) {
     struct save_file file;
     size_t size = 0;
@@ -143,7 +143,7 @@ static int copy_file(const struct folder *folder, const char *name, struct graft
     return status;
 }
 
-/* `text` with the changes, one after the other. 0, or -1 when memory ran out. */
+/* Applies the changes to `text`, one after another. Returns 0, or -1 if memory ran out. */
 static int change(const struct graft_config_changes *changes, const char *text, size_t length,
                   struct graft_text *changed) {
     int failed = (graft_text_add(changed, text, length), changed->failed);
@@ -164,7 +164,7 @@ static int change(const struct graft_config_changes *changes, const char *text, 
     return failed ? -1 : 0;
 }
 
-/* config.json with its changes. It is parsed once more: it may have been changed since it was read. */
+/* Writes config.json with its changes. It is parsed again, as the file may have changed since it was read. */
 static int write_config(const struct folder *folder, struct graft_error *error) {
     char *path = graft_path_join(folder->root, "config.json");
     char *text = NULL;
@@ -201,7 +201,7 @@ static int copy_folder(const struct folder *folder, struct graft_error *error);
 
 static const char templates[] = "additional_chat_templates";
 
-/* Whether modules.json names the folder: that of a Pooling or a Dense module. */
+/* Whether modules.json names the folder, such as that of a Pooling or Dense module. */
 static int is_module(const struct folder *folder, const char *name) {
     const size_t length = strlen(name);
     for (size_t i = 0; i < graft_json_size(folder->modules); i++) {
@@ -214,7 +214,7 @@ static int is_module(const struct folder *folder, const char *name) {
     return 0;
 }
 
-/* A folder that belongs to a model: of chat templates, or of a module. */
+/* Copies a folder that belongs to a model: chat templates, or a module of sentence-transformers. */
 static int copy_below(const struct folder *folder, const char *name, struct graft_error *error) {
     struct folder below = *folder;
     char *prefix = graft_format("%s/", name);
@@ -227,7 +227,7 @@ static int copy_below(const struct folder *folder, const char *name, struct graf
     return status;
 }
 
-/* Copies what `name` stands for, or notes that it stays behind. */
+/* Copies the file or folder `name`, or lists it as left behind. */
 static int take(const struct folder *folder, const char *name, struct graft_error *error) {
     struct stat status;
     int top = folder->prefix[0] == '\0';
@@ -258,7 +258,7 @@ static int copy_folder(const struct folder *folder, struct graft_error *error) {
                  : path == NULL ? graft_fail_memory(error, folder->root)
                                 : graft_fail_errno(error, GRAFT_ERROR_MODEL, path, "cannot be read", errno);
     for (const struct dirent *entry; status == GRAFT_OK && (entry = readdir(stream)) != NULL;) {
-        /* Hidden files are those of tools: .gitattributes, .cache. */
+        /* hidden files belong to tools: .gitattributes, .cache */
         if (entry->d_name[0] == '.' || (!folder->is_whole && is_weights(entry->d_name))) {
             continue;
         }
@@ -273,7 +273,7 @@ static int copy_folder(const struct folder *folder, struct graft_error *error) {
     return status;
 }
 
-/* modules.json, if there is one. What is no JSON names no folders; whoever embeds with it is told. */
+/* Reads modules.json, if there is one. A file that is not JSON names no folders here; embedding with it is an error. */
 static int read_modules(const char *root, graft_json **modules, struct graft_error *error) {
     struct graft_error failure = graft_error_none();
     char *path = graft_path_join(root, "modules.json");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What belongs to a model beside its weights. Shared by the units of this folder only. */
+/* The files of a model besides its weights. Used in this folder only. */
 #ifndef GRAFT_SAVE_SIDECAR_H
 #define GRAFT_SAVE_SIDECAR_H
 

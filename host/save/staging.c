@@ -19,7 +19,7 @@ static int is_self(const char *name) {
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* Whether there is nothing in the folder; -1 with errno set when that cannot be seen. */
+/* Whether the folder is empty; -1 with errno set if it cannot be read. */
 static int is_empty(const char *path) {
     DIR *stream = opendir(path);
     if (stream == NULL) {
@@ -63,7 +63,7 @@ int graft_save_staging_check(const char *output, const char *source, struct graf
     return GRAFT_OK;
 }
 
-/* `output` with links resolved, where it is there; without slashes at its end, where it is not. */
+/* `output` with links resolved if it exists, else without trailing slashes. */
 static char *resolve(const char *output) {
     char *resolved = realpath(output, NULL);
     size_t length = strlen(output);
@@ -145,7 +145,7 @@ int graft_save_staging_commit(struct save_staging *staging, struct graft_error *
         graft_save_staging_abort(staging);
         return GRAFT_ERROR_IO;
     }
-    /* All is in place: that the parent folder cannot be synced is no reason to take it away again. */
+    /* The folder is in place: a parent folder that cannot be synced is no reason to remove it again. */
     char *slash = strrchr(staging->path, '/');
     if (slash != NULL) {
         slash[slash == staging->path] = '\0';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Removing what killed saves to the same place left behind. */
+/* Removes what killed saves to the same place left behind. */
 #define _XOPEN_SOURCE 700 /* for O_NOFOLLOW and O_DIRECTORY */
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +23,7 @@ int graft_save_folder_lock(const char *path) {
     if (fd < 0) {
         return -1;
     }
-    /* Who held the lock before may have removed the folder since. */
+    /* The former holder of the lock may have removed the folder in the meantime. */
     if (flock(fd, LOCK_EX | LOCK_NB) != 0 || fstat(fd, &opened) != 0 || lstat(path, &there) != 0 ||
         opened.st_dev != there.st_dev || opened.st_ino != there.st_ino) {
         (void)close(fd);
@@ -32,7 +32,7 @@ int graft_save_folder_lock(const char *path) {
     return fd;
 }
 
-/* The process in "PREFIX" "PID-NUMBER"; 0 for any other name. */
+/* The process id in a name of the form PREFIX PID-NUMBER; 0 for any other name. */
 static pid_t maker_of(const char *name, const char *prefix) {
     size_t length = strlen(prefix);
     if (strncmp(name, prefix, length) != 0) {
@@ -47,7 +47,7 @@ static pid_t maker_of(const char *name, const char *prefix) {
     return (pid_t)strtol(pid, NULL, 10);
 }
 
-/* A process of that number lives on, if perhaps another one. */
+/* Whether a process of that id exists, which may be another process by now. */
 static int is_alive(pid_t pid) {
     return kill(pid, 0) == 0 || errno != ESRCH;
 }
