@@ -12,13 +12,13 @@
 struct bound_weight {
     struct graft_weight weight;
     struct graft_row_block *blocks;
-    void *copy; /* NULL for views */
+    void *copy; /* the copied elements; NULL where the weight is a view */
 };
 
 struct graft_bound {
-    struct bound_weight *weights; /* one per binding of the plan */
+    struct bound_weight *weights; /* one for each binding of the plan */
     size_t count;
-    void **outputs; /* of custom operations */
+    void **outputs; /* outputs of custom operations */
     size_t n_outputs;
 };
 
@@ -27,7 +27,7 @@ static int out_of_memory(const struct graft_binding *binding, struct graft_error
                            (long long)binding->bytes);
 }
 
-/* The weight's shape as rows of columns, without blocks yet. */
+/* Sets the weight's shape as rows and columns, without blocks yet. */
 static void set_shape(struct graft_weight *weight, const struct graft_parameter *parameter) {
     *weight = (struct graft_weight){
         .struct_size = sizeof *weight,
@@ -80,8 +80,8 @@ static int copy(struct bound_weight *bound, const struct graft_binding *binding,
     return GRAFT_OK;
 }
 
-/* What was copied is not read where it was: without this a process that has some of a tensor's columns would hold all
- * of them. */
+/* Drops the mapped pages of copied values: otherwise a process that needs some columns of a tensor would keep all of it
+ * in memory. */
 static void let_go(const struct graft_plan *plan, const struct graft_value *value) {
     for (size_t i = 0; i < value->n_parts; i++) {
         if (graft_checkpoint_number(plan->checkpoint, value->parts[i].tensor) != SIZE_MAX) {
@@ -104,7 +104,7 @@ static int bind_one(const struct graft_plan *plan, struct bound_weight *bound, s
     return status;
 }
 
-/* The bytes that loading makes: what is copied, and what custom operations compute. */
+/* The bytes that loading produces: copies, and outputs of custom operations. */
 struct work {
     int64_t done;
     int64_t total;
@@ -130,7 +130,7 @@ static void add_work(struct work *work, int64_t bytes) {
     }
 }
 
-/* The custom operations, in the plan's order: one may work on what another made. */
+/* Runs the custom operations in the plan's order, since one may read what another made. */
 static int compute_all(struct graft_bound *bound, const struct graft_plan *plan, struct work *work,
                        struct graft_error *error) {
     size_t n = 0;

@@ -15,12 +15,12 @@ struct job {
     const struct graft_computed *computed;
     int64_t rows;
     int64_t at_once;
-    atomic_int status; /* of the first piece that failed */
+    atomic_int status; /* status of the first piece that failed */
     pthread_mutex_t lock;
-    struct graft_error *error; /* under the lock */
+    struct graft_error *error; /* guarded by the lock */
 };
 
-/* One piece: its inputs side by side in one buffer. */
+/* One piece of work, with its inputs side by side in one buffer. */
 struct piece {
     char *scratch;
     const void **from;
@@ -99,7 +99,7 @@ static void failed(struct job *job, int status, struct graft_error *failure) {
     (void)pthread_mutex_unlock(&job->lock);
 }
 
-/* Pieces [begin, end). */
+/* Runs pieces [begin, end). */
 static void run_pieces(void *data, int64_t begin, int64_t end) {
     struct job *job = data;
     struct graft_error error = graft_error_none();
@@ -131,7 +131,7 @@ int graft_compute(const struct graft_computed *computed, struct graft_error *err
     };
     int64_t pieces = (job.rows + job.at_once - 1) / job.at_once;
     if (pieces == 1) {
-        run_pieces(&job, 0, 1); /* here, so that the operation may use all threads itself */
+        run_pieces(&job, 0, 1); /* on this thread, so that the operation can use all threads itself */
     } else {
         graft_threads_get()->parallel_for(pieces, 1, run_pieces, &job);
     }

@@ -8,7 +8,7 @@
 #include "bind/exact.h"
 #include "kernels/parallel.h"
 
-/* Copying less than this many elements is not worth another thread. */
+/* Copying fewer elements than this is not worth another thread. */
 enum { GRAIN = 1 << 16 };
 
 struct job {
@@ -27,7 +27,7 @@ static uint32_t widen(const char *element, graft_dtype dtype) {
     return graft_exact_widen_at(element, dtype);
 }
 
-/* A piece of one part. */
+/* Copies a piece of one part. */
 struct piece {
     const struct graft_tensor_view *tensor;
     const struct job *job;
@@ -56,7 +56,7 @@ static int copy_piece(void *data, const struct graft_box *box) {
     return 0;
 }
 
-/* Elements [begin, end) of the value. */
+/* Copies elements [begin, end) of the value. */
 static void copy_range(void *data, int64_t begin, int64_t end) {
     const struct job *job = data;
     for (size_t i = 0; i < job->value->n_parts && job->value->parts[i].box.at < end; i++) {
@@ -65,12 +65,12 @@ static void copy_range(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* Ranges of what is transposed begin and end with so many rows: at cache lines of the tensor that they are read from.
- */
+/* Ranges of a transposed value begin and end at multiples of this many rows, which are cache lines of the tensor
+ * read. */
 enum { WHOLE_ROWS = 64 };
 
-/* How many elements a thread takes at a time. What is transposed is read in stripes across the tensor, as wide as the
- * range is deep: few large ranges. */
+/* How many elements a thread copies at a time. A transposed value is read in stripes across the tensor that are as wide
+ * as the range is deep, so its ranges are few and large. */
 static int64_t grain_of(const struct graft_value *value, int64_t count) {
     for (size_t i = 0; i < value->n_parts; i++) {
         const struct graft_box *box = &value->parts[i].box;

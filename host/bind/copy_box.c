@@ -5,23 +5,23 @@
 
 #include "bind/copy_tile.h"
 
-/* Tiles are done in square blocks of so many elements a side, whose rows on both sides are few enough pages for the
- * processor to remember where they are. */
+/* Tiles are grouped in square blocks with this many elements a side, so that the rows on both sides span few enough
+ * pages for the TLB. */
 enum { BLOCK = 512 };
 
-/* Two loops, and the bytes a step of each is worth. */
+/* Two loops, and the stride of each in bytes. */
 struct plane {
-    int64_t rows;        /* of the loop that steps by one element in `from` */
-    int64_t columns;     /* of the loop that steps by one element in `to` */
-    int64_t to_row;      /* bytes from a row to the next, in `to` */
-    int64_t from_column; /* bytes from a column to the next, in `from` */
+    int64_t rows;        /* steps of the loop that moves by one element in `from` */
+    int64_t columns;     /* steps of the loop that moves by one element in `to` */
+    int64_t to_row;      /* stride of a row in `to`, in bytes */
+    int64_t from_column; /* stride of a column in `from`, in bytes */
 };
 
 static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* One block, tile by tile; what is left at its edges, element by element. */
+/* Copies one block, tile by tile, and the rest at its edges element by element. */
 static void copy_block(const struct plane *plane, int64_t rows, int64_t columns, int64_t size, const char *from,
                        char *to) {
     int64_t side = TILE_BYTES / size;
@@ -45,11 +45,12 @@ static void transpose(const struct plane *plane, int64_t size, const char *from,
     }
 }
 
-/* A box without the loop that steps by one element in `from`, and without the one that does so in `to`. */
+/* A box without the two loops of its plane: the one that moves by one element in `from`, and the one that does so in
+ * `to`. */
 struct job {
     struct graft_box outer;
-    struct plane plane; /* rows 0: there is none such, elements go one at a time */
-    int64_t together;   /* elements that are copied at once when there is no plane */
+    struct plane plane; /* rows 0: the box has no plane, and elements are copied in runs */
+    int64_t together;   /* length of a contiguous run of elements where there is no plane */
     int64_t size;
 };
 

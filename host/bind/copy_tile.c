@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole tiles of 2 and 4 byte elements are turned in words of 8 bytes, which takes a few shifts for 16 or 4 elements,
- * and put together in a buffer: matrices whose rows are a power of two apart would throw their own lines out of the
- * cache if lines were written in pieces. */
+/* Whole tiles of 2 and 4 byte elements are transposed in words of 8 bytes, which takes a few shifts for 16 or 4
+ * elements, and assembled in a buffer: in matrices whose rows are a power of two apart, lines written in pieces would
+ * evict each other from the cache. */
 #include "bind/copy_tile.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static uint64_t word_at(const char *from) {
 
 static const uint64_t even_halves = 0x0000ffff0000ffffU, low_word = 0xffffffffU;
 
-/* 4 rows of 4 elements: pairs of neighbours change places, then pairs of pairs. */
+/* Transposes 4 rows of 4 elements: neighbours are exchanged, then pairs of neighbours. */
 static void turn_words_2(const char *from, int64_t step, char *to, int64_t to_step) {
     uint64_t a = word_at(from), b = word_at(from + step), c = word_at(from + 2 * step), d = word_at(from + 3 * step);
     uint64_t ab0 = (a & even_halves) | (b & even_halves) << 16, ab1 = (a >> 16 & even_halves) | (b & ~even_halves);
@@ -26,7 +26,7 @@ static void turn_words_2(const char *from, int64_t step, char *to, int64_t to_st
     }
 }
 
-/* 2 rows of 2 elements. */
+/* Transposes 2 rows of 2 elements. */
 static void turn_words_4(const char *from, int64_t step, char *to, int64_t to_step) {
     uint64_t a = word_at(from), b = word_at(from + step);
     const uint64_t turned[] = {(a & low_word) | b << 32, a >> 32 | (b & ~low_word)};
@@ -36,8 +36,8 @@ static void turn_words_4(const char *from, int64_t step, char *to, int64_t to_st
 
 typedef void (*word_turner)(const char *from, int64_t step, char *to, int64_t to_step);
 
-/* A whole tile of words with `n` rows each. `next` is where the tile after it starts: its lines lie far apart, where
- * the processor does not look for them by itself. */
+/* Transposes a whole tile in words of `n` rows each. `next` is the start of the next tile, which is prefetched, as its
+ * lines are too far apart for the processor to predict. */
 static inline void turn_tile(word_turner turn, int n, const char *from, const char *next, int64_t from_step, char *to,
                              int64_t to_step) {
     enum { WORD = 8 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Widening to f32 and back without a bit lost, NaNs with their payloads included: arithmetic would make them quiet. */
+/* Widens numbers to f32 and narrows them again without losing a bit, including the payloads of NaNs, which arithmetic
+ * would quiet. */
 #ifndef GRAFT_BIND_EXACT_H
 #define GRAFT_BIND_EXACT_H
 
@@ -21,7 +22,7 @@ static inline uint32_t graft_exact_widen(uint16_t half, graft_dtype dtype) {
     return graft_bits_from_f32(graft_f32_from_f16(half));
 }
 
-/* The number of type `dtype` (f16 or bf16) that widens to these bits. Returns 0 when there is none. */
+/* Finds the number of type `dtype` (f16 or bf16) that widens to these bits. Returns 0 if there is none. */
 static inline int graft_exact_narrow(uint32_t bits, graft_dtype dtype, uint16_t *half) {
     uint32_t sign = bits >> 16 & 0x8000u;
     uint32_t fraction = bits & 0x007fffffu;
@@ -42,13 +43,13 @@ static inline int graft_exact_narrow(uint32_t bits, graft_dtype dtype, uint16_t 
     return (exponent <= 15 || exponent == 128) && graft_exact_widen(*half, dtype) == bits;
 }
 
-/* Whether numbers of a type may lie in memory as f32, and go back from there. */
+/* Whether numbers of a type may be kept as f32 and narrowed again. */
 static inline int graft_exact_is_narrow(graft_dtype dtype) {
     return dtype == GRAFT_DTYPE_F16 || dtype == GRAFT_DTYPE_BF16 || dtype == GRAFT_DTYPE_F8_E8M0;
 }
 
-/* The same of one number of such a type, wherever it lies. A power of two is its exponent, 255 is NaN, and of 2^-127
- * f32 has a denormal. */
+/* The f32 bits of one number of such a type, at any address. An E8M0 number is an exponent: 255 is NaN, and 2^-127 is a
+ * denormal of f32. */
 static inline uint32_t graft_exact_widen_at(const void *element, graft_dtype dtype) {
     uint16_t half;
     if (dtype == GRAFT_DTYPE_F8_E8M0) {
@@ -59,7 +60,7 @@ static inline uint32_t graft_exact_widen_at(const void *element, graft_dtype dty
     return graft_exact_widen(half, dtype);
 }
 
-/* Returns 0 where there is no such number. */
+/* Narrows f32 bits to a number of such a type. Returns 0 if there is no such number. */
 static inline int graft_exact_narrow_at(uint32_t bits, graft_dtype dtype, void *element) {
     uint16_t half;
     if (dtype == GRAFT_DTYPE_F8_E8M0) {

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/dtype.h"
 
-/* Elements of a value that lie together in a tensor. */
+/* A run of a value's elements that is contiguous in a tensor. */
 struct stretch {
     int64_t at;
     struct graft_row_block block;

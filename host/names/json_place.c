@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading members of JSON objects strictly. */
+/* Reads members of JSON objects strictly. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -9,7 +9,8 @@
 int graft_json_place_wrong(const struct json_place *place, const char *key, const char *expected,
                            const graft_json *value, struct graft_error *error) {
     const char *dot = place->field[0] != '\0' && key[0] != '\0' ? "." : "";
-    const char *colon = place->field[0] != '\0' || key[0] != '\0' ? ": " : ""; /* not for the document itself */
+    const char *colon =
+        place->field[0] != '\0' || key[0] != '\0' ? ": " : ""; /* the document itself has no field to name */
     return graft_error_set(error, GRAFT_ERROR_USAGE, place->file, "%s%s%s%sexpected %s, got %s", place->field, dot, key,
                            colon, expected, value != NULL ? graft_json_type_name(value) : "nothing");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Applying one transform to one name. */
+/* Applies one transform to one name. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,17 +12,18 @@
 
 enum { MAX_INDEX_DIGITS = 9 };
 
-/* A match within a name. */
+/* Where a pattern matched within a name. */
 struct found {
     const struct key_transform *transform;
-    const char *name; /* all of it, for messages */
-    const char *text; /* what was searched: the name behind its scope */
+    const char *name; /* the whole name, for messages */
+    const char *text; /* the part that was searched: the name without its scope */
     struct graft_regex_match *groups;
     int32_t source; /* the pattern that matched */
     enum key_fault *fault;
 };
 
-/* What of the name the transform sees: all of it, or what is behind its scope. NULL: nothing. */
+/* The part of the name that the transform sees: the whole name, or the part behind its scope; NULL if the name is
+ * outside of the scope. */
 static const char *within_scope(const struct graft_weight_transform *given, const char *name) {
     if (given->scope_prefix == NULL) {
         return name;
@@ -43,7 +44,7 @@ static const char *within_scope(const struct graft_weight_transform *given, cons
     return NULL;
 }
 
-/* Group number `number` of the pattern that matched. */
+/* The text of group `number` of the pattern that matched. */
 static int captured(const struct found *found, size_t number, struct graft_regex_match *group,
                     struct graft_error *error) {
     size_t all = found->transform->groups[found->source] + number;
@@ -60,7 +61,7 @@ static int captured(const struct found *found, size_t number, struct graft_regex
     return GRAFT_OK;
 }
 
-/* The captured number, moved. */
+/* Adds the captured number, shifted. */
 static int add_shifted(const struct found *found, struct graft_text *out, struct graft_error *error) {
     struct graft_regex_match group;
     int64_t offset = found->transform->given->offset;
@@ -81,7 +82,7 @@ static int add_shifted(const struct found *found, struct graft_text *out, struct
     return GRAFT_OK;
 }
 
-/* The target with its marks filled in. Other kinds than a group of renamings know \1 only. */
+/* Adds the target with its marks replaced by captured text. Only groups of renamings have marks other than \1. */
 static int add_target(const struct found *found, const char *target, struct graft_text *out,
                       struct graft_error *error) {
     int32_t kind = found->transform->given->kind;
@@ -109,7 +110,7 @@ static int add_target(const struct found *found, const char *target, struct graf
     return status;
 }
 
-/* The new name: what was found is replaced where it was found. */
+/* The new name: the match is replaced within the name. */
 static int rename_found(const struct found *found, const char *target, char **renamed, struct graft_error *error) {
     struct graft_text out = {0};
     graft_text_add(&out, found->name, (size_t)(found->text - found->name) + found->groups[0].start);
@@ -126,7 +127,7 @@ static int rename_found(const struct found *found, const char *target, char **re
     return GRAFT_OK;
 }
 
-/* The pattern whose group is part of the match. */
+/* The source pattern whose group took part in the match. */
 static int32_t matching_source(const struct key_transform *transform, const struct graft_regex_match *groups) {
     int32_t i = 0;
     while (groups[transform->groups[i]].start == GRAFT_REGEX_NOWHERE && i + 1 < transform->patterns.n_sources) {
@@ -135,7 +136,7 @@ static int32_t matching_source(const struct key_transform *transform, const stru
     return i;
 }
 
-/* Whether a group of renamings takes this match; its first pattern is what puts it in force. */
+/* Whether a group of renamings applies to this match. The group is inactive until its first pattern has matched. */
 static int takes(const struct key_transform *transform, struct key_state *state, int32_t source) {
     if (transform->given->kind == GRAFT_TRANSFORM_GROUP_RENAME) {
         state->active |= source == 0;
@@ -144,7 +145,7 @@ static int takes(const struct key_transform *transform, struct key_state *state,
     return 1;
 }
 
-/* Whether no source can match: each lacks its literal. */
+/* Whether no source can match, because the name contains none of the sources' literals. */
 static int lacks_literals(const struct key_transform *transform, const char *text) {
     int32_t i = 0;
     while (i < transform->patterns.n_sources && transform->literals[i] != NULL &&

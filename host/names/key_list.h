@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transforms in order, and what they make of a name: all renamings one after another, then the first converter that
- * matches. Immutable once made, and shared between loads and threads.
+ * An ordered list of transforms and its effect on a name: all renamings are applied one after another, then the first
+ * converter that matches. Immutable once made; loads and threads share it.
  */
 #ifndef GRAFT_NAMES_KEY_LIST_H
 #define GRAFT_NAMES_KEY_LIST_H
@@ -13,28 +13,29 @@ struct key_list {
     size_t n;
 };
 
-/* [any] Compiles descriptions; errors name them "PLACE[i]". On failure the list is empty. */
+/* [any] Compiles descriptions; errors call them "PLACE[i]". On failure the list is empty. */
 int graft_key_list_init(struct key_list *list, const struct graft_weight_transform *transforms, size_t n,
                         const char *place, enum key_fault *fault, struct graft_error *error);
 void graft_key_list_finish(struct key_list *list);
 
-/* A name after a list. */
+/* A name after a list was applied. */
 struct key_result {
     char *name;
-    char *before;      /* the name as that converter saw it; NULL: none */
-    int64_t renaming;  /* the first transform that renamed it; -1: none */
-    int64_t converter; /* the one that converts it; -1: none */
-    int32_t source;    /* the number of its source pattern that matched */
+    char *before;      /* the name that the converter saw; NULL: no converter matched */
+    int64_t renaming;  /* index of the first transform that renamed it; -1: none */
+    int64_t converter; /* index of the transform that converts it; -1: none */
+    int32_t source;    /* index of the converter's source pattern that matched */
 };
 
 void graft_key_result_finish(struct key_result *result);
 
-/* [any] `states` has one element for each transform, and lasts for one pass over the names, which are given in the
- * order of key_order. */
+/* [any] Applies the list to one name. `states` has one element for each transform and serves one pass over all names,
+ * which must come in the order of graft_key_order. */
 int graft_key_list_rename(const struct key_list *list, struct key_state *states, const char *name,
                           struct key_result *result, enum key_fault *fault, struct graft_error *error);
 
-/* [any] The order that names are gone through in: by what stands between their dots, numbers as numbers. As strcmp. */
+/* [any] The order of a pass over names: by the components between dots, with numbers compared as numbers. Returns like
+ * strcmp. */
 int graft_key_order(const char *left, const char *right);
 
 #endif

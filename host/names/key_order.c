@@ -4,7 +4,7 @@
 
 #include "names/key_list.h"
 
-/* Numbers of any length: without leading zeros the longer one is greater. */
+/* Compares numbers of any length: without leading zeros the longer one is greater. */
 static int compare_numbers(const char *left, size_t left_length, const char *right, size_t right_length) {
     for (; left_length > 1 && *left == '0'; left_length--) {
         left++;
@@ -18,7 +18,7 @@ static int compare_numbers(const char *left, size_t left_length, const char *rig
     return memcmp(left, right, left_length);
 }
 
-/* What stands between two dots: letters, and a number behind them. */
+/* A component between two dots: letters followed by a number. */
 struct component {
     const char *text;
     size_t letters;

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 
-#define MARK "\\1" /* where a group's text goes */
+#define MARK "\\1" /* stands for the group's text */
 
 int graft_key_failed(enum key_fault *fault, enum key_fault which, struct graft_error *error, int code,
                      const char *place, const char *format, ...) {
@@ -24,8 +24,8 @@ int graft_key_failed(enum key_fault *fault, enum key_fault which, struct graft_e
     return graft_error_set(error, code, place, "%s", message);
 }
 
-/* Lookaheads and lookbehinds say where not to rename; there is nothing of them in a name. As in the reference one ends
- * at the first parenthesis that closes, or at the second where two stand together. */
+/* Drops lookaheads and lookbehinds, which restrict renaming and match no text. As in the reference, one ends at the
+ * first closing parenthesis, or at the second of two that follow each other. */
 static void add_without_lookarounds(struct graft_text *text, const char *pattern) {
     while (*pattern != '\0') {
         const char *end = strncmp(pattern, "(?", 2) == 0 && pattern[2] != '\0' ? strchr(pattern + 3, ')') : NULL;
@@ -37,7 +37,7 @@ static void add_without_lookarounds(struct graft_text *text, const char *pattern
     }
 }
 
-/* The first group of a pattern, "(...)" with something in it. */
+/* The first non-empty group "(...)" of a pattern. */
 static const char *find_group(const char *pattern, size_t *length) {
     const char *start = strchr(pattern, '(');
     const char *end = start != NULL && start[1] != '\0' ? strchr(start + 2, ')') : NULL;
@@ -45,7 +45,7 @@ static const char *find_group(const char *pattern, size_t *length) {
     return end != NULL ? start : NULL;
 }
 
-/* An escaped dot is a dot. */
+/* Adds a pattern in which escaped dots become dots. */
 static void add_unescaped(struct graft_text *text, const char *pattern, size_t length) {
     for (size_t i = 0; i < length; i++) {
         i += pattern[i] == '\\' && i + 1 < length && pattern[i + 1] == '.';
@@ -53,7 +53,7 @@ static void add_unescaped(struct graft_text *text, const char *pattern, size_t l
     }
 }
 
-/* What a target puts into a name. `*group` becomes the group it had, or NULL; the caller frees it. */
+/* The text that a target inserts into a name. `*group` becomes the target's group, or NULL; the caller frees both. */
 static char *ready_target(const char *given, char **group) {
     struct graft_text plain = {0}, text = {0};
     size_t length;
@@ -79,7 +79,7 @@ static char *ready_target(const char *given, char **group) {
     return text.bytes;
 }
 
-/* All targets; those with a group must have the same one. */
+/* Prepares all targets. Targets that have a group must have the same one. */
 static int ready_targets(struct key_patterns *patterns, const char *const *targets, char **group, const char *place,
                          enum key_fault *fault, struct graft_error *error) {
     for (int32_t i = 0; i < patterns->n_targets; i++) {
@@ -104,7 +104,7 @@ static int ready_targets(struct key_patterns *patterns, const char *const *targe
     return GRAFT_OK;
 }
 
-/* A source with the targets' group in place of its first mark; anchored where its target is. */
+/* Prepares a source: the targets' group replaces its first mark, and the source is anchored if its target is. */
 static int ready_source(struct key_patterns *patterns, int32_t i, const char *given, const char *target,
                         const char *group, const char *place, enum key_fault *fault, struct graft_error *error) {
     const char *mark = strstr(given, MARK);
@@ -196,7 +196,7 @@ const char *graft_key_pattern_literal(const char *source, size_t *length) {
             const int is_star = strncmp(source + i, "*.", 2) == 0, is_dot = strncmp(source + i, "\\.", 2) == 0;
             n = is_star || is_dot ? 2 : (source[i] == '.' || source[i] == '-' || (source[i] == '^' && i == 0)) ? 1 : 0;
             if (n == 0) {
-                return NULL; /* it may be optional, repeated, or one of several */
+                return NULL; /* the literal may be optional, repeated, or one alternative of several */
             }
         }
     }
@@ -207,7 +207,7 @@ void graft_key_pattern_star(const char *source, struct graft_text *text) {
     add_regex(text, source, "(?P<star>.*)");
 }
 
-/* Characters, not bytes. */
+/* The length in characters, not bytes. */
 static size_t length_of(const char *text) {
     size_t length = 0;
     for (; *text != '\0'; text++) {
@@ -218,7 +218,7 @@ static size_t length_of(const char *text) {
 
 int graft_key_patterns_join(const struct key_patterns *patterns, struct graft_text *joined, struct graft_error *error) {
     int32_t n = patterns->n_sources;
-    int64_t *lengths = graft_alloc((size_t)n, sizeof *lengths); /* -1: that one is in `joined` */
+    int64_t *lengths = graft_alloc((size_t)n, sizeof *lengths); /* -1: the source is in `joined` already */
     if (lengths == NULL) {
         return graft_fail_memory(error, "source_patterns");
     }

@@ -9,7 +9,7 @@
 #include "names/transform_copy.h"
 #include "value/operations.h"
 
-/* The patterns that a change of prefix stands for. They keep the prefix from being added twice. */
+/* The patterns of a change of prefix. They keep the prefix from being added twice. */
 static int init_prefix_change(struct key_transform *transform, const char *place, enum key_fault *fault,
                               struct graft_error *error) {
     const struct graft_weight_transform *given = transform->given;
@@ -63,7 +63,7 @@ static int init_patterns(struct key_transform *transform, const char *place, enu
     return status;
 }
 
-/* A \1 that is left in a source would refer to a group that is open, its own. */
+/* Refuses a \1 that is left in a source, where it would refer to the source's own group. */
 static int check_references(const struct key_transform *transform, const char *place, enum key_fault *fault,
                             struct graft_error *error) {
     for (int32_t i = 0; i < transform->patterns.n_sources; i++) {
@@ -106,7 +106,8 @@ static int compile(struct key_transform *transform, const char *place, enum key_
     return GRAFT_OK;
 }
 
-/* Most names match nothing, which literals tell faster than a regular expression. */
+/* Finds each source's literal. Most names match no source, and searching literals shows that faster than a regular
+ * expression. */
 static int find_literals(struct key_transform *transform, const char *place, struct graft_error *error) {
     transform->literals = graft_alloc((size_t)transform->patterns.n_sources, sizeof(char *));
     int failed = transform->literals == NULL;
@@ -119,7 +120,7 @@ static int find_literals(struct key_transform *transform, const char *place, str
     return failed ? graft_fail_memory(error, place) : GRAFT_OK;
 }
 
-/* Patterns that tell a tensor's index. */
+/* Compiles the patterns that extract a tensor's index. */
 static int compile_stars(struct key_transform *transform, const char *place, struct graft_error *error) {
     int status = GRAFT_OK;
     if (transform->given->kind != GRAFT_TRANSFORM_CONVERTER) {

@@ -5,7 +5,7 @@
 
 #include "graft/host/registry.h"
 
-/* [any] The list that is put behind every model's own; const and valid for ever. */
+/* [any] The list that is appended to every model's own list; static. */
 const struct graft_weight_transform *graft_legacy_transforms(size_t *n);
 
 #endif

@@ -7,7 +7,7 @@
 #include "names/transform_read.h"
 #include "value/operations.h"
 
-/* Whether `name` is "NAME" or "PLUGIN.NAME" of the item. */
+/* Whether `name` is the item's "NAME" or "PLUGIN.NAME". */
 static int is_called(const struct graft_named_operation *item, const char *name) {
     size_t length = strlen(item->plugin);
     return strcmp(name, item->operation->name) == 0 ||
@@ -29,7 +29,7 @@ static int fail(const struct graft_text *names, const char *name, const char *wh
 int graft_named_operation_find(const struct graft_named_operation *items, size_t n, const char *name,
                                const struct json_place *place, const struct graft_custom_operation **operation,
                                struct graft_error *error) {
-    struct graft_text names = {0}; /* of those that are called so, else of all */
+    struct graft_text names = {0}; /* the names of matching operations, or of all if none matches */
     size_t hits = 0;
     int status = GRAFT_OK;
     for (size_t i = 0; i < n; i++) {

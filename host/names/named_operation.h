@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Custom operations by name, as patch files ask for them: "NAME", or "PLUGIN.NAME" where two plugins have one. */
+/* Looks up custom operations as patch files name them: "NAME", or "PLUGIN.NAME" where two plugins have one of that
+ * name. */
 #ifndef GRAFT_NAMES_NAMED_OPERATION_H
 #define GRAFT_NAMES_NAMED_OPERATION_H
 
@@ -10,12 +11,12 @@
 struct json_place;
 
 struct graft_named_operation {
-    const char *plugin; /* the id of the plugin that lists it */
+    const char *plugin; /* id of the plugin that has it */
     const struct graft_custom_operation *operation;
 };
 
-/* [any] The operation that `name` asks for. That there is none, or several, is GRAFT_ERROR_USAGE: "FILE: FIELD.op: ..."
- * with the names that would do. */
+/* [any] Finds the operation called `name`. None or several are GRAFT_ERROR_USAGE, "FILE: FIELD.op: ...", with the names
+ * to choose from. */
 int graft_named_operation_find(const struct graft_named_operation *items, size_t n, const char *name,
                                const struct json_place *place, const struct graft_custom_operation **operation,
                                struct graft_error *error);

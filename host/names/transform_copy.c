@@ -9,7 +9,7 @@
 
 enum { MAX_PATTERNS = 4096, MAX_OPERATIONS = 64 };
 
-/* A block that is filled front to back. Without `base` it is only measured. */
+/* A memory block that is filled front to back. With `base` NULL its size is measured. */
 struct block {
     char *base;
     size_t used;
@@ -30,7 +30,7 @@ static const char *take_string(struct block *block, const char *text) {
     return copy;
 }
 
-/* `n` strings, and a NULL after them. */
+/* Copies `n` strings and a terminating NULL. */
 static const char *const *take_strings(struct block *block, const char *const *strings, size_t n) {
     const char **copy = take(block, (n + 1) * sizeof *copy);
     for (size_t i = 0; i < n; i++) {

@@ -56,7 +56,7 @@ static int read_strings(const struct json_place *place, const graft_json *object
     return status;
 }
 
-/* An optional integer between `least` and `most`. */
+/* Reads an optional integer between `least` and `most`. */
 static int read_int(const struct json_place *place, const graft_json *object, const char *key, int64_t least,
                     int64_t most, int64_t *number, struct graft_error *error) {
     const graft_json *value = graft_json_get(object, key);
@@ -85,7 +85,7 @@ static int read_bool(const struct json_place *place, const graft_json *object, c
     return GRAFT_OK;
 }
 
-/* The fields of one kind of operation: what it has, the others lack. */
+/* The fields that one kind of operation has. */
 static const char *const *operation_fields(int32_t kind) {
     static const char *const transpose[] = {"op", "dim0", "dim1", "check_dims", NULL};
     static const char *const interleave[] = {"op", "dim", "inverse", NULL};
@@ -153,7 +153,7 @@ static int read_slice(const struct json_place *place, const graft_json *object, 
                : status;
 }
 
-/* The dimensions, which have other names in some kinds. */
+/* Reads the dimensions, which some kinds name differently. */
 static int read_dims(const struct json_place *place, const graft_json *object, struct graft_operation *operation,
                      struct graft_error *error) {
     const int is_experts = operation->kind == GRAFT_OP_ERNIE_FUSE_AND_SPLIT_TEXT_VISION_EXPERTS ||
@@ -266,7 +266,7 @@ static int read_kind(const struct json_place *place, const graft_json *object, i
     return GRAFT_OK;
 }
 
-/* What all kinds have in common, and the prefixes. */
+/* Reads the members that all kinds share, and the prefixes. */
 static int read_names(const struct json_place *place, const graft_json *object,
                       struct graft_weight_transform *transform, struct graft_error *error) {
     const struct {

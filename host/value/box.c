@@ -22,7 +22,7 @@ int64_t graft_box_count(const struct graft_box *box) {
     return count;
 }
 
-/* As graft_box_span, of the loops from `first` on. */
+/* Like graft_box_span, but only over the loops from `first` on. */
 static int64_t span_from(const struct graft_box *box, int32_t first) {
     int64_t span = 1;
     for (int32_t i = first; i < box->loops; i++) {
@@ -88,7 +88,7 @@ struct graft_box graft_box_inverse(const struct graft_box *box) {
     return inverse;
 }
 
-/* Steps [first, last) of loop `loop`; the others whole. */
+/* The part of the box with steps [first, last) of loop `loop` and all steps of the other loops. */
 static struct graft_box steps(const struct graft_box *box, int32_t loop, int64_t first, int64_t last) {
     struct graft_box part = *box;
     part.at += first * box->to[loop];
@@ -110,7 +110,7 @@ int graft_box_cut(const struct graft_box *box, int64_t begin, int64_t end, graft
     if (box->at >= begin && box->at + span <= end) {
         return take(data, box);
     }
-    /* Steps [low, high] of the outer loop touch the range; those at the ends may do so in part only. */
+    /* Steps [low, high] of the outer loop touch the range; the first and the last may touch it only in part. */
     int64_t inner = span_from(box, 1);
     int64_t low = floor_divide(begin - box->at - inner, box->to[0]) + 1;
     int64_t high = floor_divide(end - 1 - box->at, box->to[0]);
@@ -176,7 +176,7 @@ int graft_box_same(const struct graft_box *a, const struct graft_box *b, int sid
     return same;
 }
 
-/* Whether loops are nested at `to`'s side and end below `count`. */
+/* Whether the loops are nested on the `to` side and end below `count`. */
 static int fits(const struct graft_box *box, int64_t count) {
     int64_t span = 1;
     for (int32_t i = box->loops - 1; i >= 0; i--) {
@@ -200,7 +200,7 @@ int graft_box_valid(const struct graft_box *box, int64_t count_at, int64_t count
     if (!fits(box, count_at)) {
         return 0;
     }
-    struct graft_box sides = *box; /* not graft_box_inverse: merging could overflow before it is checked */
+    struct graft_box sides = *box; /* not graft_box_inverse, whose merging could overflow on unchecked numbers */
     sides.at = box->begin;
     for (int32_t i = 0; i < box->loops; i++) {
         sides.to[i] = box->from[i];

@@ -26,53 +26,54 @@ struct graft_box {
     int64_t from[GRAFT_BOX_LOOPS];
 };
 
-/* Takes the pieces of a box; returns 0 to go on. */
+/* Called with each piece of a box; returns 0 to continue. */
 typedef int (*graft_box_taker)(void *data, const struct graft_box *piece);
 
-/* `count` > 0 elements that lie together on both sides. */
+/* A box of `count` > 0 elements that are contiguous on both sides. */
 struct graft_box graft_box_run(int64_t at, int64_t begin, int64_t count);
 
-/* How many elements it has. */
+/* The number of elements in a box. */
 int64_t graft_box_count(const struct graft_box *box);
 
-/* One more than the distance from its first element to its last: at `to`'s side. */
+/* One more than the distance from the first element to the last on the `to` side. */
 int64_t graft_box_span(const struct graft_box *box);
 
-/* How many elements from the first on lie together on both sides. */
+/* How many elements, from the first one on, are contiguous on both sides. */
 int64_t graft_box_together(const struct graft_box *box);
 
-/* The same with its sides exchanged. */
+/* The box with its two sides exchanged. */
 struct graft_box graft_box_inverse(const struct graft_box *box);
 
-/* Puts a box in order after its loops were changed: sorted, no loop of size 1, none that only continues another. */
+/* Normalises a box whose loops were changed: sorts them, drops loops of size 1, and merges a loop that only continues
+ * another. */
 void graft_box_tidy(struct graft_box *box);
 
-/* The part of a box whose positions `at` are in [begin, end), in pieces. All these return 0, what the taker returned,
- * or -1 when a piece would need too many loops. */
+/* Gives the part of a box whose `at` positions are in [begin, end) to `take`, in pieces. This and the following
+ * functions return 0, or what `take` returned, or -1 if a piece would need too many loops. */
 int graft_box_cut(const struct graft_box *box, int64_t begin, int64_t end, graft_box_taker take, void *data);
 
-/* The box in pieces, each of whose loops either stays within a window [n * width, (n + 1) * width) of positions or
- * steps by whole windows. */
+/* Cuts the box into pieces each of whose loops either stays within a window [n * width, (n + 1) * width) of positions
+ * or steps by whole windows. */
 int graft_box_align(const struct graft_box *box, int64_t width, graft_box_taker take, void *data);
 
-/* Where `first` takes array A from M, and `second` M from B: the pieces of what A takes from B. `limit` is how many
- * pieces there may be; -1 beyond. */
+/* Composes two boxes: `first` fills array A from M, and `second` fills M from B; `take` gets the pieces that fill A
+ * from B. More than `limit` pieces are -1. */
 int graft_box_compose(const struct graft_box *first, const struct graft_box *second, int64_t *limit,
                       graft_box_taker take, void *data);
 
-/* Calls `move` for every stretch of elements that lie together on both sides, in the order of `at`. Returns 0, or
- * what `move` returned, which ends it. */
+/* Calls `move` for every run of elements that is contiguous on both sides, in the order of `at`. A result other than 0
+ * ends the calls and is returned. */
 typedef int (*graft_stretch_mover)(void *data, int64_t at, int64_t begin, int64_t count);
 int graft_box_stretches(const struct graft_box *box, graft_stretch_mover move, void *data);
 
-/* Makes `first` both, if together they are a box. Returns whether they are. */
+/* Extends `first` by `second` if both together form one box. Returns whether they do. */
 int graft_box_join(struct graft_box *first, const struct graft_box *second);
 
-/* Whether two boxes are the same; without `sides` only in which elements at `at` they have. */
+/* Whether two boxes are equal; with `sides` 0, whether they have the same elements on the `at` side. */
 int graft_box_same(const struct graft_box *a, const struct graft_box *b, int sides);
 
-/* Whether a box from outside is sound: sizes and steps above 0, nested on either side, and positions below the given
- * counts of elements. */
+/* Whether a box read from a file is valid: sizes and steps above 0, loops nested on either side, and positions below
+ * the given counts of elements. */
 int graft_box_valid(const struct graft_box *box, int64_t count_at, int64_t count_begin);
 
 #endif

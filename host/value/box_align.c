@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Boxes and windows: alignment, and with it the composition of two boxes. */
+/* Cuts boxes at the borders of windows, which composing two boxes needs. */
 #include <stddef.h>
 
 #include "value/box.h"
 
-/* The box's steps [first, last) of loop `loop`. Loops that continue each other stay apart: they may have been split at
- * a smaller width. */
+/* The part of the box with steps [first, last) of loop `loop`. Loops that continue each other are not merged, as they
+ * may have been split at a smaller width. */
 static struct graft_box steps(const struct graft_box *box, int32_t loop, int64_t first, int64_t last) {
     struct graft_box part = *box;
     part.at += first * box->to[loop];
@@ -20,8 +20,8 @@ static struct graft_box steps(const struct graft_box *box, int32_t loop, int64_t
     return part;
 }
 
-/* Loop `loop` of a box, `quotient` of whose steps make a window, as two: windows and steps within one. Returns -1 when
- * there is no room. Not tidied, which would join them again. */
+/* Splits loop `loop`, `quotient` of whose steps make a window, into a loop over windows and a loop within a window.
+ * Returns -1 if the box has no room for another loop. The box is not tidied, which would merge the two again. */
 static int split_loop(struct graft_box *box, int32_t loop, int64_t quotient) {
     if (box->loops == GRAFT_BOX_LOOPS) {
         return -1;
@@ -41,8 +41,8 @@ static int split_loop(struct graft_box *box, int32_t loop, int64_t quotient) {
     return 0;
 }
 
-/* The outermost loop that does not step by whole windows; `loops` when there is none. `*span` is what it and those
- * inside it reach. */
+/* The outermost loop that does not step by whole windows; `loops` if all do. `*span` is the span of that loop and those
+ * inside it. */
 static int32_t inner_loop(const struct graft_box *box, int64_t width, int64_t *span) {
     int32_t found = box->loops;
     *span = 1;
@@ -57,7 +57,8 @@ static int32_t inner_loop(const struct graft_box *box, int64_t width, int64_t *s
 
 static int align(const struct graft_box *box, int64_t width, graft_box_taker take, void *data);
 
-/* A box whose loop `loop` starts `phase` into a window and whose steps divide it: whole windows become a loop. */
+/* Aligns a box whose loop `loop` starts `phase` into a window and whose step divides the window: whole windows become a
+ * loop. */
 static int align_windows(const struct graft_box *box, int32_t loop, int64_t width, graft_box_taker take, void *data) {
     int64_t quotient = width / box->to[loop];
     int64_t phase = box->at % width;
@@ -95,11 +96,11 @@ static int align(const struct graft_box *box, int64_t width, graft_box_taker tak
         int64_t step = rest.to[loop], size = rest.size[loop];
         int64_t next = (width - phase + step - 1) / step; /* the first step in another window */
         if (next >= size) {
-            next = size - 1; /* only what is inside the last step leaves the window */
+            next = size - 1; /* only the inside of the last step crosses the window's end */
         } else if (step < width && width % step == 0) {
             return align_windows(&rest, loop, width, take, data);
         }
-        /* A step may start in this window and end in the next: it goes alone. */
+        /* A step that starts in this window and ends in the next becomes a piece of its own. */
         int64_t inside = phase + span - (size - 1) * step; /* end of the first step */
         if (next > 1 && inside + (next - 1) * step > width) {
             next--;

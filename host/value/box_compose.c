@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What A takes from B when it takes from M what M takes from B. */
+/* Composes boxes: A is filled from M, and M from B; so which elements of B fill A? */
 #include <stddef.h>
 
 #include "value/box.h"
 
-/* Both boxes have M at their `at` side; what is taken is theirs at the `begin` sides, the left one's as `at`. */
+/* Two boxes that both have M on their `at` side. The result has the left box's `begin` side as `at` and the right box's
+ * `begin` side as `begin`. */
 struct meeting {
     int64_t *limit;
     graft_box_taker take;
     void *data;
-    const struct meeting *outer; /* whose loop goes around what this one takes; NULL: none */
+    const struct meeting *outer; /* the meeting whose `loop` is around the pieces of this one; NULL: none */
     struct graft_box loop;       /* one loop */
 };
 
@@ -30,7 +31,7 @@ static int emit(const struct meeting *meeting, const struct graft_box *piece) {
     return meeting->take(meeting->data, &box);
 }
 
-/* Pieces of one side, of which the other is a plain range. */
+/* For cutting one side, where the other side is a plain range. */
 struct range {
     const struct meeting *meeting;
     const struct graft_box *plain; /* at most one loop, of step 1 in M */
@@ -67,14 +68,15 @@ static struct graft_box step_of(const struct graft_box *box, int64_t step) {
     return inner;
 }
 
-/* Outermost loops of one step in M: step i of the left meets steps i - shift of the right, for one or two shifts. */
+/* Handles outermost loops with the same step in M: step i of the left box meets step i - shift of the right box, for
+ * one or two values of shift. */
 static int meet_loops(const struct meeting *meeting, const struct graft_box *left, const struct graft_box *right) {
     int64_t step = left->to[0];
     int64_t distance = right->at - left->at;
     int64_t shift = distance >= 0 ? distance / step : -((-distance + step - 1) / step);
     int result = 0;
     for (int i = 0; i < 2 && result == 0; i++, shift++) {
-        int64_t first = shift < 0 ? -shift : 0; /* of the right's steps */
+        int64_t first = shift < 0 ? -shift : 0; /* the first of the right box's steps */
         int64_t last = left->size[0] - shift < right->size[0] ? left->size[0] - shift : right->size[0];
         if (first >= last) {
             continue;
@@ -89,7 +91,7 @@ static int meet_loops(const struct meeting *meeting, const struct graft_box *lef
     return result;
 }
 
-/* Aligned pieces of the side with the smaller step. */
+/* For the aligned pieces of the box with the smaller step. */
 struct aligned {
     const struct meeting *meeting;
     const struct graft_box *other;

@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "base/running.h"
 
-/* A thread gathers about so many bytes of inputs at a time; so many threads are counted with. */
+/* A thread gathers about BYTES_AT_ONCE of inputs at a time; scratch memory is estimated for THREADS threads. */
 enum { BYTES_AT_ONCE = 1 << 20, THREADS = 16 };
 
 static graft_dtype dtype_of(const struct graft_value *value) {
@@ -56,7 +56,7 @@ static int64_t bytes_of(const struct graft_value_info *info) {
     return graft_tensor_view_size(info->dtype, info->rank, info->shape);
 }
 
-/* What a plugin says its outputs are is held to the same rules as what a file says. */
+/* Checks an output that a plugin describes by the same rules as a tensor in a file. */
 static int check_output(const struct graft_computed *computed, struct graft_value_info *info,
                         struct graft_error *error) {
     int sound = graft_dtype_size(info->dtype) > 0 && info->rank >= 1 && info->rank <= GRAFT_MAX_RANK;

@@ -104,7 +104,7 @@ static int permute_for_rope(const struct operation_run *run, const char *name, s
                                 operations->place, run->error);
 }
 
-/* How many parts the dimension has that a Slice acts on. */
+/* How many parts a Slice's dimension has. */
 static int32_t count_parts(const struct graft_operation *operation, int64_t *sum) {
     int32_t n = 0;
     *sum = 0;
@@ -114,7 +114,7 @@ static int32_t count_parts(const struct graft_operation *operation, int64_t *sum
     return n;
 }
 
-/* Cuts a part of `size` indices in three: what is before the Slice, the Slice, what is behind it. */
+/* Cuts a part of `size` indices in three: the indices before the slice, the slice, and the indices behind it. */
 static int cut_part(const struct operation_run *run, const struct graft_value *value, int64_t dim, int64_t size,
                     int64_t sizes[3]) {
     const struct graft_operation *operation = run->operation;
@@ -137,7 +137,7 @@ static int cut_part(const struct operation_run *run, const struct graft_value *v
     return GRAFT_OK;
 }
 
-/* `sizes` becomes those of all that the dimension is cut into: three of each part. */
+/* Fills `sizes` with the sizes of all pieces of the dimension, three of each part. */
 static int cut(const struct operation_run *run, const struct graft_value *value, int64_t dim, int64_t *sizes,
                int32_t *n) {
     char shape[GRAFT_SHAPE_TEXT];
@@ -157,7 +157,7 @@ static int cut(const struct operation_run *run, const struct graft_value *value,
     return status;
 }
 
-/* What is taken of the parts becomes the value. */
+/* Concatenates the slices of all parts as the new value. */
 static int join_slices(const struct operation_run *run, const struct graft_value *cuts, int32_t n, int64_t dim,
                        struct graft_value *value) {
     const struct graft_value *taken[GRAFT_SLICE_PARTS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The operations from several sources to several targets: experts of two kinds in one list, as in Ernie 4.5 VL. */
+/* Operations with several sources and several targets: experts of two kinds in one list, as in Ernie 4.5 VL. */
 #include "base/alloc.h"
 #include "value/operation_run.h"
 
@@ -14,7 +14,7 @@ static int run_along(const struct operation_run *run, int32_t kind, int64_t dim,
     return operation(&inner, in, out);
 }
 
-/* Room for what becomes of each target. */
+/* Allocates an empty list for each target. */
 static int init_targets(const struct operation_run *run, struct operation_lists *out) {
     size_t n = (size_t)run->operations->n_targets;
     if (graft_operation_lists_init(out, n) != 0) {
@@ -26,7 +26,7 @@ static int init_targets(const struct operation_run *run, struct operation_lists 
     return GRAFT_OK;
 }
 
-/* Group `t` of each source's values, which stay theirs. */
+/* Borrows group `t` of each source's values. */
 static int group(const struct operation_run *run, const struct operation_lists *in, size_t t,
                  struct graft_value_list *groups) {
     const size_t n_targets = (size_t)run->operations->n_targets;
@@ -73,7 +73,7 @@ int graft_operation_fuse_experts(const struct operation_run *run, const struct o
     return status;
 }
 
-/* One source in equal pieces along `dim1`, one for each target. */
+/* Cuts one source into equal pieces along `dim1`, one for each target. */
 static int cut_equally(const struct operation_run *run, const struct operation_lists *in, size_t i, int64_t *sizes,
                        struct graft_value *pieces) {
     const size_t n = (size_t)run->operations->n_targets;
@@ -100,7 +100,7 @@ static int cut_equally(const struct operation_run *run, const struct operation_l
     return graft_value_split(value, sizes, n, dim, run->operations->place, pieces, run->error);
 }
 
-/* Adds the values of `more`, which become the list's, behind its own. */
+/* Moves the values of `more` to the end of `list`. */
 static int append(const struct operation_run *run, struct graft_value_list *list, struct graft_value_list *more) {
     struct graft_value_list all = {0};
     if (graft_operation_list_room(&all, list->count + more->count) != 0) {

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "value/operation_run.h"
 
-/* One value becomes no more than so many: shapes and configs are as untrusted as the rest. */
+/* The most values that one value is cut into, since shapes and configs are untrusted. */
 enum { MAX_SHARDS = 65536 };
 
 int graft_operation_lists_init(struct operation_lists *lists, size_t count) {
@@ -33,7 +33,7 @@ int graft_operation_list_room(struct graft_value_list *list, size_t count) {
     return list->items != NULL ? 0 : -1;
 }
 
-/* Every list has a value. */
+/* Checks that every list has a value. */
 static int check_present(const struct operation_run *run, const struct operation_lists *in) {
     for (size_t i = 0; i < in->count; i++) {
         if (in->items[i].count == 0) {
@@ -45,7 +45,7 @@ static int check_present(const struct operation_run *run, const struct operation
                          : graft_operation_failed(run, GRAFT_FAULT_SOURCE_ABSENT, "there is nothing to convert");
 }
 
-/* One list of one value. */
+/* Checks that there is one list, of one value. */
 static int check_single(const struct operation_run *run, const struct operation_lists *in) {
     if (in->count != 1) {
         return graft_operation_failed(run, GRAFT_FAULT_UNDEFINED_OPERATION, "%s takes one source, got %zu",
@@ -59,12 +59,12 @@ static int check_single(const struct operation_run *run, const struct operation_
     return GRAFT_OK;
 }
 
-/* An empty vector joins with everything, as in torch. */
+/* An empty vector concatenates with any shape, as in torch. */
 static int is_nothing(const struct graft_value *value) {
     return value->rank == 1 && value->shape[0] == 0;
 }
 
-/* The values that are joined, of all lists in order; the caller frees them. NULL if memory ran out. */
+/* Pointers to the values of all lists, in order; the caller frees the array. NULL if memory ran out. */
 static const struct graft_value **flatten(const struct operation_lists *in, size_t *n) {
     size_t room = 0;
     for (size_t i = 0; i < in->count; i++) {
@@ -84,7 +84,7 @@ static const struct graft_value **flatten(const struct operation_lists *in, size
     return values;
 }
 
-/* Shapes that agree in all but `dim`; -1: in all. */
+/* Checks that the shapes agree in every dimension but `dim`; -1: in every one. */
 static int check_shapes(const struct operation_run *run, const struct graft_value *const *values, size_t n, int64_t dim,
                         enum graft_operation_fault fault) {
     char left[GRAFT_SHAPE_TEXT], right[GRAFT_SHAPE_TEXT];
@@ -162,7 +162,7 @@ int graft_operation_merge_modulelist(const struct operation_run *run, const stru
     return status;
 }
 
-/* Cuts one value into the parts of a list, by sizes. */
+/* Cuts one value into the values of a list, by sizes. */
 static int cut(const struct operation_run *run, const struct graft_value *value, const int64_t *sizes, size_t n,
                int64_t dim, struct graft_value *parts) {
     char shape[GRAFT_SHAPE_TEXT];
@@ -237,7 +237,7 @@ static int shards(const struct operation_run *run, size_t *n) {
     return GRAFT_OK;
 }
 
-/* The sizes along `dim`: the targets' own where those are known, else equal ones. */
+/* The sizes along `dim`: those of the targets where they are known, else equal sizes. */
 static int sizes_of(const struct operation_run *run, const struct graft_value *value, int64_t dim, int64_t *sizes,
                     size_t n) {
     char text[GRAFT_SHAPE_TEXT];
@@ -267,7 +267,7 @@ static int sizes_of(const struct operation_run *run, const struct graft_value *v
     return GRAFT_OK;
 }
 
-/* Chunk and Split: `n` parts, as one list each or all in one. */
+/* Chunk and Split: `n` parts, each in a list of its own, or all in one list. */
 int graft_operation_cut(const struct operation_run *run, const struct operation_lists *in,
                         struct operation_lists *out) {
     size_t n = (size_t)run->operations->n_targets;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shapes led backwards through a chain. */
+/* Derives shapes backwards through a chain of operations. */
 #include <string.h>
 
 #include "value/operation_run.h"
@@ -8,7 +8,7 @@ static int64_t wrap(int64_t dim, int64_t rank) {
     return dim < 0 ? dim + rank : dim;
 }
 
-/* A dimension that SplitModulelist took away, of an unknown size. */
+/* Inserts the dimension that SplitModulelist removed; its size is unknown. */
 static int32_t insert(int64_t *shape, int32_t rank, int64_t dim) {
     dim = wrap(dim, rank + 1);
     if (rank == GRAFT_MAX_RANK || dim < 0 || dim > rank) {
@@ -32,7 +32,7 @@ static int32_t exchange(int64_t *shape, int32_t rank, const struct graft_operati
     return rank;
 }
 
-/* A slice's dimension has another size before, which is known where the slice says what it is a part of. */
+/* The size of a slice's dimension before the slice, which is known only if the slice states it. */
 static int32_t lengthen(int64_t *shape, int32_t rank, const struct graft_operation *operation) {
     int64_t dim = wrap(operation->dim, rank);
     if (dim < 0 || dim >= rank) {
@@ -43,7 +43,7 @@ static int32_t lengthen(int64_t *shape, int32_t rank, const struct graft_operati
     return rank;
 }
 
-/* The shape before an operation, from the one behind it. */
+/* The shape before an operation, derived from the shape after it. */
 static int32_t before(int64_t *shape, int32_t rank, const struct graft_operation *operation) {
     switch (operation->kind) {
     case GRAFT_OP_SPLIT_MODULELIST:
@@ -53,7 +53,7 @@ static int32_t before(int64_t *shape, int32_t rank, const struct graft_operation
     case GRAFT_OP_INTERLEAVE:
     case GRAFT_OP_PERMUTE_FOR_ROPE:
         return rank;
-    case GRAFT_OP_CONV3D_TO_LINEAR: /* a matrix may have been one before: only the rows are certain */
+    case GRAFT_OP_CONV3D_TO_LINEAR: /* the input may have been a matrix already: only the rows are certain */
         return rank > 0 ? 1 : -1;
     case GRAFT_OP_SLICE:
         return lengthen(shape, rank, operation);

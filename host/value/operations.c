@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "value/operation_run.h"
 
-/* The statuses of faults: those of a conversion itself are its author's, the others the checkpoint's. */
+/* The status of a fault: faults of a conversion itself are its author's, all others the checkpoint's. */
 static int status_of(enum graft_operation_fault fault) {
     switch (fault) {
     case GRAFT_FAULT_MEMORY:
@@ -51,7 +51,7 @@ int64_t graft_operation_dim(const struct operation_run *run, int64_t dim, const 
     return -1;
 }
 
-/* The operations on each value: `in` becomes `out`. */
+/* Runs an operation that changes each value by itself, from `in` to `out`. */
 static int run_each(const struct operation_run *run, struct operation_lists *in, struct operation_lists *out) {
     const struct graft_operations *operations = run->operations;
     for (size_t i = 0; i < in->count; i++) {
@@ -138,7 +138,7 @@ int graft_operations_run(const struct graft_operations *operations, struct graft
     return status;
 }
 
-/* The operations that make several values of several others. */
+/* Whether an operation may have several sources and several targets. */
 static int is_many_to_many(const struct graft_operation *operation) {
     return operation->kind == GRAFT_OP_ERNIE_FUSE_AND_SPLIT_TEXT_VISION_EXPERTS ||
            operation->kind == GRAFT_OP_ERNIE_SPLIT_AND_DECOUPLE_TEXT_VISION_EXPERTS ||

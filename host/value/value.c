@@ -85,7 +85,7 @@ static int differ(const struct graft_value *a, const struct graft_value *b, cons
                            graft_shape_text(a->shape, a->rank, left), graft_shape_text(b->shape, b->rank, right));
 }
 
-/* Whether the shapes agree in every dimension but `except` (-1: in all). */
+/* Whether the shapes agree in every dimension but `except` (-1: in every one). */
 static int agree(const struct graft_value *a, const struct graft_value *b, int64_t except) {
     if (a->rank != b->rank) {
         return 0;
@@ -106,7 +106,7 @@ static int check_count(const struct graft_value *value, const char *name, struct
                                  graft_shape_text(value->shape, value->rank, shape));
 }
 
-/* Puts the values side by side: each has windows of its own width, which together make those of the result. */
+/* Concatenates the values: each one's windows lie side by side in the windows of the result. */
 static int join(const struct graft_value *const *values, size_t n, int64_t dim, const char *name,
                 struct graft_value *joined, struct graft_error *error) {
     int64_t width = graft_value_extent(joined, dim, joined->rank), offset = 0;

@@ -83,14 +83,14 @@ int graft_value_widen(const struct graft_value *value, int64_t own, int64_t widt
 struct narrowing {
     const struct graft_tensor_view *tensor;
     struct graft_value *part;
-    int64_t width;  /* of the windows that are cut */
-    int64_t begin;  /* of the part in them */
-    int64_t narrow; /* its width */
-    int64_t window; /* the one that the piece at hand starts in */
+    int64_t width;  /* width of the windows that are cut */
+    int64_t begin;  /* where the part begins in each window */
+    int64_t narrow; /* the part's width */
+    int64_t window; /* the window in which the current piece starts */
     const struct graft_box *piece;
 };
 
-/* A cut of a piece's loops within windows gets the loops over windows back. */
+/* Adds the cut of one window to the value, with the piece's loops over windows around it. */
 static int add_narrow(void *data, const struct graft_box *cut) {
     const struct narrowing *to = data;
     struct graft_part part = {to->tensor, *cut};
@@ -112,7 +112,7 @@ static int add_narrow(void *data, const struct graft_box *cut) {
 
 static int narrow(void *data, const struct graft_box *piece) {
     struct narrowing *to = data;
-    struct graft_box inside = *piece; /* one window of it */
+    struct graft_box inside = *piece; /* the piece within one window */
     inside.at = piece->at % to->width;
     inside.loops = 0;
     for (int32_t i = 0; i < piece->loops; i++) {
@@ -127,7 +127,8 @@ static int narrow(void *data, const struct graft_box *piece) {
     return graft_box_cut(&inside, to->begin, to->begin + to->narrow, add_narrow, to);
 }
 
-/* A row of many windows of one element each, all of them wanted in turn, needs not look at every part for each. */
+/* Whether a piece can have elements of the part at all. Without this test a row of many narrow windows would look at
+ * every piece for each of them. */
 static int touches(const struct graft_box *box, const struct narrowing *to) {
     int64_t first = box->at, last = box->at + graft_box_span(box) - 1;
     if (last - first >= to->width || first / to->width != last / to->width) {
@@ -160,12 +161,12 @@ int graft_value_narrow(const struct graft_value *value, const int64_t *sizes, si
 struct exchanging {
     struct graft_value *result;
     const struct graft_tensor_view *tensor;
-    int64_t widths[4]; /* the steps of the four dimensions and of what is around them, inner first */
-    int64_t moved[3];  /* the new steps of the first three */
-    int level;         /* of the windows that the piece is aligned to */
+    int64_t widths[4]; /* the steps of the four dimensions and of the dimensions around them, innermost first */
+    int64_t moved[3];  /* the new steps of the first three dimensions */
+    int level;         /* index in `widths` of the windows to which the piece is aligned */
 };
 
-/* Where a position goes: digit by digit. */
+/* The new position of an element, computed digit by digit. */
 static int64_t move(const struct exchanging *to, int64_t position) {
     int64_t rest = position % to->widths[3], moved = position - rest;
     for (int i = 2; i >= 0; i--) {
