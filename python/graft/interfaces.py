@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Interfaces as arrays: what a module of each reads and writes, from the comments of the headers."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from typing import Callable, Dict, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from . import _abi as abi
+
+_TYPES = {"float": np.dtype(np.float32), "int32_t": np.dtype(np.int32)}
+
+# How a dimension is called among the arguments that a parent gives, where that is another name.
+_ARGUMENTS = {
+    "hidden": "hidden_size",
+    "embedding_dim": "embedding_dim",
+    "vocab_size": "vocab_size",
+}
+
+
+class Array(NamedTuple):
+    name: str
+    dtype: np.dtype
+    shape: Tuple[str, ...]
+    is_read: bool
+    is_written: bool
+    is_optional: bool
+
+
+class Interface(NamedTuple):
+    id: str
+    vtable: type
+    args: type
+    arrays: Tuple[Array, ...]
+    has_batch: bool
+
+    def inputs(self):
+        return [array for array in self.arrays if array.is_read]
+
+    def outputs(self):
+        return [array for array in self.arrays if array.is_written]
+
+
+def _array(interface: str, name: str, kind: str, shape, direction: str, optional: bool) -> Array:
+    in_place = direction == "out" and name == "hidden_states" or (interface, name) == ("graft.gated_norm/1", "gate")
+    return Array(name, _TYPES[kind], shape, direction == "in" or in_place, direction == "out", optional)
+
+
+def _make(identifier: str) -> Interface:
+    vtable, args, arrays = abi.INTERFACES[identifier]
+    fields = {name for name, _ in args._fields_}
+    made = tuple(_array(identifier, *array) for array in arrays)
+    return Interface(identifier, vtable, args, made, "batch" in fields)
+
+
+INTERFACES: Dict[str, Interface] = {identifier: _make(identifier) for identifier in abi.INTERFACES}
+
+
+def size_of(dimension: str, known: Callable[[str], Optional[int]]) -> int:
+    """A dimension of a shape: "tokens", "in_channels * patch_size"."""
+    result = 1
+    for factor in dimension.split("*"):
+        name = factor.strip()
+        value = int(name) if re.fullmatch(r"\d+", name) else known(name)
+        if value is None:
+            value = known(_ARGUMENTS.get(name, name))
+        if value is None:
+            raise KeyError(name)
+        result *= int(value)
+    return result
+
+
+def view(address: int, shape: Tuple[int, ...], dtype: np.dtype, writable: bool) -> np.ndarray:
+    """Memory of somebody else's as an array, without a copy. Whoever asks sees to it that the memory stays."""
+    count = 1
+    for side in shape:
+        count *= side
+    if count == 0:
+        return np.empty(shape, dtype)
+    array = np.frombuffer((ctypes.c_char * (count * dtype.itemsize)).from_address(address), dtype).reshape(shape)
+    array.flags.writeable = writable
+    return array
+
+
+def args_dict(args) -> Dict[str, object]:
+    """Arguments that a parent gives (struct graft_args) by their names."""
+    result: Dict[str, object] = {}
+    if not args:
+        return result
+    args = args.contents
+    for i in range(args.count):
+        at = ctypes.cast(args.items, ctypes.c_void_p).value + i * args.item_stride
+        item = abi.graft_arg.from_address(at)
+        name = item.name.decode()
+        if item.kind == abi.GRAFT_ARG_INT:
+            result[name] = item.integer
+        elif item.kind == abi.GRAFT_ARG_REAL:
+            result[name] = item.real
+        elif item.kind == abi.GRAFT_ARG_STRING:
+            result[name] = item.string.decode() if item.string else None
+        else:
+            result[name] = list((ctypes.c_int64 * item.count).from_address(item.integers)) if item.count else []
+    return result
+
+
+def make_args(values: Dict[str, object], keep: list):
+    """The reverse: struct graft_args, and what it leads to in `keep`."""
+    items = (abi.graft_arg * max(1, len(values)))()
+    for item, (name, value) in zip(items, values.items()):
+        item.name = name.encode()
+        if isinstance(value, (bool, int, np.integer)):
+            item.kind, item.integer = abi.GRAFT_ARG_INT, int(value)
+        elif isinstance(value, float):
+            item.kind, item.real = abi.GRAFT_ARG_REAL, value
+        elif isinstance(value, str):
+            item.kind, item.string = abi.GRAFT_ARG_STRING, value.encode()
+        else:
+            numbers = (ctypes.c_int64 * len(value))(*value)
+            keep.append(numbers)
+            item.kind, item.count, item.integers = abi.GRAFT_ARG_INTS, len(value), ctypes.addressof(numbers)
+    keep.append(items)
+    return abi.graft_args(
+        struct_size=ctypes.sizeof(abi.graft_args),
+        count=len(values),
+        items=items,
+        item_stride=ctypes.sizeof(abi.graft_arg),
+    )

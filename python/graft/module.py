@@ -1,0 +1,397 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Classes of modules in Python: slow, for trying an idea before it becomes a plugin.
+
+    class Doubled(graft.Module):
+        def forward(self, hidden_states):
+            gate = self.child("gate_proj")(hidden_states)
+            up = self.child("up_proj")(hidden_states)
+            return self.child("down_proj")(gate / (1 + np.exp(-gate)) * up)
+
+    graft.register_patch_mapping({"LlamaMLP": Doubled})
+
+A class without `describe` has the parameters and children of the class that it replaces, and its conversions.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _abi as abi
+from ._library import keep_raised, new, text
+from .conversions import WeightTransform, as_conversions
+from .errors import PluginError
+from .interfaces import INTERFACES, Interface, args_dict, make_args, size_of, view
+
+_INITS = {None: "NONE", "none": "NONE", "zeros": "ZEROS", "ones": "ONES", "absent": "ABSENT"}
+_DTYPES = {abi.GRAFT_DTYPE_F32: np.float32, abi.GRAFT_DTYPE_F16: np.float16, abi.GRAFT_DTYPE_F64: np.float64}
+
+
+class _Recorded(Exception):
+    """A function of the host has failed and recorded why."""
+
+    def __init__(self, status: int):
+        super().__init__(status)
+        self.status = status
+
+
+def copied(pointer):
+    """A pointer of its own: ctypes gives one that reads the struct it is a field of, whenever it is used."""
+    return ctypes.cast(pointer, type(pointer))
+
+
+class Config:
+    """config.json as the host reads it, by dotted paths: `config["hidden_size"]`, `config.get("rope_scaling.factor")`."""
+
+    def __init__(self, pointer):
+        self._pointer = pointer
+
+    def get(self, path: str, default: Any = None) -> Any:
+        """The value of a field; `default` where there is none, or null."""
+        config = self._pointer.contents
+        name = path.encode()
+        kind = config.kind(config.data, name)
+        if kind == abi.GRAFT_FIELD_BOOL:
+            return bool(config.integer(config.data, name))
+        if kind == abi.GRAFT_FIELD_INT:
+            return config.integer(config.data, name)
+        if kind == abi.GRAFT_FIELD_REAL:
+            return config.real(config.data, name)
+        if kind == abi.GRAFT_FIELD_STRING:
+            return text(config.string(config.data, name))
+        if kind == abi.GRAFT_FIELD_ARRAY:
+            return [self.get(f"{path}.{i}") for i in range(config.size(config.data, name))]
+        if kind == abi.GRAFT_FIELD_OBJECT:
+            keys = [text(config.key(config.data, name, i)) for i in range(config.size(config.data, name))]
+            return {key: self.get(f"{path}.{key}") for key in keys}
+        return default
+
+    def __getitem__(self, path: str) -> Any:
+        value = self.get(path)
+        if value is None:
+            raise PluginError(f"{path}: missing", text(self._pointer.contents.file))
+        return value
+
+
+class Description:
+    """What `describe` tells the host: of what an instance consists.
+
+    Attributes:
+        args: what the parent gives, by name.
+        config: config.json.
+        path: of the module, "model.layers.0.mlp".
+    """
+
+    def __init__(self, sink, config, args, error, classes: Dict[str, str]):
+        self._sink = sink.contents
+        self._error = error
+        self._classes = classes
+        self.args = args_dict(args)
+        self.config = Config(config)
+        self.path = text(self._sink.path)
+
+    def _do(self, status: int) -> None:
+        if status != abi.GRAFT_OK:
+            raise _Recorded(status)
+
+    def parameter(self, name: str, shape: Sequence[int], init: Optional[str] = None, contiguous: bool = True) -> None:
+        """Declares a parameter. `init`: what it is where the checkpoint has nothing: zeros, ones, absent; None: an error."""
+        info = new(abi.graft_parameter_info, name=name.encode(), rank=len(shape))
+        info.init = getattr(abi, "GRAFT_INIT_" + _INITS[init])
+        info.shape[: len(shape)] = list(shape)
+        info.flags = abi.GRAFT_PARAMETER_CONTIGUOUS if contiguous else 0
+        self._do(self._sink.parameter(self._sink.data, ctypes.byref(info), self._error))
+
+    def child(self, name: str, class_name: str, interface: str, **args: Any) -> None:
+        """Declares a child: `d.child("up_proj", "Linear", "graft.linear/1", in_features=8, out_features=16, bias=0)`."""
+        keep: List[Any] = []
+        given = make_args(args, keep)
+        info = new(
+            abi.graft_child_info,
+            name=name.encode(),
+            class_name=class_name.encode(),
+            interface_id=interface.encode(),
+            args=ctypes.pointer(given),
+        )
+        self._classes[class_name] = interface
+        self._do(self._sink.child(self._sink.data, ctypes.byref(info), self._error))
+
+    def attribute(self, name: str, *values: int) -> None:
+        """A fact about the module under its field name in transformers."""
+        numbers = (ctypes.c_int64 * len(values))(*values)
+        self._do(self._sink.attribute(self._sink.data, name.encode(), ctypes.addressof(numbers), len(values), self._error))
+
+    def base(self, **more: Any) -> None:
+        """Declares what the class that this one replaces does; `more` goes before the parent's arguments."""
+        keep: List[Any] = []
+        given = make_args(more, keep)
+        self._do(self._sink.base(self._sink.data, ctypes.pointer(given) if more else None, self._error))
+
+
+class Child:
+    """A module below this one: called with numpy arrays, it returns one (or a tuple)."""
+
+    def __init__(self, pointer, interface: Interface, args: Dict[str, Any], owner: Module):
+        self._pointer = pointer
+        self._interface = interface
+        self._args = args
+        self._owner = owner
+        self._vtable = ctypes.cast(pointer.contents.forward, ctypes.POINTER(abi.graft_vtable))
+        self.path = text(pointer.contents.path)
+        self.class_name = text(pointer.contents.class_name)
+
+    def __call__(self, *inputs: np.ndarray, **fields: int) -> Union[np.ndarray, Tuple[np.ndarray, ...]]:
+        call, error = self._owner._call
+        args = new(self._interface.args)
+        sizes = dict(self._args, **fields)
+        keep, outputs = [], []
+        wanted = self._interface.inputs()
+        rows = np.asarray(inputs[0]).size if wanted[0].shape == ("count",) else len(inputs[0])
+        for name, kind in self._interface.args._fields_:
+            if name in fields:
+                setattr(args, name, fields[name])
+            elif kind is ctypes.c_int64 and name == wanted[0].shape[0]:
+                setattr(args, name, rows)
+                sizes[name] = rows
+        for array, given in zip(wanted, inputs):
+            data = np.ascontiguousarray(given, array.dtype)
+            if array.is_written:
+                data = data.copy()
+            keep.append(data)
+            setattr(args, array.name, data.ctypes.data)
+        for array in self._interface.outputs():
+            if array.is_read:
+                outputs += [keep[wanted.index(array)]] if len(self._interface.outputs()) == 1 else []
+                continue
+            shape = tuple(size_of(d, lambda name: sizes.get(name, self._owner._size(name))) for d in array.shape)
+            made = np.empty(shape, array.dtype)
+            outputs.append(made)
+            setattr(args, array.name, made.ctypes.data)
+        self._run(call, args, error)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _run(self, call, args, error) -> None:
+        context = call.contents
+        mark = context.scratch_mark(context.scratch)
+        running = None
+        if context.running:
+            running = copied(context.running[0])
+            context.running[0] = self._pointer
+        try:
+            vtable = self._vtable.contents
+            status = vtable.forward(self._pointer.contents.instance, call, ctypes.addressof(args), error)
+        finally:
+            context.scratch_release(context.scratch, mark)
+            if context.running:
+                context.running[0] = running
+        if status != abi.GRAFT_OK:
+            raise _Recorded(status)
+
+
+class Module:
+    """A class of modules in Python, to be registered in the place of another (`graft.register_patch_mapping`).
+
+    Attributes of the class:
+        interface: "graft.mlp/1"; None: that of the class that it replaces.
+        conversions: `WeightRenaming` and `WeightConverter`, with names relative to the module.
+
+    Attributes of an instance:
+        path: "model.layers.0.mlp".
+        args: what its parent gives, by name ("hidden_size").
+        config: config.json.
+    """
+
+    interface: Optional[str] = None
+    conversions: Sequence[WeightTransform] = ()
+
+    path: str
+    args: Dict[str, Any]
+    config: Config
+
+    # Not overridden: it is described as the class that it replaces.
+    describe = None  # def describe(cls, d: Description), a classmethod
+
+    def setup(self) -> None:
+        """Called once, when weights and children are there."""
+
+    def forward(self, *inputs: np.ndarray):
+        """Computes the outputs: arrays over the host's memory in, an array out, or a tuple in the order of the header."""
+        raise NotImplementedError(f"{type(self).__name__} has no forward")
+
+    def weight(self, name: str) -> Optional[np.ndarray]:
+        """A parameter as an array: over the model's memory where it is one block of f32 or f16, else a copy in f32."""
+        if name not in self._weights:
+            pointer = self._build.weight(self._build.data, name.encode())
+            self._weights[name] = _weight_array(pointer.contents, name) if pointer else None
+        return self._weights[name]
+
+    def child(self, name: str, interface: Optional[str] = None) -> Child:
+        """A child that this class, or the one that it replaces, has described. `interface` where its class is no known one."""
+        if name not in self._children:
+            self._children[name] = self._find_child(name, interface)
+        return self._children[name]
+
+    # --- For the host ---
+
+    _call: Tuple[Any, Any] = (None, None)
+
+    def __init__(self, build, interfaces: Dict[str, str]):
+        self.path = text(build.path)
+        self.args = args_dict(build.args)
+        self.config = Config(copied(build.config))
+        # The struct is the host's until `create` returns; what it leads to stays until `destroy`.
+        self._build = abi.graft_build.from_buffer_copy(build)
+        self._interfaces = interfaces
+        self._weights: Dict[str, Optional[np.ndarray]] = {}
+        self._children: Dict[str, Child] = {}
+
+    def _find_child(self, name: str, interface: Optional[str]) -> Child:
+        pointer = self._build.child(self._build.data, name.encode())
+        if not pointer:
+            raise PluginError(f'there is no child "{name}"', self.path)
+        class_name = text(pointer.contents.class_name)
+        interface = interface or self._interfaces.get(class_name)
+        if interface not in INTERFACES:
+            raise PluginError(f"Python does not know the interface of {class_name}", self.path, "name it: child(name, interface)")
+        args = args_dict(self._build.child_args(self._build.data, name.encode()))
+        return Child(pointer, INTERFACES[interface], args, self)
+
+    def _size(self, name: str) -> Optional[int]:
+        value = self.args.get(name)
+        if value is None:
+            value = self.config.get(name)
+        return value if isinstance(value, int) else None
+
+
+def _weight_array(weight, name: str) -> np.ndarray:
+    if weight.codec:
+        raise PluginError("its numbers are codes, which kernels alone read", name)
+    shape = tuple(weight.shape[: weight.rank])
+    blocks = []
+    at = ctypes.cast(weight.blocks, ctypes.c_void_p).value
+    for i in range(weight.n_blocks):
+        block = abi.graft_row_block.from_address(at + i * weight.block_stride)
+        count = block.rows * weight.columns
+        if block.dtype == abi.GRAFT_DTYPE_BF16:
+            bits = view(block.data, (count,), np.dtype(np.uint16), False)
+            blocks.append((bits.astype(np.uint32) << 16).view(np.float32))
+        elif block.dtype in _DTYPES:
+            blocks.append(view(block.data, (count,), np.dtype(_DTYPES[block.dtype]), False))
+        else:
+            raise PluginError(f"numpy has no type for elements of type {block.dtype}", name)
+    return (blocks[0] if len(blocks) == 1 else np.concatenate([b.astype(np.float32) for b in blocks])).reshape(shape)
+
+
+class ClassOf:
+    """A subclass of Module as a struct graft_class; lives as long as the library that it is registered with.
+
+    `interfaces` has the interface of each class by its name, and `name` is that of the class that it replaces.
+    """
+
+    def __init__(self, python_class, interface: str, interfaces: Dict[str, str]):
+        if interface not in INTERFACES:
+            raise PluginError(f"Python has no interface {interface}", python_class.__name__)
+        self.python_class = python_class
+        self.interface = INTERFACES[interface]
+        self.interfaces = interfaces
+        self.described: Dict[str, str] = {}
+        self._keep: List[Any] = []
+        self._instances: Dict[int, Module] = {}
+        self._numbers = itertools.count(1)
+        kinds = dict(abi.graft_class._fields_)
+        forward = dict(self.interface.vtable._fields_)["forward"](self._forward)
+        self.vtable = new(self.interface.vtable, features=0, forward=forward)
+        conversions = list(python_class.conversions)
+        describe = kinds["describe"](self._describe) if python_class.describe is not None else kinds["describe"](0)
+        self.struct = new(
+            abi.graft_class,
+            name=python_class.__name__.encode(),
+            interface_id=interface.encode(),
+            describe=describe,
+            create=kinds["create"](self._create),
+            destroy=kinds["destroy"](self._destroy),
+            forward=ctypes.addressof(self.vtable),
+        )
+        if conversions and python_class.describe is None:
+            raise PluginError("conversions come with a describe", python_class.__name__)
+        if conversions:
+            self.struct.conversions = as_conversions(conversions, self._keep)
+            self.struct.n_conversions = len(conversions)
+            self.struct.conversion_stride = ctypes.sizeof(abi.graft_conversion)
+
+    def _guard(self, error, source: str, function) -> int:
+        try:
+            function()
+            return abi.GRAFT_OK
+        except _Recorded as recorded:
+            return recorded.status
+        except BaseException as exception:
+            return keep_raised(exception, error, source)
+
+    def _describe(self, cls, config, args, sink, error) -> int:
+        def run():
+            self.python_class.describe(Description(sink, config, args, error, self.described))
+
+        return self._guard(error, text(sink.contents.path), run)
+
+    def _create(self, cls, build, instance, error) -> int:
+        def run():
+            made = self.python_class(build.contents, {**self.interfaces, **self.described})
+            made.setup()
+            number = next(self._numbers)
+            self._instances[number] = made
+            instance[0] = number
+
+        return self._guard(error, text(build.contents.path), run)
+
+    def _destroy(self, instance) -> None:
+        self._instances.pop(instance, None)
+
+    def _forward(self, instance, call, args, error) -> int:
+        made = self._instances[instance]
+        return self._guard(error, made.path, lambda: self._compute(made, call, args.contents, error))
+
+    def _compute(self, made: Module, call, args, error) -> None:
+        sizes: Dict[str, int] = {}
+        for name, kind in type(args)._fields_:
+            if kind is ctypes.c_int64:
+                sizes[name] = getattr(args, name)
+        if self.interface.has_batch:
+            sizes["tokens"] = args.batch.contents.tokens
+
+        def known(name: str) -> Optional[int]:
+            return sizes[name] if name in sizes else made._size(name)
+
+        inputs, outputs, arrays = [], [], {}
+        for array in self.interface.arrays:
+            address = getattr(args, array.name)
+            if address is None:
+                continue
+            shape = tuple(size_of(dimension, known) for dimension in array.shape)
+            arrays[array.name] = view(address, shape, array.dtype, array.is_written)
+            if array.is_read and array.name != "residual":
+                inputs.append(arrays[array.name])
+            if array.is_written:
+                outputs.append(array.name)
+        if "residual" in arrays:
+            arrays["hidden_states"] += arrays["residual"]
+        if len(outputs) > 1 and "hidden_states" in outputs:
+            outputs.remove("hidden_states")
+        before = made._call
+        made._call = (call, error)
+        try:
+            result = made.forward(*inputs)
+        finally:
+            made._call = before
+        results = result if isinstance(result, tuple) else (result,)
+        if len(results) != len(outputs):
+            raise PluginError(f"forward returned {len(results)} arrays, expected {len(outputs)}: {', '.join(outputs)}", made.path)
+        for name, value in zip(outputs, results):
+            if np.shape(value) != arrays[name].shape:
+                raise PluginError(
+                    f"forward returned {name} of shape {np.shape(value)}, expected {arrays[name].shape}", made.path
+                )
+            arrays[name][...] = value

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What models return."""
+
+from __future__ import annotations
+
+import ctypes
+import html
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from ._library import lib, text
+from .interfaces import view
+
+
+class ModelOutput:
+    """What a forward gave; what was not asked for is None.
+
+    Attributes:
+        logits: [prompts, tokens, vocabulary] f32 as the input was [prompts, tokens]; [tokens, vocabulary] of one
+            prompt; a list of these where prompts differ in length. Classifiers: [prompts, labels].
+        last_hidden_state, pooler_output: of models without a head.
+        hidden_states: what goes into the first layer, then what comes out of each; the last one behind the final norm.
+        attentions: of each layer [heads, tokens, tokens].
+        router_logits: of each layer with experts [tokens, experts].
+    """
+
+    def __init__(self, **values: Any):
+        self.logits: Any = None
+        self.last_hidden_state: Any = None
+        self.pooler_output: Any = None
+        self.hidden_states: Optional[Tuple[np.ndarray, ...]] = None
+        self.attentions: Optional[Tuple[np.ndarray, ...]] = None
+        self.router_logits: Optional[Tuple[np.ndarray, ...]] = None
+        self.__dict__.update(values)
+
+    def __repr__(self) -> str:
+        return f"ModelOutput({', '.join(name for name, value in self.__dict__.items() if value is not None)})"
+
+
+class Recording:
+    """Tensors that the library has recorded, by name, as arrays over its memory."""
+
+    def __init__(self, pointer: ctypes.c_void_p):
+        self._pointer = pointer
+        self.tensors: Dict[str, np.ndarray] = {}
+        i = 0
+        while True:
+            found = lib.graft_recording_at(pointer, i)
+            if not found:
+                break
+            one = found.contents
+            shape = tuple(one.shape[: one.rank])
+            array = view(one.data, shape, np.dtype(np.float32), False).view(_Recorded)
+            array.recording = self  # the memory is the recording's
+            self.tensors[text(one.name)] = array
+            i += 1
+
+    def __del__(self):
+        lib.graft_recording_free(self._pointer)
+
+    def numbered(self, prefix: str, suffix: str) -> List[np.ndarray]:
+        """PREFIX0SUFFIX, PREFIX1SUFFIX, ... as far as they go; layers without one are left out."""
+        found = []
+        for name, array in self.tensors.items():
+            middle = name[len(prefix) : len(name) - len(suffix)]
+            if name == prefix + middle + suffix and middle.isdigit():
+                found.append((int(middle), array))
+        return [array for _, array in sorted(found, key=lambda item: item[0])]
+
+
+class _Recorded(np.ndarray):
+    """An array that keeps its recording."""
+
+    def __array_finalize__(self, other):
+        self.recording = getattr(other, "recording", None)
+
+
+class ModuleDifference(NamedTuple):
+    """A replaced module, compared with its original on the same inputs."""
+
+    path: str
+    class_name: str
+    original_class: str
+    difference: float  # the largest of all calls
+    largest: float  # the largest number of the original
+    calls: int
+    seconds: float  # that all calls took
+    original_seconds: float
+    reason: str  # why it was not compared, or ""
+
+
+class Verification(NamedTuple):
+    """What `verify` found."""
+
+    modules: List[ModuleDifference]
+    difference: float  # of the logits
+    largest: float  # of the original's logits
+    same_ids: bool  # whether both go on with the same tokens
+    passed: bool
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+
+class Plan(Dict[str, Any]):
+    """What opening a model decided: the document of `graft plan --json`. In a notebook it is a table of modules."""
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for module in self.get("modules", ()):
+            plugin = module.get("plugin") or ""
+            rows.append(
+                "<tr>"
+                + "".join(
+                    f"<td style='text-align:left'>{html.escape(str(cell))}</td>"
+                    for cell in (module.get("path", ""), module.get("class", ""), plugin)
+                )
+                + "</tr>"
+            )
+        head = "<tr><th>module</th><th>class</th><th>plugin</th></tr>"
+        title = html.escape(str(self.get("architecture", "")))
+        return f"<details open><summary>{title}</summary><table>{head}{''.join(rows)}</table></details>"
+
+
+def compared(comparison) -> List[ModuleDifference]:
+    """The rows of a comparison."""
+    result = []
+    i = 0
+    while True:
+        found = lib.graft_comparison_at(comparison, i)
+        if not found:
+            return result
+        one, module = found.contents, found.contents.module.contents
+        result.append(
+            ModuleDifference(
+                text(module.path),
+                text(module.class_name),
+                text(module.original_class),
+                one.outputs.difference,
+                one.outputs.value,
+                one.calls,
+                one.seconds,
+                one.original_seconds,
+                text(one.reason),
+            )
+        )
+        i += 1
+
+
+__all__ = ["ModelOutput", "ModuleDifference", "Plan", "Recording", "Verification", "compared"]
