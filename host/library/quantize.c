@@ -18,7 +18,10 @@
 #include "library/recode.h"
 #include "registry/quantizations.h"
 
-enum { MAX_TENSORS = 16, PIECE = 1 << 16, SHOWN = 3 };
+enum { MAX_TENSORS = 16, MAX_NAME = 128, PIECE = 1 << 16, SHOWN = 3 };
+
+/* Behind a format's name: modules right below the root are quantized as well. */
+#define HEADS "+head"
 
 /* A weight as the format is asked about it. */
 struct asked {
@@ -76,6 +79,7 @@ static int ask(const struct graft_quantization *format, const struct recoded *it
 
 struct planning {
     struct graft_recoding *recoding;
+    int takes_heads;        /* modules right below the root as well */
     struct graft_text left; /* modules that stay as they are, the first few of them */
     size_t n_left;
     graft_json *list; /* the same for config.json: all */
@@ -123,27 +127,27 @@ static size_t prefix_of(const struct graft_tensor_view *tensor, const char *weig
                : 0;
 }
 
-/* The name of a tensor in the module; NULL: memory ran out. */
-static char *name_in(const struct graft_tensor_view *tensor, size_t prefix, const char *name) {
+/* The name of a tensor in the module whose weight has this one; NULL: memory ran out. */
+static char *name_in(const char *weight, size_t prefix, const char *name) {
     const int is_suffix = name[0] == '*';
-    return graft_format("%.*s%s", is_suffix ? (int)strlen(tensor->name) : (int)prefix, tensor->name, name + is_suffix);
+    return graft_format("%.*s%s", is_suffix ? (int)strlen(weight) : (int)prefix, weight, name + is_suffix);
 }
 
-/* A tensor of a module that is called `weight` there, and what it becomes. */
-static int add(struct planning *planning, const struct graft_tensor_view *tensor, const char *weight, int64_t turned,
-               struct graft_error *error) {
+/* A tensor of a module, whose weight is called `name` in the checkpoint, its module the first `prefix` bytes of that;
+ * and what it becomes. */
+static int add_as(struct planning *planning, const struct graft_tensor_view *tensor, const char *name, size_t prefix,
+                  int64_t turned, struct graft_error *error) {
     struct graft_recoding *recoding = planning->recoding;
     const struct graft_quantization *format = recoding->format;
     const struct recoded item = {.tensor = tensor, .made = recoding->n_made, .turned = turned};
-    const size_t prefix = prefix_of(tensor, weight);
     struct asked asked;
     int status = ask(format, &item, &asked, error);
     if (status != GRAFT_OK || asked.shapes.stays) {
-        return status == GRAFT_OK ? leave(planning, tensor->name, prefix - 1, error) : status;
+        return status == GRAFT_OK ? leave(planning, name, prefix - 1, error) : status;
     }
     for (int32_t i = 0; i < asked.shapes.n_tensors; i++) {
         const struct graft_value_info *info = &asked.tensors[i];
-        if (graft_recoding_add(recoding, name_in(tensor, prefix, format->tensors[i]), info->dtype, info->rank,
+        if (graft_recoding_add(recoding, name_in(name, prefix, format->tensors[i]), info->dtype, info->rank,
                                info->shape, tensor->file) != 0) {
             return graft_fail_memory(error, tensor->name);
         }
@@ -152,8 +156,30 @@ static int add(struct planning *planning, const struct graft_tensor_view *tensor
         return graft_fail_memory(error, tensor->name);
     }
     recoding->items[recoding->n++] = item;
-    recoding->removed[graft_checkpoint_number(recoding->source->checkpoint, tensor)] = 1;
     return GRAFT_OK;
+}
+
+/* The same of a tensor that is called `weight` in its module, and goes. */
+static int add(struct planning *planning, const struct graft_tensor_view *tensor, const char *weight, int64_t turned,
+               struct graft_error *error) {
+    struct graft_recoding *recoding = planning->recoding;
+    const size_t n = recoding->n;
+    int status = add_as(planning, tensor, tensor->name, prefix_of(tensor, weight), turned, error);
+    if (recoding->n > n) {
+        recoding->removed[graft_checkpoint_number(recoding->source->checkpoint, tensor)] = 1;
+    }
+    return status;
+}
+
+/* A head that is tied to the embedding, whose tensor stays: from then on they are two. */
+static int add_tied(struct planning *planning, const struct graft_node *node, const struct graft_tensor_view *tensor,
+                    const char *weight, struct graft_error *error) {
+    char *name = graft_format("%s.%s", node->path, weight);
+    int status = name != NULL ? add_as(planning, tensor, name, strlen(node->path) + 1, 0, error)
+                              : graft_fail_memory(error, node->path);
+    planning->recoding->unties = 1;
+    graft_free(name);
+    return status;
 }
 
 static int add_weight(struct planning *planning, const struct graft_node *node, const char *name,
@@ -163,9 +189,19 @@ static int add_weight(struct planning *planning, const struct graft_node *node, 
         return GRAFT_OK;
     }
     const int is_turned = graft_recoding_is_turned(node, name);
-    const struct graft_binding *binding = &planning->recoding->source->plan->bindings[parameter->index];
-    const struct graft_tensor_view *tensor = whole_tensor(binding, is_turned);
-    return tensor == NULL || prefix_of(tensor, name) == 0 || strchr(node->path, '.') == NULL
+    const struct graft_binding *bindings = planning->recoding->source->plan->bindings;
+    const struct graft_binding *binding = &bindings[parameter->index];
+    const int is_head = strchr(node->path, '.') == NULL,
+              is_tied = parameter->tied_to != NULL && binding->status == GRAFT_BINDING_TIED;
+    const struct graft_tensor_view *tensor =
+        whole_tensor(is_tied ? &bindings[parameter->tied_to->index] : binding, is_turned);
+    if (tensor == NULL || ((is_head || is_tied) && !planning->takes_heads)) {
+        return leave(planning, node->path, strlen(node->path), error);
+    }
+    if (is_tied) {
+        return add_tied(planning, node, tensor, name, error);
+    }
+    return prefix_of(tensor, name) == 0
                ? leave(planning, node->path, strlen(node->path), error)
                : add(planning, tensor, name, is_turned ? tensor->shape[tensor->rank - 1] : 0, error);
 }
@@ -246,10 +282,14 @@ static int make_note(struct planning *planning, struct graft_error *error) {
     return recoding->note != NULL ? GRAFT_OK : graft_fail_memory(error, recoding->source->directory);
 }
 
-int graft_quantize_plan(struct graft_recoding *recoding, const char *name, struct graft_error *error) {
+int graft_quantize_plan(struct graft_recoding *recoding, const char *wanted, struct graft_error *error) {
     const struct graft_model *source = recoding->source;
     const char *method = graft_quantization_method(&source->config->view);
+    const size_t length = strlen(wanted), own = sizeof HEADS - 1;
     struct planning planning = {.recoding = recoding};
+    char name[MAX_NAME];
+    planning.takes_heads = length > own && strcmp(wanted + length - own, HEADS) == 0;
+    (void)snprintf(name, sizeof name, "%.*s", (int)(length - (planning.takes_heads ? own : 0)), wanted);
     if (method != NULL) {
         (void)graft_error_set(error, GRAFT_ERROR_USAGE, source->config->file,
                               "quantization_config: the weights are quantized already, by \"%s\"", method);
@@ -267,9 +307,9 @@ int graft_quantize_plan(struct graft_recoding *recoding, const char *name, struc
     }
     if (status == GRAFT_OK && recoding->n == 0) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, source->directory,
-                                 "quantize: the model has no weight that becomes %s (those of modules of class %s, but "
-                                 "for the ones right below the root)",
-                                 recoding->format->name, recoding->format->module);
+                                 "quantize: the model has no weight that becomes %s (those of modules of class %s%s)",
+                                 recoding->format->name, recoding->format->module,
+                                 planning.takes_heads ? "" : ", but for the ones right below the root");
     }
     if (status == GRAFT_OK) {
         status = make_config(&planning, error);

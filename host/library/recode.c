@@ -135,6 +135,10 @@ int graft_recoding_edit_config(struct graft_model *model, struct graft_error *er
         return GRAFT_OK;
     }
     graft_json *config = recoding->config;
+    recoding->not_tied = graft_json_new_bool(0);
+    if (recoding->not_tied == NULL) {
+        return graft_fail_memory(error, model->directory);
+    }
     recoding->config = NULL; /* the document's from now on */
     recoding->field = "quantization_config";
     return graft_json_set_take(document, recoding->field, config) == 0 ? GRAFT_OK
@@ -177,6 +181,9 @@ void graft_recoding_changes(const struct graft_model *model, struct graft_config
                                                                   : "vision_config";
     changes->items[changes->n++] = (struct graft_config_change){key, graft_json_get(model->config->document, key)};
     changes->is_dequantized = recoding->detached != NULL;
+    if (recoding->unties) {
+        changes->items[changes->n++] = (struct graft_config_change){"tie_word_embeddings", recoding->not_tied};
+    }
 }
 
 void graft_recoding_free(struct graft_recoding *recoding) {
@@ -189,6 +196,7 @@ void graft_recoding_free(struct graft_recoding *recoding) {
     graft_model_free(recoding->source);
     graft_json_free(recoding->config);
     graft_json_free(recoding->detached);
+    graft_json_free(recoding->not_tied);
     graft_free(recoding->removed);
     graft_free(recoding->made);
     graft_free(recoding->items);

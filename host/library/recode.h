@@ -43,6 +43,8 @@ struct graft_recoding {
     const char *field;                       /* the field of config.json that changes */
     graft_json *config;                      /* what it becomes, until the document has it; NULL: it goes */
     graft_json *detached;                    /* what it was; or NULL */
+    int unties;                              /* the head gets weights of its own, other than the embedding's */
+    graft_json *not_tied;                    /* false, for config.json of what is saved; NULL: not asked for yet */
     char *note;                              /* for the user, one line */
     const struct graft_quantization *format; /* NULL: what is quantized becomes floats */
     const char *plugin;                      /* whose format it is */

@@ -13,7 +13,7 @@ struct graft_config_changes {
     struct graft_config_change {
         const char *key;         /* a member of the document */
         const graft_json *value; /* NULL: it is left out */
-    } items[2];
+    } items[3];
     size_t n;
     int is_dequantized; /* 1: files that describe how the weights were quantized are not copied */
 };

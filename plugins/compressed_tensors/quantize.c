@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * As the library's minmax observer has it: the scale is the largest weight over half of the range of codes, and a code
- * the nearest integer to weight / scale, ties to even. Both divisions are those of the weights' own type: their results
- * are rounded to it.
+ * As the library's minmax observer has it, or with scales that are searched for (search.h). Minmax: the scale is the
+ * largest weight over half of the range of codes, and a code the nearest integer to weight / scale, ties to even. Both
+ * divisions are those of the weights' own type: their results are rounded to it.
  */
 #include "quantize.h"
 
@@ -10,21 +10,25 @@
 #include <string.h>
 
 #include "graft/convert.h"
+#include "search.h"
 
 /* Of a type the smallest number that 1 can be raised by: the scale of a group of zeros. */
 static float epsilon_of(graft_dtype dtype) {
     return dtype == GRAFT_DTYPE_F32 ? 0x1p-23F : dtype == GRAFT_DTYPE_F16 ? 0x1p-10F : 0x1p-7F;
 }
 
-static float rounded(float number, graft_dtype dtype) {
-    return dtype == GRAFT_DTYPE_F32   ? number
-           : dtype == GRAFT_DTYPE_F16 ? graft_f32_from_f16(graft_f16_from_f32(number))
-                                      : graft_f32_from_bf16(graft_bf16_from_f32(number));
+/* How numbers are found. */
+struct kind {
+    int32_t bits;     /* of a code */
+    int32_t searches; /* 1: for the scale with the smallest error; 0: as the minmax observer */
+};
+
+static const struct kind *kind_of(const struct graft_quantization *self) {
+    return self->data;
 }
 
-/* Bits of a code. */
 static int32_t bits_of(const struct graft_quantization *self) {
-    return *(const int32_t *)self->data;
+    return kind_of(self)->bits;
 }
 
 static int64_t group_of(const struct graft_quantization *self, int64_t columns) {
@@ -53,11 +57,11 @@ static int shape(const struct graft_quantization *self, struct graft_quantize_sh
     return GRAFT_OK;
 }
 
-static float largest(const float *weights, int64_t n) {
+/* The weight that is furthest from zero, with its sign; NaN if one is. */
+static float furthest(const float *weights, int64_t n) {
     float most = 0.0F;
-    for (int64_t i = 0; i < n; i++) {
-        const float size = fabsf(weights[i]);
-        most = size > most || size != size ? size : most; /* one that is not a number stays */
+    for (int64_t i = 0; i < n && !isnan(most); i++) {
+        most = fabsf(weights[i]) > fabsf(most) || isnan(weights[i]) ? weights[i] : most;
     }
     return most;
 }
@@ -68,13 +72,21 @@ static void add_codes(const float *weights, int64_t n, int64_t first, float scal
     const float half = (float)(1 << (bits - 1));
     const int32_t slots = 32 / bits;
     for (int64_t i = 0; i < n; i++) {
-        const float code = rintf(fminf(fmaxf(rounded(weights[i] / scale, dtype), -half), half - 1.0F));
+        const float code = rintf(fminf(fmaxf(ct_rounded(weights[i] / scale, dtype), -half), half - 1.0F));
         words[(first + i) / slots] |= (uint32_t)(int32_t)(code + half) << (first + i) % slots * bits;
     }
 }
 
+/* The same of nearest codes of 4 bits. */
+static void add_nearest(const float *weights, int64_t n, int64_t first, float scale, uint32_t *words) {
+    const float factor = 1.0F / scale;
+    for (int64_t i = 0; i < n; i++) {
+        words[(first + i) / 8] |= (uint32_t)(int32_t)(ct_nearest(weights[i], factor) + 8.0F) << (first + i) % 8 * 4;
+    }
+}
+
 static int32_t quantize(const struct graft_quantization *self, const struct graft_quantize_work *work) {
-    const int32_t bits = bits_of(self);
+    const int32_t bits = bits_of(self), searches = kind_of(self)->searches;
     const graft_dtype dtype = work->shapes->weight->dtype;
     const int64_t group = group_of(self, work->columns), groups = work->columns / group;
     const int64_t row_words = (work->columns * bits + 31) / 32;
@@ -82,14 +94,19 @@ static int32_t quantize(const struct graft_quantization *self, const struct graf
         uint32_t *words = (uint32_t *)work->tensors[0] + r * row_words;
         const float *row = work->weights + (r - work->begin) * work->columns;
         for (int64_t g = 0; g < groups; g++) {
-            const float most = largest(row + g * group, group);
-            const float scale = rounded(most / ((float)((1 << bits) - 1) / 2.0F), dtype);
-            const float used = scale > 0.0F ? scale : epsilon_of(dtype);
+            const float most = furthest(row + g * group, group);
             if (!isfinite(most)) {
                 return -1;
             }
+            const float scale = searches ? ct_search_scale(row + g * group, group, most, dtype)
+                                         : ct_rounded(fabsf(most) / ((float)((1 << bits) - 1) / 2.0F), dtype);
+            const float used = scale != 0.0F ? scale : epsilon_of(dtype);
             graft_set_f32_at(work->tensors[1], dtype, r * groups + g, used);
-            add_codes(row + g * group, group, g * group, used, bits, dtype, words);
+            if (searches) {
+                add_nearest(row + g * group, group, g * group, used, words);
+            } else {
+                add_codes(row + g * group, group, g * group, used, bits, dtype, words);
+            }
         }
     }
     if (work->begin == 0) {
@@ -102,13 +119,14 @@ static int32_t quantize(const struct graft_quantization *self, const struct graf
 static const char *const weights[] = {"weight", NULL};
 static const char *const tensors[] = {"weight_packed", "weight_scale", "weight_shape", NULL};
 
-static const int32_t four = 4, eight = 8;
+static const struct kind four = {4, 0}, searched = {4, 1}, eight = {8, 0};
 
-#define CONFIG(bits, strategy, group)                                                                                \
+#define CONFIG(bits, strategy, group, observer)                                                                      \
     "{\"quant_method\": \"compressed-tensors\", \"format\": \"pack-quantized\", \"quantization_status\": "           \
     "\"compressed\", \"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"], \"weights\": {\"num_bits\": " bits \
     ", \"type\": \"int\", \"symmetric\": true, \"strategy\": \"" strategy "\", \"group_size\": " group               \
-    ", \"dynamic\": false, \"observer\": \"minmax\"}, \"input_activations\": null, \"output_activations\": null}}, " \
+    ", \"dynamic\": false, \"observer\": \"" observer                                                                \
+    "\"}, \"input_activations\": null, \"output_activations\": null}}, "                                             \
     "\"kv_cache_scheme\": null, \"ignore\": []}"
 
 #define QUANTIZATION(its_name, group, bits, its_config)                                                           \
@@ -119,12 +137,16 @@ static const int32_t four = 4, eight = 8;
     }
 
 const struct graft_quantization ct_quantizations[CT_QUANTIZATIONS] = {
-    QUANTIZATION("int4", 128, four, CONFIG("4", "group", "128")),
-    QUANTIZATION("int4", 64, four, CONFIG("4", "group", "64")),
-    QUANTIZATION("int4", 32, four, CONFIG("4", "group", "32")),
-    QUANTIZATION("int4", 256, four, CONFIG("4", "group", "256")),
-    QUANTIZATION("int8", 0, eight, CONFIG("8", "channel", "null")),
-    QUANTIZATION("int8", 128, eight, CONFIG("8", "group", "128")),
-    QUANTIZATION("int8", 64, eight, CONFIG("8", "group", "64")),
-    QUANTIZATION("int8", 32, eight, CONFIG("8", "group", "32")),
+    QUANTIZATION("int4", 128, four, CONFIG("4", "group", "128", "minmax")),
+    QUANTIZATION("int4", 64, four, CONFIG("4", "group", "64", "minmax")),
+    QUANTIZATION("int4", 32, four, CONFIG("4", "group", "32", "minmax")),
+    QUANTIZATION("int4", 256, four, CONFIG("4", "group", "256", "minmax")),
+    QUANTIZATION("int8", 0, eight, CONFIG("8", "channel", "null", "minmax")),
+    QUANTIZATION("int8", 128, eight, CONFIG("8", "group", "128", "minmax")),
+    QUANTIZATION("int8", 64, eight, CONFIG("8", "group", "64", "minmax")),
+    QUANTIZATION("int8", 32, eight, CONFIG("8", "group", "32", "minmax")),
+    QUANTIZATION("int4_mse", 32, searched, CONFIG("4", "group", "32", "mse")),
+    QUANTIZATION("int4_mse", 64, searched, CONFIG("4", "group", "64", "mse")),
+    QUANTIZATION("int4_mse", 128, searched, CONFIG("4", "group", "128", "mse")),
+    QUANTIZATION("int4_mse", 256, searched, CONFIG("4", "group", "256", "mse")),
 };

@@ -6,7 +6,7 @@
 
 #include "graft/quantization.h"
 
-enum { CT_QUANTIZATIONS = 8 };
+enum { CT_QUANTIZATIONS = 12 };
 
 extern const struct graft_quantization ct_quantizations[CT_QUANTIZATIONS];
 

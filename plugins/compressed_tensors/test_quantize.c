@@ -13,7 +13,7 @@
 #include "graft/convert.h"
 #include "quantize.h"
 
-enum { COLUMNS = 64, GROUP = 32, INT4_32 = 2, INT8 = 4 };
+enum { COLUMNS = 64, GROUP = 32, INT4_32 = 2, INT8 = 4, INT4_MSE_32 = 8 };
 
 static float weights[COLUMNS];
 static uint32_t words[COLUMNS];
@@ -95,6 +95,35 @@ static void test_types(void **state) {
     weight.dtype = GRAFT_DTYPE_F32;
 }
 
+/* The largest weight decides which end of the codes is whose: the scale may be negative. */
+static void test_searched(void **state) {
+    (void)state;
+    memset(weights, 0, sizeof weights);
+    weights[0] = 8.0F; /* -8 times a scale of -1 */
+    weights[1] = -7.0F;
+    weights[2] = 1.0F;
+    weights[GROUP] = -16.0F;
+    weights[GROUP + 1] = 14.0F;
+    assert_int_equal(quantize(INT4_MSE_32), 0);
+    assert_true(scales[0] == -1.0F && scales[1] == 2.0F);
+    assert_int_equal(nibble(0), 0);
+    assert_int_equal(nibble(1), 15);
+    assert_int_equal(nibble(2), 7);
+    assert_int_equal(nibble(3), 8);
+    assert_int_equal(nibble(GROUP), 0);
+    assert_int_equal(nibble(GROUP + 1), 15);
+    memset(weights, 0, sizeof weights);
+    weights[0] = 8.5F; /* better cut off than all others rounded */
+    for (int i = 1; i < GROUP; i++) {
+        weights[i] = (float)(i % 15 - 7);
+    }
+    assert_int_equal(quantize(INT4_MSE_32), 0);
+    assert_true(scales[0] == -1.0F);
+    assert_true(scales[1] == 0x1p-23F); /* of a group of zeros */
+    weights[1] = NAN;
+    assert_int_equal(quantize(INT4_MSE_32), -1);
+}
+
 static void test_refused(void **state) {
     struct graft_error error = graft_error_none();
     const struct graft_quantization *of_128 = &ct_quantizations[0];
@@ -111,10 +140,8 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_codes),
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_types),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_codes),    cmocka_unit_test(test_bytes),   cmocka_unit_test(test_types),
+        cmocka_unit_test(test_searched), cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

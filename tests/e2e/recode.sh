@@ -119,6 +119,31 @@ mv out runtime8.ids
 host --model "$llama" --quantize int8 --quiet $ids
 same 'the runtime layout, quantized' out runtime8.ids
 
+# The head, too: of its own, and tied to the embedding, which stays.
+host plan --model "$demo" --quantize int4_mse+head
+has 'a head: what becomes of weights' 'quantized: 129 weights are int4_mse by compressed_tensors' out
+has 'a head: nothing is left' 'none is left' out
+lacks 'a head: no plan to leave it' 'as they were' out
+tied=$goldens/plain/llama_tied_bf16
+host plan --model "$tied" --quantize int8+head
+has 'a tied head: what becomes of weights' 'quantized: 15 weights are int8' out
+has 'a tied head: its class' 'Linear -> CompressedLinear by compressed_tensors' out
+# shellcheck disable=SC2086
+host --model "$tied" --quantize int8+head --quiet $ids --logits tied.bin
+host save --model "$tied" --quantize int8+head --output tied
+has 'a tied head: from then on it is not' '"tie_word_embeddings": false' tied/config.json
+has 'a tied head: no module is left out' '"ignore": []' tied/config.json
+# shellcheck disable=SC2086
+host --model tied --quiet $ids --logits saved.bin
+check 'a tied head: the saved model' 0 "$(cmp tied.bin saved.bin >&2; echo $?)"
+# shellcheck disable=SC2086
+host --model "$tied" --quantize int8 --quiet $ids --logits left.bin
+check 'a tied head: it is quantized' 1 "$(cmp -s tied.bin left.bin; echo $?)"
+host save --model "$tied" --quantize int8 --output left
+has 'a head that stays: so does the tie' '"tie_word_embeddings": true' left/config.json
+host verify --model "$tied" --quantize int8+head --input-ids 1,2,3,4
+has 'a tied head: the embedding is as it was' 'lm_head: Linear -> CompressedLinear' out
+
 "$host" inspect "$plugins/fp8/fp8.so" >out
 has 'inspect: what a plugin can make' 'quantizations:' out
 has 'inspect: with groups' 'group_size: 128' out
