@@ -76,8 +76,9 @@ struct graft_model_options {
     /* Later than 1.0. Weights that the model has in another form than its files; no more than one of the two, neither
      * with a patch, and not of a directory in the runtime layout. The model computes as one whose files have them, and
      * in the original layout it is saved as one. */
-    const char *quantize; /* quantized as this format says, "int4" or "int4:32", where groups have 32 weights; of the
-                             plugins that are loaded one has to have it. NULL: not */
+    const char *quantize; /* quantized as this format says, "int4" or "int4:32", where groups have 32 weights; "+head"
+                             behind it takes modules right below the root as well, such as the language model head. Of
+                             the plugins that are loaded one has to have it. NULL: not */
     int32_t dequantize;   /* 1: those of a quantized checkpoint are floats, of the type that config.json names (bf16,
                              where it names none) */
     uint32_t reserved;
