@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Numbers within bounds. A state is what is known of the digits so far: how they compare with those of each bound, what
+ * is left over when they are divided, and in which place they are.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "grammar/json_rules.h"
+
+enum { MOST_DIGITS = 400, MOST_DIVISOR = 10000, MOST_STATES = 200000 };
+
+/* The size of a number: its digits before and behind the point. */
+struct decimal {
+    char whole[MOST_DIGITS + 1]; /* without zeros in front, but "0" */
+    char fraction[MOST_DIGITS + 1];
+    int n_whole, n_fraction;
+    int is_negative;
+};
+
+/* Digits of a text such as "12.5e-3", with the point moved to where it belongs. */
+static int read_decimal(const graft_json *number, struct decimal *decimal, const char **fault) {
+    char all[2 * MOST_DIGITS + 2];
+    int n = 0, point = -1;
+    char *text = graft_json_dump(number, 0);
+    if (text == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    memset(decimal, 0, sizeof *decimal);
+    decimal->is_negative = text[0] == '-';
+    const char *at = text + decimal->is_negative;
+    for (; *at != '\0' && *at != 'e' && *at != 'E' && n < MOST_DIGITS; at++) {
+        if (*at == '.') {
+            point = n;
+        } else {
+            all[n++] = *at;
+        }
+    }
+    point = point < 0 ? n : point;
+    point += *at != '\0' ? atoi(at + 1) : 0;
+    graft_free(text);
+    if (point > MOST_DIGITS || n - point > MOST_DIGITS) {
+        *fault = "it has too many digits";
+        return GRAFT_ERROR_USAGE;
+    }
+    for (int i = point < 0 ? point : 0; i < (n > point ? n : point); i++) {
+        const char digit = (char)(i >= 0 && i < n ? all[i] : '0');
+        if (i >= point) {
+            decimal->fraction[decimal->n_fraction++] = digit;
+        } else if (decimal->n_whole > 0 || digit != '0') {
+            decimal->whole[decimal->n_whole++] = digit;
+        }
+    }
+    if (decimal->n_whole == 0) {
+        decimal->whole[decimal->n_whole++] = '0';
+    }
+    while (decimal->n_fraction > 0 && decimal->fraction[decimal->n_fraction - 1] == '0') {
+        decimal->n_fraction--;
+    }
+    return GRAFT_OK;
+}
+
+static int is_zero(const struct decimal *decimal) {
+    return decimal->n_fraction == 0 && decimal->n_whole == 1 && decimal->whole[0] == '0';
+}
+
+/* What the size of a number must be. */
+struct limits {
+    const struct decimal *bounds[2]; /* at least, at most; NULL: none */
+    int excludes[2];
+    int64_t divisor; /* of the number times 10 to the power of `places`; 0: none */
+    int places;
+    int is_integer;
+};
+
+struct state {
+    int behind_point;
+    int n;        /* digits before the point, or behind it; no more are counted than make a difference */
+    int order[2]; /* of the digits so far and as many of the bound's: -1, 0, 1 */
+    int64_t rest; /* when divided */
+};
+
+struct maker {
+    const struct limits *limits;
+    struct graft_rules *rules;
+    int32_t to;
+    int most_whole, most_fraction;
+    struct state *states; /* [n] whose rule states are `first` and on */
+    int32_t *places;      /* [n] */
+    size_t n, capacity, places_capacity;
+    int32_t *slots; /* [2 * MOST_STATES rounded up] */
+    int status;
+};
+
+enum { SLOTS = 1 << 19 };
+
+/* The rule's state for it, made when it is first met. */
+static int32_t place_of(struct maker *maker, struct state state) {
+    uint32_t hash = (uint32_t)state.n * 31u + (uint32_t)state.behind_point;
+    hash = (hash * 9u + (uint32_t)(state.order[0] + 1) * 3u + (uint32_t)(state.order[1] + 1)) * 0x9E3779B1u;
+    hash = (hash ^ (uint32_t)state.rest) * 0x85EBCA77u;
+    size_t at = (hash ^ hash >> 13) & (SLOTS - 1);
+    for (; maker->slots[at] != 0; at = (at + 1) & (SLOTS - 1)) {
+        const struct state *found = &maker->states[maker->slots[at] - 1];
+        if (found->behind_point == state.behind_point && found->n == state.n && found->rest == state.rest &&
+            found->order[0] == state.order[0] && found->order[1] == state.order[1]) {
+            return maker->places[maker->slots[at] - 1];
+        }
+    }
+    if (maker->n == MOST_STATES) {
+        maker->status = GRAFT_ERROR_USAGE;
+        return 0;
+    }
+    if (graft_grow(&maker->states, &maker->capacity, maker->n, sizeof *maker->states) != 0 ||
+        graft_grow(&maker->places, &maker->places_capacity, maker->n, sizeof *maker->places) != 0) {
+        maker->status = GRAFT_ERROR_INTERNAL;
+        return 0;
+    }
+    maker->states[maker->n] = state;
+    maker->places[maker->n] = graft_rules_state(maker->rules);
+    maker->slots[at] = (int32_t)maker->n + 1;
+    return maker->places[maker->n++];
+}
+
+static int sign(int difference) {
+    return (difference > 0) - (difference < 0);
+}
+
+static struct state next_digit(const struct maker *maker, struct state state, int digit) {
+    const struct limits *limits = maker->limits;
+    for (int i = 0; i < 2; i++) {
+        const struct decimal *bound = limits->bounds[i];
+        const int n = bound == NULL ? 0 : state.behind_point ? bound->n_fraction : bound->n_whole;
+        const char *digits = bound == NULL ? NULL : state.behind_point ? bound->fraction : bound->whole;
+        if (bound == NULL) {
+            continue;
+        }
+        if (!state.behind_point && state.n >= n) {
+            state.order[i] = 1; /* it has more digits */
+        } else if (state.order[i] == 0) {
+            state.order[i] = sign(digit - (state.n < n ? digits[state.n] - '0' : 0));
+        }
+    }
+    if (limits->divisor > 0 && !(state.behind_point && state.n >= limits->places)) {
+        state.rest = (state.rest * 10 + digit) % limits->divisor;
+    }
+    const int most = state.behind_point ? maker->most_fraction : maker->most_whole;
+    state.n = state.n < most ? state.n + 1 : most;
+    return state;
+}
+
+/* The digits before the point are over: with fewer than the bound has, the number is less. */
+static struct state pass_point(const struct maker *maker, struct state state) {
+    for (int i = 0; i < 2; i++) {
+        const struct decimal *bound = maker->limits->bounds[i];
+        if (bound != NULL && state.n < bound->n_whole) {
+            state.order[i] = -1;
+        }
+    }
+    state.behind_point = 1;
+    state.n = 0;
+    return state;
+}
+
+static int fits(const struct maker *maker, struct state state) {
+    const struct limits *limits = maker->limits;
+    int fits = 1;
+    state = state.behind_point ? state : pass_point(maker, state);
+    for (int i = 0; i < 2; i++) {
+        const struct decimal *bound = limits->bounds[i];
+        if (bound != NULL) {
+            const int order = state.order[i] != 0 ? state.order[i] : state.n < bound->n_fraction ? -1 : 0;
+            fits = fits && (i == 0 ? order >= limits->excludes[i] : order <= -limits->excludes[i]);
+        }
+    }
+    for (int i = state.n; i < limits->places && limits->divisor > 0; i++) {
+        state.rest = state.rest * 10 % limits->divisor;
+    }
+    return fits && state.rest == 0;
+}
+
+static void add_state(struct maker *maker, size_t number) {
+    const struct limits *limits = maker->limits;
+    const struct state state = maker->states[number];
+    const int32_t here = maker->places[number];
+    /* "0" has no digit behind it but those behind the point: it is a state of its own, as its count says. */
+    const int only_zeros = limits->divisor > 0 && state.behind_point && state.n >= limits->places;
+    for (int digit = 0; digit <= (only_zeros ? 0 : 9); digit++) {
+        const unsigned char byte = (unsigned char)('0' + digit);
+        graft_rules_range(maker->rules, here, place_of(maker, next_digit(maker, state, digit)), byte, byte);
+    }
+    if (!state.behind_point && !limits->is_integer) {
+        const int32_t point = graft_rules_state(maker->rules);
+        const struct state behind = pass_point(maker, state);
+        graft_rules_range(maker->rules, here, point, '.', '.');
+        const int zero_only = limits->divisor > 0 && limits->places == 0;
+        for (int digit = 0; digit <= (zero_only ? 0 : 9); digit++) {
+            const unsigned char byte = (unsigned char)('0' + digit);
+            graft_rules_range(maker->rules, point, place_of(maker, next_digit(maker, behind, digit)), byte, byte);
+        }
+    }
+    if (fits(maker, state)) {
+        graft_rules_empty(maker->rules, here, maker->to);
+    }
+}
+
+/* "0", with what may follow it. */
+static void add_zero(struct maker *maker, int32_t from) {
+    const struct limits *limits = maker->limits;
+    const struct state zero = next_digit(maker, (struct state){0}, 0);
+    const int32_t here = graft_rules_state(maker->rules);
+    graft_rules_range(maker->rules, from, here, '0', '0');
+    if (fits(maker, zero)) {
+        graft_rules_empty(maker->rules, here, maker->to);
+    }
+    if (!limits->is_integer) {
+        const int32_t point = graft_rules_state(maker->rules);
+        const struct state behind = pass_point(maker, zero);
+        const int zero_only = limits->divisor > 0 && limits->places == 0;
+        graft_rules_range(maker->rules, here, point, '.', '.');
+        for (int digit = 0; digit <= (zero_only ? 0 : 9); digit++) {
+            const unsigned char byte = (unsigned char)('0' + digit);
+            graft_rules_range(maker->rules, point, place_of(maker, next_digit(maker, behind, digit)), byte, byte);
+        }
+    }
+}
+
+static int longest(const struct limits *limits, int is_fraction) {
+    int n = is_fraction ? limits->places : 1;
+    for (int i = 0; i < 2; i++) {
+        const struct decimal *bound = limits->bounds[i];
+        const int digits = bound == NULL ? 0 : is_fraction ? bound->n_fraction : bound->n_whole;
+        n = digits > n ? digits : n;
+    }
+    return n + 1;
+}
+
+/* Numbers of this size, without a sign. */
+static int add_sizes(struct graft_rules *rules, int32_t from, int32_t to, const struct limits *limits,
+                     const char **fault) {
+    struct maker maker = {.limits = limits, .rules = rules, .to = to};
+    maker.most_whole = longest(limits, 0);
+    maker.most_fraction = longest(limits, 1);
+    maker.slots = graft_alloc(SLOTS, sizeof *maker.slots);
+    maker.status = maker.slots != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    if (maker.status == GRAFT_OK) {
+        add_zero(&maker, from);
+        for (int digit = 1; digit <= 9; digit++) {
+            const unsigned char byte = (unsigned char)('0' + digit);
+            graft_rules_range(rules, from, place_of(&maker, next_digit(&maker, (struct state){0}, digit)), byte, byte);
+        }
+    }
+    for (size_t i = 0; i < maker.n && maker.status == GRAFT_OK && rules->failed == 0; i++) {
+        add_state(&maker, i);
+    }
+    *fault = maker.status == GRAFT_ERROR_USAGE ? "it needs too many states" : NULL;
+    graft_free(maker.slots);
+    graft_free(maker.states);
+    graft_free(maker.places);
+    return maker.status;
+}
+
+static int read_divisor(const graft_json *number, struct limits *limits, const char **fault) {
+    struct decimal decimal;
+    int status = number != NULL ? read_decimal(number, &decimal, fault) : GRAFT_OK;
+    if (number == NULL || status != GRAFT_OK) {
+        return status;
+    }
+    limits->places = decimal.n_fraction;
+    for (int i = 0; i < decimal.n_whole + decimal.n_fraction && limits->divisor <= MOST_DIVISOR; i++) {
+        const char digit = i < decimal.n_whole ? decimal.whole[i] : decimal.fraction[i - decimal.n_whole];
+        limits->divisor = limits->divisor * 10 + (digit - '0');
+    }
+    if (limits->divisor > MOST_DIVISOR) {
+        *fault = "it has too many digits";
+        return GRAFT_ERROR_USAGE;
+    }
+    return GRAFT_OK;
+}
+
+/* For numbers with a minus sign the bounds change places, and one that excludes nothing of them is none. */
+static int add_sign(struct graft_rules *rules, int32_t from, int32_t to, const struct graft_number_bounds *bounds,
+                    const struct decimal *decimals, int is_negative, const char **fault) {
+    const graft_json *given[2] = {bounds->least, bounds->most};
+    const int excludes[2] = {bounds->excludes_least, bounds->excludes_most};
+    struct limits limits = {.is_integer = bounds->is_integer};
+    for (int i = 0; i < 2; i++) {
+        const int side = is_negative ? 1 - i : i;
+        const struct decimal *decimal = &decimals[side];
+        if (given[side] == NULL) {
+            continue;
+        }
+        if (is_zero(decimal) || decimal->is_negative == is_negative) {
+            limits.bounds[i] = decimal;
+            limits.excludes[i] = excludes[side];
+        } else if (i == 1) {
+            return GRAFT_OK; /* at most what is less than all of these */
+        }
+    }
+    int status = read_divisor(bounds->divisor, &limits, fault);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    if (is_negative) {
+        const int32_t next = graft_rules_state(rules);
+        graft_rules_range(rules, from, next, '-', '-');
+        from = next;
+    }
+    return add_sizes(rules, from, to, &limits, fault);
+}
+
+int graft_json_bounded_rules(struct graft_rules *rules, int32_t from, int32_t to,
+                             const struct graft_number_bounds *bounds, const char **fault) {
+    struct decimal decimals[2];
+    const graft_json *given[2] = {bounds->least, bounds->most};
+    int status = GRAFT_OK;
+    *fault = NULL;
+    for (int i = 0; i < 2 && status == GRAFT_OK; i++) {
+        status = given[i] != NULL ? read_decimal(given[i], &decimals[i], fault) : GRAFT_OK;
+    }
+    for (int is_negative = 0; is_negative < 2 && status == GRAFT_OK; is_negative++) {
+        status = add_sign(rules, from, to, bounds, decimals, is_negative, fault);
+    }
+    return status;
+}
