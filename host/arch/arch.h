@@ -23,9 +23,6 @@ struct graft_family_text {
 /* [any] The family files of the library, none before one that it is like; the last has no name. */
 const struct graft_family_text *graft_built_in_texts(void);
 
-/* [any] What the built-in family of a model type has in C; NULL: nothing. */
-const struct graft_family *graft_native_family(const char *model_type);
-
 /* [any] Class number `i` of those that every family may use; NULL behind the last. */
 const struct graft_class *graft_basic_class(size_t i);
 

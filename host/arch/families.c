@@ -47,16 +47,6 @@ const struct graft_family_text *graft_built_in_texts(void) {
     return graft_family_texts;
 }
 
-const struct graft_family *graft_native_family(const char *model_type) {
-    static const struct graft_family *const families[] = {&graft_family_qwen2_vl};
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
-        if (strcmp(model_type, families[i]->model_type) == 0) {
-            return families[i];
-        }
-    }
-    return NULL;
-}
-
 int graft_class_is_basic(const char *name) {
     for (size_t i = 0; i < sizeof basic_classes / sizeof basic_classes[0]; i++) {
         if (strcmp(basic_classes[i].name, name) == 0) {

@@ -4,8 +4,6 @@
 
 #include "arch/arch.h"
 
-extern const struct graft_family graft_family_qwen2_vl;
-
 /* The files of families/, by what they are like: none comes before that. Made by scripts/embed-families. */
 extern const struct graft_family_text graft_family_texts[];
 

@@ -29,6 +29,9 @@ static int check_size(const struct graft_pixels *first, const struct graft_pixel
         (long long)pixels->width, (long long)pixels->height, (long long)first->width, (long long)first->height);
 }
 
+/* What the reference takes frames without a video's metadata for. */
+enum { FRAMES_A_SECOND = 24 };
+
 /* A video that is being made. */
 struct progress {
     const struct graft_processor_config *config;
@@ -61,6 +64,7 @@ static int add_frame(struct progress *progress, size_t i, struct graft_error *er
     }
     if (status == GRAFT_OK) {
         float *values = (float *)(uintptr_t)video->pixel_values;
+        video->seconds = (double)config->temporal_patch_size / FRAMES_A_SECOND;
         values += time * video->grid[1] * video->grid[2] * video->patch_dim;
         graft_fill_patches(config, &pixels, (int64_t)i % config->temporal_patch_size, values);
     }

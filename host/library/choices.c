@@ -5,6 +5,7 @@
 
 #include "arch/arch.h"
 #include "arch/decoder/choices.h"
+#include "arch/vision/choices.h"
 
 _Static_assert((int)GRAFT_FAMILY_CHOICE_NAME == (int)GRAFT_CHOICE_NAME &&
                    (int)GRAFT_FAMILY_CHOICE_WORD == (int)GRAFT_CHOICE_WORD &&
@@ -14,11 +15,22 @@ _Static_assert((int)GRAFT_FAMILY_CHOICE_NAME == (int)GRAFT_CHOICE_NAME &&
                    (int)GRAFT_FAMILY_CHOICE_BOOL == (int)GRAFT_CHOICE_BOOL,
                "one numbering");
 
+/* The members of a family file that have choices. */
+static const struct member {
+    const char *name;
+    const struct graft_choices *choices;
+} members[] = {{"decoder", &graft_decoder_choices}, {"vision", &graft_vision_choices}};
+
 int graft_family_choice_at(size_t i, struct graft_family_choice *choice) {
-    if (i >= (size_t)graft_decoder_choices.count) {
+    const struct member *member = members;
+    const struct member *const end = members + sizeof members / sizeof members[0];
+    for (; member != end && i >= (size_t)member->choices->count; member++) {
+        i -= (size_t)member->choices->count;
+    }
+    if (member == end) {
         return 0;
     }
-    const struct graft_choice_info *info = &graft_decoder_choices.infos[i];
+    const struct graft_choice_info *info = &member->choices->infos[i];
     const struct graft_family_choice filled = {
         .struct_size = choice->struct_size,
         .kind = info->kind,
@@ -32,6 +44,7 @@ int graft_family_choice_at(size_t i, struct graft_family_choice *choice) {
         .is_above = (info->flags & GRAFT_CHOICE_ABOVE) != 0,
         .is_by_layer = (info->flags & GRAFT_CHOICE_BY_LAYER) != 0,
         .is_nullable = (info->flags & GRAFT_CHOICE_NULLABLE) != 0 || info->kind == GRAFT_CHOICE_NAME,
+        .member = member->name,
     };
     memcpy(choice, &filled, choice->struct_size < sizeof filled ? choice->struct_size : sizeof filled);
     return 1;

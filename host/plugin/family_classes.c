@@ -145,8 +145,7 @@ int graft_family_read_classes(struct graft_family_file *file, const char *path,
     if (status != GRAFT_OK) {
         return status;
     }
-    const int32_t n_native = file->native != NULL ? file->native->n_classes : 0;
-    n += (size_t)file->n_generated + (size_t)n_native;
+    n += (size_t)file->n_generated;
     struct graft_class *list = graft_family_room(file, path, n, sizeof *list, error);
     status = list != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     file->family.classes = list;
@@ -172,9 +171,6 @@ int graft_family_read_classes(struct graft_family_file *file, const char *path,
                          ? set_base(cls, &place, graft_json_string(value, NULL), families, error)
                          : read_class(file, &place, value, families, cls, error);
         }
-    }
-    for (int32_t i = 0; i < n_native && status == GRAFT_OK; i++) {
-        list[file->family.n_classes++] = *graft_family_class(file->native, i);
     }
     return status;
 }

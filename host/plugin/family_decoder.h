@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The members "prefix", "section" and "decoder" of a family file: a decoder described by data (arch/decoder). */
+/* What a family file describes by data: "prefix", "section" and "decoder" (arch/decoder), "vision" (arch/vision). */
 #ifndef GRAFT_PLUGIN_FAMILY_DECODER_H
 #define GRAFT_PLUGIN_FAMILY_DECODER_H
 
 #include "plugin/family_members.h"
 
-/* Makes file->description and file->generated, the classes that it makes; both stay as they are where the file has none
- * of these members. With `like`, choices that the file leaves out are that family's. */
+/* Makes file->description of the first three; it stays as it is where the file has none of them. With `like`, choices
+ * that the file leaves out are that family's. */
 int graft_family_read_decoder(struct graft_family_file *file, const char *path, struct graft_error *error);
+
+/* Makes file->vision, likewise. */
+int graft_family_read_vision(struct graft_family_file *file, const char *path, struct graft_error *error);
+
+/* Makes file->generated, the classes of both. */
+int graft_family_generate(struct graft_family_file *file, const char *path, struct graft_error *error);
 
 #endif

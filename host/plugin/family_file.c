@@ -48,14 +48,13 @@ static int find_like(struct graft_family_file *file, const struct json_place *to
 /* What is left out of the members that are single strings. */
 static int complete_texts(struct graft_family_file *file, const struct json_place *top, struct graft_error *error) {
     struct graft_plugin *plugin = &file->plugin;
-    const struct graft_family *parents[2];
-    const int32_t n_parents = graft_family_parents(file, parents);
-    for (int32_t i = 0; i < n_parents; i++) {
+    const struct graft_family *like = file->like;
+    if (like != NULL) {
         if (file->family.base_model_prefix == NULL) {
-            file->family.base_model_prefix = parents[i]->base_model_prefix;
+            file->family.base_model_prefix = like->base_model_prefix;
         }
         if (file->family.ignores == NULL) {
-            file->family.ignores = parents[i]->ignores;
+            file->family.ignores = like->ignores;
         }
     }
     plugin->version = plugin->version != NULL ? plugin->version : "0";
@@ -102,7 +101,7 @@ static int read_texts(struct graft_family_file *file, const struct json_place *t
     }
     if (status == GRAFT_OK && like != NULL) {
         status = find_like(file, top, like, families, error);
-    } else if (status == GRAFT_OK && graft_json_get(file->document, "decoder") == NULL && file->native == NULL) {
+    } else if (status == GRAFT_OK && graft_json_get(file->document, "decoder") == NULL) {
         status = graft_error_set(error, GRAFT_ERROR_PLUGIN, top->file,
                                  "like: missing; a family is like another, or has a \"decoder\"");
     }
@@ -111,10 +110,27 @@ static int read_texts(struct graft_family_file *file, const struct json_place *t
 
 static int read_all(struct graft_family_file *file, const char *path, const struct graft_family *const *families,
                     struct graft_error *error) {
-    static const char *const members[] = {"$schema",         "model_type",        "like",      "prefix",  "section",
-                                          "decoder",         "base_model_prefix", "version",   "license", "description",
-                                          "architectures",   "classes",           "stand_ins", "aliases", "defaults",
-                                          "ignored_tensors", "without_effect",    "neutral",   "only",    NULL};
+    static const char *const members[] = {"$schema",
+                                          "model_type",
+                                          "like",
+                                          "prefix",
+                                          "section",
+                                          "decoder",
+                                          "vision",
+                                          "base_model_prefix",
+                                          "version",
+                                          "license",
+                                          "description",
+                                          "architectures",
+                                          "classes",
+                                          "stand_ins",
+                                          "aliases",
+                                          "defaults",
+                                          "ignored_tensors",
+                                          "without_effect",
+                                          "neutral",
+                                          "only",
+                                          NULL};
     const struct json_place top = {path, ""};
     int status = graft_json_place_only(&top, file->document, members, error);
     if (status == GRAFT_OK) {
@@ -122,6 +138,12 @@ static int read_all(struct graft_family_file *file, const char *path, const stru
     }
     if (status == GRAFT_OK) {
         status = graft_family_read_decoder(file, path, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_family_read_vision(file, path, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_family_generate(file, path, error);
     }
     if (status == GRAFT_OK) {
         status = graft_family_read_classes(file, path, families, error);
@@ -162,14 +184,12 @@ static struct graft_family_file *create(graft_json *document_take, const char *p
 }
 
 int graft_family_file_take(graft_json *document_take, const char *path, const struct graft_family *const *families,
-                           const struct graft_family *native, struct graft_family_file **file,
-                           struct graft_error *error) {
+                           struct graft_family_file **file, struct graft_error *error) {
     struct graft_error cause = graft_error_none();
     struct graft_family_file *made = create(document_take, path);
     if (made == NULL) {
         return graft_fail_memory(error, path);
     }
-    made->native = native;
     int status = read_all(made, path, families, &cause);
     if (status == GRAFT_OK) {
         *file = made;
@@ -190,7 +210,7 @@ int graft_family_file_read(const char *path, const struct graft_family *const *f
     graft_json *document = NULL;
     int status = graft_json_read_strict(path, MAX_FILE_BYTES, &document, &cause);
     if (status == GRAFT_OK) {
-        return graft_family_file_take(document, path, families, NULL, file, error);
+        return graft_family_file_take(document, path, families, file, error);
     }
     return status == GRAFT_ERROR_INTERNAL ? graft_fail_memory(error, path)
                                           : graft_error_set(error, GRAFT_ERROR_PLUGIN, path, "%s", cause.message);
@@ -208,6 +228,7 @@ void graft_family_file_free(struct graft_family_file *file) {
     if (file != NULL) {
         graft_transforms_read_finish(&file->blocks);
         graft_description_destroy(file->description);
+        graft_description_destroy(file->vision);
         graft_json_free(file->document);
         graft_free(file->id);
         graft_free(file);

@@ -20,11 +20,9 @@ int graft_family_file_is(const char *path);
 int graft_family_file_read(const char *path, const struct graft_family *const *families,
                            struct graft_family_file **file, struct graft_error *error);
 
-/* The same for a document that was read, which is taken, also on failure. `native` is what the same family has in C:
- * its classes, and whatever the document leaves out; NULL: nothing. */
+/* The same for a document that was read, which is taken, also on failure. */
 int graft_family_file_take(graft_json *document_take, const char *path, const struct graft_family *const *families,
-                           const struct graft_family *native, struct graft_family_file **file,
-                           struct graft_error *error);
+                           struct graft_family_file **file, struct graft_error *error);
 
 /* Lives as long as the file. */
 const struct graft_plugin *graft_family_file_plugin(const struct graft_family_file *file);

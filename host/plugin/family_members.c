@@ -25,17 +25,6 @@ void *graft_family_room(struct graft_family_file *file, const char *path, size_t
     return graft_transforms_read_keep(&file->blocks, room, path, error) == GRAFT_OK ? room : NULL;
 }
 
-int32_t graft_family_parents(const struct graft_family_file *file, const struct graft_family *parents[2]) {
-    int32_t n = 0;
-    if (file->like != NULL) {
-        parents[n++] = file->like;
-    }
-    if (file->native != NULL) {
-        parents[n++] = file->native;
-    }
-    return n;
-}
-
 /* A member's value that is the name of a class. */
 static int read_class_name(const graft_json *value, const struct graft_place *place, const char *key, const char **name,
                            struct graft_error *error) {
@@ -46,17 +35,15 @@ static int read_class_name(const graft_json *value, const struct graft_place *pl
                : graft_check_failed(place, key, error, "expected a class name, got %s", graft_json_type_name(value));
 }
 
-/* The roots among the generated classes and the family's in C; without either the other family's. */
+/* The roots among the generated classes; without any the other family's. */
 static int default_architectures(struct graft_family_file *file, const char *path, struct graft_error *error) {
-    const struct graft_family *native = file->native;
-    const size_t n = (size_t)file->n_generated + (native != NULL ? (size_t)native->n_architectures : 0);
-    if (n == 0) {
+    if (file->n_generated == 0) {
         file->family.architectures = file->like->architectures;
         file->family.n_architectures = file->like->n_architectures;
         file->family.architecture_stride = file->like->architecture_stride;
         return GRAFT_OK;
     }
-    struct graft_architecture *list = graft_family_room(file, path, n, sizeof *list, error);
+    struct graft_architecture *list = graft_family_room(file, path, (size_t)file->n_generated, sizeof *list, error);
     if (list == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
@@ -65,9 +52,6 @@ static int default_architectures(struct graft_family_file *file, const char *pat
         if (graft_decoder_is_root(&file->generated[i])) {
             list[file->family.n_architectures++] = (struct graft_architecture){file->generated[i].name, NULL};
         }
-    }
-    for (int32_t i = 0; native != NULL && i < native->n_architectures; i++) {
-        list[file->family.n_architectures++] = *graft_family_architecture(native, i);
     }
     return GRAFT_OK;
 }
@@ -136,8 +120,7 @@ static void add_inherited(struct graft_family_file *file, const struct graft_fam
 int graft_family_read_stand_ins(struct graft_family_file *file, const char *path, struct graft_error *error) {
     const struct graft_place top = {.file = path, .index = -1};
     const struct graft_place place = {.parent = &top, .field = "stand_ins", .index = -1};
-    const struct graft_family *parents[2];
-    const int32_t n_parents = graft_family_parents(file, parents);
+    const struct graft_family *like = file->like;
     const graft_json *object, *value;
     const char *key;
     void *iterator = NULL;
@@ -147,8 +130,8 @@ int graft_family_read_stand_ins(struct graft_family_file *file, const char *path
         return status;
     }
     n += (size_t)file->family.n_classes;
-    for (int32_t i = 0; i < n_parents; i++) {
-        n += (size_t)parents[i]->n_stand_ins + (size_t)parents[i]->n_classes;
+    if (like != NULL) {
+        n += (size_t)like->n_stand_ins + (size_t)like->n_classes;
     }
     struct graft_stand_in *list = graft_family_room(file, path, n, sizeof *list, error);
     status = list != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
@@ -168,8 +151,8 @@ int graft_family_read_stand_ins(struct graft_family_file *file, const char *path
             add_stand_in(file, list, cls->base, cls->name);
         }
     }
-    for (int32_t i = 0; i < n_parents && status == GRAFT_OK; i++) {
-        add_inherited(file, parents[i], list);
+    if (like != NULL && status == GRAFT_OK) {
+        add_inherited(file, like, list);
     }
     return status;
 }
@@ -298,8 +281,7 @@ static size_t count_defaults(const graft_json *object) {
 
 int graft_family_read_fields(struct graft_family_file *file, const char *path, struct graft_error *error) {
     const struct json_place top = {path, ""};
-    const struct graft_family *parents[2];
-    const int32_t n_parents = graft_family_parents(file, parents);
+    const struct graft_family *like = file->like;
     const graft_json *aliases, *defaults;
     size_t n, n_defaults;
     int status = graft_family_member(file, path, "aliases", &aliases, &n, error);
@@ -314,8 +296,8 @@ int graft_family_read_fields(struct graft_family_file *file, const char *path, s
         return graft_json_place_wrong(&top, "defaults", "at most 4096 fields", defaults, error);
     }
     n += n_defaults;
-    for (int32_t i = 0; i < n_parents; i++) {
-        n += (size_t)parents[i]->n_fields;
+    if (like != NULL) {
+        n += (size_t)like->n_fields;
     }
     struct graft_config_field *list = graft_family_room(file, path, n, sizeof *list, error);
     status = list != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
@@ -327,9 +309,9 @@ int graft_family_read_fields(struct graft_family_file *file, const char *path, s
     if (status == GRAFT_OK) {
         status = read_defaults(file, path, defaults, list, error);
     }
-    for (int32_t p = 0; p < n_parents && status == GRAFT_OK; p++) {
-        for (int32_t i = 0; i < parents[p]->n_fields; i++) {
-            *add_field(file, list, NULL) = *graft_family_field(parents[p], i);
+    if (like != NULL && status == GRAFT_OK) {
+        for (int32_t i = 0; i < like->n_fields; i++) {
+            *add_field(file, list, NULL) = *graft_family_field(like, i);
         }
     }
     return status;
@@ -338,14 +320,13 @@ int graft_family_read_fields(struct graft_family_file *file, const char *path, s
 int graft_family_read_ignored(struct graft_family_file *file, const char *path, struct graft_error *error) {
     const struct json_place top = {path, ""};
     const struct graft_place place = {.file = path, .index = -1};
-    const struct graft_family *parents[2];
-    const int32_t n_parents = graft_family_parents(file, parents);
+    const struct graft_family *like = file->like;
     const char **own = NULL;
     size_t n = 0;
     size_t n_all = 0;
     int status = GRAFT_OK;
-    for (int32_t p = 0; p < n_parents; p++) {
-        for (const char *const *at = parents[p]->ignored_tensors; at != NULL && *at != NULL; at++) {
+    if (like != NULL) {
+        for (const char *const *at = like->ignored_tensors; at != NULL && *at != NULL; at++) {
             n_all++;
         }
     }
@@ -363,8 +344,8 @@ int graft_family_read_ignored(struct graft_family_file *file, const char *path, 
         list[n_all++] = own[i];
         status = graft_check_pattern(&element, NULL, own[i], error);
     }
-    for (int32_t p = 0; p < n_parents && status == GRAFT_OK; p++) {
-        for (const char *const *at = parents[p]->ignored_tensors; at != NULL && *at != NULL; at++) {
+    if (like != NULL && status == GRAFT_OK) {
+        for (const char *const *at = like->ignored_tensors; at != NULL && *at != NULL; at++) {
             list[n_all++] = *at;
         }
     }

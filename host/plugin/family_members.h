@@ -14,24 +14,20 @@ struct graft_family_file {
     char *id;
     struct transforms_read blocks;         /* whatever the family points to */
     const struct graft_family *like;       /* NULL: none */
-    const struct graft_family *native;     /* what the same family has in C; NULL: nothing */
     struct graft_description *description; /* NULL: none */
-    struct graft_class *generated;         /* [n_generated]: the classes that it makes */
+    struct graft_description *vision;      /* likewise, of its tower */
+    struct graft_class *generated;         /* [n_generated]: the classes that both make */
     int32_t n_generated;
     struct graft_family family;
     struct graft_plugin plugin;
 };
 
-/* The families whose lists go on behind those of the file: `like`, then `native`. Returns how many there are. */
-int32_t graft_family_parents(const struct graft_family_file *file, const struct graft_family *parents[2]);
-
 /* "classes": derived classes, with conversions of their own or their base's, or conversions of a generated class;
- * behind the generated ones, and before those in C. */
+ * behind the generated ones. */
 int graft_family_read_classes(struct graft_family_file *file, const char *path,
                               const struct graft_family *const *families, struct graft_error *error);
 
-/* "architectures", or else those that the description makes and those in C, or else those of the family that it is
- * like. */
+/* "architectures", or else those that the description makes, or else those of the family that it is like. */
 int graft_family_read_architectures(struct graft_family_file *file, const char *path, struct graft_error *error);
 
 /* "stand_ins", then those of the family that it is like. */

@@ -52,8 +52,7 @@ static int read_values(struct graft_family_file *file, const char *path, const c
 
 int graft_family_read_rules(struct graft_family_file *file, const char *path, struct graft_error *error) {
     const struct json_place top = {path, ""};
-    const struct graft_family *parents[2];
-    const int32_t n_parents = graft_family_parents(file, parents);
+    const struct graft_family *like = file->like;
     const graft_json *object;
     const char **names = NULL;
     size_t n = 0, n_neutral, n_only, n_inherited = 0;
@@ -64,8 +63,8 @@ int graft_family_read_rules(struct graft_family_file *file, const char *path, st
     if (status == GRAFT_OK && graft_json_get(file->document, "without_effect") != NULL) {
         status = graft_json_place_strings(&top, file->document, "without_effect", &names, &n, error);
     }
-    for (int32_t p = 0; p < n_parents; p++) {
-        n_inherited += (size_t)graft_family_n_field_rules(parents[p]);
+    if (like != NULL) {
+        n_inherited += (size_t)graft_family_n_field_rules(like);
     }
     struct graft_field_rule *list =
         status == GRAFT_OK ? graft_family_room(file, path, n + n_neutral + n_only + n_inherited, sizeof *list, error)
@@ -83,9 +82,9 @@ int graft_family_read_rules(struct graft_family_file *file, const char *path, st
     if (status == GRAFT_OK) {
         status = read_values(file, path, "only", GRAFT_FIELD_ONLY, list, error);
     }
-    for (int32_t p = 0; p < n_parents && status == GRAFT_OK; p++) {
-        for (int32_t i = 0; i < graft_family_n_field_rules(parents[p]); i++) {
-            *add(file, list) = *graft_field_rule_at(parents[p]->field_rules, parents[p]->field_rule_stride, i);
+    if (like != NULL && status == GRAFT_OK) {
+        for (int32_t i = 0; i < graft_family_n_field_rules(like); i++) {
+            *add(file, list) = *graft_field_rule_at(like->field_rules, like->field_rule_stride, i);
         }
     }
     graft_free(names);

@@ -105,8 +105,7 @@ static int read_text(struct graft_built_in *built_in, size_t place, struct graft
     }
     status = graft_json_parse(text->text, text->size, text->name, &document, error);
     if (status == GRAFT_OK) {
-        status = graft_family_file_take(document, text->name, built_in->families, graft_native_family(text->model_type),
-                                        &file, error);
+        status = graft_family_file_take(document, text->name, built_in->families, &file, error);
     }
     if (status != GRAFT_OK) {
         return status;
@@ -139,17 +138,11 @@ int graft_built_in_find_family(struct graft_built_in *built_in, const char *mode
 
 /* Whether a class of that name may be one of the file's. */
 static int may_make(const struct graft_family_text *text, const char *name) {
-    const struct graft_family *native = graft_native_family(text->model_type);
     if (text->prefix != NULL && strncmp(name, text->prefix, strlen(text->prefix)) == 0) {
         return 1;
     }
     for (const char *const *named = text->classes; *named != NULL; named++) {
         if (strcmp(*named, name) == 0) {
-            return 1;
-        }
-    }
-    for (int32_t i = 0; native != NULL && i < native->n_classes; i++) {
-        if (strcmp(graft_family_class(native, i)->name, name) == 0) {
             return 1;
         }
     }

@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     if (graft_json_parse((const char *)bytes, size, "fuzz.family.json", &document, &error) != GRAFT_OK) {
         return 0;
     }
-    int status = graft_family_file_take(document, "fuzz.family.json", families(), NULL, &file, &error);
+    int status = graft_family_file_take(document, "fuzz.family.json", families(), &file, &error);
     if (status != error.code || (status == GRAFT_OK) != (file != NULL) ||
         (status != GRAFT_OK && error.message[0] == '\0')) {
         abort();

@@ -21,7 +21,8 @@ for operation in ("nms", "qnms"):  # torchvision is imported without its compile
     torch.library.define(f"torchvision::{operation}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
 
 from tokenizers import Tokenizer
-from transformers import Qwen2VLConfig, Qwen2VLForConditionalGeneration, Qwen2VLVideoProcessor
+import transformers
+from transformers import Qwen2VLVideoProcessor
 from transformers.image_utils import load_image
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 
@@ -35,13 +36,21 @@ TEXT = dict(vocab_size=64, hidden_size=24, intermediate_size=12, num_hidden_laye
 VISION = dict(depth=2, embed_dim=8, hidden_size=24, num_heads=2, mlp_ratio=2, in_channels=3, patch_size=2, spatial_merge_size=2,
               temporal_patch_size=2, hidden_act="quick_gelu")
 ROPE = {"rope_theta": 10000.0, "mrope_section": [1, 3, 2]}
-# name: (text fields, vision fields, grids, flat config, dtype on disk, seed); a grid with VIDEO behind it is a video's
+VISION_2_5 = dict(depth=3, hidden_size=8, out_hidden_size=24, num_heads=2, intermediate_size=20, in_channels=3, patch_size=2, spatial_merge_size=2,
+                  temporal_patch_size=2, window_size=8, fullatt_block_indexes=[1], tokens_per_second=4)
+# What transformers calls the classes, and the fields of a tower.
+FAMILIES = {"qwen2_vl": ("Qwen2VL", VISION), "qwen2_5_vl": ("Qwen2_5_VL", VISION_2_5)}
+# name: (family, text fields, vision fields, grids, flat config, dtype on disk, seed); a grid with VIDEO behind it is a video's, and its fifth number
+# the seconds of a patch along time
 MODELS = {
-    "qwen2_vl_two_images": ({}, {}, [[1, 4, 6], [1, 6, 2]], True, torch.float32, 801),
-    "qwen2_vl_v5_tied": (dict(tie_word_embeddings=True, num_key_value_heads=2), dict(hidden_act="gelu", mlp_ratio=3), [[3, 2, 4]], False,
+    "qwen2_vl_two_images": ("qwen2_vl", {}, {}, [[1, 4, 6], [1, 6, 2]], True, torch.float32, 801),
+    "qwen2_vl_v5_tied": ("qwen2_vl", dict(tie_word_embeddings=True, num_key_value_heads=2), dict(hidden_act="gelu", mlp_ratio=3), [[3, 2, 4]], False,
                          torch.bfloat16, 802),
-    "qwen2_vl_videos": ({}, {}, [[5, 2, 4, VIDEO], [1, 4, 4], [2, 4, 2, VIDEO], [1, 2, 6]], True, torch.float32, 803),
-    "qwen2_vl_long_video": ({}, {}, [[9, 2, 2, VIDEO]], False, torch.float32, 804),
+    "qwen2_vl_videos": ("qwen2_vl", {}, {}, [[5, 2, 4, VIDEO], [1, 4, 4], [2, 4, 2, VIDEO], [1, 2, 6]], True, torch.float32, 803),
+    "qwen2_vl_long_video": ("qwen2_vl", {}, {}, [[9, 2, 2, VIDEO]], False, torch.float32, 804),
+    "qwen2_5_vl": ("qwen2_5_vl", {}, {}, [[1, 4, 8], [1, 10, 6]], True, torch.float32, 811),
+    "qwen2_5_vl_videos": ("qwen2_5_vl", dict(tie_word_embeddings=True), dict(window_size=12, hidden_act="gelu"),
+                          [[1, 6, 6], [4, 4, 6, VIDEO, 0.7], [3, 6, 2, VIDEO, 1.0]], False, torch.bfloat16, 812),
 }
 
 
@@ -75,11 +84,14 @@ def types_of(ids):
 def inputs_of(ids, grids, generator):
     """Pixel values are random: images and videos in tensors of their own."""
     inputs = {"input_ids": torch.tensor([ids])}
-    for values, name, kind in (("pixel_values", "image_grid_thw", 3), ("pixel_values_videos", "video_grid_thw", 4)):
-        of_kind = [grid[:3] for grid in grids if len(grid) == kind]
+    for values, name, is_video in (("pixel_values", "image_grid_thw", False), ("pixel_values_videos", "video_grid_thw", True)):
+        of_kind = [grid[:3] for grid in grids if (len(grid) > 3) == is_video]
         if of_kind:
             inputs[values] = torch.randn(sum(t * h * w for t, h, w in of_kind), 24, generator=generator)
             inputs[name] = torch.tensor(of_kind)
+    seconds = [grid[4] for grid in grids if len(grid) > 4]
+    if seconds:
+        inputs["second_per_grid_ts"] = torch.tensor(seconds)
     return inputs
 
 
@@ -89,12 +101,13 @@ def write_json(path, value):
         f.write("\n")
 
 
-def make_folder(folder, text, vision, flat, dtype, seed):
+def make_folder(folder, family, text, vision, flat, dtype, seed):
+    prefix, tower = FAMILIES[family]
     shutil.rmtree(folder, ignore_errors=True)
     tied = text.get("tie_word_embeddings", False)
-    config = Qwen2VLConfig(text_config={**TEXT, **text, "rope_parameters": dict(ROPE, rope_type="default")}, vision_config={**VISION, **vision},
+    config = getattr(transformers, f"{prefix}Config")(text_config={**TEXT, **text, "rope_parameters": dict(ROPE, rope_type="default")}, vision_config={**tower, **vision},
                            image_token_id=IMAGE, video_token_id=VIDEO, vision_start_token_id=START, vision_end_token_id=END, tie_word_embeddings=tied)
-    model = Qwen2VLForConditionalGeneration(config).to(dtype)
+    model = getattr(transformers, f"{prefix}ForConditionalGeneration")(config).to(dtype)
     model.save_pretrained(folder)
     weights.refill(folder, seed, spread)
     if flat:
@@ -110,14 +123,14 @@ def make_folder(folder, text, vision, flat, dtype, seed):
 def by_tokens(outputs, grids):
     """What a part of the tower made of all images and then of all videos (two calls), in the order of their tokens."""
     pieces = []
-    for kind in (3, 4):
-        of_kind = [grid[:3] for grid in grids if len(grid) == kind]
+    for kind in (False, True):
+        of_kind = [grid[:3] for grid in grids if (len(grid) > 3) == kind]
         if of_kind:
             output = outputs.pop(0)
             shares = [t * h * w * len(output) // sum(a * b * c for a, b, c in of_kind) for t, h, w in of_kind]
             pieces.append((kind, iter(output.split(shares))))
     pieces = dict(pieces)
-    return torch.cat([next(pieces[len(grid)]) for grid in grids])
+    return torch.cat([next(pieces[len(grid) > 3]) for grid in grids])
 
 
 def greedy(model, inputs):
@@ -141,11 +154,12 @@ def generate(model, inputs):
 
 
 def make_model(name, out):
-    text, vision, grids, flat, dtype, seed = MODELS[name]
+    family, text, vision, grids, flat, dtype, seed = MODELS[name]
+    Model = getattr(transformers, f"{FAMILIES[family][0]}ForConditionalGeneration")
     folder = f"{out}/vision/{name}"
     while True:
-        make_folder(folder, text, vision, flat, dtype, seed)
-        model, info = Qwen2VLForConditionalGeneration.from_pretrained(folder, dtype=torch.float32, output_loading_info=True)
+        make_folder(folder, family, text, vision, flat, dtype, seed)
+        model, info = Model.from_pretrained(folder, dtype=torch.float32, output_loading_info=True)
         assert not any(info[k] for k in ("missing_keys", "unexpected_keys", "mismatched_keys")), info
         generator = torch.Generator().manual_seed(seed)
         ids = prompt(grids, 2, generator)
@@ -163,14 +177,14 @@ def make_model(name, out):
     model.model.rope_deltas = None
     with torch.no_grad():
         got = model(**inputs, mm_token_type_ids=types_of(inputs["input_ids"]), attention_mask=torch.ones_like(inputs["input_ids"]), use_cache=False)
-        eager = Qwen2VLForConditionalGeneration.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
+        eager = Model.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
         other = eager(**inputs, mm_token_type_ids=types_of(inputs["input_ids"]), attention_mask=torch.ones_like(inputs["input_ids"]), use_cache=False)
     for hook in hooks:
         hook.remove()
     parameters = [{"name": n, "shape": list(p.shape)} for n, p in model.named_parameters(remove_duplicate=False)]
     weights.drop(folder)
     weights.write_json(f"{folder}/golden.json", {
-        "seed": seed, "input_ids": ids, **{key: inputs[key].tolist() for key in inputs if key.endswith("_grid_thw")}, "greedy_ids": greedy_ids, "rope_delta": int(model.model.rope_deltas[0, 0]),
+        "seed": seed, "input_ids": ids, **{key: inputs[key].tolist() for key in inputs if key.endswith(("_grid_thw", "_grid_ts"))}, "greedy_ids": greedy_ids, "rope_delta": int(model.model.rope_deltas[0, 0]),
         "greedy_min_margin": (best[:, 0] - best[:, 1]).min().item(),
         "reference_spread": {"fp32_eager_vs_sdpa": (got.logits - other.logits).abs().max().item()},
         "runtime": {"modules": {n or "<root>": type(m).__name__ for n, m in model.named_modules()}, "parameters": parameters}})
@@ -300,7 +314,7 @@ def make_videos(out):
 def ask_demo(videos):
     """What the trained model of demo/ says of an image between two videos, each prepared as its directory says."""
     demo = f"{HERE}/../../demo/tiny-qwen2-vl"
-    model = Qwen2VLForConditionalGeneration.from_pretrained(demo, dtype=torch.float32).eval()
+    model = Model.from_pretrained(demo, dtype=torch.float32).eval()
     files = [[f"{videos}/{name}/frames/{file}" for file in sorted(os.listdir(f"{videos}/{name}/frames"), key=lambda f: (len(f), f))]
              for name in ("down", "capped")]
     frames = [np.stack([np.array(load_image(file)) for file in names]) for names in files]

@@ -34,6 +34,8 @@ static void add_image(const struct golden *golden, struct images *images, int is
     for (size_t k = 0; k < 3; k++) {
         image->grid[k] = graft_json_int(graft_json_at(graft_json_at(grids, i), k));
     }
+    const graft_json *seconds = graft_json_get(golden->document, "second_per_grid_ts");
+    image->seconds = is_video && seconds != NULL ? graft_json_real(graft_json_at(seconds, i)) : 0.0;
     *row += image->grid[0] * image->grid[1] * image->grid[2];
     check(*row <= pixels->shape[0], "pixel values have fewer patches than their grids");
 }
@@ -258,8 +260,8 @@ int main(int argc, char **argv) {
     golden_open(&golden, argv[1]);
     runner_open_fused(&runner, argv[1], argc > 2 ? argv[2] : NULL, GRAFT_PRECISION_FLOAT32, argc > 3 ? argv[3] : NULL);
     const char *embedding = graft_model_class_at(runner.model, "model.visual.patch_embed");
-    check(strcmp(embedding, argc > 3 ? "FusedPatchEmbed" : "PatchEmbed") == 0, "the patch embedding is a %s",
-          embedding);
+    check((strncmp(embedding, "Fused", strlen("Fused")) == 0) == (argc > 3) && strstr(embedding, "PatchEmbed") != NULL,
+          "the patch embedding is a %s", embedding);
     read_images(&golden, &images);
     const struct graft_prompt prompt = {.struct_size = sizeof prompt,
                                         .ids = golden.ids,

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "arch/role.h"
-#include "arch/vision/vision_config.h"
+#include "arch/vision/choices.h"
 #include "graft/describe.h"
 #include "graft/kernels.h"
 
@@ -27,19 +27,24 @@ int graft_vision_attention_describe(const struct graft_class *self, const struct
     int64_t hidden = graft_args_int(args, "hidden_size", 0);
     int64_t heads = graft_args_int(args, "num_attention_heads", 0);
     struct sizes *sizes = sink->keep(sink->data, sizeof *sizes, error);
-    (void)self;
-    (void)config;
+    struct graft_vision_reader reader;
     if (sizes == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
+    graft_vision_reader_start(&reader, self->data, config, -1, error);
     if (hidden < 1 || heads < 1 || hidden % heads != 0) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, sink->path,
                                "argument num_attention_heads: expected a divisor of hidden_size (%lld), got %lld",
                                (long long)hidden, (long long)heads);
     }
     *sizes = (struct sizes){hidden, heads};
-    int status = graft_describe_linear(sink, "qkv", hidden, 3 * hidden, 1, error);
-    return status == GRAFT_OK ? graft_describe_linear(sink, "proj", hidden, hidden, 1, error) : status;
+    const int32_t qkv_bias = graft_read_bool(&reader.of, V_ATTENTION_QKV_BIAS);
+    const int32_t output_bias = graft_read_bool(&reader.of, V_ATTENTION_OUTPUT_BIAS);
+    if (reader.of.status == GRAFT_OK) {
+        graft_describe_linear(sink, "qkv", hidden, 3 * hidden, qkv_bias, error);
+        graft_describe_linear(sink, "proj", hidden, hidden, output_bias, error);
+    }
+    return error->code;
 }
 
 int graft_vision_attention_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One layer of the tower: attention and MLP, each after a norm, with its input added to its output. */
 #include "arch/role.h"
-#include "arch/vision/vision_config.h"
+#include "arch/vision/choices.h"
 #include "graft/describe.h"
 #include "graft/kernels.h"
 
@@ -11,44 +11,52 @@ struct block {
     const struct graft_module *norm2;
     const struct graft_module *attn;
     const struct graft_module *mlp;
-    int64_t embed_dim;
+    int64_t hidden_size;
 };
 
 int graft_vision_block_describe(const struct graft_class *self, const struct graft_config *config,
                                 const struct graft_args *args, const struct graft_sink *sink,
                                 struct graft_error *error) {
-    const struct graft_vision_traits *traits = self->data;
-    const struct graft_vision_config *vision;
-    int status = graft_vision_config_keep(config, sink, &vision, error);
-    if (status != GRAFT_OK) {
-        return status;
+    const struct graft_description *description = self->data;
+    const char *norm = graft_description_name(description, V_CLASS_NORM);
+    struct graft_vision_reader reader;
+    int64_t *hidden = sink->keep(sink->data, sizeof *hidden, error);
+    if (hidden == NULL) {
+        return GRAFT_ERROR_INTERNAL;
     }
-    const struct graft_arg attention_args[] = {graft_int_arg("hidden_size", vision->embed_dim),
-                                               graft_int_arg("num_attention_heads", vision->num_heads)};
-    const struct graft_arg mlp_args[] = {graft_int_arg("layer_idx", graft_args_int(args, "layer_idx", 0)),
-                                         graft_int_arg("intermediate_size", vision->intermediate_size),
-                                         graft_int_arg("hidden_size", vision->embed_dim), graft_int_arg("mlp_bias", 1)};
-    status = graft_describe_layer_norm(sink, "norm1", vision->embed_dim, 1e-6, error);
-    if (status == GRAFT_OK) {
-        status = graft_describe_layer_norm(sink, "norm2", vision->embed_dim, 1e-6, error);
+    graft_vision_reader_start(&reader, description, config, -1, error);
+    *hidden = graft_args_int(args, "hidden_size", 0);
+    const double eps = graft_read_real(&reader.of, V_NORM_EPS);
+    const struct graft_arg attention_args[] = {
+        graft_int_arg("hidden_size", *hidden),
+        graft_int_arg("num_attention_heads", graft_read_int(&reader.of, V_ATTENTION_HEADS))};
+    const struct graft_arg mlp_args[] = {
+        graft_int_arg("layer_idx", graft_args_int(args, "layer_idx", 0)),
+        graft_int_arg("intermediate_size", graft_read_int(&reader.of, V_MLP_SIZE)),
+        graft_int_arg("hidden_size", *hidden),
+        graft_int_arg("mlp_bias", graft_read_bool(&reader.of, V_MLP_BIAS)),
+        graft_string_arg("hidden_act", graft_read_text(&reader.of, V_MLP_ACT)),
+    };
+    if (reader.of.status == GRAFT_OK) {
+        graft_describe_norm(sink, "norm1", norm, *hidden, eps, error);
+        graft_describe_norm(sink, "norm2", norm, *hidden, eps, error);
+        graft_describe_child(sink, "attn", graft_description_name(description, V_CLASS_ATTENTION),
+                             GRAFT_INTERFACE_VISION_ATTENTION, attention_args, 2, error);
+        graft_describe_child(sink, "mlp", graft_description_name(description, V_CLASS_MLP), GRAFT_INTERFACE_MLP,
+                             mlp_args, sizeof mlp_args / sizeof mlp_args[0], error);
     }
-    if (status == GRAFT_OK) {
-        status = graft_describe_child(sink, "attn", traits->attention, GRAFT_INTERFACE_VISION_ATTENTION, attention_args,
-                                      2, error);
-    }
-    return status == GRAFT_OK ? graft_describe_child(sink, "mlp", traits->mlp, GRAFT_INTERFACE_MLP, mlp_args, 4, error)
-                              : status;
+    return error->code;
 }
 
 int graft_vision_block_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                               struct graft_error *error) {
-    const struct graft_vision_config *vision = build->kept;
+    const int64_t *hidden = build->kept;
     (void)cls;
     struct block *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->embed_dim = vision->embed_dim;
+    self->hidden_size = *hidden;
     self->norm1 = graft_build_child(build, "norm1", error);
     self->norm2 = graft_build_child(build, "norm2", error);
     self->attn = graft_build_child(build, "attn", error);
@@ -60,8 +68,8 @@ static int forward(void *instance, const struct graft_call *call, const struct g
                    struct graft_error *error) {
     const struct block *self = instance;
     int64_t patches = args->batch->tokens;
-    float *normed = graft_scratch_floats(call, patches, self->embed_dim, error); /* [patches, embed_dim] */
-    float *output = graft_scratch_floats(call, patches, self->embed_dim, error); /* [patches, embed_dim] */
+    float *normed = graft_scratch_floats(call, patches, self->hidden_size, error); /* [patches, hidden_size] */
+    float *output = graft_scratch_floats(call, patches, self->hidden_size, error); /* [patches, hidden_size] */
     if (normed == NULL || output == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
@@ -88,7 +96,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         status = graft_mlp_forward(self->mlp, call, &mlp_args, error);
     }
     if (status == GRAFT_OK) {
-        status = call->kernels->add(call, args->hidden_states, output, patches * self->embed_dim, error);
+        status = call->kernels->add(call, args->hidden_states, output, patches * self->hidden_size, error);
     }
     return status;
 }

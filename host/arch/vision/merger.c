@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Neighbouring patches into one vector for the language model: normed each, then a small MLP over them joined. */
+#include <string.h>
+
 #include "arch/role.h"
-#include "arch/vision/vision_config.h"
+#include "arch/vision/choices.h"
 #include "graft/describe.h"
 
 struct sizes {
@@ -11,27 +13,27 @@ struct sizes {
 
 struct merger {
     struct graft_instance base;
-    const struct graft_module *ln_q;
+    const struct graft_module *norm;
     const struct graft_module *first; /* context_dim * merged -> the same */
     const struct graft_module *act;
     const struct graft_module *second; /* -> hidden_size */
     struct sizes sizes;
 };
 
-/* A child of the Sequential that the joined patches go through. */
-static int describe_step(const struct graft_sink *sink, const char *name, const char *class_name,
-                         const char *interface_id, const struct graft_arg *args, int32_t count,
-                         struct graft_error *error) {
+/* A step that the joined patches go through: a child, or one of a Sequential, "mlp.0". */
+static void describe_step(const struct graft_sink *sink, const char *name, const char *class_name,
+                          const char *interface_id, const struct graft_arg *args, int32_t count,
+                          struct graft_error *error) {
     const struct graft_args list = graft_args_of(args, count);
     const struct graft_child_info info = {
         .struct_size = sizeof info,
-        .flags = GRAFT_CHILD_SEQUENTIAL,
+        .flags = strchr(name, '.') != NULL ? GRAFT_CHILD_SEQUENTIAL : 0,
         .name = name,
         .class_name = class_name,
         .interface_id = interface_id,
         .args = &list,
     };
-    return sink->child(sink->data, &info, error);
+    sink->child(sink->data, &info, error);
 }
 
 int graft_patch_merger_describe(const struct graft_class *self, const struct graft_config *config,
@@ -39,11 +41,12 @@ int graft_patch_merger_describe(const struct graft_class *self, const struct gra
                                 struct graft_error *error) {
     struct sizes *sizes = sink->keep(sink->data, sizeof *sizes, error);
     int64_t side = graft_args_int(args, "spatial_merge_size", 0);
-    (void)self;
-    (void)config;
+    const struct graft_description *description = self->data;
+    struct graft_vision_reader reader;
     if (sizes == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
+    graft_vision_reader_start(&reader, description, config, -1, error);
     *sizes = (struct sizes){graft_args_int(args, "context_dim", 0), side * side};
     int64_t joined = sizes->context_dim * sizes->merged;
     const struct graft_arg first[] = {graft_int_arg("in_features", joined), graft_int_arg("out_features", joined),
@@ -51,30 +54,33 @@ int graft_patch_merger_describe(const struct graft_class *self, const struct gra
     const struct graft_arg second[] = {graft_int_arg("in_features", joined),
                                        graft_int_arg("out_features", graft_args_int(args, "hidden_size", 0)),
                                        graft_int_arg("bias", 1)};
-    int status = graft_describe_layer_norm(sink, "ln_q", sizes->context_dim, 1e-6, error);
-    if (status == GRAFT_OK) {
-        status = describe_step(sink, "mlp.0", "Linear", GRAFT_INTERFACE_LINEAR, first, 3, error);
+    const double eps = graft_read_real(&reader.of, V_NORM_EPS);
+    if (reader.of.status == GRAFT_OK) {
+        graft_describe_norm(sink, graft_description_name(description, V_MERGER_NORM),
+                            graft_description_name(description, V_CLASS_NORM), sizes->context_dim, eps, error);
+        describe_step(sink, graft_description_name(description, V_MERGER_FIRST), "Linear", GRAFT_INTERFACE_LINEAR,
+                      first, 3, error);
+        describe_step(sink, graft_description_name(description, V_MERGER_ACT), "GELU", GRAFT_INTERFACE_ACTIVATION, NULL,
+                      0, error);
+        describe_step(sink, graft_description_name(description, V_MERGER_SECOND), "Linear", GRAFT_INTERFACE_LINEAR,
+                      second, 3, error);
     }
-    if (status == GRAFT_OK) {
-        status = describe_step(sink, "mlp.1", "GELU", GRAFT_INTERFACE_ACTIVATION, NULL, 0, error);
-    }
-    return status == GRAFT_OK ? describe_step(sink, "mlp.2", "Linear", GRAFT_INTERFACE_LINEAR, second, 3, error)
-                              : status;
+    return error->code;
 }
 
 int graft_patch_merger_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                               struct graft_error *error) {
     const struct sizes *sizes = build->kept;
+    const struct graft_description *description = cls->data;
     struct merger *self = graft_instance_new(build, sizeof *self, error);
-    (void)cls;
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->sizes = *sizes;
-    self->ln_q = graft_build_child(build, "ln_q", error);
-    self->first = graft_build_child(build, "mlp.0", error);
-    self->act = graft_build_child(build, "mlp.1", error);
-    self->second = graft_build_child(build, "mlp.2", error);
+    self->norm = graft_build_child(build, graft_description_name(description, V_MERGER_NORM), error);
+    self->first = graft_build_child(build, graft_description_name(description, V_MERGER_FIRST), error);
+    self->act = graft_build_child(build, graft_description_name(description, V_MERGER_ACT), error);
+    self->second = graft_build_child(build, graft_description_name(description, V_MERGER_SECOND), error);
     return graft_instance_finish(self, instance, error);
 }
 
@@ -92,7 +98,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     if (normed == NULL || inner == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    int status = graft_norm_forward(self->ln_q, call, &norm_args, error);
+    int status = graft_norm_forward(self->norm, call, &norm_args, error);
     if (status == GRAFT_OK) {
         status = graft_linear_forward(self->first, call, &first, error);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A language model with a vision tower: what the tower makes of an image or a video takes the place of its tokens. */
 #include "arch/role.h"
+#include "arch/vision/choices.h"
 #include "arch/vision/placement.h"
-#include "arch/vision/vision_config.h"
 #include "graft/describe.h"
 
 struct sizes {
@@ -18,62 +18,61 @@ struct multimodal {
     struct sizes sizes;
 };
 
-static int read_config(const struct graft_config *config, const struct graft_vision_traits *traits, struct sizes *sizes,
-                       struct graft_error *error) {
-    int64_t text_size = traits->text_size;
-    struct graft_vision_config vision;
-    struct graft_placeholders *placeholders = &sizes->placeholders;
-    const char *field = graft_config_has(config, "text_config") ? "text_config.hidden_size" : "hidden_size";
-    int status = graft_config_int(config, field, 1, INT32_MAX, &text_size, error);
-    if (status == GRAFT_OK) {
-        status = graft_vision_config_read(config, &vision, error);
-    }
-    if (status == GRAFT_OK && vision.hidden_size != text_size) {
-        status =
-            graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                            "vision_config.hidden_size: expected the language model's hidden_size (%lld), got %lld",
-                            (long long)text_size, (long long)vision.hidden_size);
-    }
-    if (status != GRAFT_OK) {
-        return status;
-    }
+static int read_config(const struct graft_config *config, const struct graft_description *description,
+                       struct sizes *sizes, struct graft_error *error) {
+    struct graft_vision_reader vision;
+    struct graft_vision_sizes tower;
+    struct graft_reader reader;
+    graft_vision_reader_start(&vision, description, config, -1, error);
+    graft_vision_sizes_read(&vision, &tower);
+    graft_reader_start(&reader, description, config, -1, error);
+    reader.config = config; /* the description's defaults are those of vision_config */
+    reader.status = vision.of.status;
+    const int64_t text_size = graft_read_int(&reader, V_MODEL_TEXT_SIZE);
+    const int32_t has_videos = !graft_read_is_null(&reader, V_MODEL_VIDEO_TOKEN);
+    const int32_t is_timed = !graft_read_is_null(&reader, V_MODEL_TIME_RATE);
     *sizes = (struct sizes){
-        .hidden_size = vision.hidden_size,
-        .merge = vision.spatial_merge_size,
-        .placeholders = {traits->image_token_id, traits->video_token_id},
+        .hidden_size = tower.output_size,
+        .merge = tower.merge,
+        .placeholders = {graft_read_int(&reader, V_MODEL_IMAGE_TOKEN),
+                         has_videos ? graft_read_int(&reader, V_MODEL_VIDEO_TOKEN) : -1,
+                         is_timed ? graft_read_real(&reader, V_MODEL_TIME_RATE) : -1.0},
     };
-    status = graft_config_int(config, "image_token_id", 0, INT32_MAX, &placeholders->image_token_id, error);
-    if (status == GRAFT_OK) {
-        status = graft_config_int(config, "video_token_id", 0, INT32_MAX, &placeholders->video_token_id, error);
+    const struct graft_placeholders *placeholders = &sizes->placeholders;
+    if (reader.status == GRAFT_OK && tower.output_size != text_size) {
+        graft_reader_fail(&vision.of, V_OUTPUT_SIZE, "expected the language model's hidden_size (%lld), got %lld",
+                          (long long)text_size, (long long)tower.output_size);
+        reader.status = vision.of.status;
     }
-    if (status == GRAFT_OK && placeholders->image_token_id == placeholders->video_token_id) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                                 "video_token_id: expected an id other than image_token_id, got %lld",
-                                 (long long)placeholders->video_token_id);
+    if (reader.status == GRAFT_OK && placeholders->image_token_id == placeholders->video_token_id) {
+        graft_reader_fail(&reader, V_MODEL_VIDEO_TOKEN, "expected an id other than image_token_id, got %lld",
+                          (long long)placeholders->video_token_id);
     }
-    return status;
+    return reader.status;
 }
 
 int graft_multimodal_describe(const struct graft_class *self, const struct graft_config *config,
                               const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    const struct graft_vision_traits *traits = self->data;
+    const struct graft_description *description = self->data;
     struct sizes *sizes = sink->keep(sink->data, sizeof *sizes, error);
     (void)args;
-    int status = sizes != NULL ? read_config(config, traits, sizes, error) : GRAFT_ERROR_INTERNAL;
+    int status = sizes != NULL ? read_config(config, description, sizes, error) : GRAFT_ERROR_INTERNAL;
     if (status != GRAFT_OK) {
         return status;
     }
     const struct graft_arg tower_args[] = {graft_int_arg("hidden_size", sizes->hidden_size),
                                            graft_int_arg("spatial_merge_size", sizes->merge)};
     status = sink->attribute(sink->data, "image_token_id", &sizes->placeholders.image_token_id, 1, error);
-    if (status == GRAFT_OK) {
+    if (status == GRAFT_OK && sizes->placeholders.video_token_id >= 0) {
         status = sink->attribute(sink->data, "video_token_id", &sizes->placeholders.video_token_id, 1, error);
     }
     if (status == GRAFT_OK) {
-        status =
-            graft_describe_child(sink, "visual", traits->tower, GRAFT_INTERFACE_VISION_TOWER, tower_args, 2, error);
+        status = graft_describe_child(sink, graft_description_name(description, V_MODEL_TOWER),
+                                      graft_description_name(description, V_CLASS_TOWER), GRAFT_INTERFACE_VISION_TOWER,
+                                      tower_args, 2, error);
     }
-    return status == GRAFT_OK ? graft_describe_child(sink, "language_model", traits->text_model,
+    return status == GRAFT_OK ? graft_describe_child(sink, graft_description_name(description, V_MODEL_TEXT),
+                                                     graft_description_name(description, V_CLASS_TEXT_MODEL),
                                                      GRAFT_INTERFACE_BASE_MODEL, NULL, 0, error)
                               : status;
 }
@@ -81,14 +80,14 @@ int graft_multimodal_describe(const struct graft_class *self, const struct graft
 int graft_multimodal_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                             struct graft_error *error) {
     const struct sizes *sizes = build->kept;
-    (void)cls;
+    const struct graft_description *description = cls->data;
     struct multimodal *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->sizes = *sizes;
-    self->visual = graft_build_child(build, "visual", error);
-    self->language_model = graft_build_child(build, "language_model", error);
+    self->visual = graft_build_child(build, graft_description_name(description, V_MODEL_TOWER), error);
+    self->language_model = graft_build_child(build, graft_description_name(description, V_MODEL_TEXT), error);
     return graft_instance_finish(self, instance, error);
 }
 

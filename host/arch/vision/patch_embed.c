@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Patches into vectors: a convolution whose kernel is a patch. */
 #include "arch/role.h"
-#include "arch/vision/vision_config.h"
+#include "arch/vision/choices.h"
 #include "graft/describe.h"
 
 struct patch_embed {
@@ -35,9 +35,10 @@ int graft_patch_embed_describe(const struct graft_class *self, const struct graf
         {"in_channels", &sizes->in_channels},
         {"embed_dim", &sizes->embed_dim},
     };
-    int status = GRAFT_OK;
-    (void)self;
-    (void)config;
+    struct graft_vision_reader reader;
+    graft_vision_reader_start(&reader, self->data, config, -1, error);
+    const int32_t bias = graft_read_bool(&reader.of, V_PATCH_BIAS);
+    int status = reader.of.status;
     for (size_t i = 0; i < sizeof fields / sizeof fields[0] && status == GRAFT_OK; i++) {
         *fields[i].value = graft_args_int(args, fields[i].name, 0);
         status = sink->attribute(sink->data, fields[i].name, fields[i].value, 1, error);
@@ -47,7 +48,7 @@ int graft_patch_embed_describe(const struct graft_class *self, const struct graf
     const struct graft_arg proj[] = {
         graft_int_arg("in_channels", sizes->in_channels),
         graft_int_arg("out_channels", sizes->embed_dim),
-        graft_int_arg("bias", 0),
+        graft_int_arg("bias", bias),
         graft_int_arg("kernel_t", frames),
         graft_int_arg("kernel_h", side),
         graft_int_arg("kernel_w", side),

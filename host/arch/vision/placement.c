@@ -50,14 +50,23 @@ static void put(struct walk *walk, int64_t token, int64_t time, int64_t height, 
     }
 }
 
+/* Positions between two patches of a video along time, in the precision of the reference. */
+static float time_step(const struct walk *walk, const struct graft_image *image) {
+    const double rate = walk->placeholders->time_rate;
+    const double seconds = GRAFT_HAS(image, struct graft_image, seconds) ? image->seconds : 0.0;
+    return rate < 0.0 || !image->is_video ? 1.0f : (float)rate * (float)(seconds > 0.0 ? seconds : 1.0);
+}
+
 /* The tokens of one image or video from `token` on: frames are times, rows of the grid heights, columns widths, all
  * from the same start. What follows goes on behind the larger side of a frame, however long the video is. */
 static void put_image(struct walk *walk, int64_t token, const struct graft_image *image) {
     int64_t height = image->grid[1] / walk->merge;
     int64_t width = image->grid[2] / walk->merge;
     int64_t start = walk->next;
+    const float step = time_step(walk, image);
     for (int64_t i = 0; i < tokens_of(image, walk->merge); i++) {
-        put(walk, token + i, start + i / width / height, start + i / width % height, start + i % width);
+        const int64_t frame = i / width / height;
+        put(walk, token + i, start + (int64_t)((float)frame * step), start + i / width % height, start + i % width);
         walk->placement->rows[walk->filled++] = (int32_t)(token + i);
     }
     walk->next += height > width ? height : width;

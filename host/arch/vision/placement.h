@@ -15,10 +15,11 @@ const struct graft_image *graft_placement_image(const struct graft_base_model_ar
 int graft_placement_count(const struct graft_base_model_args *args, int64_t merge, int64_t *tokens,
                           struct graft_error *error);
 
-/* The tokens that stand for what is seen. */
+/* The tokens that stand for what is seen, and how times become positions. */
 struct graft_placeholders {
     int64_t image_token_id;
-    int64_t video_token_id;
+    int64_t video_token_id; /* -1: none */
+    double time_rate;       /* positions in a second of a video; below 0: one for each patch along time */
 };
 
 /* What is filled in. */

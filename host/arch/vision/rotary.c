@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Angles by row and column: half of the frequencies turn with the one, half with the other. */
 #include <math.h>
+#include <string.h>
 
 #include "arch/role.h"
-#include "arch/vision/vision_config.h"
+#include "arch/vision/choices.h"
 
 struct rotary {
     struct graft_instance base;
@@ -11,27 +12,43 @@ struct rotary {
     float inv_freq[]; /* [head_dim / 4] */
 };
 
+struct kept {
+    int64_t head_dim;
+    double theta;
+};
+
 int graft_vision_rotary_describe(const struct graft_class *self, const struct graft_config *config,
                                  const struct graft_args *args, const struct graft_sink *sink,
                                  struct graft_error *error) {
-    const struct graft_vision_config *vision;
-    (void)self;
+    struct kept *kept = sink->keep(sink->data, sizeof *kept, error);
+    struct graft_vision_reader reader;
+    struct graft_vision_sizes sizes;
     (void)args;
-    return graft_vision_config_keep(config, sink, &vision, error);
+    if (kept == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    graft_vision_reader_start(&reader, self->data, config, -1, error);
+    graft_vision_sizes_read(&reader, &sizes);
+    *kept = (struct kept){sizes.head_dim, graft_read_real(&reader.of, V_ROTARY_THETA)};
+    const char *type = graft_read_text(&reader.of, V_ROTARY_TYPE);
+    if (reader.of.status == GRAFT_OK && strcmp(type, "axial") != 0) {
+        graft_reader_fail(&reader.of, V_ROTARY_TYPE, "\"%s\" is not supported, expected axial", type);
+    }
+    return reader.of.status;
 }
 
 int graft_vision_rotary_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                struct graft_error *error) {
-    const struct graft_vision_config *vision = build->kept;
+    const struct kept *kept = build->kept;
     (void)cls;
-    int64_t count = vision->head_dim / 4;
+    int64_t count = kept->head_dim / 4;
     struct rotary *self = graft_instance_new(build, sizeof *self + (size_t)count * sizeof(float), error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->head_dim = vision->head_dim;
+    self->head_dim = kept->head_dim;
     for (int64_t i = 0; i < count; i++) {
-        self->inv_freq[i] = 1.0f / powf((float)vision->rope_theta, (float)(2 * i) / (float)(2 * count));
+        self->inv_freq[i] = 1.0f / powf((float)kept->theta, (float)(2 * i) / (float)(2 * count));
     }
     *instance = self;
     return GRAFT_OK;

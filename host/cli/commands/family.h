@@ -5,7 +5,7 @@
 
 #include "cli/options.h"
 
-/* `family choices`: what a family file may say of a decoder, as tables in Markdown; with --json as the schema of its
+/* `family choices`: what a family file may say of a model, as tables in Markdown; with --json as the schemas of its
  * member "decoder". */
 int graft_family_choices(const struct graft_options *options, struct graft_error *error);
 

@@ -71,21 +71,36 @@ static void print_choice(const struct graft_family_choice *choice, struct graft_
     graft_text_printf(line, "%s |\n", choice->says);
 }
 
+/* Whether two choices are in one section of one member. */
+static int are_beside(const struct graft_family_choice *a, const struct graft_family_choice *b) {
+    const size_t length = section_length(a->name);
+    return strcmp(a->member, b->member) == 0 && section_length(b->name) == length &&
+           strncmp(a->name, b->name, length) == 0;
+}
+
+/* Of a decoder, which most files describe, sections are called as they are; of others with the member in front. */
+static void print_heading(const struct graft_family_choice *choice, struct graft_text *text) {
+    const int length = (int)section_length(choice->name);
+    if (strcmp(choice->member, "decoder") != 0) {
+        graft_text_printf(text, "### `%s%s%.*s`", choice->member, length > 0 ? "." : "", length, choice->name);
+    } else if (length > 0) {
+        graft_text_printf(text, "### `%.*s`", length, choice->name);
+    } else {
+        graft_text_printf(text, "### Beside the sections");
+    }
+    graft_text_printf(text, "\n\n| | Values | Left out | |\n|---|---|---|---|\n");
+}
+
 static int print_tables(struct graft_error *error) {
-    struct graft_family_choice choice = {.struct_size = sizeof choice};
+    struct graft_family_choice choice = {.struct_size = sizeof choice}, last = choice;
     struct graft_text text = {0};
-    size_t length = 0;
     for (size_t i = 0; graft_family_choice_at(i, &choice); i++) {
-        static const char before[] = "| | Values | Left out | |\n|---|---|---|---|\n";
-        static char section[64];
-        const size_t own = section_length(choice.name);
-        if (i == 0 || own != length || strncmp(section, choice.name, own) != 0) {
-            length = own;
-            (void)snprintf(section, sizeof section, "%.*s", (int)own, choice.name);
-            graft_text_printf(&text, own > 0 ? "%s### `%s`\n\n%s" : "%s### Beside the sections%s\n\n%s",
-                              i > 0 ? "\n" : "", section, before);
+        if (i == 0 || !are_beside(&last, &choice)) {
+            graft_text_printf(&text, "%s", i > 0 ? "\n" : "");
+            print_heading(&choice, &text);
         }
         print_choice(&choice, &text);
+        last = choice;
     }
     int status = text.failed ? graft_fail_memory(error, "family") : GRAFT_OK;
     if (status == GRAFT_OK) {
@@ -175,28 +190,50 @@ static graft_json *closed_object(struct graft_writer *writer, graft_json *proper
     return object;
 }
 
-static int print_schema(struct graft_error *error) {
-    struct graft_family_choice choice = {.struct_size = sizeof choice};
-    struct graft_writer writer = {0};
+static void append_other(struct graft_writer *writer, graft_json *properties, const char *name, const char *type,
+                         const char *says) {
+    graft_json *object = graft_json_new_object();
+    graft_writer_set_string(writer, object, "type", type);
+    graft_writer_set_string(writer, object, "description", says);
+    graft_writer_set(writer, properties, name, object);
+}
+
+/* The schema of a member, from choice number `*i` on, which becomes the one behind its last. */
+static graft_json *member_schema(struct graft_writer *writer, size_t *i, struct graft_family_choice *choice) {
     graft_json *top = graft_json_new_object();
-    for (size_t i = 0; graft_family_choice_at(i, &choice);) {
-        const size_t length = section_length(choice.name);
-        char section[64];
-        (void)snprintf(section, sizeof section, "%.*s", (int)length, choice.name);
+    const struct graft_family_choice first = *choice;
+    if (strcmp(first.member, "vision") == 0) { /* what it has beside choices */
+        append_other(writer, top, "prefix", "string", "what names of its classes begin with; that of the file");
+        append_other(writer, top, "defaults", "object", "what fields of vision_config are where it lacks them");
+    }
+    for (int more = 1; more && strcmp(first.member, choice->member) == 0;) {
+        const struct graft_family_choice section = *choice;
+        const size_t length = section_length(section.name);
+        char name[64];
+        (void)snprintf(name, sizeof name, "%.*s", (int)length, section.name);
         if (length == 0) {
-            graft_writer_set(&writer, top, choice.name, choice_schema(&writer, &choice));
-            i++;
+            graft_writer_set(writer, top, section.name, choice_schema(writer, &section));
+            more = graft_family_choice_at(++*i, choice);
             continue;
         }
         graft_json *members = graft_json_new_object();
-        for (; graft_family_choice_at(i, &choice) && section_length(choice.name) == length &&
-               strncmp(choice.name, section, length) == 0;
-             i++) {
-            graft_writer_set(&writer, members, own_name(choice.name), choice_schema(&writer, &choice));
+        for (; more && are_beside(&section, choice); more = graft_family_choice_at(++*i, choice)) {
+            graft_writer_set(writer, members, own_name(choice->name), choice_schema(writer, choice));
         }
-        graft_writer_set(&writer, top, section, closed_object(&writer, members));
+        graft_writer_set(writer, top, name, closed_object(writer, members));
     }
-    graft_json *schema = closed_object(&writer, top);
+    return closed_object(writer, top);
+}
+
+/* An object of what each member of a family file that has choices may be. */
+static int print_schema(struct graft_error *error) {
+    struct graft_family_choice choice = {.struct_size = sizeof choice};
+    struct graft_writer writer = {0};
+    graft_json *schema = graft_json_new_object();
+    for (size_t i = 0; graft_family_choice_at(i, &choice);) {
+        const char *member = choice.member;
+        graft_writer_set(&writer, schema, member, member_schema(&writer, &i, &choice));
+    }
     int status = writer.failed ? graft_fail_memory(error, "family") : graft_output_json(schema, stdout, 1, error);
     graft_json_free(schema);
     return status;

@@ -244,7 +244,9 @@ int family_guess_choices(struct family_draft *draft, const struct family_known *
         status = guess_names(draft, known, outcome, error);
         for (size_t i = 0; status == GRAFT_OK && !fits(outcome) && graft_family_choice_at(i, &choice); i++) {
             graft_screen_count((int64_t)i, 0, "choices");
-            status = guess_values(draft, outcome, &choice, error);
+            if (strcmp(choice.member, "decoder") == 0) {
+                status = guess_values(draft, outcome, &choice, error);
+            }
         }
         if (draft->choices.count == before) {
             break;

@@ -22,11 +22,12 @@ struct graft_image {
     const float *pixel_values; /* [grid t * h * w, patch_dim] */
     int32_t is_video;          /* 1: video tokens stand for it; 0: image tokens */
     int32_t reserved;
+    double seconds; /* of a video: from one patch along time to the next; 0: it is not known */
 };
 
 #define GRAFT_IMAGE_SIZE_1_0 GRAFT_END_OF(struct graft_image, reserved)
 
-GRAFT_ASSERT_SIZE(struct graft_image, 56);
+GRAFT_ASSERT_SIZE(struct graft_image, 64);
 
 #ifdef __cplusplus
 }

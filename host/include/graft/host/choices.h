@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a family file may say of a decoder (docs/family.md): a table of choices, and the files of the library's own
- * families as examples.
+ * What a family file may say of a decoder and of a vision tower (docs/family.md): a table of choices, and the files of
+ * the library's own families as examples.
  *
  *     struct graft_family_choice choice = {.struct_size = sizeof choice};
  *     for (size_t i = 0; graft_family_choice_at(i, &choice); i++) {
@@ -33,7 +33,7 @@ enum {
 struct graft_family_choice {
     uint32_t struct_size;
     int32_t kind;         /* GRAFT_FAMILY_CHOICE_... */
-    const char *name;     /* "attention.head_dim": the member `head_dim` of `attention`, in "decoder" */
+    const char *name;     /* "attention.head_dim": the member `head_dim` of `attention`, in `member` */
     const char *says;     /* one line: what it means */
     const char *fallback; /* where a file says nothing, in the form of a file; NULL: null */
     const char *words;    /* of GRAFT_FAMILY_CHOICE_WORD, with spaces between them; else NULL */
@@ -44,12 +44,14 @@ struct graft_family_choice {
     int32_t is_by_layer;  /* 1: it may be another one in each layer, so expressions may use `layer` */
     int32_t is_nullable;  /* 1: null says that there is none */
     int32_t reserved;     /* 0 */
+    const char *member;   /* of a family file: "decoder", "vision" */
 };
 
 #define GRAFT_FAMILY_CHOICE_SIZE_1_0 GRAFT_END_OF(struct graft_family_choice, reserved)
 
 /* [any] Fills `choice`, whose struct_size is set, with choice number `i` and returns 1; 0 behind the last. Its strings
- * live as long as the library is loaded. Choices of one section follow each other. */
+ * live as long as the library is loaded. Choices of one member, and in it of one section, follow each
+ * other. */
 int graft_family_choice_at(size_t i, struct graft_family_choice *choice);
 
 /* [any] The family file of one of the library's own model types: `*length` bytes of JSON, without a NUL behind them, as

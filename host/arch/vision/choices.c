@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/vision/choices.h"
+
+#include "arch/data/choice_rows.h"
+
+/* Far above every published model, and low enough that products of four sizes stay within 64 bits. */
+enum { MAX_SIZE = 1 << 20, MAX_LAYERS = 4096, MAX_PATCH = 1024, MAX_MERGE = 64, MAX_WINDOW = 1 << 20 };
+
+static const struct graft_choice_info infos[V_COUNT] = {
+    [V_CLASS_MODEL] = NAME("class.model", NULL, "the model that has tower and language model; PREFIXModel"),
+    [V_CLASS_TEXT_MODEL] = NAME("class.text_model", NULL, "the language model; PREFIXTextModel"),
+    [V_CLASS_TOWER] = NAME("class.tower", NULL, "the tower; PREFIXVisionModel"),
+    [V_CLASS_PATCH_EMBED] = NAME("class.patch_embed", NULL, "patches into vectors; PREFIXVisionPatchEmbed"),
+    [V_CLASS_ROTARY] = NAME("class.rotary", NULL, "rotary angles; PREFIXVisionRotaryEmbedding"),
+    [V_CLASS_BLOCK] = NAME("class.block", NULL, "a block; PREFIXVisionBlock"),
+    [V_CLASS_ATTENTION] = NAME("class.attention", NULL, "attention; PREFIXVisionAttention"),
+    [V_CLASS_MLP] = NAME("class.mlp", NULL, "the MLP of a block; PREFIXVisionMLP"),
+    [V_CLASS_MERGER] = NAME("class.merger", NULL, "patches into vectors of the text; PREFIXVisionPatchMerger"),
+    [V_CLASS_NORM] = NAME("class.norm", "LayerNorm", "norms: LayerNorm, or the class that the decoder has"),
+
+    [V_DEPTH] = INT("depth", 0, 1, MAX_LAYERS, "depth", "how many blocks there are"),
+    [V_HIDDEN_SIZE] = INT("hidden_size", 0, 1, MAX_SIZE, "hidden_size", "numbers of a patch in the blocks"),
+    [V_OUTPUT_SIZE] = INT("output_size", 0, 1, MAX_SIZE, "out_hidden_size", "numbers of what the language model gets"),
+
+    [V_MODEL_TOWER] = NAME("model.tower", "visual", "the tower"),
+    [V_MODEL_TEXT] = NAME("model.text", "language_model", "the language model"),
+    [V_MODEL_TEXT_SIZE] = INT("model.text_size", 0, 1, MAX_SIZE, "text_config.hidden_size ?? hidden_size",
+                              "hidden_size of the language model"),
+    [V_MODEL_IMAGE_TOKEN] =
+        INT("model.image_token", 0, 0, INT32_MAX, "image_token_id", "the token that stands for images"),
+    [V_MODEL_VIDEO_TOKEN] = INT("model.video_token", GRAFT_CHOICE_NULLABLE, 0, INT32_MAX, "video_token_id",
+                                "the one for videos; null: there are none"),
+    [V_MODEL_TIME_RATE] = REAL("model.time_rate", GRAFT_CHOICE_NULLABLE, 0.0, "null",
+                               "positions of time in a second of a video; null: each patch along time is one further"),
+
+    [V_PATCH_CHANNELS] = INT("patch.channels", 0, 1, MAX_MERGE, "in_channels", "numbers of a pixel"),
+    [V_PATCH_SIZE] = INT("patch.size", 0, 1, MAX_PATCH, "patch_size", "pixels of a side"),
+    [V_PATCH_FRAMES] = INT("patch.frames", 0, 1, MAX_MERGE, "temporal_patch_size", "frames of a patch"),
+    [V_PATCH_BIAS] = BOOL("patch.bias", 0, "false", "whether its convolution has a bias"),
+
+    [V_NORM_EPS] = REAL("norm.eps", 0, 0.0, "1e-6", "of norms"),
+
+    [V_ATTENTION_HEADS] = INT("attention.heads", 0, 1, MAX_SIZE, "num_heads", "its heads"),
+    [V_ATTENTION_QKV_BIAS] = BOOL("attention.qkv_bias", 0, "true", "whether queries, keys and values have biases"),
+    [V_ATTENTION_OUTPUT_BIAS] = BOOL("attention.output_bias", 0, "true", "whether the projection out has a bias"),
+    [V_ATTENTION_WINDOW] = INT("attention.window", GRAFT_CHOICE_NULLABLE, 1, MAX_WINDOW, "null",
+                               "pixels of the sides of the windows in which patches see each other; null: none"),
+    [V_ATTENTION_WINDOWED] = BOOL("attention.windowed", GRAFT_CHOICE_BY_LAYER, "true",
+                                  "with attention.window: whether a block keeps to it, or sees the whole frame"),
+
+    [V_ROTARY_TYPE] = TEXT("rotary.type", 0, "rope_parameters.rope_type ?? 'axial'",
+                           "axial: half of the angles of a head turn with rows, half with columns"),
+    [V_ROTARY_THETA] = REAL("rotary.theta", GRAFT_CHOICE_ABOVE, 0.0,
+                            "rope_parameters.rope_theta ?? rope_theta ?? 10000", "the base of their frequencies"),
+
+    [V_MLP_SIZE] = INT("mlp.size", 0, 1, MAX_SIZE, "intermediate_size", "numbers inside"),
+    [V_MLP_ACT] = TEXT("mlp.act", 0, "hidden_act", "the activation, as transformers' ACT2FN calls it"),
+    [V_MLP_BIAS] = BOOL("mlp.bias", 0, "true", "whether its projections have biases"),
+    [V_MLP_GATE] = NAME("mlp.gate", NULL, "the gate; null: none, down(act(up(x)))"),
+    [V_MLP_UP] = NAME("mlp.up", "linear_fc1", "the projection in"),
+    [V_MLP_DOWN] = NAME("mlp.down", "linear_fc2", "the projection out"),
+    [V_MLP_ACT_NAME] = NAME("mlp.act_name", "act_fn", "the child that is the activation"),
+
+    [V_MERGER_SIDE] =
+        INT("merger.side", 0, 1, MAX_MERGE, "spatial_merge_size", "patches, in each direction, that become one vector"),
+    [V_MERGER_NORM] = NAME("merger.norm", "norm", "the norm of patches"),
+    [V_MERGER_FIRST] = NAME("merger.first", "linear_fc1", "the first projection of joined patches"),
+    [V_MERGER_ACT] = NAME("merger.act", "act_fn", "GELU between them; steps of a Sequential are mlp.0, mlp.1, mlp.2"),
+    [V_MERGER_SECOND] = NAME("merger.second", "linear_fc2", "the second projection"),
+};
+
+const struct graft_choices graft_vision_choices = {infos, V_COUNT};

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/vision/choices.h"
+
+void graft_vision_reader_start(struct graft_vision_reader *reader, const struct graft_description *description,
+                               const struct graft_config *config, int64_t layer, struct graft_error *error) {
+    const int status = graft_config_section(config, "vision_config", &reader->section, error);
+    graft_reader_start(&reader->of, description, status == GRAFT_OK ? &reader->section.view : config, layer, error);
+    reader->of.status = status != GRAFT_OK ? status : reader->of.status;
+}
+
+void graft_vision_sizes_read(struct graft_vision_reader *reader, struct graft_vision_sizes *sizes) {
+    struct graft_reader *of = &reader->of;
+    *sizes = (struct graft_vision_sizes){
+        .depth = graft_read_int(of, V_DEPTH),
+        .hidden_size = graft_read_int(of, V_HIDDEN_SIZE),
+        .output_size = graft_read_int(of, V_OUTPUT_SIZE),
+        .heads = graft_read_int(of, V_ATTENTION_HEADS),
+        .channels = graft_read_int(of, V_PATCH_CHANNELS),
+        .patch = graft_read_int(of, V_PATCH_SIZE),
+        .frames = graft_read_int(of, V_PATCH_FRAMES),
+        .merge = graft_read_int(of, V_MERGER_SIDE),
+    };
+    if (of->status != GRAFT_OK) {
+        return;
+    }
+    sizes->head_dim = sizes->hidden_size / sizes->heads;
+    if (sizes->head_dim * sizes->heads != sizes->hidden_size || sizes->head_dim % 4 != 0) {
+        graft_reader_fail(of, V_ATTENTION_HEADS,
+                          "expected a divisor of the tower's hidden size (%lld) that gives a head size divisible by 4, "
+                          "because quarters of a head are rotated, got %lld",
+                          (long long)sizes->hidden_size, (long long)sizes->heads);
+    }
+}

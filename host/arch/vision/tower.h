@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A vision tower in parts: tower.c describes it, tower_forward.c runs it. */
+#ifndef GRAFT_ARCH_VISION_TOWER_H
+#define GRAFT_ARCH_VISION_TOWER_H
+
+#include "arch/role.h"
+#include "arch/vision/choices.h"
+
+struct graft_tower_block {
+    const struct graft_module *module;
+    int32_t windowed; /* 1: patches see their window, 0: their frame */
+};
+
+struct graft_tower {
+    struct graft_instance base;
+    const struct graft_module *patch_embed;
+    const struct graft_module *rotary_pos_emb;
+    const struct graft_module *merger;
+    struct graft_vision_sizes sizes;
+    int64_t window;                    /* merged patches of a window's sides; 0: there are no windows */
+    struct graft_tower_block blocks[]; /* [depth] */
+};
+
+#endif

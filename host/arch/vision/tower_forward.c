@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "arch/vision/tower.h"
+#include "arch/vision/windows.h"
+#include "graft/kernels.h"
+
+/* The patches of one image or video on their way through the tower, in the order of its blocks. */
+struct patches {
+    const struct graft_image *image;
+    int64_t count;
+    int64_t merged;          /* count / merge^2 */
+    int32_t *order;          /* [merged]: the places of merged patches, window by window; NULL: as they lie */
+    float *hidden;           /* [count, hidden_size] */
+    struct graft_batch seen; /* sequences are frames */
+    struct graft_batch near; /* sequences are windows */
+};
+
+/* A batch whose sequences begin at cu_seqlens [sequences + 1]. */
+static int make_batch(const struct graft_call *call, int64_t *cu_seqlens, int64_t sequences, struct graft_batch *batch,
+                      struct graft_error *error) {
+    const int64_t tokens = cu_seqlens[sequences];
+    int64_t *positions = (int64_t *)(void *)graft_scratch_floats(call, tokens, 2, error);
+    int32_t *slots = graft_scratch_ints(call, sequences, error);
+    if (positions == NULL || slots == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    for (int64_t s = 0; s < sequences; s++) {
+        slots[s] = (int32_t)s;
+        for (int64_t i = cu_seqlens[s]; i < cu_seqlens[s + 1]; i++) {
+            positions[i] = i - cu_seqlens[s];
+        }
+    }
+    *batch = (struct graft_batch){
+        .struct_size = sizeof *batch,
+        .sequences = (int32_t)sequences,
+        .tokens = tokens,
+        .cu_seqlens = cu_seqlens,
+        .positions = positions,
+        .slots = slots,
+    };
+    return GRAFT_OK;
+}
+
+static int make_frames(const struct graft_call *call, struct patches *patches, struct graft_error *error) {
+    const int64_t frames = patches->image->grid[0];
+    int64_t *cu_seqlens = (int64_t *)(void *)graft_scratch_floats(call, frames + 1, 2, error);
+    if (cu_seqlens == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    for (int64_t f = 0; f <= frames; f++) {
+        cu_seqlens[f] = f * (patches->count / frames);
+    }
+    return make_batch(call, cu_seqlens, frames, &patches->seen, error);
+}
+
+/* Windows of a frame lie one behind the other, so frames stay sequences. */
+static int make_windows(const struct graft_tower *self, const struct graft_call *call, struct patches *patches,
+                        struct graft_error *error) {
+    const int64_t *grid = patches->image->grid, merge = self->sizes.merge;
+    const struct graft_windows windows = {grid[0], grid[1] / merge, grid[2] / merge, self->window, merge};
+    const int64_t count = graft_windows_count(&windows);
+    int64_t *cu_seqlens = (int64_t *)(void *)graft_scratch_floats(call, count + 1, 2, error);
+    patches->order = graft_scratch_ints(call, patches->merged, error);
+    if (cu_seqlens == NULL || patches->order == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    graft_windows_fill(&windows, patches->order, cu_seqlens);
+    return make_batch(call, cu_seqlens, count, &patches->near, error);
+}
+
+/* Merged patches of `numbers` each from where they lie to their places in the order, or back. */
+static void arrange(const struct patches *patches, int64_t numbers, int32_t back, const float *from, float *to) {
+    for (int64_t i = 0; i < patches->merged; i++) {
+        const int64_t lies = patches->order[i];
+        memcpy(to + (back ? lies : i) * numbers, from + (back ? i : lies) * numbers, (size_t)numbers * sizeof *to);
+    }
+}
+
+/* Rows and columns of the patches, [count] each: frame by frame, in each by squares of `merge` x `merge`. */
+static void place(const struct patches *patches, int64_t merge, int32_t *rows, int32_t *columns) {
+    const int64_t height = patches->image->grid[1], width = patches->image->grid[2];
+    const int64_t square = merge * merge;
+    for (int64_t i = 0; i < patches->count; i++) {
+        const int64_t merged = patches->order != NULL ? patches->order[i / square] : i / square;
+        const int64_t block = merged % (height * width / square);
+        const int64_t inner = i % square;
+        rows[i] = (int32_t)(block / (width / merge) * merge + inner / merge);
+        columns[i] = (int32_t)(block % (width / merge) * merge + inner % merge);
+    }
+}
+
+static int run_blocks(const struct graft_tower *self, const struct graft_call *call, const struct patches *patches,
+                      struct graft_error *error) {
+    const int64_t count = patches->count, head_dim = self->sizes.head_dim;
+    int32_t *places = graft_scratch_ints(call, 2 * count, error);
+    float *angles = graft_scratch_floats(call, 2 * count, head_dim, error);
+    if (places == NULL || angles == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    place(patches, self->sizes.merge, places, places + count);
+    const struct graft_vision_rotary_args rotary_args = {
+        .struct_size = sizeof rotary_args,
+        .patches = count,
+        .head_dim = head_dim,
+        .rows = places,
+        .columns = places + count,
+        .cos = angles,
+        .sin = angles + count * head_dim,
+    };
+    int status = graft_vision_rotary_forward(self->rotary_pos_emb, call, &rotary_args, error);
+    for (int64_t i = 0; i < self->sizes.depth && status == GRAFT_OK; i++) {
+        const struct graft_vision_block_args block_args = {
+            .struct_size = sizeof block_args,
+            .batch = self->blocks[i].windowed ? &patches->near : &patches->seen,
+            .hidden_states = patches->hidden,
+            .cos = rotary_args.cos,
+            .sin = rotary_args.sin,
+        };
+        status = graft_vision_block_forward(self->blocks[i].module, call, &block_args, error);
+    }
+    return status;
+}
+
+static int check_patches(const struct graft_tower *self, const struct graft_image *image, struct graft_error *error) {
+    const int64_t patch_dim = self->sizes.channels * self->sizes.frames * self->sizes.patch * self->sizes.patch;
+    return image->patch_dim == patch_dim
+               ? GRAFT_OK
+               : graft_error_set(error, GRAFT_ERROR_USAGE, "image",
+                                 "expected %lld pixel values in a patch, as in_channels, temporal_patch_size and "
+                                 "patch_size say, got %lld",
+                                 (long long)patch_dim, (long long)image->patch_dim);
+}
+
+/* patches->hidden = the patches as vectors, in the order of the blocks. */
+static int embed(const struct graft_tower *self, const struct graft_call *call, struct patches *patches,
+                 struct graft_error *error) {
+    const int64_t hidden_size = self->sizes.hidden_size;
+    float *hidden = graft_scratch_floats(call, patches->count, hidden_size, error);
+    float *ordered = patches->order != NULL ? graft_scratch_floats(call, patches->count, hidden_size, error) : hidden;
+    if (hidden == NULL || ordered == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    const struct graft_patch_embed_args args = {sizeof args, 0, patches->count, patches->image->pixel_values, hidden};
+    int status = graft_patch_embed_forward(self->patch_embed, call, &args, error);
+    if (status == GRAFT_OK && patches->order != NULL) {
+        arrange(patches, hidden_size * self->sizes.merge * self->sizes.merge, 0, hidden, ordered);
+    }
+    patches->hidden = ordered;
+    return status;
+}
+
+/* output [merged, output_size] as merged patches lie. */
+static int merge(const struct graft_tower *self, const struct graft_call *call, const struct patches *patches,
+                 float *output, struct graft_error *error) {
+    float *merged =
+        patches->order != NULL ? graft_scratch_floats(call, patches->merged, self->sizes.output_size, error) : output;
+    const struct graft_patch_merger_args args = {sizeof args, 0, patches->count, patches->hidden, merged};
+    int status = merged != NULL ? graft_patch_merger_forward(self->merger, call, &args, error) : GRAFT_ERROR_INTERNAL;
+    if (status == GRAFT_OK && patches->order != NULL) {
+        arrange(patches, self->sizes.output_size, 1, merged, output);
+    }
+    return status;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_vision_tower_args *args,
+                   struct graft_error *error) {
+    const struct graft_tower *self = instance;
+    struct patches patches = {.image = args->image};
+    patches.count = args->image->grid[0] * args->image->grid[1] * args->image->grid[2];
+    patches.merged = patches.count / (self->sizes.merge * self->sizes.merge);
+    int status = check_patches(self, args->image, error);
+    if (status == GRAFT_OK) {
+        status = make_frames(call, &patches, error);
+    }
+    if (status == GRAFT_OK && self->window > 0) {
+        status = make_windows(self, call, &patches, error);
+    }
+    if (status == GRAFT_OK) {
+        status = embed(self, call, &patches, error);
+    }
+    if (status == GRAFT_OK) {
+        status = run_blocks(self, call, &patches, error);
+    }
+    return status == GRAFT_OK ? merge(self, call, &patches, args->output, error) : status;
+}
+
+const struct graft_vision_tower graft_vision_tower_vtable = {
+    .struct_size = sizeof graft_vision_tower_vtable,
+    .forward = forward,
+};

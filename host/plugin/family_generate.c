@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The classes that the descriptions of a family file make. */
+#include <string.h>
+
+#include "arch/decoder/roles.h"
+#include "arch/vision/roles.h"
+#include "plugin/family_decoder.h"
+
+/* Whether the family that this one is like has a class of the name, which is then built here, too. */
+static int is_shared(const struct graft_family_file *file, const char *name) {
+    for (int32_t i = 0; file->like != NULL && i < file->like->n_classes; i++) {
+        if (strcmp(graft_family_class(file->like, i)->name, name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Two choices with one name are one class. */
+static int is_generated(const struct graft_family_file *file, const char *name) {
+    for (int32_t i = 0; i < file->n_generated; i++) {
+        if (strcmp(file->generated[i].name, name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void keep_new(struct graft_family_file *file, const struct graft_class *cls) {
+    if (!is_shared(file, cls->name) && !is_generated(file, cls->name)) {
+        file->generated[file->n_generated++] = *cls;
+    }
+}
+
+int graft_family_generate(struct graft_family_file *file, const char *path, struct graft_error *error) {
+    const int32_t decoder = file->description != NULL ? graft_decoder_n_classes() : 0;
+    const int32_t vision = file->vision != NULL ? graft_vision_n_classes() : 0;
+    struct graft_class cls;
+    if (decoder + vision == 0) {
+        return GRAFT_OK;
+    }
+    file->generated = graft_family_room(file, path, (size_t)(decoder + vision), sizeof *file->generated, error);
+    if (file->generated == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    for (int32_t i = 0; i < decoder; i++) {
+        if (graft_decoder_class(file->description, i, &cls)) {
+            keep_new(file, &cls);
+        }
+    }
+    for (int32_t i = 0; i < vision; i++) {
+        graft_vision_class(file->vision, i, &cls);
+        keep_new(file, &cls);
+    }
+    return GRAFT_OK;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The member "vision" of a family file: a vision tower described by data (arch/vision). */
+#include "arch/vision/choices.h"
+#include "arch/vision/roles.h"
+#include "plugin/family_choices.h"
+#include "plugin/family_decoder.h"
+
+/* The description behind a family's tower; NULL: it has none. */
+static const struct graft_description *description_of(const struct graft_family *family) {
+    for (int32_t i = 0; family != NULL && i < family->n_classes; i++) {
+        const struct graft_description *description = graft_vision_description(graft_family_class(family, i));
+        if (description != NULL) {
+            return description;
+        }
+    }
+    return NULL;
+}
+
+/* file->vision = that of the family that it is like, under the names of `prefix`, or a new one. */
+static int start(struct graft_family_file *file, const char *prefix, struct graft_error *error) {
+    const struct graft_description *like = description_of(file->like);
+    file->vision =
+        like != NULL ? graft_description_copy(like, error) : graft_description_create(&graft_vision_choices, error);
+    return file->vision != NULL ? graft_vision_name_classes(file->vision, prefix, error) : GRAFT_ERROR_INTERNAL;
+}
+
+/* "defaults" of vision_config. */
+static int read_defaults(const struct graft_family_part *part, const graft_json *defaults, struct graft_error *error) {
+    const struct json_place place = {part->path, "vision"};
+    const graft_json *value;
+    const char *key;
+    void *iterator = NULL;
+    int status = defaults == NULL || graft_json_type(defaults) == GRAFT_JSON_OBJECT
+                     ? GRAFT_OK
+                     : graft_json_place_wrong(&place, "defaults", "an object", defaults, error);
+    while (status == GRAFT_OK && defaults != NULL && graft_json_next(defaults, &iterator, &key, &value)) {
+        struct graft_value read;
+        status = graft_family_read_value(part, value, key, &read, error);
+        if (status == GRAFT_OK) {
+            status = graft_description_set_default(part->description, key, &read, error);
+        }
+    }
+    return status;
+}
+
+int graft_family_read_vision(struct graft_family_file *file, const char *path, struct graft_error *error) {
+    static const char *const others[] = {"prefix", "defaults", NULL};
+    const struct json_place top = {path, ""}, inner = {path, "vision"};
+    const struct graft_place place = {.file = path, .index = -1};
+    const graft_json *vision = graft_json_get(file->document, "vision");
+    const char *prefix = NULL;
+    if (vision == NULL) {
+        return GRAFT_OK;
+    }
+    if (graft_json_type(vision) != GRAFT_JSON_OBJECT) {
+        return graft_json_place_wrong(&top, "vision", "an object", vision, error);
+    }
+    int status = graft_json_place_string(&inner, vision, "prefix", &prefix, error);
+    if (status == GRAFT_OK && prefix == NULL) {
+        status = graft_json_place_string(&top, file->document, "prefix", &prefix, error);
+    }
+    if (status == GRAFT_OK && prefix == NULL) {
+        status = graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
+                                 "prefix: missing; the names of a tower's classes begin with it");
+    }
+    if (status == GRAFT_OK) {
+        status = graft_check_class_name(&place, "vision.prefix", prefix, error);
+    }
+    if (status == GRAFT_OK) {
+        status = start(file, prefix, error);
+    }
+    const struct graft_family_part part = {"vision", path, &graft_vision_choices, file->vision};
+    if (status == GRAFT_OK) {
+        status = read_defaults(&part, graft_json_get(vision, "defaults"), error);
+    }
+    return status == GRAFT_OK ? graft_family_read_choices(&part, vision, others, error) : status;
+}
