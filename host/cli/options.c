@@ -130,6 +130,8 @@ static const struct spec specs[] = {
     {"guidance-scale", NAMED_TEXT, offsetof(struct graft_options, generation), RUN},
     {"stop-strings", TEXTS, offsetof(struct graft_options, stop_strings), SAYS},
     {"logits-processor", TEXTS, offsetof(struct graft_options, logits_processors), SAYS},
+    {"json-schema", TEXT, offsetof(struct graft_options, json_schema), SAYS},
+    {"grammar", TEXT, offsetof(struct graft_options, grammar), SAYS},
     {"logits", TEXT, offsetof(struct graft_options, logits), RUN},
     {"hidden-states", TEXT, offsetof(struct graft_options, hidden_states), RUN},
     {"attentions", TEXT, offsetof(struct graft_options, attentions), RUN},

@@ -84,6 +84,7 @@ static const char *const sections[] = {
     "  --num-beams N, --length-penalty X, --early-stopping true|false|never, --num-return-sequences N\n"
     "  --guidance-scale X     classifier-free guidance\n"
     "  --logits-processor NAME         what a plugin does to the scores of tokens; repeatable, in order\n"
+    "  --json-schema FILE, --grammar FILE      only text that fits a JSON schema, or a grammar (GBNF)\n"
     "  --speculate N          guess up to N tokens from the text so far and check them at once: the same text, sooner\n"
     "                         where it repeats itself\n"
     "\n",

@@ -232,6 +232,11 @@ int graft_model_choose_generation(struct graft_model *model, const struct graft_
 int graft_model_token_texts(struct graft_model *model, const struct graft_generation *generation,
                             struct graft_token_texts *texts, struct graft_error *error);
 
+/* [load] What each token that a text may hold stands for, special tokens none: bytes[places[id]] up to places[id + 1].
+ * The caller frees both; on failure they are empty. */
+int graft_token_bytes(const struct graft_tokenizer *tokenizer, struct graft_text *bytes, size_t **places, size_t *size,
+                      struct graft_error *error);
+
 /* [load] Reads how images and videos are prepared, of a model that takes them; what is wrong with that is kept for
  * those who have some. */
 int graft_model_read_processors(struct graft_model *model, struct graft_error *error);

@@ -2,6 +2,7 @@
 /* What tokens of a model stand for, for the texts that end a sequence. */
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/fail.h"
 #include "base/utf8.h"
 #include "graft/host/tokenizer.h"
@@ -29,22 +30,13 @@ static void add_bytes(const char *token, size_t length, struct graft_text *text)
     }
 }
 
-static int add_text(const void *data, int32_t id, struct graft_text *text, struct graft_error *error) {
-    const struct graft_model *model = data;
-    const struct graft_tokenizer *tokenizer = model->tokenizer;
-    size_t length = 0;
-    const char *token = graft_tokenizer_token(tokenizer, id, &length);
+/* Adds what a token stands for behind the tokens of `before`; it has a spelling, `token` [length]. */
+static int add_text_behind(const struct graft_tokenizer *tokenizer, struct graft_ids *ids, int32_t id,
+                           const char *token, size_t length, struct graft_text *text, struct graft_error *error) {
     struct graft_text decoded = {0};
-    struct graft_ids ids = {0};
-    if (token == NULL) {
-        return GRAFT_OK;
-    }
-    int status = graft_tokenizer_encode(tokenizer, before, sizeof before - 1, 0, &ids, error);
-    graft_ids_add(&ids, id);
-    if (status == GRAFT_OK) {
-        status = ids.failed ? graft_fail_memory(error, model->directory)
-                            : graft_tokenizer_decode(tokenizer, ids.ids, ids.n, 0, &decoded, error);
-    }
+    graft_ids_add(ids, id);
+    int status = ids->failed ? graft_fail_memory(error, "tokenizer")
+                             : graft_tokenizer_decode(tokenizer, ids->ids, ids->n, 0, &decoded, error);
     const char *found = status == GRAFT_OK && decoded.bytes != NULL ? strstr(decoded.bytes, before) : NULL;
     const char *rest = found != NULL ? found + sizeof before - 1 : token;
     if (status == GRAFT_OK && strstr(rest, unknown) != NULL) {
@@ -52,8 +44,54 @@ static int add_text(const void *data, int32_t id, struct graft_text *text, struc
     } else if (status == GRAFT_OK) {
         graft_text_add(text, rest, strlen(rest));
     }
-    graft_ids_free(&ids);
+    ids->n -= !ids->failed;
     graft_text_free(&decoded);
+    return status;
+}
+
+static int encode_before(const struct graft_tokenizer *tokenizer, struct graft_ids *ids, struct graft_error *error) {
+    return graft_tokenizer_encode(tokenizer, before, sizeof before - 1, 0, ids, error);
+}
+
+static int add_text(const void *data, int32_t id, struct graft_text *text, struct graft_error *error) {
+    const struct graft_model *model = data;
+    size_t length = 0;
+    const char *token = graft_tokenizer_token(model->tokenizer, id, &length);
+    struct graft_ids ids = {0};
+    if (token == NULL) {
+        return GRAFT_OK;
+    }
+    int status = encode_before(model->tokenizer, &ids, error);
+    if (status == GRAFT_OK) {
+        status = add_text_behind(model->tokenizer, &ids, id, token, length, text, error);
+    }
+    graft_ids_free(&ids);
+    return status;
+}
+
+int graft_token_bytes(const struct graft_tokenizer *tokenizer, struct graft_text *bytes, size_t **places, size_t *size,
+                      struct graft_error *error) {
+    struct graft_ids ids = {0};
+    *size = (size_t)(graft_tokenizer_max_id(tokenizer) + 1);
+    *places = graft_alloc(*size + 1, sizeof **places);
+    int status = *places != NULL ? encode_before(tokenizer, &ids, error) : graft_fail_memory(error, "tokenizer");
+    for (size_t id = 0; id < *size && status == GRAFT_OK; id++) {
+        size_t length = 0;
+        const char *token = graft_tokenizer_token(tokenizer, (int32_t)id, &length);
+        (*places)[id] = bytes->length;
+        if (token != NULL && !graft_tokenizer_is_special(tokenizer, (int32_t)id)) {
+            status = add_text_behind(tokenizer, &ids, (int32_t)id, token, length, bytes, error);
+        }
+        status = status == GRAFT_OK && bytes->failed ? graft_fail_memory(error, "tokenizer") : status;
+    }
+    if (status == GRAFT_OK) {
+        (*places)[*size] = bytes->length;
+    } else {
+        graft_text_free(bytes);
+        graft_free(*places);
+        *places = NULL;
+    }
+    graft_ids_free(&ids);
     return status;
 }
 

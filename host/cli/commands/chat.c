@@ -62,6 +62,10 @@ static int start(struct graft_talk *talk, struct graft_error *error) {
         graft_chat_note_unread(options, &talk->chat);
         status = graft_generation_choose(options, talk->model, &talk->generation, &talk->fields, error);
     }
+    if (status == GRAFT_OK) {
+        status =
+            graft_structure_open(options, talk->model, talk->tokenizer, &talk->generation, &talk->structure, error);
+    }
     if (status == GRAFT_OK && options->max_new_tokens < 0 && !graft_generation_is_given(options, "max-length")) {
         talk->generation.max_new_tokens = MOST_NEW_TOKENS; /* an answer ends where the model ends it */
     }
@@ -80,6 +84,7 @@ static void finish(struct graft_talk *talk) {
     graft_free(talk->images);
     graft_json_free(talk->messages);
     graft_sequences_free(talk->sequences);
+    graft_structure_close(&talk->structure);
     graft_generation_fields_free(talk->fields);
     graft_chat_close(&talk->chat);
     graft_tokenizer_free(talk->tokenizer);

@@ -12,12 +12,14 @@
 #include "cli/report/printer.h"
 #include "cli/report/recordings.h"
 #include "cli/screen.h"
+#include "cli/structure.h"
 #include "graft/host/process.h"
 
 static int generate(const struct graft_options *options, struct graft_model *model,
                     const struct graft_tokenizer *tokenizer, const struct graft_prompts *prompts,
                     struct graft_error *error) {
     struct graft_printer printer = {0};
+    struct graft_structure structure = {0};
     struct graft_generation generation;
     struct graft_generation_fields *fields;
     int status = graft_generation_choose(options, model, &generation, &fields, error);
@@ -28,6 +30,9 @@ static int generate(const struct graft_options *options, struct graft_model *mod
         status = graft_error_set(
             error, GRAFT_ERROR_USAGE, "--logprobs",
             "cannot be combined with beams, which choose whole texts and not each token by its probability");
+    }
+    if (status == GRAFT_OK) {
+        status = graft_structure_open(options, model, tokenizer, &generation, &structure, error);
     }
     if (status == GRAFT_OK) {
         status = graft_printer_begin(&printer, options, model, tokenizer, prompts, &generation, error);
@@ -43,6 +48,7 @@ static int generate(const struct graft_options *options, struct graft_model *mod
         graft_hint_chat(options, &printer);
     }
     graft_printer_finish(&printer);
+    graft_structure_close(&structure);
     graft_generation_fields_free(fields);
     return status;
 }
@@ -95,6 +101,8 @@ static int check_encodes(const struct graft_options *options, struct graft_error
                                   {"--messages", options->messages != NULL},
                                   {"--prompt-adapter", options->prompt_adapters.count > 0},
                                   {"--logprobs", options->logprobs >= 0},
+                                  {"--json-schema", options->json_schema != NULL},
+                                  {"--grammar", options->grammar != NULL},
                                   {"--keep-special-tokens", options->keep_special_tokens}};
     return check_absent(given, sizeof given / sizeof given[0], "is for models that generate text", error);
 }
@@ -133,7 +141,7 @@ int graft_command_run(const struct graft_options *options, struct graft_model *m
         graft_prompts_finish(&prompts);
         return status;
     }
-    if (texts > 0 || (!options->output_ids && options->max_new_tokens != 0)) {
+    if (texts > 0 || graft_structure_is_given(options) || (!options->output_ids && options->max_new_tokens != 0)) {
         status = graft_open_tokenizer(options, &tokenizer, error);
     }
     if (status == GRAFT_OK) {

@@ -5,6 +5,7 @@
 
 #include "cli/chat.h"
 #include "cli/options.h"
+#include "cli/structure.h"
 #include "cli/talk/lines.h"
 #include "graft/host/graft.h"
 #include "graft/host/image.h"
@@ -28,6 +29,7 @@ struct graft_talk {
     struct graft_sequences *sequences;
     struct graft_generation generation;
     struct graft_generation_fields *fields;
+    struct graft_structure structure;
     struct graft_lines *lines;
     graft_json *messages;
     struct graft_image *images; /* [n_images] of all messages, in their order */

@@ -22,6 +22,7 @@
 #include "graft/host/choices.h"
 #include "graft/host/encode.h"
 #include "graft/host/generate.h"
+#include "graft/host/grammar.h"
 #include "graft/host/image.h"
 #include "graft/host/library.h"
 #include "graft/host/model.h"
