@@ -92,7 +92,11 @@ void graft_chain_free(struct graft_fused_chain *chain) {
         return;
     }
     if (chain->implemented && chain->implementation->destroy != NULL && chain->instance != NULL) {
+        const struct graft_task task = {"destroy", chain->modules[0].node->path, chain->implementation->name, NULL,
+                                        NULL};
+        const struct graft_running before = graft_running_begin(&task);
         chain->implementation->destroy(chain->instance);
+        graft_running_end(before);
     }
     for (size_t i = 0; i < chain->n; i++) {
         if (chain->in_place) {

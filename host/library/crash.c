@@ -13,6 +13,7 @@
 
 #include "base/mapped_file.h"
 #include "base/running.h"
+#include "graft/error.h"
 #include "graft/host/process.h"
 #include "plugin/use.h"
 
@@ -36,11 +37,10 @@ struct line {
     size_t length;
 };
 
-/* As much as there is room for, with a place for the line's end. Names come from plugins. */
+/* As much as there is room for, with a place for the line's end. */
 static void add(struct line *line, const char *text) {
     for (; *text != '\0' && line->length < LINE - 1; text++) {
-        unsigned char byte = (unsigned char)*text;
-        line->text[line->length++] = byte < ' ' || byte == 0x7f ? '?' : *text;
+        line->text[line->length++] = *text;
     }
 }
 
@@ -101,6 +101,8 @@ static void report(const char *what, const void *gone) {
         add(&line, file);
         add(&line, " was overwritten or cut while it was in use");
     }
+    line.text[line.length] = '\0';
+    graft_error_clean(line.text); /* names are those of plugins and files */
     line.text[line.length++] = '\n';
     (void)!write(STDERR_FILENO, line.text, line.length);
 }

@@ -39,8 +39,9 @@ static int32_t count_tensors(const struct graft_quantization *format) {
 }
 
 /* The weight of an item, with its matrices as they are multiplied, and what it becomes. */
-static int ask(const struct graft_quantization *format, const struct recoded *item, struct asked *asked,
+static int ask(const struct graft_recoding *recoding, const struct recoded *item, struct asked *asked,
                struct graft_error *error) {
+    const struct graft_quantization *format = recoding->format;
     const struct graft_tensor_view *tensor = item->tensor;
     *asked =
         (struct asked){.weight = {.struct_size = sizeof asked->weight, .dtype = tensor->dtype, .rank = tensor->rank}};
@@ -60,7 +61,10 @@ static int ask(const struct graft_quantization *format, const struct recoded *it
     for (int32_t i = 0; i < asked->shapes.n_tensors; i++) {
         asked->tensors[i].struct_size = sizeof asked->tensors[i];
     }
+    const struct graft_task task = {"shape", tensor->name, format->name, recoding->plugin, NULL};
+    const struct graft_running before = graft_running_begin(&task);
     int status = format->shape(format, &asked->shapes, error);
+    graft_running_end(before);
     for (int32_t i = 0; status == GRAFT_OK && !asked->shapes.stays && i < asked->shapes.n_tensors; i++) {
         const struct graft_value_info *info = &asked->tensors[i];
         if (info->rank < 1 || info->rank > GRAFT_MAX_RANK ||
@@ -141,7 +145,7 @@ static int add_as(struct planning *planning, const struct graft_tensor_view *ten
     const struct graft_quantization *format = recoding->format;
     const struct recoded item = {.tensor = tensor, .made = recoding->n_made, .turned = turned};
     struct asked asked;
-    int status = ask(format, &item, &asked, error);
+    int status = ask(recoding, &item, &asked, error);
     if (status != GRAFT_OK || asked.shapes.stays) {
         return status == GRAFT_OK ? leave(planning, name, prefix - 1, error) : status;
     }
@@ -384,7 +388,7 @@ static int fill(const struct graft_recoding *recoding, const struct recoded *ite
     const struct graft_quantization *format = recoding->format;
     struct asked asked;
     void *tensors[MAX_TENSORS];
-    int status = ask(format, item, &asked, error);
+    int status = ask(recoding, item, &asked, error);
     if (status != GRAFT_OK) {
         return status;
     }

@@ -2,6 +2,7 @@
 /* Asking one fusion family about every module of a model, before anything is replaced. */
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/running.h"
 #include "model/describe.h"
 
 struct search {
@@ -27,22 +28,36 @@ static int add_conversion(void *data, const struct graft_conversion *conversion,
     return graft_candidate_add_conversion(data, conversion, error);
 }
 
+/* What runs while a function of the family does. */
+static struct graft_task task_of(const struct search *search, const struct graft_node *node, const char *function) {
+    const struct graft_origin *origin = graft_fusion_origin(search->fused->known);
+    return (struct graft_task){function, node->path, search->family->name, origin->plugin, NULL};
+}
+
 /* The class for a module that fits, with its conversions. */
 static int make_class(const struct search *search, const struct graft_node *node, struct graft_candidate *candidate,
                       struct graft_error *error) {
     const struct graft_fusion_family *family = search->family;
     const struct graft_module_info info = graft_module_info_of(node);
     const struct graft_fusion_sink sink = {sizeof sink, 0, candidate, add_arguments, add_conversion};
+    const struct graft_task making = task_of(search, node, "make_fused_class");
+    struct graft_running before = graft_running_begin(&making);
     const struct graft_class *cls = family->make_fused_class(family, &info, &search->family_options, &sink, error);
+    graft_running_end(before);
     if (cls == NULL) {
         return family_failed(search, node, "make_fused_class", error);
     }
     int status = graft_candidate_set_class(candidate, cls, error);
-    if (status == GRAFT_OK && family->make_transforms(family, &search->options->config->view, &info,
-                                                      &search->family_options, &sink, error) != GRAFT_OK) {
-        status = family_failed(search, node, "make_transforms", error);
+    if (status != GRAFT_OK) {
+        return status;
     }
-    return status == GRAFT_OK ? graft_candidate_check(candidate, error) : status;
+    const struct graft_task transforming = task_of(search, node, "make_transforms");
+    before = graft_running_begin(&transforming);
+    status =
+        family->make_transforms(family, &search->options->config->view, &info, &search->family_options, &sink, error);
+    graft_running_end(before);
+    return status == GRAFT_OK ? graft_candidate_check(candidate, error)
+                              : family_failed(search, node, "make_transforms", error);
 }
 
 /* A module that would fit, but is not called as the family wants it. */
@@ -65,7 +80,11 @@ static int ask(void *data, struct graft_node *node, struct graft_error *error) {
     if (node->known == NULL) {
         return GRAFT_OK;
     }
-    if (search->family->is_fusable(search->family, &info, &search->family_options, &verdict, error) != GRAFT_OK) {
+    const struct graft_task task = task_of(search, node, "is_fusable");
+    const struct graft_running before = graft_running_begin(&task);
+    int asked = search->family->is_fusable(search->family, &info, &search->family_options, &verdict, error);
+    graft_running_end(before);
+    if (asked != GRAFT_OK) {
         return family_failed(search, node, "is_fusable", error);
     }
     int targeted = graft_fusion_targets(search->fused->known, node->path, error);

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/regex.h"
+#include "base/running.h"
 #include "plan/absent.h"
 #include "plan/convert.h"
 #include "plan/elsewhere.h"
@@ -138,7 +139,11 @@ static int32_t matches(const void *regex, const char *name) {
 
 static int32_t is_ignored(const void *planner, const char *name) {
     const struct planner *self = planner;
-    return self->options->ignores(self->config, name) != 0;
+    const struct graft_task task = {"ignores", name, NULL, self->options->ignores_plugin, NULL};
+    const struct graft_running before = graft_running_begin(&task);
+    const int32_t is_ignored = self->options->ignores(self->config, name) != 0;
+    graft_running_end(before);
+    return is_ignored;
 }
 
 /* Takes those out of the list that `unwanted` says yes to. */

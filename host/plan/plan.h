@@ -87,6 +87,7 @@ struct graft_plan_options {
     int32_t layout_patched;                  /* the layout is changed on purpose: the tree may not have what results */
     const char *const *ignored_tensors;      /* patterns of names that nobody need take; NULL-terminated, or NULL */
     int32_t (*ignores)(const struct graft_config *config, const char *tensor); /* of other such names; or NULL */
+    const char *ignores_plugin;                                                /* whose it is; NULL: the host's */
     int32_t runtime_layout;                /* tensors are parameters as they were when a model was saved */
     const struct graft_adapters *adapters; /* outlive the plan; NULL: none */
     const char *patch_file;                /* that the forced transforms are from; outlives the plan; NULL: none */

@@ -245,8 +245,16 @@ static int check_values(const struct graft_use *use, const char *file, const str
     return status;
 }
 
+static const void *ask_for_extension(const struct graft_use *use, const char *id) {
+    const struct graft_task task = {"get_extension", NULL, NULL, use->descriptor->id, NULL};
+    const struct graft_running before = graft_running_begin(&task);
+    const void *extension = use->descriptor->get_extension(id);
+    graft_running_end(before);
+    return extension;
+}
+
 int graft_use_link(struct graft_use *use, const char *id, struct graft_use *provider, struct graft_error *error) {
-    const struct link link = {id, provider->descriptor->get_extension(id), provider};
+    const struct link link = {id, ask_for_extension(provider, id), provider};
     (void)pthread_mutex_lock(&list_lock);
     int failed = graft_grow(&use->links, &use->links_capacity, use->n_links, sizeof link) != 0;
     if (!failed) {
@@ -274,7 +282,7 @@ void graft_use_forget(struct graft_use *use) {
 static int check_offers(const struct graft_use *use, const char *file, struct graft_error *error) {
     const char *const *ids = use->descriptor->offers_extensions;
     for (int32_t i = 0; ids != NULL && ids[i] != NULL; i++) {
-        if (use->descriptor->get_extension(ids[i]) == NULL) {
+        if (ask_for_extension(use, ids[i]) == NULL) {
             return graft_error_set(error, GRAFT_ERROR_PLUGIN, file,
                                    "get_extension: expected \"%s\", which the plugin offers, got NULL", ids[i]);
         }

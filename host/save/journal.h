@@ -8,6 +8,7 @@
 #define GRAFT_SAVE_JOURNAL_H
 
 #include "base/json.h"
+#include "base/running.h"
 #include "model/tree.h"
 #include "plan/plan.h"
 #include "value/computed.h"
@@ -55,6 +56,9 @@ struct journal_use {
     int32_t n_outputs;
     size_t first; /* tensor number of the first output; the other outputs follow */
 };
+
+/* What calls of its operation are, for a crash (base/running.h). */
+struct graft_task graft_journal_use_task(const struct journal_use *use, const char *function);
 
 /* A replacement whose parameters the runtime layout stores. */
 struct journal_class {

@@ -11,12 +11,13 @@ mkdir "$scratch/plugins" && cp "$3" "$scratch/plugins/" && cp "$3" "$scratch/pro
 # shellcheck disable=SC3045 # where there is none, core files are just left
 ulimit -S -c 0 2>/dev/null || :
 
-crash() { # crash WHERE HOW: err and $status. What the shell says of a signal is not in err.
-    status=0
+crash() { # crash WHERE HOW [OPTION...]: err and $status. What the shell says of a signal is not in err.
+    status=0 where=$1 how=$2
+    shift 2
     # shellcheck disable=SC2016 # the inner shell's
     sh -c 'exec timeout 120 "$@" >out 2>err </dev/null' sh "$host" --plugins-dir plugins --model "$model" --quiet \
-        --input-ids 5,6,7 --max-new-tokens 2 --threads 2 --plugin-option "crash_probe.where=$1" \
-        --plugin-option "crash_probe.how=$2" 2>/dev/null || status=$?
+        --input-ids 5,6,7 --max-new-tokens 2 --threads 2 --plugin-option "crash_probe.where=$where" \
+        --plugin-option "crash_probe.how=$how" "$@" 2>/dev/null || status=$?
 }
 
 says() { # says WHAT STATUS LINE: the last line on standard error, and the signal that ended the process
@@ -48,6 +49,19 @@ for where in init deinit; do
     crash "$where" segv
     says "$where" "$segv" "${host##*/}: SIGSEGV in $where (plugin crash_probe, plugins/crash_probe.so)"
 done
+for where in is_fusable make_fused_class make_transforms; do
+    for how in segv exit; do
+        crash "$where" "$how" --fusion crashing
+        [ "$how" = segv ] && what=SIGSEGV ends=$segv || what='exit() was called' ends=3
+        says "$where, $how" "$ends" "${host##*/}: $what in $where of $mlp (crashing of plugin crash_probe, plugins/crash_probe.so)"
+    done
+done
+crash shape exit --quantize crash
+has 'a format that is asked for shapes' \
+    "${host##*/}: exit() was called in shape of model.layers.0.self_attn.q_proj.weight (crash of plugin crash_probe, " err
+crash get_extension exit
+says 'an extension that is asked for' 3 \
+    "${host##*/}: exit() was called in get_extension (plugin crash_probe, plugins/crash_probe.so)"
 crash forward abort
 says 'abort' "$abort" "${host##*/}: SIGABRT in forward of $mlp $of"
 crash forward illegal

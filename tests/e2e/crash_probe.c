@@ -9,9 +9,11 @@
 #include <string.h>
 
 #include "graft/describe.h"
+#include "graft/fusion.h"
 #include "graft/mlp.h"
 #include "graft/option.h"
 #include "graft/plugin.h"
+#include "graft/quantization.h"
 
 static const struct graft_plugin plugin;
 static const struct graft_host *the_host;
@@ -128,11 +130,75 @@ static const struct graft_class cls = {.struct_size = sizeof cls,
                                        .destroy = destroy,
                                        .forward = &vtable};
 
+static int is_fusable(const struct graft_fusion_family *self, const struct graft_module_info *module,
+                      const struct graft_config *options, struct graft_fusion_verdict *verdict,
+                      struct graft_error *error) {
+    (void)self, (void)module, (void)options, (void)error;
+    verdict->fusable = strcmp(module->path, "model.layers.1.mlp") == 0;
+    if (verdict->fusable) {
+        crash("is_fusable");
+    }
+    return GRAFT_OK;
+}
+
+static const struct graft_class *make_fused_class(const struct graft_fusion_family *self,
+                                                  const struct graft_module_info *module,
+                                                  const struct graft_config *options,
+                                                  const struct graft_fusion_sink *sink, struct graft_error *error) {
+    (void)self, (void)module, (void)options, (void)sink, (void)error;
+    crash("make_fused_class");
+    return &cls;
+}
+
+static int make_transforms(const struct graft_fusion_family *self, const struct graft_config *config,
+                           const struct graft_module_info *module, const struct graft_config *options,
+                           const struct graft_fusion_sink *sink, struct graft_error *error) {
+    (void)self, (void)config, (void)module, (void)options, (void)sink, (void)error;
+    crash("make_transforms");
+    return GRAFT_OK;
+}
+
+static int shape(const struct graft_quantization *self, struct graft_quantize_shapes *shapes,
+                 struct graft_error *error) {
+    (void)self, (void)error;
+    crash("shape");
+    shapes->stays = 1;
+    return GRAFT_OK;
+}
+
+static int32_t quantize(const struct graft_quantization *self, const struct graft_quantize_work *work) {
+    (void)self, (void)work;
+    return 0;
+}
+
+static const void *get_extension(const char *id) {
+    (void)id;
+    crash("get_extension");
+    return &plugin;
+}
+
 static const struct graft_replacement replacement = {.struct_size = sizeof replacement,
                                                      .key = GRAFT_KEY_NAME,
                                                      .target = "LlamaMLP",
                                                      .module_path = "layers\\.1\\.",
                                                      .replacement = &cls};
+static const char *const weights[] = {"weight", NULL}, *const tensors[] = {"codes", NULL},
+                         *const methods[] = {"crash", NULL}, *const extensions[] = {"crash_probe.crash/1", NULL};
+static const struct graft_quantization quantization = {.struct_size = sizeof quantization,
+                                                       .name = "crash",
+                                                       .config = "{\"quant_method\": \"crash\"}",
+                                                       .module = "Linear",
+                                                       .weights = weights,
+                                                       .tensors = tensors,
+                                                       .row_step = 1,
+                                                       .shape = shape,
+                                                       .quantize = quantize};
+static const struct graft_fusion_family family = {.struct_size = sizeof family,
+                                                  .name = "crashing",
+                                                  .description = "Crashes",
+                                                  .is_fusable = is_fusable,
+                                                  .make_fused_class = make_fused_class,
+                                                  .make_transforms = make_transforms};
 static const struct graft_option options[] = {
     {sizeof options[0], GRAFT_OPTION_STRING, "where", "The function that crashes", "forward", NULL},
     {sizeof options[0], GRAFT_OPTION_STRING, "how",
@@ -150,6 +216,15 @@ static const struct graft_plugin plugin = {
     .options = options,
     .n_options = 3,
     .option_stride = sizeof options[0],
+    .fusion_families = &family,
+    .n_fusion_families = 1,
+    .fusion_family_stride = sizeof family,
+    .quant_methods = methods,
+    .quantizations = &quantization,
+    .n_quantizations = 1,
+    .quantization_stride = sizeof quantization,
+    .offers_extensions = extensions,
+    .get_extension = get_extension,
     .init = start,
     .deinit = stop,
 };
