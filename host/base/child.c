@@ -22,7 +22,7 @@ static void become_child(void) {
     (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (int number = 1; number < NSIG; number++) {
-        (void)signal(number, SIG_DFL);
+        (void)signal(number, number == SIGXFSZ ? SIG_IGN : SIG_DFL); /* a file that gets too large is an error */
     }
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);

@@ -43,16 +43,21 @@ static int read_array(const char *path, graft_json **array, struct graft_error *
     return status;
 }
 
-int graft_conversation_read_file(const char *path, graft_json **messages, struct graft_error *error) {
-    int status = read_array(path, messages, error);
-    for (size_t i = 0; i < graft_json_size(*messages) && status == GRAFT_OK; i++) {
-        const graft_json *message = graft_json_at(*messages, i);
-        if (graft_json_type(message) != GRAFT_JSON_OBJECT) {
-            status = graft_error_set(error, GRAFT_ERROR_USAGE, path, "message %zu is %s, expected an object", i + 1,
-                                     graft_json_type_name(message));
+/* An array of objects, each of which is `what`: "message". */
+static int read_objects(const char *path, const char *what, graft_json **array, struct graft_error *error) {
+    int status = read_array(path, array, error);
+    for (size_t i = 0; i < graft_json_size(*array) && status == GRAFT_OK; i++) {
+        const graft_json *item = graft_json_at(*array, i);
+        if (graft_json_type(item) != GRAFT_JSON_OBJECT) {
+            status = graft_error_set(error, GRAFT_ERROR_USAGE, path, "%s %zu is %s, expected an object", what, i + 1,
+                                     graft_json_type_name(item));
         }
     }
     return status;
+}
+
+int graft_conversation_read_file(const char *path, graft_json **messages, struct graft_error *error) {
+    return read_objects(path, "message", messages, error);
 }
 
 /* "user:Hello". */
@@ -161,7 +166,7 @@ int graft_conversation_read_tools(const struct graft_options *options, char **to
     if (options->tools == NULL) {
         return GRAFT_OK;
     }
-    int status = read_array(options->tools, &array, error);
+    int status = read_objects(options->tools, "tool", &array, error);
     if (status == GRAFT_OK && (*tools = graft_json_dump(array, 0)) == NULL) {
         status = graft_fail_memory(error, options->tools);
     }

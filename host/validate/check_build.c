@@ -55,23 +55,29 @@ static int make_one(struct graft_validation *validation, struct graft_library *l
 
 /* Of a type that the plugin brings we know neither the fields nor the layout: if ours will not do, that is no fault.
  * Some know no groups of heads. */
-static void make_own_type(struct graft_validation *validation, struct graft_library *library,
-                          const struct graft_family *family) {
+static int make_own_type(struct graft_validation *validation, struct graft_library *library,
+                         const struct graft_family *family, struct graft_error *error) {
     const char *architecture = graft_family_architecture(family, 0)->name;
     struct graft_tiny_sizes all_heads = graft_tiny_usual;
     struct graft_error first = graft_error_none(), second = graft_error_none();
     all_heads.kv_heads = all_heads.heads;
     if (make_one(validation, library, family->model_type, architecture, &graft_tiny_usual, &first) != GRAFT_OK &&
         make_one(validation, library, family->model_type, architecture, &all_heads, &second) != GRAFT_OK) {
+        if (second.code == GRAFT_ERROR_IO) {
+            return graft_error_set(error, second.code, second.source, "%s", second.message);
+        }
         graft_tiny_refused(validation, family->model_type, &second);
     }
+    return GRAFT_OK;
 }
 
-static void make_own(struct graft_validation *validation, struct graft_library *library) {
+static int make_own(struct graft_validation *validation, struct graft_library *library, struct graft_error *error) {
     const struct graft_plugin *plugin = graft_library_plugin(library, 0)->descriptor;
-    for (int32_t i = 0; i < plugin->n_families; i++) {
-        make_own_type(validation, library, graft_plugin_family(plugin, i));
+    int status = GRAFT_OK;
+    for (int32_t i = 0; i < plugin->n_families && status == GRAFT_OK; i++) {
+        status = make_own_type(validation, library, graft_plugin_family(plugin, i), error);
     }
+    return status;
 }
 
 /* Whether some model is left in which the plugin does something. */
@@ -92,7 +98,8 @@ static int make_all(struct graft_validation *validation, struct graft_library *l
     for (size_t i = 0; status == GRAFT_OK && (type = graft_tiny_type(i, &architecture)) != NULL; i++) {
         status = make_one(validation, library, type, architecture, &graft_tiny_usual, error);
     }
-    make_own(validation, library);
+    const int own = make_own(validation, library, status == GRAFT_OK ? error : NULL);
+    status = status == GRAFT_OK ? own : status;
     return status == GRAFT_OK && !has_models(validation) ? graft_tiny_skip(validation) : status;
 }
 

@@ -143,6 +143,11 @@ static int run(struct graft_validation *validation, const struct graft_check_opt
         }
         graft_validation_run(validation, check, options->limit_ms, &result);
         progress.done++;
+        if (validation->notes->unmade != GRAFT_OK) {
+            status = graft_error_set(error, validation->notes->unmade, validation->file, "%s could not be made: %s",
+                                     check->info.name, validation->notes->text);
+            break;
+        }
         if (result.outcome == GRAFT_CHECK_FAILED && validation->notes->is_done) {
             name_cause(&causes, &result, validation->notes->text);
         }

@@ -97,17 +97,23 @@ static void be_silent(void) {
     }
 }
 
+/* Whether an error is about a file of the tiny models. */
+static int is_of_models(const struct graft_validation *validation, const struct graft_error *error) {
+    const size_t folder = strlen(validation->folder);
+    return strncmp(error->source, validation->folder, folder) == 0 && error->source[folder] == '/';
+}
+
 /* What an error is about, as far as it says something to the author: not the plugin's file, which the report names, nor
  * where the tiny models lie. */
 static const char *source_of(const struct graft_validation *validation, const struct graft_error *error) {
-    size_t folder = strlen(validation->folder);
     if (strcmp(error->source, validation->file) == 0) {
         return "";
     }
-    if (strncmp(error->source, validation->folder, folder) != 0 || error->source[folder] != '/') {
+    if (!is_of_models(validation, error)) {
         return error->source;
     }
-    const char *inside = strchr(error->source + folder + 1, '/'); /* the place names the model */
+    /* the place names the model */
+    const char *inside = strchr(error->source + strlen(validation->folder) + 1, '/');
     return inside != NULL ? inside + 1 : "";
 }
 
@@ -120,6 +126,7 @@ static void work(void *data) {
     int status = given->check->function(given->validation, &error);
     if (status != GRAFT_OK) {
         notes->outcome = GRAFT_CHECK_FAILED;
+        notes->unmade = error.code == GRAFT_ERROR_IO && is_of_models(given->validation, &error) ? GRAFT_ERROR_IO : 0;
         const char *source = source_of(given->validation, &error);
         (void)snprintf(notes->text, sizeof notes->text, "%s%s%s%s%s", source, source[0] == '\0' ? "" : ": ",
                        error.message[0] != '\0' ? error.message : "no reason was recorded",
@@ -133,9 +140,11 @@ static void work(void *data) {
 static void judge(struct graft_validation_notes *notes, const struct graft_child_end *end, int32_t limit_ms) {
     char text[GRAFT_VALIDATION_TEXT] = "";
     if (end->failed != 0) {
-        (void)snprintf(text, sizeof text, "could not be made: %s", strerror(end->failed));
+        notes->unmade = GRAFT_ERROR_INTERNAL;
+        (void)snprintf(text, sizeof text, "%s", strerror(end->failed));
     } else if (end->timed_out == GRAFT_CHILD_STARVED) {
-        (void)snprintf(text, sizeof text, "could not be made: the machine was too busy");
+        notes->unmade = GRAFT_ERROR_INTERNAL;
+        (void)snprintf(text, sizeof text, "the machine was too busy");
     } else if (end->timed_out != GRAFT_CHILD_IN_TIME) {
         (void)snprintf(text, sizeof text, "the plugin did not come back: it %s for %g seconds",
                        end->timed_out == GRAFT_CHILD_ASLEEP ? "slept" : "used the processor", limit_ms / 1000.0);

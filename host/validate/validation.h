@@ -16,6 +16,7 @@ enum { GRAFT_VALIDATION_TEXT = 2048 };
 struct graft_validation_notes {
     int32_t is_done;
     int32_t outcome;        /* GRAFT_CHECK_... */
+    int32_t unmade;         /* what kept the check from being made, which is no verdict: GRAFT_ERROR_...; 0: nothing */
     volatile int32_t steps; /* how many places there were: the time for a check is that for each of them */
     char place[256];        /* what the check is about: "llama", or "" */
     char text[GRAFT_VALIDATION_TEXT];

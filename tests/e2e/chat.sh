@@ -118,9 +118,9 @@ host run --model own --messages none.json
 refused 'no messages' 2 'messages: there is none, expected at least one'
 host run --model own --message user:x --tools seen.json
 refused 'tools that are none' 5 'seen.json: cannot be opened'
-printf '[5]' >one.json
+printf '[{"type": "function"}, 5]' >one.json
 host run --model own --message user:x --tools one.json
-refused 'a tool that is none' 2 '--tools: number 1 is an integer, expected an object'
+refused 'a tool that is none' 2 'one.json: tool 2 is an integer, expected an object'
 host run --model "$bert" --message user:x
 refused 'an encoder' 2 '--message: is for models that generate text'
 host chat --model "$bert"

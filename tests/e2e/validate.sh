@@ -64,6 +64,21 @@ done
 check 'each check has a plugin whose fault it is made for' '' \
     "$(awk 'NR == FNR { found[$1] = 1; next } !($1 in found) { print $1 }' "$scratch/found" "$scratch/list")"
 
+# A disk that is full is no fault of the plugin's: there is no verdict, and nothing is left.
+mkdir "$scratch/temporary"
+{
+    (
+        ulimit -f 1
+        TMPDIR=$scratch/temporary exec "$host" validate "$1"
+    ) 2>&1
+    echo "exit status $?"
+} | cat >"$scratch/out"
+check 'no room for models: exit status' 'exit status 5' "$(tail -n 1 "$scratch/out")"
+has 'no room for models: says so' 'build.describes could not be made: ' "$scratch/out"
+has 'no room for models: and why' '.safetensors: cannot be written: File too large' "$scratch/out"
+check 'no room for models: no check fails' 0 "$(grep -c '^not ok' "$scratch/out")"
+check 'no room for models: nothing is left' '' "$(ls "$scratch/temporary")"
+
 for plugin; do
     status=0
     timeout 300 "$host" validate "$plugin" --fuzz 3 >"$scratch/out" 2>"$scratch/err" || status=$?

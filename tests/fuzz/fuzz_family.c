@@ -11,19 +11,12 @@
 static void use(const struct graft_family_file *file) {
     struct graft_error error = graft_error_none();
     struct graft_library *library = NULL;
-    struct graft_family_info *families = NULL;
-    size_t n = 0;
+    const struct graft_plugin *plugin = graft_family_file_plugin(file);
     if (graft_library_create(&library, NULL) != GRAFT_OK ||
-        graft_library_register_plugin(library, graft_family_file_plugin(file), &error) != GRAFT_OK ||
-        graft_library_families(library, &families, &n, &error) != GRAFT_OK) {
+        graft_library_register_plugin(library, plugin, &error) != GRAFT_OK ||
+        graft_family_root(graft_plugin_family(plugin, 0), NULL) == NULL) {
         abort();
     }
-    for (size_t i = 0; i < n; i++) {
-        if (graft_family_root(families[i].family, NULL) == NULL) {
-            abort();
-        }
-    }
-    graft_families_free(families);
     graft_library_free(library);
 }
 
