@@ -37,11 +37,17 @@ static int count_in_list(const struct graft_scope *scope, int32_t list, const st
 /* Checks all elements, so that one of a wrong type is reported even when the value is found before it. */
 static int count_in_array(const struct graft_scope *scope, const struct graft_operand *array,
                           const struct graft_operand *sought, int64_t *count) {
+    enum { MOST = 1024 }; /* layers search it one by one, and no model has so many */
     const struct graft_config *config = scope->config;
     const char *expected = expected_beside(&sought->value);
     struct graft_label path, part;
     graft_operand_path(scope, array, &path);
     int64_t size = config->size(config->data, path.text);
+    if (size > MOST) {
+        return graft_error_set(scope->error, GRAFT_ERROR_MODEL, config->file,
+                               "%s: expected at most %d elements, since each layer searches them, got %lld",
+                               graft_config_spelling(config, path.text), (int)MOST, (long long)size);
+    }
     for (int64_t i = 0; i < size; i++) {
         struct graft_value element;
         (void)snprintf(part.text, sizeof part.text, "%.*s.%lld", GRAFT_EXPRESSION_MAX, path.text, (long long)i);
