@@ -149,6 +149,13 @@ const char *graft_model_causal_lm(const struct graft_model *model, const struct 
  * none: an error that names the architecture and the tensor otherwise. */
 int graft_model_check_root(const struct graft_model *model, struct graft_error *error);
 
+/* [any] Whether the tensors of the options (NULL: none) can be what they are. */
+int graft_model_check_given(const struct graft_model_options *options, struct graft_error *error);
+
+/* [load] The checkpoint of a model without weight files: of those tensors, or of none. */
+int graft_model_open_given(struct graft_model *model, const struct graft_model_options *options,
+                           struct graft_error *error);
+
 /* [load] Takes the fusion_config of an option (NULL: none was given). */
 int graft_model_set_fusion(struct graft_model *model, const char *fusion_config, struct graft_error *error);
 

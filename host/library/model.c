@@ -190,7 +190,7 @@ static int open_model(struct graft_model *model, struct graft_library *library,
     struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
     int status = read_config(model, snapshot, error);
     if (status == GRAFT_OK) {
-        status = model->without_weights ? graft_checkpoint_open_none(model->directory, &model->checkpoint, error)
+        status = model->without_weights ? graft_model_open_given(model, options, error)
                                         : graft_checkpoint_open(model->directory, &model->checkpoint, error);
     }
     if (status == GRAFT_OK) {
@@ -337,6 +337,9 @@ static int open_directory(struct graft_library *library, const char *directory,
     int status = graft_check_given(options, GRAFT_MODEL_OPTIONS_SIZE_1_0, "struct graft_model_options", error);
     if (status == GRAFT_OK) {
         status = graft_check_given_path(directory, "directory", error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_model_check_given(options, error);
     }
     if (status == GRAFT_OK) {
         status = open_as(library, directory, options, 0, &result, error);

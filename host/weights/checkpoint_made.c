@@ -50,6 +50,27 @@ int graft_checkpoint_exchange(struct graft_checkpoint *checkpoint, const unsigne
     return graft_checkpoint_sort(checkpoint, error);
 }
 
+int graft_checkpoint_open_memory(const char *directory, const struct graft_tensor_view *tensors, size_t n,
+                                 struct graft_checkpoint **checkpoint, struct graft_error *error) {
+    struct graft_checkpoint *opened = NULL;
+    int status = graft_checkpoint_open_none(directory, &opened, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    opened->is_lent = 1;
+    status = graft_checkpoint_exchange(opened, NULL, tensors, n, error);
+    if (status != GRAFT_OK) {
+        graft_checkpoint_close(opened);
+        return status;
+    }
+    for (size_t i = 0; i < n; i++) {
+        opened->made[i].data = tensors[i].data;
+        opened->made[i].file = opened->directory;
+    }
+    *checkpoint = opened;
+    return GRAFT_OK;
+}
+
 int graft_checkpoint_make_room(struct graft_checkpoint *checkpoint, struct graft_error *error) {
     for (size_t i = 0; i < checkpoint->n_made; i++) {
         struct graft_tensor_view *view = &checkpoint->made[i];
@@ -70,7 +91,7 @@ const struct graft_tensor_view *graft_checkpoint_made_at(const struct graft_chec
 
 int64_t graft_checkpoint_made_bytes(const struct graft_checkpoint *checkpoint) {
     int64_t bytes = 0;
-    for (size_t i = 0; i < checkpoint->n_made; i++) {
+    for (size_t i = 0; i < checkpoint->n_made && !checkpoint->is_lent; i++) {
         bytes += checkpoint->made[i].bytes;
     }
     return bytes;
@@ -79,7 +100,9 @@ int64_t graft_checkpoint_made_bytes(const struct graft_checkpoint *checkpoint) {
 void graft_checkpoint_free_made(struct graft_checkpoint *checkpoint) {
     for (size_t i = 0; i < checkpoint->n_made; i++) {
         graft_free((void *)(uintptr_t)checkpoint->made[i].name);
-        graft_free((void *)(uintptr_t)checkpoint->made[i].data);
+        if (!checkpoint->is_lent) {
+            graft_free((void *)(uintptr_t)checkpoint->made[i].data);
+        }
     }
     graft_free(checkpoint->made);
 }

@@ -24,6 +24,7 @@ struct graft_checkpoint {
     size_t count;
     struct graft_tensor_view *made; /* [n_made] in no file; names and data are the checkpoint's */
     size_t n_made;
+    int is_lent; /* 1: the data of these is a caller's */
     struct graft_absent_file *absent;
     size_t n_absent;
     size_t absent_capacity;

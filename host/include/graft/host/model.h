@@ -17,6 +17,7 @@
 
 #include "graft/call.h"
 #include "graft/error.h"
+#include "graft/tensor.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -38,6 +39,20 @@ struct graft_adapter_options {
 };
 
 #define GRAFT_ADAPTER_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_adapter_options, scale)
+
+/* A tensor in memory. Borrowed until graft_model_open returns, but for `data`, which stays where it is until
+ * graft_model_free: the model reads it whenever it runs, so what is written there counts from the next run on. */
+struct graft_given_tensor {
+    uint32_t struct_size;
+    graft_dtype dtype; /* GRAFT_DTYPE_... */
+    const char *name;  /* as a checkpoint would have it; or that of a parameter, which needs no conversion then */
+    int32_t rank;      /* 0 to GRAFT_MAX_RANK */
+    uint32_t reserved;
+    int64_t shape[GRAFT_MAX_RANK]; /* [rank] */
+    const void *data;              /* row-major */
+};
+
+#define GRAFT_GIVEN_TENSOR_SIZE_1_0 GRAFT_END_OF(struct graft_given_tensor, data)
 
 struct graft_model_options {
     uint32_t struct_size;
@@ -82,6 +97,10 @@ struct graft_model_options {
     int32_t dequantize;   /* 1: those of a quantized checkpoint are floats, of the type that config.json names (bf16,
                              where it names none) */
     uint32_t reserved;
+    /* Later than 1.0. With without_weights: tensors in the place of weight files, which are read where they lie. Such a
+     * model is not saved. */
+    const struct graft_given_tensor *tensors; /* [n_tensors] graft_struct_at */
+    size_t n_tensors;
 };
 
 #define GRAFT_MODEL_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_model_options, adapter_stride)
