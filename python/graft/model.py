@@ -181,11 +181,13 @@ class Model:
             found = lib.graft_model_module(self._open(), i)
             if not found:
                 return
+            i += 1
             one = found.contents
+            if one.flags & abi.GRAFT_MODULE_SUPER:  # has the path of what calls it
+                continue
             yield NamedModule(
                 text(one.path), text(one.class_name), text(one.original_class), text(one.interface_id), text(one.plugin)
             )
-            i += 1
 
     def check_strict(self) -> None:
         """Raises where checkpoint and model do not fit exactly, or a field of config.json is not used."""

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of modules as transformers makes them, as calls of Graft's interfaces: arrays are torch's own memory in f32.
+
+Activations of other types cost a copy on the way in and one on the way out.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Callable, Dict, Optional
+
+import torch
+
+from . import _abi as abi
+from ._library import new
+from ._torch_host import Host
+from .errors import UsageError
+
+
+def _floats(tensor: torch.Tensor) -> torch.Tensor:
+    """In f32, dense; the tensor itself where it is."""
+    return tensor.detach().to(torch.float32).contiguous()
+
+
+def _rows(tensor: torch.Tensor) -> int:
+    return tensor.numel() // tensor.shape[-1]
+
+
+def _size(module, host: Host, path: str, name: str, *attributes: str) -> int:
+    """A size that the parent gives in Graft, or an attribute of the module in torch."""
+    if name in host.args[path]:
+        return int(host.args[path][name])
+    for attribute in attributes:
+        value = getattr(module, attribute, None)
+        if isinstance(value, int):
+            return value
+    raise UsageError(f"nothing says its {name}", path)
+
+
+def _simple(args_type, count: str, source: str, target: str, width: Optional[str] = None):
+    """Interfaces of one array in and one out."""
+
+    def call(host: Host, path: str, module, x: torch.Tensor, *more: Any, **kwargs: Any):
+        given = _floats(x)
+        columns = given.shape[-1] if width is None else _size(module, host, path, width, width)
+        output = torch.empty((*given.shape[:-1], columns))
+        args = new(args_type)
+        setattr(args, count, given.numel() if count == "count" else _rows(given))
+        setattr(args, source, given.data_ptr())
+        setattr(args, target, output.data_ptr())
+        host.model.run_module(path, args)
+        return output.to(x.dtype)
+
+    return call
+
+
+def _embedding(host: Host, path: str, module, ids: torch.Tensor):
+    given = ids.detach().to(torch.int32).contiguous()
+    output = torch.empty((*ids.shape, _size(module, host, path, "embedding_dim", "embedding_dim")))
+    args = new(abi.graft_embedding_args, tokens=given.numel(), ids=given.data_ptr(), output=output.data_ptr())
+    host.model.run_module(path, args)
+    return output
+
+
+def _experts(host: Host, path: str, module, hidden_states, top_k_index, top_k_weights, *more: Any, **kwargs: Any):
+    given, weights = _floats(hidden_states), _floats(top_k_weights)
+    n = _size(module, host, path, "num_experts", "num_experts")
+    index = top_k_index.detach().to(torch.int32)
+    sentinel = index >= n  # an expert that is somewhere else: it adds nothing here
+    if bool(sentinel.any()):
+        weights = weights.masked_fill(sentinel, 0.0)
+        index = index.masked_fill(sentinel, 0)
+    index = index.contiguous()
+    output = torch.empty_like(given)
+    args = new(
+        abi.graft_experts_args,
+        tokens=_rows(given),
+        k=index.shape[-1],
+        hidden_states=given.data_ptr(),
+        top_k_index=index.data_ptr(),
+        top_k_weights=weights.data_ptr(),
+        output=output.data_ptr(),
+    )
+    host.model.run_module(path, args)
+    return output.to(hidden_states.dtype)
+
+
+def _router(host: Host, path: str, module, hidden_states, *more: Any, **kwargs: Any):
+    given = _floats(hidden_states).reshape(-1, hidden_states.shape[-1])
+    n = _size(module, host, path, "num_experts", "num_experts", "n_routed_experts")
+    k = _size(module, host, path, "num_experts_per_tok", "top_k", "num_experts_per_tok")
+    logits, weights = torch.empty(given.shape[0], n), torch.empty(given.shape[0], k)
+    index = torch.empty((given.shape[0], k), dtype=torch.int32)
+    args = new(
+        abi.graft_router_args,
+        tokens=given.shape[0],
+        experts=n,
+        k=k,
+        hidden_states=given.data_ptr(),
+        logits=logits.data_ptr(),
+        top_k_index=index.data_ptr(),
+        top_k_weights=weights.data_ptr(),
+    )
+    host.model.run_module(path, args)
+    kind = hidden_states.dtype
+    return logits.to(kind), weights.to(kind), index.to(torch.int64)
+
+
+def _mask(attention_mask, sequences: int, new_tokens: int, tokens: int, path: str):
+    """struct graft_mask for `tokens` of each sequence, of which the last `new_tokens` have rows in the mask; and what it
+    leads to."""
+    if attention_mask is None:
+        return new(abi.graft_mask, kind=abi.GRAFT_MASK_CAUSAL), None
+    if attention_mask.dim() != 4 or attention_mask.shape[-1] != tokens or attention_mask.shape[-2] != new_tokens:
+        raise UsageError(f"attention_mask: expected [sequences, 1, {new_tokens}, {tokens}], got "
+                         f"{list(attention_mask.shape)}", path)
+    said = attention_mask.detach()[:, 0].expand(sequences, -1, -1)
+    if said.dtype == torch.bool:
+        said = torch.zeros(said.shape).masked_fill(~said, float("-inf"))
+    said = said.to(torch.float32)
+    said = said.masked_fill(said <= torch.finfo(torch.float32).min / 2, float("-inf"))
+    bias = torch.full((tokens, tokens), float("-inf")).triu(1).repeat(sequences, 1, 1)
+    bias[:, tokens - new_tokens :] = said
+    return new(abi.graft_mask, kind=abi.GRAFT_MASK_DENSE, bias=bias.data_ptr(), bias_stride=tokens), bias
+
+
+def _attention(
+    host: Host,
+    path: str,
+    module,
+    hidden_states: torch.Tensor,
+    position_embeddings=None,
+    attention_mask=None,
+    past_key_values=None,
+    *more: Any,
+    **kwargs: Any,
+):
+    """Attention over all tokens so far. A cache of transformers keeps what went in, hidden states for keys and angles
+    for values, so sequences are reordered and cropped there as always; each step computes the whole sequence."""
+    if position_embeddings is None:
+        raise UsageError("attention without position_embeddings", path)
+    given = _floats(hidden_states)
+    sequences, fresh, hidden = given.shape
+    cos, sin = (_floats(each).expand(sequences, -1, -1) for each in position_embeddings)
+    angles = torch.cat([cos, sin], -1)
+    if past_key_values is not None:
+        all_states, all_angles = past_key_values.update(given[:, None], angles[:, None], module.layer_idx)
+        given, angles = all_states[:, 0].contiguous(), all_angles[:, 0]
+    tokens = given.shape[1]
+    cos, sin = (each.contiguous() for each in angles.chunk(2, -1))
+    mask, _bias = _mask(attention_mask, sequences, fresh, tokens, path)
+    cu_seqlens = torch.arange(0, (sequences + 1) * tokens, tokens, dtype=torch.int64)
+    positions = torch.arange(tokens, dtype=torch.int64).repeat(sequences)
+    slots = torch.arange(sequences, dtype=torch.int32)
+    batch = new(
+        abi.graft_batch,
+        sequences=sequences,
+        tokens=sequences * tokens,
+        cu_seqlens=cu_seqlens.data_ptr(),
+        positions=positions.data_ptr(),
+        slots=slots.data_ptr(),
+    )
+    output = torch.empty_like(given)
+    args = new(
+        abi.graft_self_attention_args,
+        batch=ctypes.pointer(batch),
+        hidden_states=given.data_ptr(),
+        cos=cos.data_ptr(),
+        sin=sin.data_ptr(),
+        mask=ctypes.pointer(mask),
+        output=output.data_ptr(),
+    )
+    host.model.run_module(path, args)
+    return output[:, tokens - fresh :].to(hidden_states.dtype), None
+
+
+CALLS: Dict[str, Callable[..., Any]] = {
+    "graft.linear/1": _simple(abi.graft_linear_args, "tokens", "x", "y", "out_features"),
+    "graft.mlp/1": _simple(abi.graft_mlp_args, "tokens", "hidden_states", "output"),
+    "graft.norm/1": _simple(abi.graft_norm_args, "tokens", "hidden_states", "output"),
+    "graft.activation/1": _simple(abi.graft_activation_args, "count", "x", "y"),
+    "graft.patch_embed/1": _simple(abi.graft_patch_embed_args, "patches", "pixel_values", "output", "embed_dim"),
+    "graft.embedding/1": _embedding,
+    "graft.experts/1": _experts,
+    "graft.router/1": _router,
+    "graft.self_attention/1": _attention,
+}
+
+
+def check_interface(interface: str, name: str) -> None:
+    if interface not in CALLS:
+        raise UsageError(f"classes of the interface {interface} are not run inside transformers", name)
+
+
+def run(host: Host, path: str, module: torch.nn.Module, *args: Any, **kwargs: Any):
+    """Calls the module at `path` with what transformers gives `module`."""
+    if torch.is_grad_enabled() and _wants_grad(module, args, kwargs):
+        raise UsageError(
+            "a gradient is required, and Graft has none", path, "call the model under torch.no_grad()"
+        )
+    return CALLS[host.interface(path)](host, path, module, *args, **kwargs)
+
+
+def _wants_grad(module: torch.nn.Module, args, kwargs) -> bool:
+    given = [each for each in (*args, *kwargs.values()) if isinstance(each, torch.Tensor)]
+    return any(each.requires_grad for each in (*given, *module.parameters()))

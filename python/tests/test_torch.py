@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plugins inside transformers: against transformers itself, in the same process."""
+
+import copy
+import ctypes
+import os
+import unittest
+
+import graft
+import graft.torch
+import torch
+from common import folder, golden
+from transformers import AutoModelForCausalLM, AutoModelForImageTextToText, monkey_patching
+from transformers.conversion_mapping import get_checkpoint_conversion_mapping
+
+MOE, LLAMA, VISION = "plain/qwen2_moe", "plain/llama", "vision/qwen2_vl_two_images"
+PASSES_ON = os.path.join(os.environ["GRAFT_TEST_BUILD"], "python/tests/passes_on.so")
+LAYERS = os.path.join(os.environ["GRAFT_TEST_BUILD"], "python/tests/decoder_layer.so")
+TOLERANCE = 5e-5
+
+
+def reference(case, dtype=torch.float32):
+    return AutoModelForCausalLM.from_pretrained(folder(case), dtype=dtype).eval()
+
+
+def ids_of(case):
+    return torch.tensor([golden(case)["input_ids"]])
+
+
+def plan_of(model):
+    host, _ = next(m._graft_place for m in model.modules() if isinstance(m, graft.torch.Bridge))
+    return host.model.plan
+
+
+class Patched(unittest.TestCase):
+    def setUp(self):
+        self.addCleanup(monkey_patching.clear_patch_mapping)
+        self.addCleanup(graft.torch._registered.clear)
+
+    def build(self, case, *plugins, dtype=torch.float32, **more):
+        for plugin in plugins:
+            graft.torch.register(plugin, model_types=[case.split("/")[1]], **more)
+        return reference(case, dtype)
+
+
+class InTransformers(Patched):
+    def check(self, case, plugin, n):
+        ids, original = ids_of(case), reference(case)
+        model = self.build(case, plugin)
+        bridged = [m for m in model.modules() if isinstance(m, graft.torch.Bridge)]
+        self.assertEqual(len(bridged), n)
+        with torch.no_grad():
+            difference = (model(ids).logits - original(ids).logits).abs().max()
+        self.assertLessEqual(float(difference), TOLERANCE * 12)
+        more = {"max_new_tokens": 12, "do_sample": False}
+        self.assertEqual(model.generate(ids, **more).tolist(), original.generate(ids, **more).tolist())
+        return model
+
+    def test_experts_without_copies(self):
+        model = self.check(MOE, "sequential_experts", 2)
+        plan = plan_of(model)
+        self.assertEqual((plan["copied_bytes"], plan["computed_bytes"]), (0, 0))
+
+    def test_attention_without_copies(self):
+        model = self.check(LLAMA, "fused_qkv", 2)
+        self.assertEqual(type(model.model.layers[0].self_attn).__name__, "LlamaFusedAttention")
+        self.assertEqual(plan_of(model)["copied_bytes"], 0)
+
+    def test_what_passes_every_call_on(self):
+        self.check(MOE, PASSES_ON, 2 + 2 * 2 + 5 + 2 + 2)  # attentions, blocks and shared experts, norms, experts, routers
+
+    def test_batches_masks_and_beams(self):
+        original, model = reference(MOE), self.build(MOE, "fused_qkv", "sequential_experts")
+        ids = ids_of(MOE)
+        ids = torch.cat([ids, ids + 1])
+        mask = torch.ones_like(ids)
+        mask[1, :4] = 0
+        for more in ({}, {"num_beams": 3}, {"use_cache": False}):
+            made = [
+                each.generate(ids, attention_mask=mask, max_new_tokens=10, do_sample=False, **more).tolist()
+                for each in (model, original)
+            ]
+            self.assertEqual(made[0], made[1], more)
+
+    def test_parameters_are_torchs_own(self):
+        ids, model = ids_of(MOE), self.build(MOE, "sequential_experts")
+        with torch.no_grad():
+            before = model(ids).logits
+            model.model.layers[0].mlp.experts.down_proj.mul_(0.5)  # in place: the plugin reads it
+            changed = model(ids).logits
+            self.assertGreater(float((changed - before).abs().max()), 1e-3)
+            original = reference(MOE)
+            original.model.layers[0].mlp.experts.down_proj.mul_(0.5)
+            self.assertLessEqual(float((original(ids).logits - changed).abs().max()), TOLERANCE * 12)
+            weight = model.model.layers[0].mlp.experts.down_proj
+            weight.data = weight.data * 2  # elsewhere: found when it runs
+            self.assertLessEqual(float((model(ids).logits - before).abs().max()), TOLERANCE * 12)
+
+    def test_copies_have_tensors_of_their_own(self):
+        ids, model = ids_of(LLAMA), self.build(LLAMA, "fused_qkv")
+        with torch.no_grad():
+            expected = model(ids).logits
+            other = copy.deepcopy(model)
+            model.model.layers[0].self_attn.q_proj.weight.zero_()
+            self.assertTrue(torch.equal(other(ids).logits, expected))
+
+    def test_bfloat16(self):
+        ids, model = ids_of(LLAMA), self.build(LLAMA, "fused_qkv", dtype=torch.bfloat16)
+        with torch.no_grad():
+            made = model(ids).logits
+            expected = reference(LLAMA, torch.bfloat16)(ids).logits
+        self.assertEqual(made.dtype, torch.bfloat16)
+        self.assertLess(float((made - expected).abs().max()), 0.02 * float(expected.abs().max()))
+
+    def test_saved_as_transformers_does(self):
+        import tempfile
+
+        model = self.build(MOE, "sequential_experts")
+        monkey_patching.clear_patch_mapping()
+        with tempfile.TemporaryDirectory() as scratch:
+            model.save_pretrained(scratch)
+            with graft.from_pretrained(scratch) as native, torch.no_grad():
+                logits = torch.as_tensor(native(ids_of(MOE)[0].tolist()).logits)
+                self.assertLessEqual(float((model(ids_of(MOE)).logits[0] - logits).abs().max()), TOLERANCE * 12)
+
+    def test_sentinels_of_experts(self):
+        model, original = self.build(MOE, "sequential_experts"), reference(MOE)
+        states = torch.randn(5, 64, generator=torch.Generator().manual_seed(1))
+        index = torch.tensor([[0, 6], [6, 6], [1, 2], [6, 3], [5, 4]])  # there are 6 experts: number 6 is none
+        weights = torch.rand(5, 2, generator=torch.Generator().manual_seed(2))
+        original.config._experts_implementation = "eager"
+        with torch.no_grad():
+            made, expected = (
+                each.model.layers[0].mlp.experts(states, index, weights) for each in (model, original)
+            )
+        self.assertLessEqual(float((made - expected).abs().max()), TOLERANCE)
+
+
+class Refused(Patched):
+    def test_gradients(self):
+        model = self.build(LLAMA, "fused_qkv")
+        with self.assertRaisesRegex(graft.UsageError, "gradient"):
+            model(ids_of(LLAMA))
+
+    def test_interfaces_by_name(self):
+        with self.assertRaisesRegex(graft.UsageError, "decoder_layer/1"):
+            graft.torch.register(LAYERS, model_types=["llama"])
+        with self.assertRaisesRegex(graft.UsageError, "decoder_layer/1"):
+            graft.torch.verify(reference(LLAMA), LAYERS)
+        self.assertEqual(monkey_patching.get_patch_mapping(), {})
+
+    def test_what_it_replaces_nothing_of(self):
+        with self.assertRaisesRegex(graft.UsageError, "replaces no"):
+            graft.torch.register("sequential_experts", model_types=["llama"])
+        with self.assertRaises(graft.UsageError):
+            graft.torch.unregister("sequential_experts")
+
+    def test_modules_outside_a_model(self):
+        model = self.build(LLAMA, "fused_qkv")
+        attention = copy.deepcopy(model.model.layers[0].self_attn)
+        with torch.no_grad(), self.assertRaisesRegex(graft.UsageError, "part of no model"):
+            attention(torch.zeros(1, 2, 64))
+
+    def test_names_that_are_taken(self):
+        graft.torch.register("fused_qkv", model_types=["llama"])
+        with self.assertRaises(ValueError):
+            graft.torch.register(PASSES_ON, model_types=["llama"])
+        graft.torch.register(PASSES_ON, model_types=["llama"], overwrite=True)
+        graft.torch.unregister(PASSES_ON)
+        self.assertEqual(monkey_patching.get_patch_mapping(), {})
+
+
+class Verify(Patched):
+    def test_every_module(self):
+        original = reference(MOE)
+        for plugin, n in (("sequential_experts", 2), ("fused_qkv", 2)):
+            rows = graft.torch.verify(original, plugin, ids_of(MOE))
+            self.assertEqual(len(rows), n)
+            for row in rows:
+                self.assertEqual((row.reason, row.calls), ("", 1))
+                self.assertLessEqual(row.difference, TOLERANCE * max(1, row.largest))
+                self.assertGreater(row.seconds, 0)
+
+    def test_every_interface(self):
+        rows = graft.torch.verify(reference(MOE), PASSES_ON, ids_of(MOE))
+        kinds = {row.class_name for row in rows if not row.reason}
+        wanted = ("activation", "embedding", "experts", "linear", "mlp", "norm", "router", "self_attention")
+        self.assertEqual(kinds, {"PassesOn_" + each for each in wanted})
+        for row in rows:
+            self.assertLessEqual(row.difference, TOLERANCE * max(1, row.largest), row)
+
+    def test_differences(self):
+        original = reference(LLAMA)
+        for layer in original.model.layers:
+            layer.self_attn.scaling *= 1.5  # what the config does not say
+        rows = graft.torch.verify(original, "fused_qkv")
+        self.assertTrue(all(row.difference > 1e-3 for row in rows))
+
+
+class Documents(Patched):
+    """What transformers' documents show, there and here, on the same checkpoint."""
+
+    def both(self, case):
+        with graft.from_pretrained(folder(case)) as native, torch.no_grad():
+            here = torch.as_tensor(native(golden(case)["input_ids"]).logits)
+            there = reference(case)(ids_of(case)).logits[0]
+        return float((here - there).abs().max()) / max(1.0, float(there.abs().max()))
+
+    def test_monkey_patching(self):
+        """A class by its name, and by an expression; unregistered, cleared, and applied within a block."""
+        from transformers.models.llama import modeling_llama
+
+        class Halved(modeling_llama.LlamaMLP):
+            def forward(self, x):
+                return super().forward(x) / 2
+
+        class HalvedHere(graft.Module):
+            def forward(self, x):
+                gate, up = self.child("gate_proj")(x), self.child("up_proj")(x)
+                import numpy as np
+
+                return self.child("down_proj")(gate / (1 + np.exp(-gate)) * up) / 2
+
+        self.addCleanup(graft.clear_patch_mapping)
+        plain = self.both(LLAMA)
+        self.assertLessEqual(plain, TOLERANCE)
+        for key in ("LlamaMLP", r"^Llama\w+MLP$|^LlamaMLP$"):
+            monkey_patching.register_patch_mapping({key: Halved})
+            self.assertGreater(self.both(LLAMA), 1e-3)  # there alone
+            graft.register_patch_mapping({key: HalvedHere})
+            self.assertLessEqual(self.both(LLAMA), TOLERANCE)
+            with self.assertRaises(ValueError):
+                graft.register_patch_mapping({key: HalvedHere})
+            with self.assertRaises(ValueError):
+                monkey_patching.register_patch_mapping({key: Halved})
+            for registry in (graft, monkey_patching):
+                registry.unregister_patch_mapping([key])
+                self.assertEqual(registry.get_patch_mapping(), {})
+        graft.register_patch_mapping({"LlamaMLP": HalvedHere})
+        monkey_patching.register_patch_mapping({"LlamaMLP": Halved})
+        with graft.apply_patches(), monkey_patching.apply_patches():
+            self.assertIs(graft.class_named("LlamaMLP"), HalvedHere)
+            self.assertIs(modeling_llama.LlamaMLP, Halved)
+        self.assertEqual(graft.class_named("LlamaMLP"), "LlamaMLP")
+        self.assertIsNot(modeling_llama.LlamaMLP, Halved)
+
+    def test_patchers(self):
+        """Experts as a list of modules, with the conversions that lead there: the plugin has both."""
+        ids = ids_of(MOE)
+        with graft.from_pretrained(folder(MOE), plugins=["sequential_experts"]) as native, torch.no_grad():
+            here = torch.as_tensor(native(ids[0].tolist()).logits)
+        model = self.build(MOE, "sequential_experts")
+        with torch.no_grad():
+            there = model(ids).logits[0]
+        self.assertLessEqual(float((here - there).abs().max()), TOLERANCE * 12)
+
+    def test_converters_are_said_alike(self):
+        """A list of transformers for a model type, word by word as one of Graft's."""
+        theirs = get_checkpoint_conversion_mapping("qwen2_moe")
+        made = []
+        for each in theirs:
+            operations = [getattr(graft, type(op).__name__)(dim=op.dim) for op in getattr(each, "operations", ())]
+            kind = graft.WeightConverter if operations else graft.WeightRenaming
+            arguments = (list(each._original_source_patterns), list(each._original_target_patterns))
+            made.append(kind(*arguments, operations) if operations else kind(*arguments))
+        graft.register_checkpoint_conversion_mapping("qwen2_moe", made, overwrite=True)
+        self.addCleanup(graft.unregister_checkpoint_conversion_mapping, "qwen2_moe")
+        self.assertLessEqual(self.both(MOE), TOLERANCE)
+
+    def test_fusion_mapping(self):
+        """Patch embeddings as a Linear, where fusion_config asks for it."""
+        config = {"patch_embeddings": True}
+        there = AutoModelForImageTextToText.from_pretrained(folder(VISION), dtype=torch.float32, fusion_config=config)
+        names = {name for name, _ in there.named_parameters() if "patch_embed" in name}
+        with graft.from_pretrained(folder(VISION), plugins=["patch_embed_linear"], fusion_config=config) as here:
+            fused = [each for each in here.plan["fusion"]]
+            parameters = {each["name"] for each in here.plan["parameters"] if "patch_embed" in each["name"]}
+        self.assertTrue(fused)
+        self.assertEqual({name.split("patch_embed.")[1] for name in names}, {"linear_proj.weight"})
+        self.assertEqual({name.split("patch_embed.")[1] for name in parameters}, {"linear_proj.weight"})
+
+
+class Structs(unittest.TestCase):
+    def test_pointers_of_torch(self):
+        """The shortest way: a module of a native model over torch's memory."""
+        x = torch.randn(3, 64)
+        y = torch.empty(3, 112)
+        with graft.from_pretrained(folder(LLAMA)) as model:
+            args = graft.abi.graft_linear_args(
+                struct_size=ctypes.sizeof(graft.abi.graft_linear_args), tokens=3, x=x.data_ptr(), y=y.data_ptr()
+            )
+            model.run_module("model.layers.0.mlp.up_proj", args)
+        weight = reference(LLAMA).model.layers[0].mlp.up_proj.weight
+        self.assertLessEqual(float((y - x @ weight.T).abs().max()), TOLERANCE)
+
+
+if __name__ == "__main__":
+    unittest.main()
