@@ -53,7 +53,6 @@
 #include "graft/plugin.h"
 #include "graft/quant_format.h"
 #include "graft/quantization.h"
-#include "graft/quantizer.h"
 #include "graft/rope.h"
 #include "graft/rotary.h"
 #include "graft/router.h"

@@ -26,11 +26,7 @@ prompts='--input-ids 5,6,7,8,9,10,11 --input-ids 9,8 --input-ids 3,1,4,1,5 --max
     same 3 "$goldens/qwen2_moe_stacked" "" $prompts
     same 3 "$goldens/mixtral" sequential_experts $prompts
     same 2 "$goldens/qwen2_moe_stacked" sequential_experts $prompts
-    same 2 "$goldens/qwen3_moe" sequential_experts,int8_linear $prompts
-    # Without a shared expert: groups of half of its 80 columns would be others.
-    same 2 "$goldens/qwen3_moe" int4_linear $prompts
-    same 2 "$goldens/mixtral_stacked" int4_linear $prompts
-    same 2 "$goldens/qwen3_moe" sequential_experts,int4_linear $prompts
+    same 2 "$goldens/qwen3_moe" compressed_tensors $prompts --quantize int8
     same 2 "$goldens/qwen2_moe_sparse_step" sequential_experts $prompts --temperature 2 --seed 11
     same 3 "$goldens/gpt_oss" "" $prompts
     same 2 "$goldens/deepseek_v3" sequential_experts $prompts
@@ -39,8 +35,6 @@ prompts='--input-ids 5,6,7,8,9,10,11 --input-ids 9,8 --input-ids 3,1,4,1,5 --max
     same 2 "$goldens/qwen2_moe" "" $prompts
     same 3 "$goldens/qwen2_moe_stacked" "" $prompts
     same 2 "$goldens/mixtral" sequential_experts $prompts
-    same 2 "$goldens/qwen3_moe" sequential_experts,int8_linear $prompts
-    same 2 "$goldens/qwen3_moe" sequential_experts,int4_linear $prompts
     same 2 "$goldens/deepseek_v3" sequential_experts $prompts
 }
 
@@ -48,7 +42,7 @@ refused 2 "4 experts cannot be divided among 5 processes" -n 5 "$host" --plugins
     --plugins expert_parallel --model "$goldens/mixtral" --input-ids 5 --output-ids --max-new-tokens 1
 
 # Each has its run of the experts alone, as a stack or as a list, and packs no others.
-for list in expert_parallel expert_parallel,sequential_experts expert_parallel,sequential_experts,int8_linear; do
+for list in expert_parallel expert_parallel,sequential_experts; do
     elsewhere=$(ranks 2 --plugins "$list" --model "$goldens/qwen2_moe" --report json --input-ids 5 --output-ids \
         --max-new-tokens 1 2>&1 | sed -n 's/.*"tensors_elsewhere": *\([0-9]*\).*/\1/p' | tr '\n' ' ')
     [ "$elsewhere" = "18 18 " ] || fail "$list: ranks have other experts: $elsewhere"
@@ -59,7 +53,7 @@ done
 part first "experts\\.[345]\\."
 part last "experts\\.[012]\\."
 each="$host --quiet --plugins-dir $plugins --parallel mpi --input-ids 5,6,7 --output-ids --max-new-tokens 5 --dtype float32"
-for list in expert_parallel expert_parallel,sequential_experts expert_parallel,sequential_experts,int8_linear; do
+for list in expert_parallel expert_parallel,sequential_experts; do
     # shellcheck disable=SC2086 # words
     {
         launch -n 2 $each --plugins "$list" --model "$scratch/whole" >"$scratch/one"

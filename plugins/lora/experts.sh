@@ -85,7 +85,6 @@ ids() { # ids MODEL PLUGINS OPTIONS
 }
 
 for line in "$oss fused_qkv gpt_oss_experts gpt_oss_one" "$quantized/mxfp4_gpt_oss mxfp4 gpt_oss_mxfp4 gpt_oss_mxfp4" \
-    "$oss int4_linear gpt_oss_experts gpt_oss_one" "$oss int8_linear gpt_oss_experts gpt_oss_one" \
     "$goldens/plain/qwen2_moe_gqa fused_qkv qwen2_moe_experts qwen2_moe_experts"; do
     # shellcheck disable=SC2086 # words
     set -- $line

@@ -92,9 +92,7 @@ done
 cmp "$scratch/lora.all" "$scratch/fused_qkv,lora.all" || fail 'an adapter for each prompt: other results'
 
 echo 'on what is quantized while it is loaded'
-for method in int8_linear int4_linear; do
-    same $method "$method,lora" --model "$model" --adapter "$adapters/patterns_rslora"
-done
+same int8 compressed_tensors,lora --model "$model" --quantize int8 --adapter "$adapters/patterns_rslora"
 
 echo 'on quantized checkpoints'
 on() { # on CASE PLUGIN LAYERS HIDDEN Q KV

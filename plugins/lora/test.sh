@@ -76,9 +76,10 @@ run lora --adapter a="$adapters/attention_r8" --adapter b="$adapters/attention_r
     --adapter-scale b=0.25 | cmp -s - "$scratch/half" || fail 'two halves are not one'
 
 echo 'around int8: neither knows the other'
-"$host" plan --plugins-dir "$plugins" --plugins int8_linear,lora --model "$model" --adapter "$adapters/attention_r8" |
-    grep -q 'Linear -> Int8Linear by int8_linear .* -> LoraLinear by lora' || fail 'no stack'
-run int8_linear,lora --adapter "$adapters/attention_r8" >"$scratch/ids"
+"$host" plan --plugins-dir "$plugins" --plugins compressed_tensors,lora --model "$model" --quantize int8 \
+    --adapter "$adapters/attention_r8" |
+    grep -q 'Linear -> CompressedLinear by compressed_tensors .* -> LoraLinear by lora' || fail 'no stack'
+run compressed_tensors,lora --quantize int8 --adapter "$adapters/attention_r8" >"$scratch/ids"
 grep -q , "$scratch/ids" || fail 'no ids'
 
 echo 'merged: the weights are others, rounded as they were'
@@ -89,7 +90,7 @@ run lora --adapter "$adapters/patterns_rslora" >"$scratch/beside"
 run lora --adapter "$adapters/patterns_rslora" --plugin-option lora.merge=true | cmp -s - "$scratch/beside" ||
     fail 'merged, the ids are others'
 for case in "lora --adapter a=$adapters/attention_r8 --adapter b=$adapters/patterns_rslora" \
-    "int8_linear,lora --adapter $adapters/patterns_rslora"; do
+    "compressed_tensors,lora --quantize int8 --adapter $adapters/patterns_rslora"; do
     # shellcheck disable=SC2086 # words
     logits beside.safetensors $case
     # shellcheck disable=SC2086
@@ -121,7 +122,7 @@ for adapter in attention_r8 patterns_rslora embedding head_saved; do
 done
 same llama lora attention_r8 --adapter-scale default=0.3
 same llama lora attention_r8 --plugin-option lora.merge=true
-same llama int8_linear,lora attention_r8
+same llama compressed_tensors,lora attention_r8 --quantize int8
 same llama_gptq gptq,lora on_quantized
 same qwen2_moe lora every_expert
 same qwen2_moe lora attention_shared
@@ -143,7 +144,7 @@ dora beside.safetensors lora "$magnitudes" >"$scratch/magnitudes"
 dora merged.safetensors lora "$magnitudes" --plugin-option lora.merge=true | cmp -s - "$scratch/magnitudes" ||
     fail 'DoRA, merged: the ids are others'
 cmp -s "$scratch/beside.safetensors" "$scratch/merged.safetensors" && fail 'DoRA: nothing was merged'
-dora int8.safetensors int8_linear,lora "$magnitudes" >"$scratch/int8"
+dora int8.safetensors compressed_tensors,lora "$magnitudes" --quantize int8 >"$scratch/int8"
 cmp -s "$scratch/beside.safetensors" "$scratch/int8.safetensors" && fail 'DoRA around int8: as around floats'
 refused 4 'use_dora: the norms of the weight' dora none quantized_linear,lora "$magnitudes" \
     --plugins-dir "$(dirname "$quantized_linear")"
@@ -399,11 +400,14 @@ refused 4 'two adapters have other values for it' tied lora --adapter a="$golden
 
 echo 'a head that is quantized while it is loaded is that of the adapter, and no embedding is left behind'
 tied lora --adapter a="$goldens/adapters/embedding_tied" --logits "$scratch/floats" >/dev/null
-tied lora,int8_linear_head --adapter a="$goldens/adapters/embedding_tied" --logits "$scratch/codes" >/dev/null
+tied lora,compressed_tensors --quantize int8+head --adapter a="$goldens/adapters/embedding_tied" --logits "$scratch/codes" >/dev/null
 cmp -s "$scratch/floats" "$scratch/codes" && fail 'nothing is quantized'
-for adapter in head_tied both_tied tokens_each; do
-    refused 4 'model.embed_tokens.weight' tied lora,int8_linear_head --adapter a="$goldens/adapters/$adapter"
+for adapter in head_tied both_tied; do
+    refused 4 'model.embed_tokens.weight' tied lora,compressed_tensors --quantize int8+head \
+        --adapter a="$goldens/adapters/$adapter"
 done
+refused 4 'lm_head.token_adapter.trainable_tokens_delta: nothing uses this tensor' tied lora,compressed_tensors \
+    --quantize int8+head --adapter a="$goldens/adapters/tokens_each"
 
 echo 'a resized vocabulary'
 "$host" plan --plugins-dir "$plugins" --plugins lora --model "$goldens/plain/llama_tied" \

@@ -28,8 +28,8 @@ prompts='--input-ids 5,6,7,8,9,10,11 --input-ids 9,8 --input-ids 3,1,4,1,5 --max
     same 3 "$goldens/qwen3_sliding" "" $prompts
     same 2 "$goldens/gemma2" "" $prompts
     same 2 "$plugins/families/gpt2/goldens/gpt2" gpt2 $prompts
-    same 2 "$goldens/llama_tied" int8_linear,int8_linear_head $prompts
-    same 2 "$goldens/qwen2_moe" sequential_experts,int4_linear $prompts
+    same 2 "$goldens/llama_tied" compressed_tensors $prompts --quantize int8+head
+    same 2 "$goldens/qwen2_moe" compressed_tensors $prompts --quantize int8
     same 2 "$goldens/llama" "" --speculate 4 --input-ids 5,6,5,6,5,6,5,6 --input-ids 7,7,7,7 --max-new-tokens 16
     same 2 "$goldens/llama" "" --temperature 2 --seed 11 $prompts
     same 2 "$goldens/llama" "" --num-beams 4 --num-return-sequences 2 --no-repeat-ngram-size 2 $prompts
@@ -104,7 +104,7 @@ cmp "$scratch/one.ids" "$scratch/many.ids" || fail "parts of a model: other ids"
 table=$(sed -n 's/.*"model.embed_tokens.weight": "\(.*\)".*/\1/p' "$scratch/tied/model.safetensors.index.json")
 cp -r "$scratch/tied" "$scratch/headless"
 rm "$scratch/headless/$table"
-for list in pipeline_parallel pipeline_parallel,int8_linear_head; do
+for list in pipeline_parallel; do
     one="$host --quiet --plugins-dir $plugins --parallel mpi --plugins $list --input-ids 5,6,7 --output-ids"
     # shellcheck disable=SC2086 # words
     refused 4 "weight_map lists \"$table\" for 1 tensors (\"model.embed_tokens.weight\"), but that file does not exist" \

@@ -52,7 +52,7 @@ prompts='--input-ids 5,6,7,8,9,10,11 --input-ids 9,8 --input-ids 3,1,4,1,5 --max
     same 2 "$plugins/families/olmo2/goldens/olmo2" olmo2 5e-5 $prompts --dtype float32
     same 2 "$goldens/phi3" "" 5e-5 $prompts --dtype float32
     same 2 "$goldens/deepseek_v3" "" 5e-5 $prompts --dtype float32
-    same 2 "$goldens/llama_tied" fused_qkv,int8_linear,int8_linear_head 2e-2 $prompts
+    same 2 "$goldens/llama_tied" fused_qkv,compressed_tensors 2e-2 $prompts --quantize int8+head
 }
 
 # Quantized projections are divided in whole groups of inputs and words of outputs, as the class of each says.

@@ -6,17 +6,6 @@
 #include "graft/expert_parts.h"
 #include "graft/swiglu.h"
 
-const char *const graft_parts_expert_sources[6] = {"*.gate_proj.weight", "*.up_proj.weight", "*.down_proj.weight",
-                                                   "*.w1.weight",        "*.w3.weight",      "*.w2.weight"};
-const char *const graft_parts_stack_sources[2] = {"gate_up_proj", "down_proj"};
-const char *const graft_parts_gate_up_targets[2] = {"gate_up_proj_qweight", "gate_up_proj_scales"};
-const char *const graft_parts_down_targets[2] = {"down_proj_qweight", "down_proj_scales"};
-
-const struct graft_condition graft_parts_unquantized = {sizeof graft_parts_unquantized, GRAFT_CONDITION_NO_CONFIG,
-                                                        "quantization_config", NULL};
-
-const char *const graft_parts_turned_types[2] = {"gpt_oss", NULL};
-
 enum { MAX_NAME = 64 };
 
 struct experts {

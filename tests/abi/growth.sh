@@ -62,10 +62,9 @@ prompt='--input-ids 1,5,9,2,7 --input-ids 3,4 --max-new-tokens 6'
 # shellcheck disable=SC2086 # a list of words
 {
     both 'fused_qkv with sequential_experts' plugins --model "$models/patched/qwen2_moe_doc_example" $prompt
-    today 'int8_linear' plugins --plugins int8_linear --plugin-option int8_linear.group_size=32 \
-        --model "$models/plain/llama" $prompt
-    both 'lora around int8_linear' plugins/lora --plugins-dir "$build/plugins/int8_linear" \
-        --plugins lora,int8_linear --plugin-option int8_linear.group_size=32 --model "$source/tests/goldens/lora/llama" \
+    today 'compressed_tensors' plugins --plugins compressed_tensors --quantize int8 --model "$models/plain/llama" $prompt
+    both 'lora around quantized_linear' plugins/lora --plugins-dir "$build/sdk/examples/quantized_linear" \
+        --plugins lora,quantized_linear --plugin-option quantized_linear.bits=4 --model "$source/tests/goldens/lora/llama" \
         --adapter "$source/tests/goldens/lora/llama/adapters/attention_r8" $prompt
     both 'patch_embed_linear' plugins --fusion patch_embeddings --model "$source/demo/tiny-qwen2-vl" \
         --image "$source/demo/tiny-qwen2-vl/samples/1-green-circle-on-yellow.png" --prompt 'What is it?' --max-new-tokens 4

@@ -35,10 +35,7 @@ done
 prompt='--input-ids 1,5,9,2,7 --input-ids 3,4 --max-new-tokens 6'
 # shellcheck disable=SC2086 # a list of words
 {
-    same int8_linear plugins plugins --plugins int8_linear --plugin-option int8_linear.group_size=32 \
-        --model "$models/plain/llama" $prompt
-    same int8_linear_head plugins plugins --plugins int8_linear,int8_linear_head --model "$models/plain/llama_tied_bf16" $prompt
-    same int4_linear plugins plugins --plugins int4_linear --model "$models/plain/qwen2_moe" $prompt
+    same compressed_tensors plugins plugins --plugins compressed_tensors --quantize int8 --model "$models/plain/llama" $prompt
     same patch_embed_linear plugins plugins --fusion patch_embeddings --model "$source/demo/tiny-qwen2-vl" \
         --image "$source/demo/tiny-qwen2-vl/samples/1-green-circle-on-yellow.png" --prompt 'What is it?' --max-new-tokens 4
     for example in logging_attention logging_attention_cpp short_conv quantized_linear quantized_linear_cpp; do

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What scripts and people rely on when all goes well: what is printed, where, and what options change. Reports in TAP.
-# usage: cli.sh HOST ROOT PLUGINS...     PLUGINS are those that ship
+# usage: cli.sh HOST ROOT PLUGINS...     PLUGINS are those that ship, and the example quantized_linear
 set -u
 . "$(dirname "$0")/../tap.sh"
 host=$(realpath "$1")
@@ -50,7 +50,7 @@ counted=$(sed -n 's/^  note  *\([0-9]*\) plugins not used;.*/\1/p' err)
 host --model "$llama" --plugins-dir plugins --report full
 has 'report full: names the plugin' 'fused_qkv' err
 has 'report full: says why plugins are not used' 'plugin sequential_experts has no effect on this model' err
-check 'report full: names as many as were counted' "$counted" "$(sed -nE 's/^  note +plugins? //p' err |
+check 'report full: names as many as were counted' "$counted" "$(sed -nE 's/^  note +plugins? //p; s/^  note +([^ ]*\.so: [^ ]* is not used, because)/\1/p' err |
     sed -E 's/ (have|has|are|is) .*//; s/,| and /\n/g' | grep -c .)"
 host plan --model "$llama" --plugins-dir plugins
 has 'plan: names them' 'plugin sequential_experts has no effect on this model' out
@@ -168,31 +168,31 @@ host list --plugins-dir plugins --json
 has 'list: as JSON' '"fused_qkv"' out
 
 # What a custom operation makes of a joined tensor is made of all that was joined.
-host plan --model "$llama" --plugins-dir plugins --plugins int8_linear,fused_qkv
+host plan --model "$llama" --plugins-dir plugins --plugins quantized_linear,fused_qkv
 has 'plan: tensors behind a custom operation' \
-    '6 tensors -> 2 parameters model.layers.*.self_attn.qkv_proj.qweight: int8_rows' out
-host plan --model "$llama" --plugins-dir plugins --plugins int8_linear,fused_qkv --json
+    '6 tensors -> 2 parameters model.layers.*.self_attn.qkv_proj.codes: example_int8_rows' out
+host plan --model "$llama" --plugins-dir plugins --plugins quantized_linear,fused_qkv --json
 tr -d ' \n' <out >flat
 layer=model.layers.0.self_attn
 has 'plan JSON: tensors behind a custom operation' \
     "\"sources\":[\"$layer.q_proj.weight\",\"$layer.k_proj.weight\",\"$layer.v_proj.weight\"]" flat
 
 # Options of plugins
-int8='--plugins-dir plugins --plugins int8_linear --plugin-option int8_linear.group_size=32'
+int8='--plugins-dir plugins --plugins quantized_linear --plugin-option quantized_linear.bits=4'
 # shellcheck disable=SC2086 # a list of words
 {
     host list $int8
-    has 'list: options' 'options group_size=32, activation_bits=8;' out
-    host inspect plugins/int8_linear.so --plugin-option int8_linear.group_size=64 --json
+    has 'list: options' 'options bits=4;' out
+    host inspect plugins/quantized_linear.so --plugin-option quantized_linear.bits=4 --json
     tr -d ' \n' <out >flat
     has 'inspect: options' '"kind":"int"' flat
-    has 'inspect: options, chosen' '"default":"0","choices":["0","32","64","128"],"value":"64"' flat
-    host plan --model "$llama" $int8 --plugin-option int8_linear.group=32
+    has 'inspect: options, chosen' '"default":"8","choices":["4","8"],"value":"4"' flat
+    host plan --model "$llama" $int8 --plugin-option quantized_linear.bit=4
     check 'an option that is unknown' 2 "$status"
-    has 'an option that is unknown: message' 'plugin int8_linear has no option "group"; it has: group_size' err
+    has 'an option that is unknown: message' 'plugin quantized_linear has no option "bit"; it has: bits' err
     host plan --model "$llama" $int8 --json
     tr -d ' \n' <out >flat
-    has 'plan JSON: options' '"options":{"group_size":"32","activation_bits":"8"}' flat
+    has 'plan JSON: options' '"options":{"bits":"4"}' flat
     host plan --model "$llama" $int8 --no-plugins
     check 'options without plugins' 0 "$status"
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Families that a file describes, with the plugins that replace what they are made of: projections that are joined,
-# Linears of four bits, and adapters. Reports in TAP.
+# Linears of eight bits, and adapters. Reports in TAP.
 # usage: dense_types.sh HOST TYPES PLUGINS MAKE_ADAPTER     TYPES is the folder of miniatures of model types
 set -u
 . "$(dirname "$0")/../tap.sh"
@@ -19,12 +19,12 @@ ids() { # ids OPTION...
     "$host" --quiet --plugins-dir "$plugins" --model "$types/smollm3" --input-ids 5,6,7,8 --max-new-tokens 2 \
         --output-ids "$@"
 }
-ids --plugins int4_linear --logits "$scratch/four" >"$scratch/ids"
-check 'four bits: exit status' 0 $?
-ids --plugins fused_qkv,int4_linear --logits "$scratch/joined" >"$scratch/ids"
-check 'four bits, joined: the same' '' "$(cmp "$scratch/four" "$scratch/joined" 2>&1)"
+ids --plugins compressed_tensors --quantize int8 --logits "$scratch/eight" >"$scratch/ids"
+check 'eight bits: exit status' 0 $?
+ids --plugins fused_qkv,compressed_tensors --quantize int8 --logits "$scratch/joined" >"$scratch/ids"
+check 'eight bits, joined: the same' '' "$(cmp "$scratch/eight" "$scratch/joined" 2>&1)"
 ids --logits "$scratch/plain" >"$scratch/ids"
-check 'four bits are other numbers' different "$(cmp -s "$scratch/four" "$scratch/plain" || echo different)"
+check 'eight bits are other numbers' different "$(cmp -s "$scratch/eight" "$scratch/plain" || echo different)"
 
 mkdir "$scratch/adapter"
 size=$(sed -n 's/.*"hidden_size": \([0-9]*\).*/\1/p' "$types/smollm3/config.json")

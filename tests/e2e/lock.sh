@@ -1,6 +1,6 @@
 #!/bin/sh
 # --lock writes what a model is made of, and refuses everything else by name; plan --diff; --sha256. Reports in TAP.
-# usage: lock.sh HOST ROOT FUSED_QKV SEQUENTIAL_EXPERTS INT8_LINEAR
+# usage: lock.sh HOST ROOT FUSED_QKV SEQUENTIAL_EXPERTS QUANTIZED_LINEAR
 set -u
 . "$(dirname "$0")/../tap.sh"
 host=$(realpath "$1")
@@ -33,9 +33,9 @@ if command -v sha256sum >/dev/null; then
     host list --plugins-dir plugins --json
     has 'list --json' "\"sha256\": \"$(sum plugins/fused_qkv.so)\"" out
     host --model "$model" --plugins-dir plugins --sha256
-    has 'run --sha256: the report has it' "sha256 $(sum plugins/int8_linear.so)" err
+    has 'run --sha256: the report has it' "sha256 $(sum plugins/quantized_linear.so)" err
     host --model "$model" --plugins-dir plugins --report json
-    has 'run --report json' "\"sha256\": \"$(sum plugins/int8_linear.so)\"" err
+    has 'run --report json' "\"sha256\": \"$(sum plugins/quantized_linear.so)\"" err
 else
     number=$((number + 1))
     echo "ok $number - hashes of files # SKIP there is no sha256sum here"
@@ -85,10 +85,10 @@ locked run --input-ids 1,2 --dtype float32 --strict --fuse 'model.layers.*.input
 differs 'options that are not locked: a text' 4 'options.--dtype: not locked, found "float32"'
 has 'options that are not locked: a flag' 'options.--strict: not locked, found true' err
 has 'options that are not locked: a list' 'options.--fuse: not locked, found ["model.layers.*.input_layernorm,' err
-locked run --input-ids 1,2 --plugin-option int8_linear.group_size=32
-differs 'values of options' 2 'plugins.int8_linear.options.group_size: locked 0, found 32'
+locked run --input-ids 1,2 --plugin-option quantized_linear.bits=4
+differs 'values of options' 2 'plugins.quantized_linear.options.bits: locked 8, found 4'
 locked run --input-ids 1,2 --plugins fused_qkv,sequential_experts
-differs 'plugins that are not chosen' 3 'plugins.int8_linear: locked version 1.0.0 (int8_linear.so), not loaded'
+differs 'plugins that are not chosen' 3 'plugins.quantized_linear: locked version 1.0.0 (quantized_linear.so), not loaded'
 host run --model "$model" --lock a.lock
 differs 'no plugins at all' 4 'plugins.sequential_experts: locked'
 host run --quiet --model "$llama" --plugins-dir plugins --lock a.lock

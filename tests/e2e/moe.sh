@@ -61,7 +61,8 @@ if grep 'model\.layers\.2\.' "$scratch/plan"; then exit 1; fi
 ids() { # ids MODEL PLUGINS OPTION...
     model=$1 enabled=$2
     shift 2
-    if [ -n "$enabled" ]; then set -- --plugins-dir "$plugins" --plugins "$enabled" "$@"; fi
+    # shellcheck disable=SC2086 # words: there may be options behind the plugins
+    if [ -n "$enabled" ]; then set -- --plugins-dir "$plugins" --plugins $enabled "$@"; fi
     "$host" --quiet --report none --model "$model" --output-ids "$@"
 }
 
@@ -69,7 +70,7 @@ echo 'neither the others in a batch, nor pieces, nor guesses change what is said
 # Attention is over latents in some of these forwards and over keys made from them in others; kv_b_proj has a matrix that
 # is stored, or none.
 v3=$goldens/deepseek_v3
-for enabled in '' int8_linear; do
+for enabled in '' 'compressed_tensors --quantize int8'; do
     first=$(ids "$v3" "$enabled" --max-new-tokens 24 --input-ids "$prompt")
     second=$(ids "$v3" "$enabled" --max-new-tokens 24 --input-ids 3,4,5)
     [ "$(ids "$v3" "$enabled" --max-new-tokens 24 --input-ids "$prompt" --input-ids 3,4,5)" = \
@@ -92,11 +93,12 @@ echo 'experts one by one, Linears in int8'
     "$(ids "$v3" '' --max-new-tokens 24 --input-ids "$prompt")" ]
 "$host" verify --model "$v3" --plugins-dir "$plugins" --plugins sequential_experts --input-ids "$prompt" >"$scratch/verify"
 grep -q 'DeepseekV3Experts -> ModuleListExperts by sequential_experts: largest difference 0 ' "$scratch/verify"
-"$host" plan --model "$v3" --plugins-dir "$plugins" --plugins sequential_experts,int8_linear --json >"$scratch/plan.json"
+"$host" plan --model "$v3" --plugins-dir "$plugins" --plugins compressed_tensors \
+    --quantize int8 --json >"$scratch/plan.json"
 for name in kv_a_proj_with_mqa kv_b_proj o_proj shared_experts.up_proj experts.7.down_proj; do
-    grep -q "\"model.layers.1.[a-z_]*.$name.qweight\"" "$scratch/plan.json" || fail "$name stays"
+    grep -q "\"model.layers.1.[a-z_]*.$name.weight_packed\"" "$scratch/plan.json" || fail "$name stays"
 done
-if grep 'mlp.gate.qweight' "$scratch/plan.json"; then exit 1; fi
+if grep 'mlp.gate.weight_packed' "$scratch/plan.json"; then exit 1; fi
 "$host" plan --model "$oss" --plugins-dir "$plugins" --plugins sequential_experts >"$scratch/plan"
 grep -q 'note .*sequential_experts has no effect on this model: swiglu_limit is set' "$scratch/plan"
 

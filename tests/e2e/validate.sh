@@ -96,8 +96,8 @@ for plugin; do
             'SKIP gpt2: the model type is its own' "$(grep '^ok.* - \(build\|conv\|call\|forw\|sequ\|mem\)' "$scratch/out" |
                 sed -n 's/.*# \(SKIP\)/\1/; /^SKIP/p')"
         ;;
-    */int8_linear.so)
-        has 'int8_linear: what is lossy is not compared' 'llama: it is lossy' "$scratch/out"
+    */quantized_linear.so)
+        has 'quantized_linear: what is lossy is not compared' 'llama: it is lossy' "$scratch/out"
         ;;
     */lora.so | */low_rank_adapter*.so)
         check "$(basename "$plugin"): modules of adapters are called" '' \

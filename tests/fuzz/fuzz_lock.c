@@ -20,8 +20,8 @@ static void prepare(void) {
     const struct graft_model_options options = {.struct_size = sizeof options};
     struct graft_error error = graft_error_none();
     if (graft_library_create(&library, &error) != GRAFT_OK ||
-        graft_library_load_plugin(library, GRAFT_FUZZ_PLUGINS "/int8_linear/int8_linear.so", NULL, &error) !=
-            GRAFT_OK ||
+        graft_library_load_plugin(library, GRAFT_FUZZ_PLUGINS "/compressed_tensors/compressed_tensors.so", NULL,
+                                  &error) != GRAFT_OK ||
         graft_model_open(library, GRAFT_FUZZ_MODELS "/plain/llama", &options, &model, &error) != GRAFT_OK) {
         (void)fprintf(stderr, "%s: %s\n", error.source, error.message);
         exit(2);

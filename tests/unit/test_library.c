@@ -401,7 +401,7 @@ static void test_more_plugins(void **state) {
     (void)state;
     assert_int_equal(load_one("fused_qkv", "fused_qkv"), GRAFT_OK);
     const struct graft_plugin_info *first = graft_library_plugin(library, 0);
-    assert_int_equal(load_one("int8_linear", "sequential_experts"), GRAFT_ERROR_PLUGIN);
+    assert_int_equal(load_one("quanto", "sequential_experts"), GRAFT_ERROR_PLUGIN);
     assert_int_equal(load_one("sequential_experts", "sequential_experts"), GRAFT_OK);
     assert_int_equal(load_one("fused_qkv", NULL), GRAFT_ERROR_PLUGIN);
     assert_ptr_equal(graft_library_plugin(library, 0), first);
@@ -450,8 +450,8 @@ static void test_strides(void **state) {
 
 /* What a program chooses of plugins' options; a wrong choice loads nothing. */
 static void test_plugin_options(void **state) {
-    static const char *const wrong[] = {"int8_linear.group_size=33"};
-    static const char *const right[] = {"int8_linear.group_size=32"};
+    static const char *const wrong[] = {"compressed_tensors.activation_bits=9"};
+    static const char *const right[] = {"compressed_tensors.activation_bits=8"};
     const char *directory = getenv("GRAFT_PLUGINS");
     struct graft_library_options options = {
         .struct_size = sizeof options, .plugin_options = wrong, .n_plugin_options = 1};
@@ -459,16 +459,17 @@ static void test_plugin_options(void **state) {
     size_t i = 0;
     (void)state;
     assert_int_equal(graft_library_load_plugins(library, &directory, 1, &options, &error), GRAFT_ERROR_USAGE);
-    assert_string_equal(error.message, "int8_linear.group_size: expected one of 0, 32, 64, 128, got \"33\"");
+    assert_string_equal(error.message, "compressed_tensors.activation_bits: expected one of 8, 16, got \"9\"");
     assert_null(graft_library_plugin(library, 0));
     error = graft_error_none();
     options.plugin_options = right;
     assert_int_equal(graft_library_load_plugins(library, &directory, 1, &options, &error), GRAFT_OK);
-    while ((plugin = graft_library_plugin(library, i)) != NULL && strcmp(plugin->descriptor->id, "int8_linear") != 0) {
+    while ((plugin = graft_library_plugin(library, i)) != NULL &&
+           strcmp(plugin->descriptor->id, "compressed_tensors") != 0) {
         i++;
     }
     assert_non_null(plugin);
-    assert_string_equal(plugin->options[0], "32");
+    assert_string_equal(plugin->options[0], "8");
 }
 
 /* A directory without plugins leaves the library usable, one that is not there too. */

@@ -174,7 +174,7 @@ static void test_trials(void **state) {
     struct graft_error error = graft_error_none();
     char file[512];
     (void)state;
-    (void)snprintf(file, sizeof file, "%s/int8_linear/int8_linear.so", getenv("GRAFT_PLUGINS"));
+    (void)snprintf(file, sizeof file, "%s/gptq/gptq.so", getenv("GRAFT_PLUGINS"));
     assert_int_equal(graft_library_set_trials(first, nowhere, 1, &error), GRAFT_OK);
     assert_int_equal(graft_library_load_plugin(first, file, NULL, &error), GRAFT_ERROR_PLUGIN);
     assert_non_null(strstr(error.message, nowhere));

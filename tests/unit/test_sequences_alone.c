@@ -15,6 +15,7 @@ struct with {
     int32_t precision;
     int takes_over; /* as of same_alone */
     const char *experts;
+    const char *quantize;
 };
 
 static struct graft_library *load_plugins(const char *const *plugins) {
@@ -34,8 +35,10 @@ static void same_with(const struct with *with) {
     struct graft_library *library = load_plugins(with->plugins);
     char path[600];
     (void)snprintf(path, sizeof path, "%s/%s", getenv(with->root), with->model);
-    const struct graft_model_options options = {
-        .struct_size = sizeof options, .precision = with->precision, .experts_implementation = with->experts};
+    const struct graft_model_options options = {.struct_size = sizeof options,
+                                                .precision = with->precision,
+                                                .experts_implementation = with->experts,
+                                                .quantize = with->quantize};
     struct graft_model *model = open_with(library, path, &options);
     print_message("%s %s\n", with->model, with->plugins[0] != NULL ? with->plugins[0] : "");
     same_alone(model, NULL, 0, with->takes_over);
@@ -85,10 +88,9 @@ static void test_experts(void **state) {
 
 static void test_quantized(void **state) {
     static const struct with cases[] = {
-        {{"int4_linear"}, GOLDENS, .model = "plain/qwen2_moe_bf16", .takes_over = 1},
-        {{"int8_linear"}, GOLDENS, .model = "plain/qwen2_moe_bf16", .takes_over = 1},
-        {{"int8_linear"}, GOLDENS, .model = "plain/qwen2_moe", EXACT, .takes_over = 1},
-        {{"int8_linear", "sequential_experts"}, GOLDENS, .model = "plain/qwen2_moe_bf16", .takes_over = 1},
+        {{"bitsandbytes"}, GOLDENS, .model = "plain/qwen2_moe_bf16", .takes_over = 1, .quantize = "nf4+head"},
+        {{"compressed_tensors"}, GOLDENS, .model = "plain/qwen2_moe_bf16", .takes_over = 1, .quantize = "int8+head"},
+        {{"compressed_tensors"}, GOLDENS, .model = "plain/qwen2_moe", EXACT, .takes_over = 1, .quantize = "int8"},
         {{"gptq"}, GOLDENS, .model = "quantized/gptq_int4_qwen2_moe", .takes_over = 1},
         {{"fp8"}, GOLDENS, .model = "quantized/fp8_block_qwen3_moe", .takes_over = 1},
         {{"mxfp4"}, GOLDENS, .model = "quantized/mxfp4_gpt_oss", .takes_over = 1},
@@ -108,7 +110,7 @@ static void test_families(void **state) {
 }
 
 /* Each sequence has an adapter of its own, or none. */
-static void adapted(const char *base, const char *one, const char *two, const char *also) {
+static void adapted(const char *base, const char *one, const char *two, const char *also, const char *quantize) {
     const char *const plugins[MOST_PLUGINS] = {"lora", also};
     const char *const adapters[] = {"one", "two", GRAFT_BASE_MODEL};
     struct graft_library *library = load_plugins(plugins);
@@ -120,8 +122,11 @@ static void adapted(const char *base, const char *one, const char *two, const ch
         {.struct_size = sizeof given[0], .name = "one", .directory = directories[0], .scale = 1.0},
         {.struct_size = sizeof given[0], .name = "two", .directory = directories[1], .scale = 1.0},
     };
-    const struct graft_model_options options = {
-        .struct_size = sizeof options, .adapters = given, .n_adapters = 2, .adapter_stride = sizeof given[0]};
+    const struct graft_model_options options = {.struct_size = sizeof options,
+                                                .adapters = given,
+                                                .n_adapters = 2,
+                                                .adapter_stride = sizeof given[0],
+                                                .quantize = quantize};
     struct graft_model *model = open_with(library, path, &options);
     print_message("%s %s %s\n", base, one, two);
     same_alone(model, adapters, 3, 0);
@@ -131,11 +136,11 @@ static void adapted(const char *base, const char *one, const char *two, const ch
 
 static void test_adapters(void **state) {
     (void)state;
-    adapted("llama", "attention_r8", "patterns_rslora", NULL);
-    adapted("llama", "head_saved", "embedding", NULL);
-    adapted("qwen2_moe", "every_expert", "attention_shared", NULL);
-    adapted("qwen2_moe", "every_expert", "attention_shared", "sequential_experts");
-    adapted("qwen2_moe", "attention_shared", "every_expert", "int8_linear");
+    adapted("llama", "attention_r8", "patterns_rslora", NULL, NULL);
+    adapted("llama", "head_saved", "embedding", NULL, NULL);
+    adapted("qwen2_moe", "every_expert", "attention_shared", NULL, NULL);
+    adapted("qwen2_moe", "every_expert", "attention_shared", "sequential_experts", NULL);
+    adapted("qwen2_moe", "attention_shared", "attention_shared", "compressed_tensors", "int8");
 }
 
 int main(void) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/report/stack.h"
 
-/* " -> Int8Linear by int8_linear (plugins/int8_linear.so)". */
+/* " -> GptqLinear by gptq (plugins/gptq.so)". */
 static void add_class(struct graft_text *text, const char *class_name, const char *plugin, const char *file,
                       int with_files) {
     graft_text_printf(text, " -> %s by %s", class_name, plugin);

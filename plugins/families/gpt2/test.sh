@@ -1,8 +1,8 @@
 #!/bin/sh
 # The plugin as its users meet it: what is listed, planned and said of a model that the host alone does not know.
-# usage: test.sh HOST FOLDER (of the plugin, and of goldens/)
+# usage: test.sh HOST FOLDER QUANTIZED_LINEAR     the folder of the plugin, and of goldens/; the example
 set -eu
-host=$1 folder=$2
+host=$1 folder=$2 quantized_linear=$3
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 model=$folder/goldens/gpt2
@@ -27,20 +27,23 @@ run 6 --input-ids 5,6,7,8,9 --input-ids 11 >"$scratch/together"
 cmp "$scratch/alone" "$scratch/together"
 
 # What replaces a Linear gets the transposed weight, also of the square c_proj: rounded to 8 bits it says the same.
-int8=$folder/../../int8_linear
-run 6 --plugins-dir "$int8" --plugins int8_linear,gpt2 --input-ids 5,6,7,8,9 --input-ids 11 >"$scratch/int8"
-cmp "$scratch/together" "$scratch/int8"
-"$host" plan --model "$model" --plugins-dir "$folder" --plugins-dir "$int8" --plugins int8_linear,gpt2 --strict |
-    grep -q 'replaced   Linear -> Int8Linear by int8_linear (.*) in 4 modules'
+echo '{"classes": {"Linear": {"class": "ExampleInt8Linear", "module_path": "[.]c_(attn|proj|fc)$"}}}' >"$scratch/int8.json"
+int8="--plugins-dir $(dirname "$quantized_linear") --patch $scratch/int8.json"
+# shellcheck disable=SC2086 # words
+{
+    run 6 $int8 --input-ids 5,6,7,8,9 --input-ids 11 >"$scratch/int8"
+    cmp "$scratch/together" "$scratch/int8"
+    "$host" plan --model "$model" --plugins-dir "$folder" $int8 --strict >"$scratch/plan"
+    grep -q 'replaced   Linear -> ExampleInt8Linear .* in 8 modules' "$scratch/plan"
 
-# The original is one of this family, too.
-"$host" verify --model "$model" --plugins-dir "$folder" --plugins-dir "$int8" --plugins int8_linear,gpt2 \
-    --input-ids 5,6,7,8,9 --tolerance 0.5 >"$scratch/verify"
-grep -q '^transformer.h.1.attn.c_proj: Linear -> Int8Linear by int8_linear: ' "$scratch/verify"
-grep -q '^greedy ids: the same' "$scratch/verify"
-"$host" bench --model "$model" --plugins-dir "$folder" --plugins-dir "$int8" --plugins int8_linear,gpt2 --modules \
-    --prompt-tokens 4 --new-tokens 2 --repeat 1 >"$scratch/bench"
-grep -q Int8Linear "$scratch/bench"
+    # The original is one of this family, too.
+    "$host" verify --model "$model" --plugins-dir "$folder" $int8 --input-ids 5,6,7,8,9 --tolerance 0.5 >"$scratch/verify"
+    grep -q '^transformer.h.1.attn.c_proj: Linear -> ExampleInt8Linear' "$scratch/verify"
+    grep -q '^greedy ids: the same' "$scratch/verify"
+    "$host" bench --model "$model" --plugins-dir "$folder" $int8 --modules --prompt-tokens 4 --new-tokens 2 --repeat 1 \
+        >"$scratch/bench"
+    grep -q ExampleInt8Linear "$scratch/bench"
+}
 
 # Positions end.
 if run 40 --input-ids 5,6,7,8,9 >"$scratch/out" 2>&1; then exit 1; fi

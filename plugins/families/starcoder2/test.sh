@@ -29,9 +29,9 @@ run --input-ids 5,6,7,8,9,10,11,12 --input-ids 11 >"$scratch/together"
 cmp "$scratch/alone" "$scratch/together"
 
 # Plugins for attention and for Linears fit without naming it.
-int8=$folder/../../int8_linear
-"$host" plan --model "$model" --plugins-dir "$folder" --plugins-dir "$int8" --plugins int8_linear,starcoder2 --strict |
-    grep -q 'replaced   Linear -> Int8Linear by int8_linear (.*) in 10 modules'
+int8=$folder/../../compressed_tensors
+"$host" plan --model "$model" --plugins-dir "$folder" --plugins-dir "$int8" --plugins compressed_tensors,starcoder2 --quantize int8 --strict |
+    grep -q 'replaced   Linear -> CompressedLinear by compressed_tensors (.*) in 12 modules'
 
 # What config.json cannot say.
 refused() { # an edit of config.json, and what is said of it

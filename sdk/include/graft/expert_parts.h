@@ -11,7 +11,6 @@
 #include "experts.h"
 #include "parts.h"
 #include "quant_format.h"
-#include "quantizer.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -89,72 +88,6 @@ graft_parts_describe graft_parts_coded_experts_describe;
 #define GRAFT_PARTS_CODED_EXPERTS_CLASS(class_name, part)                                                \
     .struct_size = sizeof(struct graft_class), .flags = GRAFT_CLASS_CALLS_EXPERTS, .name = (class_name), \
     .interface_id = GRAFT_INTERFACE_EXPERTS, .describe = graft_parts_coded_experts_describe, .data = (part)
-
-/* Those of a replacement by it: of experts that the checkpoint has in floating point, and that no other plugin takes
- * apart. The first is for all, the second for gpt-oss, whose stacks lie otherwise (GRAFT_PARTS_TURNED_EXPERTS). */
-#define GRAFT_PARTS_QUANTIZED_ALL(cls)                                                          \
-    GRAFT_PARTS_QUANTIZED_BY(cls), .key = GRAFT_KEY_PATTERN, .target = "^(?!GptOss).*Experts$", \
-                                   .flags = GRAFT_REPLACEMENT_GIVES_WAY | GRAFT_REPLACEMENT_WHERE_IT_FITS
-#define GRAFT_PARTS_QUANTIZED_TURNED(cls)                                            \
-    GRAFT_PARTS_QUANTIZED_BY(cls), .key = GRAFT_KEY_NAME, .target = "GptOssExperts", \
-                                   .flags = GRAFT_REPLACEMENT_GIVES_WAY, .model_types = graft_parts_turned_types
-#define GRAFT_PARTS_QUANTIZED_BY(cls)                                                                              \
-    .struct_size = sizeof(struct graft_replacement), .replacement = (cls), .conditions = &graft_parts_unquantized, \
-    .n_conditions = 1, .condition_stride = sizeof graft_parts_unquantized
-
-/* "gpt_oss". */
-extern const char *const graft_parts_turned_types[2];
-/* config.json has no quantization_config. */
-extern const struct graft_condition graft_parts_unquantized;
-
-/* What these parameters are made of, with a custom operation `op` (quantizer.h): of experts one by one, under Mixtral's
- * names too, or of stacks [experts, out, in]. Defines name##_conversions. */
-#define GRAFT_PARTS_QUANTIZED_EXPERTS(name, op)                                                                      \
-    static const struct graft_operation name##_steps[] = {                                                           \
-        {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_MERGE_MODULELIST, .dim = 0},                \
-        {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CONCATENATE, .dim = 1},                     \
-        {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CUSTOM, .custom = (op)},                    \
-    };                                                                                                               \
-    static const struct graft_operation name##_down_steps[] = {                                                      \
-        {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_MERGE_MODULELIST, .dim = 0},                \
-        {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CUSTOM, .custom = (op)},                    \
-    };                                                                                                               \
-    static const struct graft_conversion name##_conversions[] = {                                                    \
-        GRAFT_PARTS_QUANTIZED(graft_parts_expert_sources, 2, graft_parts_gate_up_targets, name##_steps, 3),          \
-        GRAFT_PARTS_QUANTIZED(graft_parts_expert_sources + 2, 1, graft_parts_down_targets, name##_down_steps, 2),    \
-        GRAFT_PARTS_QUANTIZED(graft_parts_expert_sources + 3, 2, graft_parts_gate_up_targets, name##_steps, 3),      \
-        GRAFT_PARTS_QUANTIZED(graft_parts_expert_sources + 5, 1, graft_parts_down_targets, name##_down_steps, 2),    \
-        GRAFT_PARTS_QUANTIZED(graft_parts_stack_sources, 1, graft_parts_gate_up_targets, name##_down_steps + 1, 1),  \
-        GRAFT_PARTS_QUANTIZED(graft_parts_stack_sources + 1, 1, graft_parts_down_targets, name##_down_steps + 1, 1), \
-    }
-
-/* The same of stacks [experts, in, out], as gpt-oss has them, where gate and up are by turns. */
-#define GRAFT_PARTS_TURNED_EXPERTS(name, op)                                                                \
-    static const struct graft_operation name##_steps[] = {                                                  \
-        {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_TRANSPOSE, .dim = 1, .dim1 = 2},   \
-        {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CUSTOM, .custom = (op)},           \
-    };                                                                                                      \
-    static const struct graft_conversion name##_conversions[] = {                                           \
-        GRAFT_PARTS_QUANTIZED(graft_parts_stack_sources, 1, graft_parts_gate_up_targets, name##_steps, 2),  \
-        GRAFT_PARTS_QUANTIZED(graft_parts_stack_sources + 1, 1, graft_parts_down_targets, name##_steps, 2), \
-    }
-
-/* One conversion. */
-#define GRAFT_PARTS_QUANTIZED(from, n_from, to, steps, n)                                                         \
-    {                                                                                                             \
-        .struct_size = sizeof(struct graft_conversion), .n_sources = (n_from), .sources = (from), .n_targets = 2, \
-        .targets = (to), .n_operations = (n), .operations = (steps),                                              \
-        .operation_stride = sizeof(struct graft_operation)                                                        \
-    }
-
-/* "*.gate_proj.weight", "*.up_proj.weight", "*.down_proj.weight", and w1, w3 and w2 likewise. */
-extern const char *const graft_parts_expert_sources[6];
-/* "gate_up_proj", "down_proj". */
-extern const char *const graft_parts_stack_sources[2];
-/* The parameters above. */
-extern const char *const graft_parts_gate_up_targets[2];
-/* Likewise. */
-extern const char *const graft_parts_down_targets[2];
 
 GRAFT_ASSERT_SIZE(struct graft_parts_expert_list, 8);
 GRAFT_ASSERT_SIZE(struct graft_parts_stack, 56);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What users may choose of a plugin: `--plugin-option int8_linear.scale=mse`. A plugin lists its options in its
+ * What users may choose of a plugin: `--plugin-option acme_linear.scale=mse`. A plugin lists its options in its
  * descriptor; the host checks what it is given, and hands out the values:
  *
  *     const char *scale = graft_args_string(host->options(&plugin), "scale", NULL);
