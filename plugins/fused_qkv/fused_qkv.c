@@ -21,37 +21,28 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     return sink->base(sink->data, &more, error);
 }
 
-/* --- Conversions: the second one is left out where there are no biases --- */
+/* --- Conversions: those are left out for which there are no tensors --- */
 
-static const char *const weight_sources[] = {"q_proj.weight", "k_proj.weight", "v_proj.weight"};
 static const char *const weight_targets[] = {"qkv_proj.weight"};
-static const char *const bias_sources[] = {"q_proj.bias", "k_proj.bias", "v_proj.bias"};
 static const char *const bias_targets[] = {"qkv_proj.bias"};
 
 static const struct graft_operation join[] = {
     {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CONCATENATE, .dim = 0}};
 
+#define JOIN(of, to)                                                                                     \
+    {                                                                                                    \
+        .struct_size = sizeof(struct graft_conversion), .n_sources = 3, .sources = (of), .n_targets = 1, \
+        .targets = (to), .n_operations = 1, .operations = join, .operation_stride = sizeof join[0]       \
+    }
+/* Of one family's names (graft/attention.h). */
+#define JOIN_NAMES(q, k, v)                                                               \
+    JOIN(((const char *const[]){q ".weight", k ".weight", v ".weight"}), weight_targets), \
+        JOIN(((const char *const[]){q ".bias", k ".bias", v ".bias"}), bias_targets)
+
 static const struct graft_conversion conversions[] = {
-    {
-        .struct_size = sizeof(struct graft_conversion),
-        .n_sources = 3,
-        .sources = weight_sources,
-        .n_targets = 1,
-        .targets = weight_targets,
-        .n_operations = 1,
-        .operations = join,
-        .operation_stride = sizeof join[0],
-    },
-    {
-        .struct_size = sizeof(struct graft_conversion),
-        .n_sources = 3,
-        .sources = bias_sources,
-        .n_targets = 1,
-        .targets = bias_targets,
-        .n_operations = 1,
-        .operations = join,
-        .operation_stride = sizeof join[0],
-    },
+    JOIN_NAMES("q_proj", "k_proj", "v_proj"), JOIN_NAMES("self.query", "self.key", "self.value"),
+    JOIN_NAMES("query", "key", "value"),      JOIN_NAMES("q_lin", "k_lin", "v_lin"),
+    JOIN_NAMES("attn.q", "attn.k", "attn.v"),
 };
 
 /* --- What the host is told --- */

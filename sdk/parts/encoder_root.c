@@ -102,12 +102,17 @@ static int create(const struct graft_build *build, void **instance, struct graft
     return graft_instance_finish(self, instance, error);
 }
 
+static int decode(const struct encoder_root *self, const struct graft_call *call, int64_t rows, const float *x,
+                  float *logits, struct graft_error *error) {
+    const struct graft_linear_args args = {sizeof args, 0, rows, x, logits};
+    return graft_linear_forward(self->decoder, call, &args, error);
+}
+
 /* logits [rows, logits of a row] of hidden_states [rows, hidden_size]. */
 static int find_logits(const struct encoder_root *self, const struct graft_call *call, int64_t rows,
                        float *hidden_states, float *logits, struct graft_error *error) {
     int status = graft_parts_transform_apply(&self->transform, call, rows, &hidden_states, error);
-    const struct graft_linear_args decoder_args = {sizeof decoder_args, 0, rows, hidden_states, logits};
-    return status == GRAFT_OK ? graft_linear_forward(self->decoder, call, &decoder_args, error) : status;
+    return status == GRAFT_OK ? decode(self, call, rows, hidden_states, logits, error) : status;
 }
 
 /* --- graft.sequence_classifier/1 --- */
@@ -190,6 +195,12 @@ static int run_classifier(void *instance, const struct graft_call *call,
                            has_pooler ? pooled : NULL, error);
     if (status != GRAFT_OK || args->logits == NULL) {
         return status;
+    }
+    if (self->pooling == GRAFT_POOLING_LATE) {
+        /* The mean of the logits of all tokens is the logits of the mean: they follow by a Linear. */
+        status = graft_parts_transform_apply(&self->transform, call, args->batch->tokens, &hidden, error);
+        take_mean(args->batch, hidden, self->hidden_size, pooled);
+        return status == GRAFT_OK ? decode(self, call, sequences, pooled, args->logits, error) : status;
     }
     if (self->pooling == GRAFT_POOLING_MEAN) {
         take_mean(args->batch, hidden, self->hidden_size, pooled);

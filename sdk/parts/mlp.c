@@ -46,7 +46,8 @@ int graft_parts_mlp_declare(const struct graft_parts_mlp *part, const struct gra
         }
     }
     if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, part->down, intermediate_size, hidden_size, bias, error);
+        const int32_t down_bias = part->down_bias == GRAFT_PARTS_AS_BIAS ? bias : part->down_bias == GRAFT_PARTS_BIAS;
+        status = graft_describe_linear(sink, part->down, intermediate_size, hidden_size, down_bias, error);
     }
     if (status == GRAFT_OK && part->norm != NULL) {
         status = graft_describe_norm(sink, part->norm, part->norm_class, intermediate_size,

@@ -55,6 +55,10 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_MODEL_POOLER] =
         NAME("model.pooler", NULL, "a Linear of the hidden state of a sequence's first token, and tanh; null: none"),
     [D_MODEL_POOLER_ACT_NAME] = NAME("model.pooler_act_name", "pooler.activation", "the child that is tanh"),
+    [D_MODEL_POOLED] = BOOL("model.pooled", 0, "true", "whether it is there where there is no head"),
+    [D_MODEL_STORED_LAYERS] = INT("model.stored_layers", NULLABLE, 1, GRAFT_MAX_LAYERS, "null",
+                                  "how many layers checkpoints have, each of which runs as often as the next, several "
+                                  "times in a row; null: num_hidden_layers, once"),
     [D_MODEL_PREDICTORS] = WORD("model.predictors", 0, "none behind", "none",
                                 "layers of checkpoints that predict further tokens, and are left out: none; "
                                 "num_nextn_predict_layers behind the model's"),
@@ -76,9 +80,9 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_HEAD_SEQUENCES_BIAS] = BOOL("head.sequences_bias", 0, "false", "whether it has a bias"),
     [D_HEAD_TOKENS] = NAME("head.tokens", "score", "the Linear that tells classes of tokens"),
     [D_HEAD_ANSWERS] = NAME("head.answers", "qa_outputs", "the Linear that tells where answers begin and end"),
-    [D_HEAD_POOLING] = WORD("head.pooling", 0, "last cls mean pooler", "last",
+    [D_HEAD_POOLING] = WORD("head.pooling", 0, "last cls mean pooler late", "last",
                             "what tells of a sequence: its last token that is not padding, its first, the mean of its "
-                            "tokens, or model.pooler"),
+                            "tokens, model.pooler, or the mean of what head.labels_transform makes of its tokens"),
     [D_HEAD_LABELS_TRANSFORM] =
         NAME("head.labels_transform", NULL,
              "a Linear before head.sequences, behind which come an activation and a norm; null: none"),
@@ -374,6 +378,8 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_MLP_SIZE] = INT("mlp.size", BY_LAYER, 1, GRAFT_MAX_SIZE, "intermediate_size", "numbers inside a dense MLP"),
     [D_MLP_ACT] = TEXT("mlp.act", 0, "hidden_act", "the activation, as transformers' ACT2FN calls it"),
     [D_MLP_BIAS] = BOOL("mlp.bias", 0, "false", "whether its projections have biases"),
+    [D_MLP_DOWN_BIAS] =
+        BOOL("mlp.down_bias", NULLABLE, "null", "whether the projection out has one; null: as mlp.bias"),
     [D_MLP_GATE] = NAME("mlp.gate", "gate_proj", "the gate; null: none, down(act(up(x)))"),
     [D_MLP_UP] = NAME("mlp.up", "up_proj", "the projection beside it"),
     [D_MLP_GATE_UP] = NAME("mlp.gate_up", NULL, "one projection in the place of both, the gate's rows first"),

@@ -19,7 +19,8 @@ static int read_head(const struct graft_config *config, struct graft_reader *rea
     static const int32_t poolings[] = {[D_POOLING_LAST] = GRAFT_POOLING_LAST,
                                        [D_POOLING_CLS] = GRAFT_POOLING_CLS,
                                        [D_POOLING_MEAN] = GRAFT_POOLING_MEAN,
-                                       [D_POOLING_POOLER] = GRAFT_POOLING_POOLER};
+                                       [D_POOLING_POOLER] = GRAFT_POOLING_POOLER,
+                                       [D_POOLING_LATE] = GRAFT_POOLING_LATE};
     int status = sizes->token_types > 0 ? graft_parts_read_encoder_head(config, head, sizes, error)
                                         : graft_parts_read_decoder_head(config, head, sizes, error);
     if (status == GRAFT_OK && head == GRAFT_HEAD_TOKENS) {

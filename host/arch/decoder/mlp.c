@@ -20,6 +20,9 @@ int graft_mlp_describe(const struct graft_class *self, const struct graft_config
         .output_scale = graft_read_real(&reader, D_MLP_OUTPUT_SCALE),
         .swiglu_alpha = graft_read_real(&reader, D_MLP_ALPHA),
         .swiglu_limit = graft_read_real(&reader, D_MLP_LIMIT),
+        .down_bias = graft_read_is_null(&reader, D_MLP_DOWN_BIAS)     ? GRAFT_PARTS_AS_BIAS
+                     : graft_read_bool(&reader, D_MLP_DOWN_BIAS) != 0 ? GRAFT_PARTS_BIAS
+                                                                      : GRAFT_PARTS_NO_BIAS,
     };
     if (reader.status == GRAFT_OK &&
         graft_read_is_null(&reader, D_MLP_ALPHA) != graft_read_is_null(&reader, D_MLP_LIMIT)) {

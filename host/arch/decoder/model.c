@@ -25,6 +25,7 @@ struct kept {
     int32_t typed_rotary;
     int32_t bidirectional;
     int64_t n_layers;
+    int64_t n_stored;           /* n_layers, or fewer, each of which runs several times */
     struct kept_layer layers[]; /* [n_layers] */
 };
 
@@ -248,7 +249,7 @@ static int describe_layers(const struct describing *of) {
     const char *layers = graft_description_name(of->description, D_MODEL_LAYERS);
     const char *layer_class = graft_description_name(of->description, D_CLASS_LAYER);
     int status = GRAFT_OK;
-    for (int64_t i = 0; i < of->kept->n_layers && status == GRAFT_OK; i++) {
+    for (int64_t i = 0; i < of->kept->n_stored && status == GRAFT_OK; i++) {
         struct graft_arg items[MAX_LAYER_ARGS];
         const struct graft_args args = read_layer_args(of, i, items);
         char name[MAX_NAME];
@@ -353,11 +354,18 @@ int graft_decoder_model_describe(const struct graft_class *self, const struct gr
     }
     const int32_t causal = graft_read_bool(&reader, D_CAUSAL);
     kept->n_layers = n_layers;
+    kept->n_stored =
+        graft_read_is_null(&reader, D_MODEL_STORED_LAYERS) ? n_layers : graft_read_int(&reader, D_MODEL_STORED_LAYERS);
+    if (reader.status == GRAFT_OK && kept->n_stored > n_layers) {
+        graft_reader_fail(&reader, D_MODEL_STORED_LAYERS, "expected 1 to num_hidden_layers (%lld), got %lld",
+                          (long long)n_layers, (long long)kept->n_stored);
+    }
     kept->has_norm =
         graft_description_name(self->data, D_MODEL_NORM) != NULL && graft_read_bool(&reader, D_MODEL_NORMED);
     kept->bidirectional = graft_args_int(args, "bidirectional", !causal) != 0;
     kept->has_pooler = graft_description_name(self->data, D_MODEL_POOLER) != NULL &&
-                       graft_args_int(args, "add_pooling_layer", sink->path[0] == '\0') != 0;
+                       graft_args_int(args, "add_pooling_layer",
+                                      sink->path[0] == '\0' && graft_read_bool(&reader, D_MODEL_POOLED)) != 0;
     reader.layer = 0;
     (void)graft_read_int(&reader, D_MOE_EXPERTS); /* read for its bounds check, even where no layer has experts */
     reader.layer = -1;
@@ -417,7 +425,8 @@ int graft_decoder_model_create(const struct graft_class *cls, const struct graft
     }
     for (int64_t i = 0; i < self->n_layers; i++) {
         char name[MAX_NAME];
-        (void)snprintf(name, sizeof name, "%s.%lld", graft_description_name(description, D_MODEL_LAYERS), (long long)i);
+        (void)snprintf(name, sizeof name, "%s.%lld", graft_description_name(description, D_MODEL_LAYERS),
+                       (long long)(i * kept->n_stored / kept->n_layers));
         self->layers[i] = (struct graft_model_layer){
             .module = graft_build_child(build, name, error),
             .mask = mask_of(kept, &kept->layers[i]),

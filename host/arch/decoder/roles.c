@@ -127,11 +127,25 @@ static int is_named(const struct graft_description *description, int32_t choice,
     return own != NULL && strcmp(own, name) == 0;
 }
 
-/* Whether attention can have one projection in the place of three that are alike, and have the names that classes which
- * join them know. */
+/* Whether the projections have names that classes which join them know (graft/attention.h). */
+static int has_known_names(const struct graft_description *description) {
+    static const char *const known[][3] = {{"q_proj", "k_proj", "v_proj"},
+                                           {"self.query", "self.key", "self.value"},
+                                           {"query", "key", "value"},
+                                           {"q_lin", "k_lin", "v_lin"},
+                                           {"attn.q", "attn.k", "attn.v"}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (is_named(description, D_QUERY, known[i][0]) && is_named(description, D_KEY, known[i][1]) &&
+            is_named(description, D_VALUE, known[i][2])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Whether attention can have one projection in the place of three that are alike. */
 static int can_join(const struct graft_description *description) {
-    return is_named(description, D_QUERY, "q_proj") && is_named(description, D_KEY, "k_proj") &&
-           is_named(description, D_VALUE, "v_proj") && graft_description_name(description, D_QKV) == NULL &&
+    return has_known_names(description) && graft_description_name(description, D_QKV) == NULL &&
            graft_description_word(description, D_PROJECTED) == D_PROJECTED_ONCE &&
            graft_description_never(description, D_K_BIAS) && graft_description_never(description, D_LATENT_RANK) &&
            graft_description_word(description, D_GATE) != D_GATE_QUERY;

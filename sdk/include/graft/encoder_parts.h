@@ -22,7 +22,8 @@ enum {
     GRAFT_POOLING_POOLER = 1, /* the model's pooler_output */
     GRAFT_POOLING_CLS = 2,    /* its first token */
     GRAFT_POOLING_MEAN = 3,   /* the mean of its tokens */
-    GRAFT_POOLING_LAST = 4    /* its last token that is not padding */
+    GRAFT_POOLING_LAST = 4,   /* its last token that is not padding */
+    GRAFT_POOLING_LATE = 5    /* the mean of what the transform makes of its tokens */
 };
 
 /* The numbers of a model with such a head. */

@@ -382,6 +382,15 @@ struct graft_parts_mlp {
     double output_scale;    /* what the MLP gives is multiplied by; 0: 1 */
     double swiglu_alpha;    /* with swiglu_limit */
     double swiglu_limit;    /* 0: act; else with a gate, in its place: the gating of swiglu.h */
+    int32_t down_bias;      /* GRAFT_PARTS_AS_BIAS, ... */
+    uint32_t reserved;
+};
+
+/* Whether a Linear has a bias, where its neighbours need not have the same. */
+enum {
+    GRAFT_PARTS_AS_BIAS = 0, /* as the neighbours */
+    GRAFT_PARTS_BIAS = 1,    /* it has one */
+    GRAFT_PARTS_NO_BIAS = 2  /* it has none */
 };
 
 /* Declares the children, from the arguments of graft.mlp/1. */
@@ -411,7 +420,7 @@ GRAFT_ASSERT_SIZE(struct graft_parts_fused_attention, 24);
 GRAFT_ASSERT_SIZE(struct graft_parts_rotary, 16);
 GRAFT_ASSERT_SIZE(struct graft_parts_rotary_type, 32);
 GRAFT_ASSERT_SIZE(struct graft_parts_typed_rotary, 64);
-GRAFT_ASSERT_SIZE(struct graft_parts_mlp, 88);
+GRAFT_ASSERT_SIZE(struct graft_parts_mlp, 96);
 
 #ifdef __cplusplus
 }
