@@ -132,6 +132,7 @@ static const struct spec specs[] = {
     {"logits-processor", TEXTS, offsetof(struct graft_options, logits_processors), SAYS},
     {"json-schema", TEXT, offsetof(struct graft_options, json_schema), SAYS},
     {"grammar", TEXT, offsetof(struct graft_options, grammar), SAYS},
+    {"session", TEXT, offsetof(struct graft_options, session), SAYS},
     {"logits", TEXT, offsetof(struct graft_options, logits), RUN},
     {"hidden-states", TEXT, offsetof(struct graft_options, hidden_states), RUN},
     {"attentions", TEXT, offsetof(struct graft_options, attentions), RUN},

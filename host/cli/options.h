@@ -111,6 +111,7 @@ struct graft_options {
     struct graft_named_strings generation; /* of other options that are fields of generation_config.json */
     struct graft_strings stop_strings;
     struct graft_strings logits_processors;
+    const char *session;     /* a file; or NULL */
     const char *json_schema; /* a file, as the following; or NULL */
     const char *grammar;
     const char *logits;

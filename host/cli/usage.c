@@ -85,6 +85,7 @@ static const char *const sections[] = {
     "  --guidance-scale X     classifier-free guidance\n"
     "  --logits-processor NAME         what a plugin does to the scores of tokens; repeatable, in order\n"
     "  --json-schema FILE, --grammar FILE      only text that fits a JSON schema, or a grammar (GBNF)\n"
+    "  --session FILE         keep what prompts begin with in FILE, and do not read it again\n"
     "  --speculate N          guess up to N tokens from the text so far and check them at once: the same text, sooner\n"
     "                         where it repeats itself\n"
     "\n",

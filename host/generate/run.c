@@ -259,6 +259,25 @@ static int has_room_for_team(const struct graft_run *run, const struct graft_seq
     return slots >= n && (run->options.bytes == 0 || lead->bytes <= bytes / (int64_t)n);
 }
 
+int graft_run_seat(struct graft_run *run, struct graft_sequence *sequence, struct graft_error *error) {
+    int status = make_room(run, sequence->bytes, error);
+    const int32_t slot = find_slot(run, 0);
+    if (status != GRAFT_OK || slot < 0 ||
+        (run->options.bytes > 0 && sequence->bytes > run->options.bytes - run->bytes)) {
+        return status;
+    }
+    status = clear_slot(run, slot, error);
+    if (status == GRAFT_OK) {
+        run->slots[slot] = sequence;
+        run->bytes += sequence->bytes;
+        sequence->slot = slot;
+        sequence->stage = GRAFT_SEQUENCE_RUNS;
+        graft_session_choose_adapter(run->session, slot, sequence->adapter);
+        graft_session_expect(run->session, slot, run->options.bytes > 0 ? most_fed(sequence) : 0);
+    }
+    return status;
+}
+
 /* Lets those that wait in, in their order, while there are slots and memory. */
 static int admit(struct graft_run *run, struct graft_error *error) {
     int status = GRAFT_OK;
@@ -270,20 +289,9 @@ static int admit(struct graft_run *run, struct graft_error *error) {
         if (sequence->team != NULL && graft_team_leads(sequence) && !has_room_for_team(run, sequence)) {
             break;
         }
-        status = make_room(run, sequence->bytes, error);
-        int32_t slot = find_slot(run, 0);
-        if (status != GRAFT_OK || slot < 0 ||
-            (run->options.bytes > 0 && sequence->bytes > run->options.bytes - run->bytes)) {
+        status = graft_run_seat(run, sequence, error);
+        if (status != GRAFT_OK || sequence->slot < 0) {
             break;
-        }
-        status = clear_slot(run, slot, error);
-        if (status == GRAFT_OK) {
-            run->slots[slot] = sequence;
-            run->bytes += sequence->bytes;
-            sequence->slot = slot;
-            sequence->stage = GRAFT_SEQUENCE_RUNS;
-            graft_session_choose_adapter(run->session, slot, sequence->adapter);
-            graft_session_expect(run->session, slot, run->options.bytes > 0 ? most_fed(sequence) : 0);
         }
     }
     return status;

@@ -50,6 +50,22 @@ typedef int (*graft_run_sink)(void *data, const struct graft_sequence *sequence,
  * choose hear of tokens a step later, and all make the same calls. */
 int graft_run_step(struct graft_run *run, graft_run_sink sink, void *data, struct graft_error *error);
 
+/* The pieces that begin a prompt, and what they left behind. */
+struct graft_run_prefix {
+    const int32_t *ids; /* [count]; the run's, until its next call */
+    size_t count;       /* whole pieces */
+    int32_t slot;
+};
+
+/* [any] The longest that was read by a sequence that was added, and is still there; count 0: there is none, or one that
+ * was put in holds it. */
+struct graft_run_prefix graft_run_longest_prefix(const struct graft_run *run);
+
+/* [load] Makes room for one that was read before: `slot` of `prefix` is the one whose keys and values the caller fills
+ * in, or -1 where all are taken. Once they are there, graft_run_use_prefix says so. */
+int graft_run_make_prefix(struct graft_run *run, struct graft_run_prefix *prefix, struct graft_error *error);
+void graft_run_use_prefix(struct graft_run *run, const struct graft_run_prefix *prefix);
+
 /* [any] Adds to the fields of `counts`. */
 void graft_run_get_counts(const struct graft_run *run, struct graft_sequences_counts *counts);
 

@@ -74,6 +74,9 @@ size_t graft_run_team_choices(const struct graft_team *team);
 int graft_run_step_group(struct graft_run *run, size_t number, const struct graft_run_output *output,
                          struct graft_error *error);
 
+/* Gives a waiting sequence a slot, and its share of memory; its slot stays -1 where there is none. */
+int graft_run_seat(struct graft_run *run, struct graft_sequence *sequence, struct graft_error *error);
+
 /* The sequence is over; it stays in its slot until that is wanted. */
 void graft_run_end(struct graft_sequence *sequence);
 

@@ -445,3 +445,11 @@ int graft_session_share(struct graft_session *session, int32_t from, int32_t to,
     }
     return status;
 }
+
+struct graft_kv_cache *graft_session_kv(const struct graft_session *session) {
+    return session->cache->kv;
+}
+
+void graft_session_set_length(struct graft_session *session, int32_t slot, int64_t length) {
+    session->sequences[slot] = (struct sequence){.length = length};
+}

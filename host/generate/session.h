@@ -94,6 +94,13 @@ int graft_session_rewind(struct graft_session *session, int32_t slot, int64_t le
  * to come back to this place. On failure slot `to` is empty. */
 int graft_session_fork(struct graft_session *session, int32_t from, int32_t to, struct graft_error *error);
 
+/* The keys and values of the session's sequences, by slot. */
+struct graft_kv_cache;
+struct graft_kv_cache *graft_session_kv(const struct graft_session *session);
+
+/* An empty slot has been given the keys and values of `length` tokens: it holds their sequence now. */
+void graft_session_set_length(struct graft_session *session, int32_t slot, int64_t length);
+
 /* Makes the sequence in slot `to` a copy of the first `length` tokens of the one in slot `from`, none of them behind an
  * image; `*done` is then 1. Where states of modules are elsewhere it is 0, and nothing changes. On failure slot `to` is
  * empty. */

@@ -291,6 +291,34 @@ int graft_kv_cache_copy(struct graft_kv_cache *cache, int32_t from, int32_t to, 
     return status;
 }
 
+int32_t graft_kv_cache_layers(const struct graft_kv_cache *cache) {
+    return cache->layers;
+}
+
+struct graft_kv_layer graft_kv_cache_layer(const struct graft_kv_cache *cache, int32_t layer, int32_t slot) {
+    const struct entry *entry = &cache->entries[(int64_t)layer * cache->slots + slot];
+    const int64_t size = graft_dtype_size(cache->dtype);
+    return (struct graft_kv_layer){entry->kv_heads, entry->keys.dim * size, entry->values.dim * size};
+}
+
+int graft_kv_cache_make(struct graft_kv_cache *cache, int32_t slot, int64_t length, struct graft_error *error) {
+    int status = check_slot(cache, slot, error);
+    for (int32_t layer = 0; layer < cache->layers && status == GRAFT_OK; layer++) {
+        struct entry *entry = &cache->entries[(int64_t)layer * cache->slots + slot];
+        if (entry->kv_heads > 0) {
+            status = reserve(entry, length, cache->expected[slot], graft_dtype_size(cache->dtype), error);
+            entry->length = status == GRAFT_OK ? length : entry->length;
+        }
+    }
+    return status;
+}
+
+void *graft_kv_cache_head(const struct graft_kv_cache *cache, int32_t layer, int32_t slot, int64_t head, int values) {
+    const struct entry *entry = &cache->entries[(int64_t)layer * cache->slots + slot];
+    const struct rows *rows = values ? &entry->values : &entry->keys;
+    return rows->data + head * entry->capacity * rows->dim * graft_dtype_size(cache->dtype);
+}
+
 void graft_kv_cache_release(struct graft_kv_cache *cache, int32_t slot) {
     for (int32_t layer = 0; layer < cache->layers; layer++) {
         struct entry *entry = &cache->entries[(int64_t)layer * cache->slots + slot];

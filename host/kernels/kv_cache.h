@@ -65,6 +65,23 @@ int graft_kv_cache_truncate(struct graft_kv_cache *cache, int32_t slot, int64_t 
 int graft_kv_cache_copy(struct graft_kv_cache *cache, int32_t from, int32_t to, int64_t length,
                         struct graft_error *error);
 
+/* What a layer of a slot holds of each token and head, in bytes. */
+struct graft_kv_layer {
+    int64_t kv_heads; /* 0: it has held nothing yet */
+    int64_t key_bytes;
+    int64_t value_bytes; /* 0: values are the beginnings of keys */
+};
+
+/* How many layers are known, and one of them. */
+int32_t graft_kv_cache_layers(const struct graft_kv_cache *cache);
+struct graft_kv_layer graft_kv_cache_layer(const struct graft_kv_cache *cache, int32_t layer, int32_t slot);
+
+/* Makes a slot hold `length` tokens in each layer, for graft_kv_cache_head to be filled in. */
+int graft_kv_cache_make(struct graft_kv_cache *cache, int32_t slot, int64_t length, struct graft_error *error);
+
+/* The keys (`values` 0) or values of a head, token after token. Valid until the slot grows. */
+void *graft_kv_cache_head(const struct graft_kv_cache *cache, int32_t layer, int32_t slot, int64_t head, int values);
+
 /* From now on a slot of the cache has room for `tokens` when it first takes any, so that it need not grow; 0: for as
  * many as it is given. */
 void graft_kv_cache_expect(struct graft_kv_cache *cache, int32_t slot, int64_t tokens);

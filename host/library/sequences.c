@@ -1,28 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sequences that come and go, of a loaded model. */
-#include "graft/host/sequences.h"
-
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "graft/host/tokenizer.h"
-#include "library/library.h"
+#include "library/sequences.h"
 #include "rope/growing.h"
 
 enum { DEFAULT_RUNNING = 64, DEFAULT_PIECE = 512, LEAST_PIECE = 64 };
-
-struct graft_sequences {
-    struct graft_model *model;
-    struct graft_session *session;
-    struct graft_run *run;
-    struct graft_sequence_token *tokens; /* [n] of the last step */
-    size_t n;
-    size_t capacity;
-    float *logits; /* [n_logits, vocab_size]: what some of them were chosen from */
-    size_t n_logits;
-    size_t logits_capacity;
-};
 
 /* Where frequencies depend on the length of a sequence, or tokens see those behind them, so does what the first tokens
  * of a prompt leave behind. */

@@ -11,11 +11,12 @@
 #include "cli/generation.h"
 #include "cli/open_tokenizer.h"
 #include "cli/output.h"
+#include "cli/session.h"
 #include "cli/talk/talk.h"
 
-/* Prompts are read in pieces of so many tokens: what messages have in common is read once, in whole pieces. The second
- * sequence is the one before, which is over, and whose pieces the next takes over. */
-enum { PIECE_TOKENS = 128, SEQUENCES = 2, MOST_NEW_TOKENS = 1 << 20 };
+/* What messages have in common is read once, in whole pieces. The second sequence is the one before, which is over, and
+ * whose pieces the next takes over. */
+enum { SEQUENCES = 2, MOST_NEW_TOKENS = 1 << 20 };
 
 int graft_talk_restart(struct graft_talk *talk, struct graft_error *error) {
     graft_json *messages = NULL;
@@ -47,7 +48,9 @@ int graft_talk_set_system(struct graft_talk *talk, const char *text, struct graf
 static int start(struct graft_talk *talk, struct graft_error *error) {
     const struct graft_options *options = talk->options;
     const struct graft_sequences_options wanted = {
-        .struct_size = sizeof wanted, .max_running = SEQUENCES, .piece_tokens = PIECE_TOKENS};
+        .struct_size = sizeof wanted,
+        .max_running = SEQUENCES + (options->session != NULL), /* what the file has takes a place */
+        .piece_tokens = GRAFT_SESSION_PIECE};
     int status = graft_open_tokenizer(options, &talk->tokenizer, error);
     if (status == GRAFT_OK) {
         status = graft_chat_open(options, talk->tokenizer, &talk->chat, error);
@@ -71,6 +74,9 @@ static int start(struct graft_talk *talk, struct graft_error *error) {
     }
     if (status == GRAFT_OK) {
         status = graft_sequences_create(talk->model, &wanted, &talk->sequences, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_session_begin(options, talk->sequences, error);
     }
     if (status == GRAFT_OK) {
         status = graft_talk_restart(talk, error);
@@ -211,6 +217,9 @@ int graft_command_chat(const struct graft_options *options, struct graft_model *
             graft_output_line(stderr, "%s; /help lists commands, Ctrl-D ends", options->model);
         }
         status = loop(&talk, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_session_end(options, talk.sequences, error);
     }
     finish(&talk);
     return status;

@@ -12,6 +12,7 @@
 #include "cli/report/printer.h"
 #include "cli/report/recordings.h"
 #include "cli/screen.h"
+#include "cli/session.h"
 #include "cli/structure.h"
 #include "graft/host/process.h"
 
@@ -38,8 +39,10 @@ static int generate(const struct graft_options *options, struct graft_model *mod
         status = graft_printer_begin(&printer, options, model, tokenizer, prompts, &generation, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_model_generate_tokens(model, prompts->prompts, prompts->count, &generation, graft_printer_add,
-                                             &printer, error);
+        status = options->session != NULL
+                     ? graft_session_generate(options, model, prompts, &generation, &printer, error)
+                     : graft_model_generate_tokens(model, prompts->prompts, prompts->count, &generation,
+                                                   graft_printer_add, &printer, error);
     }
     if (status == GRAFT_OK) {
         status = graft_printer_end(&printer, error);
@@ -101,6 +104,7 @@ static int check_encodes(const struct graft_options *options, struct graft_error
                                   {"--messages", options->messages != NULL},
                                   {"--prompt-adapter", options->prompt_adapters.count > 0},
                                   {"--logprobs", options->logprobs >= 0},
+                                  {"--session", options->session != NULL},
                                   {"--json-schema", options->json_schema != NULL},
                                   {"--grammar", options->grammar != NULL},
                                   {"--keep-special-tokens", options->keep_special_tokens}};

@@ -115,6 +115,24 @@ struct graft_sequences_counts {
 /* [any] Fills `counts`, whose struct_size is set. */
 void graft_sequences_get_counts(const struct graft_sequences *sequences, struct graft_sequences_counts *counts);
 
+/* --- On disk --- */
+
+/* [load] Writes keys and values of the longest prompt that was read and that the sequences still hold, in whole pieces
+ * (piece_tokens), to a file, which is the old one or the new one, never half of it. `*tokens`: how many tokens; 0:
+ * there was no whole piece, or none that a file that was loaded does not have, and nothing was written. Models whose
+ * modules hold states, or that have adapters, are GRAFT_ERROR_USAGE; so are those where what a token leaves behind
+ * depends on others that follow. */
+int graft_sequences_save(struct graft_sequences *sequences, const char *path, int64_t *tokens,
+                         struct graft_error *error);
+
+/* [load] Reads such a file: prompts that begin alike take over from it whole pieces, as from each other, and get the
+ * same bits as without it. It takes a place of max_running, until a sequence wants that; `*tokens`: how many; 0: all
+ * places were taken. A file of another model (its config and its weights), other plugins and replacements, other types
+ * or other instructions is GRAFT_ERROR_VERIFY; one that is broken, GRAFT_ERROR_MODEL; one that cannot be read,
+ * GRAFT_ERROR_IO. */
+int graft_sequences_load(struct graft_sequences *sequences, const char *path, int64_t *tokens,
+                         struct graft_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What begins a prompt, kept beyond the run: taken out of a slot, and put into one as a sequence that is over. */
+#include "generate/run_parts.h"
+
+/* What a sequence has read of its prompt, in whole pieces. */
+static size_t whole_pieces(const struct graft_run *run, const struct graft_sequence *sequence) {
+    const size_t read = sequence->fed < sequence->reading ? sequence->fed : sequence->reading;
+    return sequence->n_images == 0 && sequence->adapter == GRAFT_ADAPTER_ALL && run->options.piece > 0
+               ? read / run->options.piece * run->options.piece
+               : 0;
+}
+
+/* Whether one that was put in holds all of it. */
+static int is_known(const struct graft_run *run, const struct graft_run_prefix *prefix) {
+    const struct graft_sequence *sequence = prefix->count > 0 ? run->slots[prefix->slot] : NULL;
+    for (int32_t i = 0; i < run->options.slots && sequence != NULL; i++) {
+        const struct graft_sequence *other = run->slots[i];
+        if (other != NULL && other->number < 0 && whole_pieces(run, other) >= prefix->count &&
+            graft_sequence_alike(sequence, other, prefix->count) == prefix->count) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+struct graft_run_prefix graft_run_longest_prefix(const struct graft_run *run) {
+    struct graft_run_prefix longest = {.slot = -1};
+    for (int32_t i = 0; i < run->options.slots; i++) {
+        const struct graft_sequence *sequence = run->slots[i];
+        const size_t whole = sequence != NULL && sequence->number >= 0 ? whole_pieces(run, sequence) : 0;
+        if (whole > longest.count) {
+            longest = (struct graft_run_prefix){sequence->ids, whole, i};
+        }
+    }
+    return is_known(run, &longest) ? (struct graft_run_prefix){.slot = -1} : longest;
+}
+
+int graft_run_make_prefix(struct graft_run *run, struct graft_run_prefix *prefix, struct graft_error *error) {
+    const struct graft_ids_view view = {.ids = prefix->ids, .count = prefix->count};
+    const struct graft_generation none = {.struct_size = sizeof none};
+    struct graft_sequence *sequence = graft_sequence_create(&view, &none, NULL, 0, 0);
+    if (sequence == NULL) {
+        return graft_fail_memory(error, "generation");
+    }
+    sequence->number = -1; /* before all that are added */
+    sequence->adapter = GRAFT_ADAPTER_ALL;
+    sequence->bytes =
+        run->options.bytes > 0 ? (int64_t)prefix->count * run->options.token_bytes + run->options.sequence_bytes : 0;
+    int status = graft_run_seat(run, sequence, error);
+    prefix->slot = status == GRAFT_OK ? sequence->slot : -1;
+    if (sequence->slot < 0) {
+        graft_sequence_free(sequence);
+        return status;
+    }
+    graft_run_end(sequence); /* nothing was fed: nobody takes it over */
+    return status;
+}
+
+void graft_run_use_prefix(struct graft_run *run, const struct graft_run_prefix *prefix) {
+    struct graft_sequence *sequence = run->slots[prefix->slot];
+    sequence->count = sequence->fed = sequence->reading = prefix->count;
+    graft_session_set_length(run->session, prefix->slot, (int64_t)prefix->count);
+}
