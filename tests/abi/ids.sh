@@ -35,7 +35,6 @@ done
 prompt='--input-ids 1,5,9,2,7 --input-ids 3,4 --max-new-tokens 6'
 # shellcheck disable=SC2086 # a list of words
 {
-    same compressed_tensors plugins plugins --plugins compressed_tensors --quantize int8 --model "$models/plain/llama" $prompt
     same patch_embed_linear plugins plugins --fusion patch_embeddings --model "$source/demo/tiny-qwen2-vl" \
         --image "$source/demo/tiny-qwen2-vl/samples/1-green-circle-on-yellow.png" --prompt 'What is it?' --max-new-tokens 4
     for example in logging_attention logging_attention_cpp short_conv quantized_linear quantized_linear_cpp; do
