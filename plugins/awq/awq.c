@@ -86,7 +86,7 @@ static const struct graft_class experts_class = {
     GRAFT_PARTS_CLASS("AWQExperts", GRAFT_INTERFACE_EXPERTS, graft_parts_expert_list), .data = &list};
 
 static const char *const methods[] = {"awq", GRAFT_AUTO_ROUND_METHODS, NULL};
-static const char *const awq[] = {"awq", NULL}, *const auto_round[] = {GRAFT_AUTO_ROUND_METHODS, NULL};
+static const char *const awq[] = {"awq", NULL};
 static const char *const layouts[] = {"auto_round:auto_awq",
                                       "auto_round:awq",
                                       "auto_round:auto_awq:gemm",
@@ -94,42 +94,8 @@ static const char *const layouts[] = {"auto_round:auto_awq",
                                       "auto_awq",
                                       "auto_awq:gemm",
                                       NULL};
-static const char *const other_types[] = {GRAFT_AUTO_ROUND_OTHER_TYPES, NULL};
-static const char *const packed_tensors[] = {"qweight", NULL};
-static const char *const expert_tensors[] = {"0.gate_proj.qweight", "0.w1.qweight", NULL};
 
-static const struct graft_condition conditions[][2] = {
-    {
-        {sizeof conditions[0][0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", awq},
-        {sizeof conditions[0][0], GRAFT_CONDITION_TENSOR, NULL, packed_tensors},
-    },
-    {
-        {sizeof conditions[0][0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", awq},
-        {sizeof conditions[0][0], GRAFT_CONDITION_TENSOR, NULL, expert_tensors},
-    },
-};
-static const struct graft_condition packing_format[][4] = {
-    {GRAFT_AUTO_ROUND_PACKING_FORMAT(auto_round, other_types, layouts, packed_tensors)},
-    {GRAFT_AUTO_ROUND_PACKING_FORMAT(auto_round, other_types, layouts, expert_tensors)},
-};
-static const struct graft_condition backend[][5] = {
-    {GRAFT_AUTO_ROUND_BACKEND(auto_round, other_types, layouts, packed_tensors)},
-    {GRAFT_AUTO_ROUND_BACKEND(auto_round, other_types, layouts, expert_tensors)},
-};
-
-#define LINEARS(array)                                                                                         \
-    .struct_size = sizeof(struct graft_replacement), .key = GRAFT_KEY_NAME, .target = "Linear",                \
-    .replacement = &awq_linear_class, .conditions = (array), .n_conditions = sizeof(array) / sizeof(array)[0], \
-    .condition_stride = sizeof(array)[0]
-
-static const struct graft_replacement replacements[] = {
-    {LINEARS(conditions[0])},
-    {LINEARS(packing_format[0])},
-    {LINEARS(backend[0])},
-    {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, conditions[1])},
-    {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, packing_format[1])},
-    {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, backend[1])},
-};
+GRAFT_AUTO_ROUND_REPLACEMENTS(&awq_linear_class, &experts_class, awq, layouts);
 
 static const struct graft_option options[] = {{GRAFT_ACTIVATION_BITS("16")}};
 
@@ -154,26 +120,9 @@ static const struct graft_field_rule field_rules[] = {
     {.name = "quantization_config.exllama_config"},
     {.name = "quantization_config.fuse_max_seq_len"},
     {.name = "quantization_config.modules_to_fuse"},
-    /* What AutoRound writes about how it found the numbers, and of modules that have tensors like the others. */
-    {.name = "quantization_config.amp"},
-    {.name = "quantization_config.autoround_version"},
-    {.name = "quantization_config.batch_size"},
     {.name = "quantization_config.block_name_to_quantize"},
-    {.name = "quantization_config.data_type"},
     {.name = "quantization_config.dataset"},
-    {.name = "quantization_config.enable_minmax_tuning"},
-    {.name = "quantization_config.enable_norm_bias_tuning"},
-    {.name = "quantization_config.enable_quanted_input"},
-    {.name = "quantization_config.extra_config"},
-    {.name = "quantization_config.gradient_accumulate_steps"},
-    {.name = "quantization_config.iters"},
-    {.name = "quantization_config.low_gpu_mem_usage"},
-    {.name = "quantization_config.lr"},
-    {.name = "quantization_config.minmax_lr"},
-    {.name = "quantization_config.nsamples"},
-    {.name = "quantization_config.scale_dtype"},
-    {.name = "quantization_config.seqlen"},
-    {.name = "quantization_config.to_quant_block_names"},
+    GRAFT_AUTO_ROUND_FIELD_RULES,
 };
 
 static const struct graft_plugin plugin = {

@@ -149,44 +149,10 @@ static const struct graft_class experts_class = {
     GRAFT_PARTS_CLASS("GPTQExperts", GRAFT_INTERFACE_EXPERTS, graft_parts_expert_list), .data = &list};
 
 static const char *const methods[] = {"gptq", GRAFT_AUTO_ROUND_METHODS, NULL};
-static const char *const gptq[] = {"gptq", NULL}, *const auto_round[] = {GRAFT_AUTO_ROUND_METHODS, NULL};
+static const char *const gptq[] = {"gptq", NULL};
 static const char *const layouts[] = {LAYOUTS_1, LAYOUTS_2, NULL};
-static const char *const other_types[] = {GRAFT_AUTO_ROUND_OTHER_TYPES, NULL};
-static const char *const packed_tensors[] = {"qweight", NULL};
-static const char *const expert_tensors[] = {"0.gate_proj.qweight", "0.w1.qweight", NULL};
 
-static const struct graft_condition conditions[][2] = {
-    {
-        {sizeof conditions[0][0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", gptq},
-        {sizeof conditions[0][0], GRAFT_CONDITION_TENSOR, NULL, packed_tensors},
-    },
-    {
-        {sizeof conditions[0][0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", gptq},
-        {sizeof conditions[0][0], GRAFT_CONDITION_TENSOR, NULL, expert_tensors},
-    },
-};
-static const struct graft_condition packing_format[][4] = {
-    {GRAFT_AUTO_ROUND_PACKING_FORMAT(auto_round, other_types, layouts, packed_tensors)},
-    {GRAFT_AUTO_ROUND_PACKING_FORMAT(auto_round, other_types, layouts, expert_tensors)},
-};
-static const struct graft_condition backend[][5] = {
-    {GRAFT_AUTO_ROUND_BACKEND(auto_round, other_types, layouts, packed_tensors)},
-    {GRAFT_AUTO_ROUND_BACKEND(auto_round, other_types, layouts, expert_tensors)},
-};
-
-#define LINEARS(array)                                                                                          \
-    .struct_size = sizeof(struct graft_replacement), .key = GRAFT_KEY_NAME, .target = "Linear",                 \
-    .replacement = &gptq_linear_class, .conditions = (array), .n_conditions = sizeof(array) / sizeof(array)[0], \
-    .condition_stride = sizeof(array)[0]
-
-static const struct graft_replacement replacements[] = {
-    {LINEARS(conditions[0])},
-    {LINEARS(packing_format[0])},
-    {LINEARS(backend[0])},
-    {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, conditions[1])},
-    {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, packing_format[1])},
-    {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, backend[1])},
-};
+GRAFT_AUTO_ROUND_REPLACEMENTS(&gptq_linear_class, &experts_class, gptq, layouts);
 
 static const struct graft_option options[] = {{GRAFT_ACTIVATION_BITS("16")}};
 
@@ -232,24 +198,7 @@ static const struct graft_field_rule field_rules[] = {
     {.name = "quantization_config.use_exllama"},
     {.name = "quantization_config.pack_dtype", .values = "[\"int32\"]", .flags = GRAFT_FIELD_ONLY},
     {.name = "quantization_config.is_marlin_format", .values = "[false]", .flags = GRAFT_FIELD_ONLY},
-    /* What AutoRound writes about how it found the numbers, and of modules that have tensors like the others. */
-    {.name = "quantization_config.amp"},
-    {.name = "quantization_config.autoround_version"},
-    {.name = "quantization_config.batch_size"},
-    {.name = "quantization_config.data_type"},
-    {.name = "quantization_config.enable_minmax_tuning"},
-    {.name = "quantization_config.enable_norm_bias_tuning"},
-    {.name = "quantization_config.enable_quanted_input"},
-    {.name = "quantization_config.extra_config"},
-    {.name = "quantization_config.gradient_accumulate_steps"},
-    {.name = "quantization_config.iters"},
-    {.name = "quantization_config.low_gpu_mem_usage"},
-    {.name = "quantization_config.lr"},
-    {.name = "quantization_config.minmax_lr"},
-    {.name = "quantization_config.nsamples"},
-    {.name = "quantization_config.scale_dtype"},
-    {.name = "quantization_config.seqlen"},
-    {.name = "quantization_config.to_quant_block_names"},
+    GRAFT_AUTO_ROUND_FIELD_RULES,
 };
 
 static const struct graft_plugin plugin = {

@@ -44,6 +44,55 @@ extern "C" {
 #define GRAFT_AUTO_ROUND_OTHER_TYPES \
     "fp", "fp8", "fp8_e4m3", "fp8_e5m2", "fp8_sym", "mx_fp", "mx_fp_rceil", "mx_int", "nv_fp", "nv_fp4"
 
+/* Defines `replacements`, those of a plugin that reads the method `method` and AutoRound's checkpoints in these
+ * `layouts`, both NULL-terminated: `linear` takes Linears that have a "qweight", `experts` experts that the checkpoint
+ * has one by one (expert_parts.h), which stacked parameters cannot hold. */
+#define GRAFT_AUTO_ROUND_REPLACEMENTS(linear, experts, method, layouts)                        \
+    static const char *const auto_round[] = {GRAFT_AUTO_ROUND_METHODS, NULL};                  \
+    static const char *const other_types[] = {GRAFT_AUTO_ROUND_OTHER_TYPES, NULL};             \
+    static const char *const packed_tensors[] = {"qweight", NULL};                             \
+    static const char *const expert_tensors[] = {"0.gate_proj.qweight", "0.w1.qweight", NULL}; \
+    static const struct graft_condition conditions[][2] = {                                    \
+        {GRAFT_AUTO_ROUND_CONDITION(CONFIG, "quantization_config.quant_method", method),       \
+         GRAFT_AUTO_ROUND_CONDITION(TENSOR, NULL, packed_tensors)},                            \
+        {GRAFT_AUTO_ROUND_CONDITION(CONFIG, "quantization_config.quant_method", method),       \
+         GRAFT_AUTO_ROUND_CONDITION(TENSOR, NULL, expert_tensors)},                            \
+    };                                                                                         \
+    static const struct graft_condition packing_format[][4] = {                                \
+        {GRAFT_AUTO_ROUND_PACKING_FORMAT(auto_round, other_types, layouts, packed_tensors)},   \
+        {GRAFT_AUTO_ROUND_PACKING_FORMAT(auto_round, other_types, layouts, expert_tensors)},   \
+    };                                                                                         \
+    static const struct graft_condition backend[][5] = {                                       \
+        {GRAFT_AUTO_ROUND_BACKEND(auto_round, other_types, layouts, packed_tensors)},          \
+        {GRAFT_AUTO_ROUND_BACKEND(auto_round, other_types, layouts, expert_tensors)},          \
+    };                                                                                         \
+    static const struct graft_replacement replacements[] =                                     \
+        {                                                                                      \
+            {GRAFT_AUTO_ROUND_LINEARS(linear, conditions[0])},                                 \
+            {GRAFT_AUTO_ROUND_LINEARS(linear, packing_format[0])},                             \
+            {GRAFT_AUTO_ROUND_LINEARS(linear, backend[0])},                                    \
+            {GRAFT_PARTS_LISTED_EXPERTS(experts, conditions[1])},                              \
+            {GRAFT_PARTS_LISTED_EXPERTS(experts, packing_format[1])},                          \
+            {GRAFT_PARTS_LISTED_EXPERTS(experts, backend[1])},                                 \
+    }
+#define GRAFT_AUTO_ROUND_LINEARS(cls, array)                                                                          \
+    .struct_size = sizeof(struct graft_replacement), .key = GRAFT_KEY_NAME, .target = "Linear", .replacement = (cls), \
+    .conditions = (array), .n_conditions = sizeof(array) / sizeof(array)[0], .condition_stride = sizeof(array)[0]
+
+/* What AutoRound writes about how it found the numbers, and of modules that have tensors like the others: of a plugin's
+ * field rules (field_rule.h). */
+#define GRAFT_AUTO_ROUND_FIELD_RULES                                                                                   \
+    {.name = "quantization_config.amp"}, {.name = "quantization_config.autoround_version"},                            \
+        {.name = "quantization_config.batch_size"}, {.name = "quantization_config.data_type"},                         \
+        {.name = "quantization_config.enable_minmax_tuning"}, {.name = "quantization_config.enable_norm_bias_tuning"}, \
+        {.name = "quantization_config.enable_quanted_input"}, {.name = "quantization_config.extra_config"},            \
+        {.name = "quantization_config.gradient_accumulate_steps"}, {.name = "quantization_config.iters"},              \
+        {.name = "quantization_config.low_gpu_mem_usage"}, {.name = "quantization_config.lr"},                         \
+        {.name = "quantization_config.minmax_lr"}, {.name = "quantization_config.nsamples"},                           \
+        {.name = "quantization_config.scale_dtype"}, {.name = "quantization_config.seqlen"}, {                         \
+        .name = "quantization_config.to_quant_block_names"                                                             \
+    }
+
 /* Characters of a place, with the 0 behind it. */
 enum { GRAFT_AUTO_ROUND_PLACE = 64 };
 

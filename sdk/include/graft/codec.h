@@ -4,10 +4,10 @@
  *
  *     W[o, i] = scale[o / block_rows, g] * (value(code[o, i]) - zero[o, g]),   g the group of input i
  *
- * A codec says what the codes of a weight mean and where its scales and zero points are. A class describes the tensors
- * of a checkpoint as parameters, fills in a codec in `create`, and has the host make a weight of it (`coded` of struct
- * graft_build). The result is a graft_weight like any other for graft_kernels: linear, embedding, experts and widen
- * take it; no other class is ever given one unless it asks for the product of a Linear (graft_linear.as_product).
+ * A codec says what the codes of a weight mean and where its scales and zero points are. A class describes it, with
+ * the tensors of the checkpoint that it is made of (`coded` of struct graft_sink). Its `create` is given a graft_weight
+ * like any other for graft_kernels: linear, embedding, experts and widen take it; no other class is ever given one
+ * unless it asks for the product of a Linear (graft_linear.as_product).
  *
  * Most plugins have no need to do this themselves: quant_format.h has classes that are made of a table.
  */
