@@ -111,8 +111,7 @@ static void forbid_words(const struct work *work) {
 /* --- Penalties --- */
 
 /* A token that occurs several times is punished once. */
-static void punish(const struct work *work, size_t n, double penalty) {
-    const int32_t *ids = work->choice->ids;
+static void punish(const struct work *work, const int32_t *ids, size_t n, double penalty) {
     const float factor = (float)penalty;
     for (size_t i = 0; i < n; i++) {
         float *score = &work->scores[ids[i]];
@@ -126,13 +125,13 @@ static void punish(const struct work *work, size_t n, double penalty) {
     }
 }
 
-/* Whatever of the first `n` ids followed the last size - 1 of the sequence before. */
-static void forbid_repeats(const struct work *work, size_t n, int64_t size) {
+/* Whatever of `n` ids followed the last size - 1 of the sequence there. */
+static void forbid_repeats(const struct work *work, const int32_t *ids, size_t n, int64_t size) {
     const struct graft_choice *choice = work->choice;
     const size_t before = (size_t)size - 1;
     for (size_t i = before; choice->count >= before && i < n; i++) {
-        if (ends_in(choice, choice->ids + i - before, before)) {
-            work->scores[choice->ids[i]] = -INFINITY;
+        if (ends_in(choice, ids + i - before, before)) {
+            work->scores[ids[i]] = -INFINITY;
         }
     }
 }
@@ -208,17 +207,19 @@ int graft_processors_wanted(const struct graft_choice *choice) {
 static void run_penalties(const struct work *work) {
     const struct graft_choice *choice = work->choice;
     const struct graft_generation *generation = work->generation;
+    const int32_t *read = choice->n_source > 0 ? choice->source : choice->ids;
+    const size_t n_read = choice->n_source > 0 ? choice->n_source : choice->prompt;
     if (is_number(generation->encoder_repetition_penalty)) {
-        punish(work, choice->prompt, 1.0 / generation->encoder_repetition_penalty);
+        punish(work, read, n_read, 1.0 / generation->encoder_repetition_penalty);
     }
     if (generation->repetition_penalty != 1.0) {
-        punish(work, choice->count, generation->repetition_penalty);
+        punish(work, choice->ids, choice->count, generation->repetition_penalty);
     }
     if (generation->no_repeat_ngram_size > 0) {
-        forbid_repeats(work, choice->count, generation->no_repeat_ngram_size);
+        forbid_repeats(work, choice->ids, choice->count, generation->no_repeat_ngram_size);
     }
     if (generation->encoder_no_repeat_ngram_size > 0) {
-        forbid_repeats(work, choice->prompt, generation->encoder_no_repeat_ngram_size);
+        forbid_repeats(work, read, n_read, generation->encoder_no_repeat_ngram_size);
     }
 }
 

@@ -53,12 +53,14 @@ void graft_run_free(struct graft_run *run) {
     graft_free(run);
 }
 
-/* The most tokens that the sequence leaves something behind of: its last one is not fed. */
+/* The most tokens that the sequence leaves something behind of: its last one is not fed. What an encoder read counts as
+ * its own do, which is more than it takes. */
 static int64_t most_fed(const struct graft_sequence *sequence) {
     int64_t prompt = (int64_t)sequence->prompt;
     int64_t more = sequence->generation.max_new_tokens;
     int64_t most = more < INT64_MAX / 4 - prompt ? prompt + more : INT64_MAX / 4;
-    return sequence->most > 0 && sequence->most < most ? sequence->most : most;
+    most = sequence->most > 0 && sequence->most < most ? sequence->most : most;
+    return most + (int64_t)sequence->n_source;
 }
 
 /* What the sequence may leave behind, in bytes. */

@@ -173,8 +173,11 @@ static void add_member(struct forward *forward, struct graft_sequence *sequence,
     int is_start = sequence->fed == 0;
     forward->members[forward->n] = sequence;
     forward->slots[forward->n] = sequence->slot;
-    forward->news[forward->n++] = (struct graft_ids_view){
-        .count = count, .images = is_start ? sequence->images : NULL, .n_images = is_start ? sequence->n_images : 0};
+    forward->news[forward->n++] = (struct graft_ids_view){.count = count,
+                                                          .images = is_start ? sequence->images : NULL,
+                                                          .n_images = is_start ? sequence->n_images : 0,
+                                                          .source = sequence->source,
+                                                          .n_source = is_start ? sequence->n_source : 0};
     forward->tokens += count;
 }
 

@@ -6,7 +6,7 @@
 #include "generate/run_parts.h"
 
 static int can_share(const struct graft_run *run, const struct graft_sequence *sequence) {
-    return run->options.piece > 0 && sequence->n_images == 0;
+    return run->options.piece > 0 && sequence->n_images == 0 && sequence->n_source == 0;
 }
 
 static size_t smaller(size_t a, size_t b) {

@@ -23,18 +23,23 @@ struct graft_sequence *graft_sequence_create(const struct graft_ids_view *prompt
         .reading = prompt->count,
         .images = prompt->images,
         .n_images = prompt->n_images,
+        .source = graft_alloc(prompt->n_source + 1, sizeof *sequence->source),
+        .n_source = prompt->n_source,
         .generation = *generation,
         .fields = graft_generation_fields_create(),
         .n_results = 1,
         .stops = graft_alloc(n_stops + 1, sizeof *sequence->stops),
         .n_stops = n_stops,
     };
-    if (sequence->ids == NULL || sequence->stops == NULL || sequence->fields == NULL ||
+    if (sequence->ids == NULL || sequence->source == NULL || sequence->stops == NULL || sequence->fields == NULL ||
         graft_generation_own(&sequence->generation, sequence->fields, NULL) != GRAFT_OK) {
         graft_sequence_free(sequence);
         return NULL;
     }
     memcpy(sequence->ids, prompt->ids, prompt->count * sizeof *sequence->ids);
+    if (prompt->n_source > 0) {
+        memcpy(sequence->source, prompt->source, prompt->n_source * sizeof *sequence->source);
+    }
     if (n_stops > 0) {
         memcpy(sequence->stops, stops, n_stops * sizeof *stops);
     }
@@ -51,6 +56,7 @@ void graft_sequence_free(struct graft_sequence *sequence) {
         graft_processor_states_finish(&sequence->states);
         graft_free(sequence->logits);
         graft_free(sequence->ids);
+        graft_free(sequence->source);
         graft_free(sequence->stops);
         graft_generation_fields_free(sequence->fields);
         graft_free(sequence);
@@ -87,6 +93,8 @@ struct graft_choice graft_sequence_choice(const struct graft_sequence *sequence)
         .ids = sequence->ids,
         .count = sequence->count,
         .prompt = sequence->prompt,
+        .source = sequence->source,
+        .n_source = sequence->n_source,
         .longest = sequence->prompt + (size_t)sequence->generation.max_new_tokens,
         .eos = {sequence->stops, sequence->n_stops},
         .named = &sequence->states,

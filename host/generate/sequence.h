@@ -32,6 +32,8 @@ struct graft_sequence {
     size_t fed;     /* how many the session holds */
     const struct graft_image *images;
     size_t n_images;
+    int32_t *source; /* [n_source]: what an encoder reads */
+    size_t n_source;
     struct graft_generation generation; /* with max_new_tokens, whatever said how long it may become */
     struct graft_generation_fields *fields;
     struct graft_token_texts texts; /* for stop strings */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/session.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/running.h"
 #include "graft/causal_lm.h"
@@ -130,6 +132,8 @@ struct step {
     int32_t *adapters;          /* [n] of sequences, then [tokens] of their tokens */
     struct graft_image *images; /* [n_images] */
     size_t n_images;
+    int64_t *source_ends; /* [n + 1]; NULL, as the next: no sequence has a source */
+    int32_t *source_ids;
 };
 
 static void step_finish(struct step *step) {
@@ -140,6 +144,8 @@ static void step_finish(struct step *step) {
     graft_free(step->offsets);
     graft_free(step->adapters);
     graft_free(step->images);
+    graft_free(step->source_ends);
+    graft_free(step->source_ids);
 }
 
 static int check_ids(const struct graft_session *session, const struct graft_ids_view *news, size_t n,
@@ -184,6 +190,30 @@ static void place_images(struct step *step, const struct graft_session *session,
     }
 }
 
+/* The sources of all sequences, one after another. */
+static int place_sources(struct step *step, const struct graft_ids_view *news, size_t n) {
+    size_t tokens = 0;
+    for (size_t i = 0; i < n; i++) {
+        tokens += news[i].n_source;
+    }
+    if (tokens == 0) {
+        return 0;
+    }
+    step->source_ends = graft_alloc(n + 1, sizeof *step->source_ends);
+    step->source_ids = graft_alloc(tokens, sizeof *step->source_ids);
+    if (step->source_ends == NULL || step->source_ids == NULL) {
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const int64_t at = step->source_ends[i];
+        step->source_ends[i + 1] = at + (int64_t)news[i].n_source;
+        if (news[i].n_source > 0) {
+            memcpy(step->source_ids + at, news[i].source, news[i].n_source * sizeof *news[i].source);
+        }
+    }
+    return 0;
+}
+
 static int gives_row(enum graft_logits_rows which, int is_last) {
     return which == GRAFT_LOGITS_ALL || (which == GRAFT_LOGITS_LAST && is_last);
 }
@@ -208,7 +238,7 @@ static int step_init(struct step *step, const struct graft_session *session, con
     step->adapters = graft_alloc(n + tokens, sizeof *step->adapters);
     step->images = graft_alloc(images + 1, sizeof *step->images);
     if (step->cu_seqlens == NULL || step->positions == NULL || step->ids == NULL || step->rows == NULL ||
-        step->offsets == NULL || step->adapters == NULL || step->images == NULL) {
+        step->offsets == NULL || step->adapters == NULL || step->images == NULL || place_sources(step, news, n) != 0) {
         return -1;
     }
     place_images(step, session, slots, news, n);
@@ -255,6 +285,8 @@ static int run(struct graft_session *session, const struct step *step, const int
         .rotary_offsets = step->offsets,
         .next_rotary_offsets = step->offsets + n,
         .adapters = session->chooses_adapters ? step->adapters : NULL,
+        .source_cu_seqlens = step->source_ends,
+        .source_ids = step->source_ids,
     };
     const struct graft_row_adapters rows = {
         .struct_size = sizeof rows, .rows = step->tokens, .adapters = step->adapters + n};
@@ -321,7 +353,8 @@ static size_t portion_size(const struct graft_session *session, const struct gra
 }
 
 /* The next tokens, `size` at most, in the order of the sequences. None is cut where fewer tokens would be left on
- * either side than a forward computes in another way, so that no result depends on where it is. */
+ * either side than a forward computes in another way, so that no result depends on where it is. A sequence that brings
+ * a source along is alone, as that may be few tokens or many. */
 static void cut_portion(struct portion *portion, const int32_t *slots, const struct graft_ids_view *news, size_t n,
                         size_t size) {
     size_t room = size;
@@ -331,8 +364,11 @@ static void cut_portion(struct portion *portion, const int32_t *slots, const str
         struct graft_ids_view piece = news[portion->sequence];
         size_t left = piece.count - portion->done;
         size_t count = left <= room ? left : left <= room + GRAFT_FEW_TOKENS ? left - GRAFT_FEW_TOKENS - 1 : room;
-        if (count < left && count <= GRAFT_FEW_TOKENS && portion->n > 0) {
+        if ((count < left && count <= GRAFT_FEW_TOKENS && portion->n > 0) || (piece.n_source > 0 && portion->n > 0)) {
             return;
+        }
+        if (portion->done > 0) {
+            piece.n_source = 0;
         }
         piece.ids += portion->done;
         piece.count = count;
@@ -341,7 +377,7 @@ static void cut_portion(struct portion *portion, const int32_t *slots, const str
         portion->unfinished = count < left;
         portion->done = portion->unfinished ? portion->done + count : 0;
         portion->sequence += !portion->unfinished;
-        room -= count;
+        room = piece.n_source > 0 ? 0 : room - count;
     }
 }
 

@@ -18,6 +18,8 @@ struct graft_ids_view {
     size_t count;
     const struct graft_image *images; /* [n_images], in the order of their tokens */
     size_t n_images;
+    const int32_t *source; /* [n_source]: what an encoder reads, where the sequence starts */
+    size_t n_source;
 };
 
 struct graft_session;

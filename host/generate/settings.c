@@ -13,6 +13,30 @@ static int read_eos(const struct graft_config *document, struct graft_generation
                : GRAFT_OK;
 }
 
+/* The token that a decoder behind an encoder starts with: the first document that says one is heard, and bos_token_id
+ * stands for it where none does. */
+static int read_start(const struct graft_config *const *documents, size_t n, int32_t *start,
+                      struct graft_error *error) {
+    static const char *const names[] = {"decoder_start_token_id", "bos_token_id"};
+    *start = -1;
+    for (size_t i = 0; i < 2 * n && *start < 0; i++) {
+        const struct graft_config *document = documents[i % n];
+        const char *name = names[i / n];
+        const int32_t kind = document != NULL ? document->kind(document->data, name) : GRAFT_FIELD_ABSENT;
+        if (kind == GRAFT_FIELD_INT) {
+            const int64_t id = document->integer(document->data, name);
+            if (id < 0 || id > INT32_MAX) {
+                return graft_error_set(error, GRAFT_ERROR_MODEL, document->file, "%s: expected a token id, got %lld",
+                                       name, (long long)id);
+            }
+            *start = (int32_t)id;
+        } else if (i < n && kind != GRAFT_FIELD_ABSENT && kind != GRAFT_FIELD_NULL) {
+            return graft_config_expected(document, name, "a token id", error);
+        }
+    }
+    return GRAFT_OK;
+}
+
 static int read_fields(const struct graft_config *document, struct graft_generation_settings *settings,
                        struct graft_error *error) {
     return graft_generation_read_fields(document, &settings->generation, settings->fields, error);
@@ -50,6 +74,10 @@ int graft_generation_settings_read(const struct graft_config *generation, const 
     }
     if (status == GRAFT_OK && generation != NULL) {
         status = read_fields(generation, settings, error);
+    }
+    const struct graft_config *const documents[] = {generation, config};
+    if (status == GRAFT_OK) {
+        status = read_start(documents, 2, &settings->decoder_start, error);
     }
     return status == GRAFT_OK ? read_config(config, generation != NULL, settings, error) : status;
 }

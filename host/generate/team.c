@@ -21,7 +21,9 @@ int graft_team_leads(const struct graft_sequence *sequence) {
 /* A beam has no tokens before there are several ways to go on; who guides has the last of the prompt. */
 static struct graft_sequence *create_member(const struct graft_sequence *lead) {
     const struct graft_ids_view prompt = {.ids = lead->ids + lead->prompt - 1,
-                                          .count = lead->generation.num_beams > 1 ? 0 : 1};
+                                          .count = lead->generation.num_beams > 1 ? 0 : 1,
+                                          .source = lead->source,
+                                          .n_source = lead->n_source};
     struct graft_sequence *member = graft_sequence_create(&prompt, &lead->generation, lead->stops, lead->n_stops, 0);
     if (member != NULL) {
         member->adapter = lead->adapter;

@@ -10,6 +10,8 @@
 #include "kernels/loops.h"
 #include "kernels/table.h"
 
+enum { GRAFT_MAX_REACH = 1 << 20 };
+
 static int64_t value_dim(const struct graft_attention_args *args) {
     return args->v_head_dim != 0 ? args->v_head_dim : args->head_dim;
 }
@@ -27,6 +29,16 @@ static int is_mask(const struct graft_mask *mask) {
     default:
         return mask->kind == GRAFT_MASK_NONE || mask->kind == GRAFT_MASK_CAUSAL;
     }
+}
+
+/* Callers that were built before there was one of these give shorter structs. */
+static int has_relative(const struct graft_mask *mask) {
+    return GRAFT_HAS(mask, struct graft_mask, reach) && mask->relative != NULL;
+}
+
+/* Whether keys and values are those of sources, of which attention sees all. */
+static int is_cross(const struct graft_attention_args *args) {
+    return GRAFT_HAS(args, struct graft_attention_args, cross) && args->cross != 0;
 }
 
 static int check_args(const struct graft_attention_args *args, struct graft_error *error) {
@@ -56,10 +68,16 @@ static int check_args(const struct graft_attention_args *args, struct graft_erro
                                "attention cannot be computed with a mask of kind %d and window %lld, or %lld and %lld",
                                (int)mask->kind, (long long)mask->window, (long long)mask->left, (long long)mask->right);
     }
+    if ((has_relative(mask) && (mask->reach < 0 || mask->reach > GRAFT_MAX_REACH)) ||
+        (is_cross(args) && (mask->kind != GRAFT_MASK_NONE || latents != NULL))) {
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "",
+                               "attention cannot be computed with biases of %lld distances, or to a source with a mask "
+                               "of kind %d",
+                               (long long)mask->reach, (int)mask->kind);
+    }
     return GRAFT_OK;
 }
 
-/* Callers that were built before there was ALiBi give a shorter struct. */
 static int has_alibi(const struct graft_attention_args *args) {
     return GRAFT_HAS(args, struct graft_attention_args, alibi_rounded) && args->alibi != NULL;
 }
@@ -69,7 +87,9 @@ static uint32_t features_of(const struct graft_attention_args *args) {
     return (args->softcap != 0.0f ? (uint32_t)GRAFT_ATTENTION_SOFTCAP : 0) |
            (args->sinks != NULL ? (uint32_t)GRAFT_ATTENTION_SINKS : 0) |
            (value_dim(args) != args->head_dim ? (uint32_t)GRAFT_ATTENTION_V_HEAD_DIM : 0) |
-           (has_alibi(args) ? (uint32_t)GRAFT_ATTENTION_ALIBI : 0);
+           (has_alibi(args) ? (uint32_t)GRAFT_ATTENTION_ALIBI : 0) |
+           (is_cross(args) ? (uint32_t)GRAFT_ATTENTION_CROSS : 0) |
+           (has_relative(args->mask) ? (uint32_t)GRAFT_ATTENTION_RELATIVE : 0);
 }
 
 /* An implementation that does not obey this kind of mask would show tokens what they must not see, and one without a
@@ -77,7 +97,8 @@ static uint32_t features_of(const struct graft_attention_args *args) {
 static int check_chosen(const struct graft_attention_implementation *chosen, const struct graft_attention_args *args,
                         struct graft_error *error) {
     static const char *const masks[] = {"none", "causal", "sliding window", "dense", "window", "chunked"};
-    static const char *const features[] = {"softcap", "sinks", "v_head_dim", "ALiBi"};
+    static const char *const features[] = {
+        "softcap", "sinks", "v_head_dim", "ALiBi", "attention to another text", "biases by distance"};
     uint32_t unknown = features_of(args) & ~chosen->features;
     const char *lacking = (chosen->masks & 1u << args->mask->kind) == 0 ? masks[args->mask->kind] : NULL;
     const char *what = "the mask";
@@ -164,6 +185,43 @@ static int expand(const struct graft_call *call, const struct graft_attention_ar
     return status;
 }
 
+/* The keys and values of a source: those that the sequence brings along, or what the cache has kept of them. */
+static int find_source(const struct graft_call *call, const struct graft_attention_args *args, int reads_bf16,
+                       int32_t index, struct graft_attention_sequence *sequence, struct graft_error *error) {
+    const struct graft_batch *batch = args->batch;
+    const int64_t *ends = graft_batch_source_tokens(batch) > 0 ? batch->source_cu_seqlens : NULL;
+    int64_t first = ends != NULL ? ends[index] : 0;
+    int64_t tokens = ends != NULL ? ends[index + 1] - first : 0;
+    struct graft_kv_new kept = kept_of(args, first, tokens);
+    struct graft_kv_view view = {kept.keys, kept.values.data != NULL ? kept.values : kept.keys, tokens,
+                                 GRAFT_DTYPE_F32};
+    int status = GRAFT_OK;
+    if (batch->cache != NULL) {
+        status = graft_kv_cache_fix(batch->cache->kv, args->layer, batch->slots[index], &kept, &view, error);
+    }
+    if (status == GRAFT_OK && view.length == 0) {
+        status = graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "attention: sequence %d has brought no source along",
+                                 (int)index);
+    }
+    if (status == GRAFT_OK && !reads_bf16) {
+        status = widen_view(call, &view, kept.kv_heads, error);
+    }
+    *sequence = (struct graft_attention_sequence){
+        .struct_size = sizeof *sequence,
+        .dtype = view.dtype,
+        .first_token = batch->cu_seqlens[index],
+        .tokens = batch->cu_seqlens[index + 1] - batch->cu_seqlens[index],
+        .length = view.length,
+        .keys = view.keys.data,
+        .key_head_stride = view.keys.head_stride,
+        .key_row_stride = view.keys.row_stride,
+        .values = view.values.data,
+        .value_head_stride = view.values.head_stride,
+        .value_row_stride = view.values.row_stride,
+    };
+    return status;
+}
+
 /* Finds the keys and values of one sequence: in the cache, where its new ones are appended, or in the arguments. */
 static int find_keys(const struct graft_call *call, const struct graft_attention_args *args, int reads_bf16,
                      int32_t index, struct graft_attention_sequence *sequence, struct graft_error *error) {
@@ -216,6 +274,7 @@ static struct graft_attention_input input_of(const struct graft_attention_args *
         .sinks = args->sinks,
         .alibi = has_alibi(args) ? args->alibi : NULL,
         .alibi_rounded = has_alibi(args) && args->alibi_rounded,
+        .cross = is_cross(args),
         .q = args->q,
         .q_stride = args->q_stride,
         .q_head_stride = or_packed(args->q_head_stride, args->head_dim),
@@ -239,7 +298,8 @@ static int run(const struct graft_call *call, const struct graft_attention_imple
         return graft_fail_memory(error, "");
     }
     for (int32_t s = 0; s < n && status == GRAFT_OK; s++) {
-        status = find_keys(call, args, reads_bf16, s, &sequences[s], error);
+        status = is_cross(args) ? find_source(call, args, reads_bf16, s, &sequences[s], error)
+                                : find_keys(call, args, reads_bf16, s, &sequences[s], error);
     }
     const struct graft_attention_input input = input_of(args, sequences);
     if (status == GRAFT_OK) {
@@ -303,6 +363,29 @@ void graft_attention_add_alibi(const struct graft_attention_input *input, int64_
                                float *scores) {
     for (int64_t j = 0; j < keys && input->alibi != NULL; j++) {
         scores[j] += graft_attention_alibi(input, head, first_key + j);
+    }
+}
+
+/* Keys that are as far away as is told apart, or further, get the same: those before the query, and those behind it. */
+void graft_attention_add_relative(const struct graft_loops *loops, const struct graft_attention_input *input,
+                                  int64_t head, int64_t position, int64_t first_key, int64_t keys, float *scores) {
+    const struct graft_mask *mask = input->mask;
+    if (!has_relative(mask)) {
+        return;
+    }
+    const float *row = mask->relative + head * (2 * mask->reach + 1);
+    int64_t near = position - mask->reach - first_key; /* the first key that is not too far before */
+    int64_t far = position + mask->reach + 1 - first_key;
+    near = near < 0 ? 0 : near > keys ? keys : near;
+    far = far < near ? near : far > keys ? keys : far;
+    for (int64_t j = 0; j < near; j++) {
+        scores[j] += row[0];
+    }
+    if (far > near) {
+        loops->add_scaled(scores + near, 1.0f, row + mask->reach + first_key + near - position, far - near);
+    }
+    for (int64_t j = far; j < keys; j++) {
+        scores[j] += row[2 * mask->reach];
     }
 }
 

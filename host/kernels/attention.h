@@ -10,8 +10,8 @@
 enum {
     GRAFT_ATTENTION_ALL_MASKS = GRAFT_ATTENTION_MASK_NONE | GRAFT_ATTENTION_MASK_CAUSAL | GRAFT_ATTENTION_MASK_SLIDING |
                                 GRAFT_ATTENTION_MASK_DENSE | GRAFT_ATTENTION_MASK_WINDOW | GRAFT_ATTENTION_MASK_CHUNKED,
-    GRAFT_ATTENTION_ALL_FEATURES =
-        GRAFT_ATTENTION_SOFTCAP | GRAFT_ATTENTION_SINKS | GRAFT_ATTENTION_V_HEAD_DIM | GRAFT_ATTENTION_ALIBI
+    GRAFT_ATTENTION_ALL_FEATURES = GRAFT_ATTENTION_SOFTCAP | GRAFT_ATTENTION_SINKS | GRAFT_ATTENTION_V_HEAD_DIM |
+                                   GRAFT_ATTENTION_ALIBI | GRAFT_ATTENTION_CROSS | GRAFT_ATTENTION_RELATIVE
 };
 
 /* Materialises the scores of every query and key, and can give the probabilities away. */
@@ -36,6 +36,11 @@ void graft_attention_cap(const struct graft_loops *loops, const struct graft_att
  * first, where the call has ALiBi. */
 void graft_attention_add_alibi(const struct graft_attention_input *input, int64_t head, int64_t first_key, int64_t keys,
                                float *scores);
+
+/* Adds to scores [keys] of the query at `position` what they get for how far their keys are from it, where the mask has
+ * that. */
+void graft_attention_add_relative(const struct graft_loops *loops, const struct graft_attention_input *input,
+                                  int64_t head, int64_t position, int64_t first_key, int64_t keys, float *scores);
 
 /* What exp(score - largest) of a query's scores has to be multiplied by, given their sum, to be its weights: its sink
  * takes part; 0 where the sum is, since all keys are hidden. */

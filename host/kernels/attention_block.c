@@ -103,6 +103,18 @@ static void add_alibi(const struct graft_attention_block *block, int64_t first_k
     }
 }
 
+static void add_relative(const struct graft_attention_block *block, int64_t first_key, int64_t keys) {
+    for (int64_t j = 0; j < keys; j++) {
+        for (int64_t i = 0; i < block->item->queries; i++) {
+            float *scores = block->scores + j * block->columns + i * block->group;
+            for (int64_t g = 0; g < block->group; g++) {
+                scores[g] +=
+                    graft_attention_relative(block->input, block->item->head + g, block->position + i, first_key + j);
+            }
+        }
+    }
+}
+
 /* One portion of keys: scores^T = k q^T, softmax, out^T += v^T scores^T. */
 static void run_portion(const struct graft_attention_block *block, const struct graft_attention_products *products,
                         int64_t first_key, int64_t keys) {
@@ -119,6 +131,9 @@ static void run_portion(const struct graft_attention_block *block, const struct 
     graft_attention_cap(loops, block->input, block->scores, keys * block->columns);
     if (block->input->alibi != NULL) {
         add_alibi(block, first_key, keys);
+    }
+    if ((block->input->required_features & GRAFT_ATTENTION_RELATIVE) != 0) {
+        add_relative(block, first_key, keys);
     }
     if (block->input->mask->kind == GRAFT_MASK_DENSE) {
         add_bias(block, first_key, keys);

@@ -14,7 +14,8 @@ struct direct {
     const struct graft_loops *loops;
     const struct graft_attention_input *input;
     const struct graft_attention_item *item;
-    int64_t token;     /* its row in the batch */
+    int64_t token; /* its row in the batch */
+    int64_t position;
     int64_t first_key; /* it sees the keys [first_key, end_key) */
     int64_t end_key;
     float *q;       /* [heads, head_dim], scaled */
@@ -39,6 +40,7 @@ static void start(struct direct *direct, int64_t query, float *scratch) {
     const struct graft_attention_sequence *sequence = direct->item->sequence;
     int64_t position = sequence->past + query;
     direct->token = sequence->first_token + query;
+    direct->position = position;
     direct->first_key = graft_attention_first_key(input->mask, position);
     direct->end_key = graft_attention_end_key(input->mask, position, sequence->length);
     const float *q = input->q + direct->token * input->q_stride + direct->item->head * input->q_head_stride;
@@ -64,6 +66,8 @@ static void weigh(struct direct *direct, int64_t g, const float *bias, int64_t f
     float *scores = direct->scores + g * KEYS;
     graft_attention_cap(loops, direct->input, scores, keys);
     graft_attention_add_alibi(direct->input, direct->item->head + g, first_key, keys, scores);
+    graft_attention_add_relative(loops, direct->input, direct->item->head + g, direct->position, first_key, keys,
+                                 scores);
     if (bias != NULL) {
         loops->add_scaled(scores, 1.0f, bias, keys);
     }

@@ -66,6 +66,7 @@ static void run_item(const struct work *work, const struct item *item, float *sc
         loops->scale(row, input->scaling, length);
         graft_attention_cap(loops, input, row, length);
         graft_attention_add_alibi(input, item->head, 0, length, row);
+        graft_attention_add_relative(loops, input, item->head, sequence->past + item->first + i, 0, length, row);
         add_mask(input->mask, token + i, sequence->past + item->first + i, length, row);
         softmax(work, item->head, row, length);
         memset(output + i * input->output_stride, 0, (size_t)input->v_head_dim * sizeof *output);

@@ -21,6 +21,7 @@ struct entry {
     int64_t kv_heads;
     int64_t capacity;
     int64_t length;
+    int32_t is_fixed; /* 1: it is about another text, and stays as it is until the slot is empty */
 };
 
 struct graft_kv_cache {
@@ -227,12 +228,34 @@ int graft_kv_cache_append(struct graft_kv_cache *cache, int32_t layer, int32_t s
     return status;
 }
 
+int graft_kv_cache_fix(struct graft_kv_cache *cache, int32_t layer, int32_t slot, const struct graft_kv_new *added,
+                       struct graft_kv_view *view, struct graft_error *error) {
+    struct graft_kv_new whole = *added;
+    const int64_t expected = check_slot(cache, slot, NULL) == GRAFT_OK ? cache->expected[slot] : 0;
+    whole.position = 0;
+    if (layer >= 0 && layer < cache->layers && check_slot(cache, slot, NULL) == GRAFT_OK) {
+        struct entry *entry = &cache->entries[(int64_t)layer * cache->slots + slot];
+        entry->length = added->tokens > 0 ? 0 : entry->length;
+        whole.position = entry->length;
+    }
+    graft_kv_cache_expect(cache, slot, added->tokens);
+    int status = graft_kv_cache_append(cache, layer, slot, &whole, view, error);
+    graft_kv_cache_expect(cache, slot, expected);
+    if (status == GRAFT_OK) {
+        cache->entries[(int64_t)layer * cache->slots + slot].is_fixed = 1;
+    }
+    return status;
+}
+
 int graft_kv_cache_length(const struct graft_kv_cache *cache, int32_t slot, int64_t *length,
                           struct graft_error *error) {
     *length = 0;
     int status = check_slot(cache, slot, error);
     for (int32_t layer = 0; status == GRAFT_OK && layer < cache->layers; layer++) {
         int64_t held = cache->entries[(int64_t)layer * cache->slots + slot].length;
+        if (cache->entries[(int64_t)layer * cache->slots + slot].is_fixed) {
+            continue;
+        }
         if (layer > 0 && held != *length) {
             status = graft_error_set(error, GRAFT_ERROR_INTERNAL, "",
                                      "KV cache: in slot %d, layer %d holds %lld tokens and layer 0 %lld", (int)slot,
@@ -263,7 +286,7 @@ int graft_kv_cache_truncate(struct graft_kv_cache *cache, int32_t slot, int64_t 
     }
     for (int32_t layer = 0; status == GRAFT_OK && layer < cache->layers; layer++) {
         struct entry *entry = &cache->entries[(int64_t)layer * cache->slots + slot];
-        entry->length = entry->length < length ? entry->length : length;
+        entry->length = entry->length < length || (entry->is_fixed && length > 0) ? entry->length : length;
     }
     return status;
 }
@@ -276,7 +299,8 @@ int graft_kv_cache_copy(struct graft_kv_cache *cache, int32_t from, int32_t to, 
     for (int32_t layer = 0; status == GRAFT_OK && layer < cache->layers; layer++) {
         struct entry source = cache->entries[(int64_t)layer * cache->slots + from];
         struct entry *target = &cache->entries[(int64_t)layer * cache->slots + to];
-        source.length = source.length < length ? source.length : length;
+        source.length = source.length < length || source.is_fixed ? source.length : length;
+        target->is_fixed = source.is_fixed;
         target->kv_heads = source.kv_heads;
         target->keys.dim = source.keys.dim;
         target->values.dim = source.values.dim;

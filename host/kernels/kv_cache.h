@@ -50,6 +50,11 @@ void graft_kv_cache_destroy(struct graft_kv_cache *cache);
 int graft_kv_cache_append(struct graft_kv_cache *cache, int32_t layer, int32_t slot, const struct graft_kv_new *added,
                           struct graft_kv_view *view, struct graft_error *error);
 
+/* In a layer that is about another text: takes the place of what is there, unless `added` has no tokens; fills `view`
+ * likewise. It stays as it is, however the slot is cut, until that is empty. `position` is not read. */
+int graft_kv_cache_fix(struct graft_kv_cache *cache, int32_t layer, int32_t slot, const struct graft_kv_new *added,
+                       struct graft_kv_view *view, struct graft_error *error);
+
 /* How many tokens a slot holds; an error if its layers differ, as after a forward that failed. */
 int graft_kv_cache_length(const struct graft_kv_cache *cache, int32_t slot, int64_t *length, struct graft_error *error);
 

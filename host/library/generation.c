@@ -127,9 +127,13 @@ static int check_lists(const struct graft_generation *generation, int64_t vocab_
 }
 
 /* What excludes each other. */
-static int check_ways(const struct graft_generation *generation, struct graft_error *error) {
+static int check_ways(const struct graft_model *model, const struct graft_generation *generation,
+                      struct graft_error *error) {
     const int64_t results = generation->num_return_sequences;
     const int has_beams = generation->num_beams > 1;
+    if (graft_model_has_encoder(model) && generation->guidance_scale != 0.0 && generation->guidance_scale != 1.0) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "guidance_scale", "is not for models with an encoder");
+    }
     if (has_beams && generation->guidance_scale != 0.0 && generation->guidance_scale != 1.0) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, "guidance_scale", "cannot be combined with num_beams");
     }
@@ -237,7 +241,7 @@ int graft_model_choose_generation(struct graft_model *model, const struct graft_
         status = check_lists(generation, model->vocab_size, error);
     }
     if (status == GRAFT_OK) {
-        status = check_ways(generation, error);
+        status = check_ways(model, generation, error);
     }
     if (status == GRAFT_OK) {
         status = find_processors(model, generation, &settings->processors, error);

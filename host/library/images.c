@@ -91,10 +91,6 @@ int graft_model_check_prompts(const struct graft_model *model, const struct graf
     return status;
 }
 
-struct graft_ids_view graft_prompt_view(const struct graft_prompt *prompt) {
-    return (struct graft_ids_view){prompt->ids, prompt->count, prompt->images, prompt->n_images};
-}
-
 int graft_image_give(int status, const struct graft_image *made, struct graft_image *image) {
     if (status == GRAFT_OK) {
         graft_struct_copy(image, image->struct_size, made);

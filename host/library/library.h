@@ -214,7 +214,11 @@ int graft_image_give(int status, const struct graft_image *made, struct graft_im
 int graft_fail_pixels(int status, const struct graft_error *cause, struct graft_error *error);
 
 /* [any] The same prompt for a session. */
-struct graft_ids_view graft_prompt_view(const struct graft_prompt *prompt);
+int graft_model_view_prompt(const struct graft_model *model, const struct graft_prompt *prompt,
+                            struct graft_ids_view *view, struct graft_error *error);
+
+/* [any] Whether the model has an encoder, which reads prompts, before its decoder. */
+int graft_model_has_encoder(const struct graft_model *model);
 
 /* [load] Where an adapter's tables have another number of tokens than config.json says, it is read as if it said so,
  * and the adapter's entry of `adapters` has `vocab_size`. */

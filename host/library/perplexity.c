@@ -139,6 +139,10 @@ static int predict(struct graft_model *model, const int32_t *ids, size_t n,
     int64_t window = choose_window(model, options);
     struct measurement m = {.model = model, .ids = ids, .n = n, .window = (size_t)window};
     int status = graft_model_check_ready(model, error);
+    if (status == GRAFT_OK && graft_model_has_encoder(model)) {
+        status = graft_error_set(error, GRAFT_ERROR_USAGE, model->directory,
+                                 "a decoder that follows an encoder has no perplexity of a text alone");
+    }
     if (status == GRAFT_OK) {
         status =
             graft_check_given(options, GRAFT_PERPLEXITY_OPTIONS_SIZE_1_0, "struct graft_perplexity_options", error);

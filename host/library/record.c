@@ -23,7 +23,7 @@ static int run_decoder(struct graft_model *model, const void *prompts, size_t n,
         status = graft_model_find_adapters(model, in, n, adapters, error);
     }
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        views[i] = graft_prompt_view(graft_struct_at(in, i));
+        status = graft_model_view_prompt(model, graft_struct_at(in, i), &views[i], error);
         slots[i] = (int32_t)i;
         graft_session_choose_adapter(session, slots[i], adapters[i]);
     }
@@ -48,7 +48,10 @@ static int record(struct graft_model *model, run_function *run, const void *prom
                   uint32_t what, struct graft_recording **recording, struct graft_error *error) {
     const struct graft_record_request request = {what, lengths, n, model->attention->declared};
     struct graft_recording *made = NULL;
-    int status = graft_record_begin(model->tree, &request, &made, error);
+    int status = !graft_model_has_encoder(model)
+                     ? graft_record_begin(model->tree, &request, &made, error)
+                     : graft_error_set(error, GRAFT_ERROR_USAGE, model->directory,
+                                       "a model with an encoder and a decoder cannot be recorded");
     if (status == GRAFT_OK) {
         int32_t asked = model->attention_asked;
         model->attention_now = graft_record_attention(made);

@@ -10,6 +10,7 @@
 struct request {
     struct graft_session *session;
     struct graft_ids_view *views;
+    int32_t *repeated; /* the ids of some views; NULL: none */
     int32_t *slots;
     int32_t *adapters;
 };
@@ -17,6 +18,7 @@ struct request {
 static void request_finish(struct request *request) {
     graft_session_free(request->session);
     graft_free(request->views);
+    graft_free(request->repeated);
     graft_free(request->slots);
     graft_free(request->adapters);
 }
@@ -66,9 +68,12 @@ static int request_init(struct request *request, const struct graft_model *model
     if (request->views == NULL || request->slots == NULL || request->adapters == NULL) {
         return graft_fail_memory(error, model->directory);
     }
-    for (size_t i = 0; i < n; i++) {
-        request->views[i] = graft_prompt_view(graft_struct_at(prompts, i));
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        status = graft_model_view_prompt(model, graft_struct_at(prompts, i), &request->views[i], error);
         request->slots[i] = (int32_t)i;
+    }
+    if (status != GRAFT_OK) {
+        return status;
     }
     status = graft_model_session(model, (int32_t)(n * each), &request->session, error);
     return status == GRAFT_OK ? graft_model_find_adapters(model, prompts, n, request->adapters, error) : status;
@@ -122,12 +127,42 @@ int graft_model_generate(struct graft_model *model, const struct graft_prompt *p
     return graft_model_generate_tokens(model, prompts, n, generation, on_plain_token, &sink, error);
 }
 
+/* A decoder that is told nothing has one position; it is to have as many as the prompt that its encoder reads. */
+static int repeat_prompts(struct request *request, const struct graft_prompt *prompts, size_t n,
+                          struct graft_error *error) {
+    size_t tokens = 0;
+    for (size_t i = 0; i < n; i++) {
+        tokens += request->views[i].n_source;
+    }
+    request->repeated = tokens > 0 ? graft_alloc(tokens, sizeof *request->repeated) : NULL;
+    if (request->repeated == NULL) {
+        return tokens > 0 ? graft_fail_memory(error, "prompt") : GRAFT_OK;
+    }
+    int32_t *ids = request->repeated;
+    for (size_t i = 0; i < n; i++) {
+        struct graft_ids_view *view = &request->views[i];
+        const struct graft_prompt *prompt = graft_struct_at(prompts, i);
+        if (view->n_source > 0 &&
+            !(GRAFT_HAS(prompt, struct graft_prompt, n_decoder_ids) && prompt->n_decoder_ids > 0)) {
+            ids[0] = view->ids[0];
+            memcpy(ids + 1, view->source, (view->n_source - 1) * sizeof *ids);
+            view->ids = ids;
+            view->count = view->n_source;
+            ids += view->count;
+        }
+    }
+    return GRAFT_OK;
+}
+
 static int give_logits(struct graft_model *model, const struct graft_prompt *prompts, size_t n, float *logits,
                        struct graft_error *error) {
     struct request request;
     const float *rows = NULL;
     size_t tokens = 0;
     int status = request_init(&request, model, prompts, n, 1, error);
+    if (status == GRAFT_OK) {
+        status = repeat_prompts(&request, prompts, n, error);
+    }
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         graft_session_choose_adapter(request.session, request.slots[i], request.adapters[i]);
     }

@@ -45,10 +45,12 @@ static int check_options(const struct graft_sequences_options *options, struct g
 }
 
 /* What a sequence leaves behind is known once a token has been through the model. */
-static int measure_token(struct graft_session *session, struct graft_run_options *run, struct graft_error *error) {
+static int measure_token(const struct graft_model *model, struct graft_session *session, struct graft_run_options *run,
+                         struct graft_error *error) {
     static const int32_t id = 0;
     static const int32_t slot = 0;
-    const struct graft_ids_view news = {.ids = &id, .count = 1};
+    const struct graft_ids_view news = {
+        .ids = &id, .count = 1, .source = &id, .n_source = (size_t)graft_model_has_encoder(model)};
     const float *logits;
     int status = graft_session_step(session, &slot, &news, 1, GRAFT_LOGITS_NONE, &logits, error);
     if (status == GRAFT_OK) {
@@ -81,7 +83,7 @@ static int start(struct graft_sequences *sequences, const struct graft_sequences
         graft_error_hint(error, "graft_model_generate runs it");
     }
     if (status == GRAFT_OK && run.bytes > 0) {
-        status = measure_token(sequences->session, &run, error);
+        status = measure_token(sequences->model, sequences->session, &run, error);
     }
     return status == GRAFT_OK ? graft_run_create(sequences->session, &run, &sequences->run, error) : status;
 }
@@ -169,9 +171,13 @@ static int read_generation(struct graft_model *model, const struct graft_sequenc
 static int add(struct graft_sequences *sequences, const struct graft_prompt *prompt,
                const struct graft_generation_settings *settings, const struct graft_sequence_options *options,
                int64_t *number, struct graft_error *error) {
-    const struct graft_ids_view view = graft_prompt_view(prompt);
+    struct graft_ids_view view;
     struct graft_ids stops = {0};
     struct graft_sequence *sequence = NULL;
+    int status = graft_model_view_prompt(sequences->model, prompt, &view, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
     if (gather_stops(sequences->model, &settings->generation, options, &stops) == 0) {
         sequence = graft_sequence_create(&view, &settings->generation, stops.ids, stops.n, 0);
     }
@@ -182,7 +188,7 @@ static int add(struct graft_sequences *sequences, const struct graft_prompt *pro
     sequence->texts = settings->texts;
     graft_sequence_use_processors(sequence, &settings->processors);
     sequence->gives_logits = options != NULL && options->gives_logits;
-    int status = graft_model_find_adapters(sequences->model, prompt, 1, &sequence->adapter, error);
+    status = graft_model_find_adapters(sequences->model, prompt, 1, &sequence->adapter, error);
     if (status == GRAFT_OK) {
         status = graft_run_add(sequences->run, sequence, error);
     }

@@ -37,7 +37,8 @@ static int after(void *data, struct graft_hooked_call *hooked, struct graft_erro
 static int run_token(const struct graft_model *model, int64_t *kept, struct graft_error *error) {
     static const int32_t id = 0;
     static const int32_t slot = 0;
-    const struct graft_ids_view news = {.ids = &id, .count = 1};
+    const struct graft_ids_view news = {
+        .ids = &id, .count = 1, .source = &id, .n_source = (size_t)graft_model_has_encoder(model)};
     struct graft_session *session = NULL;
     const float *logits;
     int status = graft_model_session(model, 1, &session, error);
@@ -118,9 +119,12 @@ static int attends(void *data, const struct graft_node *node) {
 static int read_cache(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     const struct graft_self_attention_args *args = hooked->args;
     const struct graft_batch *batch = args->batch;
-    const int64_t kept = graft_kv_cache_token_bytes(batch->cache->kv, batch->slots[0]);
     struct reading *reading = data;
     (void)error;
+    if (batch->cache == NULL) { /* of an encoder, which keeps nothing */
+        return GRAFT_OK;
+    }
+    const int64_t kept = graft_kv_cache_token_bytes(batch->cache->kv, batch->slots[0]);
     reading->bytes += (double)(kept - reading->kept) * mean_seen(reading, graft_mask_before(args->mask) + 1);
     reading->kept = kept;
     return GRAFT_OK;

@@ -11,8 +11,8 @@
 #include "plugin/family_choices.h"
 
 /* "defaults", of which objects are the host's to show (family_members.c). */
-static int read_defaults(struct graft_family_file *file, const struct graft_family_part *part,
-                         struct graft_error *error) {
+int graft_family_read_defaults(const struct graft_family_file *file, const struct graft_family_part *part,
+                               struct graft_error *error) {
     const graft_json *value;
     const char *key;
     void *iterator = NULL;
@@ -24,7 +24,7 @@ static int read_defaults(struct graft_family_file *file, const struct graft_fami
         }
         status = graft_family_read_value(part, value, key, &read, error);
         if (status == GRAFT_OK) {
-            status = graft_description_set_default(file->description, key, &read, error);
+            status = graft_description_set_default(part->description, key, &read, error);
         }
     }
     return status;
@@ -131,10 +131,13 @@ int graft_family_read_decoder(struct graft_family_file *file, const char *path, 
         status = graft_description_set_section(file->description, section, error);
     }
     if (status == GRAFT_OK) {
-        status = read_defaults(file, &part, error);
+        status = graft_family_read_defaults(file, &part, error);
     }
     if (status == GRAFT_OK) {
         status = graft_family_read_choices(&part, decoder, NULL, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_family_read_encoder(file, path, prefix, error);
     }
     if (status == GRAFT_OK) {
         tell(file);

@@ -9,10 +9,20 @@
  * that the file leaves out are that family's. */
 int graft_family_read_decoder(struct graft_family_file *file, const char *path, struct graft_error *error);
 
+/* The description of an encoder in file->description, if it has one by the file or by `like`; the names of its classes
+ * begin with `prefix`, unless that is NULL. */
+int graft_family_read_encoder(struct graft_family_file *file, const char *path, const char *prefix,
+                              struct graft_error *error);
+
+/* "defaults" of the part's description. */
+struct graft_family_part;
+int graft_family_read_defaults(const struct graft_family_file *file, const struct graft_family_part *part,
+                               struct graft_error *error);
+
 /* Makes file->vision, likewise. */
 int graft_family_read_vision(struct graft_family_file *file, const char *path, struct graft_error *error);
 
-/* Makes file->generated, the classes of both. */
+/* Makes file->generated, the classes of all of these. */
 int graft_family_generate(struct graft_family_file *file, const char *path, struct graft_error *error);
 
 #endif

@@ -110,27 +110,11 @@ static int read_texts(struct graft_family_file *file, const struct json_place *t
 
 static int read_all(struct graft_family_file *file, const char *path, const struct graft_family *const *families,
                     struct graft_error *error) {
-    static const char *const members[] = {"$schema",
-                                          "model_type",
-                                          "like",
-                                          "prefix",
-                                          "section",
-                                          "decoder",
-                                          "vision",
-                                          "base_model_prefix",
-                                          "version",
-                                          "license",
-                                          "description",
-                                          "architectures",
-                                          "classes",
-                                          "stand_ins",
-                                          "aliases",
-                                          "defaults",
-                                          "ignored_tensors",
-                                          "without_effect",
-                                          "neutral",
-                                          "only",
-                                          NULL};
+    static const char *const members[] = {
+        "$schema",   "model_type",        "like",     "prefix",          "section",        "decoder",       "vision",
+        "encoder",   "base_model_prefix", "version",  "license",         "description",    "architectures", "classes",
+        "stand_ins", "aliases",           "defaults", "ignored_tensors", "without_effect", "neutral",       "only",
+        NULL};
     const struct json_place top = {path, ""};
     int status = graft_json_place_only(&top, file->document, members, error);
     if (status == GRAFT_OK) {

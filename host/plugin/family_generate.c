@@ -34,17 +34,23 @@ static void keep_new(struct graft_family_file *file, const struct graft_class *c
 
 int graft_family_generate(struct graft_family_file *file, const char *path, struct graft_error *error) {
     const int32_t decoder = file->description != NULL ? graft_decoder_n_classes() : 0;
+    const struct graft_description *before = decoder > 0 ? graft_description_encoder(file->description) : NULL;
     const int32_t vision = file->vision != NULL ? graft_vision_n_classes() : 0;
     struct graft_class cls;
     if (decoder + vision == 0) {
         return GRAFT_OK;
     }
-    file->generated = graft_family_room(file, path, (size_t)(decoder + vision), sizeof *file->generated, error);
+    file->generated = graft_family_room(file, path, (size_t)(2 * decoder + vision), sizeof *file->generated, error);
     if (file->generated == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     for (int32_t i = 0; i < decoder; i++) {
         if (graft_decoder_class(file->description, i, &cls)) {
+            keep_new(file, &cls);
+        }
+    }
+    for (int32_t i = 0; i < decoder && before != NULL; i++) {
+        if (graft_decoder_class(before, i, &cls)) {
             keep_new(file, &cls);
         }
     }

@@ -12,6 +12,8 @@ struct kept {
     const char *model;
     const char *head;
     struct graft_parts_transform_info transform;
+    const char *logits_bias; /* NULL: none, as the next */
+    const char *encoder;
     struct graft_parts_causal_lm_sizes sizes;
 };
 
@@ -22,6 +24,9 @@ struct causal_lm {
     const struct graft_module *lm_head;     /* hidden_size -> vocab_size */
     int64_t model_size;                     /* hidden_size without a transform */
     int64_t vocab_size;
+    const struct graft_module *encoder;     /* this and the next NULL: none */
+    const struct graft_weight *logits_bias; /* [1, vocab_size] */
+    int64_t encoder_size;
     float logit_scale; /* 1: none */
     float softcap;     /* of logits; 0: none */
 };
@@ -38,6 +43,27 @@ static void tie_bias(const struct graft_parts_causal_lm *part, const struct graf
     sink->tie(sink->data, bias, part->tied_bias, error);
 }
 
+/* The encoder, and the embeddings of both. */
+static void describe_encoder(const struct graft_parts_causal_lm *part, const struct graft_parts_causal_lm_sizes *sizes,
+                             const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_arg embedding_args[] = {graft_int_arg("num_embeddings", sizes->vocab_size),
+                                               graft_int_arg("embedding_dim", sizes->hidden_size)};
+    const char *const paths[][2] = {{part->encoder, part->encoder_embeddings}, {part->model, part->model_embeddings}};
+    char shared[MAX_NAME];
+    graft_describe_child(sink, part->shared, "Embedding", GRAFT_INTERFACE_EMBEDDING, embedding_args, 2, error);
+    graft_describe_child(sink, part->encoder, part->encoder_class, GRAFT_INTERFACE_BASE_MODEL, NULL, 0, error);
+    graft_describe_number(sink, "has_encoder", 1, error);
+    if (sizes->encoder_positions > 0) {
+        graft_describe_number(sink, "max_source_positions", sizes->encoder_positions, error);
+    }
+    (void)snprintf(shared, sizeof shared, "%s.weight", part->shared);
+    for (int i = 0; i < 2; i++) {
+        char own[2 * MAX_NAME];
+        (void)snprintf(own, sizeof own, "%s.%s.weight", paths[i][0], paths[i][1]);
+        sink->tie(sink->data, own, shared, error);
+    }
+}
+
 int graft_parts_causal_lm_declare(const struct graft_parts_causal_lm *part,
                                   const struct graft_parts_causal_lm_sizes *sizes, const struct graft_sink *sink,
                                   struct graft_error *error) {
@@ -46,6 +72,8 @@ int graft_parts_causal_lm_declare(const struct graft_parts_causal_lm *part,
         return GRAFT_ERROR_INTERNAL;
     }
     const char *head = part->head != NULL ? part->head : "lm_head";
+    const struct graft_arg across = graft_int_arg("cross", 1);
+    const int64_t bias_shape[] = {1, sizes->vocab_size};
     char tied[MAX_NAME];
     (void)snprintf(tied, sizeof tied, "%s.weight", head);
     *kept = (struct kept){
@@ -61,6 +89,8 @@ int graft_parts_causal_lm_declare(const struct graft_parts_causal_lm *part,
          .eps = sizes->transform_eps,
          .bias = sizes->transform_bias,
          .norm_bias = sizes->transform_norm_bias},
+        part->logits_bias,
+        part->encoder,
         *sizes,
     };
     graft_describe_number(sink, "vocab_size", sizes->vocab_size, error);
@@ -72,7 +102,15 @@ int graft_parts_causal_lm_declare(const struct graft_parts_causal_lm *part,
     if (sizes->bidirectional) {
         graft_describe_number(sink, "bidirectional", 1, error);
     }
-    graft_describe_child(sink, part->model, part->model_class, GRAFT_INTERFACE_BASE_MODEL, NULL, 0, error);
+    graft_describe_child(sink, part->model, part->model_class, GRAFT_INTERFACE_BASE_MODEL, &across,
+                         part->encoder != NULL ? 1 : 0, error);
+    if (part->encoder != NULL) {
+        describe_encoder(part, sizes, sink, error);
+    }
+    if (part->logits_bias != NULL) {
+        graft_describe_parameter(sink, part->logits_bias, 2, bias_shape, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_ABSENT,
+                                 error);
+    }
     graft_parts_transform_declare(&kept->transform, sink, error);
     graft_describe_linear(sink, head, sizes->hidden_size, sizes->vocab_size, sizes->bias, error);
     tie_bias(part, sizes, head, sink, error);
@@ -117,8 +155,26 @@ int graft_parts_causal_lm_create(const struct graft_class *cls, const struct gra
     self->softcap = (float)kept->sizes.softcap;
     self->model = graft_build_child(build, kept->model, error);
     self->lm_head = graft_build_child(build, kept->head, error);
+    self->encoder_size = kept->sizes.encoder_size;
+    if (kept->encoder != NULL) {
+        self->encoder = graft_build_child(build, kept->encoder, error);
+    }
+    if (kept->logits_bias != NULL) {
+        self->logits_bias = build->weight(build->data, kept->logits_bias);
+    }
     graft_parts_transform_find(&self->transform, &kept->transform, build, error);
     return graft_instance_finish(self, instance, error);
+}
+
+/* logits [n_rows, vocab_size] += logits_bias */
+static int add_bias(const struct causal_lm *self, const struct graft_call *call, int64_t n_rows, float *logits,
+                    struct graft_error *error) {
+    const float *bias = graft_scratch_widened(call, self->logits_bias, error);
+    int status = bias != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    for (int64_t i = 0; i < n_rows && status == GRAFT_OK; i++) {
+        status = call->kernels->add(call, logits + i * self->vocab_size, bias, self->vocab_size, error);
+    }
+    return status;
 }
 
 /* logits [n_rows, vocab_size] of the rows of hidden [tokens, model_size]. */
@@ -141,6 +197,9 @@ static int find_logits(const struct causal_lm *self, const struct graft_call *ca
     for (int64_t i = 0; self->logit_scale != 1.0f && i < n_rows * self->vocab_size && status == GRAFT_OK; i++) {
         logits[i] *= self->logit_scale;
     }
+    if (status == GRAFT_OK && self->logits_bias != NULL) {
+        status = add_bias(self, call, n_rows, logits, error);
+    }
     return status == GRAFT_OK && self->softcap > 0.0f
                ? graft_softcap(call, self->softcap, logits, n_rows * self->vocab_size, error)
                : status;
@@ -149,18 +208,24 @@ static int find_logits(const struct causal_lm *self, const struct graft_call *ca
 static int forward(void *instance, const struct graft_call *call, const struct graft_causal_lm_args *args,
                    struct graft_error *error) {
     const struct causal_lm *self = instance;
+    struct graft_batch batch;
     float *hidden = graft_scratch_floats(call, args->batch->tokens, self->model_size, error); /* [tokens, model] */
     const struct graft_base_model_args model_args = {
         .struct_size = sizeof model_args,
-        .batch = args->batch,
+        .batch = self->encoder != NULL ? &batch : args->batch,
         .input_ids = args->input_ids,
         .last_hidden_state = hidden,
         .images = args->images,
         .n_images = args->n_images,
         .image_stride = args->image_stride,
     };
-    int status =
-        hidden != NULL ? graft_base_model_forward(self->model, call, &model_args, error) : GRAFT_ERROR_INTERNAL;
+    int status = hidden != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    if (status == GRAFT_OK && self->encoder != NULL) {
+        status = graft_parts_encode_sources(self->encoder, self->encoder_size, call, args->batch, &batch, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_base_model_forward(self->model, call, &model_args, error);
+    }
     return status == GRAFT_OK && args->n_rows > 0
                ? find_logits(self, call, hidden, args->rows, args->n_rows, args->logits, error)
                : status;

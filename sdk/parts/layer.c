@@ -23,11 +23,40 @@ struct layer {
     const struct graft_weight *attention_residual; /* [hidden_size]; this and the next NULL: none */
     const struct graft_weight *mlp_residual;
     int32_t mlp_mixes;
+    const struct graft_module *cross; /* NULL: none */
+    const struct graft_module *cross_norm;
     float attention_skip; /* this and each below 1: none */
     float attention_scale;
     float mlp_skip;
     float mlp_scale;
 };
+
+/* It is given what attention is, but for its place in the cache. */
+static int describe_cross(const struct graft_parts_layer *part, const struct graft_args *args,
+                          const struct graft_sink *sink, struct graft_error *error) {
+    enum { MAX_ARGS = 32 };
+    struct graft_arg items[MAX_ARGS];
+    int32_t n = 0;
+    const int64_t layer = graft_args_int(args, "cross_layer_idx", 0);
+    if (part->cross == NULL) {
+        return GRAFT_OK;
+    }
+    for (int32_t i = 0; i < args->count && n < MAX_ARGS - 1; i++) {
+        const struct graft_arg *arg = graft_args_at(args, i);
+        const size_t size = args->item_stride < sizeof *items ? args->item_stride : sizeof *items;
+        items[n] = graft_int_arg("layer_idx", layer);
+        if (strcmp(arg->name, "layer_idx") != 0) {
+            memcpy(&items[n], arg, size);
+        }
+        n++;
+    }
+    items[n++] = graft_int_arg("cross", 1);
+    int status =
+        graft_describe_child(sink, part->cross, part->cross_class, GRAFT_INTERFACE_SELF_ATTENTION, items, n, error);
+    return status == GRAFT_OK
+               ? graft_describe_given(sink, part->cross_norm, part->norm_class, GRAFT_INTERFACE_NORM, args, error)
+               : status;
+}
 
 int graft_parts_layer_declare(const struct graft_parts_layer *part, const struct graft_config *config,
                               const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
@@ -57,7 +86,7 @@ int graft_parts_layer_declare(const struct graft_parts_layer *part, const struct
         status = vector != NULL ? graft_describe_vector(sink, vector, graft_args_int(args, "hidden_size", 0), error)
                                 : GRAFT_OK;
     }
-    return status;
+    return status == GRAFT_OK ? describe_cross(part, args, sink, error) : status;
 }
 
 int graft_parts_layer_describe(const struct graft_class *self, const struct graft_config *config,
@@ -109,6 +138,8 @@ int graft_parts_layer_create(const struct graft_class *cls, const struct graft_b
     self->attention_output_norm = find_child(build, part->attention_output_norm, error);
     self->mlp_norm = find_child(build, part->mlp_norm, error);
     self->mlp_output_norm = find_child(build, part->mlp_output_norm, error);
+    self->cross = find_child(build, part->cross, error);
+    self->cross_norm = part->cross != NULL ? find_child(build, part->cross_norm, error) : NULL;
     return graft_instance_finish(self, instance, error);
 }
 
@@ -150,6 +181,20 @@ static int attend(const struct pass *pass, const float *x, float *output) {
         .output = output,
     };
     return graft_self_attention_forward(pass->layer->attention, pass->call, &args, pass->error);
+}
+
+/* To what an encoder made of another text. */
+static int attend_across(const struct pass *pass, const float *x, float *output) {
+    static const struct graft_mask all = {.struct_size = sizeof all, .kind = GRAFT_MASK_NONE};
+    const struct graft_self_attention_args args = {
+        .struct_size = sizeof args,
+        .required_features = pass->layer->attention_features | GRAFT_SELF_ATTENTION_CROSS,
+        .batch = pass->args->batch,
+        .hidden_states = x,
+        .mask = &all,
+        .output = output,
+    };
+    return graft_self_attention_forward(pass->layer->cross, pass->call, &args, pass->error);
 }
 
 static int mix(const struct pass *pass, const struct graft_module *mixer, const float *x, float *output) {
@@ -242,6 +287,12 @@ static int begin(const struct pass *pass, float *normed, const float **seen) {
     return norm != NULL ? norm_input(pass, norm, NULL, pass->layer->attention_skip, normed) : GRAFT_OK;
 }
 
+/* What `attended` is when it has been added, and attention to another text has taken its place: `output`. */
+static int run_cross(const struct pass *pass, const float *attended, float *normed, float *output) {
+    int status = run_norm(pass, pass->layer->cross_norm, attended, normed);
+    return status == GRAFT_OK ? attend_across(pass, normed, output) : status;
+}
+
 /* Attention's output is added by the norm of the MLP, if there is one. */
 static int run_in_turn(const struct pass *pass, float *normed, float *output) {
     const struct layer *layer = pass->layer;
@@ -253,6 +304,9 @@ static int run_in_turn(const struct pass *pass, float *normed, float *output) {
     }
     if (status == GRAFT_OK && attends) {
         status = weigh(pass, layer->attention_residual);
+    }
+    if (status == GRAFT_OK && layer->cross != NULL) {
+        status = run_cross(pass, output, normed, output);
     }
     if (status == GRAFT_OK && attends && (layer->mlp == NULL || layer->mlp_norm == NULL)) {
         status = add(pass, output);
@@ -290,6 +344,10 @@ static int run_norms_last(const struct pass *pass, float *normed, float *output)
     int status = run_attention(pass, pass->args->hidden_states, &output, &normed);
     if (status == GRAFT_OK) {
         status = add_and_norm(pass, layer->attention_norm, output, normed);
+    }
+    if (status == GRAFT_OK && layer->cross != NULL) {
+        status = attend_across(pass, pass->args->hidden_states, output);
+        status = status == GRAFT_OK ? add_and_norm(pass, layer->cross_norm, output, normed) : status;
     }
     if (layer->mlp == NULL || status != GRAFT_OK) {
         return status;

@@ -20,7 +20,8 @@ struct graft_description {
     const struct graft_choices *choices;
     struct graft_default *defaults; /* [n_defaults] */
     size_t n_defaults;
-    char *section; /* NULL: none */
+    char *section;                     /* NULL: none */
+    struct graft_description *encoder; /* NULL: none */
     struct graft_choice_entry entries[];
 };
 

@@ -34,6 +34,7 @@ void graft_description_destroy(struct graft_description *description) {
             graft_expression_destroy(description->entries[i].expression);
         }
         graft_defaults_free(description);
+        graft_description_destroy(description->encoder);
         free(description->section);
         free(description);
     }
@@ -173,11 +174,26 @@ struct graft_description *graft_description_copy(const struct graft_description 
     for (int32_t i = 0; status == GRAFT_OK && i < from->choices->count; i++) {
         status = copy_entry(&from->entries[i], &description->entries[i], error);
     }
+    if (status == GRAFT_OK && from->encoder != NULL) {
+        description->encoder = graft_description_copy(from->encoder, error);
+        status = description->encoder != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    }
     if (status != GRAFT_OK) {
         graft_description_destroy(description);
         return NULL;
     }
     return description;
+}
+
+void graft_description_set_encoder(struct graft_description *description, struct graft_description *encoder_take) {
+    if (encoder_take != description->encoder) {
+        graft_description_destroy(description->encoder);
+    }
+    description->encoder = encoder_take;
+}
+
+struct graft_description *graft_description_encoder(const struct graft_description *description) {
+    return description->encoder;
 }
 
 /* --- Asking --- */

@@ -165,6 +165,9 @@ int graft_attention_describe(const struct graft_class *self, const struct graft_
     if (status == GRAFT_OK) {
         status = graft_key_weights_describe(description, kept, sink, error);
     }
+    if (status == GRAFT_OK) {
+        status = graft_relative_describe(&reader, kept->sizes.heads, sink, &kept->relative, error);
+    }
     return status == GRAFT_OK && sinks ? graft_describe_vector(sink, "sinks", kept->sizes.heads, error) : status;
 }
 
@@ -223,6 +226,9 @@ int graft_attention_create(const struct graft_class *cls, const struct graft_bui
                              kept->sizes.head_dim, error);
     self->k_norm = find_norm(build, graft_description_name(description, D_KEY_NORM), kept->sizes.kv_heads,
                              kept->sizes.head_dim, error);
+    if (kept->relative.buckets > 0) {
+        self->relative = graft_build_child(build, graft_description_name(description, D_RELATIVE_NAME), error);
+    }
     self->sinks = find_sinks(build, kept->sizes.heads, error);
     graft_differential_find(build, self, error);
     graft_key_weights_find(description, build, self, error);
@@ -288,16 +294,21 @@ static int attend(const struct graft_attention *self, const struct graft_call *c
     const struct graft_parts_attention_sizes *sizes = &self->kept.sizes;
     const int64_t attended = attended_dim(self);
     float *slopes = NULL;
+    struct graft_mask biased;
     const float *sinks = self->sinks != NULL ? graft_scratch_widened(call, self->sinks, error) : NULL;
     int status = self->sinks == NULL || sinks != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK) {
         status = graft_attention_slopes(&self->kept, call, &slopes, error);
     }
+    if (status == GRAFT_OK && self->relative != NULL) {
+        biased = *args->mask;
+        status = graft_relative_fill(&self->kept.relative, self->relative, call, &biased, error);
+    }
     const struct graft_attention_args attention_args = {
         .struct_size = sizeof attention_args,
         .layer = sizes->layer,
         .batch = args->batch,
-        .mask = args->mask,
+        .mask = self->relative != NULL ? &biased : args->mask,
         .heads = sizes->heads,
         .kv_heads = sizes->kv_heads,
         .head_dim = sizes->head_dim + (self->key_weights != NULL),

@@ -4,6 +4,7 @@
 #define GRAFT_ARCH_DECODER_ATTENTION_H
 
 #include "arch/data/description.h"
+#include "arch/decoder/relative.h"
 #include "graft/attention.h"
 #include "graft/instance.h"
 #include "graft/parts.h"
@@ -36,7 +37,8 @@ struct graft_attention_kept {
     int32_t alibi_rounded;
     int32_t differential; /* 1: differential.c */
     float eps;            /* of its norm */
-    float value_scale;    /* what values are multiplied by, as the next three */
+    struct graft_relative relative;
+    float value_scale; /* what values are multiplied by, as the next three */
     float key_scale;
     float input_scale;
     float output_scale;
@@ -54,6 +56,7 @@ struct graft_attention {
     const struct graft_module *output_norm; /* of what it takes; NULL: none */
     struct graft_head_norm q_norm;
     struct graft_head_norm k_norm;
+    const struct graft_module *relative;               /* of its own; NULL: none */
     const struct graft_weight *sinks;                  /* [heads]; NULL: none */
     const struct graft_weight *gate_bias;              /* [heads]; NULL: none */
     const struct graft_module *key_weights;            /* kv_heads * value_dim -> kv_heads; NULL: none */

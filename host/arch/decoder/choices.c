@@ -40,6 +40,11 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_CLASS_MIXER] = NAME("class.mixer", NULL, "what stands in the place of attention where layer.mixed is true"),
     [D_CLASS_GATED_NORM] = NAME("class.gated_norm", NULL, "a mixer's norm of what its recurrence gives, with a gate"),
     [D_CLASS_STEP_NORM] = NAME("class.step_norm", NULL, "norms of steps, B and C (mixer.step_norms); class.norm"),
+    [D_CLASS_CONDITIONAL] = NAME("class.conditional", NULL,
+                                 "the root that generates text from what an encoder reads, in families that have one; "
+                                 "PREFIXForConditionalGeneration"),
+    [D_CLASS_CROSS_ATTENTION] =
+        NAME("class.cross_attention", NULL, "attention to what the encoder gives; PREFIXCrossAttention"),
 
     [D_VOCAB_SIZE] = INT("vocab_size", 0, 1, MAX_VOCABULARY, "vocab_size", "rows of the token embeddings"),
     [D_HIDDEN_SIZE] = INT("hidden_size", 0, 1, GRAFT_MAX_SIZE, "hidden_size", "numbers in a hidden state"),
@@ -62,6 +67,9 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_MODEL_PREDICTORS] = WORD("model.predictors", 0, "none behind", "none",
                                 "layers of checkpoints that predict further tokens, and are left out: none; "
                                 "num_nextn_predict_layers behind the model's"),
+    [D_MODEL_ENCODER] =
+        NAME("model.encoder", "encoder", "the child of the root that is the encoder, where there is one"),
+    [D_MODEL_SHARED] = NAME("model.shared", "shared", "the token embeddings that encoder and decoder share"),
 
     [D_HEAD_NAME] = NAME("head.name", "lm_head", "the Linear that gives logits"),
     [D_HEAD_TIED] = BOOL("head.tied", 0, "tie_word_embeddings ?? false", "whether it has the embeddings' weight"),
@@ -97,6 +105,9 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_HEAD_SCALE] = REAL("head.scale", 0, ANY_REAL, "1", "what logits are multiplied by"),
     [D_HEAD_SOFTCAP] = REAL("head.softcap", NULLABLE | ABOVE, 0.0, "null",
                             "logits become softcap * tanh(logits / softcap); null: they stay"),
+    [D_HEAD_LOGITS_BIAS] =
+        NAME("head.logits_bias", NULL,
+             "a row of numbers of the root that is added to them behind an encoder, if the checkpoint has it"),
 
     [D_EMBEDDING_NAME] = NAME("embedding.name", "embed_tokens", "token embeddings"),
     [D_EMBEDDING_SIZE] = INT("embedding.size", NULLABLE, 1, GRAFT_MAX_SIZE, "null",
@@ -140,6 +151,17 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_POSITION_SINES] = REAL("position.sines", NULLABLE | ABOVE, 0.0, "null",
                               "positions are not learned but sines, then cosines, of position * 10000 ** (-i / sines), "
                               "i from 0 on; null: they are not"),
+
+    [D_RELATIVE_OF] =
+        WORD("relative.of", 0, "none model first each", "none",
+             "scores have biases by the distance of query and key: none; from a table of the model; from that of the "
+             "first layer's attention; from one of each attention (Raffel et al. 2020)"),
+    [D_RELATIVE_NAME] =
+        NAME("relative.name", "relative_attention_bias", "that Embedding, a child of the model or of attention"),
+    [D_RELATIVE_BUCKETS] = INT("relative.buckets", 0, 2, 65536, "relative_attention_num_buckets ?? 32",
+                               "how many rows it has; half of them are for keys behind the query where it sees any"),
+    [D_RELATIVE_DISTANCE] = INT("relative.distance", 0, 1, 1 << 20, "relative_attention_max_distance ?? 128",
+                                "the distance from which on all have the same; half of the rows are for single ones"),
 
     [D_LAYER_TYPE] = TEXT("layer.type", BY_LAYER | NULLABLE, "null",
                           "full_attention, sliding_attention, ...: what config.json calls the layer"),
@@ -186,6 +208,9 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_LAYER_ATTENTION_SCALE] = REAL("layer.attention_scale", BY_LAYER, ANY_REAL, "1", "and that output by this"),
     [D_LAYER_MLP_SKIP] = REAL("layer.mlp_skip", BY_LAYER, ANY_REAL, "1", "the same of the MLP"),
     [D_LAYER_MLP_SCALE] = REAL("layer.mlp_scale", BY_LAYER, ANY_REAL, "1", "and of its output"),
+    [D_LAYER_CROSS] = NAME("layer.cross", "encoder_attn", "attention to what the encoder gives, where there is one"),
+    [D_LAYER_CROSS_NORM] =
+        NAME("layer.cross_norm", "encoder_attn_layer_norm", "its norm, as layer.attention_norm of attention"),
 
     [D_NORM_KIND] = WORD("norm.kind", 0, "rms layer", "rms", "RMSNorm, or LayerNorm"),
     [D_NORM_EPS] = REAL("norm.eps", BY_LAYER, 0.0, "rms_norm_eps", "added to the mean of squares"),
@@ -393,6 +418,8 @@ static const struct graft_choice_info infos[D_COUNT] = {
                          "it gates as moe.alpha says of experts: (up + 1) * gate * sigmoid(alpha * gate); null: it "
                          "does not"),
     [D_MLP_LIMIT] = REAL("mlp.limit", NULLABLE | ABOVE, 0.0, "null", "with mlp.alpha: as moe.limit"),
+    [D_MLP_GATED] = BOOL("mlp.gated", 0, "true", "whether mlp.gate is there, if it has a name"),
+    [D_MLP_ALONE] = NAME("mlp.alone", NULL, "what mlp.up is called where it is not; null: the same"),
 
     [D_MOE_EXPERTS] = INT("moe.experts", BY_LAYER | NULLABLE, 0, GRAFT_MAX_EXPERTS, "null",
                           "how many there are; 0: the shared MLP alone; null: none"),

@@ -26,6 +26,10 @@ int graft_decoder_layer_describe(const struct graft_class *self, const struct gr
         graft_reader_fail(&reader, mixed ? D_LAYER_MIXED : D_LAYER_BESIDE,
                           "a mixer needs layer.mixer and class.mixer, and mixer.kind as a word");
     }
+    const int32_t crosses = graft_args_find(args, "cross_layer_idx", GRAFT_ARG_INT) != NULL;
+    if (crosses && parallel) {
+        graft_reader_fail(&reader, D_LAYER_PARALLEL, "not supported with an encoder");
+    }
     const struct graft_parts_layer part = {
         .attention =
             attends && (mixer == NULL || beside) ? graft_description_name(description, D_LAYER_ATTENTION) : NULL,
@@ -42,6 +46,9 @@ int graft_decoder_layer_describe(const struct graft_class *self, const struct gr
             attends && after ? graft_description_name(description, D_LAYER_ATTENTION_OUTPUT_NORM) : NULL,
         .mlp_norm = feeds && before && !shared_norm ? graft_description_name(description, D_LAYER_MLP_NORM) : NULL,
         .mlp_output_norm = feeds && after ? graft_description_name(description, D_LAYER_MLP_OUTPUT_NORM) : NULL,
+        .cross = crosses ? graft_description_name(description, D_LAYER_CROSS) : NULL,
+        .cross_class = graft_description_name(description, D_CLASS_CROSS_ATTENTION),
+        .cross_norm = graft_description_name(description, D_LAYER_CROSS_NORM),
         .parallel = parallel,
         .mlp_mixes = graft_description_word(description, D_MIXER_KIND) == D_MIXER_RWKV,
         .attention_residual = graft_description_name(description, D_LAYER_ATTENTION_RESIDUAL),

@@ -8,9 +8,12 @@ int graft_mlp_describe(const struct graft_class *self, const struct graft_config
     struct graft_reader reader;
     graft_reader_start(&reader, description, config, graft_args_int(args, "layer_idx", 0), error);
     const char *gate_up = graft_description_name(description, D_MLP_GATE_UP);
+    const int32_t gated = graft_read_bool(&reader, D_MLP_GATED);
+    const char *alone = gated ? NULL : graft_description_name(description, D_MLP_ALONE);
+    const char *up = alone != NULL ? alone : graft_description_name(description, D_MLP_UP);
     const struct graft_parts_mlp part = {
-        .gate = gate_up == NULL ? graft_description_name(description, D_MLP_GATE) : NULL,
-        .up = gate_up == NULL ? graft_description_name(description, D_MLP_UP) : NULL,
+        .gate = gate_up == NULL && gated ? graft_description_name(description, D_MLP_GATE) : NULL,
+        .up = gate_up == NULL ? up : NULL,
         .gate_up = gate_up,
         .down = graft_description_name(description, D_MLP_DOWN),
         .act = graft_description_name(description, D_MLP_ACT_NAME),

@@ -24,6 +24,7 @@ struct kept {
     int64_t rotary_widths[GRAFT_ROTARY_KINDS];
     int32_t typed_rotary;
     int32_t bidirectional;
+    struct graft_relative relative;
     int64_t n_layers;
     int64_t n_stored;           /* n_layers, or fewer, each of which runs several times */
     struct kept_layer layers[]; /* [n_layers] */
@@ -237,6 +238,9 @@ static struct graft_args read_layer_args(const struct describing *of, int64_t la
     if (graft_read_bool(reader, D_LAYER_HAS_ATTENTION) && !mixed) {
         n = add_attention_args(of, layer, items, n);
     }
+    if (graft_args_int(of->given, "cross", 0) != 0) {
+        items[n++] = graft_int_arg("cross_layer_idx", of->kept->n_layers + layer);
+    }
     const double residual_scale = graft_read_real(reader, D_LAYER_RESIDUAL_SCALE);
     if (residual_scale != 1.0) {
         items[n++] = graft_real_arg("residual_scale", residual_scale);
@@ -314,6 +318,14 @@ static int describe_numbers(const struct describing *of) {
                                                : status;
 }
 
+/* Biases by distance, which layers may have from the model or from the first of them. */
+static int describe_relative(const struct describing *of) {
+    of->reader->layer = 0;
+    int status = graft_relative_describe(of->reader, 0, of->sink, &of->kept->relative, of->error);
+    of->reader->layer = -1;
+    return status == GRAFT_OK ? graft_relative_tie(of->description, of->kept->n_layers, of->sink, of->error) : status;
+}
+
 static int declare(const struct describing *of) {
     if (graft_args_find(of->given, "windows", GRAFT_ARG_INTS) == NULL) {
         check_types(of, of->kept->n_layers);
@@ -328,6 +340,9 @@ static int declare(const struct describing *of) {
     }
     if (status == GRAFT_OK) {
         status = describe_layers(of);
+    }
+    if (status == GRAFT_OK) {
+        status = describe_relative(of);
     }
     if (status == GRAFT_OK) {
         status = describe_outputs(of);
@@ -409,6 +424,10 @@ int graft_decoder_model_create(const struct graft_class *cls, const struct graft
     }
     self->typed_rotary = kept->typed_rotary;
     self->n_layers = kept->n_layers;
+    self->relative = kept->relative;
+    if (kept->relative.buckets > 0) {
+        self->relative_table = graft_build_child(build, graft_description_name(description, D_RELATIVE_NAME), error);
+    }
     graft_inputs_create(&self->inputs, description, &kept->inputs, build, error);
     if (kept->has_norm) {
         self->norm = graft_build_child(build, graft_description_name(description, D_MODEL_NORM), error);

@@ -5,6 +5,7 @@
 
 #include "arch/decoder/inputs.h"
 #include "arch/decoder/pooler.h"
+#include "arch/decoder/relative.h"
 #include "arch/decoder/rotary.h"
 #include "graft/instance.h"
 #include "graft/kernels.h"
@@ -28,6 +29,8 @@ struct graft_decoder_model {
     int32_t n_rotary_kinds;                    /* 1 or more */
     int64_t rotary_widths[GRAFT_ROTARY_KINDS]; /* [n_rotary_kinds]; 0: no layer has it */
     int32_t typed_rotary;
+    struct graft_relative relative;
+    const struct graft_module *relative_table; /* of all layers; NULL: none */
     int64_t n_layers;
     struct graft_model_layer layers[]; /* [n_layers] */
 };

@@ -41,12 +41,17 @@ static int find_angles(const struct graft_decoder_model *self, const struct graf
 static int run_layers(const struct graft_decoder_model *self, const struct graft_call *call,
                       const struct graft_batch *batch, float *hidden_states, struct graft_error *error) {
     struct angles angles[GRAFT_ROTARY_KINDS];
+    struct graft_mask biased = {0};
     int status = find_angles(self, call, batch, angles, error);
+    if (status == GRAFT_OK && self->relative_table != NULL) {
+        biased = self->layers[0].mask;
+        status = graft_relative_fill(&self->relative, self->relative_table, call, &biased, error);
+    }
     for (int64_t i = 0; i < self->n_layers && status == GRAFT_OK; i++) {
         const struct graft_model_layer *layer = &self->layers[i];
+        const struct graft_mask *mask = self->relative_table != NULL ? &biased : &layer->mask;
         const struct angles own = layer->uses_rotary ? angles[layer->type] : (struct angles){NULL, NULL};
-        const struct graft_decoder_layer_args args = {sizeof args, 0,       batch,       hidden_states,
-                                                      own.cos,     own.sin, &layer->mask};
+        const struct graft_decoder_layer_args args = {sizeof args, 0, batch, hidden_states, own.cos, own.sin, mask};
         status = graft_decoder_layer_forward(layer->module, call, &args, error);
     }
     return status;

@@ -29,6 +29,9 @@ static const struct role roles[] = {
       .create = graft_parts_causal_lm_create,
       .destroy = graft_instance_destroy,
       .forward = &graft_parts_masked_lm_vtable}},
+    {D_CLASS_CONDITIONAL,
+     "ForConditionalGeneration",
+     {GRAFT_ROLE_PART(GRAFT_INTERFACE_CAUSAL_LM, graft_conditional, graft_parts_causal_lm)}},
     {D_CLASS_MODEL, "Model", {GRAFT_ROLE(GRAFT_INTERFACE_BASE_MODEL, graft_decoder_model)}},
     {D_CLASS_SEQUENCES,
      "ForSequenceClassification",
@@ -52,6 +55,7 @@ static const struct role roles[] = {
       .destroy = graft_mla_destroy,
       .forward = &graft_mla_vtable}},
     {D_CLASS_ATTENTION, NULL, {GRAFT_ROLE(GRAFT_INTERFACE_SELF_ATTENTION, graft_routed_attention)}},
+    {D_CLASS_CROSS_ATTENTION, "CrossAttention", {GRAFT_ROLE(GRAFT_INTERFACE_SELF_ATTENTION, graft_cross_attention)}},
     {D_CLASS_MLP, "MLP", {GRAFT_ROLE_PART(GRAFT_INTERFACE_MLP, graft_mlp, graft_parts_mlp)}},
     {D_CLASS_NORM, "RMSNorm", {GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_decoder_norm)}},
     {D_CLASS_HEAD_NORM, NULL, {GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_decoder_norm)}},
@@ -122,6 +126,11 @@ static int is_of_experts(int32_t choice) {
     return choice == D_CLASS_MOE || choice == D_CLASS_ROUTER || choice == D_CLASS_EXPERTS;
 }
 
+/* And these in families that have an encoder. */
+static int is_of_encoder(int32_t choice) {
+    return choice == D_CLASS_CONDITIONAL || choice == D_CLASS_CROSS_ATTENTION;
+}
+
 static int is_named(const struct graft_description *description, int32_t choice, const char *name) {
     const char *own = graft_description_name(description, choice);
     return own != NULL && strcmp(own, name) == 0;
@@ -165,6 +174,7 @@ int graft_decoder_class(const struct graft_description *description, int32_t i, 
     const int32_t mixer = graft_description_word(description, D_MIXER_KIND);
     if (name == NULL || graft_class_is_basic(name) ||
         (role->choice == D_CLASS_ATTENTION && role->cls.forward != attention_of(description)) ||
+        (is_of_encoder(role->choice) && graft_description_encoder(description) == NULL) ||
         (is_of_experts(role->choice) && graft_description_never(description, D_MOE_EXPERTS)) ||
         (role->choice == D_CLASS_MIXER && mixer <= D_MIXER_NONE)) {
         return 0;

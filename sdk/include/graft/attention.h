@@ -11,6 +11,9 @@
  * rotary_width, where less than head_dim: how many numbers of a head are rotated, the first ones; and rope_interleave
  * (1: neighbours are rotated together, GRAFT_ROPE_INTERLEAVED; 0 without it). A parent that gives one of them asks for
  * it in each call, too (graft_self_attention_features).
+ *
+ * With the argument cross (1) it is attention to another text: keys and values are made from batch->source_states, once
+ * for each sequence, and kept in the cache under layer_idx, which is behind those of all layers.
  */
 #ifndef GRAFT_SELF_ATTENTION_H
 #define GRAFT_SELF_ATTENTION_H
@@ -31,9 +34,10 @@ extern "C" {
 
 /* Features. */
 enum {
-    GRAFT_SELF_ATTENTION_SCORES = 1,         /* the arguments scaling and softcap */
-    GRAFT_SELF_ATTENTION_ROTARY_WIDTH = 2,   /* the argument rotary_width */
-    GRAFT_SELF_ATTENTION_ROPE_INTERLEAVE = 4 /* the argument rope_interleave */
+    GRAFT_SELF_ATTENTION_SCORES = 1,          /* the arguments scaling and softcap */
+    GRAFT_SELF_ATTENTION_ROTARY_WIDTH = 2,    /* the argument rotary_width */
+    GRAFT_SELF_ATTENTION_ROPE_INTERLEAVE = 4, /* the argument rope_interleave */
+    GRAFT_SELF_ATTENTION_CROSS = 8            /* the argument cross */
 };
 
 struct graft_self_attention_args {
@@ -73,6 +77,9 @@ GRAFT_INLINE uint32_t graft_self_attention_features(const struct graft_args *arg
     }
     if (graft_args_find(args, "rope_interleave", GRAFT_ARG_INT) != NULL) {
         features |= GRAFT_SELF_ATTENTION_ROPE_INTERLEAVE;
+    }
+    if (graft_args_int(args, "cross", 0) != 0) {
+        features |= GRAFT_SELF_ATTENTION_CROSS;
     }
     return features;
 }

@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /* One sequence of the batch, with earlier tokens from the cache. Its query number i is position past + i, key number j
- * is position j. */
+ * is position j. With GRAFT_ATTENTION_CROSS keys are those of another text: `past` is 0, and `length` any number. */
 struct graft_attention_sequence {
     uint32_t struct_size;
     graft_dtype dtype;   /* of keys and values: GRAFT_DTYPE_F32, or GRAFT_DTYPE_BF16 for those who read it */
@@ -72,6 +72,8 @@ struct graft_attention_input {
     const float *alibi;
     int32_t alibi_rounded; /* 1: rounded to bf16, then multiplied by `scaling`; else 0 */
     uint32_t reserved1;    /* 0 */
+    int32_t cross;         /* 1: keys and values are those of another text; else 0 */
+    uint32_t reserved2;    /* 0 */
 };
 
 /* Features: what an implementation may do without, and then is not run for models that need it. */
@@ -79,7 +81,9 @@ enum {
     GRAFT_ATTENTION_SOFTCAP = 1,    /* softcap is not 0 */
     GRAFT_ATTENTION_SINKS = 2,      /* sinks is not NULL */
     GRAFT_ATTENTION_V_HEAD_DIM = 4, /* v_head_dim is not head_dim */
-    GRAFT_ATTENTION_ALIBI = 8       /* alibi is not NULL */
+    GRAFT_ATTENTION_ALIBI = 8,      /* alibi is not NULL */
+    GRAFT_ATTENTION_CROSS = 16,     /* cross is not 0 */
+    GRAFT_ATTENTION_RELATIVE = 32   /* mask->relative is not NULL */
 };
 
 enum {
@@ -120,7 +124,7 @@ struct graft_attention_implementation {
 #define GRAFT_ATTENTION_IMPLEMENTATION_SIZE_1_0 GRAFT_END_OF(struct graft_attention_implementation, data)
 
 GRAFT_ASSERT_SIZE(struct graft_attention_sequence, 96);
-GRAFT_ASSERT_SIZE(struct graft_attention_input, 144);
+GRAFT_ASSERT_SIZE(struct graft_attention_input, 152);
 GRAFT_ASSERT_SIZE(struct graft_attention_implementation, 40);
 
 /* [any] Sequence number `i`. */
@@ -134,6 +138,15 @@ graft_attention_sequence_at(const struct graft_attention_input *input, int32_t i
 GRAFT_INLINE float graft_attention_alibi(const struct graft_attention_input *input, int64_t head, int64_t j) {
     float bias = input->alibi[head] * (float)j;
     return input->alibi_rounded ? graft_f32_from_bf16(graft_bf16_from_f32(bias)) * input->scaling : bias;
+}
+
+/* [any] What the score of the key at position `j` gets for the query at `position`, where mask->relative is not NULL.
+ */
+GRAFT_INLINE float graft_attention_relative(const struct graft_attention_input *input, int64_t head, int64_t position,
+                                            int64_t j) {
+    int64_t reach = input->mask->reach;
+    int64_t distance = j - position < -reach ? -reach : j - position > reach ? reach : j - position;
+    return input->mask->relative[head * (2 * reach + 1) + reach + distance];
 }
 
 /* [any] The first key that `position` may see; a dense mask may hide it all the same. */

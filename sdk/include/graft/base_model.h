@@ -9,8 +9,9 @@
  * module's layer_type says); bidirectional (1: a query sees the keys behind it, too, and a window of n is n keys to
  * either side; 0; without it what `is_causal` says). cos and sin are as wide as rotary_width.
  *
- * Another that parents may give: add_pooling_layer (1: there is a pooler_output, if the model can have one; 0; without
- * it 1 of a root, else 0).
+ * Others that parents may give: add_pooling_layer (1: there is a pooler_output, if the model can have one; 0; without
+ * it 1 of a root, else 0), and cross (1: its layers attend to what an encoder makes of another text, too, which is in
+ * batch->source_states).
  */
 #ifndef GRAFT_BASE_MODEL_H
 #define GRAFT_BASE_MODEL_H

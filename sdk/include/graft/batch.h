@@ -47,9 +47,23 @@ struct graft_batch {
     /* [sequences]: the adapter that takes effect on each, a number in the config's `adapters`, or GRAFT_ADAPTER_...;
      * NULL: all adapters on all of them. Modules that see rows and no batch read `row_adapters` of the call. */
     const int32_t *adapters;
+    /* What sequences bring along in their first forward, to a model that has an encoder: [sequences + 1], sequence s
+     * the tokens [source_cu_seqlens[s], source_cu_seqlens[s + 1]) of `source_ids`, none in later forwards; NULL: none
+     * brings any. */
+    const int64_t *source_cu_seqlens;
+    const int32_t *source_ids; /* [source tokens] */
+    /* [source tokens, hidden]: what the encoder makes of them. The root fills it in for those below it. */
+    const float *source_states;
 };
 
-GRAFT_ASSERT_SIZE(struct graft_batch, 80);
+GRAFT_ASSERT_SIZE(struct graft_batch, 104);
+
+/* [any] How many tokens the sequences of a batch bring along for an encoder. */
+GRAFT_INLINE int64_t graft_batch_source_tokens(const struct graft_batch *batch) {
+    return GRAFT_HAS(batch, struct graft_batch, source_states) && batch->source_cu_seqlens != NULL
+               ? batch->source_cu_seqlens[batch->sequences]
+               : 0;
+}
 
 /* The adapters of the rows that modules are given. The caller's, as the batch. */
 struct graft_row_adapters {

@@ -5,6 +5,9 @@
  * Arguments that parents give: layer_idx, hidden_size, and all that the layer passes on to its attention, its MLP and
  * its norms, if it has any (attention.h, mlp.h, norm.h; graft_describe_given).
  *
+ * Optional: cross_layer_idx, where the layer attends to what an encoder makes of another text, too: the layer_idx of
+ * that attention.
+ *
  * Optional, for a class that derives from a layer of the host: mixer and mixer_class, the names of a child of
  * graft.mixer/1 and of its class, which is there in the place of self_attn. It gives them to its base itself.
  */

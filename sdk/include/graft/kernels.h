@@ -69,6 +69,10 @@ struct graft_mask {
     int64_t bias_stride; /* floats */
     int64_t left;        /* GRAFT_MASK_WINDOW: keys seen before the query's own; 0 or more */
     int64_t right;       /* likewise behind it */
+    /* [heads, 2 * reach + 1]: what the scaled score of the key at position j gets for a query at position i, in head h:
+     * relative[h][reach + d], d = j - i, or the nearest of -reach and reach (Raffel et al. 2020); NULL: nothing. */
+    const float *relative;
+    int64_t reach; /* >= 0 */
 };
 
 /* [any] How many keys before its own a query may see; a dense mask may hide them all the same, and a chunk may begin
@@ -136,6 +140,11 @@ struct graft_attention_args {
     const float *alibi;
     int32_t alibi_rounded; /* 1: slope * j is rounded to bf16 and then scaled like scores, as Falcon has it; else 0 */
     uint32_t reserved1;    /* 0 */
+    /* 1: keys and values are those of the batch's sources, [source tokens, ..], which the cache keeps as long as the
+     * sequence lasts; of a sequence that brings none along, they are the cache's. The mask is GRAFT_MASK_NONE. Else 0.
+     */
+    int32_t cross;
+    uint32_t reserved2; /* 0 */
 };
 
 /* Which two numbers of a rotated width make a pair. */
@@ -273,9 +282,9 @@ GRAFT_INLINE int graft_softcap(const struct graft_call *call, float softcap, flo
 
 GRAFT_ASSERT_SIZE(struct graft_product, 80);
 GRAFT_ASSERT_SIZE(struct graft_gated_products, 32);
-GRAFT_ASSERT_SIZE(struct graft_mask, 48);
+GRAFT_ASSERT_SIZE(struct graft_mask, 64);
 GRAFT_ASSERT_SIZE(struct graft_attention_latents, 40);
-GRAFT_ASSERT_SIZE(struct graft_attention_args, 192);
+GRAFT_ASSERT_SIZE(struct graft_attention_args, 200);
 GRAFT_ASSERT_SIZE(struct graft_rope_args, 72);
 GRAFT_ASSERT_SIZE(struct graft_kernels, 136);
 

@@ -10,7 +10,7 @@
  * the part's `create` needs is kept there. `data` is the class's own then. The built-in classes are made like that.
  *
  * The parts are no interface between host and plugin: they are linked into the plugin, from libgraft-sdk.a. All
- * functions are [load].
+ * functions are [load] unless they say otherwise.
  */
 #ifndef GRAFT_PARTS_H
 #define GRAFT_PARTS_H
@@ -97,6 +97,14 @@ struct graft_parts_causal_lm {
     const char *transform_norm;       /* "norm"; NULL: none */
     const char *transform_norm_class; /* "LayerNorm" */
     const char *tied_bias;            /* where checkpoints keep the head's bias, too: "lm_head.bias"; NULL: nowhere */
+    const char *logits_bias;          /* "final_logits_bias", [1, vocab_size], 0 where there is none; NULL: none */
+    /* A model of graft.base_model/1 that reads another text, from which this one follows, and whose token embeddings
+     * are those of `model`; NULL: none of them. */
+    const char *encoder;            /* "model.encoder" */
+    const char *encoder_class;      /* "BartEncoder" */
+    const char *encoder_embeddings; /* "embed_tokens": which of its children they are */
+    const char *model_embeddings;   /* likewise of `model` */
+    const char *shared;             /* "model.shared": what both are tied to */
 };
 
 /* The numbers of one. */
@@ -112,9 +120,11 @@ struct graft_parts_causal_lm_sizes {
     int32_t transform_bias;          /* 1: a transform has one; this and the next with a transform */
     int32_t transform_norm_bias;     /* 1: so has its norm */
     uint32_t reserved;
-    int64_t transform_size; /* what it takes; what it gives is hidden_size */
-    double transform_eps;   /* of its norm */
-    const char *act;        /* its activation, as ACT2FN calls it */
+    int64_t transform_size;    /* what it takes; what it gives is hidden_size */
+    double transform_eps;      /* of its norm */
+    const char *act;           /* its activation, as ACT2FN calls it */
+    int64_t encoder_size;      /* numbers of a hidden state of an encoder; this and the next with one */
+    int64_t encoder_positions; /* how many tokens it reads at most; 0: any number */
 };
 
 /* Declares model, head, and the numbers that the host goes by (family.h). */
@@ -127,6 +137,11 @@ int graft_parts_causal_lm_declare(const struct graft_parts_causal_lm *part,
 graft_parts_describe graft_parts_causal_lm_describe;
 graft_parts_create graft_parts_causal_lm_create;
 extern const struct graft_causal_lm graft_parts_causal_lm_vtable;
+
+/* [forward] Runs an encoder, whose hidden states have `encoder_size` numbers, on what sequences bring along. `batch`
+ * becomes a copy of `given` with source_states [source tokens, encoder_size], in scratch memory. */
+int graft_parts_encode_sources(const struct graft_module *encoder, int64_t encoder_size, const struct graft_call *call,
+                               const struct graft_batch *given, struct graft_batch *batch, struct graft_error *error);
 
 /* graft.masked_lm/1: the same parts, described by the same functions; tokens see those behind them as well. */
 extern const struct graft_masked_lm graft_parts_masked_lm_vtable;
@@ -316,6 +331,10 @@ struct graft_parts_layer {
      * parallel): "input_residual"; NULL: it stays. */
     const char *attention_residual;
     const char *mlp_residual; /* "post_attention_residual" */
+    /* Attention to what an encoder makes of another text, behind the other one (not parallel); NULL: none. */
+    const char *cross;       /* "encoder_attn" */
+    const char *cross_class; /* "BartCrossAttention" */
+    const char *cross_norm;  /* where attention_norm is, of what it sees or of the sum behind it; never NULL with it */
 };
 
 /* Declares the children, which are given `args`, all that the layer was. */
@@ -408,13 +427,13 @@ graft_parts_create graft_parts_scaled_embedding_create;
 extern const struct graft_embedding graft_parts_scaled_embedding_vtable;
 
 GRAFT_ASSERT_SIZE(struct graft_parts_sizes, 120);
-GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm, 80);
-GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm_sizes, 88);
+GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm, 128);
+GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm_sizes, 104);
 GRAFT_ASSERT_SIZE(struct graft_parts_transform_info, 72);
 GRAFT_ASSERT_SIZE(struct graft_parts_transform, 32);
 GRAFT_ASSERT_SIZE(struct graft_parts_model, 72);
 GRAFT_ASSERT_SIZE(struct graft_parts_model_sizes, 80);
-GRAFT_ASSERT_SIZE(struct graft_parts_layer, 160);
+GRAFT_ASSERT_SIZE(struct graft_parts_layer, 184);
 GRAFT_ASSERT_SIZE(struct graft_parts_attention_sizes, 72);
 GRAFT_ASSERT_SIZE(struct graft_parts_fused_attention, 24);
 GRAFT_ASSERT_SIZE(struct graft_parts_rotary, 16);

@@ -36,6 +36,10 @@ struct graft_prompt {
     /* The only adapter that takes effect on this prompt and what follows it, by its name, or GRAFT_BASE_MODEL; NULL:
      * all adapters of the model. An error (GRAFT_ERROR_USAGE) where a class applies its adapters to all sequences. */
     const char *adapter;
+    /* To a model that has an encoder, which reads `ids`: what its decoder has said so far, from the token on that it
+     * starts with; none: that token alone. What follows is counted from there. */
+    const int32_t *decoder_ids; /* [n_decoder_ids] */
+    size_t n_decoder_ids;
 };
 
 #define GRAFT_PROMPT_SIZE_1_0 GRAFT_END_OF(struct graft_prompt, adapter)
@@ -222,7 +226,8 @@ int graft_model_generate_tokens(struct graft_model *model, const struct graft_pr
                                 void *data, struct graft_error *error);
 
 /* [any, one thread per model] The logits of every position of `n` prompts, one ragged batch: [sum of counts,
- * vocab_size] f32, one prompt after another, into the caller's memory. */
+ * vocab_size] f32, one prompt after another, into the caller's memory. Of a model that has an encoder they are those of
+ * decoder_ids; where a prompt has none, of as many positions as it has tokens, as if the decoder repeated it. */
 int graft_model_logits(struct graft_model *model, const struct graft_prompt *prompts, size_t n, float *logits,
                        struct graft_error *error);
 

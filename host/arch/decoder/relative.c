@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/decoder/relative.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "arch/decoder/choices.h"
+#include "graft/describe.h"
+#include "graft/embedding.h"
+
+enum { MAX_NAME = 256 };
+
+int graft_relative_describe(struct graft_reader *reader, int64_t heads, const struct graft_sink *sink,
+                            struct graft_relative *relative, struct graft_error *error) {
+    const int32_t of = graft_read_word(reader, D_RELATIVE_OF);
+    if (of <= D_RELATIVE_NONE || (heads == 0) != (of == D_RELATIVE_MODEL) || reader->status != GRAFT_OK) {
+        return reader->status;
+    }
+    relative->heads = heads > 0 ? heads : graft_read_int(reader, D_HEADS);
+    relative->buckets = graft_read_int(reader, D_RELATIVE_BUCKETS);
+    relative->distance = graft_read_int(reader, D_RELATIVE_DISTANCE);
+    if (reader->status == GRAFT_OK && relative->buckets % 4 != 0) {
+        graft_reader_fail(reader, D_RELATIVE_BUCKETS, "expected a multiple of 4, got %lld",
+                          (long long)relative->buckets);
+    }
+    if (reader->status == GRAFT_OK && relative->distance <= relative->buckets / 2) {
+        graft_reader_fail(reader, D_RELATIVE_DISTANCE, "%lld is too small for %lld buckets",
+                          (long long)relative->distance, (long long)relative->buckets);
+    }
+    const struct graft_arg args[] = {graft_int_arg("num_embeddings", relative->buckets),
+                                     graft_int_arg("embedding_dim", relative->heads)};
+    return reader->status == GRAFT_OK
+               ? graft_describe_child(sink, graft_description_name(reader->description, D_RELATIVE_NAME), "Embedding",
+                                      GRAFT_INTERFACE_EMBEDDING, args, 2, error)
+               : reader->status;
+}
+
+int graft_relative_tie(const struct graft_description *description, int64_t n_layers, const struct graft_sink *sink,
+                       struct graft_error *error) {
+    const char *layers = graft_description_name(description, D_MODEL_LAYERS);
+    const char *attention = graft_description_name(description, D_LAYER_ATTENTION);
+    const char *name = graft_description_name(description, D_RELATIVE_NAME);
+    char first[MAX_NAME], own[MAX_NAME];
+    int status = GRAFT_OK;
+    (void)snprintf(first, sizeof first, "%s.0.%s.%s.weight", layers, attention, name);
+    for (int64_t i = 1; i < n_layers && status == GRAFT_OK; i++) {
+        (void)snprintf(own, sizeof own, "%s.%lld.%s.%s.weight", layers, (long long)i, attention, name);
+        status = graft_description_word(description, D_RELATIVE_OF) == D_RELATIVE_FIRST
+                     ? sink->tie(sink->data, own, first, error)
+                     : GRAFT_OK;
+    }
+    return status;
+}
+
+/* The bucket of a key at `distance` behind the query. Where keys behind it are seen, half of the buckets are theirs.
+ * The first half of what is left is for single distances, the other for larger and larger ranges. */
+static int32_t bucket_of(const struct graft_relative *relative, int bidirectional, int64_t distance) {
+    const int64_t buckets = bidirectional ? relative->buckets / 2 : relative->buckets;
+    const int64_t first = bidirectional && distance > 0 ? buckets : 0;
+    const int64_t away = bidirectional && distance > 0 ? distance : distance < 0 ? -distance : 0;
+    const int64_t single = buckets / 2;
+    if (away < single) {
+        return (int32_t)(first + away);
+    }
+    const float range = logf((float)away / (float)single) / (float)log((double)relative->distance / (double)single);
+    const int64_t bucket = single + (int64_t)(range * (float)(buckets - single));
+    return (int32_t)(first + (bucket < buckets ? bucket : buckets - 1));
+}
+
+int graft_relative_fill(const struct graft_relative *relative, const struct graft_module *table,
+                        const struct graft_call *call, struct graft_mask *mask, struct graft_error *error) {
+    const int64_t reach = relative->distance, width = 2 * reach + 1, heads = relative->heads;
+    const int bidirectional = mask->kind == GRAFT_MASK_NONE || mask->kind == GRAFT_MASK_WINDOW;
+    int32_t *ids = graft_scratch_ints(call, width, error);
+    float *rows = graft_scratch_floats(call, width, heads, error);
+    float *biases = graft_scratch_floats(call, heads, width, error);
+    if (ids == NULL || rows == NULL || biases == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    for (int64_t i = 0; i < width; i++) {
+        ids[i] = bucket_of(relative, bidirectional, i - reach);
+    }
+    const struct graft_embedding_args args = {sizeof args, 0, width, ids, rows};
+    int status = graft_embedding_forward(table, call, &args, error);
+    for (int64_t h = 0; h < heads && status == GRAFT_OK; h++) {
+        for (int64_t i = 0; i < width; i++) {
+            biases[h * width + i] = rows[i * heads + h];
+        }
+    }
+    mask->relative = biases;
+    mask->reach = reach;
+    return status;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Biases of scores by the distance of query and key, from a table with a row for each bucket of distances (Raffel et
+ * al. 2020, 2.1). The table is the model's, or one of each attention, which may be that of the first layer. */
+#ifndef GRAFT_ARCH_DECODER_RELATIVE_H
+#define GRAFT_ARCH_DECODER_RELATIVE_H
+
+#include "arch/data/description.h"
+#include "graft/class.h"
+#include "graft/kernels.h"
+
+/* What `describe` found out; all 0: there are no biases. */
+struct graft_relative {
+    int64_t buckets;
+    int64_t distance;
+    int64_t heads;
+};
+
+/* [load] Declares the table of an attention with so many heads, or that of a model (`heads` is 0), whose layers have as
+ * many as the reader's; nothing happens where it has none. */
+int graft_relative_describe(struct graft_reader *reader, int64_t heads, const struct graft_sink *sink,
+                            struct graft_relative *relative, struct graft_error *error);
+
+/* [load] Ties the tables of a model's layers to that of the first; nothing happens where they differ. */
+int graft_relative_tie(const struct graft_description *description, int64_t n_layers, const struct graft_sink *sink,
+                       struct graft_error *error);
+
+/* [forward] mask->relative and its reach become what `table` has, in scratch memory. */
+int graft_relative_fill(const struct graft_relative *relative, const struct graft_module *table,
+                        const struct graft_call *call, struct graft_mask *mask, struct graft_error *error);
+
+#endif
