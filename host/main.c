@@ -32,6 +32,7 @@ static int with_loaded(const struct graft_options *options, const struct graft_l
     if (status == GRAFT_OK) {
         status = options->command == GRAFT_COMMAND_PERPLEXITY ? graft_command_perplexity(options, model, error)
                  : options->command == GRAFT_COMMAND_CHAT     ? graft_command_chat(options, model, library, error)
+                 : options->command == GRAFT_COMMAND_SERVE    ? graft_command_serve(options, model, error)
                                                               : graft_command_run(options, model, error);
     }
     status = graft_setup_unwatch(watch, status, error);

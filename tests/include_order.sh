@@ -39,6 +39,7 @@ behind_walls() { # behind_walls TREE: what looks over a wall
             only("^jansson", "^base/json[a-z_]*\\.c$")
             only("^utf8proc", "^(tokenizer|jinja)/unicode\\.c$")
             only("^(png|jpeglib|jerror|jmorecfg)\\.h$", "^image/")
+            only("^event2/", "^serve/")
             only("^(immintrin|cpuid)\\.h$", "^kernels/")
             only("^dlfcn\\.h$", "^plugin/")
             from = $1; to = $2
@@ -92,6 +93,7 @@ fault "a public header that includes the host's" include/graft/host/graft.h '"ba
 fault "ltdl" registry/a.c '<ltdl.h>' behind_walls
 fault "PCRE2" tokenizer/a.c '<pcre2.h>' behind_walls
 fault "jansson" weights/a.c '<jansson.h>' behind_walls
+fault "libevent" library/a.c '<event2/event.h>' behind_walls
 fault "instructions of a processor" bind/a.c '<immintrin.h>' behind_walls
 fault "libpng" library/a.c '<png.h>' behind_walls
 fault "the host in host/arch" arch/a.c '"base/alloc.h"' behind_walls

@@ -36,8 +36,9 @@ enum {
     VALIDATE = GRAFT_COMMAND_VALIDATE,
     CHAT = GRAFT_COMMAND_CHAT,
     FAMILY = GRAFT_COMMAND_FAMILY,
+    SERVE = GRAFT_COMMAND_SERVE,
     SAYS = RUN | CHAT, /* what it generates is read */
-    LOADED = SAYS | VERIFY | BENCH | PERPLEXITY,
+    LOADED = SAYS | VERIFY | BENCH | PERPLEXITY | SERVE,
     MODEL = LOADED | PLAN | INSPECT | SAVE,
     ADAPTED = LOADED | PLAN, /* others show or write the model itself */
     PROMPT = RUN | VERIFY,
@@ -76,7 +77,7 @@ static const struct spec specs[] = {
     {"dequantize", FLAG, offsetof(struct graft_options, dequantize), MODEL | LOCKED},
     {"strict", FLAG, offsetof(struct graft_options, strict), MODEL | LOCKED},
     {"ignore-field", TEXTS, offsetof(struct graft_options, ignored_fields), MODEL | LOCKED},
-    {"report", TEXT, offsetof(struct graft_options, report), SAYS | PERPLEXITY},
+    {"report", TEXT, offsetof(struct graft_options, report), SAYS | PERPLEXITY | SERVE},
     {"quiet", FLAG, offsetof(struct graft_options, quiet), MUTED},
     {"prompt", TEXTS, offsetof(struct graft_options, prompts), PROMPT | PROSE},
     {"prompt-file", TEXTS, offsetof(struct graft_options, prompt_files), PROMPT},
@@ -95,7 +96,7 @@ static const struct spec specs[] = {
     {"lines", FLAG, offsetof(struct graft_options, lines), RUN},
     {"pairs", FLAG, offsetof(struct graft_options, pairs), RUN},
     {"embed", FLAG, offsetof(struct graft_options, embed), RUN},
-    {"max-new-tokens", NUMBER, offsetof(struct graft_options, max_new_tokens), PROMPT | CHAT},
+    {"max-new-tokens", NUMBER, offsetof(struct graft_options, max_new_tokens), PROMPT | CHAT | SERVE},
     {"temperature", FRACTION, offsetof(struct graft_options, temperature), SAYS},
     {"top-k", NUMBER, offsetof(struct graft_options, top_k), SAYS},
     {"top-p", FRACTION, offsetof(struct graft_options, top_p), SAYS},
@@ -154,6 +155,17 @@ static const struct spec specs[] = {
     {"modules", FLAG, offsetof(struct graft_options, modules), BENCH},
     {"text", TEXT, offsetof(struct graft_options, text), PERPLEXITY},
     {"window", NUMBER, offsetof(struct graft_options, window), PERPLEXITY},
+    {"host", TEXT, offsetof(struct graft_options, host), SERVE},
+    {"port", NUMBER, offsetof(struct graft_options, port), SERVE},
+    {"api-key-file", TEXT, offsetof(struct graft_options, api_key_file), SERVE},
+    {"cors-origin", TEXT, offsetof(struct graft_options, cors_origin), SERVE},
+    {"served-model-name", TEXT, offsetof(struct graft_options, served_model_name), SERVE},
+    {"max-running", NUMBER, offsetof(struct graft_options, max_running), SERVE},
+    {"max-waiting", NUMBER, offsetof(struct graft_options, max_waiting), SERVE},
+    {"max-cache", SIZE, offsetof(struct graft_options, max_cache_bytes), SERVE},
+    {"max-body", SIZE, offsetof(struct graft_options, max_body_bytes), SERVE},
+    {"timeout", NUMBER, offsetof(struct graft_options, timeout), SERVE},
+    {"idle-timeout", NUMBER, offsetof(struct graft_options, idle_timeout), SERVE},
     {"html", TEXT, offsetof(struct graft_options, html), PLAN},
     {"diff", TEXT, offsetof(struct graft_options, diff), PLAN},
     {"like", TEXT, offsetof(struct graft_options, like), FAMILY},
@@ -569,7 +581,7 @@ static int check_bench(const struct graft_options *options, struct graft_error *
 /* The command, when the first word is none of the options. */
 static int parse_command(struct parser *parser, struct graft_error *error) {
     static const char *const names[] = {"run",  "plan",       "tokenize", "list",     "inspect", "verify", "bench",
-                                        "save", "perplexity", "try",      "validate", "chat",    "family"};
+                                        "save", "perplexity", "try",      "validate", "chat",    "family", "serve"};
     if (parser->argc < 2 || parser->argv[1][0] == '-' || parser->argv[1][0] == '\0') {
         return GRAFT_OK;
     }
@@ -604,6 +616,7 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
         .repeat = 3,
         .sequences = 1,
         .window = -1,
+        .port = -1,
     };
     int status = parse_command(&parser, error);
     for (; status == GRAFT_OK && parser.at < argc; parser.at++) {

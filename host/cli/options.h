@@ -22,7 +22,8 @@ enum graft_command {
     GRAFT_COMMAND_TRY = 512,
     GRAFT_COMMAND_VALIDATE = 1024,
     GRAFT_COMMAND_CHAT = 2048,
-    GRAFT_COMMAND_FAMILY = 4096
+    GRAFT_COMMAND_FAMILY = 4096,
+    GRAFT_COMMAND_SERVE = 8192
 };
 
 /* A repeatable option's values, in order; they point into argv. */
@@ -137,6 +138,18 @@ struct graft_options {
 
     const char *text; /* this and the following: for `perplexity` */
     int64_t window;   /* -1: the usual one */
+
+    const char *host; /* this and the following: for `serve`; NULL: the usual one */
+    int64_t port;     /* -1: the usual one */
+    const char *api_key_file;
+    const char *cors_origin;
+    const char *served_model_name;
+    int64_t max_running; /* 0: as usual, likewise below */
+    int64_t max_waiting;
+    int64_t max_cache_bytes;
+    int64_t max_body_bytes;
+    int64_t timeout;
+    int64_t idle_timeout;
 
     const char *html; /* for `plan`: where the page goes; or NULL */
     const char *diff; /* likewise: a document of `plan --json`; or NULL */

@@ -8,6 +8,7 @@
 static const char *const commands[] = {
     "[run]      --model DIR [--plugins-dir DIR]... [PROMPT]             load, report replacements, generate\n",
     "chat       --model DIR [--plugins-dir DIR]... [--system TEXT]      talk to a model that has a chat template\n",
+    "serve      --model DIR [--plugins-dir DIR]... [--port N]           answer OpenAI's clients over HTTP\n",
     "plan       --model DIR [--plugins-dir DIR]... [--json] [--html FILE] [--diff FILE]    what run would do\n",
     "tokenize   --model DIR [--decode] [--json]                         turn lines of stdin into ids, or back\n",
     "save       --model DIR [--plugins-dir DIR]... --output DIR         write the model back, bit for bit\n",
@@ -88,6 +89,16 @@ static const char *const sections[] = {
     "  --session FILE         keep what prompts begin with in FILE, and do not read it again\n"
     "  --speculate N          guess up to N tokens from the text so far and check them at once: the same text, sooner\n"
     "                         where it repeats itself\n"
+    "\n",
+
+    "Serving\n"
+    "  --host ADDRESS, --port N        where to listen (default 127.0.0.1, 8000; 0: a free port)\n"
+    "  --api-key-file FILE    keys, one a line; clients have to show one of them\n"
+    "  --served-model-name NAME        what clients call the model (default: the directory's name)\n"
+    "  --cors-origin ORIGIN   let pages of this origin call; *: of any\n"
+    "  --max-running N, --max-waiting N                 answers made at once, and those that wait (default 32, 64)\n"
+    "  --max-cache SIZE, --max-body SIZE                memory of sequences (no limit); of a request (4MB)\n"
+    "  --timeout S, --idle-timeout S   seconds for an answer, and for a connection where nothing moves (600, 60)\n"
     "\n",
 
     "Encoders\n"

@@ -17,6 +17,9 @@ int graft_command_run(const struct graft_options *options, struct graft_model *m
 int graft_command_chat(const struct graft_options *options, struct graft_model *model,
                        const struct graft_library *library, struct graft_error *error);
 
+/* `serve`: a model that was loaded, to clients, until a signal says that it is enough. */
+int graft_command_serve(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
+
 /* `save`: a model that was opened, to a directory. */
 int graft_command_save(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
 

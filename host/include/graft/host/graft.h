@@ -32,6 +32,7 @@
 #include "graft/host/process.h"
 #include "graft/host/registry.h"
 #include "graft/host/sequences.h"
+#include "graft/host/serve.h"
 #include "graft/host/tokenizer.h"
 #include "graft/host/validate.h"
 

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A server from its creation to its end: the loop of events on one thread, the engine on another. */
+#include "serve/server.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "graft/host/model.h"
+
+enum {
+    USUAL_RUNNING = 32,
+    USUAL_WAITING = 64,
+    USUAL_BODY = 4 << 20,
+    USUAL_TIMEOUT = 600,
+    USUAL_IDLE = 60,
+    USUAL_TOKENS = 4096, /* of a model that has no last position */
+    MOST_HEADERS = 64 << 10
+};
+
+/* --- Options --- */
+
+static void fill_in(struct graft_server_options *options) {
+    options->address = options->address != NULL ? options->address : "127.0.0.1";
+    options->max_running = options->max_running > 0 ? options->max_running : USUAL_RUNNING;
+    options->max_waiting = options->max_waiting > 0 ? options->max_waiting : USUAL_WAITING;
+    options->max_body_bytes = options->max_body_bytes > 0 ? options->max_body_bytes : USUAL_BODY;
+    options->timeout_seconds = options->timeout_seconds > 0 ? options->timeout_seconds : USUAL_TIMEOUT;
+    options->idle_seconds = options->idle_seconds > 0 ? options->idle_seconds : USUAL_IDLE;
+}
+
+static int copy_list(const char *const **list, size_t n) {
+    const char *const *from = *list;
+    const char **copies = graft_alloc(n + 1, sizeof *copies);
+    int failed = copies == NULL;
+    for (size_t i = 0; i < n && !failed; i++) {
+        copies[i] = graft_strdup(from[i]);
+        failed = copies[i] == NULL;
+    }
+    *list = copies;
+    return failed ? -1 : 0;
+}
+
+static void free_list(const char *const *list) {
+    for (size_t i = 0; list != NULL && list[i] != NULL; i++) {
+        graft_free((char *)(uintptr_t)list[i]);
+    }
+    graft_free((const char **)(uintptr_t)list);
+}
+
+static int copy_options(struct graft_server *server, const struct graft_server_options *given) {
+    struct graft_server_options *options = &server->options;
+    graft_struct_copy(options, sizeof *options, given);
+    fill_in(options);
+    options->name = graft_strdup(options->name);
+    options->cors_origin = options->cors_origin != NULL ? graft_strdup(options->cors_origin) : NULL;
+    const int failed = copy_list(&options->adapters, options->n_adapters) != 0;
+    return copy_list(&options->keys, options->n_keys) != 0 || failed || options->name == NULL ||
+                   (given->cors_origin != NULL && options->cors_origin == NULL)
+               ? -1
+               : 0;
+}
+
+static int check_options(const struct graft_server_options *options, struct graft_error *error) {
+    int status = options != NULL
+                     ? graft_check_given(options, GRAFT_SERVER_OPTIONS_SIZE_1_0, "struct graft_server_options", error)
+                     : graft_error_set(error, GRAFT_ERROR_USAGE, "options", "must not be NULL");
+    const char *wrong = NULL;
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    if (options->port < 0 || options->port > 65535) {
+        wrong = "port";
+    } else if (options->name == NULL) {
+        wrong = "name";
+    } else if (options->max_running < 0 || options->max_running > 1024) {
+        wrong = "max_running";
+    } else if (options->max_waiting < 0) {
+        wrong = "max_waiting";
+    } else if (options->max_body_bytes < 0 || options->max_body_bytes > 1 << 30) {
+        wrong = "max_body_bytes";
+    } else if (options->max_new_tokens < 0 || options->timeout_seconds < 0 || options->idle_seconds < 0) {
+        wrong = "max_new_tokens";
+    }
+    return wrong == NULL ? GRAFT_OK : graft_error_set(error, GRAFT_ERROR_USAGE, wrong, "out of range");
+}
+
+/* What requests are read by. */
+static void set_context(struct graft_server *server) {
+    const int64_t positions = graft_model_max_positions(server->model);
+    const int64_t asked = server->options.max_new_tokens;
+    server->generation.struct_size = sizeof server->generation;
+    graft_model_generation(server->model, &server->generation);
+    server->context = (struct graft_request_context){
+        .name = server->options.name,
+        .adapters = server->options.adapters,
+        .n_adapters = server->options.n_adapters,
+        .vocab_size = graft_model_vocab_size(server->model),
+        .max_new_tokens = asked > 0       ? asked
+                          : positions > 0 ? positions
+                                          : USUAL_TOKENS,
+        .generation = &server->generation,
+    };
+}
+
+/* --- The loop --- */
+
+void graft_server_check_end(struct graft_server *server) {
+    if (server->is_stopping && server->n_jobs == 0 && server->n_flushing == 0) {
+        (void)event_base_loopbreak(server->base);
+    }
+}
+
+static void on_wake(evutil_socket_t fd, short what, void *data) {
+    struct graft_server *server = data;
+    uint64_t n = 0;
+    (void)what;
+    if (read(fd, &n, sizeof n) == (ssize_t)sizeof n) {
+        graft_answer_take_events(server);
+    }
+    graft_server_check_end(server);
+}
+
+static void on_stop(evutil_socket_t fd, short what, void *data) {
+    struct graft_server *server = data;
+    uint64_t n = 0;
+    (void)what;
+    if (read(fd, &n, sizeof n) != (ssize_t)sizeof n) {
+        return;
+    }
+    if (server->is_stopping || n > 1) {
+        graft_answer_cancel_all(server);
+    }
+    server->is_stopping = 1;
+    graft_server_check_end(server);
+}
+
+static int make_loop(struct graft_server *server) {
+    server->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    server->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    server->base = event_base_new();
+    server->http = server->base != NULL ? evhttp_new(server->base) : NULL;
+    if (server->wake < 0 || server->stop < 0 || server->http == NULL) {
+        return -1;
+    }
+    server->waking = event_new(server->base, server->wake, EV_READ | EV_PERSIST, on_wake, server);
+    server->stopping = event_new(server->base, server->stop, EV_READ | EV_PERSIST, on_stop, server);
+    if (server->waking == NULL || server->stopping == NULL || event_add(server->waking, NULL) != 0 ||
+        event_add(server->stopping, NULL) != 0) {
+        return -1;
+    }
+    evhttp_set_allowed_methods(server->http, EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_OPTIONS);
+    evhttp_set_max_headers_size(server->http, MOST_HEADERS);
+    /* What is announced to be larger than that is refused before it is read; up to there we say why. */
+    evhttp_set_max_body_size(server->http, (ev_ssize_t)(2 * server->options.max_body_bytes));
+    evhttp_set_timeout(server->http, server->options.idle_seconds);
+    evhttp_set_default_content_type(server->http, "application/json");
+    evhttp_set_gencb(server->http, graft_http_on_request, server);
+    return 0;
+}
+
+static int listen_at(struct graft_server *server, struct graft_error *error) {
+    const int fd = graft_server_listen(&server->options, &server->port, error);
+    if (fd < 0) {
+        return GRAFT_ERROR_IO;
+    }
+    if (evhttp_accept_socket(server->http, fd) != 0) {
+        (void)close(fd);
+        return graft_fail_memory(error, "serve");
+    }
+    return GRAFT_OK;
+}
+
+int graft_server_create(struct graft_model *model, const struct graft_tokenizer *tokenizer,
+                        const struct graft_chat_template *chat, const struct graft_server_options *options,
+                        struct graft_server **server, struct graft_error *error) {
+    struct graft_error own = graft_error_none();
+    error = error != NULL ? error : &own;
+    int status = check_options(options, error);
+    struct graft_server *result = status == GRAFT_OK ? graft_alloc(1, sizeof *result) : NULL;
+    if (result == NULL) {
+        return status == GRAFT_OK ? graft_fail_memory(error, "serve") : status;
+    }
+    result->model = model;
+    result->tokenizer = tokenizer;
+    result->chat = chat;
+    result->wake = result->stop = -1;
+    result->metrics.began = graft_seconds();
+    if (copy_options(result, options) != 0 || make_loop(result) != 0) {
+        status = graft_fail_memory(error, "serve");
+    }
+    if (status == GRAFT_OK) {
+        const struct graft_engine_options wanted = {model, tokenizer, result->options.max_running,
+                                                    result->options.max_cache_bytes, result->wake};
+        set_context(result);
+        status = graft_engine_create(&wanted, &result->engine, error);
+    }
+    if (status == GRAFT_OK && listen_at(result, error) != GRAFT_OK) {
+        status = error->code;
+    }
+    if (status != GRAFT_OK) {
+        graft_server_free(result);
+        return status;
+    }
+    *server = result;
+    return GRAFT_OK;
+}
+
+int32_t graft_server_port(const struct graft_server *server) {
+    return server->port;
+}
+
+/* A client that left must not end the process. */
+static void ignore_pipes(void) {
+    sigset_t pipes;
+    (void)sigemptyset(&pipes);
+    (void)sigaddset(&pipes, SIGPIPE);
+    (void)pthread_sigmask(SIG_BLOCK, &pipes, NULL);
+}
+
+int graft_server_run(struct graft_server *server, struct graft_error *error) {
+    ignore_pipes();
+    int status = graft_engine_start(server->engine, error);
+    if (status == GRAFT_OK && event_base_dispatch(server->base) != 0) {
+        status = graft_error_set(error, GRAFT_ERROR_INTERNAL, "serve", "the loop of events failed");
+    }
+    graft_answer_cancel_all(server);
+    graft_engine_stop(server->engine);
+    graft_answer_take_events(server);
+    return status;
+}
+
+void graft_server_stop(struct graft_server *server) {
+    const uint64_t one = 1;
+    const int number = errno;
+    const ssize_t n = write(server->stop, &one, sizeof one);
+    (void)n;
+    errno = number;
+}
+
+void graft_server_free(struct graft_server *server) {
+    if (server == NULL) {
+        return;
+    }
+    if (server->http != NULL) {
+        evhttp_free(server->http);
+    }
+    graft_engine_free(server->engine);
+    if (server->waking != NULL) {
+        event_free(server->waking);
+    }
+    if (server->stopping != NULL) {
+        event_free(server->stopping);
+    }
+    if (server->base != NULL) {
+        event_base_free(server->base);
+    }
+    if (server->wake >= 0) {
+        (void)close(server->wake);
+    }
+    if (server->stop >= 0) {
+        (void)close(server->stop);
+    }
+    free_list(server->options.adapters);
+    free_list(server->options.keys);
+    graft_free((char *)(uintptr_t)server->options.name);
+    graft_free((char *)(uintptr_t)server->options.cors_origin);
+    graft_free(server);
+}
