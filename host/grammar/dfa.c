@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "grammar/dfa.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -57,20 +58,65 @@ int graft_dfa_lengths(int64_t least, int64_t most, struct graft_dfa *made) {
     return status;
 }
 
-int graft_dfa_text(const char *text, size_t length, struct graft_dfa *made) {
-    int status = GRAFT_OK;
-    *made = (struct graft_dfa){0};
-    for (size_t at = 0; at < length && status == GRAFT_OK;) {
+/* Strings that begin alike, up to `at`: a state. */
+struct alike {
+    size_t begin, end;
+    size_t at;
+};
+
+struct alikes {
+    struct alike *items; /* [n] */
+    size_t n, capacity;
+};
+
+static int compare_texts(const void *left, const void *right) {
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+static int add_alike(struct alikes *alikes, struct alike alike) {
+    if (graft_grow(&alikes->items, &alikes->capacity, alikes->n, sizeof *alikes->items) != 0) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    alikes->items[alikes->n++] = alike;
+    return GRAFT_OK;
+}
+
+/* The state number `number`: strings that end here come first, those that go on alike are a state each. */
+static int add_texts(const char **texts, struct alikes *alikes, size_t number, struct graft_dfa *made) {
+    struct alike alike = alikes->items[number];
+    int status = graft_dfa_add_state(made, texts[alike.begin][alike.at] == '\0');
+    while (alike.begin < alike.end && texts[alike.begin][alike.at] == '\0') {
+        alike.begin++;
+    }
+    while (alike.begin < alike.end && status == GRAFT_OK) {
+        const char *text = texts[alike.begin] + alike.at;
         uint32_t code;
-        at += graft_utf8_read(text + at, &code);
-        status = graft_dfa_add_state(made, 0);
-        if (status == GRAFT_OK) {
-            status = graft_dfa_add_edge(made, code, code, (int32_t)made->n_states);
+        const size_t size = graft_utf8_read(text, &code);
+        size_t end = alike.begin + 1;
+        while (end < alike.end && strncmp(texts[end] + alike.at, text, size) == 0) {
+            end++;
         }
+        status = graft_dfa_add_edge(made, code, code, (int32_t)alikes->n);
+        if (status == GRAFT_OK) {
+            status = add_alike(alikes, (struct alike){alike.begin, end, alike.at + size});
+        }
+        alike.begin = end;
     }
-    if (status == GRAFT_OK) {
-        status = graft_dfa_add_state(made, 1);
+    return status;
+}
+
+int graft_dfa_texts(const char **texts, size_t n, struct graft_dfa *made) {
+    struct alikes alikes = {0};
+    *made = (struct graft_dfa){0};
+    if (n == 0) {
+        return GRAFT_OK;
     }
+    qsort(texts, n, sizeof *texts, compare_texts);
+    int status = add_alike(&alikes, (struct alike){0, n, 0});
+    for (size_t i = 0; i < alikes.n && status == GRAFT_OK; i++) {
+        status = add_texts(texts, &alikes, i, made);
+    }
+    graft_free(alikes.items);
     if (status != GRAFT_OK) {
         graft_dfa_free(made);
     }

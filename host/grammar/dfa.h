@@ -41,8 +41,8 @@ int graft_dfa_lengths(int64_t least, int64_t most, struct graft_dfa *made);
 /* What both accept; or, with `minus`, what `a` accepts and `b` does not. */
 int graft_dfa_combine(const struct graft_dfa *a, const struct graft_dfa *b, int minus, struct graft_dfa *made);
 
-/* The string itself, UTF-8. */
-int graft_dfa_text(const char *text, size_t length, struct graft_dfa *made);
+/* One of `n` strings, UTF-8 and each with a NUL, which are put in order. */
+int graft_dfa_texts(const char **texts, size_t n, struct graft_dfa *made);
 
 /* Strings in which the expression, of those that JSON Schema uses (ECMA-262), matches somewhere. What is not supported
  * is GRAFT_ERROR_USAGE, too, and `*fault` says it; else it is NULL. */

@@ -216,35 +216,33 @@ static float score_of(const float *scores, size_t n, int32_t id) {
     return id >= 0 && (size_t)id < n ? scores[id] : -INFINITY;
 }
 
-/* scores [n] of ids from `first` on, whose bits these are. */
-static float keep(uint32_t bits, float *scores, size_t n, float largest) {
+/* scores [n] of ids whose bits these are. Returns whether one is left. */
+static int keep(uint32_t bits, float *scores, size_t n) {
+    int left = 0;
     for (size_t i = 0; i < n; i++) {
-        if ((bits >> i & 1) == 0) {
-            scores[i] = -INFINITY;
-        } else {
-            largest = scores[i] > largest ? scores[i] : largest;
-        }
+        scores[i] = bits >> i & 1 ? scores[i] : -INFINITY;
+        left |= scores[i] > -INFINITY;
     }
-    return largest;
+    return left;
 }
 
-/* Gives the largest score that is left. `kept` has room for the scores of `ends`. */
-static float apply(const uint32_t *mask, size_t words, const struct graft_matcher_ends *ends, int may_end, float *kept,
-                   float *scores, size_t n) {
-    float largest = -INFINITY;
+/* Returns whether a score is left. `kept` has room for those of `ends`. */
+static int apply(const uint32_t *mask, size_t words, const struct graft_matcher_ends *ends, int may_end, float *kept,
+                 float *scores, size_t n) {
+    int left = 0;
     for (size_t i = 0; i < ends->n; i++) {
         kept[i] = may_end ? score_of(scores, n, ends->ids[i]) : -INFINITY;
     }
     for (size_t i = 0; i < n; i += 32) {
-        largest = keep(i / 32 < words ? mask[i / 32] : 0, scores + i, n - i < 32 ? n - i : 32, largest);
+        left |= keep(i / 32 < words ? mask[i / 32] : 0, scores + i, n - i < 32 ? n - i : 32);
     }
     for (size_t i = 0; i < ends->n; i++) {
         if (ends->ids[i] >= 0 && (size_t)ends->ids[i] < n) {
             scores[ends->ids[i]] = kept[i];
-            largest = kept[i] > largest ? kept[i] : largest;
+            left |= kept[i] > -INFINITY;
         }
     }
-    return largest;
+    return left;
 }
 
 /* --- The largest first --- */
@@ -320,7 +318,7 @@ int graft_matcher_mask(struct graft_matcher *matcher, const struct graft_matcher
     } else if (mask == NULL) {
         status = fail(core, error);
     } else {
-        *left = apply(mask, core->words, ends, graft_machine_may_end(core->machine, set), kept, scores, n) > -INFINITY;
+        *left = apply(mask, core->words, ends, graft_machine_may_end(core->machine, set), kept, scores, n);
     }
     (void)pthread_mutex_unlock(&core->lock);
     graft_free(kept);

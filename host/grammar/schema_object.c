@@ -28,6 +28,7 @@ struct object {
     int n_patterns;
     struct named *named; /* [n_named] */
     size_t n_named, capacity;
+    struct graft_dfa own;     /* their names */
     struct graft_dfa allowed; /* by propertyNames */
     int has_allowed;
 };
@@ -98,6 +99,18 @@ static void find_required(struct object *object, const struct graft_schema_at *a
         }
         find_named(object, name, 1);
     }
+}
+
+static void find_own(struct object *object) {
+    const char **names = graft_alloc(object->n_named, sizeof *names);
+    for (size_t i = 0; i < object->n_named && names != NULL; i++) {
+        names[i] = object->named[i].name;
+    }
+    const int status = names != NULL ? graft_dfa_texts(names, object->n_named, &object->own) : GRAFT_ERROR_INTERNAL;
+    if (goes_on(object) && status != GRAFT_OK) {
+        graft_schema_check(object->reader, status, object->list->items[0].pointer, "properties", NULL);
+    }
+    graft_free(names);
 }
 
 /* propertyNames: those of all schemas together. */
@@ -207,12 +220,8 @@ static void narrow(struct object *object, struct graft_dfa *names, const struct 
 /* Names of members that have none in the schema and match these patterns and no others. */
 static void find_names(struct object *object, unsigned matched, struct graft_dfa *names) {
     graft_schema_check(object->reader, graft_dfa_lengths(0, -1, names), "", "", NULL);
-    for (size_t i = 0; i < object->n_named && goes_on(object); i++) {
-        struct graft_dfa name = {0};
-        graft_schema_check(object->reader, graft_dfa_text(object->named[i].name, strlen(object->named[i].name), &name),
-                           object->list->items[0].pointer, "properties", NULL);
-        narrow(object, names, &name, 1, "properties");
-        graft_dfa_free(&name);
+    if (object->n_named > 0 && goes_on(object)) {
+        narrow(object, names, &object->own, 1, "properties");
     }
     for (int i = 0; i < object->n_patterns; i++) {
         narrow(object, names, &object->patterns[i].names, (matched >> i & 1) == 0, "patternProperties");
@@ -365,6 +374,7 @@ void graft_schema_add_object(struct graft_schema_reader *reader, const struct gr
     for (size_t i = 0; i < list->n && goes_on(&object); i++) {
         find_required(&object, &list->items[i]);
     }
+    find_own(&object);
     find_allowed(&object);
     if (goes_on(&object)) {
         add_object(&object, from, to);
@@ -373,5 +383,6 @@ void graft_schema_add_object(struct graft_schema_reader *reader, const struct gr
         graft_dfa_free(&object.patterns[i].names);
     }
     graft_dfa_free(&object.allowed);
+    graft_dfa_free(&object.own);
     graft_free(object.named);
 }
