@@ -47,19 +47,15 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     struct graft_codec *codec = &scheme.codec;
     char place[GRAFT_AUTO_ROUND_PLACE];
     (void)cls;
-    int status = graft_scheme_of_linear(&scheme, args, sink->path, error);
-    if (status == GRAFT_OK) {
-        status = find_place(config, sink->config_path, place, error);
-    }
-    if (status == GRAFT_OK) {
+    graft_scheme_of_linear(&scheme, args, sink->path, error);
+    find_place(config, sink->config_path, place, error);
+    if (error->code == GRAFT_OK) {
         codec->bits = graft_auto_round_layout(config) != NULL ? 0 : 4; /* where it is not there */
-        status = graft_word_codes_read(&scheme, config, place, sink->path, 1 << 4, error);
+        graft_word_codes_read(&scheme, config, place, sink->path, 1 << 4, error);
     }
-    if (status == GRAFT_OK) {
-        status = check_format(config, error);
-    }
-    if (status != GRAFT_OK) {
-        return status;
+    check_format(config, error);
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     const int64_t words[2] = {codec->columns, codec->rows / 8};
     codec->layout = GRAFT_CODED_ROW_WORDS;

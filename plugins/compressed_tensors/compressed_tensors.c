@@ -116,18 +116,16 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     struct graft_scheme scheme;
     struct ct_scheme read;
     (void)cls;
-    int status = graft_scheme_of_linear(&scheme, args, sink->path, error);
-    if (status == GRAFT_OK) {
-        status = ct_scheme_read(config, regexes, sink->config_path, &read, error);
-    }
-    if (status == GRAFT_OK) {
+    graft_scheme_of_linear(&scheme, args, sink->path, error);
+    ct_scheme_read(config, regexes, sink->config_path, &read, error);
+    if (error->code == GRAFT_OK) {
         scheme.codec.kind = read.kind;
         scheme.codec.bits = read.bits;
         scheme.codec.input_bits = input_bits;
-        status = set_groups(&read, &scheme.codec, sink->path, error);
+        set_groups(&read, &scheme.codec, sink->path, error);
     }
-    if (status != GRAFT_OK) {
-        return status;
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     const struct shape whole = {graft_args_int(args, "whole_out_features", scheme.codec.rows),
                                 graft_args_int(args, "whole_in_features", scheme.codec.columns)};

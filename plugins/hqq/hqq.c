@@ -14,20 +14,21 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     struct graft_scheme scheme;
     struct hqq_params params = {0};
     (void)cls;
-    int status = graft_scheme_of_linear(&scheme, args, sink->path, error);
-    if (status == GRAFT_OK) {
+    graft_scheme_of_linear(&scheme, args, sink->path, error);
+    if (error->code == GRAFT_OK) {
         params.columns = scheme.codec.columns;
-        status = hqq_read_params(config, sink->config_path, &params, error);
+        hqq_read_params(config, sink->config_path, &params, error);
     }
-    if (status != GRAFT_OK) {
-        return status;
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     scheme.finish = hqq_check_tensors;
     scheme.context = &params;
     scheme.context_bytes = sizeof params;
     hqq_add_tensors(&scheme, &params);
-    status = graft_scheme_describe_linear(&scheme, args, sink, error);
-    return status == GRAFT_OK ? hqq_describe_notes(sink, error) : status;
+    graft_scheme_describe_linear(&scheme, args, sink, error);
+    hqq_describe_notes(sink, error);
+    return error->code;
 }
 
 static const struct graft_class hqq_linear_class = {

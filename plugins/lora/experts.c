@@ -42,24 +42,23 @@ static int describe_pair(const struct graft_sink *sink, const struct graft_args 
 /* What adapter number `i` has for one expert. */
 static int describe_expert(const struct graft_config *config, const struct graft_args *args,
                            const struct graft_sink *sink, int64_t i, int64_t expert, struct graft_error *error) {
-    int status = GRAFT_OK;
-    for (int k = 0; k < SPELLINGS * LORA_PROJECTIONS && status == GRAFT_OK; k++) {
+    for (int k = 0; k < SPELLINGS * LORA_PROJECTIONS; k++) {
         const int projection = k % LORA_PROJECTIONS;
         struct lora_adapter adapter;
         char below[BELOW], path[MAX_PATH];
         const struct lora_place place = {.below = below, .path = path};
         name_projection(expert, k / LORA_PROJECTIONS, projection, below);
         (void)snprintf(path, sizeof path, "%s.%s", sink->path, below);
-        status = lora_read(config, sink, i, &place, &adapter, error);
-        if (status == GRAFT_OK && adapter.kind == LORA_PAIR && (adapter.has_magnitude || adapter.has_bias)) {
-            status = graft_error_set(error, GRAFT_ERROR_MODEL, path,
-                                     "%s: not supported for stacked experts; load sequential_experts as well",
-                                     adapter.has_magnitude ? "use_dora" : "lora_bias");
-        } else if (status == GRAFT_OK && adapter.kind == LORA_PAIR && adapter.made.method == LORA_METHOD_LORA) {
-            status = describe_pair(sink, args, projection, &adapter, error);
+        lora_read(config, sink, i, &place, &adapter, error);
+        if (error->code == GRAFT_OK && adapter.kind == LORA_PAIR && (adapter.has_magnitude || adapter.has_bias)) {
+            graft_error_set(error, GRAFT_ERROR_MODEL, path,
+                            "%s: not supported for stacked experts; load sequential_experts as well",
+                            adapter.has_magnitude ? "use_dora" : "lora_bias");
+        } else if (error->code == GRAFT_OK && adapter.kind == LORA_PAIR && adapter.made.method == LORA_METHOD_LORA) {
+            describe_pair(sink, args, projection, &adapter, error);
         }
     }
-    return status;
+    return error->code;
 }
 
 /* Published checkpoints have rows of gate and up by turns; so has what is trained with them. */
@@ -71,10 +70,10 @@ static int is_by_turns(const struct graft_config *config) {
 static int describe_stack(const struct graft_config *config, const struct graft_args *args,
                           const struct graft_sink *sink, int64_t i, struct graft_error *error) {
     struct lora_adapter adapters[LORA_STACKED];
-    int status = lora_read_parameters(config, sink, i, lora_stacked_names, adapters, error);
+    lora_read_parameters(config, sink, i, lora_stacked_names, adapters, error);
     const struct lora_adapter *gate_up = &adapters[LORA_GATE_UP], *down = &adapters[LORA_DOWN];
-    if (status != GRAFT_OK || (gate_up->kind == LORA_NOTHING && down->kind == LORA_NOTHING)) {
-        return status;
+    if (error->code != GRAFT_OK || (gate_up->kind == LORA_NOTHING && down->kind == LORA_NOTHING)) {
+        return error->code;
     }
     const struct graft_arg given[] = {
         graft_int_arg("num_experts", graft_args_int(args, "num_experts", 0)),
@@ -93,18 +92,17 @@ static int describe_stack(const struct graft_config *config, const struct graft_
 /* Experts that are modules have adapters of their own, so there is nothing to do around them; but what an adapter has
  * for a stack, they cannot take. */
 static int check_listed(const struct graft_config *config, const struct graft_sink *sink, struct graft_error *error) {
-    int status = GRAFT_OK;
-    for (int64_t i = 0; i < lora_count(config) && status == GRAFT_OK; i++) {
+    for (int64_t i = 0; i < lora_count(config); i++) {
         struct lora_adapter adapters[LORA_STACKED];
-        status = lora_read_parameters(config, sink, i, lora_stacked_names, adapters, error);
-        if (status == GRAFT_OK &&
+        lora_read_parameters(config, sink, i, lora_stacked_names, adapters, error);
+        if (error->code == GRAFT_OK &&
             (adapters[LORA_GATE_UP].kind != LORA_NOTHING || adapters[LORA_DOWN].kind != LORA_NOTHING)) {
-            status = graft_error_set(error, GRAFT_ERROR_MODEL, sink->path,
-                                     "%s: an adapter for stacked experts (target_parameters), which these are not",
-                                     adapters[LORA_DOWN].child);
+            graft_error_set(error, GRAFT_ERROR_MODEL, sink->path,
+                            "%s: an adapter for stacked experts (target_parameters), which these are not",
+                            adapters[LORA_DOWN].child);
         }
     }
-    return status;
+    return error->code;
 }
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,

@@ -73,12 +73,11 @@ static int describe_part(const struct graft_config *config, const struct graft_a
                          const struct graft_sink *sink, const struct graft_part_info *part,
                          struct description *description, struct graft_error *error) {
     const struct lora_place place = {part->name, part->path, part->outputs};
-    int status = GRAFT_OK;
     int32_t n_whole = 0;
-    for (int64_t i = 0; i < lora_count(config) && status == GRAFT_OK; i++) {
+    for (int64_t i = 0; i < lora_count(config); i++) {
         struct lora_adapter adapter;
-        status = lora_read(config, sink, i, &place, &adapter, error);
-        if (status != GRAFT_OK || adapter.kind == LORA_NOTHING || adapter.kind == LORA_EMBEDDING) {
+        lora_read(config, sink, i, &place, &adapter, error);
+        if (error->code != GRAFT_OK || adapter.kind == LORA_NOTHING || adapter.kind == LORA_EMBEDDING) {
             continue;
         }
         if (adapter.kind == LORA_SCALE && adapter.of_inputs && part->name[0] != '\0') {
@@ -93,14 +92,14 @@ static int describe_part(const struct graft_config *config, const struct graft_a
                                 .first = part->first,
                                 .outputs = part->outputs};
         memcpy(found->child, adapter.child, sizeof found->child);
-        status = describe_child(sink, &adapter, part, args, error);
+        describe_child(sink, &adapter, part, args, error);
         n_whole += adapter.kind == LORA_WHOLE;
-        if (status == GRAFT_OK && n_whole > 1) {
-            status = graft_error_set(error, GRAFT_ERROR_MODEL, part->path,
-                                     "two adapters store this module whole (modules_to_save): load one of them");
+        if (n_whole > 1) {
+            graft_error_set(error, GRAFT_ERROR_MODEL, part->path,
+                            "two adapters store this module whole (modules_to_save): load one of them");
         }
     }
-    return status;
+    return error->code;
 }
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,

@@ -85,12 +85,10 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
                     const struct graft_sink *sink, struct graft_error *error) {
     const struct format *format = cls->data;
     struct graft_scheme scheme;
-    int status = graft_scheme_of_linear(&scheme, args, sink->path, error);
-    if (status == GRAFT_OK) {
-        status = check_algorithm(format, config, sink->path, error);
-    }
-    if (status != GRAFT_OK) {
-        return status;
+    graft_scheme_of_linear(&scheme, args, sink->path, error);
+    check_algorithm(format, config, sink->path, error);
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     add_weight(&scheme, format->is_float4);
     add_optional(&scheme, "input_scale", 1);

@@ -57,12 +57,10 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     struct graft_scheme scheme;
     const struct type *type = NULL;
     (void)cls;
-    int status = graft_scheme_of_linear(&scheme, args, sink->path, error);
-    if (status == GRAFT_OK) {
-        status = read_type(config, &type, error);
-    }
-    if (status != GRAFT_OK) {
-        return status;
+    graft_scheme_of_linear(&scheme, args, sink->path, error);
+    read_type(config, &type, error);
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     scheme.codec.kind = type->kind;
     scheme.codec.bits = type->bits;

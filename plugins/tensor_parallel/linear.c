@@ -102,9 +102,9 @@ static int describe(const struct graft_class *self, const struct graft_config *c
     if (size == 1 || tensor_parallel_leaves(sink->path)) {
         return GRAFT_OK;
     }
-    int status = tensor_parallel_scheme(config, &scheme, error);
-    if (status != GRAFT_OK) {
-        return status;
+    tensor_parallel_scheme(config, &scheme, error);
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     kept->style = scheme_style(&scheme, sink->path);
     kept->in_features = graft_args_int(args, "in_features", 0);

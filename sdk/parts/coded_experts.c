@@ -53,17 +53,17 @@ int graft_parts_coded_experts_describe(const struct graft_class *self, const str
     const uint32_t features = graft_experts_features(args);
     struct experts experts = {.part = self->data, .sink = sink, .has_bias = (features & GRAFT_EXPERTS_BIASES) != 0};
     const struct graft_expert_sizes *sizes = &experts.sizes;
-    int status = graft_args_expert_sizes(args, sink->path, &experts.sizes, error);
-    if (status == GRAFT_OK && (features & GRAFT_EXPERTS_GATING) != 0) {
-        status = graft_swiglu_check(args, sink->path, error);
+    graft_args_expert_sizes(args, sink->path, &experts.sizes, error);
+    if ((features & GRAFT_EXPERTS_GATING) != 0) {
+        graft_swiglu_check(args, sink->path, error);
     }
-    if (status == GRAFT_OK) {
-        status = describe_stack(&experts, "gate_up_proj", 2 * sizes->intermediate_size, sizes->hidden_size, 1, error);
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
-    if (status == GRAFT_OK) {
-        status = describe_stack(&experts, "down_proj", sizes->hidden_size, sizes->intermediate_size, 0, error);
+    describe_stack(&experts, "gate_up_proj", 2 * sizes->intermediate_size, sizes->hidden_size, 1, error);
+    describe_stack(&experts, "down_proj", sizes->hidden_size, sizes->intermediate_size, 0, error);
+    if ((features & GRAFT_EXPERTS_GATING) == 0) {
+        graft_describe_activation(sink, "act_fn", config, args, "hidden_act", error);
     }
-    return status == GRAFT_OK && (features & GRAFT_EXPERTS_GATING) == 0
-               ? graft_describe_activation(sink, "act_fn", config, args, "hidden_act", error)
-               : status;
+    return error->code;
 }

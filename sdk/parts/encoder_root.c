@@ -43,14 +43,10 @@ static int declare_children(const struct graft_parts_encoder_root *part, const s
                             const struct kept *kept, const struct graft_sink *sink, struct graft_error *error) {
     const int32_t pools = sizes->pooling == GRAFT_POOLING_POOLER;
     const struct graft_arg args[] = {graft_int_arg("add_pooling_layer", 1)};
-    int status =
-        graft_describe_child(sink, part->model, part->model_class, GRAFT_INTERFACE_BASE_MODEL, args, pools, error);
-    if (status == GRAFT_OK) {
-        status = graft_parts_transform_declare(&kept->transform, sink, error);
-    }
-    return status == GRAFT_OK ? graft_describe_linear(sink, part->decoder, sizes->hidden_size, sizes->logits,
-                                                      sizes->decoder_bias, error)
-                              : status;
+    graft_describe_child(sink, part->model, part->model_class, GRAFT_INTERFACE_BASE_MODEL, args, pools, error);
+    graft_parts_transform_declare(&kept->transform, sink, error);
+    graft_describe_linear(sink, part->decoder, sizes->hidden_size, sizes->logits, sizes->decoder_bias, error);
+    return error->code;
 }
 
 int graft_parts_encoder_root_declare(const struct graft_parts_encoder_root *part,
@@ -77,14 +73,15 @@ int graft_parts_encoder_root_declare(const struct graft_parts_encoder_root *part
         .pad_token_id = sizes->pad_token_id,
         .pooling = sizes->pooling,
     };
-    int status = graft_parts_encoder_numbers(sizes, sink, error);
-    if (status == GRAFT_OK && sizes->classifies) {
-        status = graft_describe_number(sink, "num_labels", sizes->logits, error);
+    graft_parts_encoder_numbers(sizes, sink, error);
+    if (sizes->classifies) {
+        graft_describe_number(sink, "num_labels", sizes->logits, error);
     }
-    if (status == GRAFT_OK && sizes->answers) {
-        status = graft_describe_number(sink, "answers", 1, error);
+    if (sizes->answers) {
+        graft_describe_number(sink, "answers", 1, error);
     }
-    return status == GRAFT_OK ? declare_children(part, sizes, kept, sink, error) : status;
+    declare_children(part, sizes, kept, sink, error);
+    return error->code;
 }
 
 static int create(const struct graft_build *build, void **instance, struct graft_error *error) {

@@ -108,26 +108,18 @@ static int describe_numbers(const struct graft_parts_model *part, const struct g
 
 int graft_parts_model_declare(const struct graft_parts_model *part, const struct graft_parts_model_sizes *sizes,
                               const struct graft_sink *sink, struct graft_error *error) {
-    int status = keep(part, sizes, sink, error);
-    if (status == GRAFT_OK) {
-        status = describe_numbers(part, sizes, sink, error);
+    keep(part, sizes, sink, error);
+    describe_numbers(part, sizes, sink, error);
+    describe_embedding(sink, part->embeddings, sizes->vocab_size, sizes->hidden_size, error);
+    if (part->position_embeddings != NULL) {
+        describe_embedding(sink, part->position_embeddings, sizes->max_position_embeddings, sizes->hidden_size, error);
     }
-    if (status == GRAFT_OK) {
-        status = describe_embedding(sink, part->embeddings, sizes->vocab_size, sizes->hidden_size, error);
+    describe_layers(part, sizes, sink, error);
+    describe_norm(part, sizes, sink, error);
+    if (part->rotary_class != NULL) {
+        graft_describe_child(sink, "rotary_emb", part->rotary_class, GRAFT_INTERFACE_ROTARY, NULL, 0, error);
     }
-    if (status == GRAFT_OK && part->position_embeddings != NULL) {
-        status = describe_embedding(sink, part->position_embeddings, sizes->max_position_embeddings, sizes->hidden_size,
-                                    error);
-    }
-    if (status == GRAFT_OK) {
-        status = describe_layers(part, sizes, sink, error);
-    }
-    if (status == GRAFT_OK) {
-        status = describe_norm(part, sizes, sink, error);
-    }
-    return status == GRAFT_OK && part->rotary_class != NULL
-               ? graft_describe_child(sink, "rotary_emb", part->rotary_class, GRAFT_INTERFACE_ROTARY, NULL, 0, error)
-               : status;
+    return error->code;
 }
 
 /* What the queries of a layer see. `window` is 0: there is none. */

@@ -23,15 +23,12 @@ static int describe_inputs(const struct graft_description *description, const st
     if (qkv != NULL) {
         return graft_describe_linear(sink, qkv, sizes->hidden_size, q_size + k_size + v_size, sizes->qkv_bias, error);
     }
-    int status = graft_describe_linear(sink, graft_description_name(description, D_QUERY), sizes->hidden_size,
-                                       kept->gate == D_GATE_QUERY ? 2 * q_size : q_size, sizes->qkv_bias, error);
-    if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, graft_description_name(description, D_KEY), sizes->hidden_size, k_size,
-                                       k_bias, error);
-    }
-    return status == GRAFT_OK ? graft_describe_linear(sink, graft_description_name(description, D_VALUE),
-                                                      sizes->hidden_size, v_size, sizes->qkv_bias, error)
-                              : status;
+    graft_describe_linear(sink, graft_description_name(description, D_QUERY), sizes->hidden_size,
+                          kept->gate == D_GATE_QUERY ? 2 * q_size : q_size, sizes->qkv_bias, error);
+    graft_describe_linear(sink, graft_description_name(description, D_KEY), sizes->hidden_size, k_size, k_bias, error);
+    graft_describe_linear(sink, graft_description_name(description, D_VALUE), sizes->hidden_size, v_size,
+                          sizes->qkv_bias, error);
+    return error->code;
 }
 
 /* What the output is multiplied by, where that is a projection of its own. */
@@ -43,9 +40,12 @@ static int describe_gate(const struct graft_description *description, const stru
     if (kept->gate != D_GATE_NUMBER && kept->gate != D_GATE_HEAD) {
         return GRAFT_OK;
     }
-    int status = graft_describe_linear(sink, graft_description_name(description, D_GATE_NAME), sizes->hidden_size,
-                                       sizes->heads * width, 0, error);
-    return status == GRAFT_OK && bias != NULL ? graft_describe_vector(sink, bias, sizes->heads, error) : status;
+    graft_describe_linear(sink, graft_description_name(description, D_GATE_NAME), sizes->hidden_size,
+                          sizes->heads * width, 0, error);
+    if (bias != NULL) {
+        graft_describe_vector(sink, bias, sizes->heads, error);
+    }
+    return error->code;
 }
 
 /* Of queries and keys, where the family has norms of them. */

@@ -111,9 +111,9 @@ int graft_conditional_describe(const struct graft_class *self, const struct graf
 int graft_masked_lm_describe(const struct graft_class *self, const struct graft_config *config,
                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     struct graft_reader reader;
-    int status = graft_causal_lm_describe(self, config, args, sink, error);
-    if (status != GRAFT_OK) {
-        return status;
+    graft_causal_lm_describe(self, config, args, sink, error);
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     graft_reader_start(&reader, self->data, config, -1, error);
     const int64_t types = graft_inputs_token_types(&reader);

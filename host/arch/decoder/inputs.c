@@ -83,15 +83,15 @@ static int describe_norm(struct graft_reader *reader, const struct graft_sink *s
 /* Of segments and tasks. */
 static int describe_types(struct graft_reader *reader, const struct graft_sink *sink,
                           const struct graft_inputs_kept *kept, struct graft_error *error) {
-    int status = GRAFT_OK;
     if (kept->has_types) {
-        status = describe_embedding(sink, graft_description_name(reader->description, D_EMBEDDING_TYPES), "Embedding",
-                                    graft_read_int(reader, D_EMBEDDING_TYPE_ROWS), kept->position_width, error);
+        describe_embedding(sink, graft_description_name(reader->description, D_EMBEDDING_TYPES), "Embedding",
+                           graft_read_int(reader, D_EMBEDDING_TYPE_ROWS), kept->position_width, error);
     }
-    return status == GRAFT_OK && kept->has_tasks
-               ? describe_embedding(sink, graft_description_name(reader->description, D_EMBEDDING_TASKS), "Embedding",
-                                    graft_read_int(reader, D_EMBEDDING_TASK_ROWS), kept->position_width, error)
-               : status;
+    if (kept->has_tasks) {
+        describe_embedding(sink, graft_description_name(reader->description, D_EMBEDDING_TASKS), "Embedding",
+                           graft_read_int(reader, D_EMBEDDING_TASK_ROWS), kept->position_width, error);
+    }
+    return error->code;
 }
 
 int graft_inputs_describe(struct graft_reader *reader, const struct graft_sink *sink, struct graft_inputs_kept *kept,

@@ -16,9 +16,9 @@ int graft_key_weights_describe(const struct graft_description *description, cons
     if (projection == NULL) {
         return GRAFT_OK;
     }
-    int status = graft_describe_linear(sink, projection, sizes->kv_heads * kept->value_dim, sizes->kv_heads,
-                                       sizes->qkv_bias, error);
-    return status == GRAFT_OK ? graft_describe_vector(sink, "A", sizes->kv_heads, error) : status;
+    graft_describe_linear(sink, projection, sizes->kv_heads * kept->value_dim, sizes->kv_heads, sizes->qkv_bias, error);
+    graft_describe_vector(sink, "A", sizes->kv_heads, error);
+    return error->code;
 }
 
 void graft_key_weights_find(const struct graft_description *description, const struct graft_build *build,

@@ -12,12 +12,13 @@ int graft_attention_describe_output(const struct graft_description *description,
                                     const struct graft_sink *sink, struct graft_error *error) {
     const char *norm = graft_description_name(description, D_OUTPUT_NORM);
     const int64_t width = kept->sizes.heads * kept->value_dim;
-    int status = graft_describe_linear(sink, graft_description_name(description, D_OUTPUT), width,
-                                       kept->sizes.hidden_size, kept->sizes.o_proj_bias, error);
-    return status == GRAFT_OK && norm != NULL
-               ? graft_describe_norm(sink, norm, graft_description_name(description, D_CLASS_NORM), width,
-                                     graft_args_real(args, "eps", 1e-6), error)
-               : status;
+    graft_describe_linear(sink, graft_description_name(description, D_OUTPUT), width, kept->sizes.hidden_size,
+                          kept->sizes.o_proj_bias, error);
+    if (norm != NULL) {
+        graft_describe_norm(sink, norm, graft_description_name(description, D_CLASS_NORM), width,
+                            graft_args_real(args, "eps", 1e-6), error);
+    }
+    return error->code;
 }
 
 static float open(int32_t act, float gate) {

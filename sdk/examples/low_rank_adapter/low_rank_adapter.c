@@ -85,21 +85,18 @@ static int describe_pair(const struct graft_sink *sink, const struct graft_args 
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
-    int status = GRAFT_OK;
     (void)cls;
-    for (int64_t i = 0; i < config->size(config->data, "adapters") && status == GRAFT_OK; i++) {
+    for (int64_t i = 0; i < config->size(config->data, "adapters"); i++) {
         char adapter[NAME];
         int64_t rank = 0;
         adapter_name(config, i, adapter);
-        status = check_fields(config, i, adapter, error);
-        if (status == GRAFT_OK) {
-            status = read_rank(sink, adapter, &rank, error);
-        }
-        if (status == GRAFT_OK && rank > 0) {
-            status = describe_pair(sink, args, adapter, rank, error);
+        check_fields(config, i, adapter, error);
+        read_rank(sink, adapter, &rank, error);
+        if (rank > 0) {
+            describe_pair(sink, args, adapter, rank, error);
         }
     }
-    return status;
+    return error->code;
 }
 
 /* --- An instance --- */
