@@ -31,12 +31,13 @@ from . import _abi as abi
 from ._library import check, lib, text
 from ._torch_calls import check_interface, run
 from ._torch_host import Host
+from ._torch_layout import config_of, forget_conversions, lay_out, layout_of, register_conversions
 from .errors import UsageError
 from .opening import Library
 from .outputs import ModuleDifference
 
-# What was registered for each plugin, so that it can be taken back.
-_registered: Dict[str, List[str]] = {}
+# What was registered for each plugin, as it was given: its id and names of classes.
+_registered: Dict[str, Tuple[str, List[str]]] = {}
 
 
 class Bridge:
@@ -174,7 +175,19 @@ def _terminated(array) -> Optional[List[str]]:
     return result
 
 
-def _bridge(original: type, name: str, replacements: _Replacements) -> type:
+def _laid_out(original: type):
+    """What makes an instance with the plugin's parameters."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        original.__init__(self, *args, **kwargs)
+        config = config_of(args, kwargs)
+        layout = layout_of(config, original, self._graft_given, self._graft_plugins_dir)
+        register_conversions(config.model_type, self._graft_plugin, layout, lay_out(self, layout))
+
+    return __init__
+
+
+def _bridge(original: type, name: str, replacements: _Replacements, layout: str) -> type:
     plugin = replacements.identifier
     members = {
         "_graft_plugin": plugin,
@@ -184,23 +197,35 @@ def _bridge(original: type, name: str, replacements: _Replacements) -> type:
         "__module__": __name__,
         "__doc__": f"{name} of plugin {plugin}, in the place of {original.__name__}.",
     }
+    if layout == "plugin":
+        members["__init__"] = _laid_out(original)
     return type(name, (Bridge, original), members)
 
 
 def register(
-    plugin: str, *, model_types: Optional[Sequence[str]] = None, plugins_dir=None, overwrite: bool = False
+    plugin: str,
+    *,
+    model_types: Optional[Sequence[str]] = None,
+    layout: str = "original",
+    plugins_dir=None,
+    overwrite: bool = False,
 ) -> Dict[str, type]:
     """Has a plugin's classes built where transformers would build those that it replaces, from now on.
 
     Args:
         plugin: its id, or its file.
         model_types: to look for such classes in; None: all that Graft knows.
+        layout: "original": modules have the parameters of the class that they replace. "plugin": they have those that
+            the plugin's class describes, with Linears where it has them, and its conversions are registered with
+            transformers, so that checkpoints are loaded and saved as ever.
         plugins_dir: where the id is looked for.
         overwrite: whether names that are registered with transformers already may be registered again.
 
     Returns:
         What was registered with transformers' `register_patch_mapping`: names and classes.
     """
+    if layout not in ("original", "plugin"):
+        raise UsageError(f"layout: expected original or plugin, got {layout!r}")
     mapping: Dict[str, type] = {}
     replacements = _Replacements(plugin, plugins_dir)
     for model_type in replacements.model_types if model_types is None else model_types:
@@ -208,19 +233,21 @@ def register(
             found = replacements.find(original, model_type)
             if found is not None:
                 check_interface(found[1], f"{replacements.identifier}: {found[0]} for {original.__name__}")
-                mapping[original.__name__] = _bridge(original, found[0], replacements)
+                mapping[original.__name__] = _bridge(original, found[0], replacements, layout)
     if not mapping:
         raise UsageError("replaces no class of transformers", str(plugin))
     monkey_patching.register_patch_mapping(mapping, overwrite=overwrite)
-    _registered.setdefault(plugin, []).extend(mapping)
+    _registered.setdefault(plugin, (replacements.identifier, []))[1].extend(mapping)
     return mapping
 
 
 def unregister(plugin: str) -> None:
-    """Takes back what `register` did; models that are built keep their modules."""
-    names = _registered.pop(plugin, None)
-    if names is None:
+    """Takes back what `register` did. Models that are built keep their modules, but those of the plugin's own layout are
+    saved with its conversions only as long as it is registered."""
+    if plugin not in _registered:
         raise UsageError("is not registered", str(plugin))
+    identifier, names = _registered.pop(plugin)
+    forget_conversions(identifier)
     mapping = monkey_patching.get_patch_mapping()
     monkey_patching.unregister_patch_mapping([name for name in names if name in mapping])
 
