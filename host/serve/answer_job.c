@@ -7,12 +7,14 @@
 #include <event2/event.h>
 #include <event2/http.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "graft/host/encode.h"
+#include "graft/host/grammar.h"
 #include "serve/server.h"
 
 /* --- Clients that leave --- */
@@ -217,6 +219,33 @@ static void submit(struct graft_server *server, struct graft_job *job, struct ev
     graft_engine_submit(server->engine, job);
 }
 
+/* The logits processor that sees to the form of the answer. Its sequences have ended when the job is freed. */
+static int choose_format(struct graft_server *server, struct graft_job *job, struct graft_fault *fault) {
+    struct graft_request *request = &job->request;
+    struct graft_error error = graft_error_none();
+    const struct graft_grammar_text text = {.struct_size = sizeof text,
+                                            .kind = request->format_kind,
+                                            .text = request->format,
+                                            .length = request->format != NULL ? strlen(request->format) : 0,
+                                            .source = request->format_name};
+    int status = GRAFT_OK;
+    if (request->format == NULL) {
+        return 0;
+    }
+    if (server->tokenizer == NULL) {
+        return graft_fault_set(fault, 400, "unsupported_value", request->format_name, "the model has no tokenizer");
+    }
+    if (server->vocabulary == NULL) {
+        status = graft_vocabulary_create(server->tokenizer, &server->vocabulary, &error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_model_choose_grammar(server->model, server->vocabulary, &text, &job->grammar,
+                                            &request->processors[0], &error);
+    }
+    request->n_processors = status == GRAFT_OK;
+    return status == GRAFT_OK ? 0 : graft_fault_from_error(fault, &error, request->format_name);
+}
+
 static void answer(struct graft_server *server, struct evhttp_request *http, enum graft_request_kind kind,
                    const char *body, size_t length) {
     struct graft_request request = {0};
@@ -231,6 +260,11 @@ static void answer(struct graft_server *server, struct evhttp_request *http, enu
                  check_room(server, n * (size_t)request.n, &fault) != 0;
     if (!failed && (job = graft_job_create(server, &request, prompts, n)) == NULL) {
         failed = graft_fault_memory(&fault) != 0;
+    }
+    if (!failed && choose_format(server, job, &fault) != 0) {
+        graft_job_free(job); /* with what it took over */
+        prompts = NULL;
+        failed = 1;
     }
     if (failed) {
         graft_request_prompts_free(prompts, n);

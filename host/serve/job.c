@@ -4,6 +4,7 @@
 #include <event2/event.h>
 
 #include "base/alloc.h"
+#include "graft/host/grammar.h"
 
 void graft_event_free(struct graft_event *event) {
     if (event != NULL) {
@@ -62,6 +63,7 @@ void graft_job_free(struct graft_job *job) {
     if (job->timer != NULL) {
         event_free(job->timer);
     }
+    graft_grammar_close(job->grammar);
     graft_event_free(job->done);
     graft_free(job->making);
     graft_free(job->said);

@@ -91,7 +91,8 @@ struct graft_job {
     int64_t vector_size;
 
     /* The loop's. */
-    struct graft_job *before; /* in the server's list */
+    struct graft_grammar *grammar; /* that the answers keep to; NULL: none, or a plugin's */
+    struct graft_job *before;      /* in the server's list */
     struct graft_job *after;
     struct evhttp_request *http; /* NULL: the client has left */
     struct event *leaving;

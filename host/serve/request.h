@@ -63,8 +63,10 @@ struct graft_request {
     int32_t *bias_ids;
     int32_t *stop_ids; /* [n_stop_ids] */
     size_t n_stop_ids;
-    /* What is asked of logits processors, such as the format of the answer. */
-    struct graft_processor_choice processors[4];
+    int32_t format_kind;                         /* GRAFT_GRAMMAR_... of what the answer has to be; 0: anything */
+    char *format;                                /* its text */
+    const char *format_name;                     /* of the field that asks for it */
+    struct graft_processor_choice processors[1]; /* that sees to it */
     size_t n_processors;
     /* These are in the document, NULL where they are absent. */
     const graft_json *prompt;

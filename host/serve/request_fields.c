@@ -148,21 +148,6 @@ int graft_read_tools(struct graft_reading *reading, const char *name, const graf
     return 0;
 }
 
-/* That a call is made cannot be promised without a grammar. */
-int graft_read_tool_choice(struct graft_reading *reading, const char *name, const graft_json *value) {
-    const char *word = graft_json_string(value, NULL);
-    if (word != NULL && strcmp(word, "none") == 0) {
-        reading->request->with_tools = 0;
-        reading->request->tools = NULL;
-        return 0;
-    }
-    if (word != NULL && strcmp(word, "auto") == 0) {
-        return 0;
-    }
-    return graft_fault_set(reading->fault, 400, "unsupported_value", name,
-                           "%s: expected \"auto\" or \"none\": a call cannot be forced", name);
-}
-
 static int settle_prompt(struct graft_reading *reading) {
     const struct graft_request *request = reading->request;
     switch (request->kind) {

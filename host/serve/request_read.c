@@ -262,7 +262,7 @@ static const struct field {
     {"skip_special_tokens", ANSWER, read_skip_special},
     {"response_format", ANSWER, graft_read_format},
     {"tools", CHAT | TOKENIZE, graft_read_tools},
-    {"tool_choice", CHAT, graft_read_tool_choice},
+    {"tool_choice", CHAT, graft_read_tool_choice}, /* behind tools and response_format */
     {"parallel_tool_calls", CHAT, read_parallel_calls},
     {"documents", CHAT | TOKENIZE, read_documents},
     {"chat_template_kwargs", CHAT | TOKENIZE, read_variables},
@@ -336,5 +336,6 @@ void graft_request_finish(struct graft_request *request) {
     graft_free(request->biases);
     graft_free(request->bias_ids);
     graft_free(request->stop_ids);
+    graft_free(request->format);
     *request = (struct graft_request){0};
 }

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/fail.h"
+#include "graft/host/grammar.h"
 #include "graft/host/model.h"
 
 enum {
@@ -255,6 +256,7 @@ void graft_server_free(struct graft_server *server) {
         evhttp_free(server->http);
     }
     graft_engine_free(server->engine);
+    graft_vocabulary_free(server->vocabulary);
     if (server->waking != NULL) {
         event_free(server->waking);
     }

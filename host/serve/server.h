@@ -9,6 +9,7 @@
 #include "serve/request.h"
 
 struct event_base;
+struct graft_vocabulary;
 struct evhttp;
 
 enum { GRAFT_METRICS_CODES = 16, GRAFT_METRICS_BOUNDS = 12 };
@@ -43,7 +44,8 @@ struct graft_server {
     int stop;
     int32_t port;
     struct graft_engine *engine;
-    struct graft_job *jobs; /* that are not freed yet */
+    struct graft_vocabulary *vocabulary; /* for the forms of answers; NULL: nobody has asked for one yet */
+    struct graft_job *jobs;              /* that are not freed yet */
     size_t n_jobs;
     size_t n_choices;  /* of those */
     size_t n_flushing; /* answers on their way out */

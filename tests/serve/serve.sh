@@ -122,8 +122,15 @@ post /v1/completions '{"prompt": "x", "stop": [1]}'
 refused 'a number to stop at' 400 '"param": "stop"'
 post /v1/completions '{"prompt": "x", "echo": true, "logprobs": 1}'
 refused 'logprobs of a prompt' 400 '"param": "echo"'
-post /v1/completions '{"prompt": "x", "response_format": {"type": "json_object"}}'
+post /v1/completions '{"prompt": "x", "response_format": {"type": "xml"}}'
 refused 'a form' 400 '"param": "response_format"'
+post /v1/completions '{"prompt": "x", "response_format": {"type": "json_schema", "json_schema": {"schema": {"type": 5}}}}'
+refused 'a schema that is none' 400 '"param": "response_format"'
+form='"temperature": 0, "max_tokens": 60, "prompt": "x", "response_format"'
+post /v1/completions "{$form: {\"type\": \"json_schema\", \"json_schema\": {\"schema\": {\"enum\": [\"yes\", \"no\"]}}}}"
+check 'a schema is kept to' 1 "$(text | grep -cE '^..(yes|no)..$')"
+post /v1/completions "{$form: {\"type\": \"grammar\", \"grammar\": \"root ::= \\\"ab\\\" [0-9]\"}}"
+check 'a grammar is kept to' 1 "$(text | grep -cE '^ab[0-9]$')"
 post /v1/completions '{"prompt": "x", "model": "other"}'
 refused 'another model' 404 '"code": "model_not_found"'
 post /v1/completions '{"prompt": "x"'
@@ -293,8 +300,19 @@ post /v1/chat/completions '{"messages": [{"content": "Hi"}]}'
 refused 'a message without a role' 400 '"param": "messages[0].role"'
 post /v1/chat/completions "{$hello, \"tools\": [{\"type\": \"function\"}]}"
 refused 'a tool without a name' 400 '"param": "tools"'
-post /v1/chat/completions "{$hello, \"tools\": [{\"type\": \"function\", \"function\": {\"name\": \"f\"}}], \"tool_choice\": \"required\"}"
-refused 'a call that is forced' 400 '"param": "tool_choice"'
+tool='"tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {"x": {"enum": [1, 2]}}, "required": ["x"], "additionalProperties": false}}}]'
+call='"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 100, "temperature": 0'
+for choice in '"required"' '{"type": "function", "function": {"name": "f"}}'; do
+    post /v1/chat/completions "{$call, $tool, \"tool_choice\": $choice}"
+    has "a call that is forced by $choice" '"function": {"name": "f", "arguments": "{\"x\": ' body
+    has 'why it ends' '"finish_reason": "tool_calls"' body
+done
+post /v1/chat/completions "{$call, $tool, \"tool_choice\": \"required\", \"stream\": true}"
+has 'a call in a stream' '"delta": {"tool_calls": [{"id": ' body
+post /v1/chat/completions "{$call, $tool, \"tool_choice\": {\"type\": \"function\", \"function\": {\"name\": \"g\"}}}"
+refused 'a call of no tool' 400 'there is no tool \"g\"'
+post /v1/chat/completions "{$call, $tool, \"tool_choice\": \"always\"}"
+refused 'another choice' 400 '"param": "tool_choice"'
 post /v1/chat/completions "{$hello, \"tools\": [{\"type\": \"function\", \"function\": {\"name\": \"f\"}}]}"
 check 'tools' 200 "$status"
 post /tokenize '{"messages": [{"role": "user", "content": "Hi"}]}'
