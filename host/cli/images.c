@@ -89,6 +89,7 @@ struct kind {
 /* A walk over the image and video tokens of all prompts. */
 struct placing {
     const struct graft_model *model;
+    const struct graft_tokenizer *tokenizer; /* NULL: there are only ids */
     struct graft_prompts *prompts;
     struct kind kinds[2];        /* images, videos */
     struct graft_image *ordered; /* [n_images]: in the order of their tokens */
@@ -147,25 +148,25 @@ static int check_counts(const struct placing *placing, struct graft_error *error
     return GRAFT_OK;
 }
 
-/* Adds what a run of `length` tokens stands for: one token is filled up, a whole image's tokens are left. */
+/* Adds what a run of `length` tokens stands for: one token is filled up, a whole image's tokens are left; of a video
+ * whose frames stand alone there is one token. */
 static int expand(struct placing *placing, struct kind *kind, size_t length, struct graft_ids *to,
                   struct graft_error *error) {
     const struct graft_image *images = placing->prompts->images;
     while ((images[kind->next].is_video != 0) != (kind == &placing->kinds[1])) {
         kind->next++;
     }
-    int64_t tokens = graft_model_image_tokens(placing->model, &images[kind->next]);
+    const struct graft_image *image = &images[kind->next];
+    const int64_t tokens = graft_model_image_tokens(placing->model, image);
+    const int by_frame = image->is_video && graft_model_videos_by_frame(placing->model);
     kind->placed++;
-    if (tokens < 1 || (length != 1 && length != (size_t)tokens)) {
+    if (tokens < 1 || (length != 1 && (by_frame || length != (size_t)tokens))) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, kind->option,
                                "%s %zu needs %lld %s tokens, but its placeholder in the prompt has %zu", kind->name,
                                kind->placed, (long long)tokens, kind->name, length);
     }
-    for (int64_t i = 0; i < tokens; i++) {
-        graft_ids_add(to, kind->token);
-    }
     placing->ordered[placing->n_ordered++] = images[kind->next++];
-    return GRAFT_OK;
+    return graft_model_image_ids(placing->model, placing->tokenizer, image, to, error);
 }
 
 /* Gives prompt number `i` its images and videos. */
@@ -220,12 +221,12 @@ static int place_all(struct placing *placing, struct graft_error *error) {
 }
 
 /* Nothing in a prompt stands for what is given. */
-static int check_places(const struct placing *placing, const struct graft_tokenizer *tokenizer,
-                        struct graft_error *error) {
+static int check_places(const struct placing *placing, struct graft_error *error) {
     for (size_t k = 0; k < 2; k++) {
         const struct kind *kind = &placing->kinds[k];
-        const char *token =
-            kind->token >= 0 && tokenizer != NULL ? graft_tokenizer_token(tokenizer, kind->token, NULL) : NULL;
+        const char *token = kind->token >= 0 && placing->tokenizer != NULL
+                                ? graft_tokenizer_token(placing->tokenizer, kind->token, NULL)
+                                : NULL;
         if (kind->given == 0 || kind->places > 0) {
             continue;
         }
@@ -242,17 +243,20 @@ static int check_places(const struct placing *placing, const struct graft_tokeni
     return GRAFT_OK;
 }
 
-static struct placing start_placing(const struct graft_model *model, struct graft_prompts *prompts) {
+static struct placing start_placing(const struct graft_model *model, const struct graft_tokenizer *tokenizer,
+                                    struct graft_prompts *prompts) {
     return (struct placing){
         .model = model,
+        .tokenizer = tokenizer,
         .prompts = prompts,
         .kinds = {{.option = "--image", .name = "image", .token = graft_model_image_token_id(model)},
                   {.option = "--video", .name = "video", .token = graft_model_video_token_id(model)}},
     };
 }
 
-int graft_images_fill(const struct graft_model *model, struct graft_prompts *prompts, struct graft_error *error) {
-    struct placing placing = start_placing(model, prompts);
+int graft_images_fill(const struct graft_model *model, const struct graft_tokenizer *tokenizer,
+                      struct graft_prompts *prompts, struct graft_error *error) {
+    struct placing placing = start_placing(model, tokenizer, prompts);
     count(&placing);
     return place_all(&placing, error);
 }
@@ -260,7 +264,7 @@ int graft_images_fill(const struct graft_model *model, struct graft_prompts *pro
 int graft_images_place(const struct graft_options *options, const struct graft_model *model,
                        const struct graft_tokenizer *tokenizer, struct graft_prompts *prompts,
                        struct graft_error *error) {
-    struct placing placing = start_placing(model, prompts);
+    struct placing placing = start_placing(model, tokenizer, prompts);
     int status = GRAFT_OK;
     if (options->images.values.count > 0 || options->pixel_values != NULL) {
         status = read_images(options, model, prompts, error);
@@ -269,7 +273,7 @@ int graft_images_place(const struct graft_options *options, const struct graft_m
     if (status == GRAFT_OK && prompts->n_images > 0 && placing.kinds[0].places + placing.kinds[1].places == 0) {
         status = graft_chat_wrap(options, tokenizer, prompts, error);
         count(&placing);
-        status = status == GRAFT_OK ? check_places(&placing, tokenizer, error) : status;
+        status = status == GRAFT_OK ? check_places(&placing, error) : status;
     }
     return status == GRAFT_OK ? place_all(&placing, error) : status;
 }

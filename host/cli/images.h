@@ -14,6 +14,7 @@ int graft_images_place(const struct graft_options *options, const struct graft_m
                        struct graft_error *error);
 
 /* Gives prompts their images and videos where these are in `prompts` already. */
-int graft_images_fill(const struct graft_model *model, struct graft_prompts *prompts, struct graft_error *error);
+int graft_images_fill(const struct graft_model *model, const struct graft_tokenizer *tokenizer,
+                      struct graft_prompts *prompts, struct graft_error *error);
 
 #endif

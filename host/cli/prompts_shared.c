@@ -22,10 +22,16 @@ struct image_header {
     int64_t grid[3];
     int64_t patch_dim;
     int64_t is_video;
+    double seconds;
+    int64_t frames;
 };
 
 static int share_image(const struct graft_parallel *parallel, struct graft_image *image, struct graft_error *error) {
-    struct image_header header = {{image->grid[0], image->grid[1], image->grid[2]}, image->patch_dim, image->is_video};
+    struct image_header header = {{image->grid[0], image->grid[1], image->grid[2]},
+                                  image->patch_dim,
+                                  image->is_video,
+                                  image->seconds,
+                                  image->frames};
     float *pixels = NULL;
     int status = parallel->broadcast(&header, sizeof header, 0, error);
     size_t count = (size_t)(header.grid[0] * header.grid[1] * header.grid[2] * header.patch_dim);
@@ -35,7 +41,9 @@ static int share_image(const struct graft_parallel *parallel, struct graft_image
                                       .grid = {header.grid[0], header.grid[1], header.grid[2]},
                                       .patch_dim = header.patch_dim,
                                       .pixel_values = pixels,
-                                      .is_video = (int32_t)header.is_video};
+                                      .is_video = (int32_t)header.is_video,
+                                      .seconds = header.seconds,
+                                      .frames = header.frames};
         status = pixels != NULL ? GRAFT_OK : graft_fail_memory(error, "--image");
     }
     /* Rank 0 is only read from. */

@@ -31,8 +31,7 @@ static int look(void *data, struct graft_node *node, struct graft_error *error) 
     return GRAFT_OK;
 }
 
-/* The number that some module has under that name; `fallback` where none has it. */
-static int64_t say(const struct graft_model *model, const char *attribute, int64_t fallback) {
+int64_t graft_model_say(const struct graft_model *model, const char *attribute, int64_t fallback) {
     struct search search = {attribute, NULL};
     (void)graft_tree_walk(model->tree, look, &search, NULL);
     return search.found != NULL ? search.found->values[0] : fallback;
@@ -112,7 +111,7 @@ int graft_fail_pixels(int status, const struct graft_error *cause, struct graft_
 
 int64_t graft_model_image_tokens(const struct graft_model *model, const struct graft_image *image) {
     enum { MAX_GRID = 1 << 16 };
-    int64_t merge = say(model, "spatial_merge_size", 0);
+    int64_t merge = graft_model_say(model, "spatial_merge_size", 0);
     const int64_t *grid = image->grid;
     for (int32_t i = 0; i < 3; i++) {
         if (grid[i] < 1 || grid[i] > MAX_GRID || merge < 1 || (i > 0 && grid[i] % merge != 0)) {
@@ -135,7 +134,7 @@ static int check(const struct graft_model *model, const struct graft_processor_c
         {"merge_size", "spatial_merge_size", config->merge_size},
     };
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-        int64_t expected = say(model, fields[i].attribute, fields[i].value);
+        int64_t expected = graft_model_say(model, fields[i].attribute, fields[i].value);
         if (fields[i].value != expected) {
             return graft_error_set(error, GRAFT_ERROR_MODEL, model->directory,
                                    "%s of the %s processor: expected %lld, as config.json has it, got %lld",

@@ -200,6 +200,9 @@ int graft_model_check_loaded(const struct graft_model *model, struct graft_error
 /* [any] Whether the model can generate text: it is loaded and has a language model head. */
 int graft_model_check_ready(const struct graft_model *model, struct graft_error *error);
 
+/* The number that some module has under that name; `fallback` where none has it. */
+int64_t graft_model_say(const struct graft_model *model, const char *attribute, int64_t fallback);
+
 /* [any] Whether prompts and their images are sound structs, and those that have image or video tokens have images or
  * videos, too: without them such tokens would be read as words that mean nothing. */
 int graft_model_check_prompts(const struct graft_model *model, const struct graft_prompt *prompts, size_t n,

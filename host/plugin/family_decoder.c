@@ -82,13 +82,27 @@ static int start(struct graft_family_file *file, const char *path, const char *p
     return file->description != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
 }
 
+/* Whether the file says of a decoder no more than what its root is, which it names itself, and describes a tower: the
+ * language model is the other family's. */
+static int adds_tower(const struct graft_family_file *file) {
+    const graft_json *value;
+    const char *key;
+    void *iterator = NULL;
+    while (graft_json_next(graft_json_get(file->document, "decoder"), &iterator, &key, &value)) {
+        if (strcmp(key, "class") != 0 && strcmp(key, "head") != 0) {
+            return 0;
+        }
+    }
+    return graft_json_get(file->document, "vision") != NULL;
+}
+
 /* Under the names of the other family's classes, what the file says of a decoder would not happen. */
 static int check_prefix(const struct graft_family_file *file, const char *path, const char *prefix,
                         struct graft_error *error) {
     const struct graft_description *like = file->like != NULL ? description_of(file->like) : NULL;
     const char *own = graft_description_name(file->description, D_CLASS_LAYER);
     const char *other = like != NULL ? graft_description_name(like, D_CLASS_LAYER) : NULL;
-    return prefix == NULL || own == NULL || other == NULL || strcmp(own, other) != 0
+    return prefix == NULL || own == NULL || other == NULL || strcmp(own, other) != 0 || adds_tower(file)
                ? GRAFT_OK
                : graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
                                  "prefix: names of classes of \"%.100s\" begin with %.100s already, and these do not "

@@ -3,14 +3,19 @@
 
 #include <math.h>
 
-/* Where token `t` is on the axis that frequency number `i` turns with. */
-static int64_t position_of(const struct graft_rope *rope, const struct graft_batch *batch, int64_t t, int64_t i) {
+/* The axis that frequency number `i` turns with: time, height or width. */
+static int64_t axis_of(const struct graft_rope *rope, int64_t i) {
     const int64_t *section = rope->mrope_section;
-    if (batch->rotary_positions == NULL) {
-        return batch->positions[t];
+    if (rope->interleaved_sections) {
+        return i % 3 != 0 && i < 3 * section[i % 3] ? i % 3 : 0;
     }
-    int64_t axis = i < section[0] ? 0 : (i < section[0] + section[1] ? 1 : 2);
-    return batch->rotary_positions[axis * batch->tokens + t];
+    return i < section[0] ? 0 : (i < section[0] + section[1] ? 1 : 2);
+}
+
+/* Where token `t` is on that axis. */
+static int64_t position_of(const struct graft_rope *rope, const struct graft_batch *batch, int64_t t, int64_t i) {
+    return batch->rotary_positions == NULL ? batch->positions[t]
+                                           : batch->rotary_positions[axis_of(rope, i) * batch->tokens + t];
 }
 
 /* The tokens of sequence `s`, with the frequencies inv_freq [width / 2]. */

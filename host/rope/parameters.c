@@ -287,7 +287,7 @@ static int read_sections(const struct graft_config *config, const char *object, 
             graft_config_int(config, path_of(object, names[i]).text, 0, rope->width, &rope->mrope_section[i], error);
     }
     int64_t sum = rope->mrope_section[0] + rope->mrope_section[1] + rope->mrope_section[2];
-    if (status == GRAFT_OK && sum != rope->width / 2) {
+    if (status == GRAFT_OK && !rope->interleaved_sections && sum != rope->width / 2) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
                                  "%s: expected numbers that add up to half of head_dim (%lld), got %lld", path.text,
                                  (long long)rope->width / 2, (long long)sum);
@@ -364,6 +364,8 @@ int graft_rope_read(const struct graft_config *config, const struct graft_rope_i
     rope->rope_theta = info->rope_theta;
     rope->partial_rotary_factor = info->partial_rotary_factor > 0.0 ? info->partial_rotary_factor : 1.0;
     memcpy(rope->mrope_section, info->mrope_section, sizeof rope->mrope_section);
+    rope->interleaved_sections =
+        GRAFT_HAS(info, struct graft_rope_info, interleaved_sections) && info->interleaved_sections;
     int status = check_info(info, config->file, error);
     if (status == GRAFT_OK) {
         status = find_object(config, info->object, &object, error);

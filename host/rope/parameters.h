@@ -33,9 +33,10 @@ struct graft_rope {
     double short_mscale;                      /* in its place, if not 0: of sequences within the original length */
     double long_mscale;                       /* of longer ones */
     double partial_rotary_factor;
-    int64_t mrope_section[3]; /* as in graft_rope_info */
-    float *short_factor;      /* [width / 2]; longrope, of sequences within original_max_position_embeddings */
-    float *long_factor;       /* [width / 2]; likewise, of longer ones */
+    int64_t mrope_section[3]; /* as in graft_rope_info; likewise: */
+    int32_t interleaved_sections;
+    float *short_factor; /* [width / 2]; longrope, of sequences within original_max_position_embeddings */
+    float *long_factor;  /* [width / 2]; likewise, of longer ones */
 };
 
 /* [load] Fills in a zeroed `rope`, which is to be finished also on failure. */

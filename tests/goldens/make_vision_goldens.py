@@ -36,10 +36,22 @@ TEXT = dict(vocab_size=64, hidden_size=24, intermediate_size=12, num_hidden_laye
 VISION = dict(depth=2, embed_dim=8, hidden_size=24, num_heads=2, mlp_ratio=2, in_channels=3, patch_size=2, spatial_merge_size=2,
               temporal_patch_size=2, hidden_act="quick_gelu")
 ROPE = {"rope_theta": 10000.0, "mrope_section": [1, 3, 2]}
+PARTIAL_ROPE = {"rope_theta": 10000.0, "mrope_section": [2, 1, 1], "partial_rotary_factor": 0.5}
 VISION_2_5 = dict(depth=3, hidden_size=8, out_hidden_size=24, num_heads=2, intermediate_size=20, in_channels=3, patch_size=2, spatial_merge_size=2,
                   temporal_patch_size=2, window_size=8, fullatt_block_indexes=[1], tokens_per_second=4)
-# What transformers calls the classes, and the fields of a tower.
-FAMILIES = {"qwen2_vl": ("Qwen2VL", VISION), "qwen2_5_vl": ("Qwen2_5_VL", VISION_2_5)}
+VISION_3 = dict(depth=4, hidden_size=8, out_hidden_size=24, num_heads=2, intermediate_size=20, in_channels=3, patch_size=2, spatial_merge_size=2,
+                temporal_patch_size=2, num_position_embeddings=25, deepstack_visual_indexes=[0, 2])
+MOE = dict(num_experts=4, num_experts_per_tok=2, moe_intermediate_size=12)
+LINEAR = dict(num_hidden_layers=4, layer_types=["linear_attention", "full_attention"] * 2, linear_num_key_heads=2, linear_num_value_heads=4,
+              linear_key_head_dim=6, linear_value_head_dim=8)
+# What transformers calls the classes, the fields of a tower, those of the text, whether a video's frames stand alone.
+FAMILIES = {
+    "qwen2_vl": ("Qwen2VL", VISION, {}, False),
+    "qwen2_5_vl": ("Qwen2_5_VL", VISION_2_5, {}, False),
+    "qwen3_vl": ("Qwen3VL", VISION_3, dict(head_dim=12, num_hidden_layers=3), True),
+    "qwen3_vl_moe": ("Qwen3VLMoe", VISION_3, dict(head_dim=12, **MOE), True),
+    "qwen3_5": ("Qwen3_5", VISION_3, dict(head_dim=16, **LINEAR), True),
+}
 # name: (family, text fields, vision fields, grids, flat config, dtype on disk, seed); a grid with VIDEO behind it is a video's, and its fifth number
 # the seconds of a patch along time
 MODELS = {
@@ -51,6 +63,11 @@ MODELS = {
     "qwen2_5_vl": ("qwen2_5_vl", {}, {}, [[1, 4, 8], [1, 10, 6]], True, torch.float32, 811),
     "qwen2_5_vl_videos": ("qwen2_5_vl", dict(tie_word_embeddings=True), dict(window_size=12, hidden_act="gelu"),
                           [[1, 6, 6], [4, 4, 6, VIDEO, 0.7], [3, 6, 2, VIDEO, 1.0]], False, torch.bfloat16, 812),
+    "qwen3_vl": ("qwen3_vl", {}, {}, [[1, 4, 6], [3, 4, 2, VIDEO], [1, 6, 2]], False, torch.float32, 821),
+    "qwen3_vl_tied": ("qwen3_vl", dict(tie_word_embeddings=True), dict(deepstack_visual_indexes=[1], num_position_embeddings=9),
+                      [[1, 4, 6], [1, 8, 2]], False, torch.bfloat16, 822),
+    "qwen3_vl_moe": ("qwen3_vl_moe", {}, {}, [[2, 4, 2, VIDEO], [1, 4, 4]], False, torch.float32, 823),
+    "qwen3_5": ("qwen3_5", {}, {}, [[1, 4, 4], [2, 4, 2, VIDEO]], False, torch.float32, 824),
 }
 
 
@@ -70,10 +87,13 @@ def flatten(config):
     config["vision_config"].pop("rope_parameters", None)
 
 
-def prompt(grids, merge, generator):
-    ids = torch.randint(3, 60, (4,), generator=generator).tolist()
+def prompt(grids, merge, by_frame, generator):
+    words = lambda n: torch.randint(3, 60, (n,), generator=generator).tolist()
+    ids = words(4)
     for t, h, w, *video in grids:
-        ids += [START] + [VIDEO if video else IMAGE] * (t * h * w // merge**2) + [END] + torch.randint(3, 60, (3,), generator=generator).tolist()
+        runs = t if video and by_frame else 1
+        for _ in range(runs):
+            ids += [START] + [VIDEO if video else IMAGE] * (t * h * w // merge**2 // runs) + [END] + words(3)
     return ids
 
 
@@ -102,10 +122,11 @@ def write_json(path, value):
 
 
 def make_folder(folder, family, text, vision, flat, dtype, seed):
-    prefix, tower = FAMILIES[family]
+    prefix, tower, more, _ = FAMILIES[family]
+    rope = PARTIAL_ROPE if family == "qwen3_5" else ROPE
     shutil.rmtree(folder, ignore_errors=True)
     tied = text.get("tie_word_embeddings", False)
-    config = getattr(transformers, f"{prefix}Config")(text_config={**TEXT, **text, "rope_parameters": dict(ROPE, rope_type="default")}, vision_config={**tower, **vision},
+    config = getattr(transformers, f"{prefix}Config")(text_config={**TEXT, **more, **text, "rope_parameters": dict(rope, rope_type="default")}, vision_config={**tower, **vision},
                            image_token_id=IMAGE, video_token_id=VIDEO, vision_start_token_id=START, vision_end_token_id=END, tie_word_embeddings=tied)
     model = getattr(transformers, f"{prefix}ForConditionalGeneration")(config).to(dtype)
     model.save_pretrained(folder)
@@ -162,7 +183,7 @@ def make_model(name, out):
         model, info = Model.from_pretrained(folder, dtype=torch.float32, output_loading_info=True)
         assert not any(info[k] for k in ("missing_keys", "unexpected_keys", "mismatched_keys")), info
         generator = torch.Generator().manual_seed(seed)
-        ids = prompt(grids, 2, generator)
+        ids = prompt(grids, 2, FAMILIES[family][3], generator)
         inputs = inputs_of(ids, grids, generator)
         with torch.no_grad():
             greedy_ids, greedy_logits = (generate if "video_grid_thw" in inputs else greedy)(model.eval(), inputs)
@@ -171,14 +192,21 @@ def make_model(name, out):
             break
         seed += 100
     visual = model.model.visual
-    modules = {"patch_embed": visual.patch_embed, **{f"block.{i}": b for i, b in enumerate(visual.blocks)}, "merger": visual.merger}
+    stacked = getattr(visual, "deepstack_merger_list", [])
+    modules = {"patch_embed": visual.patch_embed, **{f"deepstack.{i}": m for i, m in enumerate(stacked)}, **{f"block.{i}": b for i, b in enumerate(visual.blocks)}, "merger": visual.merger}
     seen = {f"vision.{key}": [] for key in modules}
     hooks = [m.register_forward_hook(lambda _, __, o, key=key: seen[f"vision.{key}"].append(o.detach().clone())) for key, m in modules.items()]
     model.model.rope_deltas = None
     with torch.no_grad():
         got = model(**inputs, mm_token_type_ids=types_of(inputs["input_ids"]), attention_mask=torch.ones_like(inputs["input_ids"]), use_cache=False)
         eager = Model.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
+        exact = Model.from_pretrained(folder, dtype=torch.float64).eval()
+        doubles = {key: value.double() if value.is_floating_point() else value for key, value in inputs.items()}
+        best_known = exact(**doubles, mm_token_type_ids=types_of(inputs["input_ids"]), attention_mask=torch.ones_like(inputs["input_ids"]), use_cache=False)
         other = eager(**inputs, mm_token_type_ids=types_of(inputs["input_ids"]), attention_mask=torch.ones_like(inputs["input_ids"]), use_cache=False)
+        exact.model.rope_deltas = None
+        exact_ids, exact_logits = (generate if "video_grid_thw" in inputs else greedy)(exact, doubles)
+    assert exact_ids == greedy_ids
     for hook in hooks:
         hook.remove()
     parameters = [{"name": n, "shape": list(p.shape)} for n, p in model.named_parameters(remove_duplicate=False)]
@@ -186,7 +214,8 @@ def make_model(name, out):
     weights.write_json(f"{folder}/golden.json", {
         "seed": seed, "input_ids": ids, **{key: inputs[key].tolist() for key in inputs if key.endswith(("_grid_thw", "_grid_ts"))}, "greedy_ids": greedy_ids, "rope_delta": int(model.model.rope_deltas[0, 0]),
         "greedy_min_margin": (best[:, 0] - best[:, 1]).min().item(),
-        "reference_spread": {"fp32_eager_vs_sdpa": (got.logits - other.logits).abs().max().item()},
+        "reference_spread": {"fp32_eager_vs_sdpa": (got.logits - other.logits).abs().max().item(),
+                             "fp32_vs_fp64": max((got.logits.double() - best_known.logits).abs().max().item(), (greedy_logits - exact_logits).abs().max().item())},
         "runtime": {"modules": {n or "<root>": type(m).__name__ for n, m in model.named_modules()}, "parameters": parameters}})
     save_file({**{key: value for key, value in inputs.items() if key.startswith("pixel_values")}, "logits": got.logits.contiguous(), "greedy_logits": greedy_logits, **{k: by_tokens(v, grids).contiguous() for k, v in seen.items()}},
               f"{folder}/golden.safetensors")

@@ -40,18 +40,21 @@ static void add_image(const struct golden *golden, struct images *images, int is
     check(*row <= pixels->shape[0], "pixel values have fewer patches than their grids");
 }
 
-/* Each run of image or video tokens is one. */
-static void read_images(const struct golden *golden, struct images *images) {
+/* Each run of image or video tokens is one, but where the model has one for each patch of a video along time. */
+static void read_images(const struct golden *golden, int by_frame, struct images *images) {
     enum { IMAGE = 60, VIDEO = 63 };
+    int64_t frames = 0; /* of the last video that have no run yet */
     size_t n[2] = {0, 0};
     int64_t rows[2] = {0, 0};
     *images = (struct images){0};
     for (size_t at = 0; at < golden->n_ids; at++) {
         int32_t id = golden->ids[at];
-        if ((id == IMAGE || id == VIDEO) && (at == 0 || golden->ids[at - 1] != id)) {
-            add_image(golden, images, id == VIDEO, n[id == VIDEO], &rows[id == VIDEO]);
-            n[id == VIDEO]++;
+        if ((id != IMAGE && id != VIDEO) || (at > 0 && golden->ids[at - 1] == id) || (id == VIDEO && frames-- > 0)) {
+            continue;
         }
+        add_image(golden, images, id == VIDEO, n[id == VIDEO], &rows[id == VIDEO]);
+        n[id == VIDEO]++;
+        frames = by_frame && id == VIDEO ? images->items[images->n - 1].grid[0] - 1 : 0;
     }
     check(n[0] + n[1] > 0 && n[0] == graft_json_size(graft_json_get(golden->document, "image_grid_thw")) &&
               n[1] == graft_json_size(graft_json_get(golden->document, "video_grid_thw")),
@@ -66,17 +69,25 @@ struct recording {
 
 /* "model.visual.blocks.0" is "vision.block.0" in the file. */
 static int tensor_name(const struct graft_node *node, char name[MAX_NAME]) {
-    static const char *const parts[][2] = {{"model.visual.patch_embed", "vision.patch_embed"},
-                                           {"model.visual.merger", "vision.merger"}};
-    int block = -1;
-    int length = 0;
-    for (size_t i = 0; i < 2; i++) {
-        if (strcmp(node->path, parts[i][0]) == 0) {
-            return snprintf(name, MAX_NAME, "%s", parts[i][1]) > 0;
+    static const char *const parts[][2] = {{"patch_embed", "patch_embed"},
+                                           {"merger", "merger"},
+                                           {"blocks.%d%n", "block"},
+                                           {"deepstack_merger_list.%d%n", "deepstack"}};
+    static const char tower[] = "model.visual.";
+    const char *path = node->path + strlen(tower);
+    if (strncmp(node->path, tower, strlen(tower)) != 0) {
+        return 0;
+    }
+    for (size_t i = 0; i < 4; i++) {
+        int n = -1, length = 0;
+        if (strcmp(path, parts[i][0]) == 0) {
+            return snprintf(name, MAX_NAME, "vision.%s", parts[i][1]) > 0;
+        }
+        if (sscanf(path, parts[i][0], &n, &length) == 1 && path[length] == '\0') {
+            return snprintf(name, MAX_NAME, "vision.%s.%d", parts[i][1], n) > 0;
         }
     }
-    return sscanf(node->path, "model.visual.blocks.%d%n", &block, &length) == 1 && node->path[length] == '\0' &&
-           snprintf(name, MAX_NAME, "vision.block.%d", block) > 0;
+    return 0;
 }
 
 static int wants(void *data, const struct graft_node *node) {
@@ -141,13 +152,13 @@ static void check_logits(const struct golden *golden, struct runner *runner, con
     float *logits = need_memory(count, sizeof *logits);
     float *together = need_memory(2 * (count + four), sizeof *together);
     check_parts(golden, runner, prompt, logits);
-    check(max_difference(logits, expected, count) <= F32_TOLERANCE, "logits differ by %g",
+    check(max_difference(logits, expected, count) <= compare_tolerance(golden), "logits differ by %g",
           max_difference(logits, expected, count));
     need(graft_model_logits(runner->model, batch, 4, together, &error), &error);
-    check(max_difference(together + four, expected, count) <= F32_TOLERANCE, "in a batch: logits differ by %g",
-          max_difference(together + four, expected, count));
-    check(max_difference(together + 2 * four + count, expected, count) <= F32_TOLERANCE, "last in a batch: by %g",
-          max_difference(together + 2 * four + count, expected, count));
+    check(max_difference(together + four, expected, count) <= compare_tolerance(golden),
+          "in a batch: logits differ by %g", max_difference(together + four, expected, count));
+    check(max_difference(together + 2 * four + count, expected, count) <= compare_tolerance(golden),
+          "last in a batch: by %g", max_difference(together + 2 * four + count, expected, count));
     for (int32_t threads = 1; threads <= 3; threads++) {
         graft_threads_set_count(threads);
         need(graft_model_logits(runner->model, prompt, 1, together, &error), &error);
@@ -165,7 +176,8 @@ static void check_greedy(const struct golden *golden, const struct runner *runne
     struct graft_session *session = runner_session(runner, 1);
     size_t vocab = runner->vocab_size;
     const float *expected = golden_tensor(golden, "greedy_logits", golden->n_greedy, vocab);
-    struct graft_ids_view view = {prompt->ids, prompt->count, prompt->images, prompt->n_images};
+    struct graft_ids_view view = {
+        .ids = prompt->ids, .count = prompt->count, .images = prompt->images, .n_images = prompt->n_images};
     for (size_t i = 0; i < golden->n_greedy; i++) {
         const float *logits = NULL;
         size_t best = 0;
@@ -176,7 +188,7 @@ static void check_greedy(const struct golden *golden, const struct runner *runne
         double difference = max_difference(logits, expected + i * vocab, vocab);
         check((int32_t)best == golden->greedy_ids[i], "greedy id %zu is %zu, expected %d", i, best,
               (int)golden->greedy_ids[i]);
-        check(difference <= F32_TOLERANCE, "greedy logits of step %zu differ by %g", i, difference);
+        check(difference <= compare_tolerance(golden), "greedy logits of step %zu differ by %g", i, difference);
         view = (struct graft_ids_view){.ids = &golden->greedy_ids[i], .count = 1};
     }
     graft_session_free(session);
@@ -190,14 +202,16 @@ static void feed(const struct golden *golden, const struct runner *runner, struc
     const float *logits = NULL;
     need(graft_session_step(session, &slot, view, 1, GRAFT_LOGITS_LAST, &logits, &error), &error);
     double difference = max_difference(logits, expected + step * runner->vocab_size, runner->vocab_size);
-    check(difference <= F32_TOLERANCE, "slot %d: logits of step %zu differ by %g", (int)slot, step, difference);
+    check(difference <= compare_tolerance(golden), "slot %d: logits of step %zu differ by %g", (int)slot, step,
+          difference);
 }
 
 /* A fork has the positions of what it was made of. Behind the images a sequence can go back, not to within the prompt.
  */
 static void check_sequences(const struct golden *golden, const struct runner *runner,
                             const struct graft_prompt *prompt) {
-    const struct graft_ids_view view = {prompt->ids, prompt->count, prompt->images, prompt->n_images};
+    const struct graft_ids_view view = {
+        .ids = prompt->ids, .count = prompt->count, .images = prompt->images, .n_images = prompt->n_images};
     const struct graft_ids_view next = {.ids = golden->greedy_ids, .count = 1};
     struct graft_error error = graft_error_none();
     struct graft_session *session = runner_session(runner, 2);
@@ -262,7 +276,7 @@ int main(int argc, char **argv) {
     const char *embedding = graft_model_class_at(runner.model, "model.visual.patch_embed");
     check((strncmp(embedding, "Fused", strlen("Fused")) == 0) == (argc > 3) && strstr(embedding, "PatchEmbed") != NULL,
           "the patch embedding is a %s", embedding);
-    read_images(&golden, &images);
+    read_images(&golden, graft_model_videos_by_frame(runner.model), &images);
     const struct graft_prompt prompt = {.struct_size = sizeof prompt,
                                         .ids = golden.ids,
                                         .count = golden.n_ids,

@@ -340,6 +340,8 @@ static const struct graft_choice_info infos[D_COUNT] = {
                           "with three positions a token: frequencies that turn with time, by default"),
     [D_ROTARY_HEIGHT] = INT("rotary.height", 0, 0, 65536, "0", "the same with height"),
     [D_ROTARY_WIDTH] = INT("rotary.width", 0, 0, 65536, "0", "the same with width"),
+    [D_ROTARY_AXES] = WORD("rotary.axes", 0, "blocks turns", "blocks",
+                           "frequencies of an axis follow each other; or axes take turns, as long as they have some"),
 
     [D_MIXER_KIND] =
         WORD("mixer.kind", 0, "none mamba mamba2 gated_delta short_conv lightning rg_lru rwkv", "none",
@@ -435,9 +437,10 @@ static const struct graft_choice_info infos[D_COUNT] = {
                          "numbers that experts see of a token, behind a Linear, with another back; null: hidden_size"),
     [D_MOE_LATENT_IN] = NAME("moe.latent_in", "fc1_latent_proj", "the first of these"),
     [D_MOE_LATENT_OUT] = NAME("moe.latent_out", "fc2_latent_proj", "the second"),
-    [D_MOE_STORED] = WORD("moe.stored", 0, "list w1_w3_w2 stacked interleaved", "list",
-                          "in checkpoints: E.gate_proj, E.up_proj, E.down_proj; E.w1, E.w3, E.w2; as the class has "
-                          "them; [experts, in, out], with gate and up of an output next to each other"),
+    [D_MOE_STORED] =
+        WORD("moe.stored", 0, "list w1_w3_w2 stacked interleaved transposed", "list",
+             "in checkpoints: E.gate_proj, E.up_proj, E.down_proj; E.w1, E.w3, E.w2; as the class has "
+             "them; [experts, in, out], with gate and up of an output next to each other; [experts, in, out]"),
     [D_MOE_BIAS] = BOOL("moe.bias", 0, "false", "whether the projections of experts have biases"),
     [D_MOE_ALPHA] = REAL("moe.alpha", NULLABLE, ANY_REAL, "null",
                          "experts multiply (up + 1) * gate * sigmoid(alpha * gate); null: up * act(gate)"),

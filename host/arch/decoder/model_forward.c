@@ -37,12 +37,29 @@ static int find_angles(const struct graft_decoder_model *self, const struct graf
     return status;
 }
 
+/* What a tower gives for behind layer number `layer` is added to the hidden states of what it has seen. */
+static int add_deepstack(const struct graft_decoder_model *self, const struct graft_call *call,
+                         const struct graft_base_model_args *args, int64_t layer, float *hidden_states,
+                         struct graft_error *error) {
+    const int64_t width = self->hidden_size;
+    int status = GRAFT_OK;
+    if (!GRAFT_HAS(args, struct graft_base_model_args, n_deepstack) || layer >= args->n_deepstack) {
+        return GRAFT_OK;
+    }
+    const float *added = args->deepstack + layer * args->n_embeddings * width;
+    for (int64_t i = 0; i < args->n_embeddings && status == GRAFT_OK; i++) {
+        status =
+            call->kernels->add(call, hidden_states + args->embedding_rows[i] * width, added + i * width, width, error);
+    }
+    return status;
+}
+
 /* hidden_states [tokens, hidden_size] through all layers. */
 static int run_layers(const struct graft_decoder_model *self, const struct graft_call *call,
-                      const struct graft_batch *batch, float *hidden_states, struct graft_error *error) {
+                      const struct graft_base_model_args *model_args, float *hidden_states, struct graft_error *error) {
     struct angles angles[GRAFT_ROTARY_KINDS];
     struct graft_mask biased = {0};
-    int status = find_angles(self, call, batch, angles, error);
+    int status = find_angles(self, call, model_args->batch, angles, error);
     if (status == GRAFT_OK && self->relative_table != NULL) {
         biased = self->layers[0].mask;
         status = graft_relative_fill(&self->relative, self->relative_table, call, &biased, error);
@@ -51,8 +68,12 @@ static int run_layers(const struct graft_decoder_model *self, const struct graft
         const struct graft_model_layer *layer = &self->layers[i];
         const struct graft_mask *mask = self->relative_table != NULL ? &biased : &layer->mask;
         const struct angles own = layer->uses_rotary ? angles[layer->type] : (struct angles){NULL, NULL};
-        const struct graft_decoder_layer_args args = {sizeof args, 0, batch, hidden_states, own.cos, own.sin, mask};
+        const struct graft_decoder_layer_args args = {sizeof args, 0,   model_args->batch, hidden_states, own.cos,
+                                                      own.sin,     mask};
         status = graft_decoder_layer_forward(layer->module, call, &args, error);
+        if (status == GRAFT_OK) {
+            status = add_deepstack(self, call, model_args, i, hidden_states, error);
+        }
     }
     return status;
 }
@@ -80,7 +101,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     float *x;
     int status = graft_inputs_forward(&self->inputs, call, args, &x, error);
     if (status == GRAFT_OK) {
-        status = run_layers(self, call, args->batch, x, error);
+        status = run_layers(self, call, args, x, error);
     }
     if (status == GRAFT_OK) {
         status = finish(self, call, args->batch->tokens, x, args->last_hidden_state, error);
@@ -94,5 +115,6 @@ static int forward(void *instance, const struct graft_call *call, const struct g
 
 const struct graft_base_model graft_decoder_model_vtable = {
     .struct_size = sizeof graft_decoder_model_vtable,
+    .features = GRAFT_BASE_MODEL_DEEPSTACK,
     .forward = forward,
 };

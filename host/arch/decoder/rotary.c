@@ -50,6 +50,7 @@ static void read_kind(struct graft_reader *reader, struct graft_rotary_kind *kin
         .takes_alpha = graft_read_bool(reader, D_ROTARY_ALPHA),
         .takes_mscales = graft_read_bool(reader, D_ROTARY_MSCALES),
         .base = graft_read_real(reader, D_ROTARY_BASE),
+        .interleaved_sections = graft_read_word(reader, D_ROTARY_AXES) == 1,
     };
     if (reader->status == GRAFT_OK && kind->info.head_dim % 2 != 0) {
         graft_reader_fail(reader, dim > 0 ? D_ROTARY_DIM : D_HEAD_DIM,

@@ -21,6 +21,11 @@ static const struct graft_operation transpose_and_part[] = {
     {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_INTERLEAVE, .dim = 1},
 };
 
+/* Of what has not been transposed already. */
+static const struct graft_operation transpose_if_needed[] = {
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_TRANSPOSE, .dim = 1, .dim1 = 2, .check_dims = 1},
+};
+
 #define CONVERSION(sources_, n_sources_, targets_, n_operations_)                                             \
     {                                                                                                         \
         .struct_size = sizeof(struct graft_conversion), .n_sources = n_sources_, .sources = (sources_),       \
@@ -53,12 +58,17 @@ static const struct graft_conversion interleaved[] = {
     IN_PLACE(bias_targets, transpose_and_part + 1, 1),
     IN_PLACE(down_targets, transpose_and_part, 1),
 };
+static const struct graft_conversion transposed[] = {
+    IN_PLACE(gate_up_targets, transpose_if_needed, 1),
+    IN_PLACE(down_targets, transpose_if_needed, 1),
+};
 
 const struct graft_expert_layout graft_expert_layouts[GRAFT_EXPERT_LAYOUTS] = {
     [D_STORED_LIST] = {list, 2},
     [D_STORED_W1_W3_W2] = {w1_w3_w2, 2},
     [D_STORED_STACKED] = {NULL, 0},
     [D_STORED_INTERLEAVED] = {interleaved, 3},
+    [D_STORED_TRANSPOSED] = {transposed, 2},
 };
 
 const struct graft_expert_layout graft_plain_experts_layout = {plain, 2};

@@ -5,7 +5,7 @@
 
 #include "graft/conversion.h"
 
-enum { GRAFT_EXPERT_LAYOUTS = 4 };
+enum { GRAFT_EXPERT_LAYOUTS = 5 };
 
 struct graft_expert_layout {
     const struct graft_conversion *conversions; /* [n]; NULL: none */

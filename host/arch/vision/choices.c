@@ -17,6 +17,8 @@ static const struct graft_choice_info infos[V_COUNT] = {
     [V_CLASS_MLP] = NAME("class.mlp", NULL, "the MLP of a block; PREFIXVisionMLP"),
     [V_CLASS_MERGER] = NAME("class.merger", NULL, "patches into vectors of the text; PREFIXVisionPatchMerger"),
     [V_CLASS_NORM] = NAME("class.norm", "LayerNorm", "norms: LayerNorm, or the class that the decoder has"),
+    [V_CLASS_POSITIONS] =
+        NAME("class.positions", "Embedding", "learned positions; another class than Embedding has one as its child"),
 
     [V_DEPTH] = INT("depth", 0, 1, MAX_LAYERS, "depth", "how many blocks there are"),
     [V_HIDDEN_SIZE] = INT("hidden_size", 0, 1, MAX_SIZE, "hidden_size", "numbers of a patch in the blocks"),
@@ -32,6 +34,10 @@ static const struct graft_choice_info infos[V_COUNT] = {
                                 "the one for videos; null: there are none"),
     [V_MODEL_TIME_RATE] = REAL("model.time_rate", GRAFT_CHOICE_NULLABLE, 0.0, "null",
                                "positions of time in a second of a video; null: each patch along time is one further"),
+    [V_MODEL_VIDEO] =
+        WORD("model.video", 0, "whole seconds_before", "whole",
+             "tokens of a video stand together; or those of each patch along time by themselves, marked like "
+             "an image and behind a text that says when it is, '<1.5 seconds>'"),
 
     [V_PATCH_CHANNELS] = INT("patch.channels", 0, 1, MAX_MERGE, "in_channels", "numbers of a pixel"),
     [V_PATCH_SIZE] = INT("patch.size", 0, 1, MAX_PATCH, "patch_size", "pixels of a side"),
@@ -39,6 +45,13 @@ static const struct graft_choice_info infos[V_COUNT] = {
     [V_PATCH_BIAS] = BOOL("patch.bias", 0, "false", "whether its convolution has a bias"),
 
     [V_NORM_EPS] = REAL("norm.eps", 0, 0.0, "1e-6", "of norms"),
+
+    [V_POSITION_NAME] =
+        NAME("position.name", NULL, "learned positions in a square, stretched to each image; null: none"),
+    [V_POSITION_ROWS] = INT("position.rows", 0, 1, MAX_SIZE, "num_position_embeddings", "how many there are"),
+    [V_POSITION_BETWEEN] = WORD("position.between", 0, "bilinear bicubic", "bilinear", "how they are stretched"),
+    [V_POSITION_CORNERS] = BOOL("position.corners", 0, "true",
+                                "the outer rows of the square are those of an image, not half a patch beyond"),
 
     [V_ATTENTION_HEADS] = INT("attention.heads", 0, 1, MAX_SIZE, "num_heads", "its heads"),
     [V_ATTENTION_QKV_BIAS] = BOOL("attention.qkv_bias", 0, "true", "whether queries, keys and values have biases"),
@@ -67,6 +80,11 @@ static const struct graft_choice_info infos[V_COUNT] = {
     [V_MERGER_FIRST] = NAME("merger.first", "linear_fc1", "the first projection of joined patches"),
     [V_MERGER_ACT] = NAME("merger.act", "act_fn", "GELU between them; steps of a Sequential are mlp.0, mlp.1, mlp.2"),
     [V_MERGER_SECOND] = NAME("merger.second", "linear_fc2", "the second projection"),
+
+    [V_DEEPSTACK_NAME] = NAME("deepstack.name", NULL,
+                              "mergers of what blocks give for the first layers of the language model; null: none"),
+    [V_DEEPSTACK_USE] = BOOL("deepstack.use", GRAFT_CHOICE_BY_LAYER, "layer in deepstack_visual_indexes",
+                             "whether a block gives something"),
 };
 
 const struct graft_choices graft_vision_choices = {infos, V_COUNT};

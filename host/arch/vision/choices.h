@@ -19,6 +19,7 @@ enum {
     V_CLASS_MLP,
     V_CLASS_MERGER,
     V_CLASS_NORM,
+    V_CLASS_POSITIONS,
 
     V_DEPTH,
     V_HIDDEN_SIZE,
@@ -30,6 +31,7 @@ enum {
     V_MODEL_IMAGE_TOKEN,
     V_MODEL_VIDEO_TOKEN,
     V_MODEL_TIME_RATE,
+    V_MODEL_VIDEO,
 
     V_PATCH_CHANNELS,
     V_PATCH_SIZE,
@@ -37,6 +39,11 @@ enum {
     V_PATCH_BIAS,
 
     V_NORM_EPS,
+
+    V_POSITION_NAME,
+    V_POSITION_ROWS,
+    V_POSITION_BETWEEN,
+    V_POSITION_CORNERS,
 
     V_ATTENTION_HEADS,
     V_ATTENTION_QKV_BIAS,
@@ -60,8 +67,15 @@ enum {
     V_MERGER_FIRST,
     V_MERGER_ACT,
     V_MERGER_SECOND,
+
+    V_DEEPSTACK_NAME,
+    V_DEEPSTACK_USE,
     V_COUNT
 };
+
+/* Of V_MODEL_VIDEO and V_POSITION_BETWEEN, in the order of their words. */
+enum { V_VIDEO_WHOLE, V_VIDEO_SECONDS_BEFORE };
+enum { V_BETWEEN_BILINEAR, V_BETWEEN_BICUBIC };
 
 extern const struct graft_choices graft_vision_choices;
 
@@ -83,9 +97,10 @@ struct graft_vision_sizes {
     int64_t heads;
     int64_t head_dim; /* hidden_size / heads */
     int64_t channels;
-    int64_t patch;  /* pixels of its sides */
-    int64_t frames; /* of a patch */
-    int64_t merge;  /* patches, in each direction, that become one vector */
+    int64_t patch;     /* pixels of its sides */
+    int64_t frames;    /* of a patch */
+    int64_t merge;     /* patches, in each direction, that become one vector */
+    int64_t deepstack; /* blocks that give something for the language model's first layers */
 };
 
 /* [load] Reads and checks them; errors are the reader's. */

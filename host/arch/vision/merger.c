@@ -9,6 +9,7 @@
 struct sizes {
     int64_t context_dim;
     int64_t merged; /* patches in a vector */
+    int64_t normed; /* numbers that the norm is of: context_dim, or those of a vector */
 };
 
 struct merger {
@@ -47,8 +48,9 @@ int graft_patch_merger_describe(const struct graft_class *self, const struct gra
         return GRAFT_ERROR_INTERNAL;
     }
     graft_vision_reader_start(&reader, description, config, -1, error);
-    *sizes = (struct sizes){graft_args_int(args, "context_dim", 0), side * side};
-    int64_t joined = sizes->context_dim * sizes->merged;
+    const int64_t width = graft_args_int(args, "context_dim", 0);
+    const int64_t joined = width * side * side;
+    *sizes = (struct sizes){width, side * side, graft_args_int(args, "joined_norm", 0) != 0 ? joined : width};
     const struct graft_arg first[] = {graft_int_arg("in_features", joined), graft_int_arg("out_features", joined),
                                       graft_int_arg("bias", 1)};
     const struct graft_arg second[] = {graft_int_arg("in_features", joined),
@@ -57,7 +59,7 @@ int graft_patch_merger_describe(const struct graft_class *self, const struct gra
     const double eps = graft_read_real(&reader.of, V_NORM_EPS);
     if (reader.of.status == GRAFT_OK) {
         graft_describe_norm(sink, graft_description_name(description, V_MERGER_NORM),
-                            graft_description_name(description, V_CLASS_NORM), sizes->context_dim, eps, error);
+                            graft_description_name(description, V_CLASS_NORM), sizes->normed, eps, error);
         describe_step(sink, graft_description_name(description, V_MERGER_FIRST), "Linear", GRAFT_INTERFACE_LINEAR,
                       first, 3, error);
         describe_step(sink, graft_description_name(description, V_MERGER_ACT), "GELU", GRAFT_INTERFACE_ACTIVATION, NULL,
@@ -91,7 +93,8 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     int64_t count = args->patches * self->sizes.context_dim;
     float *normed = graft_scratch_floats(call, args->patches, self->sizes.context_dim, error);
     float *inner = graft_scratch_floats(call, args->patches, self->sizes.context_dim, error);
-    const struct graft_norm_args norm_args = {sizeof norm_args, 0, args->patches, args->hidden_states, NULL, normed};
+    const struct graft_norm_args norm_args = {sizeof norm_args,    0,    count / self->sizes.normed,
+                                              args->hidden_states, NULL, normed};
     const struct graft_linear_args first = {sizeof first, 0, vectors, normed, inner};
     const struct graft_activation_args act_args = {sizeof act_args, 0, count, inner, inner};
     const struct graft_linear_args second = {sizeof second, 0, vectors, inner, args->output};

@@ -8,6 +8,7 @@
 struct sizes {
     int64_t hidden_size;
     int64_t merge;
+    int64_t deepstack; /* layers of the language model that get something from the tower */
     struct graft_placeholders placeholders;
 };
 
@@ -36,7 +37,9 @@ static int read_config(const struct graft_config *config, const struct graft_des
         .merge = tower.merge,
         .placeholders = {graft_read_int(&reader, V_MODEL_IMAGE_TOKEN),
                          has_videos ? graft_read_int(&reader, V_MODEL_VIDEO_TOKEN) : -1,
-                         is_timed ? graft_read_real(&reader, V_MODEL_TIME_RATE) : -1.0},
+                         is_timed ? graft_read_real(&reader, V_MODEL_TIME_RATE) : -1.0,
+                         graft_read_word(&reader, V_MODEL_VIDEO) != V_VIDEO_WHOLE},
+        .deepstack = tower.deepstack,
     };
     const struct graft_placeholders *placeholders = &sizes->placeholders;
     if (reader.status == GRAFT_OK && tower.output_size != text_size) {
@@ -63,6 +66,9 @@ int graft_multimodal_describe(const struct graft_class *self, const struct graft
     const struct graft_arg tower_args[] = {graft_int_arg("hidden_size", sizes->hidden_size),
                                            graft_int_arg("spatial_merge_size", sizes->merge)};
     status = sink->attribute(sink->data, "image_token_id", &sizes->placeholders.image_token_id, 1, error);
+    if (status == GRAFT_OK && sizes->placeholders.by_frame) {
+        status = graft_describe_number(sink, "video_by_frame", 1, error);
+    }
     if (status == GRAFT_OK && sizes->placeholders.video_token_id >= 0) {
         status = sink->attribute(sink->data, "video_token_id", &sizes->placeholders.video_token_id, 1, error);
     }
@@ -91,14 +97,20 @@ int graft_multimodal_create(const struct graft_class *cls, const struct graft_bu
     return graft_instance_finish(self, instance, error);
 }
 
-/* embeddings [as many as were counted, hidden_size] of all images and videos, one after another. Adapters are those of
- * the sequence that an image is in, for all of its rows. */
+/* embeddings [1 + deepstack, as many as were counted, hidden_size] of all images and videos, one after another.
+ * Adapters are those of the sequence that an image is in, for all of its rows. */
 static int see(const struct multimodal *self, const struct graft_call *call, const struct graft_base_model_args *args,
-               float *embeddings, struct graft_error *error) {
+               int64_t count, float *embeddings, struct graft_error *error) {
+    const int64_t stride = count * self->sizes.hidden_size;
     int status = GRAFT_OK;
     for (int32_t i = 0; i < args->n_images && status == GRAFT_OK; i++) {
         const struct graft_image *image = graft_placement_image(args, i);
-        const struct graft_vision_tower_args tower_args = {sizeof tower_args, 0, image, embeddings};
+        const struct graft_vision_tower_args tower_args = {sizeof tower_args,
+                                                           self->sizes.deepstack > 0 ? GRAFT_VISION_TOWER_DEEPSTACK : 0,
+                                                           image,
+                                                           embeddings,
+                                                           embeddings + stride,
+                                                           stride};
         const int32_t *adapters = args->batch->adapters;
         const struct graft_row_adapters own = {.struct_size = sizeof own,
                                                .adapter = adapters != NULL ? adapters[image->sequence] : 0};
@@ -126,7 +138,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     }
     int64_t *positions = (int64_t *)(void *)graft_scratch_floats(call, 3 * args->batch->tokens, 2, error);
     int32_t *rows = graft_scratch_ints(call, count, error);
-    float *embeddings = graft_scratch_floats(call, count, self->sizes.hidden_size, error);
+    float *embeddings = graft_scratch_floats(call, (1 + self->sizes.deepstack) * count, self->sizes.hidden_size, error);
     if (positions == NULL || rows == NULL || embeddings == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
@@ -141,10 +153,13 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         .n_embeddings = count,
         .embedding_rows = rows,
         .embeddings = embeddings,
+        .required_features = self->sizes.deepstack > 0 && count > 0 ? GRAFT_BASE_MODEL_DEEPSTACK : 0,
+        .deepstack = embeddings + count * self->sizes.hidden_size,
+        .n_deepstack = self->sizes.deepstack,
     };
     status = graft_placement_fill(args, &self->sizes.placeholders, self->sizes.merge, &placement, error);
     if (status == GRAFT_OK) {
-        status = see(self, call, args, embeddings, error);
+        status = see(self, call, args, count, embeddings, error);
     }
     return status == GRAFT_OK ? graft_base_model_forward(self->language_model, call, &text_args, error) : status;
 }

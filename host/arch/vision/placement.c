@@ -38,6 +38,7 @@ struct walk {
     const struct graft_placeholders *placeholders;
     int64_t merge;
     int32_t image;  /* or video: the next one */
+    int64_t time;   /* of which that many patches along time have their tokens already */
     int64_t filled; /* of rows */
     int64_t next;   /* rotary position of the next token */
 };
@@ -57,19 +58,34 @@ static float time_step(const struct walk *walk, const struct graft_image *image)
     return rate < 0.0 || !image->is_video ? 1.0f : (float)rate * (float)(seconds > 0.0 ? seconds : 1.0);
 }
 
-/* The tokens of one image or video from `token` on: frames are times, rows of the grid heights, columns widths, all
- * from the same start. What follows goes on behind the larger side of a frame, however long the video is. */
-static void put_image(struct walk *walk, int64_t token, const struct graft_image *image) {
+/* How many patches along time of the next image or video are in one run of tokens. */
+static int64_t times_of(const struct walk *walk, const struct graft_image *image) {
+    return walk->placeholders->by_frame && image->is_video ? 1 : image->grid[0];
+}
+
+/* The tokens of one run. */
+static int64_t run_of(const struct walk *walk, const struct graft_image *image) {
+    return tokens_of(image, walk->merge) / image->grid[0] * times_of(walk, image);
+}
+
+/* The tokens of one run from `token` on: frames are times, rows of the grid heights, columns widths, all from the same
+ * start. What follows goes on behind the larger side of a frame, however long the video is. */
+static void put_run(struct walk *walk, int64_t token, const struct graft_image *image) {
     int64_t height = image->grid[1] / walk->merge;
     int64_t width = image->grid[2] / walk->merge;
     int64_t start = walk->next;
     const float step = time_step(walk, image);
-    for (int64_t i = 0; i < tokens_of(image, walk->merge); i++) {
+    for (int64_t i = 0; i < run_of(walk, image); i++) {
         const int64_t frame = i / width / height;
         put(walk, token + i, start + (int64_t)((float)frame * step), start + i / width % height, start + i % width);
         walk->placement->rows[walk->filled++] = (int32_t)(token + i);
     }
     walk->next += height > width ? height : width;
+    walk->time += times_of(walk, image);
+    if (walk->time == image->grid[0]) {
+        walk->time = 0;
+        walk->image++;
+    }
 }
 
 /* Whether `id` stands for an image or a video. */
@@ -77,14 +93,14 @@ static int32_t is_placeholder(const struct walk *walk, int64_t id) {
     return id == walk->placeholders->image_token_id || id == walk->placeholders->video_token_id;
 }
 
-/* Whether the next image or video is this sequence's and `token` starts as many of its tokens as it takes. */
+/* Whether the next image or video is this sequence's and `token` starts as many tokens as its next run has. */
 static int32_t fits(const struct walk *walk, int32_t sequence, int64_t token, int64_t end) {
     if (walk->image == walk->args->n_images || graft_placement_image(walk->args, walk->image)->sequence != sequence) {
         return 0;
     }
     const struct graft_image *image = graft_placement_image(walk->args, walk->image);
     int64_t id = image->is_video ? walk->placeholders->video_token_id : walk->placeholders->image_token_id;
-    int64_t count = tokens_of(image, walk->merge);
+    int64_t count = run_of(walk, image);
     for (int64_t i = 0; i < count; i++) {
         if (token + i >= end || walk->args->input_ids[token + i] != id) {
             return 0;
@@ -114,9 +130,9 @@ static int walk_sequence(struct walk *walk, int32_t sequence, struct graft_error
             walk->next++;
             token++;
         } else if (fits(walk, sequence, token, end)) {
-            const struct graft_image *image = graft_placement_image(walk->args, walk->image++);
-            put_image(walk, token, image);
-            token += tokens_of(image, walk->merge);
+            const struct graft_image *image = graft_placement_image(walk->args, walk->image);
+            put_run(walk, token, image);
+            token += run_of(walk, image);
         } else {
             return mismatch(sequence, walk->args->input_ids[token] == walk->placeholders->video_token_id, error);
         }

@@ -23,6 +23,11 @@ void graft_vision_sizes_read(struct graft_vision_reader *reader, struct graft_vi
     if (of->status != GRAFT_OK) {
         return;
     }
+    for (int64_t i = 0; graft_description_name(of->description, V_DEEPSTACK_NAME) != NULL && i < sizes->depth; i++) {
+        of->layer = i;
+        sizes->deepstack += graft_read_bool(of, V_DEEPSTACK_USE);
+    }
+    of->layer = -1;
     sizes->head_dim = sizes->hidden_size / sizes->heads;
     if (sizes->head_dim * sizes->heads != sizes->hidden_size || sizes->head_dim % 4 != 0) {
         graft_reader_fail(of, V_ATTENTION_HEADS,

@@ -6,17 +6,23 @@
 
 #include "graft/describe.h"
 
-enum { MAX_NAME = 32 };
+enum { MAX_NAME = 256 };
 
 /* What `create` needs to know. */
 struct kept {
     struct graft_vision_sizes sizes;
+    int64_t side; /* of the square of learned positions; 0: there are none */
+    int32_t is_bicubic;
+    int32_t has_corners;
     int64_t window;
-    int32_t windowed[]; /* [depth] */
+    struct {
+        int32_t windowed;
+        int32_t deepstack; /* 1 + which merger has what the block gives; 0: it gives nothing */
+    } blocks[];            /* [depth] */
 };
 
-static void block_name(int64_t i, char name[MAX_NAME]) {
-    (void)snprintf(name, MAX_NAME, "blocks.%lld", (long long)i);
+static void list_name(const char *list, int64_t i, char name[MAX_NAME]) {
+    (void)snprintf(name, MAX_NAME, "%.200s.%lld", list, (long long)i);
 }
 
 static void describe_sizes(const struct graft_vision_sizes *sizes, const struct graft_sink *sink,
@@ -26,6 +32,31 @@ static void describe_sizes(const struct graft_vision_sizes *sizes, const struct 
                                            graft_int_arg("temporal_patch_size", sizes->frames)};
     for (int32_t i = 0; i < 3; i++) {
         sink->attribute(sink->data, attributes[i].name, &attributes[i].integer, 1, error);
+    }
+}
+
+static void describe_positions(const struct graft_description *description, const struct kept *kept,
+                               const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_arg args[] = {graft_int_arg("num_embeddings", kept->side * kept->side),
+                                     graft_int_arg("embedding_dim", kept->sizes.hidden_size)};
+    if (kept->side > 0) {
+        graft_describe_child(sink, graft_description_name(description, V_POSITION_NAME),
+                             graft_description_name(description, V_CLASS_POSITIONS), GRAFT_INTERFACE_EMBEDDING, args, 2,
+                             error);
+    }
+}
+
+/* The mergers of deepstack, whose norms are of joined patches. */
+static void describe_deepstack(const struct graft_description *description, const struct graft_vision_sizes *sizes,
+                               const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_arg args[] = {
+        graft_int_arg("context_dim", sizes->hidden_size), graft_int_arg("hidden_size", sizes->output_size),
+        graft_int_arg("spatial_merge_size", sizes->merge), graft_int_arg("joined_norm", 1)};
+    for (int64_t i = 0; i < sizes->deepstack; i++) {
+        char name[MAX_NAME];
+        list_name(graft_description_name(description, V_DEEPSTACK_NAME), i, name);
+        graft_describe_child(sink, name, graft_description_name(description, V_CLASS_MERGER),
+                             GRAFT_INTERFACE_PATCH_MERGER, args, 4, error);
     }
 }
 
@@ -51,9 +82,30 @@ static void describe_blocks(const struct graft_description *description, const s
         const struct graft_arg args[] = {graft_int_arg("layer_idx", i),
                                          graft_int_arg("hidden_size", sizes->hidden_size)};
         char name[MAX_NAME];
-        block_name(i, name);
+        list_name("blocks", i, name);
         graft_describe_child(sink, name, graft_description_name(description, V_CLASS_BLOCK),
                              GRAFT_INTERFACE_VISION_BLOCK, args, 2, error);
+    }
+}
+
+/* The side of the square of learned positions, and how they are stretched. */
+static void read_positions(struct graft_vision_reader *reader, struct kept *kept) {
+    const int64_t rows = graft_read_int(&reader->of, V_POSITION_ROWS);
+    while (kept->side * kept->side < rows) {
+        kept->side++;
+    }
+    kept->is_bicubic = graft_read_word(&reader->of, V_POSITION_BETWEEN) == V_BETWEEN_BICUBIC;
+    kept->has_corners = graft_read_bool(&reader->of, V_POSITION_CORNERS);
+    if (kept->side * kept->side != rows) {
+        graft_reader_fail(&reader->of, V_POSITION_ROWS, "expected the square of an integer, got %lld", (long long)rows);
+    }
+}
+
+static void read_deepstack(struct graft_vision_reader *reader, struct kept *kept) {
+    int32_t n = 0;
+    for (int64_t i = 0; kept->sizes.deepstack > 0 && i < kept->sizes.depth; i++) {
+        reader->of.layer = i;
+        kept->blocks[i].deepstack = graft_read_bool(&reader->of, V_DEEPSTACK_USE) ? ++n : 0;
     }
 }
 
@@ -71,7 +123,7 @@ static void read_windows(struct graft_vision_reader *reader, struct kept *kept) 
     }
     for (int64_t i = 0; i < kept->sizes.depth; i++) {
         reader->of.layer = i;
-        kept->windowed[i] = graft_read_bool(&reader->of, V_ATTENTION_WINDOWED);
+        kept->blocks[i].windowed = graft_read_bool(&reader->of, V_ATTENTION_WINDOWED);
     }
 }
 
@@ -87,15 +139,21 @@ int graft_vision_tower_describe(const struct graft_class *self, const struct gra
     if (reader.of.status != GRAFT_OK) {
         return reader.of.status;
     }
-    struct kept *kept = sink->keep(sink->data, sizeof *kept + (size_t)sizes.depth * sizeof kept->windowed[0], error);
+    struct kept *kept = sink->keep(sink->data, sizeof *kept + (size_t)sizes.depth * sizeof kept->blocks[0], error);
     if (kept == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     kept->sizes = sizes;
+    if (graft_description_name(description, V_POSITION_NAME) != NULL) {
+        read_positions(&reader, kept);
+    }
     read_windows(&reader, kept);
+    read_deepstack(&reader, kept);
     if (reader.of.status == GRAFT_OK) {
         describe_sizes(&sizes, sink, error);
+        describe_positions(description, kept, sink, error);
         describe_ends(description, &sizes, sink, error);
+        describe_deepstack(description, &sizes, sink, error);
         describe_blocks(description, &sizes, sink, error);
     }
     return error->code;
@@ -105,21 +163,31 @@ int graft_vision_tower_create(const struct graft_class *cls, const struct graft_
                               struct graft_error *error) {
     const struct kept *kept = build->kept;
     const int64_t depth = kept->sizes.depth;
-    (void)cls;
+    const struct graft_description *description = cls->data;
     struct graft_tower *self = graft_instance_new(build, sizeof *self + (size_t)depth * sizeof self->blocks[0], error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->sizes = kept->sizes;
     self->window = kept->window;
+    self->side = kept->side;
+    self->is_bicubic = kept->is_bicubic;
+    self->has_corners = kept->has_corners;
+    if (kept->side > 0) {
+        self->positions = graft_build_child(build, graft_description_name(description, V_POSITION_NAME), error);
+    }
     self->patch_embed = graft_build_child(build, "patch_embed", error);
     self->rotary_pos_emb = graft_build_child(build, "rotary_pos_emb", error);
     self->merger = graft_build_child(build, "merger", error);
     for (int64_t i = 0; i < depth && error->code == GRAFT_OK; i++) {
         char name[MAX_NAME];
-        block_name(i, name);
+        list_name("blocks", i, name);
         self->blocks[i].module = graft_build_child(build, name, error);
-        self->blocks[i].windowed = kept->windowed[i];
+        self->blocks[i].windowed = kept->blocks[i].windowed;
+        if (kept->blocks[i].deepstack > 0) {
+            list_name(graft_description_name(description, V_DEEPSTACK_NAME), kept->blocks[i].deepstack - 1, name);
+            self->blocks[i].merger = graft_build_child(build, name, error);
+        }
     }
     return graft_instance_finish(self, instance, error);
 }

@@ -8,15 +8,20 @@
 
 struct graft_tower_block {
     const struct graft_module *module;
-    int32_t windowed; /* 1: patches see their window, 0: their frame */
+    int32_t windowed;                  /* 1: patches see their window, 0: their frame */
+    const struct graft_module *merger; /* of what it gives for the language model's first layers; NULL: nothing */
 };
 
 struct graft_tower {
     struct graft_instance base;
     const struct graft_module *patch_embed;
+    const struct graft_module *positions; /* NULL: none; an embedding of `side` x `side` rows */
     const struct graft_module *rotary_pos_emb;
     const struct graft_module *merger;
     struct graft_vision_sizes sizes;
+    int64_t side;
+    int32_t is_bicubic;
+    int32_t has_corners;
     int64_t window;                    /* merged patches of a window's sides; 0: there are no windows */
     struct graft_tower_block blocks[]; /* [depth] */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "arch/vision/stretch.h"
 #include "arch/vision/tower.h"
 #include "arch/vision/windows.h"
 #include "graft/kernels.h"
@@ -12,6 +13,8 @@ struct patches {
     int64_t merged;          /* count / merge^2 */
     int32_t *order;          /* [merged]: the places of merged patches, window by window; NULL: as they lie */
     float *hidden;           /* [count, hidden_size] */
+    int32_t *rows;           /* [count]: where each patch is */
+    int32_t *columns;        /* [count] */
     struct graft_batch seen; /* sequences are frames */
     struct graft_batch near; /* sequences are windows */
 };
@@ -77,34 +80,85 @@ static void arrange(const struct patches *patches, int64_t numbers, int32_t back
     }
 }
 
-/* Rows and columns of the patches, [count] each: frame by frame, in each by squares of `merge` x `merge`. */
-static void place(const struct patches *patches, int64_t merge, int32_t *rows, int32_t *columns) {
+/* Frame by frame, in each by squares of `merge` x `merge`. */
+static int place(const struct graft_call *call, int64_t merge, struct patches *patches, struct graft_error *error) {
     const int64_t height = patches->image->grid[1], width = patches->image->grid[2];
     const int64_t square = merge * merge;
+    patches->rows = graft_scratch_ints(call, patches->count, error);
+    patches->columns = graft_scratch_ints(call, patches->count, error);
+    if (patches->rows == NULL || patches->columns == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
     for (int64_t i = 0; i < patches->count; i++) {
         const int64_t merged = patches->order != NULL ? patches->order[i / square] : i / square;
         const int64_t block = merged % (height * width / square);
         const int64_t inner = i % square;
-        rows[i] = (int32_t)(block / (width / merge) * merge + inner / merge);
-        columns[i] = (int32_t)(block % (width / merge) * merge + inner % merge);
+        patches->rows[i] = (int32_t)(block / (width / merge) * merge + inner / merge);
+        patches->columns[i] = (int32_t)(block % (width / merge) * merge + inner % merge);
     }
+    return GRAFT_OK;
+}
+
+/* *table [side * side, hidden_size] of learned positions. */
+static int read_table(const struct graft_tower *self, const struct graft_call *call, float **table,
+                      struct graft_error *error) {
+    const int64_t n = self->side * self->side;
+    int32_t *ids = graft_scratch_ints(call, n, error);
+    *table = graft_scratch_floats(call, n, self->sizes.hidden_size, error);
+    if (ids == NULL || *table == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        ids[i] = (int32_t)i;
+    }
+    const struct graft_embedding_args args = {sizeof args, 0, n, ids, *table};
+    return graft_embedding_forward(self->positions, call, &args, error);
+}
+
+/* patches->hidden += what is learned of their places. */
+static int add_positions(const struct graft_tower *self, const struct graft_call *call, const struct patches *patches,
+                         struct graft_error *error) {
+    const struct graft_stretch stretch = {self->side, self->is_bicubic, self->has_corners};
+    const int64_t *grid = patches->image->grid, width = self->sizes.hidden_size;
+    float *table = NULL;
+    int status = read_table(self, call, &table, error);
+    for (int64_t i = 0; i < patches->count && status == GRAFT_OK; i++) {
+        const struct graft_taps down = graft_stretch_taps(&stretch, patches->rows[i], grid[1]);
+        const struct graft_taps across = graft_stretch_taps(&stretch, patches->columns[i], grid[2]);
+        float *hidden = patches->hidden + i * width;
+        for (int32_t k = 0; k < down.n * across.n; k++) {
+            const float *row = table + (down.rows[k / across.n] * self->side + across.rows[k % across.n]) * width;
+            const float weight = down.weights[k / across.n] * across.weights[k % across.n];
+            for (int64_t j = 0; j < width; j++) {
+                hidden[j] += weight * row[j];
+            }
+        }
+    }
+    return status;
+}
+
+/* What a block gives for the language model's layer number `n`. */
+static int give(const struct graft_call *call, const struct graft_module *merger, const struct patches *patches,
+                const struct graft_vision_tower_args *args, int64_t n, struct graft_error *error) {
+    const struct graft_patch_merger_args merger_args = {sizeof merger_args, 0, patches->count, patches->hidden,
+                                                        args->deepstack + n * args->deepstack_stride};
+    return graft_patch_merger_forward(merger, call, &merger_args, error);
 }
 
 static int run_blocks(const struct graft_tower *self, const struct graft_call *call, const struct patches *patches,
-                      struct graft_error *error) {
+                      const struct graft_vision_tower_args *args, struct graft_error *error) {
     const int64_t count = patches->count, head_dim = self->sizes.head_dim;
-    int32_t *places = graft_scratch_ints(call, 2 * count, error);
     float *angles = graft_scratch_floats(call, 2 * count, head_dim, error);
-    if (places == NULL || angles == NULL) {
+    int64_t given = 0;
+    if (angles == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    place(patches, self->sizes.merge, places, places + count);
     const struct graft_vision_rotary_args rotary_args = {
         .struct_size = sizeof rotary_args,
         .patches = count,
         .head_dim = head_dim,
-        .rows = places,
-        .columns = places + count,
+        .rows = patches->rows,
+        .columns = patches->columns,
         .cos = angles,
         .sin = angles + count * head_dim,
     };
@@ -118,6 +172,9 @@ static int run_blocks(const struct graft_tower *self, const struct graft_call *c
             .sin = rotary_args.sin,
         };
         status = graft_vision_block_forward(self->blocks[i].module, call, &block_args, error);
+        if (status == GRAFT_OK && self->blocks[i].merger != NULL && args->required_features != 0) {
+            status = give(call, self->blocks[i].merger, patches, args, given++, error);
+        }
     }
     return status;
 }
@@ -180,12 +237,19 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         status = embed(self, call, &patches, error);
     }
     if (status == GRAFT_OK) {
-        status = run_blocks(self, call, &patches, error);
+        status = place(call, self->sizes.merge, &patches, error);
+    }
+    if (status == GRAFT_OK && self->positions != NULL) {
+        status = add_positions(self, call, &patches, error);
+    }
+    if (status == GRAFT_OK) {
+        status = run_blocks(self, call, &patches, args, error);
     }
     return status == GRAFT_OK ? merge(self, call, &patches, args->output, error) : status;
 }
 
 const struct graft_vision_tower graft_vision_tower_vtable = {
     .struct_size = sizeof graft_vision_tower_vtable,
+    .features = GRAFT_VISION_TOWER_DEEPSTACK,
     .forward = forward,
 };

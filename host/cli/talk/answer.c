@@ -42,7 +42,7 @@ static int start(struct graft_talk *talk, const struct graft_ids *ids, int64_t *
     prompt.ids = own.ids;
     prompt.count = own.n;
     if (status == GRAFT_OK) {
-        status = graft_images_fill(talk->model, &prompts, error);
+        status = graft_images_fill(talk->model, talk->tokenizer, &prompts, error);
     }
     talk->counts.prompt_tokens = own.n;
     if (status == GRAFT_OK) {

@@ -46,17 +46,24 @@ struct graft_base_model_args {
     /* To an encoder. */
     const int32_t *token_type_ids; /* [tokens]: the segments of the tokens, or NULL: all 0 */
     float *pooler_output;          /* [sequences, hidden], or NULL where it is not wanted or there is no pooler */
+    /* To a language model, with GRAFT_BASE_MODEL_DEEPSTACK in required_features: what is added to the hidden states of
+     * embedding_rows behind each of its first n_deepstack layers (Meng et al. 2024, DeepStack). */
+    const float *deepstack; /* [n_deepstack, n_embeddings, hidden] */
+    int64_t n_deepstack;
 };
+
+/* What args may require of a model. */
+enum { GRAFT_BASE_MODEL_DEEPSTACK = 1 };
 
 struct graft_base_model {
     uint32_t struct_size;
-    uint32_t features;
+    uint32_t features; /* GRAFT_BASE_MODEL_... */
     /* [forward] Runs the batch; with a cache, keys and values are kept in it. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_base_model_args *args,
                    struct graft_error *error);
 };
 
-GRAFT_ASSERT_SIZE(struct graft_base_model_args, 88);
+GRAFT_ASSERT_SIZE(struct graft_base_model_args, 104);
 GRAFT_ASSERT_SIZE(struct graft_base_model, 16);
 
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */

@@ -23,11 +23,12 @@ struct graft_image {
     int32_t is_video;          /* 1: video tokens stand for it; 0: image tokens */
     int32_t reserved;
     double seconds; /* of a video: from one patch along time to the next; 0: it is not known */
+    int64_t frames; /* of a video: as many as it had before the last was repeated; 0: all of its patches' */
 };
 
 #define GRAFT_IMAGE_SIZE_1_0 GRAFT_END_OF(struct graft_image, reserved)
 
-GRAFT_ASSERT_SIZE(struct graft_image, 64);
+GRAFT_ASSERT_SIZE(struct graft_image, 72);
 
 #ifdef __cplusplus
 }

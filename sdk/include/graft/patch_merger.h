@@ -4,7 +4,7 @@
  * the language model.
  *
  * Arguments that parents give: context_dim (of a patch), hidden_size (of the result), spatial_merge_size (patches in
- * each direction).
+ * each direction). Optional: joined_norm (1: the norm is of joined patches, not of each).
  */
 #ifndef GRAFT_PATCH_MERGER_H
 #define GRAFT_PATCH_MERGER_H

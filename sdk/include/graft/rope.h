@@ -51,6 +51,10 @@ struct graft_rope_info {
      * than original_max_position_embeddings, whose frequencies are those of shorter ones (Phi-3.5-MoE). */
     int32_t takes_mscales;
     double base; /* the base, whatever the config has as rope_theta; 0: that */
+    /* 1: with mrope_section time, height and width take turns, frequency by frequency, as long as height and width have
+     * some left (Qwen3-VL); 0: those of each follow each other. */
+    int32_t interleaved_sections;
+    uint32_t reserved_3;
 };
 
 /* The host's, const. */
@@ -74,7 +78,7 @@ struct graft_rope_service {
                   float *cos, float *sin, struct graft_error *error);
 };
 
-GRAFT_ASSERT_SIZE(struct graft_rope_info, 96);
+GRAFT_ASSERT_SIZE(struct graft_rope_info, 104);
 GRAFT_ASSERT_SIZE(struct graft_rope_service, 48);
 
 /* [any] The service of a host. */

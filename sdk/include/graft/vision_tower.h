@@ -25,17 +25,24 @@ struct graft_vision_tower_args {
     const struct graft_image *image; /* one image or video */
     /* [merged, hidden of the language model]: `merged` is t * h * w of the image's grid / spatial_merge_size^2. */
     float *output;
+    /* With GRAFT_VISION_TOWER_DEEPSTACK in required_features: what blocks before the last give for the language model's
+     * first layers, block by block, likewise [merged, hidden] each. */
+    float *deepstack;
+    int64_t deepstack_stride; /* numbers from one of these to the next */
 };
+
+/* What args may require of a tower. */
+enum { GRAFT_VISION_TOWER_DEEPSTACK = 1 };
 
 struct graft_vision_tower {
     uint32_t struct_size;
-    uint32_t features;
+    uint32_t features; /* GRAFT_VISION_TOWER_... */
     /* [forward] Runs one image or video; the caller has checked that its grid divides into merged patches. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_vision_tower_args *args,
                    struct graft_error *error);
 };
 
-GRAFT_ASSERT_SIZE(struct graft_vision_tower_args, 24);
+GRAFT_ASSERT_SIZE(struct graft_vision_tower_args, 40);
 GRAFT_ASSERT_SIZE(struct graft_vision_tower, 16);
 
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */

@@ -6,15 +6,15 @@
  *     struct graft_image image = {.struct_size = sizeof image};
  *     graft_image_processor_open(model, &processor, &error);
  *     graft_image_processor_read(processor, "picture.png", &image, &error);
- *     // among the prompt's ids: graft_model_image_tokens(model, &image) times graft_model_image_token_id(model)
+ *     // among the prompt's ids, for the placeholder: graft_model_image_ids(model, tokenizer, &image, &ids, &error)
  *     struct graft_prompt prompt = {
  *         .struct_size = sizeof prompt, .ids = ids, .count = count, .images = &image, .n_images = 1};
  *     ...
  *     graft_image_finish(&image);
  *     graft_image_processor_free(processor);
  *
- * A video processor prepares a video, which goes among the prompt's images, all in the order of their tokens; its
- * tokens are graft_model_image_tokens times graft_model_video_token_id. Image or video tokens in a prompt without an
+ * A video processor prepares a video, which goes among the prompt's images, all in the order of their tokens.
+ * Image or video tokens in a prompt without an
  * image or video for them are an error.
  *
  * A program that prepares pixel values itself fills in a struct graft_image (graft/image.h) and needs no processor.
@@ -32,7 +32,9 @@
 extern "C" {
 #endif
 
+struct graft_ids;
 struct graft_model;
+struct graft_tokenizer;
 struct graft_video_processor;
 
 /* Prepares images as the model directory's preprocessor_config.json says. Immutable: several threads may use it. */
@@ -72,6 +74,16 @@ int32_t graft_model_image_token_id(const struct graft_model *model);
 /* [any] How many tokens an image or video takes: its patches, merged in squares. 0 if the model takes none, or if the
  * grid cannot be divided into squares. */
 int64_t graft_model_image_tokens(const struct graft_model *model, const struct graft_image *image);
+
+/* [any] 1: each patch of a video along time has a run of tokens of its own, behind a text that says when it is; 0: a
+ * video is one run, or the model takes none. */
+int graft_model_videos_by_frame(const struct graft_model *model);
+
+/* [any] Adds what stands for an image or a video in a prompt, in the place of its placeholder: image or video tokens,
+ * and where graft_model_videos_by_frame says so the times of a video's frames, as text. These need the model's
+ * tokenizer, which may be NULL otherwise; one without the tokens around a frame is GRAFT_ERROR_USAGE. */
+int graft_model_image_ids(const struct graft_model *model, const struct graft_tokenizer *tokenizer,
+                          const struct graft_image *image, struct graft_ids *ids, struct graft_error *error);
 
 /* Prepares videos as the model directory's video_preprocessor_config.json says, or preprocessor_config.json if there is
  * none. Immutable: several threads may use it. */
