@@ -66,8 +66,8 @@ static int loop_attribute(struct graft_jinja_run *run, const struct graft_jinja_
 }
 
 /* A member by its name, when there is one. */
-static int find_member(const struct graft_jinja_value *self, const struct graft_jinja_string *name,
-                       struct graft_jinja_value *result) {
+static int find_member(struct graft_jinja_run *run, const struct graft_jinja_value *self,
+                       const struct graft_jinja_string *name, struct graft_jinja_value *result) {
     if (self->kind == GRAFT_JINJA_LIST && self->as.list->type_name == graft_jinja_group_type) {
         const int is_list = graft_jinja_string_is(name, "list");
         if (is_list || graft_jinja_string_is(name, "grouper")) {
@@ -79,7 +79,7 @@ static int find_member(const struct graft_jinja_value *self, const struct graft_
         return 0;
     }
     const struct graft_jinja_value key = graft_jinja_text(*name);
-    const struct graft_jinja_value *found = graft_jinja_find(self->as.dict, &key);
+    const struct graft_jinja_value *found = graft_jinja_find(run, self->as.dict, &key);
     if (found != NULL) {
         *result = *found;
     }
@@ -99,7 +99,7 @@ int graft_jinja_attribute(struct graft_jinja_run *run, const struct graft_jinja_
     if (object.kind == GRAFT_JINJA_LOOP) {
         return loop_attribute(run, &object, name, result);
     }
-    if (!graft_jinja_find_method(run, &object, name, result) && !find_member(&object, name, result)) {
+    if (!graft_jinja_find_method(run, &object, name, result) && !find_member(run, &object, name, result)) {
         *result = missing_in(run, &object, name);
     }
     return status;
@@ -139,7 +139,7 @@ int graft_jinja_item(struct graft_jinja_run *run, const struct graft_jinja_value
         return element(run, &object, i, result);
     }
     if (object.kind == GRAFT_JINJA_DICT || object.kind == GRAFT_JINJA_NAMESPACE) {
-        const struct graft_jinja_value *found = graft_jinja_find(object.as.dict, &asked);
+        const struct graft_jinja_value *found = graft_jinja_find(run, object.as.dict, &asked);
         status = graft_jinja_spend(run, 2 * object.as.dict->n);
         if (found != NULL || status != GRAFT_OK) {
             *result = found != NULL ? *found : object;

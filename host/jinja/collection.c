@@ -36,10 +36,10 @@ struct graft_jinja_dict *graft_jinja_new_dict(struct graft_jinja_run *run, size_
     return dict;
 }
 
-const struct graft_jinja_value *graft_jinja_find(const struct graft_jinja_dict *dict,
+const struct graft_jinja_value *graft_jinja_find(struct graft_jinja_run *run, const struct graft_jinja_dict *dict,
                                                  const struct graft_jinja_value *key) {
     for (size_t i = 0; i < dict->n; i++) {
-        if (graft_jinja_equal(&dict->entries[i].key, key)) {
+        if (graft_jinja_equal(run, &dict->entries[i].key, key)) {
             return &dict->entries[i].value;
         }
     }
@@ -53,7 +53,7 @@ int graft_jinja_put(struct graft_jinja_run *run, struct graft_jinja_dict *dict, 
     }
     int status = graft_jinja_spend(run, 4 * dict->n);
     for (size_t i = 0; i < dict->n && status == GRAFT_OK; i++) {
-        if (graft_jinja_equal(&dict->entries[i].key, key)) {
+        if (graft_jinja_equal(run, &dict->entries[i].key, key)) {
             dict->entries[i].value = *value;
             return GRAFT_OK;
         }

@@ -7,9 +7,18 @@
 /* Values nest as deep as the input or the template that made them. */
 enum { MAX_DEPTH = 200 };
 
-static int equal_at(const struct graft_jinja_value *a, const struct graft_jinja_value *b, int depth);
+static int equal_at(struct graft_jinja_run *run, const struct graft_jinja_value *a, const struct graft_jinja_value *b,
+                    int depth);
 
-static int equal_lists(const struct graft_jinja_list *a, const struct graft_jinja_list *b, int depth) {
+/* Counts what comparing takes: lists that have each other in them many times would take for ever. Where the limit is
+ * met, the answer does not matter, since the next step fails. */
+static int may_go_on(struct graft_jinja_run *run, size_t steps) {
+    run->steps += steps;
+    return run->steps <= run->limits->steps;
+}
+
+static int equal_lists(struct graft_jinja_run *run, const struct graft_jinja_list *a, const struct graft_jinja_list *b,
+                       int depth) {
     if (a == b) {
         return 1;
     }
@@ -17,14 +26,15 @@ static int equal_lists(const struct graft_jinja_list *a, const struct graft_jinj
         return 0;
     }
     for (size_t i = 0; i < a->n; i++) {
-        if (!equal_at(&a->items[i], &b->items[i], depth + 1)) {
+        if (!equal_at(run, &a->items[i], &b->items[i], depth + 1)) {
             return 0;
         }
     }
     return 1;
 }
 
-static int equal_dicts(const struct graft_jinja_dict *a, const struct graft_jinja_dict *b, int depth) {
+static int equal_dicts(struct graft_jinja_run *run, const struct graft_jinja_dict *a, const struct graft_jinja_dict *b,
+                       int depth) {
     if (a == b) {
         return 1;
     }
@@ -32,8 +42,8 @@ static int equal_dicts(const struct graft_jinja_dict *a, const struct graft_jinj
         return 0;
     }
     for (size_t i = 0; i < a->n; i++) {
-        const struct graft_jinja_value *other = graft_jinja_find(b, &a->entries[i].key);
-        if (other == NULL || !equal_at(&a->entries[i].value, other, depth + 1)) {
+        const struct graft_jinja_value *other = graft_jinja_find(run, b, &a->entries[i].key);
+        if (other == NULL || !equal_at(run, &a->entries[i].value, other, depth + 1)) {
             return 0;
         }
     }
@@ -48,20 +58,24 @@ static int equal_numbers(const struct graft_jinja_value *a, const struct graft_j
     return graft_jinja_as_double(a) == graft_jinja_as_double(b);
 }
 
-static int equal_at(const struct graft_jinja_value *a, const struct graft_jinja_value *b, int depth) {
+static int equal_at(struct graft_jinja_run *run, const struct graft_jinja_value *a, const struct graft_jinja_value *b,
+                    int depth) {
     if (graft_jinja_is_number(a) && graft_jinja_is_number(b)) {
         return equal_numbers(a, b);
     }
-    if (a->kind != b->kind || depth > MAX_DEPTH) {
+    if (a->kind != b->kind || depth > MAX_DEPTH || !may_go_on(run, 1)) {
         return 0;
     }
     switch (a->kind) {
     case GRAFT_JINJA_STRING:
+        if (a->as.string.length != b->as.string.length || !may_go_on(run, a->as.string.length / 16)) {
+            return 0;
+        }
         return graft_jinja_string_equal(&a->as.string, &b->as.string);
     case GRAFT_JINJA_LIST:
-        return equal_lists(a->as.list, b->as.list, depth);
+        return equal_lists(run, a->as.list, b->as.list, depth);
     case GRAFT_JINJA_DICT:
-        return equal_dicts(a->as.dict, b->as.dict, depth);
+        return equal_dicts(run, a->as.dict, b->as.dict, depth);
     case GRAFT_JINJA_NAMESPACE:
         return a->as.dict == b->as.dict;
     case GRAFT_JINJA_LOOP:
@@ -69,7 +83,8 @@ static int equal_at(const struct graft_jinja_value *a, const struct graft_jinja_
     case GRAFT_JINJA_MACRO:
         return a->as.macro == b->as.macro;
     case GRAFT_JINJA_METHOD:
-        return a->as.method.which == b->as.method.which && equal_at(a->as.method.self, b->as.method.self, depth + 1);
+        return a->as.method.which == b->as.method.which &&
+               equal_at(run, a->as.method.self, b->as.method.self, depth + 1);
     case GRAFT_JINJA_FUNCTION:
         return a->as.function == b->as.function;
     default:
@@ -77,8 +92,9 @@ static int equal_at(const struct graft_jinja_value *a, const struct graft_jinja_
     }
 }
 
-int graft_jinja_equal(const struct graft_jinja_value *a, const struct graft_jinja_value *b) {
-    return equal_at(a, b, 0);
+int graft_jinja_equal(struct graft_jinja_run *run, const struct graft_jinja_value *a,
+                      const struct graft_jinja_value *b) {
+    return equal_at(run, a, b, 0);
 }
 
 static int order_texts(const struct graft_jinja_string *a, const struct graft_jinja_string *b) {
@@ -91,7 +107,7 @@ static int order_texts(const struct graft_jinja_string *a, const struct graft_ji
 static int order_lists(struct graft_jinja_run *run, const struct graft_jinja_list *a, const struct graft_jinja_list *b,
                        int *order) {
     size_t i = 0;
-    while (i < a->n && i < b->n && graft_jinja_equal(&a->items[i], &b->items[i])) {
+    while (i < a->n && i < b->n && graft_jinja_equal(run, &a->items[i], &b->items[i])) {
         i++;
     }
     if (i < a->n && i < b->n) {
@@ -145,7 +161,7 @@ int graft_jinja_contains(struct graft_jinja_run *run, const struct graft_jinja_v
         return graft_jinja_spend(run, all->as.string.length);
     }
     if (all->kind == GRAFT_JINJA_DICT) {
-        *truth = graft_jinja_find(all->as.dict, one) != NULL;
+        *truth = graft_jinja_find(run, all->as.dict, one) != NULL;
         return graft_jinja_spend(run, 4 * all->as.dict->n);
     }
     if (all->kind != GRAFT_JINJA_LIST && all->kind != GRAFT_JINJA_UNDEFINED) {
@@ -153,7 +169,7 @@ int graft_jinja_contains(struct graft_jinja_run *run, const struct graft_jinja_v
     }
     int status = graft_jinja_walk(run, all, &items, &n);
     for (size_t i = 0; i < n && status == GRAFT_OK && !*truth; i++) {
-        *truth = graft_jinja_equal(&items[i], one);
+        *truth = graft_jinja_equal(run, &items[i], one);
     }
     return status == GRAFT_OK ? graft_jinja_spend(run, 4 * n) : status;
 }
@@ -168,7 +184,7 @@ int graft_jinja_compare(struct graft_jinja_run *run, int op, const struct graft_
         return status;
     }
     if (op == GRAFT_JINJA_EQUAL || op == GRAFT_JINJA_NOT_EQUAL) {
-        *truth = graft_jinja_equal(a, b) == (op == GRAFT_JINJA_EQUAL);
+        *truth = graft_jinja_equal(run, a, b) == (op == GRAFT_JINJA_EQUAL);
         return GRAFT_OK;
     }
     status = graft_jinja_order(run, a, b, &order);

@@ -3,7 +3,7 @@
 #include "jinja/methods.h"
 
 static int get(struct graft_jinja_run *run, const struct graft_jinja_call *call, struct graft_jinja_value *result) {
-    const struct graft_jinja_value *found = graft_jinja_find(call->self->as.dict, call->given[0]);
+    const struct graft_jinja_value *found = graft_jinja_find(run, call->self->as.dict, call->given[0]);
     *result = found != NULL ? *found : call->given[1] != NULL ? *call->given[1] : graft_jinja_none();
     return graft_jinja_spend(run, 2 * call->self->as.dict->n);
 }
@@ -70,7 +70,7 @@ static int count(struct graft_jinja_run *run, const struct graft_jinja_call *cal
     const struct graft_jinja_list *list = call->self->as.list;
     int64_t n = 0;
     for (size_t i = 0; i < list->n; i++) {
-        n += graft_jinja_equal(&list->items[i], call->given[0]);
+        n += graft_jinja_equal(run, &list->items[i], call->given[0]);
     }
     *result = graft_jinja_int(n);
     return graft_jinja_spend(run, 4 * list->n);
@@ -80,7 +80,7 @@ static int index_of(struct graft_jinja_run *run, const struct graft_jinja_call *
                     struct graft_jinja_value *result) {
     const struct graft_jinja_list *list = call->self->as.list;
     size_t i = 0;
-    while (i < list->n && !graft_jinja_equal(&list->items[i], call->given[0])) {
+    while (i < list->n && !graft_jinja_equal(run, &list->items[i], call->given[0])) {
         i++;
     }
     *result = graft_jinja_int((int64_t)i);
@@ -106,7 +106,7 @@ static int changed(struct graft_jinja_run *run, const struct graft_jinja_call *c
     }
     if (status == GRAFT_OK) {
         const struct graft_jinja_value value = graft_jinja_of_list(now);
-        *result = graft_jinja_bool(!loop->has_seen || !graft_jinja_equal(&loop->seen, &value));
+        *result = graft_jinja_bool(!loop->has_seen || !graft_jinja_equal(run, &loop->seen, &value));
         loop->seen = value;
         loop->has_seen = 1;
     }

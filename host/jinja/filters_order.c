@@ -133,7 +133,7 @@ static int unique(struct graft_jinja_run *run, const struct graft_jinja_call *ca
     int status = take_items(run, call->self, call->given[1], is_given(call->given[0]), &items, &n);
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         size_t k = 0;
-        while (k < kept && !graft_jinja_equal(&items[k].key, &items[i].key)) {
+        while (k < kept && !graft_jinja_equal(run, &items[k].key, &items[i].key)) {
             k++;
         }
         if (k == kept) {
@@ -157,7 +157,7 @@ static int groupby(struct graft_jinja_run *run, const struct graft_jinja_call *c
     }
     status = status == GRAFT_OK ? sort_items(run, items, n, 0) : status;
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        if (i == 0 || !graft_jinja_equal(&items[i - 1].key, &items[i].key)) {
+        if (i == 0 || !graft_jinja_equal(run, &items[i - 1].key, &items[i].key)) {
             struct graft_jinja_value key;
             group = graft_jinja_new_list(run, GRAFT_JINJA_PLAIN, 0);
             const struct graft_jinja_value value = graft_jinja_of_list(group);

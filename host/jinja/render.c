@@ -61,6 +61,9 @@ int graft_jinja_render(const struct graft_jinja_template *parsed, const struct g
         status = graft_jinja_execute(&run, parsed->body);
     }
     if (status == GRAFT_OK) {
+        status = graft_jinja_spend(&run, 0); /* what was compared last may have met the limit */
+    }
+    if (status == GRAFT_OK) {
         status = hand_over(&run, &text, output);
     }
     if (status != GRAFT_OK) {

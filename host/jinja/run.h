@@ -132,7 +132,7 @@ struct graft_jinja_dict *graft_jinja_new_dict(struct graft_jinja_run *run, size_
 int graft_jinja_put(struct graft_jinja_run *run, struct graft_jinja_dict *dict, const struct graft_jinja_value *key,
                     const struct graft_jinja_value *value);
 /* NULL when there is none. */
-const struct graft_jinja_value *graft_jinja_find(const struct graft_jinja_dict *dict,
+const struct graft_jinja_value *graft_jinja_find(struct graft_jinja_run *run, const struct graft_jinja_dict *dict,
                                                  const struct graft_jinja_value *key);
 
 /* What Python walks over: elements, keys, characters. A generator is empty afterwards. */
@@ -221,7 +221,8 @@ int graft_jinja_binary(struct graft_jinja_run *run, int op, const struct graft_j
                        const struct graft_jinja_value *right, struct graft_jinja_value *result);
 int graft_jinja_negate(struct graft_jinja_run *run, const struct graft_jinja_value *a,
                        struct graft_jinja_value *result);
-int graft_jinja_equal(const struct graft_jinja_value *a, const struct graft_jinja_value *b);
+int graft_jinja_equal(struct graft_jinja_run *run, const struct graft_jinja_value *a,
+                      const struct graft_jinja_value *b);
 /* "<": below 0, above 0 or 0 in `*order`; fails for types that have no order. */
 int graft_jinja_order(struct graft_jinja_run *run, const struct graft_jinja_value *a, const struct graft_jinja_value *b,
                       int *order);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* memmem, which takes as long as both texts, whatever they are */
 /* What methods and filters do with strings. */
 #include <string.h>
 
@@ -15,17 +16,8 @@ size_t graft_jinja_find_part(const struct graft_jinja_string *string, const stru
     if (part->length == 0) {
         return from;
     }
-    const char *end = string->bytes + string->length - part->length;
-    for (const char *at = string->bytes + from; at <= end; at++) {
-        at = memchr(at, part->bytes[0], (size_t)(end - at) + 1);
-        if (at == NULL) {
-            return none;
-        }
-        if (memcmp(at, part->bytes, part->length) == 0) {
-            return (size_t)(at - string->bytes);
-        }
-    }
-    return none;
+    const char *at = memmem(string->bytes + from, string->length - from, part->bytes, part->length);
+    return at != NULL ? (size_t)(at - string->bytes) : none;
 }
 
 static int is_stripped(const char *character, size_t step, const struct graft_jinja_string *set) {

@@ -154,7 +154,7 @@ static int find_place(struct graft_jinja_run *run, const struct graft_jinja_call
         if (!last) {
             break;
         }
-        status = graft_jinja_spend(run, at);
+        status = graft_jinja_spend(run, at + part.length);
         at++;
     }
     return status == GRAFT_OK ? graft_jinja_spend(run, string.length) : status;

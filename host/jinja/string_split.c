@@ -62,9 +62,16 @@ static void reverse(struct graft_jinja_list *list) {
     }
 }
 
-static size_t find_last(const struct graft_jinja_string *string, const struct graft_jinja_string *separator,
-                        size_t end) {
+/* Where the separator begins last before `end`; behind the string: nowhere, or the limit of steps was met. */
+static size_t find_last(struct graft_jinja_run *run, const struct graft_jinja_string *string,
+                        const struct graft_jinja_string *separator, size_t end) {
     for (size_t at = end >= separator->length ? end - separator->length + 1 : 0; at-- > 0;) {
+        if (string->bytes[at] != separator->bytes[0]) {
+            continue;
+        }
+        if (graft_jinja_spend(run, separator->length) != GRAFT_OK) {
+            break;
+        }
         if (memcmp(string->bytes + at, separator->bytes, separator->length) == 0) {
             return at;
         }
@@ -77,7 +84,7 @@ static int rsplit_at(struct graft_jinja_run *run, const struct graft_jinja_strin
     size_t end = string->length;
     int status = GRAFT_OK;
     for (;;) {
-        size_t found = max-- != 0 ? find_last(string, separator, end) : string->length + 1;
+        size_t found = max-- != 0 ? find_last(run, string, separator, end) : string->length + 1;
         if (found > string->length || status != GRAFT_OK) {
             break;
         }
@@ -160,7 +167,7 @@ static int partition_at(struct graft_jinja_run *run, const struct graft_jinja_ca
     if (status != GRAFT_OK) {
         return status;
     }
-    size_t at = last ? find_last(SELF, &separator, SELF->length) : graft_jinja_find_part(SELF, &separator, 0);
+    size_t at = last ? find_last(run, SELF, &separator, SELF->length) : graft_jinja_find_part(SELF, &separator, 0);
     const size_t length = SELF->length;
     const int found = at <= length;
     const size_t begin = found ? at : last ? 0 : length;

@@ -205,6 +205,23 @@ static void test_bounds(void **state) {
     assert_bounded(strcat(deep, " }}"), &limits, "nested deeper than 150 levels");
 }
 
+/* What takes long in few steps counts as many. */
+static void test_bounded_work(void **state) {
+    static const char *const dear[] = {
+        "{% set n = namespace(a=[1], b=[1]) %}{% for i in range(60) %}{% set n.a = [n.a, n.a] %}"
+        "{% set n.b = [n.b, n.b] %}{% endfor %}{{ n.a == n.b }}",
+        "{% set a = 'a' * 9000 %}{% set l = [a] * 9000 %}{{ ('a' * 8999 ~ 'b') in l }}",
+        "{% set a = {'a' * 9000: 1} %}{% for i in range(9000) %}{% set b = a['a' * 8999 ~ 'b'] %}{% endfor %}",
+        "{{ ('a' * 9000).rsplit('a' * 4000 ~ 'b') }}{{ ('a' * 9000).rfind('a' * 4000) }}",
+        "{{ ('a' * 9000).rsplit('ab' ~ 'a' * 4000) }}",
+    };
+    const struct graft_jinja_limits limits = {.steps = 100000, .memory = 1 << 28, .output = 10000, .depth = 100};
+    (void)state;
+    for (size_t i = 0; i < sizeof dear / sizeof dear[0]; i++) {
+        assert_bounded(dear[i], &limits, "the template takes more than 100000 steps");
+    }
+}
+
 static void test_allocations(void **state) {
     (void)state;
     static const char text[] = "{% macro m(a) %}{{ a | upper }}{% endmacro %}{% for i in l %}{{ m(i) ~ loop.index }}"
@@ -230,7 +247,8 @@ int main(void) {
     (void)setenv("TZ", "UTC", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_expressions), cmocka_unit_test(test_scopes), cmocka_unit_test(test_marks),
-        cmocka_unit_test(test_errors),      cmocka_unit_test(test_bounds), cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_errors),      cmocka_unit_test(test_bounds), cmocka_unit_test(test_bounded_work),
+        cmocka_unit_test(test_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
