@@ -312,8 +312,13 @@ static int find_width(const struct graft_config *config, const struct graft_rope
 }
 
 static int check_info(const struct graft_rope_info *info, const char *file, struct graft_error *error) {
-    if (info->head_dim < 2 || info->head_dim > MAX_HEAD || info->max_position_embeddings <= 0 ||
-        !(info->rope_theta > 0.0) || !(info->partial_rotary_factor >= 0.0)) {
+    if (info->head_dim > MAX_HEAD) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, file,
+                               "head_dim: expected at most %d where heads are rotated, got %lld", (int)MAX_HEAD,
+                               (long long)info->head_dim);
+    }
+    if (info->head_dim < 2 || info->max_position_embeddings <= 0 || !(info->rope_theta > 0.0) ||
+        !(info->partial_rotary_factor >= 0.0)) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, file,
                                "a rotation of heads of %lld, for %lld positions, with the base %g and the part %g",
                                (long long)info->head_dim, (long long)info->max_position_embeddings, info->rope_theta,
