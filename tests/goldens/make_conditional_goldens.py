@@ -44,6 +44,11 @@ CASES = {
 }
 
 
+# Projections that an adapter is for.
+ADAPTED = {"t5": ("q", "v", "wo", "lm_head"), "bart": ("k_proj", "out_proj", "fc1")}
+RANK, ALPHA = 2, 6
+
+
 def config_of(name):
     kind, changes = CASES[name]
     default = CONFIG_MAPPING[kind]()
@@ -85,6 +90,31 @@ def generated(model, source, **how):
         return model.generate(torch.tensor([source]), max_new_tokens=NEW_TOKENS, do_sample=False, **how)[0].tolist()[1:]
 
 
+def make_adapter(name, folder):
+    """An adapter in folder/adapter, as PEFT writes one, and the logits of the model that it is merged into."""
+    adapter = f"{folder}/adapter"
+    os.mkdir(adapter)
+    model = load(folder, torch.float32)
+    linears = {path: module for path, module in model.named_modules() if path.split(".")[-1] in ADAPTED[name]}
+    shapes = {path: ((RANK, module.in_features), (module.out_features, RANK)) for path, module in linears.items()}
+    pairs = {f"base_model.model.{path}.lora_{letter}.weight": torch.zeros(shape)
+             for path, both in shapes.items() for letter, shape in zip("AB", both)}
+    save_file(pairs, f"{adapter}/adapter_model.safetensors", metadata={"format": "pt"})
+    weights.write_json(f"{adapter}/adapter_config.json", {
+        "base_model_name_or_path": name, "bias": "none", "lora_alpha": ALPHA, "peft_type": "LORA", "r": RANK,
+        "target_modules": list(ADAPTED[name]), "task_type": "SEQ_2_SEQ_LM"})
+    weights.refill(adapter, 1, lambda key, shape: (0, 0.2))
+    pairs = load_file(f"{adapter}/adapter_model.safetensors")
+    with torch.no_grad():
+        for path, module in linears.items():
+            a, b = (pairs[f"base_model.model.{path}.lora_{letter}.weight"].double() for letter in "AB")
+            module.weight = torch.nn.Parameter((module.weight.double() + ALPHA / RANK * b @ a).float())
+    logits = logits_of(model, IDS, DECODER_IDS)
+    os.remove(f"{adapter}/adapter_model.safetensors")
+    save_file({"logits": logits.contiguous()}, f"{adapter}/golden.safetensors")
+    os.chmod(f"{adapter}/golden.safetensors", 0o644)
+
+
 def make(name, folder):
     for seed in range(100):
         layout(name, folder, seed)
@@ -119,6 +149,10 @@ if __name__ == "__main__":
     for case in sys.argv[1:] or CASES:
         with tempfile.TemporaryDirectory() as scratch:
             made = make(case, f"{scratch}/{case}")
+            if case in ADAPTED:
+                weights.write(f"{scratch}/{case}")
+                make_adapter(case, f"{scratch}/{case}")
+                weights.drop(f"{scratch}/{case}")
             shutil.rmtree(f"{TARGET}/{case}", ignore_errors=True)
             shutil.copytree(f"{scratch}/{case}", f"{TARGET}/{case}")
         document["cases"][case] = made

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_conditional CASES-FOLDER [NAME...]: a miniature of each model type that has an encoder and a decoder, and
- * variants, against the reference: logits of the decoder at each step, what is generated greedily, with beams and
- * beside others, the plan, saving. */
+/* test_conditional CASES-FOLDER PLUGINS-FOLDER [NAME...]: a miniature of each model type that has an encoder and a
+ * decoder, and variants, against the reference: logits of the decoder at each step, what is generated greedily, with
+ * beams and beside others, the plan, saving. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../unit/folder.h"
 #include "base/alloc.h"
@@ -54,7 +55,8 @@ static struct graft_prompt prompt_of(const struct ids *from) {
 
 /* --- Logits --- */
 
-static void compare_logits(const struct conditional *self) {
+/* Those of `model` are to be what the file in `directory` has. */
+static void compare_logits(const struct conditional *self, struct graft_model *model, const char *directory) {
     struct graft_error error = graft_error_none();
     struct graft_safetensors *file = NULL;
     int32_t ids[MAX_IDS];
@@ -65,14 +67,14 @@ static void compare_logits(const struct conditional *self) {
     memcpy(ids + 1, decoder.ids, decoder.n * sizeof *ids);
     prompt.decoder_ids = ids;
     prompt.n_decoder_ids = n;
-    need(graft_model_logits(self->model, &prompt, 1, logits, &error), &error);
-    need(graft_safetensors_open(folder_path(self->directory, "golden.safetensors"), &file, &error), &error);
+    need(graft_model_logits(model, &prompt, 1, logits, &error), &error);
+    need(graft_safetensors_open(folder_path(directory, "golden.safetensors"), &file, &error), &error);
     const struct graft_tensor_view *expected = graft_safetensors_find(file, "logits");
     const int is_sound = expected != NULL && (size_t)expected->bytes == n * self->vocab_size * sizeof *logits;
     check(is_sound, "%s: the logits have another size", self->name);
     const double difference = is_sound ? max_difference(logits, expected->data, n * self->vocab_size) : 0.0;
-    check(difference <= self->tolerance, "%s: logits differ by %.1e, at most %.1e expected", self->name, difference,
-          self->tolerance);
+    check(difference <= self->tolerance, "%s: logits differ from those in %s by %.1e, at most %.1e expected",
+          self->name, directory, difference, self->tolerance);
     graft_safetensors_close(file);
     free(logits);
 }
@@ -190,7 +192,28 @@ static void check_saved(const struct conditional *self) {
 
 /* --- Cases --- */
 
-static void run_case(struct graft_library *library, struct conditional *self) {
+/* With the adapter in its folder, if there is one, what the reference gives where that is merged. */
+static void check_adapted(struct graft_library *library, const struct conditional *self) {
+    struct graft_error error = graft_error_none();
+    char *adapter = graft_path_join(self->directory, "adapter");
+    const struct graft_adapter_options adapters = {
+        .struct_size = sizeof adapters, .name = "adapter", .directory = adapter, .scale = 1.0};
+    const struct graft_model_options options = {.struct_size = sizeof options,
+                                                .precision = GRAFT_PRECISION_FLOAT32,
+                                                .adapters = &adapters,
+                                                .n_adapters = 1,
+                                                .adapter_stride = sizeof adapters};
+    struct graft_model *model = NULL;
+    if (access(adapter, F_OK) == 0) {
+        need(graft_model_open(library, self->directory, &options, &model, &error), &error);
+        need(graft_model_load(model, &error), &error);
+        compare_logits(self, model, adapter);
+        graft_model_free(model);
+    }
+    graft_free(adapter);
+}
+
+static void run_case(struct graft_library *library, struct graft_library *with_lora, struct conditional *self) {
     const struct graft_model_options options = {.struct_size = sizeof options, .precision = GRAFT_PRECISION_FLOAT32};
     struct graft_error error = graft_error_none();
     const double noise = graft_json_real(graft_json_get(self->document, "f64_difference"));
@@ -199,10 +222,11 @@ static void run_case(struct graft_library *library, struct conditional *self) {
     need(graft_model_load(self->model, &error), &error);
     self->vocab_size = (size_t)graft_model_vocab_size(self->model);
     check_plan(self);
-    compare_logits(self);
+    compare_logits(self, self->model, self->directory);
     compare_generated(self);
     check_saved(self);
     graft_model_free(self->model);
+    check_adapted(with_lora, self);
 }
 
 static int is_wanted(const char *name, char **names, int n) {
@@ -216,18 +240,21 @@ static int is_wanted(const char *name, char **names, int n) {
 
 int main(int argc, char **argv) {
     struct graft_error error = graft_error_none();
-    struct graft_library *library = NULL;
+    struct graft_library *library = NULL, *with_lora = NULL;
     graft_json *document = NULL;
     void *iterator = NULL;
     const char *name;
     const graft_json *item;
     size_t number = 0;
-    if (argc < 2) {
-        (void)fputs("usage: test_conditional CASES-FOLDER [NAME...]\n", stderr);
+    if (argc < 3) {
+        (void)fputs("usage: test_conditional CASES-FOLDER PLUGINS-FOLDER [NAME...]\n", stderr);
         return 2;
     }
     need(graft_json_read(folder_path(argv[1], "cases.json"), MAX_FILE_BYTES, &document, &error), &error);
+    const char *const plugins = argv[2];
     need(graft_library_create(&library, &error), &error);
+    need(graft_library_create(&with_lora, &error), &error);
+    need(graft_library_load_plugins(with_lora, &plugins, 1, NULL, &error), &error);
     source = read_ids(document, "input_ids");
     more = read_ids(document, "more_ids");
     decoder = read_ids(document, "decoder_ids");
@@ -235,16 +262,17 @@ int main(int argc, char **argv) {
     const graft_json *cases = graft_json_get(document, "cases");
     check(graft_json_size(cases) > 0 && decoder.n < MAX_IDS, "there are no cases");
     while (graft_json_next(cases, &iterator, &name, &item)) {
-        if (is_wanted(name, argv + 2, argc - 2)) {
+        if (is_wanted(name, argv + 3, argc - 3)) {
             struct conditional self = {.name = name, .directory = graft_path_join(argv[1], name), .document = item};
             const int failures = check_failures();
-            run_case(library, &self);
+            run_case(library, with_lora, &self);
             (void)printf("%s %zu - %s\n", check_failures() == failures ? "ok" : "not ok", ++number, name);
             graft_free(self.directory);
         }
     }
     (void)printf("1..%zu\n", number);
     graft_library_free(library);
+    graft_library_free(with_lora);
     graft_json_free(document);
     free(source.ids);
     free(more.ids);
