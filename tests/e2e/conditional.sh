@@ -30,8 +30,8 @@ for name in bart t5 umt5; do
     for isa in scalar avx2 avx512; do # those that this processor has
         check "$name: $isa" "$first" "$(GRAFT_ISA=$isa ids "$model" --max-new-tokens 8 --input-ids "$long")"
     done
-    "$host" plan --model "$model" --strict >plan 2>&1
-    check "$name: all is used" '' "$(grep 'unexpected\|problem\|note\|not used' plan)"
+    "$host" plan --model "$model" --strict >planned 2>&1
+    check "$name: all is used" '' "$(grep 'unexpected\|problem\|note\|not used' planned)"
 done
 
 # Text, by a tokenizer that ends prompts with a token, as T5's do.
@@ -58,11 +58,11 @@ check 'text: several prompts' "$(ids text --max-new-tokens 5 --input-ids 7,1 --i
 
 # Plugins.
 bart=$cases/bart
-"$host" verify --model "$bart" --plugins-dir "$plugins/fused_qkv" --input-ids "$long" >verify 2>&1
-has 'fused_qkv: in the encoder' 'model.encoder.layers.2.self_attn: BartAttention -> FusedQKVAttention' verify
-has 'fused_qkv: in the decoder' 'model.decoder.layers.1.self_attn: BartAttention -> FusedQKVAttention' verify
-check 'fused_qkv: not where keys are of another text' '' "$(grep encoder_attn verify)"
-has 'fused_qkv: the same' 'greedy ids: the same' verify
+"$host" verify --model "$bart" --plugins-dir "$plugins/fused_qkv" --input-ids "$long" >verified 2>&1
+has 'fused_qkv: in the encoder' 'model.encoder.layers.2.self_attn: BartAttention -> FusedQKVAttention' verified
+has 'fused_qkv: in the decoder' 'model.decoder.layers.1.self_attn: BartAttention -> FusedQKVAttention' verified
+check 'fused_qkv: not where keys are of another text' '' "$(grep encoder_attn verified)"
+has 'fused_qkv: the same' 'greedy ids: the same' verified
 "$host" run --model "$cases/t5" --plugins-dir "$plugins/compressed_tensors" --quantize int8 --max-new-tokens 4 \
     --input-ids "$long" --output-ids >quantized 2>&1
 has 'quantized: projections of both' 'CompressedLinear by compressed_tensors' quantized
