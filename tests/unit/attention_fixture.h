@@ -28,6 +28,8 @@ struct heads {
     const float *sinks;
     const float *alibi;
     int alibi_rounded;
+    const float *relative; /* [heads, 2 * reach + 1] */
+    int64_t reach;
     int64_t gap; /* floats between heads; 0: their strides are left to the host */
     int shared;  /* values are the beginnings of the keys */
     int latents; /* keys and values are made from those, which are both one behind the other */
@@ -162,6 +164,8 @@ static inline struct batch *batch_create(const struct heads *heads, const struct
                                         .slots = batch->slots,
                                         .cache = cache};
     batch->mask = mask;
+    batch->mask.relative = heads->relative;
+    batch->mask.reach = heads->reach;
     batch->q = copied(sequences, sequences->q, heads->heads, heads->head_dim, heads->gap, q_stride);
     batch->k = copied(sequences, sequences->k, heads->kv_heads, heads->head_dim, heads->gap, k_stride);
     batch->v = copied(sequences, sequences->v, heads->kv_heads, heads->v_head_dim, heads->gap, v_stride);
@@ -264,6 +268,12 @@ static inline void expect(const struct heads *heads, const struct sequences *seq
         }
         if (heads->alibi != NULL) {
             score += alibi_at(heads, h, j, (double)batch->args.scaling);
+        }
+        if (heads->relative != NULL) {
+            const int64_t distance = j - i < -heads->reach  ? -heads->reach
+                                     : j - i > heads->reach ? heads->reach
+                                                            : j - i;
+            score += (double)heads->relative[h * (2 * heads->reach + 1) + heads->reach + distance];
         }
         scores[j] = score + mask;
         largest = fmax(largest, scores[j]);

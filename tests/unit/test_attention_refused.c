@@ -4,6 +4,7 @@
 #include "attention_fixture.h"
 
 static const float sinks[] = {0.5f, 2.0f};
+static const float biases[2][3] = {{1.0f, 0.0f, 2.0f}, {0.5f, 3.0f, 1.0f}};
 
 /* Calls an implementation that has these masks and features; returns what it says against that. */
 static const char *refusal(const struct batch *batch, uint32_t masks, uint32_t features, struct graft_error *error) {
@@ -27,11 +28,13 @@ static void test_refused_features(void **state) {
         struct heads heads;
         uint32_t feature;
         const char *name;
-    } cases[] = {{{SHAPE(2, 1, 4, 4), .softcap = 1.0f}, GRAFT_ATTENTION_SOFTCAP, "\"softcap\""},
-                 {{SHAPE(2, 1, 4, 4), .sinks = sinks}, GRAFT_ATTENTION_SINKS, "\"sinks\""},
-                 {{SHAPE(2, 1, 4, 6)}, GRAFT_ATTENTION_V_HEAD_DIM, "\"v_head_dim\""},
-                 {{SHAPE(2, 1, 4, 4), .alibi = sinks}, GRAFT_ATTENTION_ALIBI, "\"ALiBi\""},
-                 {{SHAPE(2, 1, 4, 3), .shared = 1}, GRAFT_ATTENTION_V_HEAD_DIM, "\"v_head_dim\""}};
+    } cases[] = {
+        {{SHAPE(2, 1, 4, 4), .softcap = 1.0f}, GRAFT_ATTENTION_SOFTCAP, "\"softcap\""},
+        {{SHAPE(2, 1, 4, 4), .sinks = sinks}, GRAFT_ATTENTION_SINKS, "\"sinks\""},
+        {{SHAPE(2, 1, 4, 6)}, GRAFT_ATTENTION_V_HEAD_DIM, "\"v_head_dim\""},
+        {{SHAPE(2, 1, 4, 4), .alibi = sinks}, GRAFT_ATTENTION_ALIBI, "\"ALiBi\""},
+        {{SHAPE(2, 1, 4, 4), .relative = biases[0], .reach = 1}, GRAFT_ATTENTION_RELATIVE, "\"biases by distance\""},
+        {{SHAPE(2, 1, 4, 3), .shared = 1}, GRAFT_ATTENTION_V_HEAD_DIM, "\"v_head_dim\""}};
     struct graft_mask mask = {.struct_size = sizeof mask, .kind = GRAFT_MASK_CAUSAL};
     struct graft_error error;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -9,6 +9,14 @@ static const float sinks[] = {-200.0f, 0.5f, 2.0f, 200.0f, -INFINITY, 1.0f};
 /* With powers of two results are as exact as without. */
 static const float slopes[] = {0.25f, 0.0625f, 0.015625f, -0.03125f, 0.0f, 0.00390625f};
 
+/* By distance from -2 to 2, and from -70 to 70. */
+static const float near[][5] = {{1.0f, 0.5f, -2.0f, 0.25f, 3.0f}, {0.0f, 1.0f, 2.0f, 3.0f, -4.0f},
+                                {-1.0f, 0.0f, 0.0f, 8.0f, 0.0f},  {2.0f, -2.0f, 0.5f, 0.5f, 1.0f},
+                                {0.0f, 0.0f, 4.0f, 0.0f, 0.0f},   {-0.5f, 0.25f, 0.0f, -1.0f, 1.0f}};
+static const float far[3][141] = {{[0] = 2.0f, [60] = -3.0f, [70] = 1.0f, [71] = 4.0f, [140] = -1.0f},
+                                  {[1] = 1.0f, [139] = 2.0f},
+                                  {[35] = 0.5f, [69] = 2.0f, [100] = 3.0f}};
+
 static const struct heads shapes[] = {
     {SHAPE(4, 2, 16, 16)},
     {SHAPE(3, 3, 5, 5)},
@@ -24,6 +32,8 @@ static const struct heads shapes[] = {
     {SHAPE(4, 2, 12, 5), .latents = 1},
     {SHAPE(6, 2, 8, 8), .alibi = slopes},
     {SHAPE(3, 3, 16, 16), .alibi = slopes, .alibi_rounded = 1, .softcap = 3.0f, .sinks = sinks},
+    {SHAPE(6, 2, 8, 8), .relative = &near[0][0], .reach = 2},
+    {SHAPE(3, 1, 16, 12), .relative = &far[0][0], .reach = 70, .alibi = slopes, .softcap = 2.0f},
 };
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
@@ -133,6 +143,95 @@ static void test_dense(void **state) {
     }
 }
 
+/* What query `t` of sequence `s` gets from all keys of its source, which begins at row `first` of k and v. */
+static void check_source(const struct heads *heads, const struct batch *batch, int64_t t, int64_t source,
+                         const float *k, const float *v) {
+    const int64_t dim = heads->head_dim, group = heads->heads / heads->kv_heads;
+    for (int64_t h = 0; h < heads->heads; h++) {
+        double out[64] = {0}, sum = 0.0;
+        for (int64_t j = 0; j < source; j++) {
+            const int64_t row = (j * heads->kv_heads + h / group) * dim;
+            double score = 0.0;
+            for (int64_t d = 0; d < dim; d++) {
+                score += (double)batch->q[t * batch->args.q_stride + h * dim + d] * (double)k[row + d];
+            }
+            const double weight = exp(score * (double)batch->args.scaling);
+            sum += weight;
+            for (int64_t d = 0; d < dim; d++) {
+                out[d] += weight * (double)v[row + d];
+            }
+        }
+        for (int64_t d = 0; d < dim; d++) {
+            assert_true(numbers_close(batch->output[t * batch->args.output_stride + h * dim + d], (float)(out[d] / sum),
+                                      tolerance, 1e-5f));
+        }
+    }
+}
+
+/* Keys and values of another text: brought along once, read in later forwards, whatever becomes of the sequence's own;
+ * of the one forward where there is no cache. */
+static void test_sources(void **state) {
+    (void)state;
+    enum { LONG = 200, SHORT = 3 };
+    static const int64_t steps[][2] = {{2, 1}, {1, 1}, {0, 30}, {5, 1}};
+    static const int64_t ends[] = {0, LONG, LONG + SHORT}, lengths[] = {LONG, SHORT};
+    const struct heads heads = {SHAPE(4, 2, 16, 16)};
+    const int64_t width = heads.kv_heads * heads.head_dim;
+    const struct graft_mask mask = {.struct_size = sizeof mask, .kind = GRAFT_MASK_NONE};
+    float *k = numbers_floats((LONG + SHORT) * width), *v = numbers_floats((LONG + SHORT) * width);
+    struct graft_cache *cache = graft_cache_create(3, GRAFT_DTYPE_F32);
+    struct sequences sequences = sequences_create(&heads, 2);
+    for (size_t step = 0; step <= sizeof steps / sizeof steps[0]; step++) {
+        const int without_cache = step == sizeof steps / sizeof steps[0];
+        sequences.tokens[0] = without_cache ? 20 : steps[step][0];
+        sequences.tokens[1] = without_cache ? 1 : steps[step][1];
+        struct batch *batch = batch_create(&heads, &sequences, mask, without_cache ? NULL : cache);
+        batch->args.cross = 1;
+        batch->args.layer = 1;
+        batch->args.k = k;
+        batch->args.v = v;
+        batch->args.k_stride = batch->args.v_stride = width;
+        if (step == 0 || without_cache) {
+            batch->batch.source_cu_seqlens = ends;
+        }
+        if (step == 3) { /* the second is now in a slot of its own: a copy that was cut */
+            int64_t reached;
+            assert_int_equal(graft_cache_fork(cache, 1, 2, NULL), GRAFT_OK);
+            assert_int_equal(graft_cache_rewind(cache, 2, 1, &reached, NULL), GRAFT_OK);
+            batch->slots[1] = 2;
+        }
+        run(batch);
+        for (int32_t s = 0; s < 2; s++) {
+            for (int64_t t = batch->cu_seqlens[s]; t < batch->cu_seqlens[s + 1]; t++) {
+                check_source(&heads, batch, t, lengths[s], k + ends[s] * width, v + ends[s] * width);
+            }
+        }
+        batch_destroy(batch);
+    }
+    sequences_destroy(&sequences);
+    graft_cache_destroy(cache);
+    numbers_free(k, 4);
+    numbers_free(v, 4);
+}
+
+/* An empty slot has no source, and a step that needs one fails. */
+static void test_no_source(void **state) {
+    (void)state;
+    const struct heads heads = {SHAPE(2, 1, 4, 4)};
+    const struct graft_mask mask = {.struct_size = sizeof mask, .kind = GRAFT_MASK_NONE};
+    struct graft_error error = graft_error_none();
+    struct graft_cache *cache = graft_cache_create(1, GRAFT_DTYPE_F32);
+    struct sequences sequences = sequences_create(&heads, 1);
+    sequences.tokens[0] = 1;
+    struct batch *batch = batch_create(&heads, &sequences, mask, cache);
+    batch->args.cross = 1;
+    assert_int_equal(call.kernels->attention(&call, &batch->args, &error), GRAFT_ERROR_INTERNAL);
+    assert_non_null(strstr(error.message, "no source"));
+    batch_destroy(batch);
+    sequences_destroy(&sequences);
+    graft_cache_destroy(cache);
+}
+
 static void test_threads(void **state) {
     (void)state;
     const struct heads heads = {SHAPE(8, 2, 64, 64), .softcap = 1.0f, .sinks = (const float[8]){0}};
@@ -234,6 +333,8 @@ int main(void) {
         cmocka_unit_test(test_without_cache),
         cmocka_unit_test(test_with_cache),
         cmocka_unit_test(test_dense),
+        cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_no_source),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_weights),
         cmocka_unit_test(test_weights_with_sinks),
