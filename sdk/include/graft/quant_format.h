@@ -7,15 +7,14 @@
  *     static int describe(const struct graft_class *cls, const struct graft_config *config,
  *                         const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
  *         struct graft_scheme scheme;
- *         int status = graft_scheme_of_linear(&scheme, args, sink->path, error);
- *         if (status == GRAFT_OK) {
+ *         if (graft_scheme_of_linear(&scheme, args, sink->path, error) == GRAFT_OK) {
  *             scheme.codec.kind = GRAFT_CODE_INT;
  *             scheme.codec.bits = 8;
  *             graft_scheme_codes(&scheme, "weight", scheme.codec.columns, GRAFT_DTYPE_I8);
  *             graft_scheme_scales(&scheme, "weight_scale", GRAFT_DTYPE_NONE);
- *             status = graft_scheme_describe_linear(&scheme, args, sink, error);
+ *             graft_scheme_describe_linear(&scheme, args, sink, error);
  *         }
- *         return status;
+ *         return error->code;
  *     }
  *
  * All functions are [load].
