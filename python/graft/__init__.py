@@ -29,9 +29,10 @@ from .conversions import (
     WeightRenaming,
 )
 from .errors import FileError, GraftError, InternalError, ModelError, PluginError, UsageError, VerifyError
-from .model import Model, ModuleSpec, NamedModule, from_pretrained, fuse_modules, unfuse_modules
+from .model import Model, ModuleSpec, NamedModule, fuse_modules, unfuse_modules
 from .module import Child, Config, Description, Module
 from .outputs import ModelOutput, ModuleDifference, Plan, Verification
+from .pretrained import from_pretrained
 from .registry import (
     apply_patches,
     class_named,

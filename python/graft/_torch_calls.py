@@ -107,13 +107,14 @@ def _router(host: Host, path: str, module, hidden_states, *more: Any, **kwargs: 
 
 
 def _mask(attention_mask, sequences: int, new_tokens: int, tokens: int, path: str):
-    """struct graft_mask for `tokens` of each sequence, of which the last `new_tokens` have rows in the mask; and what it
-    leads to."""
+    """struct graft_mask for `tokens` of each sequence, of which the last `new_tokens` have rows in the mask; and what
+    it leads to."""
     if attention_mask is None:
         return new(abi.graft_mask, kind=abi.GRAFT_MASK_CAUSAL), None
     if attention_mask.dim() != 4 or attention_mask.shape[-1] != tokens or attention_mask.shape[-2] != new_tokens:
-        raise UsageError(f"attention_mask: expected [sequences, 1, {new_tokens}, {tokens}], got "
-                         f"{list(attention_mask.shape)}", path)
+        raise UsageError(
+            f"attention_mask: expected [sequences, 1, {new_tokens}, {tokens}], got {list(attention_mask.shape)}", path
+        )
     said = attention_mask.detach()[:, 0].expand(sequences, -1, -1)
     if said.dtype == torch.bool:
         said = torch.zeros(said.shape).masked_fill(~said, float("-inf"))
@@ -195,9 +196,7 @@ def check_interface(interface: str, name: str) -> None:
 def run(host: Host, path: str, module: torch.nn.Module, *args: Any, **kwargs: Any):
     """Calls the module at `path` with what transformers gives `module`."""
     if torch.is_grad_enabled() and _wants_grad(module, args, kwargs):
-        raise UsageError(
-            "a gradient is required, and Graft has none", path, "call the model under torch.no_grad()"
-        )
+        raise UsageError("a gradient is required, and Graft has none", path, "call the model under torch.no_grad()")
     return CALLS[host.interface(path)](host, path, module, *args, **kwargs)
 
 

@@ -38,8 +38,8 @@ def _check(name: str, tensor: torch.Tensor) -> None:
 class Host:
     """Runs modules of `root` by their paths, through the classes that plugins have for them.
 
-    Parameters of the modules in `paths` are read where torch has them. All others are one page of zeros: nothing of them
-    is run.
+    Parameters of the modules in `paths` are read where torch has them. All others are zeros, the same for all: they
+    are not run.
     """
 
     def __init__(self, root: torch.nn.Module, paths: List[str], plugins: Plugins, plugins_dir=None):

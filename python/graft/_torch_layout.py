@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parameters that a plugin's class has, as a module of torch, and the conversions of transformers that lead to them."""
+"""The parameters of a plugin's class as a module of torch, and the conversions of transformers that lead to them."""
 
 from __future__ import annotations
 
@@ -110,7 +110,9 @@ def lay_out(module: torch.nn.Module, layout: Layout) -> List[str]:
             if part not in holder._modules:
                 is_linear = i == len(above) - 1 and path in layout.linears and own == "weight"
                 has_bias = path + ".bias" in layout.parameters
-                holder.add_module(part, torch.nn.Linear(shape[1], shape[0], has_bias) if is_linear else torch.nn.Module())
+                holder.add_module(
+                    part, torch.nn.Linear(shape[1], shape[0], has_bias) if is_linear else torch.nn.Module()
+                )
             holder = holder._modules[part]
         if own not in holder._parameters:
             parameter = torch.nn.Parameter(torch.empty(shape))

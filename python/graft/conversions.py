@@ -309,9 +309,7 @@ def from_conversions(conversions, n: int, stride: int) -> List[WeightTransform]:
             _operation_of(abi.graft_operation.from_address(at + k * conversion.operation_stride))
             for k in range(conversion.n_operations)
         ]
-        result.append(
-            WeightConverter(sources, targets, operations) if operations else WeightRenaming(sources, targets)
-        )
+        result.append(WeightConverter(sources, targets, operations) if operations else WeightRenaming(sources, targets))
     return result
 
 

@@ -14,19 +14,17 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Seq
 import numpy as np
 
 from . import _abi as abi
+from . import forwards
 from . import inputs as given
 from ._library import check, keep_raised, lib, new, path, strings, text
 from .errors import UsageError
+from .comparing import compare, original_options, sample_ids
 from .generation import Generation
-from .opening import Library, Plugins, _all
-from .outputs import ModelOutput, Plan, Recording, Verification, compared
+from .opening import Library, _all
+from .outputs import ModelOutput, Plan, Verification
+from .streaming import Sink, texts_of
 from .tokenizer import Tokenizer
 
-_PRECISIONS = {
-    "auto": abi.GRAFT_PRECISION_AUTO,
-    "float32": abi.GRAFT_PRECISION_FLOAT32,
-    "bfloat16": abi.GRAFT_PRECISION_BFLOAT16,
-}
 _TOLERANCE = 5e-5  # of logits, relative to the largest: the program's
 
 
@@ -48,13 +46,6 @@ class NamedModule(NamedTuple):
     plugin: str  # whose class it is, or ""
 
 
-def _precision(name: Any) -> int:
-    spelled = str(name).replace("torch.", "")
-    if spelled not in _PRECISIONS:
-        raise UsageError(f"dtype: expected one of {', '.join(_PRECISIONS)}, got {name!r}")
-    return _PRECISIONS[spelled]
-
-
 def _shard_bytes(size: Union[int, str]) -> int:
     if isinstance(size, int):
         return size
@@ -68,7 +59,8 @@ class Model:
     """A model directory that is opened, with the replacements that were registered at that moment.
 
     Made by `from_pretrained`. One thread at a time runs a model: calls from several wait for each other. Different
-    models run at once, as the interpreter's lock is released while one computes. `close` (or a `with` block) frees it; it is also freed with its last reference.
+    models run at once, as the interpreter's lock is released while one computes. `close` (or a `with` block) frees
+    it, and so does its last reference.
     """
 
     def __init__(self, directory, library: Library, options: abi.graft_model_options):
@@ -82,7 +74,11 @@ class Model:
         self._is_loaded = False
         try:
             check(
-                lib.graft_model_open, library.pointer, path(directory), ctypes.byref(options), ctypes.byref(self._pointer)
+                lib.graft_model_open,
+                library.pointer,
+                path(directory),
+                ctypes.byref(options),
+                ctypes.byref(self._pointer),
             )
         except BaseException:
             library.close()
@@ -234,7 +230,7 @@ class Model:
         prompt = given.read(inputs, lambda: self.tokenizer, **chat)
         if max_new_tokens is not None:
             generation["max_new_tokens"] = max_new_tokens
-        sink = _Sink(self, prompt, streamer) if streamer is not None else None
+        sink = Sink(lambda: self.tokenizer, prompt, streamer) if streamer is not None else None
         with self._running() as model, Generation(model, generation) as settings:
             n = settings.sequences_per_prompt
             sequences: List[List[int]] = [[] for _ in range(n * len(prompt.ids))]
@@ -281,8 +277,8 @@ class Model:
         chat: Mapping[str, Any] = {},
         **generation: Any,
     ) -> Iterator[Any]:
-        """Continues one prompt as an iterator: over pieces of text, or over ids where ids went in. The model is free for
-        other calls between two steps."""
+        """Continues one prompt as an iterator: over pieces of text, or over ids where ids went in. The model is free
+        for other calls between two steps."""
         prompt = given.read(inputs, lambda: self.tokenizer, **chat)
         if len(prompt.ids) != 1:
             raise UsageError(f"stream takes one prompt, got {len(prompt.ids)}")
@@ -291,7 +287,7 @@ class Model:
         tokens = self._stream(prompt.ids, adapter, generation)
         if not prompt.is_text:
             return tokens
-        return _texts(tokens, self.tokenizer.stream())
+        return texts_of(tokens, self.tokenizer.stream())
 
     def _stream(self, ids, adapter, generation) -> Iterator[int]:
         prompts = given.prompts(ids, adapter)
@@ -343,94 +339,12 @@ class Model:
         with self._running() as model:
             task = lib.graft_model_task(model)
             if task == abi.GRAFT_TASK_CAUSAL_LM:
-                output = self._logits(model, prompt)
+                output = forwards.logits(model, prompt)
             else:
-                output = self._encode(model, prompt, token_type_ids, task)
+                output = forwards.encode(model, prompt, token_type_ids, task)
             if what:
-                self._record(model, prompt, what, task, output)
+                forwards.record(model, prompt, what, task, output)
         return output
-
-    @staticmethod
-    def _shaped(array: np.ndarray, prompt: given.Inputs):
-        """Rows of all tokens as the input was shaped: views."""
-        if prompt.is_single:
-            return array
-        if prompt.is_even:
-            return array.reshape(len(prompt.ids), -1, array.shape[-1])
-        return np.split(array, np.cumsum([ids.size for ids in prompt.ids])[:-1])
-
-    def _logits(self, model, prompt: given.Inputs) -> ModelOutput:
-        rows = sum(ids.size for ids in prompt.ids)
-        logits = np.empty((rows, lib.graft_model_vocab_size(model)), np.float32)
-        prompts = given.prompts(prompt.ids)
-        check(lib.graft_model_logits, model, prompts, len(prompts), logits.ctypes.data)
-        return ModelOutput(logits=self._shaped(logits, prompt))
-
-    def _encode(self, model, prompt: given.Inputs, token_type_ids, task: int) -> ModelOutput:
-        info = new(abi.graft_encoder_info)
-        lib.graft_model_encoder_info(model, ctypes.byref(info))
-        types = None
-        if token_type_ids is not None:
-            types = given.read(token_type_ids, None).ids
-            if [len(each) for each in types] != [len(ids) for ids in prompt.ids]:
-                raise UsageError("token_type_ids: expected one for each id")
-        prompts = given.encoder_prompts(prompt.ids, types)
-        rows = sum(ids.size for ids in prompt.ids)
-        outputs = new(abi.graft_encoder_outputs)
-        hidden = np.empty((rows, info.hidden_size), np.float32)
-        outputs.last_hidden_state = hidden.ctypes.data
-        result = ModelOutput()
-        if task == abi.GRAFT_TASK_FEATURES and info.has_pooler:
-            result.pooler_output = np.empty((len(prompt.ids), info.hidden_size), np.float32)
-            outputs.pooler_output = result.pooler_output.ctypes.data
-        all_rows = np.arange(rows, dtype=np.int32)
-        logits = None
-        if task == abi.GRAFT_TASK_MASKED_LM:
-            logits = np.empty((rows, lib.graft_model_vocab_size(model)), np.float32)
-            outputs.rows, outputs.n_rows = all_rows.ctypes.data, rows
-        elif task == abi.GRAFT_TASK_SEQUENCE_CLASSIFICATION:
-            logits = np.empty((len(prompt.ids), info.n_labels), np.float32)
-        elif task in (abi.GRAFT_TASK_TOKEN_CLASSIFICATION, abi.GRAFT_TASK_QUESTION_ANSWERING):
-            logits = np.empty((rows, info.n_labels), np.float32)
-        if logits is not None:
-            outputs.logits = logits.ctypes.data
-        check(lib.graft_model_encode, model, prompts, len(prompts), ctypes.byref(outputs))
-        result.last_hidden_state = self._shaped(hidden, prompt)
-        if logits is not None:
-            by_token = task != abi.GRAFT_TASK_SEQUENCE_CLASSIFICATION
-            result.logits = self._shaped(logits, prompt) if by_token else logits
-        return result
-
-    def _record(self, model, prompt: given.Inputs, what: int, task: int, output: ModelOutput) -> None:
-        pointer = ctypes.c_void_p()
-        if task == abi.GRAFT_TASK_CAUSAL_LM:
-            prompts = given.prompts(prompt.ids)
-            check(lib.graft_model_record, model, prompts, len(prompts), what, ctypes.byref(pointer))
-        else:
-            prompts = given.encoder_prompts(prompt.ids)
-            check(lib.graft_model_record_encoder, model, prompts, len(prompts), what, ctypes.byref(pointer))
-        recording = Recording(pointer)
-        several = len(prompt.ids) > 1
-        each = [self._recorded(recording, f".{i}" if several else "", what) for i in range(len(prompt.ids))]
-        names = ("hidden_states", "attentions", "router_logits")
-        for name, values in zip(names, zip(*each)):
-            if values[0] is not None:
-                setattr(output, name, values[0] if prompt.is_single else list(values))
-
-    @staticmethod
-    def _recorded(recording: Recording, suffix: str, what: int):
-        hidden = attentions = routers = None
-        if what & abi.GRAFT_RECORD_HIDDEN_STATES:
-            layers = recording.numbered("hidden_states.layer.", suffix)
-            final = recording.tensors.get("hidden_states.final_norm" + suffix)
-            hidden = (recording.tensors["hidden_states.embeddings" + suffix], *layers)
-            if final is not None:
-                hidden = (*hidden[:-1], final)
-        if what & abi.GRAFT_RECORD_ATTENTIONS:
-            attentions = tuple(recording.numbered("attentions.", suffix))
-        if what & abi.GRAFT_RECORD_ROUTER_LOGITS:
-            routers = tuple(recording.numbered("router.", ".logits" + suffix))
-        return hidden, attentions, routers
 
     def embed(self, texts: Any) -> np.ndarray:
         """One vector for each text, as sentence-transformers makes them: [texts, size] f32; [size] for one text."""
@@ -468,51 +382,10 @@ class Model:
             max_new_tokens: to compare; 0: none.
             tolerance: how far logits may differ, relative to the largest.
         """
-        prompt = given.read(self._sample_ids() if inputs is None else inputs, lambda: self.tokenizer)
-        with Model(self._directory, self._library.again(), self._original_options()) as original:
+        prompt = given.read(sample_ids(self) if inputs is None else inputs, lambda: self.tokenizer)
+        with Model(self._directory, self._library.again(), original_options(self._options)) as original:
             original.load()
-            return self._verify(original, prompt, max_new_tokens, tolerance)
-
-    def _sample_ids(self, n: int = 16) -> np.ndarray:
-        special = {lib.graft_model_image_token_id(self._open()), lib.graft_model_video_token_id(self._open())}
-        choices = np.setdiff1d(np.arange(self.vocab_size), list(special))
-        return np.random.default_rng(0).choice(choices, n)
-
-    def _original_options(self) -> abi.graft_model_options:
-        options = abi.graft_model_options.from_buffer_copy(self._options)
-        options.without_replacements = 1
-        options.patch = None
-        options.patch_file = None
-        options.fusion_config = None
-        options.n_kernels = 0
-        return options
-
-    def _verify(self, original: Model, prompt: given.Inputs, new_tokens: int, tolerance: float) -> Verification:
-        comparison = ctypes.c_void_p()
-        found = abi.graft_difference()
-        generates = self.task == abi.GRAFT_TASK_CAUSAL_LM
-        with self._running() as model, original._running() as other:
-            check(lib.graft_model_compare, model, other, len(prompt.ids), ctypes.byref(comparison))
-            try:
-                run = self._logits if generates else lambda m, p: self._encode(m, p, None, lib.graft_model_task(m))
-                flat = prompt._replace(is_single=True)
-                ours, theirs = run(model, flat), run(other, flat)
-                modules = compared(comparison)
-            finally:
-                lib.graft_comparison_free(comparison)
-            a, b = (each.logits if each.logits is not None else each.last_hidden_state for each in (ours, theirs))
-            lib.graft_difference_add(ctypes.byref(found), a.ctypes.data, b.ctypes.data, a.size)
-            same = True
-            if generates and new_tokens:
-                said = []
-                for each in (model, other):
-                    with Generation(each, _greedy(new_tokens)) as settings:
-                        sequences: List[List[int]] = [[] for _ in prompt.ids]
-                        self._generate(each, given.prompts(prompt.ids), settings, sequences, None)
-                        said.append(sequences)
-                same = said[0] == said[1]
-        limit = lib.graft_difference_limit(ctypes.byref(found), tolerance)
-        return Verification(modules, found.difference, found.value, same, same and found.difference <= limit)
+            return compare(self, original, prompt, max_new_tokens, tolerance)
 
     def fuse_modules(self, specs: Sequence[Union[ModuleSpec, str]]) -> None:
         """Fuses modules that follow each other into chains, wherever their paths match."""
@@ -545,8 +418,8 @@ class Model:
         """Writes the model to a directory that is empty or does not exist.
 
         Args:
-            save_original_format: the same tensors as it was opened from, bit for bit, whatever replaces classes; without
-                it one tensor for each parameter, and a journal that leads back.
+            save_original_format: the same tensors as it was opened from, bit for bit, whatever replaces classes;
+                without it one tensor for each parameter, and a journal that leads back.
             max_shard_size: of a file: bytes, or "5GB".
         """
         options = new(abi.graft_save_options, runtime_layout=int(not save_original_format))
@@ -555,145 +428,10 @@ class Model:
             check(lib.graft_model_save, model, path(directory), ctypes.byref(options))
 
 
-class _Sink:
-    """Who is told of new tokens while they are generated."""
-
-    def __init__(self, model: Model, prompt: given.Inputs, streamer: Any):
-        if len(prompt.ids) != 1:
-            raise UsageError(f"a streamer takes one prompt, got {len(prompt.ids)}")
-        self._streamer = streamer
-        self._stream = None
-        if hasattr(streamer, "put"):
-            streamer.put(prompt.ids[0])
-            self.put = lambda token: streamer.put(np.asarray([token], np.int32))
-            self.end = streamer.end
-        elif prompt.is_text:
-            self._stream = model.tokenizer.stream()
-            self.put = lambda token: self._say(self._stream.push(token))
-            self.end = lambda: self._say(self._stream.end())
-        else:
-            self.put = streamer
-            self.end = lambda: None
-
-    def _say(self, piece: str) -> None:
-        if piece:
-            self._streamer(piece)
-
-
-def _texts(tokens: Iterator[int], decoder) -> Iterator[str]:
-    for token in tokens:
-        piece = decoder.push(token)
-        if piece:
-            yield piece
-    piece = decoder.end()
-    if piece:
-        yield piece
-
-
-def _greedy(new_tokens: int) -> Dict[str, Any]:
-    return {"max_new_tokens": new_tokens, "do_sample": False, "num_beams": 1, "ignore_eos": 1}
-
-
 def _free(pointer: ctypes.c_void_p, library: Library) -> None:
     lib.graft_model_free(pointer)
     pointer.value = None  # for what still knows the model, such as an iterator that goes at the same time
     library.close()
-
-
-def _adapters(adapters):
-    """{"name": directory} or {"name": (directory, scale)}, or a list of directories."""
-    if not isinstance(adapters, Mapping):
-        adapters = {os.path.basename(os.path.normpath(os.fspath(each))): each for each in adapters}
-    array = (abi.graft_adapter_options * max(1, len(adapters)))()
-    for made, (name, where) in zip(array, adapters.items()):
-        directory, scale = where if isinstance(where, tuple) else (where, 1.0)
-        made.struct_size = ctypes.sizeof(abi.graft_adapter_options)
-        made.name, made.directory, made.scale = name.encode(), path(directory), scale
-    return array, len(adapters)
-
-
-def from_pretrained(
-    directory,
-    *,
-    plugins: Plugins = (),
-    plugins_dir=None,
-    plugin_options: Mapping[str, Mapping[str, Any]] = {},
-    dtype: Any = "auto",
-    kv_cache_dtype: Any = "auto",
-    fusion_config: Optional[Mapping[str, Any]] = None,
-    patch: Union[None, str, os.PathLike, Mapping[str, Any]] = None,
-    adapters: Any = (),
-    attn_implementation: Optional[str] = None,
-    experts_implementation: Optional[str] = None,
-    kernels: Sequence[str] = (),
-    quantize: Optional[str] = None,
-    dequantize: bool = False,
-    ignored_fields: Sequence[str] = (),
-    replacements: bool = True,
-    weights: bool = True,
-    load: bool = True,
-    threads: Optional[int] = None,
-) -> Model:
-    """Opens a model directory and loads it.
-
-    Args:
-        directory: with config.json and weights, as Hugging Face publishes them.
-        plugins: ids of plugins that came with the package ("fused_qkv"), or files; their order decides where several
-            replace one class. "all": every one that came with it.
-        plugins_dir: where ids are looked for instead: PLUGINS_DIR/ID/ID.so.
-        plugin_options: {"ID": {"NAME": value}}.
-        dtype: of products: "auto", "float32", "bfloat16". kv_cache_dtype: of keys and values.
-        fusion_config: {"patch_embeddings": True}: which fusion families to use.
-        patch: a patch file (docs/patch.md) or what would be in one, for this load only.
-        adapters: PEFT directories: a list, {"name": directory} or {"name": (directory, scale)}.
-        attn_implementation, experts_implementation, kernels: what is chosen by name.
-        quantize, dequantize: weights in another form than the files': "int4"; floats for quantized ones.
-        ignored_fields: paths of fields of JSON files that are as if they were not there.
-        replacements: False: every class is the original one.
-        weights: False: config.json is enough; parameters have initial values.
-        load: False: weights are not bound yet (`Model.load`), for looking at the plan.
-        threads: how many compute; None: all that the process may use.
-
-    Raises:
-        GraftError: ModelError, PluginError or UsageError, with code, source, message and hint.
-    """
-    options = new(abi.graft_model_options, precision=_precision(dtype), kv_cache=_precision(kv_cache_dtype))
-    options.without_weights = int(not weights)
-    options.without_replacements = int(not replacements)
-    options.dequantize = int(dequantize)
-    for field, value in (
-        ("attn_implementation", attn_implementation),
-        ("experts_implementation", experts_implementation),
-        ("quantize", quantize),
-        ("fusion_config", None if fusion_config is None else json.dumps(dict(fusion_config))),
-    ):
-        if value is not None:
-            setattr(options, field, value.encode())
-    for field, names in (("kernels", kernels), ("ignored_fields", ignored_fields)):
-        setattr(options, field, strings(list(names)))
-        setattr(options, "n_" + field, len(names))
-    options.adapters, options.n_adapters = _adapters(adapters)
-    options.adapter_stride = ctypes.sizeof(abi.graft_adapter_options)
-    with _patch_file(patch) as file:
-        options.patch_file = file
-        library = Library(plugins, plugins_dir, plugin_options)
-        if threads is not None:
-            lib.graft_library_set_threads(library.pointer, threads)
-        model = Model(directory, library, options)
-    return model.load() if load else model
-
-
-@contextmanager
-def _patch_file(patch) -> Iterator[Optional[bytes]]:
-    if patch is None or isinstance(patch, (str, os.PathLike)):
-        yield None if patch is None else path(patch)
-        return
-    import tempfile
-
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump(dict(patch), file)
-        file.flush()
-        yield path(file.name)
 
 
 def fuse_modules(model: Model, specs: Sequence[Union[ModuleSpec, str]]) -> Model:
@@ -708,4 +446,4 @@ def unfuse_modules(model: Model, paths: Sequence[str] = ()) -> Model:
     return model
 
 
-__all__ = ["Model", "ModuleSpec", "NamedModule", "from_pretrained", "fuse_modules", "unfuse_modules"]
+__all__ = ["Model", "ModuleSpec", "NamedModule", "fuse_modules", "unfuse_modules"]

@@ -15,14 +15,13 @@ A class without `describe` has the parameters and children of the class that it 
 from __future__ import annotations
 
 import ctypes
-import itertools
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _abi as abi
-from ._library import keep_raised, new, text
-from .conversions import WeightTransform, as_conversions
+from ._library import new, text
+from .conversions import WeightTransform
 from .errors import PluginError
 from .interfaces import INTERFACES, Interface, args_dict, make_args, size_of, view
 
@@ -30,7 +29,7 @@ _INITS = {None: "NONE", "none": "NONE", "zeros": "ZEROS", "ones": "ONES", "absen
 _DTYPES = {abi.GRAFT_DTYPE_F32: np.float32, abi.GRAFT_DTYPE_F16: np.float16, abi.GRAFT_DTYPE_F64: np.float64}
 
 
-class _Recorded(Exception):
+class Recorded(Exception):
     """A function of the host has failed and recorded why."""
 
     def __init__(self, status: int):
@@ -44,7 +43,8 @@ def copied(pointer):
 
 
 class Config:
-    """config.json as the host reads it, by dotted paths: `config["hidden_size"]`, `config.get("rope_scaling.factor")`."""
+    """config.json as the host reads it, by dotted paths: `config["hidden_size"]`,
+    `config.get("rope_scaling.factor")`."""
 
     def __init__(self, pointer):
         self._pointer = pointer
@@ -95,10 +95,11 @@ class Description:
 
     def _do(self, status: int) -> None:
         if status != abi.GRAFT_OK:
-            raise _Recorded(status)
+            raise Recorded(status)
 
     def parameter(self, name: str, shape: Sequence[int], init: Optional[str] = None, contiguous: bool = True) -> None:
-        """Declares a parameter. `init`: what it is where the checkpoint has nothing: zeros, ones, absent; None: an error."""
+        """Declares a parameter. `init`: what it is where the checkpoint has nothing: zeros, ones, absent; None: an
+        error."""
         info = new(abi.graft_parameter_info, name=name.encode(), rank=len(shape))
         info.init = getattr(abi, "GRAFT_INIT_" + _INITS[init])
         info.shape[: len(shape)] = list(shape)
@@ -106,7 +107,10 @@ class Description:
         self._do(self._sink.parameter(self._sink.data, ctypes.byref(info), self._error))
 
     def child(self, name: str, class_name: str, interface: str, **args: Any) -> None:
-        """Declares a child: `d.child("up_proj", "Linear", "graft.linear/1", in_features=8, out_features=16, bias=0)`."""
+        """Declares a child:
+
+        >>> d.child("up_proj", "Linear", "graft.linear/1", in_features=8, out_features=16, bias=0)
+        """
         keep: List[Any] = []
         given = make_args(args, keep)
         info = new(
@@ -122,7 +126,9 @@ class Description:
     def attribute(self, name: str, *values: int) -> None:
         """A fact about the module under its field name in transformers."""
         numbers = (ctypes.c_int64 * len(values))(*values)
-        self._do(self._sink.attribute(self._sink.data, name.encode(), ctypes.addressof(numbers), len(values), self._error))
+        self._do(
+            self._sink.attribute(self._sink.data, name.encode(), ctypes.addressof(numbers), len(values), self._error)
+        )
 
     def base(self, **more: Any) -> None:
         """Declares what the class that this one replaces does; `more` goes before the parent's arguments."""
@@ -188,7 +194,7 @@ class Child:
             if context.running:
                 context.running[0] = running
         if status != abi.GRAFT_OK:
-            raise _Recorded(status)
+            raise Recorded(status)
 
 
 class Module:
@@ -218,7 +224,8 @@ class Module:
         """Called once, when weights and children are there."""
 
     def forward(self, *inputs: np.ndarray):
-        """Computes the outputs: arrays over the host's memory in, an array out, or a tuple in the order of the header."""
+        """Computes the outputs: arrays over the host's memory in, an array out, or a tuple in the order of the
+        header."""
         raise NotImplementedError(f"{type(self).__name__} has no forward")
 
     def weight(self, name: str) -> Optional[np.ndarray]:
@@ -229,7 +236,8 @@ class Module:
         return self._weights[name]
 
     def child(self, name: str, interface: Optional[str] = None) -> Child:
-        """A child that this class, or the one that it replaces, has described. `interface` where its class is no known one."""
+        """A child that this class, or the one that it replaces, has described. `interface` where its class is no
+        known one."""
         if name not in self._children:
             self._children[name] = self._find_child(name, interface)
         return self._children[name]
@@ -255,7 +263,9 @@ class Module:
         class_name = text(pointer.contents.class_name)
         interface = interface or self._interfaces.get(class_name)
         if interface not in INTERFACES:
-            raise PluginError(f"Python does not know the interface of {class_name}", self.path, "name it: child(name, interface)")
+            raise PluginError(
+                f"Python does not know the interface of {class_name}", self.path, "name it: child(name, interface)"
+            )
         args = args_dict(self._build.child_args(self._build.data, name.encode()))
         return Child(pointer, INTERFACES[interface], args, self)
 
@@ -283,115 +293,3 @@ def _weight_array(weight, name: str) -> np.ndarray:
         else:
             raise PluginError(f"numpy has no type for elements of type {block.dtype}", name)
     return (blocks[0] if len(blocks) == 1 else np.concatenate([b.astype(np.float32) for b in blocks])).reshape(shape)
-
-
-class ClassOf:
-    """A subclass of Module as a struct graft_class; lives as long as the library that it is registered with.
-
-    `interfaces` has the interface of each class by its name, and `name` is that of the class that it replaces.
-    """
-
-    def __init__(self, python_class, interface: str, interfaces: Dict[str, str]):
-        if interface not in INTERFACES:
-            raise PluginError(f"Python has no interface {interface}", python_class.__name__)
-        self.python_class = python_class
-        self.interface = INTERFACES[interface]
-        self.interfaces = interfaces
-        self.described: Dict[str, str] = {}
-        self._keep: List[Any] = []
-        self._instances: Dict[int, Module] = {}
-        self._numbers = itertools.count(1)
-        kinds = dict(abi.graft_class._fields_)
-        forward = dict(self.interface.vtable._fields_)["forward"](self._forward)
-        self.vtable = new(self.interface.vtable, features=0, forward=forward)
-        conversions = list(python_class.conversions)
-        describe = kinds["describe"](self._describe) if python_class.describe is not None else kinds["describe"](0)
-        self.struct = new(
-            abi.graft_class,
-            name=python_class.__name__.encode(),
-            interface_id=interface.encode(),
-            describe=describe,
-            create=kinds["create"](self._create),
-            destroy=kinds["destroy"](self._destroy),
-            forward=ctypes.addressof(self.vtable),
-        )
-        if conversions and python_class.describe is None:
-            raise PluginError("conversions come with a describe", python_class.__name__)
-        if conversions:
-            self.struct.conversions = as_conversions(conversions, self._keep)
-            self.struct.n_conversions = len(conversions)
-            self.struct.conversion_stride = ctypes.sizeof(abi.graft_conversion)
-
-    def _guard(self, error, source: str, function) -> int:
-        try:
-            function()
-            return abi.GRAFT_OK
-        except _Recorded as recorded:
-            return recorded.status
-        except BaseException as exception:
-            return keep_raised(exception, error, source)
-
-    def _describe(self, cls, config, args, sink, error) -> int:
-        def run():
-            self.python_class.describe(Description(sink, config, args, error, self.described))
-
-        return self._guard(error, text(sink.contents.path), run)
-
-    def _create(self, cls, build, instance, error) -> int:
-        def run():
-            made = self.python_class(build.contents, {**self.interfaces, **self.described})
-            made.setup()
-            number = next(self._numbers)
-            self._instances[number] = made
-            instance[0] = number
-
-        return self._guard(error, text(build.contents.path), run)
-
-    def _destroy(self, instance) -> None:
-        self._instances.pop(instance, None)
-
-    def _forward(self, instance, call, args, error) -> int:
-        made = self._instances[instance]
-        return self._guard(error, made.path, lambda: self._compute(made, call, args.contents, error))
-
-    def _compute(self, made: Module, call, args, error) -> None:
-        sizes: Dict[str, int] = {}
-        for name, kind in type(args)._fields_:
-            if kind is ctypes.c_int64:
-                sizes[name] = getattr(args, name)
-        if self.interface.has_batch:
-            sizes["tokens"] = args.batch.contents.tokens
-
-        def known(name: str) -> Optional[int]:
-            return sizes[name] if name in sizes else made._size(name)
-
-        inputs, outputs, arrays = [], [], {}
-        for array in self.interface.arrays:
-            address = getattr(args, array.name)
-            if address is None:
-                continue
-            shape = tuple(size_of(dimension, known) for dimension in array.shape)
-            arrays[array.name] = view(address, shape, array.dtype, array.is_written)
-            if array.is_read and array.name != "residual":
-                inputs.append(arrays[array.name])
-            if array.is_written:
-                outputs.append(array.name)
-        if "residual" in arrays:
-            arrays["hidden_states"] += arrays["residual"]
-        if len(outputs) > 1 and "hidden_states" in outputs:
-            outputs.remove("hidden_states")
-        before = made._call
-        made._call = (call, error)
-        try:
-            result = made.forward(*inputs)
-        finally:
-            made._call = before
-        results = result if isinstance(result, tuple) else (result,)
-        if len(results) != len(outputs):
-            raise PluginError(f"forward returned {len(results)} arrays, expected {len(outputs)}: {', '.join(outputs)}", made.path)
-        for name, value in zip(outputs, results):
-            if np.shape(value) != arrays[name].shape:
-                raise PluginError(
-                    f"forward returned {name} of shape {np.shape(value)}, expected {arrays[name].shape}", made.path
-                )
-            arrays[name][...] = value

@@ -13,7 +13,7 @@ from . import registry
 from ._library import PLUGINS, check, lib, new, path, strings, text
 from .conversions import as_transforms
 from .errors import UsageError
-from .module import ClassOf
+from .python_class import ClassOf
 
 Plugins = Union[str, os.PathLike, Sequence[Union[str, os.PathLike]]]
 

@@ -19,8 +19,8 @@ from .errors import ModelError
 class Tokenizer:
     """The tokenizer of a model directory. Several threads may use one at once.
 
-        >>> t = graft.Tokenizer("model")
-        >>> t.decode(t.encode("Once upon a time"))
+    >>> t = graft.Tokenizer("model")
+    >>> t.decode(t.encode("Once upon a time"))
     """
 
     def __init__(self, directory, ignored_fields: Sequence[str] = ()):
@@ -158,9 +158,7 @@ class DecodeStream:
         self._pointer = ctypes.c_void_p()
         self._bytes, self._length = ctypes.c_char_p(), ctypes.c_size_t()
         self._error = error_none()
-        check(
-            lib.graft_decode_stream_create, tokenizer._pointer, int(skip_special_tokens), ctypes.byref(self._pointer)
-        )
+        check(lib.graft_decode_stream_create, tokenizer._pointer, int(skip_special_tokens), ctypes.byref(self._pointer))
         # The tokenizer is an argument, so that it outlives the stream where both go at once.
         self._finalizer = weakref.finalize(self, _destroy, self._pointer, tokenizer)
 

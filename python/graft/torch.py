@@ -140,7 +140,9 @@ class _Replacements:
                 cls = replacement.replacement.contents
                 is_pattern = replacement.key == abi.GRAFT_KEY_PATTERN
                 types = _terminated(replacement.model_types)
-                self._rules.append((is_pattern, text(replacement.target), types, text(cls.name), text(cls.interface_id)))
+                self._rules.append(
+                    (is_pattern, text(replacement.target), types, text(cls.name), text(cls.interface_id))
+                )
         finally:
             library.close()
         self._rules.sort(key=lambda rule: rule[0])  # names go before patterns
@@ -160,9 +162,7 @@ def _classes(model_type: str) -> List[type]:
     modeling = _modeling(model_type)
     members = inspect.getmembers(modeling, inspect.isclass) if modeling else ()
     return [
-        cls
-        for _, cls in members
-        if issubclass(cls, torch.nn.Module) and not issubclass(cls, (PreTrainedModel, Bridge))
+        cls for _, cls in members if issubclass(cls, torch.nn.Module) and not issubclass(cls, (PreTrainedModel, Bridge))
     ]
 
 
@@ -242,8 +242,8 @@ def register(
 
 
 def unregister(plugin: str) -> None:
-    """Takes back what `register` did. Models that are built keep their modules, but those of the plugin's own layout are
-    saved with its conversions only as long as it is registered."""
+    """Takes back what `register` did. Models that are built keep their modules, but those of the plugin's own layout
+    are saved with its conversions only as long as it is registered."""
     if plugin not in _registered:
         raise UsageError("is not registered", str(plugin))
     identifier, names = _registered.pop(plugin)

@@ -24,9 +24,7 @@ class FusedMLP(graft.Module):
     """With parameters of its own, and conversions to them."""
 
     conversions = [
-        graft.WeightConverter(
-            ["gate_proj.weight", "up_proj.weight"], ["gate_up_proj"], [graft.Concatenate(dim=0)]
-        ),
+        graft.WeightConverter(["gate_proj.weight", "up_proj.weight"], ["gate_up_proj"], [graft.Concatenate(dim=0)]),
         graft.WeightRenaming("down_proj.weight", "down"),
     ]
 

@@ -67,7 +67,9 @@ class InTransformers(Patched):
         self.assertEqual(plan_of(model)["copied_bytes"], 0)
 
     def test_what_passes_every_call_on(self):
-        self.check(MOE, PASSES_ON, 2 + 2 * 2 + 5 + 2 + 2)  # attentions, blocks and shared experts, norms, experts, routers
+        self.check(
+            MOE, PASSES_ON, 2 + 2 * 2 + 5 + 2 + 2
+        )  # attentions, blocks and shared experts, norms, experts, routers
 
     def test_batches_masks_and_beams(self):
         original, model = reference(MOE), self.build(MOE, "fused_qkv", "sequential_experts")
@@ -130,9 +132,7 @@ class InTransformers(Patched):
         weights = torch.rand(5, 2, generator=torch.Generator().manual_seed(2))
         original.config._experts_implementation = "eager"
         with torch.no_grad():
-            made, expected = (
-                each.model.layers[0].mlp.experts(states, index, weights) for each in (model, original)
-            )
+            made, expected = (each.model.layers[0].mlp.experts(states, index, weights) for each in (model, original))
         self.assertLessEqual(float((made - expected).abs().max()), TOLERANCE)
 
 

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A subclass of graft.Module as the library has classes: a struct graft_class whose functions call Python."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from typing import Any, Dict, List, Optional
+
+import numpy as np
+
+from . import _abi as abi
+from ._library import keep_raised, new, text
+from .conversions import as_conversions
+from .errors import PluginError
+from .interfaces import INTERFACES, size_of, view
+from .module import Description, Module, Recorded
+
+
+class ClassOf:
+    """A subclass of Module as a struct graft_class; lives as long as the library that it is registered with.
+
+    `interfaces` has the interface of each class by its name, and `name` is that of the class that it replaces.
+    """
+
+    def __init__(self, python_class, interface: str, interfaces: Dict[str, str]):
+        if interface not in INTERFACES:
+            raise PluginError(f"Python has no interface {interface}", python_class.__name__)
+        self.python_class = python_class
+        self.interface = INTERFACES[interface]
+        self.interfaces = interfaces
+        self.described: Dict[str, str] = {}
+        self._keep: List[Any] = []
+        self._instances: Dict[int, Module] = {}
+        self._numbers = itertools.count(1)
+        kinds = dict(abi.graft_class._fields_)
+        forward = dict(self.interface.vtable._fields_)["forward"](self._forward)
+        self.vtable = new(self.interface.vtable, features=0, forward=forward)
+        conversions = list(python_class.conversions)
+        describe = kinds["describe"](self._describe) if python_class.describe is not None else kinds["describe"](0)
+        self.struct = new(
+            abi.graft_class,
+            name=python_class.__name__.encode(),
+            interface_id=interface.encode(),
+            describe=describe,
+            create=kinds["create"](self._create),
+            destroy=kinds["destroy"](self._destroy),
+            forward=ctypes.addressof(self.vtable),
+        )
+        if conversions and python_class.describe is None:
+            raise PluginError("conversions come with a describe", python_class.__name__)
+        if conversions:
+            self.struct.conversions = as_conversions(conversions, self._keep)
+            self.struct.n_conversions = len(conversions)
+            self.struct.conversion_stride = ctypes.sizeof(abi.graft_conversion)
+
+    def _guard(self, error, source: str, function) -> int:
+        try:
+            function()
+            return abi.GRAFT_OK
+        except Recorded as recorded:
+            return recorded.status
+        except BaseException as exception:
+            return keep_raised(exception, error, source)
+
+    def _describe(self, cls, config, args, sink, error) -> int:
+        def run():
+            self.python_class.describe(Description(sink, config, args, error, self.described))
+
+        return self._guard(error, text(sink.contents.path), run)
+
+    def _create(self, cls, build, instance, error) -> int:
+        def run():
+            made = self.python_class(build.contents, {**self.interfaces, **self.described})
+            made.setup()
+            number = next(self._numbers)
+            self._instances[number] = made
+            instance[0] = number
+
+        return self._guard(error, text(build.contents.path), run)
+
+    def _destroy(self, instance) -> None:
+        self._instances.pop(instance, None)
+
+    def _forward(self, instance, call, args, error) -> int:
+        made = self._instances[instance]
+        return self._guard(error, made.path, lambda: self._compute(made, call, args.contents, error))
+
+    def _compute(self, made: Module, call, args, error) -> None:
+        sizes: Dict[str, int] = {}
+        for name, kind in type(args)._fields_:
+            if kind is ctypes.c_int64:
+                sizes[name] = getattr(args, name)
+        if self.interface.has_batch:
+            sizes["tokens"] = args.batch.contents.tokens
+
+        def known(name: str) -> Optional[int]:
+            return sizes[name] if name in sizes else made._size(name)
+
+        inputs, outputs, arrays = [], [], {}
+        for array in self.interface.arrays:
+            address = getattr(args, array.name)
+            if address is None:
+                continue
+            shape = tuple(size_of(dimension, known) for dimension in array.shape)
+            arrays[array.name] = view(address, shape, array.dtype, array.is_written)
+            if array.is_read and array.name != "residual":
+                inputs.append(arrays[array.name])
+            if array.is_written:
+                outputs.append(array.name)
+        if "residual" in arrays:
+            arrays["hidden_states"] += arrays["residual"]
+        if len(outputs) > 1 and "hidden_states" in outputs:
+            outputs.remove("hidden_states")
+        before = made._call
+        made._call = (call, error)
+        try:
+            result = made.forward(*inputs)
+        finally:
+            made._call = before
+        results = result if isinstance(result, tuple) else (result,)
+        if len(results) != len(outputs):
+            raise PluginError(
+                f"forward returned {len(results)} arrays, expected {len(outputs)}: {', '.join(outputs)}", made.path
+            )
+        for name, value in zip(outputs, results):
+            if np.shape(value) != arrays[name].shape:
+                raise PluginError(
+                    f"forward returned {name} of shape {np.shape(value)}, expected {arrays[name].shape}", made.path
+                )
+            arrays[name][...] = value
