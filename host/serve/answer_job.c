@@ -30,10 +30,14 @@ static void stop_looking(struct graft_job *job) {
     }
 }
 
-/* The connection is going away, with the request. */
+/* The connection is going away, with the request; where libevent found that out while writing, it leaves the request to
+ * us. */
 static void on_close(struct evhttp_connection *connection, void *data) {
     struct graft_job *job = data;
     (void)connection;
+    if (evhttp_request_get_connection(job->http) == NULL) {
+        evhttp_request_free(job->http);
+    }
     job->http = NULL;
     job->server->metrics.left++;
     stop_looking(job);
