@@ -50,6 +50,9 @@ typedef int (*graft_run_sink)(void *data, const struct graft_sequence *sequence,
  * choose hear of tokens a step later, and all make the same calls. */
 int graft_run_step(struct graft_run *run, graft_run_sink sink, void *data, struct graft_error *error);
 
+/* [any] Tokens of a piece; 0: prompts are read whole. */
+size_t graft_run_piece(const struct graft_run *run);
+
 /* The pieces that begin a prompt, and what they left behind. */
 struct graft_run_prefix {
     const int32_t *ids; /* [count]; the run's, until its next call */

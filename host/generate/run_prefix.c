@@ -2,6 +2,10 @@
 /* What begins a prompt, kept beyond the run: taken out of a slot, and put into one as a sequence that is over. */
 #include "generate/run_parts.h"
 
+size_t graft_run_piece(const struct graft_run *run) {
+    return run->options.piece;
+}
+
 /* What a sequence has read of its prompt, in whole pieces. */
 static size_t whole_pieces(const struct graft_run *run, const struct graft_sequence *sequence) {
     const size_t read = sequence->fed < sequence->reading ? sequence->fed : sequence->reading;

@@ -104,9 +104,17 @@ static int check_kept(const struct graft_model *model, struct graft_error *error
                                          "sequences of this model cannot be kept in a file: %s", why);
 }
 
-static int save(struct graft_sequences *sequences, const char *path, int64_t *tokens, struct graft_error *error) {
-    char identity[GRAFT_SHA256_DIGITS + 1];
+int graft_sequences_identify(struct graft_sequences *sequences, struct graft_error *error) {
     int status = check_kept(sequences->model, error);
+    if (status == GRAFT_OK && sequences->identity[0] == '\0') {
+        status = identify(sequences->model, graft_session_kv(sequences->session), sequences->identity, error);
+        sequences->identity[0] = status == GRAFT_OK ? sequences->identity[0] : '\0';
+    }
+    return status;
+}
+
+static int save(struct graft_sequences *sequences, const char *path, int64_t *tokens, struct graft_error *error) {
+    int status = graft_sequences_identify(sequences, error);
     if (status != GRAFT_OK) {
         return status;
     }
@@ -114,10 +122,7 @@ static int save(struct graft_sequences *sequences, const char *path, int64_t *to
     if (prefix.count == 0) {
         return GRAFT_OK;
     }
-    status = identify(sequences->model, graft_session_kv(sequences->session), identity, error);
-    if (status == GRAFT_OK) {
-        status = graft_prefix_file_write(path, identity, sequences->session, &prefix, error);
-    }
+    status = graft_prefix_file_write(path, sequences->identity, sequences->session, &prefix, error);
     *tokens = status == GRAFT_OK ? (int64_t)prefix.count : 0;
     return status;
 }
@@ -144,8 +149,8 @@ static int know_layers(struct graft_session *session, int32_t slot, struct graft
     return status == GRAFT_OK ? graft_session_rewind(session, slot, 0, &reached, error) : status;
 }
 
-static int read_file(struct graft_sequences *sequences, const struct graft_prefix_file *file, int64_t *tokens,
-                     struct graft_error *error) {
+int graft_sequences_put(struct graft_sequences *sequences, const struct graft_prefix_file *file, int64_t *tokens,
+                        struct graft_error *error) {
     struct graft_run_prefix prefix = {file->ids, file->count, -1};
     int status = graft_run_make_prefix(sequences->run, &prefix, error);
     if (status != GRAFT_OK || prefix.slot < 0) {
@@ -165,17 +170,13 @@ static int read_file(struct graft_sequences *sequences, const struct graft_prefi
 }
 
 static int load(struct graft_sequences *sequences, const char *path, int64_t *tokens, struct graft_error *error) {
-    char identity[GRAFT_SHA256_DIGITS + 1];
     struct graft_prefix_file file = {.fd = -1};
-    int status = check_kept(sequences->model, error);
+    int status = graft_sequences_identify(sequences, error);
     if (status == GRAFT_OK) {
-        status = identify(sequences->model, graft_session_kv(sequences->session), identity, error);
+        status = graft_prefix_file_open(path, sequences->identity, sequences->model->vocab_size, &file, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_prefix_file_open(path, identity, sequences->model->vocab_size, &file, error);
-    }
-    if (status == GRAFT_OK) {
-        status = read_file(sequences, &file, tokens, error);
+        status = graft_sequences_put(sequences, &file, tokens, error);
         graft_prefix_file_close(&file);
     }
     return status;

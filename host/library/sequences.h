@@ -3,6 +3,7 @@
 #ifndef GRAFT_LIBRARY_SEQUENCES_H
 #define GRAFT_LIBRARY_SEQUENCES_H
 
+#include "base/sha256.h"
 #include "graft/host/sequences.h"
 #include "library/library.h"
 
@@ -16,6 +17,15 @@ struct graft_sequences {
     float *logits; /* [n_logits, vocab_size]: what some of them were chosen from */
     size_t n_logits;
     size_t logits_capacity;
+    char identity[GRAFT_SHA256_DIGITS + 1]; /* of what is kept of it in files; "" until that is asked for */
 };
+
+/* [load] Fills in `identity`, or says why nothing is kept. */
+int graft_sequences_identify(struct graft_sequences *sequences, struct graft_error *error);
+
+/* [load] Puts what a file has among the sequences; `*tokens`: how many, 0: all places are taken. */
+struct graft_prefix_file;
+int graft_sequences_put(struct graft_sequences *sequences, const struct graft_prefix_file *file, int64_t *tokens,
+                        struct graft_error *error);
 
 #endif

@@ -211,6 +211,53 @@ static void test_not_kept(void **state) {
     graft_model_free(model);
 }
 
+/* A folder: the file that begins most alike is found among others, and the oldest goes where room is short. */
+static int64_t load_from(struct graft_model *model, int last, int changed_at) {
+    struct graft_sequences *sequences = create(model, 2, 0);
+    int32_t ids[PROMPT];
+    int64_t tokens = -1;
+    make_ids(ids, last);
+    if (changed_at >= 0) {
+        ids[changed_at] = 1;
+    }
+    check(graft_sequences_load_from(sequences, folder, ids, PROMPT, &tokens, &error));
+    graft_sequences_free(sequences);
+    return tokens;
+}
+
+static int64_t save_in(struct graft_model *model, int64_t max_bytes) {
+    struct graft_sequences *sequences = create(model, 2, 0);
+    struct said said;
+    int64_t tokens = -1;
+    say(model, sequences, 1, &said);
+    check(graft_sequences_save_in(sequences, folder, max_bytes, &tokens, &error));
+    free(said.logits);
+    graft_sequences_free(sequences);
+    return tokens;
+}
+
+static void test_folder(void **state) {
+    (void)state;
+    struct graft_model *model = open_model(library, golden("llama"), 0);
+    struct graft_model *other = open_model(library, golden("mixtral"), 0);
+    assert_int_equal(load_from(model, 1, -1), 0); /* nothing is there */
+    folder_put(folder, "broken.session", "text", 4);
+    folder_put(folder, "mine", "text", 4);
+    assert_int_equal(save_in(other, INT64_MAX), 2 * PIECE);
+    assert_int_equal(load_from(model, 1, -1), 0);
+    assert_int_equal(save_in(model, INT64_MAX), 2 * PIECE);
+    assert_int_equal(save_in(model, INT64_MAX), 0); /* it has that */
+    assert_int_equal(load_from(model, 2, -1), 2 * PIECE);
+    assert_int_equal(load_from(model, 2, PIECE + 3), 2 * PIECE); /* of which the first piece is of use */
+    assert_int_equal(load_from(model, 2, 3), 0);
+    assert_int_equal(save_in(model, 0), 0);
+    assert_int_equal(load_from(model, 1, -1), 0); /* all are gone */
+    assert_true(graft_file_exists(folder_path(folder, "mine")));
+    assert_false(graft_file_exists(folder_path(folder, "broken.session")));
+    graft_model_free(other);
+    graft_model_free(model);
+}
+
 /* Each allocation of a load fails once; afterwards the sequences work all the same. */
 static void test_memory(void **state) {
     (void)state;
@@ -263,6 +310,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_other, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_broken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_not_kept, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_folder, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_memory, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,6 +133,20 @@ int graft_sequences_save(struct graft_sequences *sequences, const char *path, in
 int graft_sequences_load(struct graft_sequences *sequences, const char *path, int64_t *tokens,
                          struct graft_error *error);
 
+/* A folder of such files, for programs that serve: many prompts, of which those that were not asked for longest go.
+ * Files of several models may be in it, and several processes may use it; names that do not end in ".session" are left
+ * alone. It is there already. */
+
+/* [load] Writes what graft_sequences_save would, unless a file has it, and then removes the files that are oldest until
+ * all together have at most `max_bytes`. */
+int graft_sequences_save_in(struct graft_sequences *sequences, const char *folder, int64_t max_bytes, int64_t *tokens,
+                            struct graft_error *error);
+
+/* [load] Reads the file that has most of the pieces with which the prompt `ids` [count] begins, if there is one; files
+ * of other models, and broken ones, are passed over. */
+int graft_sequences_load_from(struct graft_sequences *sequences, const char *folder, const int32_t *ids, size_t count,
+                              int64_t *tokens, struct graft_error *error);
+
 #ifdef __cplusplus
 }
 #endif
