@@ -84,7 +84,7 @@ int graft_recoding_add(struct graft_recoding *recoding, char *name_take, graft_d
 int graft_recoding_is_turned(const struct graft_node *node, const char *name);
 
 /* [load] Decide what becomes of the source's weights, and fill in what is made of them (dequantize.c, quantize.c). */
-int graft_quantize_plan(struct graft_recoding *recoding, const char *name, struct graft_error *error);
+int graft_quantize_plan(struct graft_recoding *recoding, const char *wanted, struct graft_error *error);
 int graft_quantize_fill(struct graft_recoding *recoding, const struct graft_checkpoint *checkpoint,
                         struct graft_error *error);
 int graft_dequantize_plan(struct graft_recoding *recoding, struct graft_error *error);
