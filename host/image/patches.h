@@ -11,9 +11,9 @@
 void graft_fill_patches(const struct graft_processor_config *config, const struct graft_pixels *pixels, int64_t first,
                         float *values);
 
-/* Resizes `pixels` in place, to at most `max_pixels`, or checks that their sides are multiples where the config says
- * not to resize. */
-int graft_fit_pixels(const struct graft_processor_config *config, int64_t max_pixels, struct graft_pixels *pixels,
+/* Resizes `pixels` in place, one of as many frames (1 of an image), or checks that their sides are multiples where the
+ * config says not to resize. */
+int graft_fit_pixels(const struct graft_processor_config *config, int64_t frames, struct graft_pixels *pixels,
                      const char *source, struct graft_error *error);
 
 /* An image of `times` patches along time whose frames have the size of `pixels`, its pixel values to be filled in. */

@@ -30,7 +30,25 @@ static void paint_key(struct graft_pixels *pixels) {
     }
 }
 
-int graft_fit_pixels(const struct graft_processor_config *config, int64_t max_pixels, struct graft_pixels *pixels,
+/* How many pixels a frame may have, or all of them where they are counted together. With cap_pixels_per_frame a frame
+ * has its share of nine tenths of what max_video_tokens stand for, or where frames are counted what these stand for and
+ * its share of all, but not less than 1.05 times the least. */
+static int64_t max_pixels(const struct graft_processor_config *config, int64_t frames) {
+    const int64_t factor = config->patch_size * config->merge_size;
+    const int64_t least = (int64_t)((double)config->min_pixels * 1.05);
+    const int64_t tokens = config->max_video_tokens * factor * factor;
+    if (!config->is_video || !config->cap_pixels_per_frame) {
+        return config->max_pixels;
+    }
+    const int64_t all = config->counts_frames ? tokens : (int64_t)((double)tokens * 0.9);
+    const int64_t most = config->counts_frames ? config->max_pixels / frames : config->max_pixels;
+    int64_t share = config->counts_frames ? all : all * config->temporal_patch_size / frames;
+    share = share < most ? share : most;
+    share = share > least ? share : least;
+    return config->counts_frames ? share * frames : share;
+}
+
+int graft_fit_pixels(const struct graft_processor_config *config, int64_t frames, struct graft_pixels *pixels,
                      const char *source, struct graft_error *error) {
     struct graft_pixels resized;
     struct smart_size size;
@@ -39,8 +57,10 @@ int graft_fit_pixels(const struct graft_processor_config *config, int64_t max_pi
     }
     const struct graft_resize_method method = {config->resample,
                                                config->is_video ? GRAFT_RESIZE_TORCHVISION : GRAFT_RESIZE_PILLOW};
-    int status = graft_smart_resize(pixels->height, pixels->width, config->patch_size * config->merge_size,
-                                    config->min_pixels, max_pixels, source, &size, error);
+    const struct smart_bounds bounds = {config->patch_size * config->merge_size, config->min_pixels,
+                                        max_pixels(config, frames), config->counts_frames ? frames : 0,
+                                        config->temporal_patch_size};
+    int status = graft_smart_resize(pixels->height, pixels->width, &bounds, source, &size, error);
     if (status == GRAFT_OK && (size.width != pixels->width || size.height != pixels->height)) {
         status = graft_pixels_resize(pixels, size.width, size.height, method, source, &resized, error);
         if (status == GRAFT_OK) {
@@ -70,7 +90,7 @@ int graft_process_pixels(const struct graft_processor_config *config, struct gra
     if (config->do_convert_rgb && pixels->has_key) {
         paint_key(pixels);
     }
-    int status = graft_fit_pixels(config, config->max_pixels, pixels, source, error);
+    int status = graft_fit_pixels(config, 1, pixels, source, error);
     if (status == GRAFT_OK) {
         status = graft_start_image(config, pixels, 1, source, image, error);
     }

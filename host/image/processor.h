@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From decoded images and videos to patches, as the model directory says (Qwen2VLImageProcessor with the Pillow
- * backend, Qwen2VLVideoProcessor). */
+ * backend, Qwen2VLVideoProcessor, Qwen3VLVideoProcessor). */
 #ifndef GRAFT_IMAGE_PROCESSOR_H
 #define GRAFT_IMAGE_PROCESSOR_H
 
@@ -26,14 +26,16 @@ struct graft_processor_config {
     int64_t patch_size;
     int64_t temporal_patch_size;
     int64_t merge_size;
+    int32_t counts_frames;        /* 1: min_pixels and max_pixels are of all frames together (Qwen3VLVideoProcessor) */
     int32_t cap_pixels_per_frame; /* of videos: frames share the pixels that max_video_tokens stand for */
     int64_t max_video_tokens;
 };
 
-/* [load] Reads and checks a preprocessor_config.json, or another file of the same fields. Errors are GRAFT_ERROR_MODEL.
- */
-int graft_processor_config_read(const struct graft_config *file, int32_t is_video,
-                                struct graft_processor_config *config, struct graft_error *error);
+/* [load] Reads and checks a preprocessor_config.json, or another file of the same fields. `kind` is which processor the
+ * model has where the file does not say. Errors are GRAFT_ERROR_MODEL. */
+enum { GRAFT_PROCESSOR_IMAGE, GRAFT_PROCESSOR_VIDEO, GRAFT_PROCESSOR_COUNTED_VIDEO };
+int graft_processor_config_read(const struct graft_config *file, int32_t kind, struct graft_processor_config *config,
+                                struct graft_error *error);
 
 /* [any] Paints and resizes (in place), normalises and cuts into patches. image->pixel_values is the caller's, to be
  * freed with graft_free. */

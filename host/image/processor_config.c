@@ -125,12 +125,25 @@ static int check_type(const struct graft_config *file, const char *name, const c
     return graft_error_set(error, GRAFT_ERROR_MODEL, file->file, "%s: expected \"%s\", got %s", name, known[0], type);
 }
 
-static int check_types(const struct graft_config *file, int32_t is_video, struct graft_error *error) {
+/* Which of the processors the file is for: *kind, if it says. */
+static int read_kind(const struct graft_config *file, int32_t *kind, struct graft_error *error) {
     static const char *const image[] = {"Qwen2VLImageProcessor", "Qwen2VLImageProcessorFast",
                                         "Qwen2VLImageProcessorPil", NULL};
-    static const char *const video[] = {"Qwen2VLVideoProcessor", NULL};
+    static const char *const video[] = {"Qwen2VLVideoProcessor", "Qwen3VLVideoProcessor", NULL};
+    static const char name[] = "video_processor_type";
+    const char *type = NULL;
     int status = check_type(file, "image_processor_type", image, error);
-    return status == GRAFT_OK && is_video ? check_type(file, "video_processor_type", video, error) : status;
+    if (status != GRAFT_OK || *kind == GRAFT_PROCESSOR_IMAGE) {
+        return status;
+    }
+    status = check_type(file, name, video, error);
+    if (status == GRAFT_OK) {
+        status = graft_config_string(file, name, &type, error);
+    }
+    if (status == GRAFT_OK && type != NULL) {
+        *kind = strcmp(type, video[0]) == 0 ? GRAFT_PROCESSOR_VIDEO : GRAFT_PROCESSOR_COUNTED_VIDEO;
+    }
+    return status;
 }
 
 static int read_fields(const struct graft_config *file, struct graft_processor_config *config,
@@ -155,7 +168,7 @@ static int read_fields(const struct graft_config *file, struct graft_processor_c
         {"merge_size", MAX_SIZE, &config->merge_size},
         {"max_video_tokens", MAX_TOKENS, &config->max_video_tokens},
     };
-    int status = check_types(file, config->is_video, error);
+    int status = GRAFT_OK;
     for (size_t i = 0; i < sizeof bools / sizeof bools[0] && status == GRAFT_OK; i++) {
         status = graft_config_bool(file, bools[i].name, bools[i].value, error);
     }
@@ -177,11 +190,10 @@ static int read_fields(const struct graft_config *file, struct graft_processor_c
     return status == GRAFT_OK ? read_channels(file, "image_std", 1, config->image_std, error) : status;
 }
 
-int graft_processor_config_read(const struct graft_config *file, int32_t is_video,
-                                struct graft_processor_config *config, struct graft_error *error) {
-    /* The processors' defaults; mean and deviation are CLIP's (Radford et al. 2021). */
-    *config = (struct graft_processor_config){
-        .is_video = is_video,
+/* The processors' defaults. Mean and deviation are CLIP's (Radford et al. 2021), or 0.5. */
+static struct graft_processor_config defaults_of(int32_t kind) {
+    struct graft_processor_config config = {
+        .is_video = kind != GRAFT_PROCESSOR_IMAGE,
         .do_resize = 1,
         .do_rescale = 1,
         .do_normalize = 1,
@@ -190,12 +202,29 @@ int graft_processor_config_read(const struct graft_config *file, int32_t is_vide
         .rescale_factor = 1.0 / 255.0,
         .image_mean = {0.48145466, 0.4578275, 0.40821073},
         .image_std = {0.26862954, 0.26130258, 0.27577711},
-        .min_pixels = is_video ? 128 * 28 * 28 : 56 * 56,
-        .max_pixels = is_video ? 768 * 28 * 28 : 1280 * 28 * 28,
+        .min_pixels = kind == GRAFT_PROCESSOR_IMAGE ? 56 * 56 : 128 * 28 * 28,
+        .max_pixels = kind == GRAFT_PROCESSOR_IMAGE ? 1280 * 28 * 28 : 768 * 28 * 28,
         .patch_size = 14,
         .temporal_patch_size = 2,
         .merge_size = 2,
         .max_video_tokens = 128000,
     };
-    return read_fields(file, config, error);
+    for (int32_t c = 0; c < 3 && kind == GRAFT_PROCESSOR_COUNTED_VIDEO; c++) {
+        config.image_mean[c] = config.image_std[c] = 0.5;
+    }
+    if (kind == GRAFT_PROCESSOR_COUNTED_VIDEO) {
+        config.counts_frames = 1;
+        config.min_pixels = 128 * 32 * 32;
+        config.max_pixels = 768 * 32 * 32;
+        config.patch_size = 16;
+        config.max_video_tokens = 768;
+    }
+    return config;
+}
+
+int graft_processor_config_read(const struct graft_config *file, int32_t kind, struct graft_processor_config *config,
+                                struct graft_error *error) {
+    const int status = read_kind(file, &kind, error);
+    *config = defaults_of(kind);
+    return status == GRAFT_OK ? read_fields(file, config, error) : status;
 }

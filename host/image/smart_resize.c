@@ -21,21 +21,38 @@ static int64_t above(double side, int64_t factor) {
     return (int64_t)ceil(side / (double)factor) * factor;
 }
 
-int graft_smart_resize(int64_t height, int64_t width, int64_t factor, int64_t min_pixels, int64_t max_pixels,
-                       const char *source, struct smart_size *size, struct graft_error *error) {
-    int64_t longer = height > width ? height : width;
-    int64_t shorter = height > width ? width : height;
+/* Both sides at least `factor`, in the proportion that they have. */
+static void stretch(int64_t factor, int64_t *height, int64_t *width) {
+    const double down = (double)factor / (double)*height, across = (double)factor / (double)*width;
+    const double scale = down > across ? down : across;
+    if (*height < factor || *width < factor) {
+        *height = (int64_t)((double)*height * scale);
+        *width = (int64_t)((double)*width * scale);
+    }
+}
+
+int graft_smart_resize(int64_t height, int64_t width, const struct smart_bounds *bounds, const char *source,
+                       struct smart_size *size, struct graft_error *error) {
+    const int64_t factor = bounds->factor, frames = bounds->frames > 0 ? bounds->frames : 1;
+    const int64_t counted = bounds->frames > 0 ? nearest(frames, bounds->frame_factor) : 1;
+    const int64_t given_height = height, given_width = width;
+    if (bounds->frames > 0) {
+        stretch(factor, &height, &width);
+    }
+    const int64_t longer = height > width ? height : width;
+    const int64_t shorter = height > width ? width : height;
     if ((double)longer / (double)shorter > MAX_RATIO) {
         return graft_error_set(error, GRAFT_ERROR_IO, source,
                                "%lld x %lld pixels: expected one side to be at most %d times the other",
-                               (long long)width, (long long)height, MAX_RATIO);
+                               (long long)given_width, (long long)given_height, MAX_RATIO);
     }
     *size = (struct smart_size){nearest(height, factor), nearest(width, factor)};
-    if (size->height * size->width > max_pixels) {
-        double beta = sqrt((double)(height * width) / (double)max_pixels);
+    const double pixels = (double)(frames * height * width);
+    if (counted * size->height * size->width > bounds->max_pixels) {
+        const double beta = sqrt(pixels / (double)bounds->max_pixels);
         *size = (struct smart_size){below((double)height / beta, factor), below((double)width / beta, factor)};
-    } else if (size->height * size->width < min_pixels) {
-        double beta = sqrt((double)min_pixels / (double)(height * width));
+    } else if (counted * size->height * size->width < bounds->min_pixels) {
+        const double beta = sqrt((double)bounds->min_pixels / pixels);
         *size = (struct smart_size){above((double)height * beta, factor), above((double)width * beta, factor)};
     }
     return GRAFT_OK;

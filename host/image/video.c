@@ -5,20 +5,6 @@
 #include "image/patches.h"
 #include "image/processor.h"
 
-/* How many pixels a frame may have: with cap_pixels_per_frame its share of nine tenths of what max_video_tokens stand
- * for, but not less than 1.05 times the least. */
-static int64_t max_pixels(const struct graft_processor_config *config, int64_t frames) {
-    int64_t factor = config->patch_size * config->merge_size;
-    int64_t least = (int64_t)((double)config->min_pixels * 1.05);
-    if (!config->cap_pixels_per_frame) {
-        return config->max_pixels;
-    }
-    int64_t total = (int64_t)((double)(config->max_video_tokens * factor * factor) * 0.9);
-    int64_t share = total * config->temporal_patch_size / frames;
-    share = share < config->max_pixels ? share : config->max_pixels;
-    return share > least ? share : least;
-}
-
 static int check_size(const struct graft_pixels *first, const struct graft_pixels *pixels, const char *source,
                       struct graft_error *error) {
     if (pixels->width == first->width && pixels->height == first->height) {
@@ -37,7 +23,6 @@ struct progress {
     const struct graft_processor_config *config;
     const struct graft_frames *frames;
     const char *source;
-    int64_t max_pixels;
     struct graft_pixels first; /* its size alone */
     struct graft_image *video;
 };
@@ -57,7 +42,7 @@ static int add_frame(struct progress *progress, size_t i, struct graft_error *er
         status = check_size(&progress->first, &pixels, source, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_fit_pixels(config, progress->max_pixels, &pixels, source, error);
+        status = graft_fit_pixels(config, (int64_t)progress->frames->count, &pixels, source, error);
     }
     if (status == GRAFT_OK && i == 0) {
         status = graft_start_image(config, &pixels, times, progress->source, video, error);
@@ -82,7 +67,11 @@ int graft_process_frames(const struct graft_processor_config *config, const stru
         return graft_error_set(error, GRAFT_ERROR_IO, source, "%zu frames: expected 1 to %d", frames->count,
                                GRAFT_MAX_FRAMES);
     }
-    progress.max_pixels = max_pixels(config, (int64_t)frames->count);
+    if (config->counts_frames && (int64_t)frames->count < config->temporal_patch_size) {
+        return graft_error_set(error, GRAFT_ERROR_IO, source,
+                               "%zu frames: expected at least temporal_patch_size (%lld)", frames->count,
+                               (long long)config->temporal_patch_size);
+    }
     for (size_t i = 0; i < frames->count && status == GRAFT_OK; i++) {
         status = add_frame(&progress, i, error);
     }

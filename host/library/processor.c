@@ -20,6 +20,9 @@ struct place {
 static int read_place(struct graft_model *model, const struct place *place, int32_t is_video,
                       struct graft_processor_config *config, int *found, struct graft_error *error) {
     struct graft_model_file **file = &model->processors.files[place->file];
+    const int32_t kind = !is_video                            ? GRAFT_PROCESSOR_IMAGE
+                         : graft_model_videos_by_frame(model) ? GRAFT_PROCESSOR_COUNTED_VIDEO
+                                                              : GRAFT_PROCESSOR_VIDEO;
     struct graft_config_section section;
     int status = *file == NULL ? graft_model_file_read_if_there(model->directory, names[place->file], MAX_BYTES,
                                                                 &model->ignored, file, error)
@@ -31,10 +34,10 @@ static int read_place(struct graft_model *model, const struct place *place, int3
     *found = 1;
     model->processors.is_used[place->file] = 1;
     if (place->part == NULL) {
-        return graft_processor_config_read(&(*file)->view, is_video, config, error);
+        return graft_processor_config_read(&(*file)->view, kind, config, error);
     }
     status = graft_config_section(&(*file)->view, place->part, &section, error);
-    return status == GRAFT_OK ? graft_processor_config_read(&section.view, is_video, config, error) : status;
+    return status == GRAFT_OK ? graft_processor_config_read(&section.view, kind, config, error) : status;
 }
 
 /* As transformers looks for them. */

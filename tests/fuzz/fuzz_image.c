@@ -31,15 +31,16 @@ static const struct graft_processor_config config = {
 static void check_size(const uint8_t *bytes) {
     struct graft_error error = graft_error_none();
     struct smart_size size;
-    uint32_t numbers[5];
+    uint32_t numbers[6];
     memcpy(numbers, bytes, sizeof numbers);
     int64_t height = numbers[0] % GRAFT_MAX_PIXELS + 1;
     int64_t width = numbers[1] % GRAFT_MAX_PIXELS + 1;
     int64_t factor = numbers[2] % (1024 * 64) + 1;
     int64_t min_pixels = numbers[3] % GRAFT_MAX_PIXELS + 1;
     int64_t max_pixels = numbers[4] % GRAFT_MAX_PIXELS + 1;
+    const struct smart_bounds bounds = {factor, min_pixels, max_pixels, numbers[5] % 4096, numbers[5] % 7 + 1};
     if (height * width > GRAFT_MAX_PIXELS ||
-        graft_smart_resize(height, width, factor, min_pixels, max_pixels, "fuzz", &size, &error) != GRAFT_OK) {
+        graft_smart_resize(height, width, &bounds, "fuzz", &size, &error) != GRAFT_OK) {
         return;
     }
     if (size.height < factor || size.width < factor || size.height % factor != 0 || size.width % factor != 0) {
@@ -53,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     struct graft_image image = {0};
     (void)graft_exif_orientation(bytes, size);
     (void)graft_xmp_orientation(bytes, size);
-    if (size >= 20) {
+    if (size >= 24) {
         check_size(bytes);
     }
     if (graft_pixels_decode(bytes, size, "fuzz", &pixels, &error) != GRAFT_OK) {

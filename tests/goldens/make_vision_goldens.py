@@ -302,6 +302,7 @@ def make_images(out):
 
 VIDEO_PROCESSOR = {"video_processor_type": "Qwen2VLVideoProcessor", "size": {"shortest_edge": 64, "longest_edge": 160}, "patch_size": 2,
                    "temporal_patch_size": 2, "merge_size": 2}
+COUNTED = {"video_processor_type": "Qwen3VLVideoProcessor", "do_sample_frames": False}  # pixels of all frames together
 # name: (frames, width, height, kind of file, fields of the config)
 VIDEOS = {
     "down": (11, 23, 14, "png", {}),  # an odd number, names of unequal length
@@ -311,6 +312,9 @@ VIDEOS = {
     "bilinear": (3, 31, 9, "png", {"resample": 2, "do_normalize": False, "do_rescale": False, "min_pixels": 32, "max_pixels": 96}),
     "capped": (4, 24, 20, "png", {"cap_pixels_per_frame": True, "max_video_tokens": 14, "size": {"shortest_edge": 32, "longest_edge": 400}}),
     "capped_least": (2, 20, 24, "png", {"cap_pixels_per_frame": True, "max_video_tokens": 1, "size": {"shortest_edge": 99, "longest_edge": 400}}),
+    "counted": (5, 23, 14, "png", COUNTED | {"size": {"shortest_edge": 64, "longest_edge": 640}}),
+    "counted_up": (2, 7, 2, "png", COUNTED | {"size": {"shortest_edge": 400, "longest_edge": 640}}),
+    "counted_capped": (4, 24, 20, "png", COUNTED | {"cap_pixels_per_frame": True, "max_video_tokens": 6, "size": {"shortest_edge": 32, "longest_edge": 1600}}),
 }
 
 
@@ -324,7 +328,7 @@ def make_videos(out):
         files = [f"{folder}/frames/frame{i + 1}.{kind}" for i in range(count)]
         for i, file in enumerate(files):
             Image.fromarray(picture(width, height, 3, 100 * seed + i)).save(file, **({"quality": 90} if kind == "jpg" else {}))
-        processor = Qwen2VLVideoProcessor.from_pretrained(folder)
+        processor = getattr(transformers, fields.get("video_processor_type", "Qwen2VLVideoProcessor")).from_pretrained(folder)
         got = processor(videos=[np.stack([np.array(load_image(file)) for file in files])], return_tensors="pt")
         # As of images: levels, and the number that each level becomes.
         table = processor.rescale_and_normalize(torch.arange(256, dtype=torch.uint8).view(1, 1, 256).repeat(3, 1, 1), processor.do_rescale,
@@ -343,7 +347,7 @@ def make_videos(out):
 def ask_demo(videos):
     """What the trained model of demo/ says of an image between two videos, each prepared as its directory says."""
     demo = f"{HERE}/../../demo/tiny-qwen2-vl"
-    model = Model.from_pretrained(demo, dtype=torch.float32).eval()
+    model = transformers.Qwen2VLForConditionalGeneration.from_pretrained(demo, dtype=torch.float32).eval()
     files = [[f"{videos}/{name}/frames/{file}" for file in sorted(os.listdir(f"{videos}/{name}/frames"), key=lambda f: (len(f), f))]
              for name in ("down", "capped")]
     frames = [np.stack([np.array(load_image(file)) for file in names]) for names in files]

@@ -141,24 +141,45 @@ static void test_smart_resize(void **state) {
         {{42, 70}, {56, 56}},  {{98, 98}, {112, 112}},  {{1080, 1920}, {728, 1316}}, {{3000, 3000}, {980, 980}},
         {{200, 1}, {812, 28}}, {{10, 1999}, {28, 812}}, {{77, 4000}, {84, 4004}},    {{5000, 31}, {5012, 28}},
     };
+    static const struct smart_bounds bounds = {28, 56 * 56, 28 * 28 * 1280, 0, 0};
     struct graft_error error = graft_error_none();
     struct smart_size size;
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        assert_int_equal(
-            graft_smart_resize(cases[i].in[0], cases[i].in[1], 28, 56 * 56, 28 * 28 * 1280, "test", &size, &error),
-            GRAFT_OK);
+        assert_int_equal(graft_smart_resize(cases[i].in[0], cases[i].in[1], &bounds, "test", &size, &error), GRAFT_OK);
         assert_int_equal(size.height, cases[i].out[0]);
         assert_int_equal(size.width, cases[i].out[1]);
     }
-    assert_int_equal(graft_smart_resize(201, 1, 28, 56 * 56, 28 * 28 * 1280, "test", &size, &error), GRAFT_ERROR_IO);
+    assert_int_equal(graft_smart_resize(201, 1, &bounds, "test", &size, &error), GRAFT_ERROR_IO);
     assert_non_null(strstr(error.message, "at most 200 times the other"));
+}
+
+/* Sizes that Qwen3-VL's video processor gives frames, by the reference. */
+static void test_counted_resize(void **state) {
+    static const struct {
+        int64_t in[3]; /* frames, height, width */
+        int64_t out[2];
+    } cases[] = {
+        {{2, 64, 64}, {256, 256}},    {{4, 480, 640}, {384, 512}},   {{16, 480, 640}, {192, 256}},
+        {{3, 720, 1280}, {384, 672}}, {{100, 1080, 1920}, {64, 96}}, {{2, 10, 300}, {64, 1408}},
+        {{7, 5, 31}, {64, 352}},      {{5, 100, 100}, {192, 192}},   {{2, 20, 20}, {256, 256}},
+    };
+    struct graft_error error = graft_error_none();
+    struct smart_size size;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct smart_bounds bounds = {32, 128 * 32 * 32, 768 * 32 * 32, cases[i].in[0], 2};
+        assert_int_equal(graft_smart_resize(cases[i].in[1], cases[i].in[2], &bounds, "test", &size, &error), GRAFT_OK);
+        assert_int_equal(size.height, cases[i].out[0]);
+        assert_int_equal(size.width, cases[i].out[1]);
+    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_interlaced), cmocka_unit_test(test_sixteen_bits), cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_bounds),     cmocka_unit_test(test_exif),         cmocka_unit_test(test_smart_resize),
+        cmocka_unit_test(test_interlaced),     cmocka_unit_test(test_sixteen_bits), cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_bounds),         cmocka_unit_test(test_exif),         cmocka_unit_test(test_smart_resize),
+        cmocka_unit_test(test_counted_resize),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -169,6 +169,44 @@ static void test_text_model(void **state) {
     graft_model_free(model);
 }
 
+/* The frames of a video that a prompt has one by one: as the text with their times is encoded as a whole, in the place
+ * of whose placeholders are as many tokens as a frame has. */
+static void test_frames(void **state) {
+    static const char text[] = "<0.0 seconds><|vision_start|><|video_pad|><|vision_end|><0.1 seconds><|vision_start|>"
+                               "<|video_pad|><|vision_end|><0.2 seconds><|vision_start|><|video_pad|><|vision_end|>";
+    const struct graft_image video = {
+        .struct_size = sizeof video, .grid = {3, 4, 2}, .is_video = 1, .seconds = 2.0 / 24.0, .frames = 5};
+    struct graft_error error = graft_error_none();
+    struct graft_tokenizer *tokenizer = NULL;
+    struct graft_model *model = NULL;
+    struct graft_ids whole = {0}, expected = {0}, ids = {0};
+    char *directory = graft_path_join(getenv("GRAFT_TEST_GOLDENS"), "vision/qwen3_vl");
+    char *words = demo("tiny-qwen2-vl");
+    (void)state;
+    assert_int_equal(graft_model_open(library, directory, NULL, &model, &error), GRAFT_OK);
+    assert_int_equal(graft_tokenizer_load(words, &tokenizer, &error), GRAFT_OK);
+    assert_true(graft_model_videos_by_frame(model));
+    assert_int_equal(graft_tokenizer_encode(tokenizer, text, strlen(text), 0, &whole, &error), GRAFT_OK);
+    for (size_t i = 0; i < whole.n; i++) {
+        const int is_pad = whole.ids[i] == graft_tokenizer_id(tokenizer, "<|video_pad|>");
+        for (int k = 0; k < (is_pad ? 2 : 1); k++) {
+            graft_ids_add(&expected, is_pad ? graft_model_video_token_id(model) : whole.ids[i]);
+        }
+    }
+    assert_int_equal(graft_model_image_ids(model, tokenizer, &video, &ids, &error), GRAFT_OK);
+    assert_int_equal(ids.n, expected.n);
+    assert_memory_equal(ids.ids, expected.ids, ids.n * sizeof *ids.ids);
+    assert_int_equal(graft_model_image_ids(model, NULL, &video, &ids, &error), GRAFT_ERROR_USAGE);
+    assert_non_null(strstr(error.message, "<|vision_start|>"));
+    graft_ids_free(&whole);
+    graft_ids_free(&expected);
+    graft_ids_free(&ids);
+    graft_tokenizer_free(tokenizer);
+    graft_model_free(model);
+    graft_free(directory);
+    graft_free(words);
+}
+
 /* Each allocation fails in turn: an error, and nothing is left behind (the sanitizers' build looks). */
 static void test_memory(void **state) {
     struct graft_model *model = open_model("tiny-qwen2-vl");
@@ -224,6 +262,7 @@ int main(void) {
         cmocka_unit_test(test_video),
         cmocka_unit_test(test_places_without_images),
         cmocka_unit_test(test_text_model),
+        cmocka_unit_test(test_frames),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_video_memory),
     };

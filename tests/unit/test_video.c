@@ -95,7 +95,8 @@ static void check_video(const char *name) {
 }
 
 static void test_golden(void **state) {
-    static const char *const names[] = {"down", "up", "same", "narrow", "bilinear", "capped", "capped_least"};
+    static const char *const names[] = {"down",   "up",           "same",    "narrow",     "bilinear",
+                                        "capped", "capped_least", "counted", "counted_up", "counted_capped"};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         check_video(names[i]);
@@ -209,7 +210,7 @@ static int parse(const char *text, struct graft_processor_config *config, struct
 
 static void test_config(void **state) {
     static const char *const bad[][2] = {
-        {"{\"video_processor_type\": \"Qwen3VLVideoProcessor\"}", "expected \"Qwen2VLVideoProcessor\""},
+        {"{\"video_processor_type\": \"SmolVLMVideoProcessor\"}", "expected \"Qwen2VLVideoProcessor\""},
         {"{\"rescale_factor\": 0}", "rescale_factor: expected a number other than 0"},
         {"{\"max_video_tokens\": 16777217}", "max_video_tokens: expected 1 to 16777216"},
         {"{\"cap_pixels_per_frame\": 1}", "cap_pixels_per_frame: expected a boolean"},
@@ -221,6 +222,9 @@ static void test_config(void **state) {
     assert_int_equal(parse("{}", &config, &error), GRAFT_OK);
     assert_int_equal(config.min_pixels, 128 * 28 * 28);
     assert_int_equal(config.max_pixels, 768 * 28 * 28);
+    assert_int_equal(parse("{\"video_processor_type\": \"Qwen3VLVideoProcessor\"}", &config, &error), GRAFT_OK);
+    assert_int_equal(config.max_pixels, 768 * 32 * 32);
+    assert_int_equal(config.patch_size, 16);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         error = graft_error_none();
         assert_int_equal(parse(bad[i][0], &config, &error), GRAFT_ERROR_MODEL);
