@@ -76,12 +76,14 @@ extern const struct graft_conversion graft_layer_norm_conversions[GRAFT_LAYER_NO
 graft_role_describe graft_causal_lm_describe, graft_conditional_describe, graft_masked_lm_describe,
     graft_decoder_sequences_describe, graft_decoder_tokens_describe, graft_decoder_answers_describe,
     graft_decoder_model_describe, graft_decoder_layer_describe, graft_attention_describe,
-    graft_cross_attention_describe, graft_mlp_describe, graft_decoder_norm_describe, graft_decoder_rotary_describe;
+    graft_cross_attention_describe, graft_disentangled_describe, graft_mlp_describe, graft_decoder_norm_describe,
+    graft_decoder_rotary_describe;
 graft_role_create graft_decoder_model_create, graft_attention_create, graft_cross_attention_create,
-    graft_decoder_norm_create, graft_decoder_rotary_create;
+    graft_disentangled_create, graft_decoder_norm_create, graft_decoder_rotary_create;
 void graft_decoder_rotary_destroy(void *instance);
 extern const struct graft_base_model graft_decoder_model_vtable;
-extern const struct graft_self_attention graft_attention_vtable, graft_cross_attention_vtable;
+extern const struct graft_self_attention graft_attention_vtable, graft_cross_attention_vtable,
+    graft_disentangled_vtable;
 extern const struct graft_norm graft_decoder_norm_vtable;
 extern const struct graft_rotary graft_decoder_rotary_vtable;
 

@@ -22,6 +22,7 @@ static int is_mask(const struct graft_mask *mask) {
     case GRAFT_MASK_CHUNKED:
         return mask->window > 0 && mask->window <= GRAFT_MASK_UNLIMITED;
     case GRAFT_MASK_DENSE:
+    case GRAFT_MASK_BY_HEAD:
         return mask->bias != NULL;
     case GRAFT_MASK_WINDOW:
         return mask->left >= 0 && mask->left <= GRAFT_MASK_UNLIMITED && mask->right >= 0 &&
@@ -96,7 +97,7 @@ static uint32_t features_of(const struct graft_attention_args *args) {
  * feature compute something else. */
 static int check_chosen(const struct graft_attention_implementation *chosen, const struct graft_attention_args *args,
                         struct graft_error *error) {
-    static const char *const masks[] = {"none", "causal", "sliding window", "dense", "window", "chunked"};
+    static const char *const masks[] = {"none", "causal", "sliding window", "dense", "window", "chunked", "by head"};
     static const char *const features[] = {
         "softcap", "sinks", "v_head_dim", "ALiBi", "attention to another text", "biases by distance"};
     uint32_t unknown = features_of(args) & ~chosen->features;

@@ -82,9 +82,9 @@ static void add_bias(const struct graft_attention_block *block, int64_t first_ke
     const struct graft_mask *mask = block->input->mask;
     for (int64_t i = 0; i < block->item->queries; i++) {
         int64_t token = block->item->sequence->first_token + block->item->first + i;
-        const float *bias = mask->bias + token * mask->bias_stride + first_key;
-        for (int64_t j = 0; j < keys; j++) {
-            for (int64_t g = 0; g < block->group; g++) {
+        for (int64_t g = 0; g < block->group; g++) {
+            const float *bias = graft_mask_bias(mask, block->item->head + g, token) + first_key;
+            for (int64_t j = 0; j < keys; j++) {
                 block->scores[j * block->columns + i * block->group + g] += bias[j];
             }
         }
@@ -135,7 +135,7 @@ static void run_portion(const struct graft_attention_block *block, const struct 
     if ((block->input->required_features & GRAFT_ATTENTION_RELATIVE) != 0) {
         add_relative(block, first_key, keys);
     }
-    if (block->input->mask->kind == GRAFT_MASK_DENSE) {
+    if (graft_mask_bias(block->input->mask, 0, 0) != NULL) {
         add_bias(block, first_key, keys);
     } else {
         hide(block, first_key, keys);

@@ -131,14 +131,11 @@ static void run_portion(struct direct *direct, int64_t index) {
     }
     const char *values = values_at(direct, j);
     int32_t reading = graft_reading_of(sequence->dtype);
-    const float *bias = NULL;
-    if (input->mask->kind == GRAFT_MASK_DENSE) {
-        bias = input->mask->bias + direct->token * input->mask->bias_stride + j;
-    }
     loops->dot(reading, keys_at(direct, direct->item->kv_head, j), sequence->key_row_stride, n, input->head_dim,
                direct->q, input->head_dim, direct->item->heads, direct->scores, KEYS, values);
     for (int64_t g = 0; g < direct->item->heads; g++) {
-        weigh(direct, g, bias, j, n);
+        const float *bias = graft_mask_bias(input->mask, direct->item->head + g, direct->token);
+        weigh(direct, g, bias != NULL ? bias + j : NULL, j, n);
     }
     loops->multiply(direct->scores, KEYS, 1, direct->item->heads, reading, values, sequence->value_row_stride, n,
                     input->v_head_dim, direct->out, input->v_head_dim, keys_after(direct, j + n - 1));

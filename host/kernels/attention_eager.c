@@ -25,15 +25,16 @@ struct work {
     int64_t longest;
 };
 
-/* Adds the mask to scores [length] of the query at `position`, row `token` of the batch. */
-static void add_mask(const struct graft_mask *mask, int64_t token, int64_t position, int64_t length, float *scores) {
+/* Adds the mask, with `bias` [length] unless that is NULL, to scores [length] of the query at `position`. */
+static void add_mask(const struct graft_mask *mask, const float *bias, int64_t position, int64_t length,
+                     float *scores) {
     int64_t first = graft_attention_first_key(mask, position);
     int64_t end = graft_attention_end_key(mask, position, length);
     for (int64_t j = 0; j < length; j++) {
         if (j < first || j >= end) {
             scores[j] = -INFINITY;
-        } else if (mask->kind == GRAFT_MASK_DENSE) {
-            scores[j] += mask->bias[token * mask->bias_stride + j];
+        } else if (bias != NULL) {
+            scores[j] += bias[j];
         }
     }
 }
@@ -67,7 +68,8 @@ static void run_item(const struct work *work, const struct item *item, float *sc
         graft_attention_cap(loops, input, row, length);
         graft_attention_add_alibi(input, item->head, 0, length, row);
         graft_attention_add_relative(loops, input, item->head, sequence->past + item->first + i, 0, length, row);
-        add_mask(input->mask, token + i, sequence->past + item->first + i, length, row);
+        add_mask(input->mask, graft_mask_bias(input->mask, item->head, token + i), sequence->past + item->first + i,
+                 length, row);
         softmax(work, item->head, row, length);
         memset(output + i * input->output_stride, 0, (size_t)input->v_head_dim * sizeof *output);
     }

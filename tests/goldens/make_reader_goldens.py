@@ -2,6 +2,8 @@
 
     python make_reader_goldens.py [NAME ...]        a type (electra), or a type and a head (electra-tokens)
 
+A variant has other fields and is called TYPE+WHAT.
+
 As make_type_goldens.py, of which sizes and weights are. A case TYPE-HEAD has what the reference gives for TEXTS, alone each:
 `logits.N`, or of a model without a head `last_hidden_state.N` and `pooler_output.N`. readers/cases.json lists the cases with
 how far the reference's run in float64 is from them.
@@ -35,6 +37,10 @@ WITHOUT = {"big_bird-answers"}  # which has a head of two layers, and hides the 
 # Fields beside SIZES.
 FIELDS = {
     "albert": dict(embedding_size=16, num_hidden_layers=4, num_hidden_groups=2),
+    "deberta-v2": dict(relative_attention=True, position_buckets=8, max_relative_positions=32, norm_rel_ebd="layer_norm", share_att_key=True,
+                       pos_att_type=["p2c", "c2p"], position_biased_input=False, hidden_act="gelu"),
+    "deberta-v2+unshared": dict(relative_attention=True, max_position_embeddings=24, pos_att_type=["c2p", "p2c"], type_vocab_size=2),
+    "deberta-v2+keys": dict(relative_attention=True, position_buckets=8, max_relative_positions=32, pos_att_type=["c2p"], position_biased_input=False),
     "distilbert": dict(dim=32, n_layers=2, n_heads=4, hidden_dim=48),
     "electra": dict(embedding_size=16),
     "eurobert": dict(head_dim=None),
@@ -43,24 +49,25 @@ FIELDS = {
     "nomic_bert": dict(head_dim=None),
     "roformer": dict(embedding_size=16),
 }
-TYPES = ["albert", "bert", "big_bird", "camembert", "data2vec-text", "distilbert", "electra", "ernie", "eurobert", "gte",
-         "jina_embeddings_v3", "megatron-bert", "modernbert", "nomic_bert", "rembert", "roberta", "roberta-prelayernorm",
+TYPES = ["albert", "bert", "big_bird", "camembert", "data2vec-text", "deberta-v2", "distilbert", "electra", "ernie", "eurobert", "gte",
+         "jina_embeddings_v3", "megatron-bert", "modernbert", "mpnet", "nomic_bert", "rembert", "roberta", "roberta-prelayernorm",
          "roformer", "xlm-roberta", "xlm-roberta-xl"]
 
 
 def class_of(name):
     model_type, _, head = name.rpartition("-")
-    found = HEADS[head].get(model_type)
+    found = HEADS[head].get(model_type.partition("+")[0])
     return getattr(transformers, found[0] if isinstance(found, (list, tuple)) else found) if found else None
 
 
 def config_of(name):
-    model_type = name.rpartition("-")[0]
+    case = name.rpartition("-")[0]
+    model_type = case.partition("+")[0]
     default = CONFIG_MAPPING[model_type]()
     fields = {key: value for key, value in SIZES.items() if getattr(default, key, None) is not None}
     fields.pop("head_dim", None)
     labels = {} if name.endswith(("-answers", "-model", "-masked")) else dict(num_labels=3)
-    return CONFIG_MAPPING[model_type](**{**SPECIAL, **fields, **FIELDS.get(model_type, {}), **labels})
+    return CONFIG_MAPPING[model_type](**{**SPECIAL, **fields, **FIELDS.get(case, {}), **labels})
 
 
 def layout(name, folder, seed):
@@ -126,7 +133,7 @@ def make(name, folder):
 
 def wanted(arguments):
     names = [f"{model_type}-{head}" for model_type in TYPES for head in HEADS]
-    names = [name for name in names if class_of(name) is not None and name not in WITHOUT]
+    names = [name for name in names if class_of(name) is not None and name not in WITHOUT] + [f"{case}-masked" for case in FIELDS if "+" in case]
     return [name for name in names if not arguments or name in arguments or name.rpartition("-")[0] in arguments]
 
 

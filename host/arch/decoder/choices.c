@@ -140,7 +140,8 @@ static const struct graft_choice_info infos[D_COUNT] = {
         INT("embedding.task_rows", NULLABLE, 1, MAX_POSITIONS, "null", "how many there are; null: they are not used"),
 
     [D_POSITION_NAME] = NAME("position.name", NULL, "learned positions that are added to embeddings; null: none"),
-    [D_POSITION_ROWS] = INT("position.rows", 0, 1, MAX_POSITIONS, "max_position_embeddings", "how many there are"),
+    [D_POSITION_ROWS] = INT("position.rows", NULLABLE, 1, MAX_POSITIONS, "max_position_embeddings",
+                            "how many there are; null: they are not used"),
     [D_POSITION_OFFSET] = INT("position.offset", 0, 0, 65536, "0", "rows of theirs before that of position 0"),
 
     [D_POSITION_SKIPPED] = INT("position.skipped", NULLABLE, 0, MAX_VOCABULARY, "null",
@@ -294,6 +295,25 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_GATE_NAME] = NAME("attention.gate_proj", "gate_proj", "the projection that gives it"),
     [D_GATE_ACT] = WORD("attention.gate_act", 0, "sigmoid softplus", "sigmoid", "what the gate goes through"),
     [D_GATE_BIAS] = NAME("attention.gate_bias", NULL, "a vector, one number a head, that is added before; null: none"),
+
+    [D_DISENTANGLED_NAME] = NAME("disentangled.embeddings", NULL,
+                                 "embeddings of distances, a child of the model: scores have what queries make of them "
+                                 "and what keys do (He et al. 2021); null: they do not"),
+    [D_DISENTANGLED_USE] = BOOL("disentangled.use", 0, "true", "whether they are there"),
+    [D_DISENTANGLED_NORM] = NAME("disentangled.norm", NULL, "their norm, another child; null: none"),
+    [D_DISENTANGLED_NORMED] = BOOL("disentangled.normed", 0, "true", "whether it is there"),
+    [D_DISENTANGLED_REACH] =
+        INT("disentangled.reach", 0, 2, 65536, "max_relative_positions", "the distance from which on all are alike"),
+    [D_DISENTANGLED_BUCKETS] = INT("disentangled.buckets", NULLABLE, 4, 65536, "null",
+                                   "half as many rows as there are, the outer half of which far distances share; null: "
+                                   "each distance has a row"),
+    [D_DISENTANGLED_BY_KEY] = BOOL("disentangled.by_key", 0, "true", "whether queries see what keys make of distances"),
+    [D_DISENTANGLED_BY_QUERY] =
+        BOOL("disentangled.by_query", 0, "true", "whether keys see what queries make of distances"),
+    [D_DISENTANGLED_SHARED] =
+        BOOL("disentangled.shared", 0, "false", "distances have the projections of tokens, not the next two"),
+    [D_DISENTANGLED_KEY] = NAME("disentangled.key", "self.pos_key_proj", "the projection of distances as keys"),
+    [D_DISENTANGLED_QUERY] = NAME("disentangled.query", "self.pos_query_proj", "the same as queries"),
 
     [D_LATENT_RANK] = INT("latent.rank", NULLABLE, 1, GRAFT_MAX_SIZE, "null",
                           "numbers of the latent that keys and values of all heads are made of, and the cache keeps "

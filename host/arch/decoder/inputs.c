@@ -44,6 +44,7 @@ static void read(struct graft_reader *reader, struct graft_inputs_kept *kept) {
     kept->norms_sum = graft_read_bool(reader, D_EMBEDDING_NORM_SUM);
     kept->projects = kept->width != kept->hidden_size || graft_read_bool(reader, D_EMBEDDING_PROJECT_EQUAL);
     kept->project_sum = graft_read_bool(reader, D_EMBEDDING_PROJECT_SUM);
+    kept->has_positions = position_rows(reader) > 0;
     kept->has_types = graft_description_name(reader->description, D_EMBEDDING_TYPES) != NULL &&
                       !graft_read_is_null(reader, D_EMBEDDING_TYPE_ROWS);
     kept->has_tasks = graft_description_name(reader->description, D_EMBEDDING_TASKS) != NULL &&
@@ -134,7 +135,7 @@ void graft_inputs_create(struct graft_inputs *self, const struct graft_descripti
     if (kept->projects) {
         self->project_in = graft_build_child(build, graft_description_name(description, D_EMBEDDING_PROJECT_IN), error);
     }
-    if (positions != NULL && kept->sines == 0.0) {
+    if (kept->has_positions) {
         self->positions = graft_build_child(build, positions, error);
     }
     if (kept->has_types) {

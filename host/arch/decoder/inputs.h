@@ -20,6 +20,7 @@ struct graft_inputs_kept {
     int32_t norms_sum;        /* 1: the latter */
     int32_t projects;         /* 1: a Linear leads from width to hidden_size */
     int32_t project_sum;      /* 1: what is projected is that sum, normed */
+    int32_t has_positions;    /* 1: learned ones */
     int32_t has_types;
     int32_t has_tasks;
 };

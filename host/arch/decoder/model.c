@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/decoder/distances.h"
 #include "arch/role.h"
 #include "graft/describe.h"
 
@@ -266,6 +267,22 @@ static int describe_layers(const struct describing *of) {
     return status;
 }
 
+/* Those of distances, which each attention has in common with the others. */
+static int describe_distances(const struct describing *of) {
+    const char *attention = graft_description_name(of->description, D_LAYER_ATTENTION);
+    const struct graft_distances distances = graft_distances_read(of->reader);
+    graft_distances_describe(&distances, graft_description_name(of->description, D_DISENTANGLED_NAME),
+                             graft_description_name(of->description, D_DISENTANGLED_NORM), of->kept->inputs.hidden_size,
+                             of->sink, of->error);
+    for (int64_t i = 0; i < of->kept->n_stored && attention != NULL; i++) {
+        char path[MAX_NAME];
+        (void)snprintf(path, sizeof path, "%s.%lld.%s", graft_description_name(of->description, D_MODEL_LAYERS),
+                       (long long)i, attention);
+        graft_distances_tie(of->description, &distances, path, of->sink, of->error);
+    }
+    return of->error->code;
+}
+
 static int describe_norm(const struct describing *of) {
     const char *child = graft_description_name(of->description, D_MODEL_NORM);
     const int32_t bias = graft_read_bool(of->reader, D_NORM_BIAS);
@@ -343,6 +360,9 @@ static int declare(const struct describing *of) {
     }
     if (status == GRAFT_OK) {
         status = describe_relative(of);
+    }
+    if (status == GRAFT_OK) {
+        status = describe_distances(of);
     }
     if (status == GRAFT_OK) {
         status = describe_outputs(of);

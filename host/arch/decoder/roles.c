@@ -55,6 +55,7 @@ static const struct role roles[] = {
       .destroy = graft_mla_destroy,
       .forward = &graft_mla_vtable}},
     {D_CLASS_ATTENTION, NULL, {GRAFT_ROLE(GRAFT_INTERFACE_SELF_ATTENTION, graft_routed_attention)}},
+    {D_CLASS_ATTENTION, NULL, {GRAFT_ROLE(GRAFT_INTERFACE_SELF_ATTENTION, graft_disentangled)}},
     {D_CLASS_CROSS_ATTENTION, "CrossAttention", {GRAFT_ROLE(GRAFT_INTERFACE_SELF_ATTENTION, graft_cross_attention)}},
     {D_CLASS_MLP, "MLP", {GRAFT_ROLE_PART(GRAFT_INTERFACE_MLP, graft_mlp, graft_parts_mlp)}},
     {D_CLASS_NORM, "RMSNorm", {GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_decoder_norm)}},
@@ -155,6 +156,7 @@ static int has_known_names(const struct graft_description *description) {
 /* Whether attention can have one projection in the place of three that are alike. */
 static int can_join(const struct graft_description *description) {
     return has_known_names(description) && graft_description_name(description, D_QKV) == NULL &&
+           graft_description_name(description, D_DISENTANGLED_NAME) == NULL &&
            graft_description_word(description, D_PROJECTED) == D_PROJECTED_ONCE &&
            graft_description_never(description, D_K_BIAS) && graft_description_never(description, D_LATENT_RANK) &&
            graft_description_word(description, D_GATE) != D_GATE_QUERY;
@@ -162,7 +164,8 @@ static int can_join(const struct graft_description *description) {
 
 /* Which of the roles of attention a family's has. */
 static const void *attention_of(const struct graft_description *description) {
-    return !graft_description_never(description, D_LATENT_RANK)                     ? (const void *)&graft_mla_vtable
+    return graft_description_name(description, D_DISENTANGLED_NAME) != NULL ? (const void *)&graft_disentangled_vtable
+           : !graft_description_never(description, D_LATENT_RANK)           ? &graft_mla_vtable
            : graft_description_word(description, D_PROJECTED) == D_PROJECTED_ROUTED ? &graft_routed_attention_vtable
                                                                                     : &graft_attention_vtable;
 }

@@ -53,7 +53,8 @@ enum {
     GRAFT_MASK_SLIDING = 2, /* j <= i and j > i - window */
     GRAFT_MASK_DENSE = 3,   /* as `bias` says: it is added to the scaled scores, -inf hides */
     GRAFT_MASK_WINDOW = 4,  /* j >= i - left and j <= i + right */
-    GRAFT_MASK_CHUNKED = 5  /* j <= i and j / window == i / window, both rounded down */
+    GRAFT_MASK_CHUNKED = 5, /* j <= i and j / window == i / window, both rounded down */
+    GRAFT_MASK_BY_HEAD = 6  /* as GRAFT_MASK_DENSE, with rows of `bias` for each head of queries */
 };
 
 /* A `left` or `right` without a limit, and the largest that they and `window` may be. */
@@ -72,8 +73,18 @@ struct graft_mask {
     /* [heads, 2 * reach + 1]: what the scaled score of the key at position j gets for a query at position i, in head h:
      * relative[h][reach + d], d = j - i, or the nearest of -reach and reach (Raffel et al. 2020); NULL: nothing. */
     const float *relative;
-    int64_t reach; /* >= 0 */
+    int64_t reach;            /* >= 0 */
+    int64_t bias_head_stride; /* GRAFT_MASK_BY_HEAD: floats from a head's `bias` to the next one's */
 };
+
+/* [any] What is added to a query's scores in a head, a number for each key of its sequence; NULL with masks that say
+ * no more than which keys are seen. */
+GRAFT_INLINE const float *graft_mask_bias(const struct graft_mask *mask, int64_t head, int64_t token) {
+    const int by_head = mask->kind == GRAFT_MASK_BY_HEAD;
+    return by_head || mask->kind == GRAFT_MASK_DENSE
+               ? mask->bias + token * mask->bias_stride + (by_head ? head * mask->bias_head_stride : 0)
+               : NULL;
+}
 
 /* [any] How many keys before its own a query may see; a dense mask may hide them all the same, and a chunk may begin
  * behind them. */
@@ -282,7 +293,7 @@ GRAFT_INLINE int graft_softcap(const struct graft_call *call, float softcap, flo
 
 GRAFT_ASSERT_SIZE(struct graft_product, 80);
 GRAFT_ASSERT_SIZE(struct graft_gated_products, 32);
-GRAFT_ASSERT_SIZE(struct graft_mask, 64);
+GRAFT_ASSERT_SIZE(struct graft_mask, 72);
 GRAFT_ASSERT_SIZE(struct graft_attention_latents, 40);
 GRAFT_ASSERT_SIZE(struct graft_attention_args, 200);
 GRAFT_ASSERT_SIZE(struct graft_rope_args, 72);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/decoder/distances.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "arch/decoder/choices.h"
+#include "arch/role.h"
+#include "graft/describe.h"
+
+enum { MAX_PATH = 512 };
+
+struct graft_distances graft_distances_read(struct graft_reader *reader) {
+    struct graft_distances self = {0};
+    if (graft_description_name(reader->description, D_DISENTANGLED_NAME) == NULL ||
+        !graft_read_bool(reader, D_DISENTANGLED_USE)) {
+        return self;
+    }
+    self.reach = graft_read_int(reader, D_DISENTANGLED_REACH);
+    self.buckets = graft_read_int(reader, D_DISENTANGLED_BUCKETS);
+    self.rows = 2 * (self.buckets > 0 ? self.buckets : self.reach);
+    self.eps = graft_read_real(reader, D_NORM_EPS);
+    self.has_norm = graft_description_name(reader->description, D_DISENTANGLED_NORM) != NULL &&
+                    graft_read_bool(reader, D_DISENTANGLED_NORMED);
+    return self;
+}
+
+void graft_distances_describe(const struct graft_distances *self, const char *embedding, const char *norm,
+                              int64_t hidden_size, const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_arg args[] = {graft_int_arg("num_embeddings", self->rows),
+                                     graft_int_arg("embedding_dim", hidden_size)};
+    if (self->rows > 0) {
+        graft_describe_child(sink, embedding, "Embedding", GRAFT_INTERFACE_EMBEDDING, args, 2, error);
+    }
+    if (self->rows > 0 && self->has_norm) {
+        graft_describe_layer_norm(sink, norm, hidden_size, self->eps, error);
+    }
+}
+
+static void tie(const char *path, const char *child, const char *parameter, const char *source,
+                const struct graft_sink *sink, struct graft_error *error) {
+    char from[MAX_PATH], to[MAX_PATH];
+    (void)snprintf(from, sizeof from, "%s.%s.%s", path, child, parameter);
+    (void)snprintf(to, sizeof to, "%s.%s", source, parameter);
+    if (error->code == GRAFT_OK) {
+        sink->tie(sink->data, from, to, error);
+    }
+}
+
+void graft_distances_tie(const struct graft_description *description, const struct graft_distances *self,
+                         const char *path, const struct graft_sink *sink, struct graft_error *error) {
+    const char *norm = graft_description_name(description, D_DISENTANGLED_NORM);
+    if (self->rows > 0) {
+        tie(path, GRAFT_DISTANCES, "weight", graft_description_name(description, D_DISENTANGLED_NAME), sink, error);
+    }
+    if (self->rows > 0 && self->has_norm) {
+        tie(path, GRAFT_DISTANCES_NORM, "weight", norm, sink, error);
+        tie(path, GRAFT_DISTANCES_NORM, "bias", norm, sink, error);
+    }
+}
+
+/* Distances of less than half the buckets have one each; the others share them by their logarithms. */
+static int64_t bucket_of(const struct graft_distances *self, int64_t distance) {
+    const int64_t half = self->buckets / 2;
+    const int64_t far = distance < 0 ? -distance : distance;
+    if (far <= half) {
+        return distance;
+    }
+    const float steps = logf((float)far / (float)half) / logf((float)(self->reach - 1) / (float)half);
+    const int64_t bucket = (int64_t)ceilf(steps * (float)(half - 1)) + half;
+    return distance < 0 ? -bucket : bucket;
+}
+
+int64_t graft_distances_row(const struct graft_distances *self, int64_t distance) {
+    const int64_t row = (self->buckets > 0 ? bucket_of(self, distance) : distance) + self->rows / 2;
+    return row < 0 ? 0 : row >= self->rows ? self->rows - 1 : row;
+}
+
+float *graft_distances_find(const struct graft_distances *self, const struct graft_module *embedding,
+                            const struct graft_module *norm, const struct graft_call *call, int64_t hidden_size,
+                            struct graft_error *error) {
+    int32_t *ids = graft_scratch_ints(call, self->rows, error);
+    float *x = graft_scratch_floats(call, self->rows, hidden_size, error);
+    float *normed = norm != NULL ? graft_scratch_floats(call, self->rows, hidden_size, error) : x;
+    if (ids == NULL || x == NULL || normed == NULL) {
+        return NULL;
+    }
+    for (int32_t i = 0; i < self->rows; i++) {
+        ids[i] = i;
+    }
+    const struct graft_embedding_args args = {sizeof args, 0, self->rows, ids, x};
+    const struct graft_norm_args norm_args = {sizeof norm_args, 0, self->rows, x, NULL, normed};
+    int status = graft_embedding_forward(embedding, call, &args, error);
+    if (status == GRAFT_OK && norm != NULL) {
+        status = graft_norm_forward(norm, call, &norm_args, error);
+    }
+    return status == GRAFT_OK ? normed : NULL;
+}
