@@ -7,6 +7,7 @@ Activations of other types cost a copy on the way in and one on the way out.
 from __future__ import annotations
 
 import ctypes
+import inspect
 from typing import Any, Callable, Dict, Optional
 
 import torch
@@ -106,11 +107,11 @@ def _router(host: Host, path: str, module, hidden_states, *more: Any, **kwargs: 
     return logits.to(kind), weights.to(kind), index.to(torch.int64)
 
 
-def _mask(attention_mask, sequences: int, new_tokens: int, tokens: int, path: str):
+def _mask(attention_mask, is_causal: bool, sequences: int, new_tokens: int, tokens: int, path: str):
     """struct graft_mask for `tokens` of each sequence, of which the last `new_tokens` have rows in the mask; and what
     it leads to."""
     if attention_mask is None:
-        return new(abi.graft_mask, kind=abi.GRAFT_MASK_CAUSAL), None
+        return new(abi.graft_mask, kind=abi.GRAFT_MASK_CAUSAL if is_causal else abi.GRAFT_MASK_NONE), None
     if attention_mask.dim() != 4 or attention_mask.shape[-1] != tokens or attention_mask.shape[-2] != new_tokens:
         raise UsageError(
             f"attention_mask: expected [sequences, 1, {new_tokens}, {tokens}], got {list(attention_mask.shape)}", path
@@ -149,7 +150,7 @@ def _attention(
         given, angles = all_states[:, 0].contiguous(), all_angles[:, 0]
     tokens = given.shape[1]
     cos, sin = (each.contiguous() for each in angles.chunk(2, -1))
-    mask, _bias = _mask(attention_mask, sequences, fresh, tokens, path)
+    mask, _bias = _mask(attention_mask, getattr(module, "is_causal", True), sequences, fresh, tokens, path)
     cu_seqlens = torch.arange(0, (sequences + 1) * tokens, tokens, dtype=torch.int64)
     positions = torch.arange(tokens, dtype=torch.int64).repeat(sequences)
     slots = torch.arange(sequences, dtype=torch.int32)
@@ -186,6 +187,13 @@ CALLS: Dict[str, Callable[..., Any]] = {
     "graft.router/1": _router,
     "graft.self_attention/1": _attention,
 }
+
+
+def takes(interface: str, original: type) -> bool:
+    """Whether transformers calls a class of an interface as it is called here: attention with angles from above."""
+    return (
+        interface != "graft.self_attention/1" or "position_embeddings" in inspect.signature(original.forward).parameters
+    )
 
 
 def check_interface(interface: str, name: str) -> None:

@@ -29,7 +29,7 @@ from transformers.models.auto.configuration_auto import model_type_to_module_nam
 
 from . import _abi as abi
 from ._library import check, lib, text
-from ._torch_calls import check_interface, run
+from ._torch_calls import check_interface, run, takes
 from ._torch_host import Host
 from ._torch_layout import config_of, forget_conversions, lay_out, layout_of, register_conversions
 from .errors import UsageError
@@ -214,7 +214,8 @@ def register(
 
     Args:
         plugin: its id, or its file.
-        model_types: to look for such classes in; None: all that Graft knows.
+        model_types: to look for such classes in, all of which have to be such as can be run; None: all that Graft
+            knows, where others stay as they are.
         layout: "original": modules have the parameters of the class that they replace. "plugin": they have those that
             the plugin's class describes, with Linears where it has them, and its conversions are registered with
             transformers, so that checkpoints are loaded and saved as ever.
@@ -233,6 +234,12 @@ def register(
             found = replacements.find(original, model_type)
             if found is not None:
                 check_interface(found[1], f"{replacements.identifier}: {found[0]} for {original.__name__}")
+                if not takes(found[1], original):
+                    if model_types is not None:
+                        raise UsageError(
+                            "is attention without position_embeddings, which is not run", original.__name__
+                        )
+                    continue
                 mapping[original.__name__] = _bridge(original, found[0], replacements, layout)
     if not mapping:
         raise UsageError("replaces no class of transformers", str(plugin))

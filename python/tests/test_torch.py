@@ -106,6 +106,18 @@ class InTransformers(Patched):
             model.model.layers[0].self_attn.q_proj.weight.zero_()
             self.assertTrue(torch.equal(other(ids).logits, expected))
 
+    def test_attention_in_both_directions(self):
+        original, model = reference(LLAMA), self.build(LLAMA, "fused_qkv")
+        states = torch.randn(1, 5, 64, generator=torch.Generator().manual_seed(3))
+        made = []
+        with torch.no_grad():
+            angles = original.model.rotary_emb(states, torch.arange(5)[None])
+            for each in (model, original):
+                attention = each.model.layers[0].self_attn
+                attention.is_causal = False
+                made.append(attention(states, position_embeddings=angles, attention_mask=None)[0])
+        self.assertLessEqual(float((made[0] - made[1]).abs().max()), TOLERANCE)
+
     def test_bfloat16(self):
         ids, model = ids_of(LLAMA), self.build(LLAMA, "fused_qkv", dtype=torch.bfloat16)
         with torch.no_grad():
@@ -205,6 +217,11 @@ class Refused(Patched):
         attention = copy.deepcopy(model.model.layers[0].self_attn)
         with torch.no_grad(), self.assertRaisesRegex(graft.UsageError, "part of no model"):
             attention(torch.zeros(1, 2, 64))
+
+    def test_attention_of_another_kind(self):
+        with self.assertRaisesRegex(graft.UsageError, "BertSelfAttention: is attention without position_embeddings"):
+            graft.torch.register("fused_qkv", model_types=["bert"])
+        self.assertEqual(monkey_patching.get_patch_mapping(), {})
 
     def test_layouts(self):
         with self.assertRaisesRegex(graft.UsageError, "layout"):
