@@ -4,9 +4,12 @@
  *
  *     http_client PORT METHOD PATH [-H HEADER]... [-d BODY | -f FILE] [-l BYTES]     leaves once so many bytes have
  * come http_client PORT raw FILE                                                      sends the file's bytes
+ *     http_client listen PROGRAM [ARGUMENT]...    runs it with a socket that listens, as systemd does; its port goes to
+ *                                                 the file `port`
  *
  * Writes the files `headers` and `body` in the current directory.
  */
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,12 +39,35 @@ static void write_file(const char *path, const char *text) {
     }
 }
 
+/* Becomes the program, which finds the socket as file descriptor 3. */
+static int listen_for(char **program) {
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t length = sizeof address;
+    char text[32];
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (fd < 0 || bind(fd, (const struct sockaddr *)(const void *)&address, sizeof address) != 0 ||
+        listen(fd, 16) != 0 || getsockname(fd, (struct sockaddr *)(void *)&address, &length) != 0 || dup2(fd, 3) < 0) {
+        return 1;
+    }
+    (void)snprintf(text, sizeof text, "%d\n", (int)ntohs(address.sin_port));
+    write_file("port", text);
+    (void)snprintf(text, sizeof text, "%ld", (long)getpid());
+    (void)setenv("LISTEN_PID", text, 1);
+    (void)setenv("LISTEN_FDS", "1", 1);
+    (void)execv(program[0], program);
+    return 1;
+}
+
 int main(int argc, char **argv) {
     char headers[1 << 20] = "Content-Type: application/json\r\n";
     struct answer answer = {.body = ""};
     size_t length = 0, leaves = 0;
     char *body = NULL;
-    int fd = argc >= 4 ? client_connect(atoi(argv[1])) : -1;
+    int fd = argc >= 4 && strcmp(argv[1], "listen") != 0 ? client_connect(atoi(argv[1])) : -1;
+    if (argc >= 3 && strcmp(argv[1], "listen") == 0) {
+        return listen_for(argv + 2);
+    }
     if (fd < 0) {
         (void)puts("no connection");
         return 1;

@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# `serve` with other models and in other surroundings: vectors, adapters, answers that take too long, systemd's socket,
+# requests one after another on a connection. Reports in TAP.
+# usage: more.sh HOST CLIENT ROOT GOLDENS LORA    LORA is the folder of the plugin
+set -u
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/fixture.sh"
+program=$(realpath "$1")
+client=$(realpath "$2")
+root=$(realpath "$3")
+goldens=$(realpath "$4")
+lora=$(realpath "$5")
+llama=$goldens/plain/llama
+scratch=$(mktemp -d)
+trap 'kill "$server" 2>/dev/null; rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+
+# --- Vectors ---
+
+start --model "$goldens/encoders/bert_sentence"
+post /v1/embeddings '{"input": "Hello world"}'
+check 'vectors' 200 "$status"
+got=$(sed -n 's/.*"embedding": \(\[[^]]*\]\).*/\1/p' body | tr -d ' ')
+wanted=$("$program" run --model "$goldens/encoders/bert_sentence" --quiet --embed --prompt 'Hello world' | tr -d ' ')
+numbers() { # how many numbers, and the first to five digits
+    printf '%s' "$1" | tr -d '[]' | awk -F, '{ printf "%d %.5f", NF, $1 }'
+}
+check 'they are those of run' "$(numbers "$wanted")" "$(numbers "$got")"
+post /v1/embeddings '{"input": ["Hello", "world"], "encoding_format": "base64"}'
+check 'several, in base64' 2 "$(grep -o '"embedding": "[A-Za-z0-9+/=]*"' body | wc -l | tr -d ' ')"
+has 'their usage' '"usage": {"prompt_tokens": ' body
+post /v1/completions '{"prompt": "x"}'
+refused 'no text of an encoder' 400 'the model does not generate text'
+stop
+check 'the end' 0 "$ended"
+
+# --- Adapters ---
+
+text() { # the logprobs: its tokenizer is another model's
+    sed -n 's/.*"token_logprobs": \[\([^]]*\)\].*/\1/p' body
+}
+cp -r "$root/tests/goldens/lora/llama" adapted && chmod -R u+w adapted
+cp "$llama/tokenizer.json" "$llama/tokenizer_config.json" adapted
+start --model adapted --plugins-dir "$lora" --adapter a=adapted/adapters/attention_r8 --served-model-name m
+get /v1/models
+has 'an adapter is a model' '"id": "m:a"' body
+get /v1/models/m:a
+check 'by its name' 200 "$status"
+asked='"prompt": [1, 5, 9, 30], "max_tokens": 12, "temperature": 0, "logprobs": 0'
+post /v1/completions "{\"model\": \"m\", $asked}"
+base=$(text)
+check 'without it' 200 "$status"
+post /v1/completions "{\"model\": \"m:a\", $asked}"
+check 'with it' yes "$([ "$status" = 200 ] && [ "$(text)" != "$base" ] && echo yes)"
+post /v1/completions "{\"model\": \"m:b\", $asked}"
+refused 'another' 404 '"code": "model_not_found"'
+stop
+
+# --- Too long ---
+
+endless='"prompt": "x", "max_tokens": 1000000, "temperature": 0, "ignore_eos": true'
+start --model "$llama" --timeout 1
+post /v1/completions "{$endless}"
+refused 'an answer that takes too long' 504 '"code": "timeout"'
+post /v1/completions "{$endless, \"stream\": true}"
+has 'in a stream' 'data: {"error": {"message": "the answer took longer than 1 seconds"' body
+check 'which is not ended as others are' 0 "$(grep -c DONE body)"
+stop
+
+# --- One after another on a connection ---
+
+start --model "$llama"
+one='POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 30\r\n\r\n{"prompt": "x","max_tokens":3}'
+# shellcheck disable=SC2059 # it is a format
+printf "${one}${one}GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" >raw
+"$client" "$port" raw raw >/dev/null
+check 'requests that come at once are left to one by one, or not at all' yes "$(get /health && [ "$status" = 200 ] && echo yes)"
+stop
+check 'the end' 0 "$ended"
+
+# --- A socket from systemd ---
+
+"$client" listen "$program" serve --model "$llama" --report none --port 1 2>log >out &
+server=$!
+until [ -s port ] && grep -q '^serving' log; do
+    kill -0 "$server" 2>/dev/null || break
+    sleep 0.05
+done
+port=$(cat port)
+has 'it says where' ":$port" log
+get /health
+check 'a socket that was there' 200 "$status"
+stop
+check 'the end' 0 "$ended"
+echo "1..$number"
+exit "$failed"
