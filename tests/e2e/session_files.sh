@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # What prompts begin with, kept in a file (--session), in `run` and `chat`. Reports in TAP.
-# usage: session.sh HOST DEMO     the folder of the demo's models
+# usage: session_files.sh HOST DEMO     the folder of the demo's models
 set -u
 . "$(dirname "$0")/../tap.sh"
 host=$(realpath "$1")
