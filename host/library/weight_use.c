@@ -11,18 +11,28 @@
 
 /* What the calls of a forward read. */
 struct use {
-    int64_t bytes;   /* by all of them */
-    int64_t weights; /* within base models: what tokens that have no logits take */
-    int32_t depth;   /* base models that are being called */
+    int64_t bytes; /* by all of them, but for those of an encoder, which reads prompts alone */
+    int64_t
+        weights; /* within base models: what tokens that have no logits take; where there is an encoder, within that */
+    int32_t depth; /* base models that are being called */
+    int32_t has_encoder;
+    int32_t encodes; /* whether one of them is an encoder */
 };
+
+/* An encoder keeps nothing of a token. */
+static int is_encoder(const struct graft_hooked_call *hooked) {
+    const struct graft_base_model_args *args = hooked->args;
+    return graft_node_has_interface(hooked->node, GRAFT_INTERFACE_BASE_MODEL) && args->batch->cache == NULL;
+}
 
 static int before(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     struct use *use = data;
     const int64_t bytes = graft_hooked_call_bytes(hooked);
     (void)error;
-    use->bytes += bytes;
+    use->encodes |= is_encoder(hooked);
+    use->bytes += use->encodes ? 0 : bytes;
     use->depth += graft_node_has_interface(hooked->node, GRAFT_INTERFACE_BASE_MODEL);
-    use->weights += use->depth > 0 ? graft_node_weights_of(hooked->node, bytes) : 0;
+    use->weights += use->depth > 0 && use->encodes == use->has_encoder ? graft_node_weights_of(hooked->node, bytes) : 0;
     return GRAFT_OK;
 }
 
@@ -30,6 +40,7 @@ static int after(void *data, struct graft_hooked_call *hooked, struct graft_erro
     struct use *use = data;
     (void)error;
     use->depth -= graft_node_has_interface(hooked->node, GRAFT_INTERFACE_BASE_MODEL);
+    use->encodes = use->encodes && !is_encoder(hooked);
     return GRAFT_OK;
 }
 
@@ -65,7 +76,7 @@ static int run_hooked(struct graft_model *model, const struct graft_forward_hook
 }
 
 static int measure_weights(struct graft_model *model, struct graft_weight_use *use, struct graft_error *error) {
-    struct use token = {0};
+    struct use token = {.has_encoder = graft_model_has_encoder(model)};
     const struct graft_forward_hooks hooks = {NULL, before, after, &token};
     int64_t kept = 0;
     int status = run_hooked(model, &hooks, &kept, error);

@@ -87,6 +87,8 @@ printf 'ab a b' >text.txt
 refused 'perplexity' 'has no perplexity of a text alone' perplexity --model text --text text.txt
 refused 'hidden states' 'cannot be recorded' run --model "$t5" --input-ids "$long" --hidden-states states.safetensors \
     --max-new-tokens 1 --output-ids --report none
+refused 'a file of sequences' 'cannot be kept in a file' run --model "$t5" --input-ids "$long" --session kept \
+    --max-new-tokens 1 --output-ids --report none
 refused 'guidance' 'is not for models with an encoder' run --model "$t5" --input-ids "$long" \
     --guidance-scale 2 --max-new-tokens 1 --output-ids --report none
 refused 'a long prompt' 'it has 84 tokens, but the encoder has positions for 64' run --model "$bart" \
