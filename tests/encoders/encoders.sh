@@ -1,10 +1,13 @@
 #!/bin/sh
 # Encoders on the command line. Reports in TAP.
-# usage: encoders.sh HOST GOLDENS BROAD NARROW     plugins with the patterns Bert and .*SelfAttention$
+# usage: encoders.sh HOST GOLDENS BROAD NARROW QUANTIZER     plugins with the patterns Bert and .*SelfAttention$, and one
+# that quantizes
 set -u
 . "$(dirname "$0")/../tap.sh"
 host=$(realpath "$1")
 cases=$(realpath "$2")/encoders
+readers=$(realpath "$2")/readers
+quantizer=$(realpath "$5")
 llama=$(realpath "$2")/plain/llama
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -190,6 +193,18 @@ seen() { # seen LAYER: how many weights of the first head are not 0
     od -An -v -t f4 -w4 -j $((header + 8 + start)) -N 256 attentions.st | awk '$1 != 0' | wc -l
 }
 check 'modernbert: what a query sees' '64 44 44 64' "$(seen 0) $(seen 1) $(seen 2) $(seen 3)"
+
+# Weights of 8 bits: probabilities are near those of the weights that they are made of.
+for type in albert deberta-v2 distilbert electra mpnet; do
+    host --quiet --dtype float32 --model "$readers/$type-sequences" --input-ids 5,17,33,9 </dev/null
+    sort -k 2 out >exact
+    host --quiet --dtype float32 --plugins-dir "$quantizer" --quantize int8 --model "$readers/$type-sequences" \
+        --input-ids 5,17,33,9 </dev/null
+    sort -k 2 out >coded
+    check "$type, int8: other weights" different "$(cmp -s exact coded && echo same || echo different)"
+    check "$type, int8: three labels, near" 3 \
+        "$(paste exact coded | awk '$2 == $4 && $1 - $3 < 0.02 && $3 - $1 < 0.02' | wc -l)"
+done
 
 # The pattern that hits other classes, too
 host --model "$cases/bert_sentence" --plugins-dir broad --embed --prompt 'who' </dev/null
