@@ -154,6 +154,13 @@ static int check(const struct graft_server *server, struct evhttp_request *http,
     const size_t length = evbuffer_get_length(evhttp_request_get_input_buffer(http));
     int is_known = 0;
     *route = find(path, evhttp_request_get_command(http), &is_known);
+    /* A proxy may take another of the two for the length: what follows would be somebody else's request. */
+    if (evhttp_find_header(headers, "Transfer-Encoding") != NULL &&
+        evhttp_find_header(headers, "Content-Length") != NULL) {
+        (void)evhttp_add_header(evhttp_request_get_output_headers(http), "Connection", "close");
+        return graft_fault_set(fault, 400, "invalid_headers", NULL,
+                               "expected one of Content-Length and Transfer-Encoding, got both");
+    }
     if (size_of(headers) > MOST_HEADERS) {
         return graft_fault_set(fault, 431, "headers_too_large", NULL, "the headers have more than %d bytes",
                                MOST_HEADERS);
