@@ -396,6 +396,9 @@ c_structs! {
         pub rotary_offsets: *const i64,
         pub next_rotary_offsets: *mut i64,
         pub adapters: *const i32,
+        pub source_cu_seqlens: *const i64,
+        pub source_ids: *const i32,
+        pub source_states: *const f32,
     }
 
     pub struct graft_self_attention_args {
