@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A chain at work. Every module but the last only keeps what it is called with. */
+/* Runs a chain. Every module but the last only keeps its args; the last one runs the chain. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -16,7 +16,8 @@ static const void *pointer_at(const void *args, size_t offset) {
     return pointer;
 }
 
-/* What one module gives is what the next one is called with: else the parent does something in between. */
+/* Checks that each module is called with the output of the one before it; otherwise the parent does something in
+ * between. */
 static int check_wires(const struct graft_fused_chain *chain, struct graft_error *error) {
     for (size_t i = 0; i < chain->n_wires; i++) {
         const struct graft_fused_wire *wire = &chain->wires[i];
@@ -56,7 +57,7 @@ static int forward(void *self, const struct graft_call *call, const void *args, 
     struct graft_fused_module *module = self;
     struct graft_fused_chain *chain = module->chain;
     if (module->index == 0) {
-        chain->next = 0; /* also after a round that ended early, in an error */
+        chain->next = 0; /* also after a round that an error ended early */
     }
     if (module->index != chain->next) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, module->node->path,

@@ -5,7 +5,7 @@
 
 #include "plugin/check.h"
 
-/* Whether it is for these classes, in this order. */
+/* Whether the implementation is for these classes, in this order. */
 static int fits(const struct graft_chain *implementation, const struct graft_fused_chain *chain) {
     if ((size_t)implementation->n_classes != chain->n) {
         return 0;

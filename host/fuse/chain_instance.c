@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making what a plugin offers for a chain. */
+/* Creates a plugin's implementation of a chain. */
 #include "base/alloc.h"
 #include "base/running.h"
 #include "fuse/chain.h"

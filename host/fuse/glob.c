@@ -3,10 +3,10 @@
 
 #include <stddef.h>
 
-/* Where a star fails, the last one takes a character more; one before it cannot do better. That holds between dots,
- * which no star takes: a dot of the glob ends the choices made before it. */
+/* On a mismatch the last star matches one character more; earlier stars need no other choice. This holds between dots,
+ * which no star matches: a dot in the glob settles the choices before it. */
 int graft_glob_fits(const char *glob, const char *path) {
-    const char *star = NULL; /* the last one since a dot, and what is left of the path behind what it takes */
+    const char *star = NULL; /* the last star since a dot, and the rest of the path behind what it matches */
     const char *left = NULL;
     while (*path != '\0') {
         if (*glob == '*') {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From paths to chains: which modules they fit, and whether these can be a chain at all. */
+/* Turns paths into chains: finds the modules that the paths match and checks that they can form a chain. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -12,7 +12,7 @@
 
 enum { MAX_MODULES = 16 };
 
-/* The modules that one path fits, in the tree's order. */
+/* The modules that match one path, in the order of the tree. */
 struct fitting {
     const char *path;
     struct graft_tree *tree;
@@ -21,7 +21,7 @@ struct fitting {
     size_t capacity;
 };
 
-/* Of a replacement and the original beside it, which have the same path, the replacement counts. */
+/* If a replacement and its original have the same path, the replacement counts. */
 static int visit(void *data, struct graft_node *node, struct graft_error *error) {
     struct fitting *fitting = data;
     if (node->parent == NULL || !graft_glob_fits(fitting->path, node->path) ||
@@ -113,7 +113,7 @@ static struct graft_fused_chain *new_chain(size_t n) {
     return chain;
 }
 
-/* Chain number `at`: the module at that place of each path's. */
+/* Adds chain number `at`: module number `at` of each path. */
 static int add_chain(struct graft_chains *fusions, const struct graft_snapshot *snapshot,
                      const struct graft_module_spec *specs, const struct fitting *fitting, size_t n, size_t at,
                      struct graft_error *error) {

@@ -49,7 +49,7 @@ static int check_module(const struct graft_node *node, const struct graft_module
     return status == GRAFT_OK ? check_names(node, "outputs", outputs_of(spec), 1, error) : status;
 }
 
-/* Module `index` and the one before it. */
+/* Connects module `index` with the one before it. */
 static int connect(struct graft_fused_chain *chain, const struct graft_module_spec *specs, size_t index,
                    struct graft_error *error) {
     const struct graft_node *node = chain->modules[index].node;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the names of inputs and outputs to what is passed on. Private to this folder. */
+/* Connects the outputs of a chain's modules with inputs of the next ones, by name. Used in this folder only. */
 #ifndef GRAFT_FUSE_WIRES_H
 #define GRAFT_FUSE_WIRES_H
 

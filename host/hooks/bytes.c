@@ -34,8 +34,8 @@ int64_t graft_node_bytes(const struct graft_node *node) {
     return node->super != NULL ? bytes + graft_node_bytes(node->super) : bytes;
 }
 
-/* Codes of quantized weights may share elements, which have scales beside them: the sizes that the parent gave say how
- * many weights these stand for. 0: they do not say. */
+/* The number of weights of a module, from the sizes that its parent gave: several codes of a quantized weight may share
+ * an element, and scales stand beside them. 0 if the sizes do not tell. */
 static int64_t given_weights(const struct graft_node *node) {
     const struct graft_args *args = &node->args;
     if (graft_node_has_interface(node, GRAFT_INTERFACE_LINEAR)) {
@@ -61,7 +61,7 @@ static int is_float(const struct graft_weight *weight) {
     return 1;
 }
 
-/* Whether another parameter has the same weight, and counts it. */
+/* Whether the weight is tied to that of another parameter, which counts it. */
 static int is_tied(const struct graft_parameter *parameter) {
     return parameter->tied_to != NULL && parameter->tied_to->weight == parameter->weight;
 }
@@ -105,7 +105,7 @@ struct graft_weight_count graft_tree_weights(struct graft_tree *tree) {
     return count;
 }
 
-/* Whether the number at `i` did not occur before. */
+/* Whether the number at index `i` occurs there first. */
 static int is_new(const int32_t *numbers, int64_t i) {
     for (int64_t j = 0; j < i; j++) {
         if (numbers[j] == numbers[i]) {
@@ -123,7 +123,7 @@ static int64_t count_distinct(const int32_t *numbers, int64_t n, int64_t limit) 
     return distinct;
 }
 
-/* Of parameters [num_experts, ..] what the chosen ones have; others are taken to be read whole. */
+/* The bytes of the chosen experts in parameters [num_experts, ..]; other parameters count whole. */
 static int64_t expert_bytes(const struct graft_node *node, const struct graft_experts_args *args) {
     int64_t bytes = 0;
     int64_t experts = graft_args_int(&node->args, "num_experts", 0);
@@ -147,11 +147,12 @@ static int64_t embedding_bytes(const struct graft_node *node, const struct graft
     return bytes;
 }
 
-/* A Linear may have made a weight of its own out of others', as merged adapters are: what it multiplies by counts. */
+/* The bytes of the weight that a Linear multiplies by, which may be one that it made itself, such as with a merged
+ * adapter. */
 static int64_t linear_bytes(const struct graft_hooked_call *hooked) {
     struct graft_product product = {.struct_size = sizeof product};
     if (!graft_linear_as_product(hooked->module, hooked->args, &product) || product.weight->codec != NULL) {
-        return own_bytes(hooked->node); /* of codes with all that belongs to them */
+        return own_bytes(hooked->node); /* a coded weight counts with its scales and zero points */
     }
     return weight_bytes(product.weight) / product.weight->rows * product.rows + weight_bytes(product.bias);
 }

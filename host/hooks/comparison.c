@@ -21,8 +21,8 @@ static int wants(void *data, const struct graft_node *node) {
     return compared != NULL && compared->reason == NULL;
 }
 
-/* What is not the hooked module's is left to the original in even calls, so that neither always finds the weights in
- * the processor's cache. */
+/* Whether the original runs before the replacement, which alternates from call to call, so that neither always finds
+ * the weights in the processor's cache. */
 static int original_first(const struct graft_compared_node *compared) {
     return compared->calls % 2 == 0;
 }
@@ -76,7 +76,7 @@ struct search {
     size_t capacity;
 };
 
-/* Whether the module was replaced together with others, which may share the work differently. */
+/* Whether the module was replaced together with others, which may divide the work among them differently. */
 static int is_grouped(const struct graft_tree *tree, const struct graft_node *node) {
     const struct graft_replacement *replacement;
     struct graft_origin origin;
@@ -89,7 +89,7 @@ static int is_grouped(const struct graft_tree *tree, const struct graft_node *no
     return 0;
 }
 
-/* Why the module of the original model that stands at the same path cannot be fed with the same input. */
+/* Why the original model's module at the same path cannot run on the same input; NULL if it can. */
 static const char *incomparable(const struct graft_tree *tree, const struct graft_node *node,
                                 const struct graft_node *original) {
     if (is_grouped(tree, node)) {
@@ -110,7 +110,7 @@ static const char *incomparable(const struct graft_tree *tree, const struct graf
     return NULL;
 }
 
-/* Whether the two may give different results: what is behind a replacement is compared with it. */
+/* Whether the two modules may give different results. Modules below a replacement are compared as a part of it. */
 static int is_compared(const struct search *search, const struct graft_node *node) {
     return node->original != NULL || (search->other_weights && node->n_parameters > 0 && !node->below_super);
 }

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* The index of the first number that is none; -1: all are finite. */
+/* The index of the first number that is not finite; -1 if all are. */
 static int64_t find_fault(const struct graft_view *view) {
     const float *numbers = view->data;
     int64_t n = view->dtype == GRAFT_DTYPE_F32 && numbers != NULL ? view->rows * view->columns : 0;

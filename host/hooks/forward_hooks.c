@@ -58,7 +58,7 @@ static int hooked_forward(void *self, const struct graft_call *call, const void 
     return status == GRAFT_OK ? call_hook(handle, handle->hooks.after, &hooked, error) : status;
 }
 
-/* Of a classifier that does not say it itself, as config.json has it. */
+/* The number of labels in config.json, for a classifier that does not state it itself. */
 static int64_t count_labels(const struct graft_config *config) {
     int64_t named = config->size(config->data, "id2label");
     int64_t given = config->integer(config->data, "num_labels");

@@ -23,7 +23,7 @@ static const struct graft_batch *batch_of(const void *args, size_t field) {
     return batch;
 }
 
-/* Whether the module may write over this view of what it reads: an activation's y may be its x. */
+/* Whether the module may overwrite this input, as an activation does whose y is its x. */
 static int is_overwritten(const struct graft_hooked_call *hooked, const struct graft_view *view) {
     for (int32_t i = 0; i < hooked->n_views; i++) {
         if (hooked->views[i].direction != GRAFT_VIEW_IN && hooked->views[i].data == view->data) {
@@ -33,7 +33,7 @@ static int is_overwritten(const struct graft_hooked_call *hooked, const struct g
     return 0;
 }
 
-/* Lets the original have a copy of what it writes, and of what is written over. */
+/* Gives the original a copy of an array that it writes, or that the hooked module overwrites. */
 static int copy_view(struct graft_original_call *original, const struct graft_hooked_call *hooked, int32_t i,
                      struct graft_error *error) {
     const struct graft_call *call = hooked->call;
@@ -55,8 +55,8 @@ static int copy_view(struct graft_original_call *original, const struct graft_ho
     return GRAFT_OK;
 }
 
-/* Lets the original have a cache of its own, which follows the batch's: to the start of another sequence, and back
- * behind a forward that failed. */
+/* Gives the original a cache of its own, which follows the batch's when a new sequence starts and when a failed forward
+ * is undone. */
 static int replace_batch(struct graft_original_call *original, size_t field, struct graft_error *error) {
     struct graft_batch *batch = &original->batch;
     graft_struct_copy(batch, sizeof *batch, batch_of(original->args, field));
@@ -84,7 +84,8 @@ int graft_original_call_prepare(struct graft_original_call *original, const stru
     if (original->args == NULL) {
         return out_of_memory(hooked, error);
     }
-    graft_struct_copy(original->args, size, hooked->args); /* a class built with other headers may have made them */
+    graft_struct_copy(original->args, size,
+                      hooked->args); /* a class that was built with other headers may have made the args */
     int status = batch_field > 0 ? replace_batch(original, batch_field, error) : GRAFT_OK;
     for (int32_t i = 0; i < hooked->n_views && status == GRAFT_OK; i++) {
         status = copy_view(original, hooked, i, error);

@@ -6,8 +6,8 @@
 #include "base/alloc.h"
 #include "hooks/bytes.h"
 
-/* Of `key` and those behind it the first that has a row. A module of the original counts in those of all that is
- * stacked in its place, any other in its own. */
+/* The first node with a row, starting at `key`. A module of the original model counts in the rows of all classes
+ * stacked in its place, any other module in its own row. */
 static const struct graft_node *with_row(const struct graft_tree_profile *profile, const struct graft_node *key) {
     int only_replaced = profile->counterpart != NULL || profile->which == GRAFT_PROFILE_REPLACED;
     while (key != NULL && (key->known == NULL || (only_replaced && key->original == NULL))) {
@@ -16,7 +16,7 @@ static const struct graft_node *with_row(const struct graft_tree_profile *profil
     return key;
 }
 
-/* The nodes that say in which rows `node` counts; NULL if in none, and behind the last. */
+/* The first of the nodes whose rows count `node`, which next_key follows; NULL if there is none. */
 static const struct graft_node *first_key(const struct graft_tree_profile *profile, const struct graft_node *node) {
     const struct graft_tree *other = profile->counterpart;
     return with_row(profile, other != NULL ? graft_node_find(other->root, node->path) : node);
@@ -67,7 +67,7 @@ static int after(void *data, struct graft_hooked_call *hooked, struct graft_erro
     return GRAFT_OK;
 }
 
-/* Counts a module in the row of `key`, made when it is not there yet. */
+/* Counts a module in the row of `key`, which is added if there is none yet. */
 static int add_to(struct graft_tree_profile *profile, const struct graft_node *key, struct graft_error *error) {
     struct graft_profile_row *row = find_row(profile, key);
     if (row == NULL) {

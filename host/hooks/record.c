@@ -23,7 +23,7 @@ static int is_layer(const struct graft_node *node) {
     return graft_node_has_interface(node, GRAFT_INTERFACE_DECODER_LAYER);
 }
 
-/* The number of the layer that the module is, or is in; -1 if in none. */
+/* The number of the layer that the module is or belongs to; -1 if there is none. */
 static int64_t layer_of(const struct graft_node *node) {
     while (node != NULL && !is_layer(node)) {
         node = node->parent;
@@ -34,7 +34,7 @@ static int64_t layer_of(const struct graft_node *node) {
     return strtoll(node->name, NULL, 10);
 }
 
-/* Whether it gives something that has a name of its own. */
+/* Whether a tensor of the module has a name of its own in the recording. */
 static int is_named(const struct graft_recording *recording, const struct graft_node *node) {
     int hidden = is_layer(node) || graft_node_has_interface(node, GRAFT_INTERFACE_BASE_MODEL);
     return ((recording->what & GRAFT_RECORD_HIDDEN_STATES) != 0 && hidden) ||
@@ -59,7 +59,7 @@ static int64_t count_tokens(const struct graft_recording *recording) {
     return tokens;
 }
 
-/* Copies rows of all sequences, `columns` numbers a token, a tensor a sequence. */
+/* Records rows of `columns` numbers for each token, as one tensor for each sequence. */
 static int add_rows(struct graft_recording *recording, const char *name, const struct graft_node *node,
                     const float *from, int64_t columns, struct graft_error *error) {
     for (size_t s = 0; s < recording->n; s++) {
@@ -74,7 +74,7 @@ static int add_rows(struct graft_recording *recording, const char *name, const s
     return GRAFT_OK;
 }
 
-/* A view onto the whole batch. */
+/* Records a view of the whole batch. */
 static int add_view(struct graft_recording *recording, const char *name, const struct graft_hooked_call *hooked,
                     const char *view_name, struct graft_error *error) {
     const struct graft_view *view = NULL;
@@ -88,7 +88,7 @@ static int add_view(struct graft_recording *recording, const char *name, const s
     return add_rows(recording, name, hooked->node, view->data, view->columns, error);
 }
 
-/* Whether it is below the experts, whose rows are those of some tokens, one expert after another. */
+/* Whether the module is below the experts, where rows belong to chosen tokens, one expert after another. */
 static int is_of_experts(const struct graft_node *node) {
     for (node = node->parent; node != NULL; node = node->parent) {
         if (graft_node_has_interface(node, GRAFT_INTERFACE_EXPERTS)) {
@@ -98,21 +98,21 @@ static int is_of_experts(const struct graft_node *node) {
     return 0;
 }
 
-/* The first array that a module gives, if it has rows for all tokens, as many for each. */
+/* Records the module's first output, if it has the same number of rows for every token. */
 static int add_output(struct graft_recording *recording, const struct graft_hooked_call *hooked,
                       struct graft_error *error) {
     const int64_t tokens = count_tokens(recording);
     const struct graft_view *view = NULL;
     for (int32_t i = hooked->n_views - 1; i >= 0; i--) {
         const int is_out = hooked->views[i].direction == GRAFT_VIEW_OUT;
-        /* A norm may add a residual to its input in place: what it gives is its output. */
+        /* a norm may add a residual to its input in place, but its result is its output */
         view = is_out || (hooked->views[i].direction == GRAFT_VIEW_IN_OUT && view == NULL) ? &hooked->views[i] : view;
     }
     if (view == NULL || view->dtype != GRAFT_DTYPE_F32 || view->data == NULL || view->rows == 0 ||
         is_of_experts(hooked->node)) {
         return GRAFT_OK;
     }
-    /* An activation is called with numbers, not rows. */
+    /* an activation is called with a count of numbers, not with rows */
     const int64_t numbers = view->rows * view->columns;
     const int is_whole = view->rows % tokens == 0 || (view->rows == 1 && numbers % tokens == 0);
     char *name = is_whole ? graft_format("outputs.%s", hooked->node->path) : NULL;
@@ -178,7 +178,7 @@ static int after(void *data, struct graft_hooked_call *hooked, struct graft_erro
                                : GRAFT_OK;
 }
 
-/* Gives each sequence a place for its weights. */
+/* Allocates the attention weights of each sequence. */
 static int with_weights(struct graft_recording *recording, const struct graft_attention_input *input,
                         struct graft_attention_sequence *sequences, struct graft_error *error) {
     char name[48];
@@ -214,7 +214,8 @@ static int attend(const struct graft_attention_implementation *self, const struc
 
 /* --- From begin to end --- */
 
-/* sdpa and eager are one function; what a plugin computes only the plugin knows. */
+/* Chooses who computes attention weights: sdpa and eager are the same function, while a plugin's weights come from the
+ * plugin. */
 static int choose_attention(struct graft_recording *recording, const struct graft_attention_implementation *wanted,
                             struct graft_error *error) {
     recording->inner = wanted;

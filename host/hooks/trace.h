@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When each module ran, as a document in Chrome's trace event format, which browsers and Perfetto show. */
+/* Records when each module ran, as a document in Chrome's trace event format, which browsers and Perfetto display. */
 #ifndef GRAFT_HOOKS_TRACE_H
 #define GRAFT_HOOKS_TRACE_H
 
@@ -7,24 +7,24 @@
 #include "hooks/forward_hooks.h"
 
 struct graft_traced_call {
-    const struct graft_node *node; /* of a tree that outlives the trace */
+    const struct graft_node *node; /* the module; its tree outlives the trace */
     double begin;                  /* seconds since the trace began */
     double end;
 };
 
-/* {0} but for `start`. */
+/* Starts as {0}, except for `start`. */
 struct graft_call_trace {
-    double start; /* graft_seconds() when it began */
+    double start; /* graft_seconds() when the trace began */
     struct graft_traced_call *calls;
     size_t count;
     size_t capacity;
 };
 
-/* [forward] For the hooks: `hooked->mark` and the order of calls are the trace's from before to after. */
+/* [forward] The `before` and `after` hooks of a trace, which use `hooked->mark`. */
 int graft_trace_before(struct graft_call_trace *trace, struct graft_hooked_call *hooked, struct graft_error *error);
 void graft_trace_after(struct graft_call_trace *trace, const struct graft_hooked_call *hooked);
 
-/* [any] The document, the caller's; NULL if memory ran out. */
+/* [any] Makes the document, which the caller frees; NULL if memory ran out. */
 graft_json *graft_trace_document(const struct graft_call_trace *trace);
 
 void graft_trace_finish(struct graft_call_trace *trace);

@@ -76,7 +76,7 @@ static int open_file(struct graft_adapter *adapter, struct graft_error *error) {
     return status;
 }
 
-/* It stands for the model without any (GRAFT_BASE_MODEL). */
+/* The name that stands for the model without an adapter (GRAFT_BASE_MODEL). */
 static const char base_name[] = "__base__";
 
 int graft_adapters_add(struct graft_adapters *adapters, const char *name, const char *directory, double scale,
@@ -126,7 +126,7 @@ const struct graft_adapter *graft_adapters_named(const struct graft_adapters *ad
     return NULL;
 }
 
-/* The number of the first tensor whose name is not before `name`. */
+/* The index of the first tensor whose name is not before `name`. */
 static size_t lower_bound(const struct graft_adapter *adapter, const char *name) {
     size_t low = 0, high = adapter->n_tensors;
     while (low < high) {

@@ -31,7 +31,7 @@ int graft_checkpoint_add_file(struct graft_checkpoint *checkpoint, const char *n
         0) {
         return graft_fail_memory(error, checkpoint->directory);
     }
-    /* It counts from here on, so that closing the checkpoint frees what a failure below leaves. */
+    /* counted from here on, so that closing the checkpoint frees the part if something below fails */
     struct graft_checkpoint_part *part = &checkpoint->parts[checkpoint->n_parts++];
     memset(part, 0, sizeof *part);
     part->name = graft_strdup(name);
@@ -52,7 +52,7 @@ int graft_checkpoint_add_file(struct graft_checkpoint *checkpoint, const char *n
     return status;
 }
 
-/* The error of a directory without weights, and what to do when there are some of another kind. */
+/* Sets the error of a directory without weights, with a hint if it has weights in another format. */
 static int no_weights(const char *directory, struct graft_error *error) {
     int status = graft_error_set(error, GRAFT_ERROR_MODEL, directory, "expected %s or %s, found neither", single_name,
                                  GRAFT_CHECKPOINT_INDEX);

@@ -2,10 +2,10 @@
 /*
  * The weights of a model directory: model.safetensors, or the shards that model.safetensors.index.json lists.
  *
- * Where both are there the single file is read, as transformers does. An index is taken at its word: each tensor must
- * be in the file that it is listed for and in no other, and names must be of files in the directory. Any file may be a
- * link to a regular file elsewhere, as all are in a hub cache. A tensor that no entry lists is kept, and noted. A
- * listed file that is not there is missed only by a model that needs it: a process that runs a part of one has the
+ * If both exist, the single file is read, like in transformers. An index must be accurate: each tensor must be in the
+ * file listed for it and in no other, and files must be in the directory. A file may be a link to a regular file
+ * elsewhere, as all files of a hub cache are. A tensor that the index does not list is kept, with a note. A listed file
+ * that is missing is an error only when one of its tensors is needed: a process that runs a part of a model has the
  * files of that part.
  */
 #ifndef GRAFT_WEIGHTS_CHECKPOINT_H
@@ -24,26 +24,26 @@ struct graft_checkpoint_file {
     const char *name; /* relative to the directory */
     const char *path;
     int64_t bytes;              /* mapped */
-    size_t tensors;             /* their number */
+    size_t tensors;             /* number of tensors */
     const graft_json *metadata; /* `__metadata__`, an object of strings, or NULL */
 };
 
-/* A file that an index lists and that is not there. */
+/* A file that the index lists and that is missing. */
 struct graft_absent_file {
-    char *name;     /* as listed */
-    char **tensors; /* [n_tensors] that it is listed for, sorted */
+    char *name;     /* file name, as listed */
+    char **tensors; /* [n_tensors] names of the tensors listed for it, sorted */
     size_t n_tensors;
 };
 
-/* [load] Opens the weights of a directory; `*checkpoint` is the caller's, to be given to graft_checkpoint_close. All
- * errors but a lack of memory are GRAFT_ERROR_MODEL. No tensor's bytes are touched. */
+/* [load] Opens the weights of a directory; the caller closes `*checkpoint` with graft_checkpoint_close. All errors
+ * except a lack of memory are GRAFT_ERROR_MODEL. No tensor's bytes are read. */
 int graft_checkpoint_open(const char *directory, struct graft_checkpoint **checkpoint, struct graft_error *error);
 
-/* [load] Adds to the error of a directory without weights, or without a config, which of its files has to be converted
- * first, if it has one in a format that is not read (PyTorch's, GGUF). */
+/* [load] Adds a hint to the error of a directory without weights or without a config: the file that has to be converted
+ * first, if there is one in a format that is not supported (PyTorch's, GGUF). */
 void graft_checkpoint_hint_unread(const char *directory, struct graft_error *error);
 
-/* [load] A checkpoint without tensors, for a model that is built from its config alone. No file is looked for. */
+/* [load] A checkpoint without tensors, for a model that is built from its config alone. No file is opened. */
 int graft_checkpoint_open_none(const char *directory, struct graft_checkpoint **checkpoint, struct graft_error *error);
 
 /* [load] A checkpoint of `n` tensors in memory, for a model that has no files: names, types and shapes are copied, the
@@ -52,53 +52,55 @@ int graft_checkpoint_open_none(const char *directory, struct graft_checkpoint **
 int graft_checkpoint_open_memory(const char *directory, const struct graft_tensor_view *tensors, size_t n,
                                  struct graft_checkpoint **checkpoint, struct graft_error *error);
 
-/* [load] Everything borrowed from the checkpoint ends here. NULL is fine. */
+/* [load] Closes the files; everything borrowed from the checkpoint becomes invalid. Accepts NULL. */
 void graft_checkpoint_close(struct graft_checkpoint *checkpoint);
 
-/* [any] The directory, as it was given. */
+/* [any] The directory, as given to graft_checkpoint_open. */
 const char *graft_checkpoint_directory(const struct graft_checkpoint *checkpoint);
 
 /* [any] The tensors of all files, sorted by name (strcmp); names are unique. */
 size_t graft_checkpoint_count(const struct graft_checkpoint *checkpoint);
 const struct graft_tensor_view *graft_checkpoint_at(const struct graft_checkpoint *checkpoint, size_t index);
 
-/* [any] The tensor of that name; NULL when there is none. */
+/* [any] The tensor of that name; NULL if there is none. */
 const struct graft_tensor_view *graft_checkpoint_find(const struct graft_checkpoint *checkpoint, const char *name);
 
-/* [any] The index of the first tensor whose name is not before `name`: where names of that beginning start. */
+/* [any] The index of the first tensor whose name is not before `name`, which is where names with the prefix `name`
+ * begin. */
 size_t graft_checkpoint_lower_bound(const struct graft_checkpoint *checkpoint, const char *name);
 
-/* [any] Which of its tensors that is; SIZE_MAX: none of them. */
+/* [any] The index of a tensor of the checkpoint; SIZE_MAX for any other tensor. */
 size_t graft_checkpoint_number(const struct graft_checkpoint *checkpoint, const struct graft_tensor_view *tensor);
 
-/* [load] Puts tensors in the place of others: `removed` [graft_checkpoint_count] says which go, `made` [n] are those
- * that come, of which the name, the type, the shape and the file are read and copied. They have no data yet. Two of one
- * name are GRAFT_ERROR_MODEL. Before anything is borrowed from the checkpoint, and once. */
+/* [load] Replaces tensors: removes those that `removed` [graft_checkpoint_count] marks and adds copies of `made` [n],
+ * of which only name, type, shape and file are read. The new tensors have no data yet. Two tensors of the same name are
+ * GRAFT_ERROR_MODEL. Call this at most once, before anything is borrowed from the checkpoint. */
 int graft_checkpoint_exchange(struct graft_checkpoint *checkpoint, const unsigned char *removed,
                               const struct graft_tensor_view *made, size_t n, struct graft_error *error);
 
-/* [load] Gives those that came memory, which is theirs until the checkpoint is closed; who asks fills it. */
+/* [load] Allocates the data of the tensors that graft_checkpoint_exchange added; the caller fills it. It is freed when
+ * the checkpoint is closed. */
 int graft_checkpoint_make_room(struct graft_checkpoint *checkpoint, struct graft_error *error);
 
-/* [any] Number `i` of those that came, in the order of `made`. */
+/* [any] Tensor `i` of those that graft_checkpoint_exchange added, in the order of `made`. */
 const struct graft_tensor_view *graft_checkpoint_made_at(const struct graft_checkpoint *checkpoint, size_t i);
 
-/* [any] The bytes of those that came. */
+/* [any] The bytes of the tensors that graft_checkpoint_exchange added. */
 int64_t graft_checkpoint_made_bytes(const struct graft_checkpoint *checkpoint);
 
-/* [any] Takes the pages that one of its tensors fills out of this process's memory. They come back from the file if
- * somebody reads them again. */
+/* [any] Drops the pages that hold only this tensor from the process's memory. Reading them again loads them from the
+ * file. */
 void graft_checkpoint_let_go(const struct graft_tensor_view *tensor);
 
-/* [any] The files that the tensors are in, sorted by name; the index itself is none of them. */
+/* [any] The files that hold tensors, sorted by name, without the index. */
 size_t graft_checkpoint_file_count(const struct graft_checkpoint *checkpoint);
 const struct graft_checkpoint_file *graft_checkpoint_file_at(const struct graft_checkpoint *checkpoint, size_t index);
 
-/* [any] The files that are not there, sorted by name. */
+/* [any] The listed files that are missing, sorted by name. */
 size_t graft_checkpoint_absent_count(const struct graft_checkpoint *checkpoint);
 const struct graft_absent_file *graft_checkpoint_absent_at(const struct graft_checkpoint *checkpoint, size_t index);
 
-/* [any] Records that a tensor of it is needed (GRAFT_ERROR_MODEL). */
+/* [any] Sets the error of a missing file one of whose tensors is needed (GRAFT_ERROR_MODEL). */
 int graft_checkpoint_fail_absent(const struct graft_checkpoint *checkpoint, const struct graft_absent_file *absent,
                                  const char *tensor, struct graft_error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A checkpoint in shards: opens what an index lists, and checks files and index against each other. */
+/* Checkpoints in shards: opens the files that an index lists, and checks files and index against each other. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -8,15 +8,15 @@
 #include "weights/checkpoint_parts.h"
 #include "weights/shard_index.h"
 
-/* An index being followed. */
+/* An index whose files are being opened. */
 struct follower {
     struct graft_checkpoint *checkpoint;
-    const char *path; /* the index's */
+    const char *path; /* path of the index */
     struct graft_shard_index index;
     struct graft_error *error;
 };
 
-/* Keeps that the file of `n` entries is not there. */
+/* Records that the file of `n` entries is missing. */
 static int add_absent(const struct follower *follower, const struct graft_shard_entry *entries, size_t n) {
     struct graft_checkpoint *checkpoint = follower->checkpoint;
     if (graft_grow(&checkpoint->absent, &checkpoint->absent_capacity, checkpoint->n_absent,
@@ -35,7 +35,7 @@ static int add_absent(const struct follower *follower, const struct graft_shard_
     return failed ? graft_fail_memory(follower->error, follower->path) : GRAFT_OK;
 }
 
-/* Whether the file of `n` entries is there; else it is kept as absent. */
+/* Looks for the file of `n` entries, and records it as absent if it is missing. */
 static int find_file(const struct follower *follower, const struct graft_shard_entry *entries, size_t n,
                      int *is_there) {
     char *path = graft_path_join(follower->checkpoint->directory, entries->file);
@@ -47,7 +47,7 @@ static int find_file(const struct follower *follower, const struct graft_shard_e
     return *is_there ? GRAFT_OK : add_absent(follower, entries, n);
 }
 
-/* Everything that is listed for a file must be in it. */
+/* Checks that a file has every tensor listed for it. */
 static int check_listed(const struct follower *follower, const struct graft_checkpoint_part *part,
                         const struct graft_shard_entry *entries, size_t n) {
     for (size_t i = 0; i < n; i++) {
@@ -60,7 +60,8 @@ static int check_listed(const struct follower *follower, const struct graft_chec
     return GRAFT_OK;
 }
 
-/* Nothing in a file may be listed for another one. What is not listed at all is unambiguous, so it is kept. */
+/* Checks that no tensor of a file is listed for another one. A tensor that is not listed at all is unambiguous, so it
+ * is kept. */
 static int check_unlisted(const struct follower *follower, const struct graft_checkpoint_part *part) {
     const char *first = NULL;
     size_t unlisted = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors of a checkpoint that are in no file, in the place of others that are. */
+/* Replaces tensors of a checkpoint by tensors in memory. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -74,7 +74,7 @@ int graft_checkpoint_open_memory(const char *directory, const struct graft_tenso
 int graft_checkpoint_make_room(struct graft_checkpoint *checkpoint, struct graft_error *error) {
     for (size_t i = 0; i < checkpoint->n_made; i++) {
         struct graft_tensor_view *view = &checkpoint->made[i];
-        if (view->data == NULL) { /* else from a time before, when something failed behind this */
+        if (view->data == NULL) { /* an earlier call, after which something failed, may have allocated it */
             view->data = graft_alloc_aligned(LINE, (size_t)view->bytes);
         }
         if (view->data == NULL) {

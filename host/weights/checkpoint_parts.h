@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a checkpoint is made of, for the units that fill it. All functions are [load]. */
+/* The parts of a checkpoint, for the files that fill it. All functions are [load]. */
 #ifndef GRAFT_WEIGHTS_CHECKPOINT_PARTS_H
 #define GRAFT_WEIGHTS_CHECKPOINT_PARTS_H
 
@@ -22,7 +22,7 @@ struct graft_checkpoint {
     size_t part_capacity;
     const struct graft_tensor_view **tensors; /* [count], sorted by name */
     size_t count;
-    struct graft_tensor_view *made; /* [n_made] in no file; names and data are the checkpoint's */
+    struct graft_tensor_view *made; /* [n_made] tensors in memory; the checkpoint owns names and data */
     size_t n_made;
     int is_lent; /* 1: the data of these is a caller's */
     struct graft_absent_file *absent;
@@ -33,16 +33,16 @@ struct graft_checkpoint {
     size_t note_capacity;
 };
 
-/* Opens one more file of the directory, `name`. */
+/* Opens another file of the directory, `name`. */
 int graft_checkpoint_add_file(struct graft_checkpoint *checkpoint, const char *name, struct graft_error *error);
 
-/* Keeps a note; consumed also on failure. NULL (memory ran out while it was made) is an error. */
+/* Keeps a note, which is consumed even on failure. NULL, which means that memory ran out, is an error. */
 int graft_checkpoint_add_note(struct graft_checkpoint *checkpoint, char *note_take, struct graft_error *error);
 
-/* Brings the tensors into one order; two of one name are an error. */
+/* Sorts the tensors by name. Two tensors of the same name are an error. */
 int graft_checkpoint_sort(struct graft_checkpoint *checkpoint, struct graft_error *error);
 
-/* Frees what graft_checkpoint_exchange made. */
+/* Frees the tensors that graft_checkpoint_exchange added. */
 void graft_checkpoint_free_made(struct graft_checkpoint *checkpoint);
 
 /* Opens the files that the index at `path` lists. */

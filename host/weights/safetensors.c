@@ -19,7 +19,7 @@ struct graft_safetensors {
     struct graft_safetensors_header header;
 };
 
-/* Maps the whole file. The mapping stays when the descriptor is closed. */
+/* Maps the whole file. The mapping outlives the descriptor. */
 static int map_file(struct graft_safetensors *file, struct graft_error *error) {
     int fd = -1;
     int status = graft_file_open(file->path, GRAFT_ERROR_MODEL, &fd, &file->size, error);

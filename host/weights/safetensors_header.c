@@ -12,16 +12,16 @@
 #include "weights/safetensors_entry.h"
 #include "weights/safetensors_scan.h"
 
-/* The official implementation's bound. */
+/* the official implementation's limit */
 #define MAX_HEADER_BYTES UINT64_C(100000000)
 
-/* What reading JSON into a tree may take: this, and half as much again as the text. A header of the usual form needs no
- * tree. With views and a copy of the metadata, all of it stays below 64 MB and six times the header. */
+/* The most memory that parsing a header as JSON may take, besides half the header's length. A header of the usual form
+ * is not parsed so. Together with the views and the metadata, memory stays below 64 MB plus six times the header. */
 #define MAX_TREE_BYTES ((size_t)28 << 20)
 
 static const char metadata_key[] = "__metadata__";
 
-/* Bounds how many tensors a header of some length can hold. */
+/* limits how many tensors a header of a given length can hold */
 #define SHORTEST_ENTRY "\"\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,0]}"
 
 /* A header being read. */
@@ -40,7 +40,7 @@ static int read_metadata(const struct reader *reader, const graft_json *value) {
     const char *key;
     const graft_json *member;
     if (graft_json_type(value) == GRAFT_JSON_NULL) {
-        return GRAFT_OK; /* the official implementation takes that for none */
+        return GRAFT_OK; /* the official implementation treats that as absent */
     }
     if (graft_json_type(value) != GRAFT_JSON_OBJECT) {
         return graft_error_set(reader->error, GRAFT_ERROR_MODEL, reader->data.path,
@@ -66,7 +66,7 @@ static int read_metadata(const struct reader *reader, const graft_json *value) {
     return GRAFT_OK;
 }
 
-/* Makes room for views and for the bytes of all names, each with a NUL. */
+/* Allocates the views and the bytes of all names, each with a NUL. */
 static int allocate_views(const struct reader *reader, size_t views, size_t name_bytes) {
     struct graft_safetensors_header *header = reader->header;
     header->views = graft_alloc(views, sizeof *header->views);
@@ -75,7 +75,7 @@ static int allocate_views(const struct reader *reader, size_t views, size_t name
                                                           : graft_fail_memory(reader->error, reader->data.path);
 }
 
-/* One more view, with a copy of the name. */
+/* Adds a view with a copy of the name. */
 static struct graft_tensor_view *add_view(struct reader *reader, const char *name, size_t length) {
     struct graft_tensor_view *view = &reader->header->views[reader->header->count++];
     char *copy = reader->header->names + reader->names_length;
@@ -90,7 +90,7 @@ static int is_affordable(size_t cost, size_t length) {
     return cost <= MAX_TREE_BYTES + length + length / 2;
 }
 
-/* A header of any form as a tree, unless somebody made it so that this takes more memory than any model's. */
+/* Parses a header of any form as JSON, unless that would take more memory than a header of any real model. */
 static int parse_text(const struct reader *reader, graft_json **document) {
     size_t cost = graft_json_cost(reader->text, reader->length);
     if (!is_affordable(cost, reader->length)) {
@@ -136,7 +136,7 @@ static int scan_tensor(struct reader *reader, const struct graft_safetensors_mem
     return graft_safetensors_entry_place(&reader->data, member->begin, member->end, view, reader->error);
 }
 
-/* Returns 0 when it is none, for parse_members to say so. */
+/* Parses `__metadata__`. Returns 0 if it is not an object of strings; parse_members then reports it. */
 static int scan_metadata(const struct reader *reader, const struct graft_safetensors_member *member) {
     struct reader quiet = *reader;
     graft_json *document = NULL;
@@ -153,7 +153,7 @@ static int compare_name(const void *left, const void *right) {
     return strcmp(((const struct graft_tensor_view *)left)->name, ((const struct graft_tensor_view *)right)->name);
 }
 
-/* Sorts the views by name. Returns 0 when two have the same one. */
+/* Sorts the views by name. Returns 0 if two have the same name. */
 static int sort_by_name(struct graft_safetensors_header *header) {
     qsort(header->views, header->count, sizeof *header->views, compare_name);
     for (size_t i = 1; i < header->count; i++) {
@@ -164,7 +164,8 @@ static int sort_by_name(struct graft_safetensors_header *header) {
     return 1;
 }
 
-/* Reads a header of the usual form. `*usual` is 0 when it has another one, for parse_members to read or to refuse. */
+/* Reads a header of the usual form. `*usual` becomes 0 if it has another form; parse_members then reads or refuses
+ * it. */
 static int scan_members(struct reader *reader, int *usual) {
     struct graft_safetensors_scan scan = graft_safetensors_scan_begin(reader->text, reader->length);
     struct graft_safetensors_member member;
@@ -216,8 +217,7 @@ static int compare_place(const void *left, const void *right) {
     return ((*a)->bytes > (*b)->bytes) - ((*a)->bytes < (*b)->bytes);
 }
 
-/* The views in the order of their places must cover the data exactly: no hole could hide bytes, and no two share any.
- */
+/* Checks that the views, in the order of their offsets, cover the data exactly, without holes and without overlaps. */
 static int check_places(const struct reader *reader, const struct graft_tensor_view *const *views) {
     int64_t covered = 0;
     for (size_t i = 0; i < reader->header->count; i++) {
@@ -253,7 +253,7 @@ static int check_cover(const struct reader *reader) {
     return status;
 }
 
-/* The header's length, which the file's first eight bytes give, little-endian. */
+/* Reads the header's length from the file's first eight bytes, which are little-endian. */
 static int read_length(const char *path, const unsigned char *map, size_t size, size_t *length,
                        struct graft_error *error) {
     uint64_t number = 0;

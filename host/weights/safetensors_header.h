@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The header of a safetensors file: from JSON to checked views. Used by the reader only; all functions are [load]. */
+/* Turns the JSON header of a safetensors file into checked views. Used by safetensors.c only; all functions are
+ * [load]. */
 #ifndef GRAFT_WEIGHTS_SAFETENSORS_HEADER_H
 #define GRAFT_WEIGHTS_SAFETENSORS_HEADER_H
 
@@ -12,8 +13,8 @@
 struct graft_safetensors_header {
     struct graft_tensor_view *views; /* [count], sorted by name */
     size_t count;
-    char *names;          /* what the views' names point into */
-    graft_json *metadata; /* a copy, or NULL */
+    char *names;          /* the bytes of the views' names */
+    graft_json *metadata; /* a copy of `__metadata__`, or NULL */
 };
 
 /* Reads the header of a file of `size` >= 8 bytes at `map`. `path` is kept in the views and must outlive them. On

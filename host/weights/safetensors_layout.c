@@ -15,7 +15,7 @@ static int compare_name(const void *left, const void *right) {
     return strcmp((*a)->name, (*b)->name);
 }
 
-/* Where the official implementation puts a type, so that what it wrote comes back as the same file. */
+/* The rank of a type in the official implementation's order, so that files it wrote are written again byte for byte. */
 static size_t place_of(graft_dtype dtype) {
     static const char *const places[] = {"U64",         "I64",     "F64",     "C64",     "F32", "U32",
                                          "I32",         "BF16",    "F16",     "U16",     "I16", "F8_E5M2FNUZ",
@@ -35,7 +35,7 @@ static int compare_place(const void *left, const void *right) {
     return a_place != b_place ? (a_place < b_place ? -1 : 1) : compare_name(left, right);
 }
 
-/* Checks tensors that are sorted by name. */
+/* Checks tensors, which are sorted by name. */
 static int check_tensors(const char *path, const struct graft_tensor_view *const *sorted, size_t n,
                          struct graft_error *error) {
     for (size_t i = 0; i < n; i++) {
@@ -58,7 +58,7 @@ static int check_tensors(const char *path, const struct graft_tensor_view *const
     return GRAFT_OK;
 }
 
-/* `value` as JSON; consumed. */
+/* Adds `value` as JSON, and frees it. */
 static void add_json_take(struct graft_text *text, graft_json *value_take) {
     char *dump = value_take != NULL ? graft_json_dump(value_take, 0) : NULL;
     if (dump != NULL) {
@@ -70,7 +70,7 @@ static void add_json_take(struct graft_text *text, graft_json *value_take) {
     graft_json_free(value_take);
 }
 
-/* The strings of an object without spaces between them. */
+/* Adds an object of strings without spaces. */
 static void add_metadata(struct graft_text *text, const graft_json *metadata) {
     void *iterator = NULL;
     const char *key;
@@ -98,7 +98,7 @@ static void add_tensor(struct graft_text *text, const struct graft_tensor_view *
     graft_text_printf(text, "],\"data_offsets\":[%" PRId64 ",%" PRId64 "]}", offset, offset + view->bytes);
 }
 
-/* The length and the header, padded with spaces so that the data begin on a multiple of `boundary`. */
+/* Makes the length and the header, padded with spaces so that the data begin at a multiple of `boundary`. */
 static int make_header(const char *path, const struct graft_tensor_view *const *sorted, size_t n,
                        const graft_json *metadata, size_t boundary, struct graft_text *text,
                        struct graft_error *error) {

@@ -7,15 +7,15 @@
 
 enum { MAX_DTYPE_BYTES = 15 };
 
-/* Larger numbers are left to the parser. */
+/* larger numbers are left to the JSON parser */
 static const int64_t LARGEST = 1000000000000000000;
 
-/* A number of plain digits. */
+/* Reads a number of plain digits. */
 static int take_number(struct graft_json_cursor *cursor, int64_t *number) {
     return !graft_json_cursor_sees(cursor, '-') && graft_json_cursor_integer(cursor, number) == 0 && *number < LARGEST;
 }
 
-/* An array of at most `room` numbers. */
+/* Reads an array of at most `room` numbers. */
 static int take_numbers(struct graft_json_cursor *cursor, int64_t *numbers, int32_t room, int32_t *count) {
     int more = graft_json_cursor_take(cursor, '[') ? 1 : -1;
     *count = 0;
@@ -56,7 +56,7 @@ static int is_key(const char *string, size_t length, const char *key) {
     return length == strlen(key) && memcmp(string, key, length) == 0;
 }
 
-/* One of the three members that a tensor has. */
+/* Reads one of the three members of a tensor's entry. */
 static int take_field(struct graft_json_cursor *cursor, struct graft_safetensors_member *member, int *seen) {
     enum { DTYPE = 1, SHAPE = 2, OFFSETS = 4 };
     const char *key;
@@ -80,7 +80,7 @@ static int take_field(struct graft_json_cursor *cursor, struct graft_safetensors
     return taken;
 }
 
-/* An object of exactly those three, in any order. */
+/* Reads an object of exactly those three members, in any order. */
 static int take_tensor(struct graft_json_cursor *cursor, struct graft_safetensors_member *member) {
     int seen = 0, more = graft_json_cursor_take(cursor, '{') ? 1 : -1;
     for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
@@ -94,7 +94,7 @@ static int take_tensor(struct graft_json_cursor *cursor, struct graft_safetensor
     return more == 0 && seen == 7;
 }
 
-/* The extent of an object; what is in it is for the parser to say. */
+/* Finds the end of an object, whose content is left to the JSON parser. */
 static int take_metadata(struct graft_json_cursor *cursor, struct graft_safetensors_member *member) {
     if (!graft_json_cursor_sees(cursor, '{')) {
         return 0;
@@ -117,7 +117,7 @@ enum graft_safetensors_scanned graft_safetensors_scan_next(struct graft_safetens
     struct graft_json_cursor *cursor = &scan->cursor;
     int more = scan->usual ? graft_json_cursor_more(cursor, '}', scan->members++) : -1;
     if (more == 0) {
-        (void)graft_json_cursor_sees(cursor, '}'); /* no other: only white space may follow */
+        (void)graft_json_cursor_sees(cursor, '}'); /* the object must end here; only white space may follow */
         return cursor->at == cursor->length ? GRAFT_SCANNED_END : GRAFT_SCANNED_UNUSUAL;
     }
     if (more < 0 || graft_json_cursor_plain(cursor, &member->name, &member->name_length) != 0 ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Headers in the form that writers give them, read without building a JSON document: a file may have tens of thousands
- * of tensors. What is unusual here (an escape, an unknown member, a number or type that is no plain one, any mistake)
- * is left to the JSON parser, so nothing is decided twice. All functions are [load].
+ * Reads headers in the form that writers produce without building a JSON document, since a file may have tens of
+ * thousands of tensors. Anything unusual (an escape, an unknown member, a number or type in another form, any mistake)
+ * is left to the JSON parser, so that nothing is decided twice. All functions are [load].
  */
 #ifndef GRAFT_WEIGHTS_SAFETENSORS_SCAN_H
 #define GRAFT_WEIGHTS_SAFETENSORS_SCAN_H
@@ -16,18 +16,18 @@
 
 struct graft_safetensors_scan {
     struct graft_json_cursor cursor;
-    int usual;      /* it begins as an object */
-    size_t members; /* asked for so far */
+    int usual;      /* 0 once something unusual was found */
+    size_t members; /* members read so far */
 };
 
 enum graft_safetensors_scanned {
     GRAFT_SCANNED_TENSOR,
     GRAFT_SCANNED_METADATA,
     GRAFT_SCANNED_END,    /* the header is complete */
-    GRAFT_SCANNED_UNUSUAL /* to be given to the JSON parser from the start */
+    GRAFT_SCANNED_UNUSUAL /* the JSON parser has to read the header from the start */
 };
 
-/* One member of the header. The texts are the header's, without a NUL. */
+/* One member of the header. Texts point into the header and have no NUL. */
 struct graft_safetensors_member {
     const char *name;
     size_t name_length;
@@ -40,7 +40,7 @@ struct graft_safetensors_member {
     int64_t end;
 };
 
-/* Starts at a text of valid UTF-8. */
+/* Starts a scan of a text, which is valid UTF-8. */
 struct graft_safetensors_scan graft_safetensors_scan_begin(const char *text, size_t length);
 
 /* Reads the next member. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing of safetensors files. */
+/* Writes safetensors files. */
 #ifndef GRAFT_WEIGHTS_SAFETENSORS_WRITE_H
 #define GRAFT_WEIGHTS_SAFETENSORS_WRITE_H
 
@@ -9,10 +9,10 @@
 #include "graft/error.h"
 #include "weights/tensor_view.h"
 
-/* [load] Writes `n` tensors, in whatever order, as one file, laid out as safetensors_layout.h says. `metadata` is an
- * object of strings, or NULL; transformers wants {"format": "pt"}. The views' `file` is not read. `path` holds the old
- * or the new content, never half of it. Errors are GRAFT_ERROR_IO, and GRAFT_ERROR_INTERNAL for tensors that no file
- * can hold. */
+/* [load] Writes `n` tensors, given in any order, as one file in the layout of safetensors_layout.h. `metadata` is an
+ * object of strings, or NULL; transformers expects {"format": "pt"}. The views' `file` is not read. `path` always holds
+ * either the old or the new content. Errors are GRAFT_ERROR_IO, and GRAFT_ERROR_INTERNAL for tensors that no file can
+ * hold. */
 int graft_safetensors_write(const char *path, const struct graft_tensor_view *tensors, size_t n,
                             const graft_json *metadata, struct graft_error *error);
 

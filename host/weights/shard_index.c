@@ -9,7 +9,7 @@
 
 enum { MAX_INDEX_BYTES = 100000000 };
 
-/* Whether a name stays below the folder that it is relative to, and is the only way to write that file's name. */
+/* Whether a relative name stays inside its folder and is written in its shortest form. */
 static int is_plain_path(const char *name, size_t length) {
     if (strlen(name) != length) {
         return 0;
@@ -27,7 +27,7 @@ static int is_plain_path(const char *name, size_t length) {
     }
 }
 
-/* "./" in front says nothing, and some writers put it there. */
+/* The name without a leading "./", which some writers add. */
 static const char *plain_path(const char *name) {
     return strncmp(name, "./", 2) == 0 ? name + 2 : name;
 }
@@ -67,7 +67,8 @@ static int read_entries(const char *path, struct graft_shard_index *index, struc
     return GRAFT_OK;
 }
 
-/* The object called `key`. Transformers stops at an index without `metadata` too, though nothing in it is needed. */
+/* Reads the object called `key`. An index without `metadata` is refused, like in transformers, although nothing in it
+ * is needed. */
 static int read_object(const char *path, const graft_json *document, const char *key, const graft_json **object,
                        struct graft_error *error) {
     *object = graft_json_get(document, key);

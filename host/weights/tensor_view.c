@@ -10,13 +10,13 @@ struct kept {
     int32_t bits;
 };
 
-/* From GRAFT_DTYPE_C64 on. */
+/* indexed by dtype, from GRAFT_DTYPE_C64 on */
 static const struct kept kept[] = {{"C64", 64},    {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8},
                                    {"F6_E2M3", 6}, {"F6_E3M2", 6},     {"F4", 4}};
 
 enum { KEPT = sizeof kept / sizeof kept[0] };
 
-/* NULL for types that graft/dtype.h knows, and for numbers that name none. */
+/* The entry of a type that graft/dtype.h does not have; NULL for all other numbers. */
 static const struct kept *find_kept(graft_dtype dtype) {
     return dtype >= GRAFT_DTYPE_C64 && dtype < GRAFT_DTYPE_C64 + KEPT ? &kept[dtype - GRAFT_DTYPE_C64] : NULL;
 }
@@ -51,7 +51,9 @@ int64_t graft_stored_dtype_unit(graft_dtype dtype) {
 
 int64_t graft_tensor_view_size(graft_dtype dtype, int32_t rank, const int64_t *shape) {
     int32_t bits = graft_stored_dtype_bits(dtype);
-    int64_t size = bits % 8 == 0 ? bits / 8 : bits; /* in bytes, or in bits where an element is no whole byte */
+    int64_t size = bits % 8 == 0
+                       ? bits / 8
+                       : bits; /* of an element: in bytes, or in bits where it is not a whole number of bytes */
     for (int32_t i = 0; i < rank; i++) {
         if (shape[i] > 0 && size > INT64_MAX / shape[i]) {
             return GRAFT_SIZE_OVERFLOWS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weights in formats that are not read: what a directory without safetensors files may have instead. */
+/* Finds weights in formats that are not supported, in directories without safetensors files. */
 #include <dirent.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static int ends_with(const char *name, const char *ending) {
     return length > n && strcmp(name + length - n, ending) == 0;
 }
 
-/* The GGUF file that comes first by name; NULL: there is none, or memory ran out. */
+/* The first GGUF file by name; NULL if there is none or memory ran out. */
 static char *find_gguf(const char *directory) {
     DIR *stream = opendir(directory);
     char *found = NULL;
