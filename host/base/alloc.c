@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of an array: eight pointers, or one of what is large. */
+/* The first allocation of a growing array: eight pointers, or one large element. */
 enum { FIRST_BYTES = 64 };
 
 static atomic_long countdown;
 
-/* Counts one allocation, and says whether it is the one that a test wants to fail. */
+/* Counts an allocation. Returns whether it is the one that a test wants to fail. */
 static int must_fail(void) {
     long left = atomic_load_explicit(&countdown, memory_order_relaxed);
     while (left > 0) {

@@ -11,10 +11,11 @@
 /* Zeroed memory for `count` elements of `size` bytes; never NULL for a count of 0. */
 void *graft_alloc(size_t count, size_t size);
 
-/* Resizes to `count` elements of `size` bytes; what is new is not zeroed. On failure the old block stays valid. */
+/* Resizes a block to `count` elements of `size` bytes. New elements are not zeroed. On failure the old block stays
+ * valid. */
 void *graft_realloc(void *block, size_t count, size_t size);
 
-/* Memory on a `alignment`-byte boundary (a power of two), not zeroed; freed by graft_free as well. */
+/* Memory aligned to `alignment` bytes (a power of two), not zeroed; also freed by graft_free. */
 void *graft_alloc_aligned(size_t alignment, size_t bytes);
 
 void graft_free(void *block);
@@ -26,12 +27,12 @@ char *graft_strndup(const char *text, size_t length);
 /* printf into a new string. */
 char *graft_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Doubles the room of a growing array when `count` has reached `*capacity`. Returns 0, or -1 with the array unchanged.
- * `array` points to the array's pointer. */
+/* Doubles the capacity of a growing array once `count` has reached `*capacity`. `array` points to the array's pointer.
+ * Returns 0, or -1 with the array unchanged. */
 int graft_grow(void *array, size_t *capacity, size_t count, size_t size);
 
-/* [test] Makes the n-th allocation from now on fail (1 is the next); 0 turns it off. Returns how far the countdown set
- * before was from firing, 0 when it has fired: a test goes on with larger n until that is not 0. */
+/* [test] Makes the n-th allocation from now on fail (1 is the next); 0 turns this off. Returns what was left of the
+ * countdown set before, 0 if it has fired: a test increases n until the result is not 0. */
 long graft_alloc_fail_at(long n);
 
 #endif

@@ -13,7 +13,7 @@ struct arena_chunk {
     max_align_t memory[];
 };
 
-/* What small things lie together in; what is larger has a chunk of its own. */
+/* The size of a chunk of small objects; a larger object gets a chunk of its own. */
 enum { CHUNK_BYTES = 1 << 16 };
 
 void *graft_arena_alloc(struct graft_arena *arena, size_t count, size_t size) {

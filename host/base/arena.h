@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory for many small things that end together. */
+/* Memory for many small objects that are freed together. */
 #ifndef GRAFT_BASE_ARENA_H
 #define GRAFT_BASE_ARENA_H
 
@@ -7,8 +7,8 @@
 
 /* Starts as {0}. */
 struct graft_arena {
-    struct arena_chunk *last; /* which has those before it; NULL: none */
-    size_t used;              /* bytes of the last one */
+    struct arena_chunk *last; /* the newest chunk, which links to the older ones; NULL: none */
+    size_t used;              /* bytes used in the newest chunk */
 };
 
 /* Zeroed memory for `count` elements of `size` bytes, valid until graft_arena_finish; NULL if memory ran out. */

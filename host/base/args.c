@@ -40,7 +40,7 @@ int graft_args_valid(const struct graft_args *args) {
     return 1;
 }
 
-/* The bytes behind the items that an argument needs: its numbers, then its strings. */
+/* The bytes that an argument needs behind the items: its numbers, then its strings. */
 static size_t text_bytes(const struct graft_arg *arg) {
     return strlen(arg->name) + 1 + (arg->kind == GRAFT_ARG_STRING ? strlen(arg->string) + 1 : 0);
 }
@@ -78,7 +78,7 @@ static const struct graft_arg *arg_of_both(const struct graft_args *args, const 
     return i < args->count ? graft_args_at(args, i) : graft_args_at(more, i - args->count);
 }
 
-/* Items, numbers and strings lie in one block. */
+/* Items, numbers and strings share one block. */
 int graft_args_append(struct graft_args *args, const struct graft_args *more) {
     const int32_t count = args->count + (more != NULL ? more->count : 0);
     size_t bytes = ((size_t)count + 1) * sizeof(struct graft_arg), numbers_bytes = 0;

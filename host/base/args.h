@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arguments of classes that the host keeps: copies, with the strings and lists that they hold. All functions are [any].
- */
+/* The host's own copies of class arguments, with their strings and lists. All functions are [any]. */
 #ifndef GRAFT_BASE_ARGS_H
 #define GRAFT_BASE_ARGS_H
 
@@ -9,16 +8,16 @@
 /* The most arguments of one class, and the most numbers in a list. */
 enum { GRAFT_MAX_ARGS = 32, GRAFT_MAX_ARG_INTS = 4096 };
 
-/* Whether somebody else's list can be read: its count and stride, and each argument's name, kind and value. NULL is an
+/* Whether a list from a plugin is valid: its count and stride, and each argument's name, kind and value. NULL is an
  * empty list. */
 int graft_args_valid(const struct graft_args *args);
 
-/* Puts copies of `more`, a valid list or NULL, behind what `args` holds ({0} at first). 0, or -1 if memory ran out:
- * then it holds some of them. */
+/* Appends copies of `more`, a valid list or NULL, to `args`, which starts as {0}. Returns 0, or -1 if memory ran out;
+ * then some may have been appended. */
 int graft_args_append(struct graft_args *args, const struct graft_args *more);
 
-/* Puts copies of `more`, a valid list or NULL, in the place of those of the same names, or behind them. 0, or -1 if
- * memory ran out: then `args` holds what it held. */
+/* Replaces arguments by copies of those in `more` with the same name, and appends the others; `more` is a valid list or
+ * NULL. Returns 0, or -1 with `args` unchanged if memory ran out. */
 int graft_args_override(struct graft_args *args, const struct graft_args *more);
 
 /* Frees what `args` holds. */

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A process like any other, which dies with the one that watches it. */
+/* Sets a child up as an ordinary process that dies with the process watching it. */
 static void become_child(void) {
     sigset_t none;
     struct rlimit core;
@@ -27,7 +27,7 @@ static void become_child(void) {
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     if (getrlimit(RLIMIT_CORE, &core) == 0) {
-        core.rlim_cur = 0; /* a crash is expected, and nobody looks for its core */
+        core.rlim_cur = 0; /* a crash is expected, and its core is of no use */
         (void)setrlimit(RLIMIT_CORE, &core);
     }
 }
@@ -38,7 +38,7 @@ static int64_t now_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* The processor time that all threads of `child` have used, in milliseconds; 0 if the system does not tell. */
+/* The processor time that all threads of `child` have used, in milliseconds; 0 if the system does not provide it. */
 static int64_t processor_ms(pid_t child) {
     clockid_t clock;
     struct timespec used;
@@ -48,7 +48,8 @@ static int64_t processor_ms(pid_t child) {
     return (int64_t)used.tv_sec * 1000 + used.tv_nsec / 1000000;
 }
 
-/* Whether `child` waits for something: it neither runs nor is stopped. Its state follows the name in parentheses. */
+/* Whether `child` waits for something, so that it neither runs nor is stopped. The state follows the name in
+ * parentheses. */
 static int is_asleep(pid_t child) {
     char name[64], text[512];
     (void)snprintf(name, sizeof name, "/proc/%ld/stat", (long)child);
@@ -62,18 +63,18 @@ static int is_asleep(pid_t child) {
     return behind != NULL && behind[1] == ' ' && behind[2] == 'S';
 }
 
-/* What a child has taken of its limits. */
+/* How much of its limits a child has used up. */
 struct taken {
-    int64_t then;      /* when this was last looked at */
+    int64_t then;      /* when the counts were last updated */
     int64_t all;       /* milliseconds in which this process watched it */
-    int64_t asleep;    /* of these, those at whose end it was asleep */
-    int64_t processor; /* what its threads had taken when the counts began */
+    int64_t asleep;    /* the part of `all` in which the child was asleep */
+    int64_t processor; /* processor time of its threads when the counts began */
     int32_t steps;
 };
 
 enum { TICK_MS = 100 };
 
-/* Counts what passed since the last time: no more than two ticks, since in a longer time this process did not run. */
+/* Counts the time since the last call, but at most two ticks: over a longer time this process itself did not run. */
 static int32_t count(struct taken *taken, pid_t child, const struct graft_child_limits *limits) {
     int64_t now = now_ms();
     int64_t passed = now - taken->then < 2 * TICK_MS ? now - taken->then : 2 * TICK_MS;
@@ -90,7 +91,8 @@ static int32_t count(struct taken *taken, pid_t child, const struct graft_child_
                                                                 : GRAFT_CHILD_IN_TIME;
 }
 
-/* Waits until `child` ends or has reached a limit, and says which. SIGCHLD is blocked, so that its end wakes us. */
+/* Waits until `child` ends or reaches a limit, and returns which. SIGCHLD is blocked, so that the child's end wakes the
+ * wait. */
 static int32_t wait_for(pid_t child, const sigset_t *ends, const struct graft_child_limits *limits, int *status) {
     const struct timespec tick = {0, TICK_MS * 1000000L};
     struct taken taken = {.then = now_ms(), .steps = limits->steps != NULL ? *limits->steps : 0};
@@ -122,8 +124,8 @@ static void kill_listed(void) {
     }
 }
 
-/* What the child leaves becomes ours, as we are a subreaper: what still runs is killed. Returns whether there was
- * anything, also what had ended by itself: whether it still runs when we look is chance. */
+/* Kills and reaps processes that the child left behind, which this process inherits as a subreaper. Returns whether
+ * there were any, including those that have ended by now, since whether they still run is chance. */
 static int clear(pid_t group) {
     enum { TRIES = 200 };
     const struct timespec step = {0, 5000000};
@@ -149,7 +151,7 @@ static void watch(pid_t child, const struct graft_child_limits *limits, struct g
     int status = 0;
     (void)sigemptyset(&ends);
     (void)sigaddset(&ends, SIGCHLD);
-    (void)setpgid(child, child); /* as it does itself: whoever comes first */
+    (void)setpgid(child, child); /* the child calls this too; whichever comes first counts */
     end->timed_out = wait_for(child, &ends, limits, &status);
     if (end->timed_out != GRAFT_CHILD_IN_TIME) {
         (void)kill(child, SIGKILL);
@@ -166,7 +168,7 @@ void graft_child_run(void (*work)(void *data), void *data, const struct graft_ch
                      struct graft_child_end *end) {
     sigset_t ends, before;
     *end = (struct graft_child_end){0};
-    (void)signal(SIGCHLD, SIG_DFL); /* where it is ignored, nobody learns how a child ended */
+    (void)signal(SIGCHLD, SIG_DFL); /* if SIGCHLD were ignored, a child's exit status would be lost */
     (void)sigemptyset(&ends);
     (void)sigaddset(&ends, SIGCHLD);
     (void)sigprocmask(SIG_BLOCK, &ends, &before);

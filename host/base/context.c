@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 
 static struct graft_context process = {.lock = PTHREAD_MUTEX_INITIALIZER};
-static _Thread_local struct graft_context *current; /* NULL: the process's */
+static _Thread_local struct graft_context *current; /* NULL: the context of the process */
 
 void graft_context_init(struct graft_context *context) {
     *context = (struct graft_context){0};
@@ -51,7 +51,7 @@ void graft_context_set_progress(struct graft_context *context, graft_progress_si
     (void)pthread_mutex_unlock(&context->lock);
 }
 
-/* Whether the context has a sink, which was called. */
+/* Calls the context's sink, if it has one. Returns whether it has. */
 static int log_to(struct graft_context *context, const char *sender, const char *text) {
     (void)pthread_mutex_lock(&context->lock);
     const int has_sink = context->log != NULL;
@@ -98,7 +98,7 @@ int graft_context_set_trials(struct graft_context *context, int32_t chooses, con
     return GRAFT_OK;
 }
 
-/* Whether the context chooses; `*failed` without memory. */
+/* Whether the context says how plugins are tried. Sets `*failed` if memory ran out. */
 static int trials_of(struct graft_context *context, char **program, int *again, int *failed) {
     (void)pthread_mutex_lock(&context->lock);
     const int chooses = context == &process || context->chooses_trials;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a thread works by while it does something for a library: how many threads help it, where log lines and progress
- * go, and how plugins are tried. A library has a context of its own; where it has chosen nothing, that of the process
- * holds, and it holds for threads that work for no library. All functions are [any].
+ * The settings of a thread while it works for a library: how many threads help it, where log lines and progress go, and
+ * how plugins are tried. Each library has a context. The process's context applies to settings that the library has not
+ * chosen, and to threads that work for no library. All functions are [any].
  */
 #ifndef GRAFT_BASE_CONTEXT_H
 #define GRAFT_BASE_CONTEXT_H
@@ -14,45 +14,46 @@
 
 struct graft_context {
     atomic_int threads;   /* 0: not chosen */
-    pthread_mutex_t lock; /* held while a sink runs, and for the rest below */
+    pthread_mutex_t lock; /* held while a sink runs, and guards the members below */
     graft_log_sink log;   /* NULL: not chosen */
     void *log_data;
     graft_progress_sink progress; /* NULL: not chosen */
     void *progress_data;
     int32_t chooses_trials;
     int32_t tries_again;
-    char *trial_program; /* NULL: nothing is tried */
+    char *trial_program; /* NULL: plugins are not tried */
 };
 
 void graft_context_init(struct graft_context *context);
 void graft_context_finish(struct graft_context *context);
 
-/* That of the process. */
+/* The context of the process. */
 struct graft_context *graft_context_of_process(void);
 
-/* This thread works by `context` (NULL: the process's) from now on; gives what it worked by before, to be entered again
- * at the end. Workers of a loop work by that of the thread which began it. */
+/* Makes `context` (NULL: the process's) the current one of this thread. Returns the one before, which the caller enters
+ * again at the end. Workers of a parallel loop use the context of the thread that began the loop. */
 struct graft_context *graft_context_enter(struct graft_context *context);
 
-/* What this thread works by: what graft_context_enter was given. */
+/* The current context of this thread, as given to graft_context_enter. */
 struct graft_context *graft_context(void);
 
-/* The number of threads set for the current context, or else for the process; 0: neither was set. */
+/* The number of threads chosen for the current context, or else for the process; 0 if neither is set. */
 int32_t graft_context_threads(void);
 
 void graft_context_set_log(struct graft_context *context, graft_log_sink sink, void *data);
 void graft_context_set_progress(struct graft_context *context, graft_progress_sink sink, void *data);
 
-/* A line for the sink; both strings are clean. */
+/* Sends a line to the sink. Both strings are free of control characters. */
 void graft_context_log(const char *sender, const char *text);
 
-/* Tells that `done` of `total` are done of GRAFT_PROGRESS_... `what`. */
+/* Reports progress: `done` of `total`, of the kind `what` (GRAFT_PROGRESS_...). */
 void graft_context_tell(int32_t what, int64_t done, int64_t total);
 
-/* `program` NULL: nothing is tried. Returns GRAFT_OK or GRAFT_ERROR_INTERNAL. */
+/* Sets the program that tries plugins; NULL: plugins are not tried. Returns GRAFT_OK or GRAFT_ERROR_INTERNAL. */
 int graft_context_set_trials(struct graft_context *context, int32_t chooses, const char *program, int32_t again);
 
-/* The program, a copy of the caller's, or NULL; `*again` as it was set. Returns GRAFT_OK or GRAFT_ERROR_INTERNAL. */
+/* The program that tries plugins, as a copy that the caller frees, or NULL; and `*again` as it was set. Returns
+ * GRAFT_OK or GRAFT_ERROR_INTERNAL. */
 int graft_context_trials(char **program, int *again);
 
 #endif

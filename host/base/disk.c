@@ -15,7 +15,7 @@ static atomic_long countdown;
 static atomic_int failure;
 static atomic_size_t limit;
 
-/* If this step is the one that has to fail: what with; else 0. */
+/* The errno with which a test wants this step to fail; else 0. */
 static int must_fail(void) {
     int fails = atomic_load_explicit(&countdown, memory_order_relaxed) > 0 && atomic_fetch_sub(&countdown, 1) == 1;
     return fails ? atomic_load(&failure) : 0;
@@ -56,7 +56,7 @@ int graft_disk_write(int fd, const void *bytes, size_t size) {
     return failing;
 }
 
-/* The name says that the bytes will not be read again; on Linux that starts writing them. */
+/* The advice means that the bytes will not be read again, which makes Linux start to write them. */
 void graft_disk_begin(int fd, int64_t offset, int64_t size) {
     (void)posix_fadvise(fd, (off_t)offset, (off_t)size, POSIX_FADV_DONTNEED);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sizes and names of element types. Plugins ask struct graft_host, so that old ones know new types. */
+/* Sizes and names of element types. Plugins ask struct graft_host instead, so that old plugins know new types. */
 #ifndef GRAFT_BASE_DTYPE_H
 #define GRAFT_BASE_DTYPE_H
 

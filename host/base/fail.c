@@ -29,7 +29,7 @@ int graft_check_structs(const void *array, size_t n, size_t size_1_0, const char
     uint32_t first = 0;
     if (status == GRAFT_OK && n > 0) {
         memcpy(&first, array, sizeof first);
-        if (n > 1 && first % sizeof(void *) != 0) { /* elements would begin between words */
+        if (n > 1 && first % sizeof(void *) != 0) { /* elements would not be aligned to words */
             status = graft_error_set(error, GRAFT_ERROR_USAGE, name, "struct_size: expected a multiple of %zu, got %u",
                                      sizeof(void *), (unsigned)first);
         }

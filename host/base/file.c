@@ -26,7 +26,8 @@ static const char *kind_name(mode_t mode) {
     return S_ISSOCK(mode) ? "a socket" : "a device";
 }
 
-/* What there is where a file cannot be opened: a link without its file looks as if it were there. */
+/* Sets the error of a file that cannot be opened; a dangling link is named as such, as it looks like a file in a
+ * listing. */
 static int fail_opening(const char *path, int code, int number, struct graft_error *error) {
     struct stat status;
     if (number == ENOENT && lstat(path, &status) == 0 && S_ISLNK(status.st_mode)) {
@@ -37,7 +38,7 @@ static int fail_opening(const char *path, int code, int number, struct graft_err
 
 int graft_file_open(const char *path, int code, int *fd, size_t *size, struct graft_error *error) {
     struct stat status;
-    /* O_NONBLOCK: opening a FIFO that nobody writes to would wait for ever. */
+    /* O_NONBLOCK: opening a FIFO without a writer would block forever. */
     int opened = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (opened < 0) {
         return fail_opening(path, code, errno, error);
@@ -63,7 +64,7 @@ fail:
     return code;
 }
 
-/* Reads up to `size` bytes; fewer come back when the file shrank meanwhile. Returns 0, or an errno. */
+/* Reads up to `size` bytes, or fewer if the file has shrunk. Returns 0 or an errno. */
 static int read_all(int fd, char *bytes, size_t size, size_t *length) {
     *length = 0;
     while (*length < size) {
@@ -118,7 +119,7 @@ int graft_file_exists(const char *path) {
     return lstat(path, &status) == 0;
 }
 
-/* Returns 0, or an errno. Closes `fd` in any case. */
+/* Writes the pieces and closes `fd`, even on failure. Returns 0 or an errno. */
 static int write_pieces(int fd, const struct graft_file_piece *pieces, size_t n) {
     int number = 0;
     for (size_t i = 0; i < n && number == 0; i++) {
@@ -131,7 +132,7 @@ static int write_pieces(int fd, const struct graft_file_piece *pieces, size_t n)
     return graft_disk_finish(fd);
 }
 
-/* Creates a new file beside `path` and hands over its name. Returns 0, or an errno. */
+/* Creates a new file beside `path`; the caller frees `*name`. Returns 0 or an errno. */
 static int create_beside(const char *path, char **name, int *fd) {
     static atomic_uint counter;
     for (;;) {
@@ -144,7 +145,7 @@ static int create_beside(const char *path, char **name, int *fd) {
     }
 }
 
-/* A failure leaves the new content in place, so it is none of ours. */
+/* Syncs the folder of a file. The new content is in place already, so a failure is ignored. */
 static void sync_folder_of(const char *path) {
     const char *slash = strrchr(path, '/');
     char *folder = slash == NULL ? graft_strdup(".") : graft_strndup(path, slash == path ? 1 : (size_t)(slash - path));
@@ -157,7 +158,7 @@ static void sync_folder_of(const char *path) {
 int graft_file_write(const char *path, const struct graft_file_piece *pieces, size_t n, struct graft_error *error) {
     struct stat old;
     if (stat(path, &old) == 0 && !S_ISREG(old.st_mode)) {
-        /* A rename would put a file in the place of /dev/null. */
+        /* a rename would replace /dev/null by a file */
         return graft_error_set(error, GRAFT_ERROR_IO, path, "expected a regular file or no file, found %s",
                                kind_name(old.st_mode));
     }

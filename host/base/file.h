@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of a model directory: untrusted, regular files only. */
+/* Reads and writes files of model directories, which are untrusted and must be regular files. */
 #ifndef GRAFT_BASE_FILE_H
 #define GRAFT_BASE_FILE_H
 
@@ -7,15 +7,15 @@
 
 #include "graft/error.h"
 
-/* [any] Opens for reading without blocking on FIFOs; anything but a regular file is an error. Returns GRAFT_OK and the
- * descriptor and size. `code` is the status of its errors. */
+/* [any] Opens a regular file for reading and sets its descriptor and size. Anything else is an error, without blocking
+ * on FIFOs. `code` is the status of errors. */
 int graft_file_open(const char *path, int code, int *fd, size_t *size, struct graft_error *error);
 
-/* [any] The whole file with a NUL after it; the caller frees it with graft_free. */
+/* [any] Reads the whole file and appends a NUL; the caller frees the content with graft_free. */
 int graft_file_read(const char *path, size_t max_bytes, int code, char **text, size_t *length,
                     struct graft_error *error);
 
-/* [any] Whether there is something under that name, of whatever kind, a dangling link included. */
+/* [any] Whether something of that name exists, of any kind, including a dangling link. */
 int graft_file_exists(const char *path);
 
 struct graft_file_piece {
@@ -23,12 +23,11 @@ struct graft_file_piece {
     size_t bytes;
 };
 
-/* [any] Writes `n` pieces, one after another, to a new file beside `path`, syncs it and renames it, so that `path`
- * holds the old or the new content, never half of it. An existing `path` must be a regular file. Errors are
- * GRAFT_ERROR_IO. */
+/* [any] Writes `n` pieces to a new file beside `path`, syncs it and renames it, so that `path` always holds either the
+ * old or the new content. An existing `path` must be a regular file. Errors are GRAFT_ERROR_IO. */
 int graft_file_write(const char *path, const struct graft_file_piece *pieces, size_t n, struct graft_error *error);
 
-/* [any] The part of a path behind its last slash, in it. */
+/* [any] The part of a path behind its last slash, as a pointer into it. */
 const char *graft_path_name(const char *path);
 
 /* [any] "a/b" from "a" and "b"; the caller frees it. */

@@ -14,14 +14,14 @@
 #include "base/json_scan.h"
 #include "base/text.h"
 
-/* Model files nest about five deep. Jansson recurses, and so does the code that walks a document. */
+/* Model files nest about five levels deep. Jansson recurses, as does the code that walks documents. */
 enum { MAX_DEPTH = 128 };
 
-/* Whether an allocation failed in this thread since parsing began: jansson reports that as one error or another. */
+/* Whether an allocation failed on this thread since parsing began, which jansson reports as various errors. */
 static _Thread_local int ran_out;
 
-/* Jansson's lexer goes on after it failed to enlarge a buffer: a string then lacks its closing quote, which is looked
- * for behind the buffer's end. So there is room behind each block, and quotes are in it. */
+/* Jansson's lexer continues after it failed to enlarge a buffer. A string then lacks its closing quote, and jansson
+ * searches behind the buffer's end for it. So each block has room behind its end, filled with quotes. */
 enum { ROOM_BEHIND = 16 };
 
 static void *allocate(size_t bytes) {
@@ -39,7 +39,7 @@ static void set_up(void) {
     json_object_seed(0);
 }
 
-/* To be called before the first value is made. */
+/* Call this before the first value is made. */
 static void set_up_once(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)pthread_once(&once, set_up);
@@ -49,9 +49,8 @@ static json_t *load(const char *text, size_t length, size_t flags, json_error_t 
     return json_loadb(text, length, flags | JSON_ALLOW_NUL | JSON_DECODE_ANY, failure);
 }
 
-/* As load, for texts that Python takes for JSON: tokenizer_config.json says "no limit" by 10^30, config.json by
- * Infinity.
- */
+/* Like load, for texts that Python accepts as JSON: "no limit" is 10^30 in tokenizer_config.json, and Infinity in
+ * config.json. */
 static json_t *load_wide(const char *text, size_t length, size_t flags, json_error_t *failure) {
     size_t new_length;
     char *wide = graft_json_scan_widen(text, length, (flags & JSON_REJECT_DUPLICATES) == 0, &new_length);
@@ -79,7 +78,7 @@ static int parse(const char *text, size_t length, size_t flags, const char *sour
         *document = load_wide(text, length, flags, &failure);
     }
     if (ran_out) {
-        /* Jansson's lexer drops characters that it found no room for, and goes on. */
+        /* jansson's lexer drops characters for which it found no memory, and continues */
         json_decref(*document);
         *document = NULL;
         return graft_fail_memory(error, source);
@@ -121,7 +120,7 @@ int graft_json_read_strict(const char *path, size_t max_bytes, graft_json **docu
     return read_file(path, max_bytes, JSON_REJECT_DUPLICATES, document, error);
 }
 
-/* Counts what may end an iteration (graft_json_member): documents that are freed, and objects that change. */
+/* Counts events that invalidate the iteration of graft_json_member: documents freed, and objects changed. */
 static atomic_uint changes;
 
 void graft_json_free(graft_json *document) {
@@ -195,7 +194,7 @@ int graft_json_equal(const graft_json *a, const graft_json *b) {
 }
 
 int graft_json_next(const graft_json *object, void **iterator, const char **key, const graft_json **value) {
-    json_t *walked = (json_t *)object; /* jansson's iterators are for changing values too; ours are not used so */
+    json_t *walked = (json_t *)object; /* jansson's iterators can also change values, which is not done here */
     *iterator = *iterator == NULL ? json_object_iter(walked) : json_object_iter_next(walked, *iterator);
     if (*iterator == NULL) {
         return 0;
@@ -205,12 +204,12 @@ int graft_json_next(const graft_json *object, void **iterator, const char **key,
     return 1;
 }
 
-/* The member that a thread was given last: going on from there spares walking to each one from the first. */
+/* The member that this thread was given last. Continuing there saves walking to each member from the first one. */
 static _Thread_local struct {
     json_t *object;
     void *iterator;
     size_t i;
-    unsigned changes; /* so many when the walk began */
+    unsigned changes; /* `changes` when the walk began */
 } last;
 
 const graft_json *graft_json_member(const graft_json *object, size_t i, const char **key) {
@@ -262,7 +261,7 @@ graft_json *graft_json_new_array(void) {
     return json_array();
 }
 
-/* Copies text with U+FFFD in the place of each byte that is not UTF-8. */
+/* Copies text, replacing each byte that is not UTF-8 by U+FFFD. */
 static void add_repaired(struct graft_text *out, const char *text, size_t length) {
     for (size_t at = 0; at < length;) {
         size_t valid = graft_utf8_valid_prefix(text + at, length - at);

@@ -3,7 +3,8 @@
 
 #include "base/json_cursor.h"
 
-/* What jansson allocates on 64 bits, measured and rounded up, with the place in what a value stands in. */
+/* What jansson allocates for a value on 64-bit systems, including its slot in the container; measured and rounded
+ * up. */
 enum { OBJECT = 272, ARRAY = 192, MEMBER = 128, STRING = 96, NUMBER = 64 };
 
 static int is_delimiter(char c) {

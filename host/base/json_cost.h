@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* [any] How much memory graft_json_parse takes at most for a text, which may be anything: a document of `{}` takes
- * eighty times as much as its text. Nothing is allocated to find out. */
+/* [any] An upper bound on the memory that graft_json_parse takes for a text, which need not be valid: a document of
+ * many `{}` takes eighty times as much as its text. Finding the bound allocates nothing. */
 size_t graft_json_cost(const char *text, size_t length);
 
 #endif

@@ -13,7 +13,7 @@ static int hex_digit(char c) {
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* The four digits of "\uHHHH"; -1 when they are not there. */
+/* The value of the four digits of "\uHHHH"; -1 if they are missing. */
 static int32_t read_unit(struct graft_json_cursor *cursor) {
     int32_t unit = 0;
     if (cursor->length - cursor->at < 6 || memcmp(cursor->text + cursor->at, "\\u", 2) != 0) {
@@ -30,7 +30,7 @@ static int32_t read_unit(struct graft_json_cursor *cursor) {
     return unit;
 }
 
-/* "\uHHHH", or two of them for a character outside of the basic plane. */
+/* Reads "\uHHHH", or two of them for a character outside of the basic plane. */
 static int read_code_point(struct graft_json_cursor *cursor, struct graft_text *out) {
     int32_t code = read_unit(cursor);
     if (code >= 0xD800 && code < 0xDC00) {
@@ -59,7 +59,7 @@ static int read_escape(struct graft_json_cursor *cursor, struct graft_text *out)
     return 0;
 }
 
-/* Steps over what needs no decoding. */
+/* Skips characters that need no decoding. */
 static void skip_plain(struct graft_json_cursor *cursor) {
     while (cursor->at < cursor->length && (unsigned char)cursor->text[cursor->at] >= 0x20 &&
            cursor->text[cursor->at] != '"' && cursor->text[cursor->at] != '\\') {
@@ -158,7 +158,7 @@ int graft_json_cursor_skip(struct graft_json_cursor *cursor) {
             continue;
         }
         if (depth == 0 && (c == ',' || c == '}' || c == ']' || graft_json_is_space(c))) {
-            return 0; /* behind a number or a word */
+            return 0; /* at the end of a number or a word */
         }
         depth += c == '{' || c == '[';
         cursor->at++;

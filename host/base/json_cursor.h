@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading JSON in place, without a tree: vocabularies have hundreds of thousands of members and headers of weights tens
- * of thousands of tensors, and a tree of them takes most of a load's time. The text must be valid UTF-8; beyond that it
- * is untrusted. Nothing recurses, so depth costs nothing. Functions are [any].
+ * Reads JSON in place, without building a tree: vocabularies have hundreds of thousands of members and headers of
+ * weights tens of thousands of tensors, and building trees would take most of the time to load them. The text must be
+ * valid UTF-8; otherwise it is untrusted. Nothing recurses, so depth costs nothing. All functions are [any].
  */
 #ifndef GRAFT_BASE_JSON_CURSOR_H
 #define GRAFT_BASE_JSON_CURSOR_H
@@ -30,15 +30,15 @@ static inline int graft_json_cursor_sees(struct graft_json_cursor *cursor, char 
     return cursor->at < cursor->length && cursor->text[cursor->at] == c;
 }
 
-/* The same, and steps over it. */
+/* Skips `c` if it comes next, behind white space. Returns whether it did. */
 static inline int graft_json_cursor_take(struct graft_json_cursor *cursor, char c) {
     int seen = graft_json_cursor_sees(cursor, c);
     cursor->at += (size_t)seen;
     return seen;
 }
 
-/* Whether element number `n` of the array or object follows whose bracket was taken: 1, behind the comma before it; 0,
- * behind `close`; or -1. */
+/* Whether element number `n` of an array or object follows, whose opening bracket was skipped: returns 1 and skips the
+ * comma before the element; 0 and skips `close`; or -1 if neither follows. */
 static inline int graft_json_cursor_more(struct graft_json_cursor *cursor, char close, size_t n) {
     if (graft_json_cursor_take(cursor, close)) {
         return 0;
@@ -46,21 +46,20 @@ static inline int graft_json_cursor_more(struct graft_json_cursor *cursor, char 
     return n == 0 || graft_json_cursor_take(cursor, ',') ? 1 : -1;
 }
 
-/* Adds the string that comes next to `out`. Returns 0, or -1 when none comes or it is malformed. */
+/* Decodes the next string and adds it to `out`. Returns 0, or -1 if the next value is not a valid string. */
 int graft_json_cursor_string(struct graft_json_cursor *cursor, struct graft_text *out);
 
-/* The string that comes next, as it stands in the text, if it has no escapes. Returns 0, or -1 with the cursor before
- * it. */
+/* The next string, as a part of the text, if it has no escapes. Returns 0, or -1 with the cursor unmoved. */
 int graft_json_cursor_plain(struct graft_json_cursor *cursor, const char **string, size_t *length);
 
-/* Steps over the string that comes next. Returns whether it is `wanted`, or -1 as above. */
+/* Skips the next string. Returns whether it equals `wanted`, or -1 if the next value is not a valid string. */
 int graft_json_cursor_is(struct graft_json_cursor *cursor, const char *wanted);
 
-/* The integer that comes next. One outside of int64 becomes the nearest that is not. Returns 0, or -1. */
+/* Reads the next integer. An integer outside of int64 becomes the nearest int64. Returns 0 or -1. */
 int graft_json_cursor_integer(struct graft_json_cursor *cursor, int64_t *number);
 
-/* Steps over the value that comes next, looking no closer than to find its end; of a number or a word, that is the next
- * bracket, comma or white space. Returns 0, or -1. */
+/* Skips the next value, which is only checked as far as finding its end requires; a number or word ends at the next
+ * bracket, comma or white space. Returns 0 or -1. */
 int graft_json_cursor_skip(struct graft_json_cursor *cursor);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Printing of documents (graft_json_dump): as Python's json module lays them out, with reals as short as they can be.
- */
+/* Prints documents (graft_json_dump) in the layout of Python's json module, with the shortest form of reals. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,14 +16,14 @@ static void add_line_break(struct graft_text *out, int indent, int depth) {
     }
 }
 
-/* The number of the character, of one to three bytes. */
+/* The code point of a character of one to three bytes. */
 static unsigned character(const unsigned char *bytes, size_t length) {
     return length == 1   ? bytes[0]
            : length == 2 ? (bytes[0] & 0x1FU) << 6 | (bytes[1] & 0x3FU)
                          : (bytes[0] & 0x0FU) << 12 | (bytes[1] & 0x3FU) << 6 | (bytes[2] & 0x3FU);
 }
 
-/* Control characters are escaped, those above 0x7E too, which JSON would allow but a terminal obeys. */
+/* Adds a string. Control characters are escaped, including those above 0x7E, which JSON allows but terminals obey. */
 static void add_string(struct graft_text *out, const char *bytes, size_t length) {
     static const char short_escapes[] = "\"\\\b\f\n\r\t";
     static const char short_letters[] = "\"\\bfnrt";
@@ -45,7 +44,8 @@ static void add_string(struct graft_text *out, const char *bytes, size_t length)
     graft_text_add(out, "\"", 1);
 }
 
-/* The fewest digits that read back as the same number, with a point or an exponent so that it stays a real. */
+/* Adds a real with the fewest digits that read back as the same number, and with a point or an exponent so that it
+ * stays a real. */
 static void add_real(struct graft_text *out, double number) {
     char digits[40];
     for (int precision = 15; precision <= 17; precision++) {
@@ -58,7 +58,7 @@ static void add_real(struct graft_text *out, double number) {
         strcat(digits, ".0");
     }
     for (char *c = digits; *c != '\0'; c++) {
-        /* The point of the locale that an embedding program may have set. */
+        /* an embedding program may have set a locale with another decimal point */
         *c = strchr("0123456789+-e.", *c) != NULL ? *c : '.';
     }
     graft_text_add_string(out, digits);

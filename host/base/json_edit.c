@@ -3,7 +3,7 @@
 
 #include "base/json_cursor.h"
 
-/* Puts `value` in the place of bytes [begin, end) of the text. */
+/* Replaces bytes [begin, end) of the text by `value`. */
 static void splice(const char *text, size_t length, size_t begin, size_t end, const char *value,
                    struct graft_text *edited) {
     graft_text_add(edited, text, begin);
@@ -11,7 +11,7 @@ static void splice(const char *text, size_t length, size_t begin, size_t end, co
     graft_text_add(edited, text + end, length - end);
 }
 
-/* A new last member, behind the one that ends at `end`, on a line of its own if that one, from `begin` on, is. */
+/* Adds a member behind the last one, which is [begin, end) of the text; on a line of its own if the last one is. */
 static void append(const char *text, size_t length, size_t begin, size_t end, const char *key, const char *value,
                    struct graft_text *edited) {
     struct graft_text member = {0};
@@ -56,7 +56,7 @@ void graft_json_edit_member(const char *text, size_t length, const char *key, co
 void graft_json_edit_remove(const char *text, size_t length, const char *key, struct graft_text *edited) {
     struct graft_json_cursor cursor = {text, length, 0};
     (void)graft_json_cursor_take(&cursor, '{');
-    size_t before = cursor.at; /* where the member before it ends, or the object begins */
+    size_t before = cursor.at; /* end of the previous member, or start of the object */
     for (size_t n = 0; graft_json_cursor_more(&cursor, '}', n) > 0; n++) {
         (void)graft_json_cursor_sees(&cursor, '"');
         int is_key = graft_json_cursor_is(&cursor, key);
@@ -67,7 +67,7 @@ void graft_json_edit_remove(const char *text, size_t length, const char *key, st
         }
         size_t end = cursor.at;
         if (is_key && n == 0 && graft_json_cursor_sees(&cursor, ',')) {
-            end = cursor.at + 1; /* the first of several: with the comma behind it */
+            end = cursor.at + 1; /* the first of several members goes with the comma behind it */
         }
         if (is_key) {
             splice(text, length, before, end, "", edited);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Changing a JSON text where the rest has to stay as it is, byte for byte. */
+/* Changes a member of a JSON text and keeps the rest byte for byte. */
 #ifndef GRAFT_BASE_JSON_EDIT_H
 #define GRAFT_BASE_JSON_EDIT_H
 
@@ -7,12 +7,12 @@
 
 #include "base/text.h"
 
-/* [any] Adds to `edited` the text of an object, which has to be valid JSON, with the member `key` set to `value`, a
- * JSON text: in its old place, or behind the last member. */
+/* [any] Adds the text of an object, which must be valid JSON, to `edited`, with the member `key` set to the JSON text
+ * `value`. The member keeps its place; a new one comes last. */
 void graft_json_edit_member(const char *text, size_t length, const char *key, const char *value,
                             struct graft_text *edited);
 
-/* [any] The same without the member, which need not be there. */
+/* [any] Adds the text of an object without the member `key`, which may be absent. */
 void graft_json_edit_remove(const char *text, size_t length, const char *key, struct graft_text *edited);
 
 #endif

@@ -33,15 +33,15 @@ static int is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* The text as it is copied: what is taken over, and what stands in the place of the rest. */
+/* A copy in progress: most of the text is copied, and some of it replaced. */
 struct widening {
     struct graft_json_cursor cursor;
     struct graft_text copy;
-    size_t copied; /* bytes of the text that are in the copy, or replaced */
-    int repairs;   /* whether strings are changed, too */
+    size_t copied; /* bytes of the text that have been copied or replaced */
+    int repairs;   /* whether strings are repaired as well */
 };
 
-/* Puts something in the place of the text from `from` to where the cursor is. */
+/* Replaces the text from `from` to the cursor. */
 static void put(struct widening *widening, size_t from, const char *replacement) {
     graft_text_add(&widening->copy, widening->cursor.text + widening->copied, from - widening->copied);
     graft_text_add_string(&widening->copy, replacement);
@@ -50,15 +50,15 @@ static void put(struct widening *widening, size_t from, const char *replacement)
 
 /* --- Numbers --- */
 
-/* Whether the digits are those of an integer outside int64, given that nothing but digits is in them. */
+/* Whether digits, of which nothing else is checked, are an integer outside of int64. */
 static int exceeds_int64(const char *digits, size_t count, int negative) {
     const char *largest = negative ? "9223372036854775808" : "9223372036854775807";
     size_t largest_count = strlen(largest);
     return count > largest_count || (count == largest_count && memcmp(digits, largest, count) > 0);
 }
 
-/* Whether a number with a point or an exponent is too large for a double. One of more digits than there is room for is
- * left to the parser. */
+/* Whether a number with a point or an exponent is too large for a double. A number that does not fit the buffer is left
+ * to the parser. */
 static int exceeds_double(const char *number, size_t length) {
     char text[400];
     if (length >= sizeof text) {
@@ -73,7 +73,7 @@ static int exceeds_double(const char *number, size_t length) {
     return isinf(strtod(text, NULL));
 }
 
-/* Takes the number that comes next, which may lack all that is behind a minus. */
+/* Reads the next number, of which nothing but a minus sign may be there. */
 static void widen_number(struct widening *widening) {
     struct graft_json_cursor *cursor = &widening->cursor;
     const char *text = cursor->text;
@@ -96,7 +96,7 @@ static void widen_number(struct widening *widening) {
     }
 }
 
-/* Takes a number that Python has and JSON has not. Returns whether one comes next. */
+/* Reads a number that Python allows and JSON does not, such as NaN. Returns whether there was one. */
 static int widen_word(struct widening *widening) {
     static const char *const words[][2] = {{"Infinity", "{\"__float__\": \"Infinity\"}"},
                                            {"-Infinity", "{\"__float__\": \"-Infinity\"}"},
@@ -116,7 +116,7 @@ static int widen_word(struct widening *widening) {
 
 /* --- Strings --- */
 
-/* The four hexadecimal digits of "\uHHHH"; -1 when it is not there. */
+/* The value of the four hexadecimal digits of "\uHHHH"; -1 if they are missing. */
 static long unit_at(const struct graft_json_cursor *cursor, size_t at) {
     char digits[5] = "";
     if (cursor->length - at < 6 || cursor->text[at] != '\\' || cursor->text[at + 1] != 'u') {
@@ -130,7 +130,7 @@ static int is_low(long unit) {
     return unit >= 0xDC00 && unit < 0xE000;
 }
 
-/* Steps over an escape. Half a surrogate pair, which no UTF-8 can hold, becomes U+FFFD. */
+/* Skips an escape. Half a surrogate pair, which UTF-8 cannot encode, becomes U+FFFD. */
 static void widen_escape(struct widening *widening) {
     struct graft_json_cursor *cursor = &widening->cursor;
     const size_t start = cursor->at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Building a JSON document of many parts: failed allocations are gathered, so that one look at the end is enough. */
+/* Builds a JSON document. Failed allocations are remembered, so that one check at the end is enough. */
 #ifndef GRAFT_BASE_JSON_WRITER_H
 #define GRAFT_BASE_JSON_WRITER_H
 
@@ -53,7 +53,7 @@ static inline graft_json *graft_writer_strings(struct graft_writer *writer, cons
     return array;
 }
 
-/* Of strings with NULL after the last; NULL: none. */
+/* An array of strings, from a NULL-terminated list; NULL is an empty list. */
 static inline graft_json *graft_writer_list(struct graft_writer *writer, const char *const *strings) {
     int32_t n = 0;
     while (strings != NULL && strings[n] != NULL) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads /proc/self/maps, whose lines are "7f00-7f10 r-xp 00001000 08:01 1234    /lib/libm.so.6": without memory, locks
- * or stdio. */
+/* Reads /proc/self/maps, whose lines are "7f00-7f10 r-xp 00001000 08:01 1234 /lib/libm.so.6", without allocating,
+ * locking or stdio. */
 #include "base/mapped_file.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 enum { BUFFER = 4096 };
 
-/* What is being read. */
+/* A file being read. */
 struct reader {
     int fd;
     char bytes[BUFFER];
@@ -29,7 +29,7 @@ static int next(struct reader *reader) {
     return reader->length > 0 ? (unsigned char)reader->bytes[reader->at++] : -1;
 }
 
-/* A number in base 16; `*byte` becomes what follows it. */
+/* Reads a hexadecimal number; `*byte` becomes the byte after it. */
 static uintptr_t read_number(struct reader *reader, int *byte) {
     uintptr_t number = 0;
     for (*byte = next(reader);; *byte = next(reader)) {
@@ -41,7 +41,7 @@ static uintptr_t read_number(struct reader *reader, int *byte) {
     }
 }
 
-/* The rest of a line, from its first '/' on: the path, or nothing. Returns its length. */
+/* Reads the path at the end of a line, from its first '/' on; a line may have none. Returns the path's length. */
 static size_t read_path(struct reader *reader, int byte, char *path, size_t size) {
     size_t length = 0;
     while (byte >= 0 && byte != '\n') {

@@ -12,8 +12,8 @@ static size_t smallest(size_t a, size_t b, size_t c) {
     return smaller < c ? smaller : c;
 }
 
-/* Letters to insert, delete, change, or swap with their neighbour (the restricted Damerau-Levenshtein distance). Both
- * names are at most MAX_LENGTH long. */
+/* The restricted Damerau-Levenshtein distance: how many letters to insert, delete, change, or swap with their
+ * neighbour. Both names have at most MAX_LENGTH bytes. */
 static size_t distance(const char *a, const char *b) {
     size_t rows[3][MAX_LENGTH + 1];
     size_t length = strlen(b);
@@ -35,7 +35,7 @@ static size_t distance(const char *a, const char *b) {
     return rows[i % 3][length];
 }
 
-/* Puts a name behind those that are as near. */
+/* Inserts a name behind those that are as near. */
 static void add(struct graft_nearest *nearest, const char *name, size_t far) {
     size_t place = nearest->n;
     while (place > 0 && nearest->distances[place - 1] > far) {

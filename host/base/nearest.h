@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Suggestions for a name that there is not: up to three that differ from it in few letters. All functions are [any]. */
+/* Suggestions for an unknown name: up to three names that differ from it in few letters. All functions are [any]. */
 #ifndef GRAFT_BASE_NEAREST_H
 #define GRAFT_BASE_NEAREST_H
 
@@ -12,9 +12,9 @@ struct graft_text;
 enum { GRAFT_NEAREST_NAMES = 3 };
 
 struct graft_nearest {
-    const char *wanted;                     /* set by the caller, as is `prefix`; all else is 0 */
+    const char *wanted;                     /* set by the caller, like `prefix`; all other members start as 0 */
     const char *prefix;                     /* printed before each name, such as "--"; NULL: nothing */
-    const char *names[GRAFT_NEAREST_NAMES]; /* [n] the nearest first; borrowed */
+    const char *names[GRAFT_NEAREST_NAMES]; /* [n], nearest first; borrowed */
     size_t distances[GRAFT_NEAREST_NAMES];  /* [n] */
     size_t n;
 };
@@ -22,13 +22,13 @@ struct graft_nearest {
 /* Considers a name. */
 void graft_nearest_add(struct graft_nearest *nearest, const char *name);
 
-/* The same of one that is as good as the wanted one. */
+/* Adds a name that is as good as the wanted one, whatever its letters. */
 void graft_nearest_add_same(struct graft_nearest *nearest, const char *name);
 
 /* Writes "did you mean A or B?", or nothing. */
 void graft_nearest_print(const struct graft_nearest *nearest, struct graft_text *text);
 
-/* The same as the hint of an error. */
+/* Sets the same text as the hint of an error, if there is any. */
 void graft_nearest_hint(const struct graft_nearest *nearest, struct graft_error *error);
 
 #endif

@@ -8,7 +8,7 @@
 
 enum { MAX_GROUPS = 8, MAX_DIGITS = 9 };
 
-/* The number that a part of a path is, which ends at a dot or with the path; -1: it is none. */
+/* The number at a path's component; -1 if the component is not a number. */
 static long number_at(const char *part) {
     size_t length = strcspn(part, ".");
     return length > 0 && length <= MAX_DIGITS && strspn(part, "0123456789") == length ? strtol(part, NULL, 10) : -1;
@@ -19,7 +19,7 @@ static const char *next_part(const char *part) {
     return *part == '.' ? part + 1 : NULL;
 }
 
-/* Whether two paths are the same but for numbers. */
+/* Whether two paths differ only in numbers. */
 static int are_alike(const char *a, const char *b) {
     while (a != NULL && b != NULL) {
         size_t length = strcspn(a, ".");
@@ -38,7 +38,7 @@ static int compare_numbers(const void *left, const void *right) {
     return (*a > *b) - (*a < *b);
 }
 
-/* The different numbers that the paths alike have as part `place`, sorted; how many. */
+/* Collects the distinct numbers at component `place` of paths that are alike, sorted. Returns how many there are. */
 static size_t collect(const char *const *alike, size_t n, size_t place, long *numbers) {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
@@ -73,7 +73,7 @@ static void add_numbers(struct graft_text *text, const long *numbers, size_t n) 
     graft_text_add_string(text, "}");
 }
 
-/* Whether each number of a place occurs with each of the others. */
+/* Whether every number at one place occurs together with every number at the other places. */
 static int are_free(const char *const *alike, size_t n, long *numbers) {
     size_t product = 1, place = 0;
     for (const char *part = alike[0]; part != NULL && product <= n; part = next_part(part), place++) {

@@ -12,7 +12,8 @@
 
 enum {
     MAX_PATTERN_BYTES = 65536,
-    /* Steps of one search, about a second at worst. A run of white space in a prompt takes some per character. */
+    /* The most steps of one search, about a second. A run of white space in a prompt takes several steps per
+     * character. */
     MATCH_LIMIT = 10000000,
     DEPTH_LIMIT = 200000,
     HEAP_LIMIT_KIB = 65536,
@@ -22,7 +23,7 @@ struct graft_regex {
     pcre2_code *code;
 };
 
-/* What a thread needs to search, with whatever regex. */
+/* Scratch memory of a thread for searching with any regex. */
 struct searcher {
     pcre2_match_context *limits;
     pcre2_match_data *data;
@@ -55,7 +56,7 @@ static int compile_failed(const char *pattern, size_t length, const char *source
 
 int graft_regex_compile(const char *pattern, size_t length, const char *source, int code, struct graft_regex **regex,
                         struct graft_error *error) {
-    /* \C would let a match end inside a character. */
+    /* \C could end a match inside of a character */
     const uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C;
     if (length > MAX_PATTERN_BYTES) {
         return graft_error_set(error, code, source, "regular expression of %zu bytes, expected at most %d", length,
@@ -76,7 +77,7 @@ int graft_regex_compile(const char *pattern, size_t length, const char *source, 
         status = compile_failed(pattern, length, source, code, number, offset, error);
         goto done;
     }
-    /* Where there is no JIT, or a system forbids it, the interpreter does the same, only slower. */
+    /* without a JIT, or where the system forbids it, the interpreter finds the same matches more slowly */
     (void)pcre2_jit_compile(made->code, PCRE2_JIT_COMPLETE);
     *regex = made;
     made = NULL;
@@ -153,7 +154,7 @@ static int match_within(const struct graft_regex *regex, const char *text, size_
     PCRE2_SPTR subject = (PCRE2_SPTR)text;
     int found = pcre2_match(regex->code, subject, length, from, PCRE2_NO_UTF_CHECK, data, limits);
     if (found == PCRE2_ERROR_JIT_STACKLIMIT) {
-        /* JIT code has a small stack of fixed size; the interpreter uses the heap, within its limit. */
+        /* JIT code has a small stack of fixed size; the interpreter uses the heap within its limit */
         found = pcre2_match(regex->code, subject, length, from, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, data, limits);
     }
     if (found < 0) {
@@ -203,7 +204,7 @@ int graft_regex_search_groups(const struct graft_regex *regex, const char *text,
     if (graft_utf8_valid_prefix(text, length) < length) {
         return GRAFT_REGEX_BAD_TEXT;
     }
-    /* Rare enough, unlike a tokenizer's searches, not to be kept. */
+    /* not kept per thread, as these searches are rare, unlike a tokenizer's */
     pcre2_general_context *memory = pcre2_general_context_create(allocate, release, NULL);
     pcre2_match_data *data =
         searcher != NULL && memory != NULL ? pcre2_match_data_create_from_pattern(regex->code, memory) : NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a thread is doing that a plugin may have brought, so that a crash can be blamed on it (library/crash.c). Kept up
- * at all times, since nobody knows when it will be needed: two stores around each call. Around the same calls the
- * floating-point environment is put back, so that no plugin changes what the host computes.
+ * Tracks which code of a plugin a thread runs, so that a crash can be blamed on the plugin (library/crash.c). It is
+ * always kept up to date, at the cost of two stores around each call. The same calls restore the floating-point
+ * environment, so that no plugin changes what the host computes.
  */
 #ifndef GRAFT_BASE_RUNNING_H
 #define GRAFT_BASE_RUNNING_H
@@ -12,38 +12,39 @@
 #include "base/float_environment.h"
 #include "graft/module.h"
 
-/* A call of the host into code that may be a plugin's, other than a module's forward. Texts outlive it. */
+/* A call into code that may be a plugin's, other than a module's forward. The strings outlive the call. */
 struct graft_task {
     const char *what;       /* "describe", "init" */
-    const char *path;       /* of the module it is for; NULL: for none */
-    const char *class_name; /* or the name of an implementation or operation; NULL: it is the plugin's own */
-    const char *plugin;     /* its id; NULL: the host's own, or not known */
-    const char *file;       /* of a plugin whose id is not known yet; else NULL */
+    const char *path;       /* path of the module it is for; NULL if there is none */
+    const char *class_name; /* the class, implementation or operation; NULL: the plugin itself */
+    const char *plugin;     /* id of the plugin; NULL: the host, or not known */
+    const char *file;       /* file of a plugin whose id is not known yet; else NULL */
 };
 
-/* The innermost of both is what runs: a forward inside a task clears no task, a task inside a forward hides it. */
+/* What runs on a thread. Of module and task the inner one counts: a forward inside of a task leaves the task set, and a
+ * task inside of a forward hides the module. */
 struct graft_running {
-    const struct graft_module *module; /* whose forward runs; NULL: none since the task began */
-    const struct graft_task *task;     /* NULL: none */
-    uint64_t environment;              /* floating-point: of when the task began */
+    const struct graft_module *module; /* the module whose forward runs; NULL: none since the task began */
+    const struct graft_task *task;     /* the task that runs; NULL: none */
+    uint64_t environment;              /* floating-point environment when the task began */
 };
 
-/* [any] This thread's. */
+/* [any] What this thread runs. */
 struct graft_running *graft_running(void);
 
-/* [any] Begins a task, which stays the caller's; gives what ran before, for the end. The end restores the
- * floating-point environment of the beginning; where forwards are watched, a change is a fault of the task. */
+/* [any] Begins a task, which the caller keeps, and returns what ran before, for graft_running_end. The end restores the
+ * floating-point environment of the beginning; if forwards are watched, a change counts as a fault of the task. */
 struct graft_running graft_running_begin(const struct graft_task *task);
 void graft_running_end(struct graft_running before);
 
 /*
- * [forward] Watches this thread's floating-point environment during a forward of a model. A module, task or loop that
- * changes it is a fault: the first one is kept, and the environment put back. graft_running_unwatch returns `status`,
- * or GRAFT_ERROR_PLUGIN with an error that names the fault.
+ * [forward] Watches this thread's floating-point environment during a model's forward. A module, task or loop that
+ * changes it is at fault: the first fault is kept, and the environment restored. graft_running_unwatch returns
+ * `status`, or GRAFT_ERROR_PLUGIN with an error that names the fault.
  */
 struct graft_watched {
-    uint64_t environment; /* what forwards have to leave; 0: nobody watches */
-    uint64_t found;       /* what the fault left; 0: there is none */
+    uint64_t environment; /* the environment that forwards must keep; 0: not watched */
+    uint64_t found;       /* the environment after the fault; 0: no fault */
     const struct graft_module *module;
     const struct graft_task *task;
 };
@@ -51,8 +52,8 @@ struct graft_watched {
 struct graft_watched graft_running_watch(void);
 int graft_running_unwatch(struct graft_watched before, int status, struct graft_error *error);
 
-/* [forward] Looks at the environment: whatever runs on this thread is at fault if it changed. Inline and without the
- * x87's control word, since it is called around every module; closely: with it. */
+/* [forward] Checks the environment: if it changed, whatever runs on this thread is at fault. Inline and without the
+ * control word of the x87, since it is called around every module; the closer check includes that word. */
 extern _Thread_local struct graft_watched graft_running_watched;
 void graft_running_look_closely(void);
 
@@ -62,7 +63,7 @@ static inline void graft_running_look(void) {
     }
 }
 
-/* [forward] A worker of this thread's loop left the environment `found`. */
+/* [forward] Records that a worker of this thread's loop left the environment as `found`. */
 void graft_running_blame(uint64_t found);
 
 #endif

@@ -26,7 +26,7 @@ static uint32_t rotate(uint32_t word, int bits) {
     return word >> bits | word << (32 - bits);
 }
 
-/* The message schedule: the block's words, big-endian, and 48 made of them. */
+/* The message schedule: the block's big-endian words, and 48 words computed from them. */
 static void expand(const unsigned char *block, uint32_t words[ROUNDS]) {
     for (int i = 0; i < 16; i++) {
         const unsigned char *at = block + (ptrdiff_t)4 * i;
@@ -64,7 +64,7 @@ static void mix(uint32_t state[8], const unsigned char *block) {
 }
 
 void graft_sha256_start(struct graft_sha256 *hash) {
-    /* The same of the square roots of the first 8 primes. */
+    /* the first 32 bits of the fractional parts of the square roots of the first 8 primes */
     *hash = (struct graft_sha256){
         .state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SHA-256 (FIPS 180-4), to tell files apart. All functions are [any]. */
+/* SHA-256 (FIPS 180-4), for identifying files. All functions are [any]. */
 #ifndef GRAFT_BASE_SHA256_H
 #define GRAFT_BASE_SHA256_H
 
@@ -10,26 +10,27 @@
 
 enum { GRAFT_SHA256_BLOCK = 64, GRAFT_SHA256_DIGITS = 64 };
 
-/* Bytes so far. Starts with graft_sha256_start. */
+/* A hash in progress. Starts with graft_sha256_start. */
 struct graft_sha256 {
     uint32_t state[8];
-    uint64_t length; /* in bytes */
+    uint64_t length; /* bytes hashed so far */
     unsigned char block[GRAFT_SHA256_BLOCK];
 };
 
 void graft_sha256_start(struct graft_sha256 *hash);
 void graft_sha256_add(struct graft_sha256 *hash, const void *bytes, size_t length);
 
-/* The hash in lower-case hexadecimal digits, ended by a NUL. What `hash` holds then is of no use. */
+/* Ends the hash and writes it as lower-case hexadecimal digits with a NUL. `hash` must be started again before it is
+ * used again. */
 void graft_sha256_end(struct graft_sha256 *hash, char digits[GRAFT_SHA256_DIGITS + 1]);
 
-/* Of bytes that are all there. */
+/* The hash of `length` bytes. */
 void graft_sha256_of(const void *bytes, size_t length, char digits[GRAFT_SHA256_DIGITS + 1]);
 
-/* The hash of a regular file, read piece by piece. `code` is the status of its errors. */
+/* The hash of a regular file, read piece by piece. `code` is the status of errors. */
 int graft_sha256_file(const char *path, int code, char digits[GRAFT_SHA256_DIGITS + 1], struct graft_error *error);
 
-/* Whether a text looks like one: so many digits, in lower case. */
+/* Whether a text has the form of a hash: the right number of lower-case digits. */
 int graft_sha256_is(const char *text);
 
 #endif

@@ -10,7 +10,7 @@
 
 enum { FIRST_CAPACITY = 64 };
 
-/* Makes room for `more` bytes and a NUL. Returns 0 when there is none to be had. */
+/* Makes room for `more` bytes and a NUL. Returns 0 if memory ran out. */
 static int reserve(struct graft_text *text, size_t more) {
     if (text->failed) {
         return 0;
@@ -68,7 +68,7 @@ void graft_text_free(struct graft_text *text) {
     *text = (struct graft_text){0};
 }
 
-/* Whether bytes [1, n) continue a sequence. */
+/* Whether bytes [1, n) are continuation bytes. */
 static int continues(const unsigned char *bytes, size_t length, size_t n) {
     if (length < n) {
         return 0;
@@ -81,8 +81,8 @@ static int continues(const unsigned char *bytes, size_t length, size_t n) {
     return 1;
 }
 
-/* The Unicode standard, table 3-7: the second byte's range excludes overlong forms, surrogates and what is above
- * U+10FFFF. */
+/* The Unicode standard, table 3-7: the range of the second byte excludes overlong forms, surrogates, and code points
+ * above U+10FFFF. */
 size_t graft_utf8_sequence(const char *bytes, size_t length) {
     const unsigned char *at = (const unsigned char *)bytes;
     if (length == 0) {

@@ -37,7 +37,8 @@ size_t graft_utf8_count(const char *bytes, size_t length) {
     return n;
 }
 
-/* Bytes that a sequence with this first byte has, and what its second byte may be; 0 for a byte that starts none. */
+/* The length of a sequence with this first byte, and the range of its second byte; 0 for a byte that starts no
+ * sequence. */
 static size_t sequence_form(unsigned char lead, unsigned char *low, unsigned char *high) {
     *low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
     *high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
@@ -52,7 +53,7 @@ static size_t sequence_form(unsigned char lead, unsigned char *low, unsigned cha
 
 enum sequence { WELL_FORMED, MALFORMED, CUT_SHORT };
 
-/* Looks at the sequence that starts at `b`; `*used` becomes its length or that of its well-formed beginning. */
+/* Classifies the sequence at `b`. `*used` becomes its length, or the length of its well-formed beginning. */
 static enum sequence scan_sequence(const unsigned char *b, size_t length, size_t *used) {
     unsigned char low, high;
     size_t whole = sequence_form(b[0], &low, &high);

@@ -3,8 +3,9 @@
  * Forward hooks: functions that are called before and after a module's forward, like torch's register_forward_pre_hook
  * and register_forward_hook. A hooked module is called through the host's own vtable. Results do not change, as hooks
  * only look at inputs and outputs. Optional slots of the vtable (a Linear's as_product) are hidden in the meantime, so
- * that hooks see every call; modules that would run fused then run one after another, which takes a little longer. All
- * functions are [load]; hooks are called in [forward], on the thread that runs the model.
+ * that hooks see every call; modules that would run fused then run one after another, which takes a little longer.
+ *
+ * All functions are [load]; hooks are called in [forward], on the thread that runs the model.
  */
 #ifndef GRAFT_HOOKS_FORWARD_HOOKS_H
 #define GRAFT_HOOKS_FORWARD_HOOKS_H

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads safetensors files: eight bytes with the length of a JSON header, the header, and the tensors' bytes. A file is
- * mapped, so that opening it reads the header only. The checks are those of the official implementation and of the
- * format's specification: the header must be complete and unambiguous, and its tensors must cover the file exactly. If
- * another process shortens the file while it is mapped, this process ends with SIGBUS, as with any mapped file.
+ * Reads safetensors files: eight bytes with the length of a JSON header, the header, and the tensors' bytes.
+ *
+ * A file is mapped, so that opening it reads the header only. The checks are those of the official implementation and
+ * of the format's specification: the header must be complete and unambiguous, and its tensors must cover the file
+ * exactly. If another process shortens the file while it is mapped, this process ends with SIGBUS, as with any mapped
+ * file.
  */
 #ifndef GRAFT_WEIGHTS_SAFETENSORS_H
 #define GRAFT_WEIGHTS_SAFETENSORS_H
