@@ -87,7 +87,7 @@ static int is_c_string(const graft_json *value) {
     return bytes == NULL || strlen(bytes) == length;
 }
 
-/* Whether some string has a NUL inside. The parser bounds the depth. */
+/* Whether any string contains a NUL. The parser limits the depth. */
 static int has_cut_string(const graft_json *value) {
     const graft_json *member = NULL;
     const char *key = NULL;
@@ -120,7 +120,7 @@ int graft_config_check_document(const graft_json *document, const char *file, st
                : status;
 }
 
-/* Every name is looked at, though only the first says what to build. */
+/* Reads `architectures`. All names are checked, although only the first one says what to build. */
 static int read_architectures(struct graft_model_config *config, struct graft_error *error) {
     const struct graft_config *view = &config->view;
     const graft_json *names = graft_json_get(config->document, "architectures");
@@ -173,7 +173,8 @@ int graft_model_config_read(const char *directory, const struct graft_ignored_na
     return GRAFT_OK;
 }
 
-/* The member `name` of the document, `fresh_take` for the first adapter: config.json must have none of its own. */
+/* The member `name` of the document, which is `fresh_take` for the first adapter; config.json must not have such a
+ * member. */
 static int own_member(struct graft_model_config *config, const char *name, graft_json *fresh_take, graft_json **own,
                       struct graft_error *error) {
     int is_first = config->n_adapters == 0;

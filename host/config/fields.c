@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.json as the classes of a family read it: under the family's aliases, with its defaults. */
+/* config.json as the classes of a family read it: with the family's aliases and defaults. */
 #include <stdio.h>
 #include <string.h>
 
 #include "config/config.h"
 
-enum { MAX_NAME = 256 }; /* of a field of a family */
+enum { MAX_NAME = 256 }; /* bytes of the name of a family's field */
 
-/* Where a path leads: to a path of the file, or to a default. */
+/* The target of a path: a path in the file, or a default. */
 struct place {
     const char *path;
-    const struct graft_config_field *fallback; /* NULL: none */
+    const struct graft_config_field *fallback; /* the default; NULL: none */
 };
 
-/* What the file calls the field if the name that classes know means something else there; else that name. */
+/* The file's name for a field, which may use the classes' name for something else. */
 static const char *own_name(const struct graft_family *family, const char *path) {
     for (int32_t i = 0; i < family->n_fields; i++) {
         const struct graft_config_field *field = graft_family_field(family, i);
@@ -24,7 +24,8 @@ static const char *own_name(const struct graft_family *family, const char *path)
     return path;
 }
 
-/* A default below an object ("rope_parameters.factor") is for files without that object. */
+/* Whether a default is below an object ("rope_parameters.factor") that the file has; such a default is only for files
+ * without the object. */
 static int32_t is_of_object_in_file(const struct graft_config *whole, const char *name) {
     char object[MAX_NAME];
     const char *dot = strrchr(name, '.');
@@ -88,7 +89,7 @@ static const char *string(const void *data, const char *path) {
     return config->whole.string(config->whole.data, place.path);
 }
 
-/* How many fields have defaults below this one. */
+/* How many fields below this one have defaults. */
 static int64_t members(const struct graft_family *family, const struct graft_config_field *object) {
     size_t length = strlen(object->name);
     int64_t n = 0;

@@ -7,7 +7,7 @@
 #include "config/config.h"
 
 struct read_text {
-    struct graft_config view; /* what the caller has */
+    struct graft_config view; /* the view that the caller gets */
     graft_json *document;
     char *source;
 };

@@ -9,15 +9,15 @@
 #include "config/config.h"
 #include "config/path.h"
 
-/* More different fields than any config has; whoever asks for more gets answers, and no record. */
+/* More distinct fields than any config has. Questions beyond that are answered but not recorded. */
 enum { MAX_ASKED = 1 << 20 };
 
 struct graft_ledger {
-    struct graft_config plain; /* the document without a record */
-    char **names;              /* [n] asked for, in order */
+    struct graft_config plain; /* reads the document without recording */
+    char **names;              /* [n] fields asked for, in order */
     size_t n;
     size_t capacity;
-    size_t *slots;  /* [n_slots] numbers of names plus 1, by hash, with open addressing; 0: free */
+    size_t *slots;  /* [n_slots] hash table with open addressing: index into `names` plus 1; 0: free */
     size_t n_slots; /* a power of two, at least twice `n` */
     int is_closed;
     int failed; /* memory ran out */
@@ -25,7 +25,7 @@ struct graft_ledger {
 
 /* --- The set of names --- */
 
-/* Where the name is or would be. */
+/* The slot of a name, or the free slot where it belongs. */
 static size_t *slot_of(const struct graft_ledger *ledger, const char *name) {
     size_t at = graft_text_hash(0, name) & (ledger->n_slots - 1);
     while (ledger->slots[at] != 0 && strcmp(ledger->names[ledger->slots[at] - 1], name) != 0) {
@@ -74,7 +74,7 @@ static void add(struct graft_ledger *ledger, const char *name) {
 static void record(struct graft_ledger *ledger, const char *path, int asks_for_kind) {
     char field[GRAFT_MAX_FIELD];
     if (ledger->is_closed || graft_ledger_has(ledger, path)) {
-        return; /* what is recorded is the spelling of its own path, and asked for again mostly */
+        return; /* the field is recorded already, which is the usual case */
     }
     const graft_json *value = graft_path_find(ledger->plain.data, path, field);
     int is_array = graft_json_type(value) == GRAFT_JSON_ARRAY;

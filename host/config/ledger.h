@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was asked for of one JSON document of a model directory, so that what nobody asked for can be told. A ledger
- * records while a model is opened, on the thread that opens it; once closed it only answers, so a forward that reads
- * the config costs what it always did, and any thread may.
+ * Records which fields of a JSON document of a model directory were asked for, so that unused fields can be reported. A
+ * ledger records while a model is opened, on the thread that opens it. Once closed it records nothing, so that a
+ * forward may read the config from any thread without extra cost.
  *
- * Asking for a value, or whether it is there, asks for its field (config/path.h). Asking for the kind, the size or the
- * keys of an object asks for none of what is in it, and asking for the kind of an array for none of its elements.
+ * Asking for a value, or whether it exists, asks for its field (config/path.h). Asking for the kind, size or keys of an
+ * object does not ask for its members, and asking for the kind of an array does not ask for its elements.
  */
 #ifndef GRAFT_CONFIG_LEDGER_H
 #define GRAFT_CONFIG_LEDGER_H
@@ -15,16 +15,16 @@
 
 struct graft_ledger;
 
-/* [load] A ledger of a document, which outlives it; NULL if memory ran out. */
+/* [load] A ledger of a document; the document outlives the ledger. NULL if memory ran out. */
 struct graft_ledger *graft_ledger_create(const graft_json *document);
 
 /* [any] Accepts NULL. */
 void graft_ledger_free(struct graft_ledger *ledger);
 
-/* [any] The document as classes are given a config, recorded in the ledger; `file` is named in errors. */
+/* [any] The document as a config for classes, which records in the ledger; `file` is named in errors. */
 struct graft_config graft_ledger_view(struct graft_ledger *ledger, const char *file);
 
-/* [load] From now on nothing is recorded. -1: memory ran out before, and the ledger has gaps. */
+/* [load] Stops recording. Returns 0, or -1 if memory ran out earlier, so that the ledger has gaps. */
 int graft_ledger_close(struct graft_ledger *ledger);
 
 /* [any] Whether a field was asked for, by its path in the file. */

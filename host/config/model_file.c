@@ -20,7 +20,7 @@ static int keep_ignored(struct graft_model_file *document, char *path_take, graf
     return 0;
 }
 
-/* Takes out the member of that path, if it is there. */
+/* Removes the member at a path, if it exists. */
 static int ignore(struct graft_model_file *document, const char *below, const char *name) {
     char *path = graft_format("%s%s%s", below, below[0] != '\0' ? "." : "", name);
     if (path == NULL) {

@@ -24,7 +24,7 @@ static int is_container(const graft_json *value) {
            (graft_json_type(value) == GRAFT_JSON_OBJECT && graft_path_float(value) == NULL);
 }
 
-/* Whether an array has an element that is a part of its own field. */
+/* Whether an array has a plain element, which is a part of the array's field. */
 static int has_plain(const graft_json *array) {
     for (size_t i = 0; i < graft_json_size(array); i++) {
         if (!is_container(graft_json_at(array, i))) {
@@ -49,9 +49,9 @@ int graft_path_is_field(const graft_json *value) {
 
 /* --- Finding --- */
 
-/* The path of a field as it grows part by part. */
+/* The path of a field, built component by component. */
 struct spelling {
-    char *text; /* NULL: nobody wants it */
+    char *text; /* NULL: the path is not wanted */
     size_t length;
 };
 
@@ -72,7 +72,7 @@ static void add_part(struct spelling *spelling, const char *part) {
     spelling->length += length;
 }
 
-/* Plain elements of an array are a part of the array's field. */
+/* Follows one component of a path. Plain elements of an array belong to the array's field. */
 static const graft_json *step(const graft_json *value, const char *part, struct spelling *spelling) {
     const char *key = part;
     const graft_json *next;
@@ -107,7 +107,7 @@ const graft_json *graft_path_find(const graft_json *document, const char *path, 
             return value;
         }
         path += length + 1;
-        if (value == NULL) { /* nothing is below, and so it is called what it was asked for by */
+        if (value == NULL) { /* nothing is there, so the field is the path that was asked for */
             add_part(&spelling, path);
             return NULL;
         }
@@ -145,7 +145,7 @@ static int walk_elements(struct walk *walk, const graft_json *array) {
     return status;
 }
 
-/* The parser bounds how deep this goes. */
+/* Recurses no deeper than the parser allows. */
 static int walk_value(struct walk *walk, const graft_json *value) {
     const char *key;
     const graft_json *member;
@@ -195,7 +195,7 @@ static void add_key(const char *key, struct graft_text *text) {
     graft_json_free(name);
 }
 
-/* All of a value, or its beginning as soon as that is longer than anybody is shown. */
+/* Adds a value as text, and stops once the text is longer than `most`. */
 static void add_value(const graft_json *value, size_t most, struct graft_text *text) {
     const char *number = graft_path_float(value), *key = NULL;
     const int is_array = graft_json_type(value) == GRAFT_JSON_ARRAY;

@@ -62,7 +62,8 @@ int graft_quantization_check(const struct graft_config *config, int (*handles)(c
     return GRAFT_ERROR_MODEL;
 }
 
-/* The method in small letters, to be freed; NULL where it is written so already. `*failed`: memory ran out. */
+/* The method in lower case, which the caller frees; NULL if it is in lower case already. Sets `*failed` if memory ran
+ * out. */
 static char *respell(const char *method, int *failed) {
     char *lower = graft_strdup(method);
     *failed = lower == NULL;

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What config.json says of quantized weights. */
+/* What config.json says about quantized weights. */
 #ifndef GRAFT_CONFIG_QUANTIZATION_H
 #define GRAFT_CONFIG_QUANTIZATION_H
 
 #include "base/json.h"
 #include "graft/config.h"
 
-/* [any] The object that says how a model's weights are quantized, as a path ("quantization_config", or that of a part:
- * "text_config.quantization_config"); NULL where the field is absent or null. */
+/* [any] The path of the object that says how the weights are quantized: "quantization_config", or that of a section
+ * such as "text_config.quantization_config"; NULL if it is absent or null. */
 const char *graft_quantization_field(const struct graft_config *config);
 
 /* [any] The quant_method of such an object, or NULL. */
 const char *graft_quantization_method(const struct graft_config *config);
 
-/* [load] A quantized model whose method `handles` does not know is an error (GRAFT_ERROR_MODEL) that names
- * it: read as they are, its weights mean something else, or are other tensors than a class asks for. */
+/* [load] Refuses a quantized model (GRAFT_ERROR_MODEL, naming the method) if `handles` does not know its method: its
+ * weights would be misread, or be other tensors than classes ask for. */
 int graft_quantization_check(const struct graft_config *config, int (*handles)(const void *data, const char *method),
                              const void *data, struct graft_error *error);
 
-/* [load] Writes `quant_method` as plugins know it: in small letters, and "bitsandbytes" where it is left out and
- * `load_in_4bit` or `load_in_8bit` is true, as bitsandbytes' first checkpoints have it. */
+/* [load] Sets `quant_method` to the name that plugins know: in lower case, and "bitsandbytes" if it is missing and
+ * `load_in_4bit` or `load_in_8bit` is true, as in the first checkpoints of bitsandbytes. */
 int graft_quantization_spell(graft_json *document, struct graft_error *error);
 
 #endif

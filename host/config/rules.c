@@ -5,12 +5,12 @@
 
 #include "config/path.h"
 
-/* The length of a path's first part. */
+/* The length of a path's first component. */
 static size_t part(const char *path) {
     return strcspn(path, ".");
 }
 
-/* A part of config.json that is a config as a whole: text_config, vision_config, ... */
+/* Whether a path begins with a section of config.json that is a config itself: text_config, vision_config, ... */
 static int is_section(const char *path) {
     static const char suffix[] = "_config", not_one[] = "quantization_config";
     size_t length = part(path), n = sizeof suffix - 1;
@@ -18,7 +18,7 @@ static int is_section(const char *path) {
            !(length == sizeof not_one - 1 && memcmp(path, not_one, length) == 0);
 }
 
-/* Whether the path is the name's or one below it; `*below` says which. */
+/* Whether the field is `name` or below it; `*below` says which. */
 static int begins_with(const char *field, const char *name, int *below) {
     for (;;) {
         size_t wanted = part(name), length = part(field);
@@ -38,7 +38,7 @@ static int begins_with(const char *field, const char *name, int *below) {
     }
 }
 
-/* Where the name is for the field, in the whole config or in a part that is a config. */
+/* Whether the rule's name means the field, in the whole config or in a section. */
 static int finds(const char *name, const char *field, int *below) {
     while (!begins_with(field, name, below)) {
         if (!is_section(field)) {
@@ -58,17 +58,17 @@ static int is_number(const graft_json *value) {
     return graft_json_type(value) == GRAFT_JSON_INT || graft_json_type(value) == GRAFT_JSON_REAL;
 }
 
-/* Whether both say the same: 1 and 1.0 do. */
+/* Whether two values are equal, where 1 equals 1.0. */
 static int is_same(const graft_json *a, const graft_json *b) {
     return is_number(a) && is_number(b) ? graft_json_real(a) == graft_json_real(b) : graft_json_equal(a, b);
 }
 
-/* Whether the rule has the value; -1: memory ran out. */
+/* Whether the rule lists the value; -1 if memory ran out. */
 static int is_listed(const struct graft_field_rule *rule, const graft_json *value) {
     graft_json *values = NULL;
     int found = 0;
     if (graft_json_parse(rule->values, strlen(rule->values), rule->name, &values, NULL) != GRAFT_OK) {
-        return -1; /* the text was looked at when the plugin was */
+        return -1; /* the rule's text was checked when its plugin was loaded */
     }
     for (size_t i = 0; i < graft_json_size(values) && !found; i++) {
         found = is_same(graft_json_at(values, i), value);

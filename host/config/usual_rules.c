@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fields that the files of a model directory have whatever the family is, and that change nothing in what is computed
- * here. The names are those of transformers 4 and 5. A class that does go by one of them asks for it, which counts
- * more than its place in a list.
+ * Fields that files of a model directory have in any family, and that change nothing that Graft computes. The names are
+ * those of transformers 4 and 5. If a class uses one of them, it asks for the field, which then counts as used.
  */
 #include <string.h>
 
@@ -16,10 +15,10 @@
     { .name = (field), .values = (json), .flags = GRAFT_FIELD_ONLY }
 
 static const struct graft_field_rule config_rules[] = {
-    /* What wrote the file, and where it lay. */
+    /* who wrote the file, and where it was */
     ANY("_commit_hash"),
     ANY("_name_or_path"),
-    ANY("_model_name_or_path"), /* of models that were converted from GGUF */
+    ANY("_model_name_or_path"), /* in models converted from GGUF */
     ANY("auto_map"),
     ANY("custom_pipelines"),
     ANY("model_name"),
@@ -28,14 +27,14 @@ static const struct graft_field_rule config_rules[] = {
     ANY("transformers_version"),
     ANY("unsloth_fixed"),
     ANY("unsloth_version"),
-    /* What PEFT writes about an adapter, whatever its kind is. */
+    /* what PEFT writes about adapters of any kind */
     ANY("adapter.*.auto_mapping"),
     ANY("adapter.*.base_model_name_or_path"),
     ANY("adapter.*.inference_mode"),
     ANY("adapter.*.peft_version"),
     ANY("adapter.*.revision"),
     ANY("adapter.*.task_type"),
-    /* Training. Dropout does nothing once a model is trained. */
+    /* training; dropout has no effect in a trained model */
     ANY("activation_dropout"),
     ANY("attention_dropout"),
     ANY("attention_probs_dropout_prob"),
@@ -62,7 +61,7 @@ static const struct graft_field_rule config_rules[] = {
     ANY("router_jitter_noise"),
     ANY("router_z_loss_coef"),
     ANY("seq_aux"),
-    /* How the reference computes or returns what it computes. */
+    /* how the reference computes, or returns results */
     ANY("_attn_implementation"),
     ANY("_attn_implementation_autoset"),
     ANY("_experts_implementation"),
@@ -85,7 +84,7 @@ static const struct graft_field_rule config_rules[] = {
     ANY("torchscript"),
     ANY("use_bfloat16"),
     ANY("use_cache"),
-    /* Names of labels, and ids that tokenizers have, too. The ids that end a text are asked for. */
+    /* names of labels, and ids that tokenizers have as well; the ids that end a text are asked for */
     ANY("bos_token_id"),
     ANY("cls_token_id"),
     ANY("decoder_start_token_id"),
@@ -99,7 +98,7 @@ static const struct graft_field_rule config_rules[] = {
     ANY("task_specific_params"),
     ANY("tokenizer_class"),
     ANY("unk_token_id"),
-    /* What some families compute, and others write as what says that they do not. */
+    /* features of some families that other families write as switched off */
     ONLY("is_encoder_decoder", "[false]"),
     NEUTRAL("add_cross_attention", "[false]"),
     NEUTRAL("alibi", "[false]"),
@@ -117,7 +116,7 @@ static const struct graft_field_rule config_rules[] = {
     NEUTRAL("use_bidirectional_attention", "[false]"),
     NEUTRAL("use_qk_norm", "[false]"),
     NEUTRAL("use_sliding_window", "[false]"),
-    /* What belongs in generation_config.json now, and old files of config.json have with these values. */
+    /* belongs in generation_config.json now; old files of config.json have it with these values */
     NEUTRAL("diversity_penalty", "[0.0]"),
     NEUTRAL("do_sample", "[false]"),
     NEUTRAL("early_stopping", "[false]"),
@@ -137,7 +136,7 @@ static const struct graft_field_rule config_rules[] = {
     NEUTRAL("typical_p", "[1.0]"),
 };
 
-/* Where there is a generation_config.json, the reference looks for these nowhere else. */
+/* Fields of config.json that the reference ignores if there is a generation_config.json. */
 static const struct graft_field_rule superseded_rules[] = {
     ANY("bad_words_ids"),
     ANY("begin_suppress_tokens"),
@@ -173,7 +172,7 @@ static const struct graft_field_rule superseded_rules[] = {
 static const struct graft_field_rule generation_rules[] = {
     ANY("_from_model_config"),
     ANY("transformers_version"),
-    /* How the reference computes or returns what it computes. Guesses of an assistant change the speed alone. */
+    /* how the reference computes, or returns results; an assistant's guesses change the speed only */
     ANY("assistant_confidence_threshold"),
     ANY("assistant_early_exit"),
     ANY("assistant_ensemble_weight"),
@@ -200,11 +199,11 @@ static const struct graft_field_rule generation_rules[] = {
     ANY("target_lookbehind"),
     ANY("use_cache"),
     ANY("use_mtp"),
-    /* Where nothing is sampled these are not asked for. */
+    /* not asked for where nothing is sampled */
     ANY("temperature"),
     ANY("top_k"),
     ANY("top_p"),
-    /* Prompts begin as they are given, and no text is filled up to the length of another. */
+    /* prompts are used as given, and texts are not padded */
     ANY("bos_token_id"),
     ANY("decoder_start_token_id"),
     ANY("pad_token_id"),
@@ -233,7 +232,7 @@ static const struct graft_field_rule generation_rules[] = {
     NEUTRAL("typical_p", "[1.0]"),
 };
 
-/* Of images and videos, also where they are parts of a processor_config.json. */
+/* For images and videos, also as sections of processor_config.json. */
 static const struct graft_field_rule processor_rules[] = {
     ANY("auto_map"),
     ANY("feature_extractor_type"),
@@ -241,7 +240,7 @@ static const struct graft_field_rule processor_rules[] = {
     ANY("processor_class"),
     ANY("video_token"),
 #define OF_PART(field) ANY(field), ANY("image_processor." field), ANY("video_processor." field)
-    /* How the reference holds arrays, and what of a video becomes frames: here frames are given. */
+    /* how the reference stores arrays, and which frames of a video it takes; Graft is given frames */
     OF_PART("data_format"),
     OF_PART("default_to_square"),
     OF_PART("device"),
@@ -266,9 +265,9 @@ static const struct graft_field_rule processor_rules[] = {
 #undef OF_PART
 };
 
-/* Of tokenizers. Those that files have beside what the tokenizer reads (tokenizer/config_fields.c). */
+/* For tokenizers: fields besides those that the tokenizer reads (tokenizer/config_fields.c). */
 static const struct graft_field_rule tokenizer_rules[] = {
-    /* What wrote the file, and where others lay. */
+    /* who wrote the file, and where other files were */
     ANY("_commit_hash"),
     ANY("backend"),
     ANY("files_loaded"),
@@ -281,7 +280,7 @@ static const struct graft_field_rule tokenizer_rules[] = {
     ANY("tokenizer_file"),
     ANY("transformers_version"),
     ANY("vocab_file"),
-    /* Truncation and padding, which callers decide on. */
+    /* truncation and padding, on which callers decide */
     ANY("max_len"),
     ANY("max_length"),
     ANY("model_max_length"),
@@ -292,7 +291,7 @@ static const struct graft_field_rule tokenizer_rules[] = {
     ANY("stride"),
     ANY("truncation"),
     ANY("truncation_strategy"),
-    /* What the reference returns, how its chats are made and read, and the former ways of its classes. */
+    /* what the reference returns, how it makes and parses chats, and old behaviour of its classes */
     ANY("chat_control_tokens"),
     ANY("do_basic_tokenize"),
     ANY("errors"),
