@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "names/name.h"
 
-/* A view of a tensor that is not there, like one that is. */
+/* Makes the view of an absent tensor, with the type and shape of a present one. */
 static const struct graft_tensor_view *make_view(struct graft_plan *plan, const struct graft_absent_file *file,
                                                  const char *name, const struct graft_tensor_view *like) {
     if (graft_grow(&plan->absent, &plan->absent_capacity, plan->n_absent, sizeof(struct graft_tensor_view *)) != 0) {
@@ -25,7 +25,7 @@ static const struct graft_tensor_view *make_view(struct graft_plan *plan, const 
     return view;
 }
 
-/* What the `*` of a name stands for in another; -1: the other is no such name. */
+/* The number that a name's `*` matches in another name; -1 if the other name does not match. */
 static int64_t index_in(const char *name, const char *star, const char *other) {
     size_t before = (size_t)(star - name);
     const char *digits = strncmp(other, name, before) == 0 ? other + before : "";
@@ -53,7 +53,7 @@ int graft_absent_gather(struct graft_plan *plan, const char *name, struct gather
     return status;
 }
 
-/* The first part of a value, itself or through custom operations, that is of an absent tensor; NULL: none. */
+/* The first absent tensor that a value needs, directly or through custom operations; NULL if there is none. */
 static const struct graft_tensor_view *find_held(const struct graft_value *value) {
     const struct graft_tensor_view *found = NULL;
     for (size_t i = 0; i < value->n_parts && found == NULL; i++) {

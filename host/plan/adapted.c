@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parameters of the model that an adapter has other values for, as PEFT loads them: into the model itself. */
+/* Parameters of the model that an adapter replaces by values of its own, which PEFT loads into the model. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -20,7 +20,7 @@ int graft_conversion_is_of_adapter(const struct graft_conversion *conversion) {
     return found;
 }
 
-/* Whether it takes nothing but one tensor of the adapter. */
+/* Whether the conversion's only source is one tensor of an adapter. */
 static int takes_one(const struct graft_conversion *conversion) {
     return conversion->n_sources == 1 && conversion->n_targets == 1;
 }
@@ -29,7 +29,7 @@ static int is_float(graft_dtype dtype) {
     return dtype == GRAFT_DTYPE_F32 || dtype == GRAFT_DTYPE_F16 || dtype == GRAFT_DTYPE_BF16;
 }
 
-/* Whether two tensors are the same numbers, whatever their types are. */
+/* Whether two tensors hold the same numbers, possibly in different types. */
 static int are_equal(const struct graft_tensor_view *a, const struct graft_tensor_view *b) {
     if (a == b) {
         return 1;
@@ -51,7 +51,8 @@ static int are_equal(const struct graft_tensor_view *a, const struct graft_tenso
     return i == n && n > 0;
 }
 
-/* A binding of which the parameter takes its weight, itself if it has one; NULL: none. */
+/* The binding from which the parameter takes its weight: its own if it has a value, or one that it is tied to; NULL if
+ * none has a value. */
 static struct graft_binding *find_value(const struct graft_plan *plan, struct graft_binding *binding) {
     const struct graft_parameter *parameter = binding->parameter;
     if (binding->status == GRAFT_BINDING_FOUND) {
@@ -67,7 +68,7 @@ static struct graft_binding *find_value(const struct graft_plan *plan, struct gr
     return NULL;
 }
 
-/* The tensor of the conversion's only source. */
+/* The tensor that is the conversion's only source. */
 static const struct graft_tensor_view *find_source(const struct conversion_site *site) {
     const struct graft_conversion *renaming;
     char source[GRAFT_NAME_BYTES];
@@ -127,17 +128,18 @@ int graft_conversion_replace(struct conversion_site *site, int *is_same, struct 
     return GRAFT_OK;
 }
 
-/* Whether the adapter has a tensor in the place of the parameter's. */
+/* Whether the adapter replaces the parameter's tensor. */
 static int is_replaced(const struct graft_binding *binding) {
     return binding->from_adapter && takes_one(binding->conversion);
 }
 
-/* Whether it is loaded into what the two share; modules that are saved whole share nothing. */
+/* Whether the adapter's tensor is a "base_layer" weight, which tied parameters share. Modules that are saved whole
+ * share nothing. */
 static int is_base_layer(const struct graft_binding *binding) {
     return is_replaced(binding) && strstr(binding->conversion->sources[0], ".base_layer.") != NULL;
 }
 
-/* Whether the model has for the one what it had for the other before an adapter changed that. */
+/* Whether the one parameter has the weight that the other had before an adapter replaced it. */
 static int was_same(const struct graft_binding *plain, const struct graft_binding *changed) {
     const struct graft_tensor_view *tensor = graft_binding_tensor(plain);
     return tensor != NULL && changed->replaced != NULL && are_equal(tensor, changed->replaced);

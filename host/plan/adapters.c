@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether adapters take effect with all that they have. */
+/* Checks that every tensor of every adapter takes effect. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "plan/plan.h"
 #include "plan/sources.h"
 
-/* The child that the name begins with, of the module or of one that it calls. */
+/* The child with which the name begins, of the module or of a class that it wraps. */
 static struct graft_node *find_child(const struct graft_node *node, const char *name) {
     for (; node != NULL; node = node->super) {
         for (size_t i = 0; i < node->n_children; i++) {
@@ -20,7 +20,7 @@ static struct graft_node *find_child(const struct graft_node *node, const char *
     return NULL;
 }
 
-/* The innermost module that the tensor's name leads to. */
+/* The innermost module on the path of the tensor's name. */
 static const struct graft_node *nearest(const struct graft_plan *plan, const char *name) {
     const struct graft_node *node = plan->tree->root, *next;
     while ((next = find_child(node, name)) != NULL) {
@@ -30,7 +30,7 @@ static const struct graft_node *nearest(const struct graft_plan *plan, const cha
     return node;
 }
 
-/* Whether another process has the module, and with it what an adapter has for it. */
+/* Whether another process has the module, and so also the adapter's tensors for it. */
 static int is_elsewhere(const struct graft_node *node) {
     while (node != NULL && !node->is_elsewhere) {
         node = node->super;
@@ -43,8 +43,8 @@ static const char *own_name(const struct graft_adapter *adapter, const struct gr
     return tensor->name + strlen("adapter.") + strlen(adapter->name) + strlen(".");
 }
 
-/* Whether the module has something for the adapter under another name: then the class that replaced it is not what
- * keeps the tensor from its place. */
+/* Whether the module uses other tensors of adapters: then its replacement is not the reason why this tensor is
+ * unused. */
 static int applies_adapters(const struct graft_node *node) {
     static const char child[] = "adapter.";
     for (size_t i = 0; i < node->n_children; i++) {
@@ -73,9 +73,9 @@ static int fail_unused(const struct graft_adapter *adapter, const struct graft_t
     return GRAFT_ERROR_MODEL;
 }
 
-/* Of a module that is saved whole in a model with a resized vocabulary PEFT stores what it was, and what it is once
- * more
- * ("lm_head.original_module.weight"), and loads neither: they say nothing where "lm_head.weight" is used. */
+/* Whether a tensor is a leftover: for a module saved whole in a model with a resized vocabulary, PEFT also stores the
+ * old weight and a second copy of the new one ("lm_head.original_module.weight"), and loads neither. They have no
+ * effect where "lm_head.weight" is used. */
 static int is_left_over(const struct graft_plan *plan, const struct graft_tensor_view *tensor) {
     static const char *const insertions[] = {".original_module.", ".modules_to_save."};
     char name[GRAFT_ADAPTER_TENSOR_NAME];
@@ -93,7 +93,7 @@ static int is_left_over(const struct graft_plan *plan, const struct graft_tensor
     return 0;
 }
 
-/* Why a plugin may recognise nothing of an adapter. */
+/* Adds a hint on why plugins may recognise no tensor of an adapter. */
 static void hint_at_names(const struct graft_plan *plan, const struct graft_adapter *adapter,
                           struct graft_error *error) {
     const struct graft_config *config = plan->tree->config != NULL ? &plan->tree->config->view : NULL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chains of conversions through the tree: what a module above makes is a source for one below. */
+/* Chains of conversions through the tree: the result of a conversion of a module is a source for modules below it. */
 #include <string.h>
 
 #include "plan/convert.h"
 
-/* Whether a target means the name, which may have a `*` as well; `*index` becomes what that of the target alone stands
- * for, -1 without one. */
+/* Whether a target matches the name, which may have a `*` too. `*index` becomes the number that the target's `*`
+ * matches, or -1 if only the name or neither has a `*`. */
 static int means(const char *target, const char *name, int64_t *index) {
     const char *star = strchr(target, '*');
     size_t before = star != NULL ? (size_t)(star - target) : 0;
@@ -21,7 +21,7 @@ static int means(const char *target, const char *name, int64_t *index) {
     return *index >= 0 && strcmp(name + before + digits, star + 1) == 0;
 }
 
-/* The target of `conversion`, a class's at `node`, that is called `name` in full; -1 for none. */
+/* The index of the target of `conversion`, of the class at `node`, whose full name is `name`; -1 if there is none. */
 static int32_t find_target(const struct graft_node *node, const struct graft_conversion *conversion, const char *name,
                            int64_t *index) {
     size_t length = strlen(node->path);
@@ -37,7 +37,7 @@ static int32_t find_target(const struct graft_node *node, const struct graft_con
     return -1;
 }
 
-/* Leaves number `index` of a list, or nothing. */
+/* Reduces a list to its element `index`, or empties it. */
 static void keep_one(struct graft_value_list *list, int64_t index) {
     struct graft_value kept = {0};
     if (index < (int64_t)list->count) {
@@ -54,7 +54,7 @@ static void keep_one(struct graft_value_list *list, int64_t index) {
     }
 }
 
-/* Runs the conversion for one of its targets. Its sources may come from further above: each step goes up the tree. */
+/* Runs the conversion for one of its targets. Its sources may themselves come from modules further up. */
 static int take_target(struct conversion_site *above, int32_t target, int64_t index, struct graft_value_list *list,
                        struct graft_error *error) {
     struct conversion_use use;
@@ -70,7 +70,7 @@ static int take_target(struct conversion_site *above, int32_t target, int64_t in
     return status;
 }
 
-/* Whether a wrapper makes that for a parameter of its own: then it is nothing to what it calls. */
+/* Whether the target is a parameter of the wrapper itself, which the wrapped module does not get. */
 static int is_kept(struct graft_node *wrapper, const char *target) {
     char name[GRAFT_NAME_BYTES];
     const struct graft_parameter *parameter =
@@ -82,7 +82,7 @@ static int is_kept(struct graft_node *wrapper, const char *target) {
     return owner != NULL;
 }
 
-/* A renaming says what a name is where the checkpoint has the other one; without that it says nothing. */
+/* Whether a renaming applies, which requires that the checkpoint has its source. */
 static int can_begin(const struct conversion_site *site, const struct graft_node *node,
                      const struct graft_conversion *conversion) {
     char source[GRAFT_NAME_BYTES];
@@ -91,8 +91,8 @@ static int can_begin(const struct conversion_site *site, const struct graft_node
                                             graft_lookup_find(site->lookup, source, &renaming) != NULL);
 }
 
-/* Finds the nearest conversion above that makes `name`, with `in_place` of what has that name; its target, -1 for none.
- */
+/* Finds the nearest conversion above that makes `name`; with `in_place` 1, one whose source is the tensor of that name.
+ * Returns the index of the target, or -1. */
 static int32_t find_above(const struct conversion_site *site, const char *name, int in_place,
                           struct conversion_site *above, int64_t *index) {
     const struct graft_node *from = site->node;
@@ -113,7 +113,7 @@ static int32_t find_above(const struct conversion_site *site, const char *name, 
     return -1;
 }
 
-/* What is made of the name itself goes before what is made of others: those may not be there. */
+/* A conversion of the tensor of that name goes first: the sources of others may be missing. */
 int graft_conversion_from_parents(struct conversion_site *site, const char *name, struct graft_value_list *list,
                                   struct graft_error *error) {
     int status = GRAFT_OK;

@@ -7,18 +7,18 @@
 
 struct taker {
     const struct graft_binding *binding;
-    size_t before; /* the place of another taker of the tensor, from 1; 0: there is none */
+    size_t before; /* index plus 1 of the tensor's previous taker; 0: none */
 };
 
 struct takers {
-    size_t *last; /* [tensors]: the place of the last taker, from 1; 0: nobody */
+    size_t *last; /* [tensors]: index plus 1 of the tensor's last taker; 0: none */
     struct taker *items;
     size_t n;
     size_t capacity;
 };
 
-/* What one module cuts in pieces for others goes to each of these, and adapters may change a weight that is tied
- * differently for each module that has it. */
+/* Whether two takers may share a tensor: pieces that one module cuts for others go to each of them, and adapters may
+ * change a tied weight differently in each module. */
 static int same_taker(const struct graft_binding *a, const struct graft_binding *b) {
     return (a->from_adapter && b->from_adapter) || (a->site == b->site && a->conversion == b->conversion) ||
            (a->cut_by != NULL && a->cut_by == b->cut_by);
@@ -46,7 +46,7 @@ static int report(struct graft_binding *binding, const struct graft_binding *fir
     return GRAFT_OK;
 }
 
-/* The module that takes it. */
+/* The module of a binding. */
 static const struct graft_node *node_of(const struct graft_binding *binding) {
     return binding->site != NULL ? binding->site : binding->parameter->node;
 }
@@ -71,7 +71,7 @@ static int take(struct takers *takers, struct graft_binding *binding, const stru
     return GRAFT_OK;
 }
 
-/* Among the tensors of the checkpoint and, behind them, of the adapters. */
+/* The tensor's index among those of the checkpoint and, after them, of the adapters. */
 static size_t number_of(const struct graft_plan *plan, const struct graft_tensor_view *tensor) {
     size_t number = 0;
     return plan->adapters != NULL && graft_adapters_find(plan->adapters, tensor->name, &number) == tensor
@@ -101,7 +101,7 @@ static int visit_value(const struct graft_plan *plan, struct takers *takers, str
         size_t number = number_of(plan, tensor);
         if (plan->sources->converted != NULL && number < graft_checkpoint_count(plan->checkpoint) &&
             plan->sources->converted[number]) {
-            continue; /* cut into several before */
+            continue; /* the same taker, which cuts the tensor into several pieces */
         }
         status = take(takers, binding, tensor, number, error);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One conversion at one module: its targets in the tree, its sources in the checkpoint, its result into the plan. */
+/* Applies one conversion at one module: finds its targets in the tree and its sources in the checkpoint, and puts the
+ * result into the plan. */
 #include "plan/convert.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "base/fail.h"
 #include "names/name.h"
 
-/* The parameter a target means (for index `index` of its `*`), or NULL. */
+/* The parameter of a target, for index `index` of its `*`; NULL if there is none. */
 static struct graft_parameter *target_parameter(const struct conversion_site *site, int32_t target, int64_t index) {
     char name[GRAFT_NAME_BYTES];
     return graft_name_indexed(site->conversion->targets[target], index, name)
@@ -16,7 +17,7 @@ static struct graft_parameter *target_parameter(const struct conversion_site *si
                : NULL;
 }
 
-/* How many of the targets this module has. */
+/* How many of the targets are parameters of this module. */
 static int32_t count_targets(const struct conversion_site *site) {
     int32_t count = 0;
     for (int32_t i = 0; i < site->conversion->n_targets; i++) {
@@ -25,7 +26,7 @@ static int32_t count_targets(const struct conversion_site *site) {
     return count;
 }
 
-/* Whether it takes a part only: no layout has that done already. */
+/* Whether the conversion takes a part of its source, which no checkpoint's layout does in advance. */
 static int slices(const struct graft_conversion *conversion) {
     int found = 0;
     for (int32_t i = 0; i < conversion->n_operations && !found; i++) {
@@ -45,8 +46,8 @@ int graft_conversion_is_in_place(const struct graft_plan *plan, const struct gra
     return 0;
 }
 
-/* Whether a target is in the checkpoint under its own name, and not to be made of what has that name: then it needs no
- * conversion. */
+/* Whether the checkpoint has a target under its own name and the conversion does not read that tensor: then no
+ * conversion is needed. */
 static int target_is_found(const struct conversion_site *site) {
     for (int32_t i = 0; i < site->conversion->n_targets; i++) {
         const struct graft_parameter *parameter = target_parameter(site, i, 0);
@@ -74,8 +75,8 @@ void graft_binding_give_back(struct graft_binding *binding) {
         .parameter = binding->parameter, .contiguous = binding->contiguous, .replaced = replaced};
 }
 
-/* A parameter that is to be made of the tensor of its own name gives that back, and so what a module above has made of
- * it: that is taken again, as the source. */
+/* Releases the tensor, or the result of a conversion above, that a parameter holds, if the conversion makes the
+ * parameter of the tensor of its own name: it is then taken again, as the source. */
 static void give_back(const struct conversion_site *site, struct graft_parameter *parameter) {
     struct graft_binding *binding = graft_plan_binding(site->plan, parameter);
     if (binding->site == NULL || (binding->site != site->node && is_above(binding->site, site->node))) {
@@ -129,7 +130,7 @@ static int fill(void *data, int32_t target, int64_t index, struct graft_value *v
     return GRAFT_OK;
 }
 
-/* Keeps the first of the tensors that a list made or renamed, for reports. */
+/* Remembers the first source that a list made or renamed, for reports. */
 static void note_list(struct conversion_site *site, const struct gathered *gathered) {
     for (size_t i = 0; i < gathered->n && site->listed == NULL; i++) {
         const struct graft_source *source = graft_sources_find(site->lookup->sources, gathered->items[i].view->name);
@@ -137,7 +138,7 @@ static void note_list(struct conversion_site *site, const struct gathered *gathe
     }
 }
 
-/* What a parameter has that a name is tied to: its tensor, or what an adapter makes of that. */
+/* Gathers the tensor of a parameter to which a name is tied, or what an adapter makes of that tensor. */
 static int gather_other(struct conversion_site *site, const char *tensor, struct gathered *gathered,
                         struct graft_value_list *list, struct graft_error *error) {
     const struct graft_parameter *parameter = graft_node_find_parameter(site->lookup->tree->root, tensor);
@@ -149,7 +150,7 @@ static int gather_other(struct conversion_site *site, const char *tensor, struct
     return graft_lookup_gather(site->lookup, tensor, gathered, error);
 }
 
-/* The same of the parameter that a name is tied to. */
+/* Looks up the parameter to which a name is tied, and gathers its tensor. */
 static int gather_tied(struct conversion_site *site, const char *name, struct gathered *gathered,
                        struct graft_value_list *list, struct graft_error *error) {
     const struct graft_tree *tree = site->lookup->tree;
@@ -168,8 +169,8 @@ static int gather_tied(struct conversion_site *site, const char *name, struct ga
     return status;
 }
 
-/* Gathers what the checkpoint has of each source, or modules above make, or what it is tied to. `*present` counts those
- * sources. */
+/* Gathers each source from the checkpoint, from modules above, or from a tied parameter. `*present` counts the sources
+ * found. */
 static int gather(struct conversion_site *site, struct conversion_use *use, int32_t *present,
                   struct graft_error *error) {
     const char *path = site->node->path, *absent = NULL;
@@ -235,7 +236,7 @@ int graft_conversion_values(struct conversion_site *site, struct conversion_use 
     return status;
 }
 
-/* What a conversion wants and cannot use is part of its problem, and nobody else's: it is not unexpected as well. */
+/* Marks the sources of a failed conversion as used, so that they are not reported as unexpected as well. */
 static void use_sources(const struct conversion_use *use) {
     for (int32_t i = 0; i < use->n_sources; i++) {
         for (size_t k = 0; k < use->gathered[i].n; k++) {
@@ -247,7 +248,7 @@ static void use_sources(const struct conversion_use *use) {
     }
 }
 
-/* Makes a failure of this conversion a problem of its targets, to be reported with the others. */
+/* Records a failed conversion as a problem of its targets, to be reported together with other problems. */
 static int record_problem(struct conversion_site *site, const struct graft_error *failure, struct graft_error *error) {
     for (int32_t i = 0; i < site->conversion->n_targets; i++) {
         const struct graft_parameter *parameter = target_parameter(site, i, 0);

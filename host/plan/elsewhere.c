@@ -9,7 +9,7 @@
 #include "base/fail.h"
 #include "plan/absent.h"
 
-/* What the modules that are elsewhere may be called in the checkpoint. */
+/* The paths that the checkpoint may use for modules of other processes. */
 struct places {
     const struct lookup *lookup;
     char **paths; /* [n], sorted */
@@ -44,7 +44,7 @@ static int by_path(const void *left, const void *right) {
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* Whether a tensor is below one of them: of a large mixture there are thousands, and of tensors more. */
+/* Whether a tensor is below one of the paths, of which a large mixture of experts has thousands. */
 static int is_elsewhere(const void *data, const char *tensor) {
     const struct places *places = data;
     char path[GRAFT_NAME_BYTES];
@@ -65,7 +65,7 @@ static void add(struct graft_plan *plan, const struct graft_tensor_view *tensor)
     plan->elsewhere_bytes += tensor->bytes;
 }
 
-/* The tensors of those modules are not unexpected. */
+/* Moves the tensors of those modules from `unexpected` to `elsewhere`. */
 static void move(struct graft_plan *plan, const struct places *places) {
     size_t kept = 0;
     for (size_t i = 0; i < plan->n_unexpected; i++) {
@@ -79,7 +79,7 @@ static void move(struct graft_plan *plan, const struct places *places) {
     plan->n_unexpected = kept;
 }
 
-/* Adds up, for each tensor, the elements that a value has of it: at once, or through custom operations. */
+/* Adds up, for each tensor, the elements that a value holds of it, directly or through custom operations. */
 static void count_held(const struct graft_plan *plan, const struct graft_value *value, int64_t *held) {
     for (size_t i = 0; i < value->n_parts; i++) {
         const struct graft_part *part = &value->parts[i];
@@ -94,7 +94,7 @@ static void count_held(const struct graft_plan *plan, const struct graft_value *
     }
 }
 
-/* What Slices have dropped, and no parameter has. */
+/* Adds the elements that Slices dropped and no parameter holds. */
 static int add_dropped(struct graft_plan *plan, struct graft_error *error) {
     size_t n = graft_checkpoint_count(plan->checkpoint);
     int64_t *held = memchr(plan->sliced, 1, n) != NULL ? graft_alloc(n, sizeof *held) : NULL;
@@ -124,7 +124,7 @@ static int by_name(const void *left, const void *right) {
     return strcmp((*a)->name, (*b)->name);
 }
 
-/* Both, in the order of names. */
+/* Fills `elsewhere` with both kinds, sorted by name. */
 static int fill(struct graft_plan *plan, const struct places *places, struct graft_error *error) {
     size_t room = plan->n_unexpected + graft_checkpoint_count(plan->checkpoint);
     plan->elsewhere = graft_alloc(room + 1, sizeof(struct graft_tensor_view *));

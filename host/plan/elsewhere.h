@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What other processes have of a model: modules that are elsewhere (graft/class.h), and the tensors below them. */
+/* Finds the parts of a model that other processes have: modules marked as elsewhere (graft/class.h), and the tensors
+ * below them. */
 #ifndef GRAFT_PLAN_ELSEWHERE_H
 #define GRAFT_PLAN_ELSEWHERE_H
 
 #include "plan/lookup.h"
 #include "plan/plan.h"
 
-/* [load] Moves the tensors below such modules from the plan's `unexpected` to its `elsewhere`. A file that is not there
- * and has others is an error. */
+/* [load] Moves the tensors below such modules from the plan's `unexpected` to its `elsewhere`. A missing file with any
+ * other tensor is an error. */
 int graft_plan_find_elsewhere(struct graft_plan *plan, const struct lookup *lookup, struct graft_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The message about a parameter that a model cannot run without: where and why, and which tensors near it are
+/* The message about a parameter at fault: where it is, why the model cannot run, and which tensors near it are
  * unused. */
 #include <string.h>
 
@@ -27,7 +27,7 @@ const struct graft_binding *graft_plan_fault(const struct graft_plan *plan,
     return NULL;
 }
 
-/* The file that the first element of a value comes from; NULL: not known. */
+/* The file of a value's first element; NULL if it is unknown. */
 static const char *file_of(const struct graft_value *value) {
     const struct graft_tensor_view *tensor = value->n_parts > 0 ? value->parts[0].tensor : NULL;
     while (tensor != NULL && tensor->computed != NULL) {
@@ -37,8 +37,8 @@ static const char *file_of(const struct graft_value *value) {
     return tensor != NULL ? tensor->file : NULL;
 }
 
-/* The patch file that converted the parameter and could not; or the file of what there is for it, or that has all
- * tensors; or the model's directory. */
+/* The source of the error: the patch file whose conversion failed, the file of the parameter's tensor, the file of a
+ * single-file checkpoint, or the model directory. */
 static const char *place_of(const struct graft_plan *plan, const struct graft_binding *binding) {
     const struct graft_checkpoint *checkpoint = plan->checkpoint;
     const struct graft_tensor_view *own = graft_checkpoint_find(checkpoint, binding->parameter->name);
@@ -68,7 +68,7 @@ const char *graft_plan_file_of(const struct graft_plan *plan, const char *name) 
     return NULL;
 }
 
-/* `problem` without the name that it may begin with. */
+/* `problem` without a leading `name`. */
 static const char *unnamed(const char *problem, const char *name) {
     size_t length = strlen(name);
     return strncmp(problem, name, length) == 0 && problem[length] == ':' ? problem + length + strlen(": ") : problem;
@@ -88,7 +88,7 @@ static void add_cause(const struct graft_binding *binding, struct graft_text *te
     }
 }
 
-/* Names some of the tensors below a module that nothing took, and counts the others. Returns their number. */
+/* Names some of the unused tensors below a module, and counts the others. Returns how many there are. */
 static size_t add_unused(const struct graft_plan *plan, const struct lookup *lookup, const struct graft_node *node,
                          struct graft_text *text) {
     size_t n = 0;
@@ -111,7 +111,8 @@ static size_t add_unused(const struct graft_plan *plan, const struct lookup *loo
     return n;
 }
 
-/* The module's; or else, since one in another layout may have other children, those of the module around it. */
+/* Adds the unused tensors of the module or, if there are none, of its parent, since another layout may have other
+ * children. */
 static int add_neighbours(const struct graft_plan *plan, const struct graft_node *node, struct graft_text *text,
                           struct graft_error *error) {
     struct lookup lookup = {.sources = plan->sources, .prefix = plan->base_model_prefix};
@@ -124,7 +125,7 @@ static int add_neighbours(const struct graft_plan *plan, const struct graft_node
     return status;
 }
 
-/* Where Model Optimizer says how it quantized weights; its older versions, only there. */
+/* where Model Optimizer says how it quantized weights; older versions say it only there */
 static const char model_optimizer_file[] = "hf_quant_config.json";
 
 static int has_file(const struct graft_plan *plan, const char *name) {

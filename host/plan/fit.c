@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether what was found fits its parameter, and what it costs to bind it. */
+/* Checks that the tensors found fit their parameters, and computes the cost of binding them. */
 #include "plan/fit.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/dtype.h"
 #include "plan/conflicts.h"
 
-/* Of a parameter whose length the checkpoint says, the described one is the most: what was found takes its place. */
+/* Gives a parameter whose length the checkpoint decides the length found. The class described the maximum. */
 static void take_length(struct graft_parameter *parameter, const struct graft_value *value) {
     if ((parameter->flags & GRAFT_PARAMETER_ANY_LENGTH) != 0 && value->rank == parameter->rank && value->shape[0] > 0 &&
         value->shape[0] < parameter->shape[0]) {
@@ -26,12 +26,12 @@ static int is_weight_type(graft_dtype dtype) {
            dtype == GRAFT_DTYPE_F8_E8M0;
 }
 
-/* Whether kernels read the type only once it is f32. */
+/* Whether kernels need the type widened to f32. */
 static int is_widened(const struct graft_parameter *parameter, graft_dtype dtype) {
     return parameter->dtype == GRAFT_DTYPE_NONE && dtype == GRAFT_DTYPE_F8_E8M0;
 }
 
-/* Types that no kernel reads become a problem of their own; the shape decides everything else. */
+/* Checks a value against its parameter: first for a type that no kernel reads, then for its shape. */
 static int check_value(struct graft_binding *binding, struct graft_error *error) {
     char shape[GRAFT_SHAPE_TEXT];
     for (size_t i = 0; i < binding->value.n_parts; i++) {
@@ -54,10 +54,10 @@ static int check_value(struct graft_binding *binding, struct graft_error *error)
     return GRAFT_OK;
 }
 
-/* A tensor taken apart into blocks of fewer rows is faster to read once it is copied. */
+/* Below this many rows a block, a copy is faster to read than the blocks. */
 enum { MIN_BLOCK_ROWS = 16 };
 
-/* Whether the parts are whole rows, aligned to their type, in one block if the parameter wants that. */
+/* Whether the parts are whole rows, aligned to their type, and a single block if the parameter requires one. */
 static int can_be_viewed(const struct graft_binding *binding) {
     const struct graft_parameter *parameter = binding->parameter;
     int64_t columns = parameter->rank > 1 ? parameter->shape[parameter->rank - 1] : 1;
@@ -75,7 +75,7 @@ static int can_be_viewed(const struct graft_binding *binding) {
     return blocks <= INT32_MAX && (!binding->contiguous || blocks == 1);
 }
 
-/* The type of a copy: that of its sources, or f32 where they differ or kernels do not read it. */
+/* The type of a copy: the sources' type, or f32 if the sources differ or kernels do not read their type. */
 static graft_dtype copy_dtype(const struct graft_parameter *parameter, const struct graft_value *value) {
     graft_dtype dtype = value->parts[0].tensor->dtype;
     if (is_widened(parameter, dtype)) {
@@ -105,7 +105,7 @@ static int64_t source_bytes(const struct graft_value *value) {
     return bytes;
 }
 
-/* The binding of the same name made before, if any: an original beside its replacement shares that one's bytes. */
+/* An earlier binding of the same name, if there is one: an original and its replacement share their bytes. */
 static struct graft_binding *twin(const struct graft_plan *plan, const struct graft_binding *binding) {
     for (size_t i = 0; i < plan->n_bindings && &plan->bindings[i] != binding; i++) {
         if (strcmp(plan->bindings[i].parameter->name, binding->parameter->name) == 0) {
@@ -115,7 +115,7 @@ static struct graft_binding *twin(const struct graft_plan *plan, const struct gr
     return NULL;
 }
 
-/* What the checkpoint lacks may start from a value, or be left out; what it has must fit. */
+/* Sets the final status: a missing tensor may have an initial value or be optional, a tensor found must fit. */
 static int set_status(struct graft_binding *binding, struct graft_error *error) {
     int32_t init = binding->parameter->init;
     if (binding->status == GRAFT_BINDING_MISSING && init != GRAFT_INIT_NONE) {
@@ -141,7 +141,7 @@ static void set_cost(const struct graft_plan *plan, struct graft_binding *bindin
     }
 }
 
-/* Of a view's bytes, those that lie in files. */
+/* The bytes of a view that are in mapped files. */
 static int64_t mapped_bytes(const struct graft_binding *binding) {
     int64_t computed = 0;
     for (size_t i = 0; i < binding->value.n_parts && binding->bytes > 0; i++) {
@@ -160,7 +160,7 @@ static void forecast(struct graft_plan *plan) {
         plan->computed_bytes += computed->output_bytes;
         scratch = computed->scratch_bytes > scratch ? computed->scratch_bytes : scratch;
     }
-    /* Copies are made when the outputs are there, and scratch memory is gone by then. */
+    /* copies are made after the outputs, when scratch memory has been freed */
     int64_t rest = plan->copied_bytes > scratch ? plan->copied_bytes : scratch;
     plan->peak_anonymous_bytes = plan->computed_bytes + rest;
 }

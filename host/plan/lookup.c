@@ -6,15 +6,15 @@
 #include "names/name.h"
 #include "plan/absent.h"
 
-/* As names of parameters are spelled in checkpoints: where a checkpoint's name loses the prefix (names/name.h), a
- * parameter's gets it. Behind them the same for names below renamed modules. */
+/* The ways in which checkpoints spell a parameter's name (names/name.h); after them come the same ways for names below
+ * renamed modules. */
 static const enum graft_spelling spellings[] = {GRAFT_SPELLED_AS_IS, GRAFT_SPELLED_WITH_PREFIX,
                                                 GRAFT_SPELLED_WITHOUT_PREFIX};
 
 enum { N_SPELLINGS = sizeof spellings / sizeof spellings[0], N_WAYS = GRAFT_LOOKUP_WAYS };
 _Static_assert((int)N_WAYS == 2 * (int)N_SPELLINGS, "each spelling, with modules renamed or not");
 
-/* `name` as way number `way` has it. Returns 0 when that way makes no sense. */
+/* Spells `name` in way number `way`. Returns 0 if the name cannot be spelled that way. */
 static int spell(const struct lookup *lookup, const char *name, int way, char spelled[GRAFT_NAME_BYTES],
                  const struct graft_conversion **renaming) {
     char renamed[GRAFT_NAME_BYTES], adapted[GRAFT_ADAPTER_TENSOR_NAME];
@@ -46,7 +46,7 @@ struct graft_source *graft_lookup_find(const struct lookup *lookup, const char *
     return NULL;
 }
 
-/* The file that is not there, and what the tensor is called in it; NULL: none. */
+/* The missing file that has the tensor, and the tensor's name in it; NULL if there is none. */
 static const struct graft_absent_file *find_absent(const struct lookup *lookup,
                                                    const struct graft_checkpoint *checkpoint, const char *name,
                                                    char spelled[GRAFT_NAME_BYTES]) {
@@ -99,7 +99,7 @@ int graft_conversion_filter_hits(const struct conversion_filter *filter, const c
     return hits;
 }
 
-/* Whether one of `n` names below a module is hit. */
+/* Whether the filter matches one of `n` names below a module. */
 static int hits_below(const struct conversion_filter *filter, const struct graft_node *node, const char *const *names,
                       int32_t n) {
     int hits = 0;
@@ -117,7 +117,7 @@ int graft_lookup_leaves_out(const struct lookup *lookup, const struct graft_node
             hits_below(lookup->without, node, conversion->targets, conversion->n_targets)) != 0;
 }
 
-/* The tensors of one spelling, whose `*` begins at `star`. */
+/* Gathers the tensors of one spelling, whose `*` is at `star`. */
 static int gather_indexed(const struct graft_sources *sources, char *name, char *star, struct gathered *gathered,
                           struct graft_error *error) {
     size_t before = (size_t)(star - name);

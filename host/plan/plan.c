@@ -24,7 +24,7 @@ struct graft_binding *graft_plan_binding(const struct graft_plan *plan, const st
     return &plan->bindings[parameter->index];
 }
 
-/* The tensor of a parameter's own name. */
+/* Takes the tensor of the parameter's own name. */
 static int take_own(struct graft_source *source, struct graft_binding *binding, struct graft_error *error) {
     struct graft_error failure = graft_error_none();
     int status = graft_source_take(source, &binding->value, &failure);
@@ -40,7 +40,8 @@ static int take_own(struct graft_source *source, struct graft_binding *binding, 
                                                                    : graft_fail_memory(error, source->view->name);
 }
 
-/* First pass: a binding for each parameter, found under its own name where the checkpoint has that. */
+/* First pass: adds a binding for each parameter, with the tensor of the parameter's own name if the checkpoint has
+ * it. */
 static int add_bindings(void *data, struct graft_node *node, struct graft_error *error) {
     struct planner *planner = data;
     struct graft_plan *plan = planner->plan;
@@ -59,7 +60,7 @@ static int add_bindings(void *data, struct graft_node *node, struct graft_error 
     return GRAFT_OK;
 }
 
-/* Second pass: the conversions of each module's class. */
+/* Second pass: applies the conversions of each module's class. */
 static int apply_conversions(void *data, struct graft_node *node, struct graft_error *error) {
     struct planner *planner = data;
     int status = GRAFT_OK;
@@ -74,7 +75,7 @@ static int apply_conversions(void *data, struct graft_node *node, struct graft_e
     return status;
 }
 
-/* Whether `lacking` has nothing and now takes what `other` has. */
+/* Ties `lacking` to `other` if `lacking` has no weight and `other` has one. Returns whether it did. */
 static int tie(struct graft_binding *lacking, struct graft_binding *other) {
     int has = other->status == GRAFT_BINDING_FOUND || other->status == GRAFT_BINDING_TIED;
     if (lacking->status != GRAFT_BINDING_MISSING || !has) {
@@ -86,7 +87,7 @@ static int tie(struct graft_binding *lacking, struct graft_binding *other) {
     return 1;
 }
 
-/* Tied parameters take each other's weight, whichever of them is there; ties may form chains. */
+/* Binds tied parameters to whichever of them has a weight. Ties may form chains. */
 static void bind_ties(struct graft_plan *plan) {
     int changed = 1;
     while (changed) {
@@ -101,7 +102,7 @@ static void bind_ties(struct graft_plan *plan) {
     }
 }
 
-/* Whether the module of a tied name lacks a parameter. */
+/* Whether the module of a tied name lacks any parameter. */
 static int lacks_any(const struct graft_plan *plan, const char *name) {
     const char *dot = strrchr(name, '.');
     size_t length = dot != NULL ? (size_t)(dot + 1 - name) : 0;
@@ -114,7 +115,8 @@ static int lacks_any(const struct graft_plan *plan, const char *name) {
     return 0;
 }
 
-/* A parameter whose namesake is elsewhere takes the tensor of that one's name, which is to be here. */
+/* Gives a parameter the tensor of the parameter that it is tied to and that another process has; that tensor has to be
+ * present. */
 static int take_namesakes(struct planner *planner, struct graft_tree *tree, struct graft_error *error) {
     int status = GRAFT_OK;
     for (size_t i = 0; i < tree->n_tied_names && status == GRAFT_OK; i++) {
@@ -146,7 +148,7 @@ static int32_t is_ignored(const void *planner, const char *name) {
     return is_ignored;
 }
 
-/* Takes those out of the list that `unwanted` says yes to. */
+/* Removes the unexpected tensors that `unwanted` accepts. */
 static void drop(struct graft_plan *plan, int32_t (*unwanted)(const void *data, const char *name), const void *data) {
     size_t kept = 0;
     for (size_t i = 0; i < plan->n_unexpected; i++) {
@@ -157,7 +159,7 @@ static void drop(struct graft_plan *plan, int32_t (*unwanted)(const void *data, 
     plan->n_unexpected = kept;
 }
 
-/* The same for what the family ignores. */
+/* Removes the unexpected tensors that the family ignores. */
 static int drop_ignored(const struct planner *planner, struct graft_error *error) {
     const char *const *pattern = planner->options->ignored_tensors;
     int status = GRAFT_OK;
@@ -184,7 +186,7 @@ static int list_unexpected(struct planner *planner, struct graft_error *error) {
     }
     for (size_t i = 0; i < n; i++) {
         const struct graft_source *source = &plan->sources->items[i];
-        /* what adapters have is checked by itself (graft_plan_check_adapters) */
+        /* tensors of adapters are checked separately (graft_plan_check_adapters) */
         if (!source->used &&
             (plan->adapters == NULL || graft_adapters_find(plan->adapters, source->view->name, NULL) == NULL)) {
             plan->unexpected[plan->n_unexpected++] = source->view;

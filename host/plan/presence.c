@@ -9,7 +9,7 @@
 #include "plan/lookup.h"
 #include "plan/source_list.h"
 
-/* What stands between two dots, and whether it does in the name of any tensor. */
+/* A component between two dots, and whether any tensor's name has it. */
 struct part {
     char text[32]; /* ".w1." */
     int is_there;
@@ -23,9 +23,9 @@ struct parts {
 };
 
 struct graft_presence {
-    struct graft_plan *plan; /* nothing but its sources */
+    struct graft_plan *plan; /* a plan of which only the sources are made */
     struct lookup lookup;
-    struct parts *parts; /* that were looked for */
+    struct parts *parts; /* components that were looked up */
 };
 
 static int fill(struct graft_presence *presence, struct graft_tree *tree, const struct graft_plan_options *options,
@@ -98,8 +98,8 @@ const struct graft_tensor_view *graft_presence_find(const struct graft_presence 
     return found;
 }
 
-/* Whether there may be a name that begins with "...w1.": not where no tensor's has ".w1." in it. Each is looked for
- * once, as tens of thousands of modules may ask for the same three. */
+/* Whether a name may begin with "...w1.", which is impossible if no tensor's name contains ".w1.". Each component is
+ * looked up once, as tens of thousands of modules may ask for the same three. */
 static int may_have(const struct graft_presence *presence, const char *below) {
     const struct graft_sources *sources = presence->lookup.sources;
     const char *text = below;

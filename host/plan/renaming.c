@@ -23,7 +23,8 @@ static uint32_t *find_slot(const struct renamings *renamings, const char *path, 
     return &renamings->slots[at];
 }
 
-/* The innermost renamed module that a name is or is below; `*length` becomes that of its path. NULL: none. */
+/* The innermost renamed module that a name is or is below; `*length` becomes the length of its path. NULL if there is
+ * none. */
 static const struct renaming *find(const struct renamings *renamings, const char *name, size_t *length) {
     uint32_t innermost = 0, hash = 0;
     for (size_t i = 0; renamings->count > 0; i++) {
@@ -40,7 +41,7 @@ static const struct renaming *find(const struct renamings *renamings, const char
     return innermost != 0 ? &renamings->items[innermost - 1] : NULL;
 }
 
-/* The innermost module that has another name counts: that name contains those of the modules above. */
+/* The innermost renamed module counts, as its other name includes those of the modules above. */
 const struct graft_conversion *graft_renamings_apply(const struct renamings *renamings, const char *name,
                                                      char renamed[GRAFT_NAME_BYTES]) {
     char parent[GRAFT_NAME_BYTES];
@@ -78,7 +79,7 @@ static int collect(void *data, struct graft_node *node, struct graft_error *erro
     return GRAFT_OK;
 }
 
-/* Makes the slots: twice as many as there are items, or more. */
+/* Makes the hash table, with at least twice as many slots as items. */
 static int index_modules(struct renamings *renamings) {
     size_t n = 2;
     while (n < 2 * renamings->count) {
@@ -106,7 +107,7 @@ int graft_renamings_collect(struct graft_tree *tree, struct renamings *renamings
         status = graft_fail_memory(error, "conversions");
     }
     if (status != GRAFT_OK) {
-        renamings->count = 0; /* without slots nothing is found */
+        renamings->count = 0; /* without slots no renaming is found */
     }
     return status;
 }

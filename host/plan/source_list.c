@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A checkpoint through a list: names first, then the uses of converters. */
+/* Applies a list to a checkpoint: renames first, then runs the uses of converters. */
 #include "plan/source_list.h"
 
 #include <stdlib.h>
@@ -23,20 +23,21 @@ static int is_parameter(const struct pass *pass, const char *name) {
     return graft_name_in_model(pass->options->base_model_prefix, name, graft_plan_has_parameter, pass->tree, spelled);
 }
 
-/* Whether a transform (-1: none) is one of those that hold for names that the model has as they are: a patch's. */
+/* Whether a transform (-1: none) is forced, so that it also applies to names that the model knows, as those of a patch
+ * do. */
 static int is_forced(const struct pass *pass, int64_t transform) {
     return transform >= 0 && (size_t)transform < pass->options->n_forced;
 }
 
-/* A name that the list leads away from the model, and that is in it as it was, was not meant: a layout that is the
- * model's already. */
+/* Whether a renaming applies: not if the model has the old name and lacks the new one, as the checkpoint then has the
+ * model's layout already. */
 static int was_meant(const struct pass *pass, const char *name, const struct key_result *result) {
     int forced = is_forced(pass, result->renaming) || is_forced(pass, result->converter);
     int same = result->converter < 0 && strcmp(result->name, name) == 0;
     return forced || same || is_parameter(pass, result->name) || !is_parameter(pass, name);
 }
 
-/* Whether the converter takes the tensor: only numbers are indices. */
+/* Whether the converter takes the tensor, for which its `*` has to match a number. */
 static int is_taken(const struct key_list *list, const struct key_result *result) {
     return result->converter >= 0 &&
            graft_key_transform_index(list->items[result->converter], result->source, result->before) != -1;
@@ -78,7 +79,7 @@ static int compare_views(const void *left, const void *right) {
     return graft_key_order((*a)->name, (*b)->name);
 }
 
-/* Whether it makes a difference in which order names are gone through. */
+/* Whether the order of the names makes a difference to the list. */
 static int needs_order(const struct key_list *list) {
     int needs = 0;
     for (size_t i = 0; i < list->n; i++) {
@@ -88,7 +89,7 @@ static int needs_order(const struct key_list *list) {
     return needs;
 }
 
-/* The tensors in the order that a list goes through names. */
+/* The tensors in the order in which a list visits names. */
 static const struct graft_tensor_view **in_order(const struct graft_checkpoint *checkpoint,
                                                  const struct key_list *list) {
     size_t n = graft_checkpoint_count(checkpoint);
@@ -128,7 +129,7 @@ static int convert(struct pass *pass, struct graft_error *error) {
     return status;
 }
 
-/* Behind the checkpoint's, which alone go through lists. */
+/* Adds the adapters' tensors after the checkpoint's. Lists do not apply to them. */
 static int add_adapters(struct graft_sources *sources, const struct graft_adapters *adapters,
                         struct graft_error *error) {
     int status = GRAFT_OK;

@@ -11,7 +11,7 @@ static int compare(const struct source_use *use, const struct key_transform *con
     return use->converter != converter ? (use->converter < converter ? -1 : 1) : strcmp(use->name, name);
 }
 
-/* Where in `order` a use is, or belongs. */
+/* The position of a use in `order`, or the one where it belongs. */
 static size_t place_of(const struct source_uses *uses, const struct key_transform *converter, const char *name) {
     size_t low = 0, high = uses->n;
     while (low < high) {
@@ -31,7 +31,7 @@ static void use_finish(struct source_use *use) {
     graft_free(use->name);
 }
 
-/* A new use at place `at` of the order. */
+/* Inserts a new use at position `at` of the order. */
 static int insert(struct source_uses *uses, size_t at, const struct key_transform *converter, int by_patch,
                   const struct key_result *result, struct graft_error *error) {
     const struct graft_weight_transform *given = converter->given;
@@ -86,13 +86,13 @@ void graft_source_uses_finish(struct source_uses *uses) {
     graft_free(uses->order);
 }
 
-/* One use while it is converted. */
+/* A use being converted. */
 struct converting {
     const struct source_uses *uses;
-    char **names; /* [n_targets]: full names; a `*` may be in them */
+    char **names; /* [n_targets]: full names, which may contain a `*` */
 };
 
-/* The parameter of that full name, or NULL. */
+/* The parameter of a full name, or NULL. */
 static const struct graft_parameter *find_parameter(const struct graft_tree *tree, const char *name) {
     return graft_node_find_parameter(tree->root, name);
 }
@@ -110,7 +110,7 @@ static const struct graft_parameter *parameter(void *data, int32_t target) {
     return known ? find_parameter(tree, spelled) : NULL;
 }
 
-/* Adds a source under a target's name: a value, or why there is none (`problem_take`). */
+/* Adds a source under a target's name, with a value or with the problem that prevented it (`problem_take`). */
 static int add_source(const struct converting *converting, int32_t target, int64_t index, struct graft_value *value,
                       char *problem_take, struct graft_error *error) {
     char name[GRAFT_NAME_BYTES];
@@ -126,7 +126,7 @@ static int deliver(void *data, int32_t target, int64_t index, struct graft_value
     return add_source(data, target, index, value, NULL, error);
 }
 
-/* What cannot be converted is a problem of what it was to become. */
+/* Records a failed conversion as a problem of its targets. */
 static int add_problem(const struct converting *converting, int32_t n, const struct graft_error *failure,
                        struct graft_error *error) {
     int status = GRAFT_OK;

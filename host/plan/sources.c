@@ -64,7 +64,7 @@ int graft_sources_of_checkpoint(const struct graft_checkpoint *checkpoint, struc
     return GRAFT_OK;
 }
 
-/* The type of what is made of several tensors: theirs, or f32 where they differ. */
+/* The type of a value made of several tensors: their type, or f32 if they differ. */
 static graft_dtype value_dtype(const struct graft_value *value) {
     graft_dtype dtype = value->n_parts > 0 ? value->parts[0].tensor->dtype : GRAFT_DTYPE_F32;
     for (size_t i = 1; i < value->n_parts; i++) {
@@ -73,7 +73,7 @@ static graft_dtype value_dtype(const struct graft_value *value) {
     return dtype;
 }
 
-/* A view of its own for what has no mapped tensor, or another name. */
+/* Makes a view for a source that is not a mapped tensor or has another name. */
 static int make_view(struct graft_source *source) {
     source->own = graft_alloc(1, sizeof *source->own);
     if (source->own == NULL) {
@@ -87,7 +87,7 @@ static int make_view(struct graft_source *source) {
         memcpy(source->own->shape, source->value.shape, sizeof source->own->shape);
         source->own->file = source->value.n_parts > 0 ? source->value.parts[0].tensor->file : "";
         source->own->bytes = source->problem != NULL
-                                 ? 1 /* it is not empty, but unknown */
+                                 ? 1 /* the size is unknown, not zero */
                                  : graft_tensor_view_size(source->own->dtype, source->own->rank, source->own->shape);
     }
     source->own->name = source->name;
@@ -127,7 +127,8 @@ void graft_sources_attribute(struct graft_sources *sources, size_t first,
     }
 }
 
-/* By name; of one name the one that was mapped under it goes first, so that the order does not depend on sorting. */
+/* Orders sources by name. Of the same name, a tensor that is mapped under it comes first, so that the order is
+ * unique. */
 static int compare(const void *left, const void *right) {
     const struct graft_source *a = left, *b = right;
     int order = strcmp(a->view->name, b->view->name);
@@ -136,7 +137,7 @@ static int compare(const void *left, const void *right) {
     return order != 0 ? order : strcmp(stored_a, stored_b);
 }
 
-/* `kept` and `other` have one name: neither can be told to be meant. */
+/* Merges two sources of the same name into one with a problem, as it is not clear which one is meant. */
 static int merge(struct graft_source *kept, struct graft_source *other) {
     if (kept->problem == NULL) {
         const char *a = kept->stored != NULL ? kept->stored->name : "the result of a converter";
@@ -149,7 +150,7 @@ static int merge(struct graft_source *kept, struct graft_source *other) {
     return kept->problem != NULL ? 0 : -1;
 }
 
-/* Mostly nothing was renamed. */
+/* Whether the sources are sorted already, which is usual, as renaming is rare. */
 static int is_sorted(const struct graft_sources *sources) {
     size_t i = 1;
     while (i < sources->n && strcmp(sources->items[i - 1].view->name, sources->items[i].view->name) < 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parameters that are tied by their class, and have a tensor each. */
+/* Finds parameters that their class ties although the checkpoint has a tensor for each. */
 #include <string.h>
 
 #include "base/dtype.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One use of a conversion, whoever says it: a class at one of its modules, or a model-wide list for the tensors that it
- * brings together. Whose it is decides which tensors are gathered and where the results go; what is between is here.
- * Shared by the units of this folder only; all functions are [load].
+ * One use of a conversion, of a class at one of its modules or of a model-wide list. The caller decides which tensors
+ * are gathered and where the results go; the steps in between are here. Used in this folder only; all functions are
+ * [load].
  */
 #ifndef GRAFT_PLAN_USE_H
 #define GRAFT_PLAN_USE_H
@@ -13,13 +13,13 @@
 #include "value/operations.h"
 
 struct conversion_use {
-    struct graft_plan *plan;           /* which gets the uses of custom operations */
+    struct graft_plan *plan;           /* receives the uses of custom operations */
     const struct graft_config *config; /* NULL: none */
-    const char *place;                 /* what errors name */
-    const char *module;                /* the path of the class's module; "" for lists */
-    const char *plugin;                /* whose class it is; NULL: the host's, or a list's */
-    struct graft_sources *sources;     /* where the tensors are from; NULL: they are the checkpoint's own */
-    int32_t from_tied;                 /* 1: all its tensors are those of parameters that its sources are tied to */
+    const char *place;                 /* source of errors */
+    const char *module;                /* path of the class's module; "" for lists */
+    const char *plugin;                /* plugin of the class; NULL: the host, or a list */
+    struct graft_sources *sources;     /* has the tensors; NULL: they are the checkpoint's own */
+    int32_t from_tied;                 /* 1: all tensors belong to parameters to which the sources are tied */
     const struct graft_operation *operations;
     int32_t n_operations;
     uint32_t operation_stride;
@@ -27,24 +27,25 @@ struct conversion_use {
     int32_t n_sources;
     const char *const *target_names; /* [n_targets] */
     int32_t n_targets;
-    void *data; /* given to the functions */
-    /* The parameter that a target means, for index 0 of its `*`; NULL when there is none. */
+    void *data; /* passed to the callbacks */
+    /* The parameter of a target, for index 0 of its `*`; NULL if there is none. */
     const struct graft_parameter *(*parameter)(void *data, int32_t target);
-    /* Takes a value, the one for index `index` of a target's `*`. */
+    /* Takes the value for index `index` of a target's `*`. */
     int (*deliver)(void *data, int32_t target, int64_t index, struct graft_value *value, struct graft_error *error);
     struct gathered *gathered;      /* [n_sources] */
-    struct graft_value_list *lists; /* [n_lists]: of sources, then of targets */
+    struct graft_value_list *lists; /* [n_lists]: one for each source, and after graft_use_run for each target */
     size_t n_lists;
 };
 
-/* Room for what the use gathers. Also on failure the caller ends it with graft_use_finish. */
+/* Allocates a use. The caller ends it with graft_use_finish, also on failure. */
 int graft_use_begin(struct conversion_use *use, struct graft_error *error);
 void graft_use_finish(struct conversion_use *use);
 
-/* The operations on what was gathered (and on lists that are there already): `lists` are of the targets then. */
+/* Runs the operations on the gathered tensors, or on lists that exist already. Afterwards `lists` are those of the
+ * targets. */
 int graft_use_run(struct conversion_use *use, struct graft_error *error);
 
-/* Delivers what was made. */
+/* Delivers the results to their targets. */
 int graft_use_deliver(struct conversion_use *use, struct graft_error *error);
 
 #endif
