@@ -13,7 +13,7 @@ static const char *group_of(const struct graft_assignment *assignment, size_t i)
     return graft_snapshot_rule(assignment->snapshot, i)->declared->group;
 }
 
-/* Leaves out rule `i`, and its group. */
+/* Leaves out rule `i` and the other rules of its group. */
 static void leave_out(struct graft_assignment *assignment, size_t i) {
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     assignment->rows[i].left_out = 1;
@@ -26,7 +26,7 @@ static void leave_out(struct graft_assignment *assignment, size_t i) {
     }
 }
 
-/* As it is before groups are decided on: out is what was skipped, and what nobody asked for with its groups. */
+/* Resets the decisions on groups: skipped rules, and unasked rules with their groups, are left out. */
 static void undecide(struct graft_assignment *assignment) {
     for (size_t i = 0; i < assignment->n; i++) {
         assignment->rows[i].left_out = assignment->rows[i].skipped;
@@ -42,7 +42,7 @@ static int takes_part(const struct graft_assignment *assignment, size_t i) {
     return assignment->rows[i].counts && !assignment->rows[i].left_out;
 }
 
-/* Most rules are for other models: no module is to ask each of them. */
+/* Lists the rules that take part, so that modules need not ask the others, which are most. */
 static void list_in_play(struct graft_assignment *assignment) {
     assignment->in_play[assignment->n] = assignment->n;
     for (size_t i = assignment->n; i > 0; i--) {
@@ -184,7 +184,7 @@ void graft_assignment_take(struct graft_assignment *assignment, const struct gra
     }
 }
 
-/* Who runs the present module by a kernel; NULL: nobody. */
+/* The plugin whose kernel runs the current module; NULL if there is none. */
 static const struct graft_origin *kernel_of(const struct graft_assignment *assignment) {
     for (size_t i = 0; i < assignment->n; i++) {
         const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
@@ -251,7 +251,7 @@ static int is_member(const struct graft_assignment *assignment, size_t i) {
     return group_of(assignment, i) != NULL && assignment->rows[i].counts && !assignment->rows[i].left_out;
 }
 
-/* Whether members of the group of number `i` were unregistered, or overwritten. */
+/* Whether members of the group of rule `i` were unregistered or overwritten. */
 static int is_incomplete(const struct graft_assignment *assignment, size_t i) {
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     size_t present = 0;
@@ -279,8 +279,8 @@ static char *reason(const struct rule *rule, const struct assignment_row *row, i
     return copy;
 }
 
-/* Members that match nothing, or lack others, go first: their groups may be why others lost a module. Of those one at a
- * time. */
+/* Groups with members that match nothing or are missing are left out first, one at a time, since they may be the reason
+ * why other groups lost a module. */
 int graft_assignment_decide(struct graft_assignment *assignment, int *changed, struct graft_error *error) {
     int status = GRAFT_OK;
     *changed = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the replacements of a snapshot do in one model: how many modules each wants and gets, and which groups are left
- * out because one of their members gets none. An assignment belongs to one thread; all functions are [load].
+ * An assignment: what the replacements of a snapshot do in one model. It counts the modules that each one wants and
+ * gets, and knows the groups that are left out because one of their members gets no module. An assignment belongs to
+ * one thread; all functions are [load].
  */
 #ifndef GRAFT_REGISTRY_ASSIGNMENT_H
 #define GRAFT_REGISTRY_ASSIGNMENT_H
@@ -10,36 +11,39 @@
 
 struct graft_assignment;
 
-/* Model type and facts (NULL: none) are borrowed, the snapshot retained. With `skip_bad` set a plugin whose pattern
- * hits what it may not is left out. NULL if memory ran out. The caller frees it. */
+/* Creates an assignment, which the caller frees; NULL if memory ran out. Model type and facts (NULL: none) are
+ * borrowed, the snapshot is retained. If `skip_bad` is set, a plugin whose pattern matches classes of another interface
+ * is left out. */
 struct graft_assignment *graft_assignment_create(struct graft_snapshot *snapshot, const char *model_type,
                                                  const struct graft_model_facts *facts, int skip_bad);
 void graft_assignment_free(struct graft_assignment *assignment);
 
-/* Leaves out all but what plugins bring that read weights of `quant_method`: its weights mean nothing without those. */
+/* Leaves out all replacements except those of plugins that read weights of `quant_method`, without which the weights
+ * are meaningless. */
 void graft_assignment_keep_method(struct graft_assignment *assignment, const char *quant_method);
 
-/* Whether there are groups to decide on. */
+/* Whether any rule belongs to a group. */
 int graft_assignment_has_groups(const struct graft_assignment *assignment);
 
-/* Starts counting anew, for a tree about to be built. With `trial` set that tree is for graft_assignment_decide alone:
- * what ends a build, as two plugins that want one module, does not end this one. */
+/* Resets the counts, before a tree is built. With `trial` set, the tree is only for graft_assignment_decide: faults
+ * that end a build, such as two plugins that want the same module, do not end a trial. */
 void graft_assignment_start(struct graft_assignment *assignment, int trial);
 
-/* After a trial: leaves out groups that cannot take effect as a whole. `*changed` tells whether there was one; then
- * another trial has to show what that changes. */
+/* After a trial: leaves out groups that cannot take effect as a whole. `*changed` says whether any was left out; then
+ * another trial is needed. */
 int graft_assignment_decide(struct graft_assignment *assignment, int *changed, struct graft_error *error);
 
-/* Keeps the replacement that joins the parts from the module where it does, for the reason `why`, once the tree is
- * built again. It is an error if the class is nobody's replacement. */
+/* Keeps a replacement from the module whose parts it joins, for the reason `why`, when the tree is built again. It is
+ * an error if the class is not a replacement. */
 int graft_assignment_veto(struct graft_assignment *assignment, const struct graft_joined *joined, const char *why,
                           struct graft_error *error);
 
-/* Whether that was done since the last call: then what has been built is to be built again. */
+/* Whether a replacement was vetoed since the last call, so that the tree has to be built again. */
 int graft_assignment_was_vetoed(struct graft_assignment *assignment);
 
-/* Gives each note (replacements that do nothing here, modules that conditions leave alone, groups and plugins left out,
- * keys that are no class and no pattern) to `add`, which owns it from then on; NULL means that memory ran out. */
+/* Passes each note to `add`, which then owns it; NULL means that memory ran out. Notes are about replacements without
+ * effect, modules excluded by conditions, groups and plugins left out, and keys that are neither a class nor a
+ * pattern. */
 typedef int (*graft_assignment_add)(void *data, char *note_take, size_t unused_plugins, struct graft_error *error);
 int graft_assignment_notes(const struct graft_assignment *assignment, graft_assignment_add add, void *data,
                            struct graft_error *error);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an assignment has to say once the model's tree is built: what its user may not have meant, but what is no error.
- */
+/* The notes of an assignment on a built tree: what the user may not have intended, although it is not an error. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +9,7 @@
 #include "registry/assignment_rows.h"
 #include "registry/nearest.h"
 
-/* Whether rule `i` is a plugin's, and none of that plugin's classes replaces anything, whoever asks for them. */
+/* Whether rule `i` belongs to a plugin none of whose classes replaces anything in this model. */
 static int is_idle_plugin(const struct graft_assignment *assignment, size_t i) {
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     for (size_t k = 0; k < assignment->n; k++) {
@@ -24,7 +23,7 @@ static int is_idle_plugin(const struct graft_assignment *assignment, size_t i) {
     return rule->declared->key != KEY_BOTH;
 }
 
-/* Whether weights keep the plugin of rule `i` from modules: then a note tells of that. */
+/* Whether weights keep the plugin of rule `i` from modules, which another note reports. */
 static int is_kept_from_modules(const struct graft_assignment *assignment, size_t i) {
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     for (size_t k = 0; k < assignment->n; k++) {
@@ -36,7 +35,7 @@ static int is_kept_from_modules(const struct graft_assignment *assignment, size_
     return 0;
 }
 
-/* Whether a patch file or a call gave the modules that the rule wants to the rule's own class. */
+/* Whether a patch file or a call gave the rule's own class to the modules that the rule wants. */
 static int is_class_used(const struct graft_assignment *assignment, const struct rule *rule) {
     for (size_t k = 0; k < assignment->n; k++) {
         const struct rule *other = graft_snapshot_rule(assignment->snapshot, k);
@@ -58,7 +57,7 @@ static int is_first_of_source(const struct graft_assignment *assignment, size_t 
     return 1;
 }
 
-/* A name without a class: then it is misspelt, more likely than not. */
+/* Whether the key is a name that no class has, which is probably misspelt. */
 static int is_unknown_name(const struct graft_assignment *assignment, const struct rule *rule) {
     const char *target = rule->declared->target;
     size_t letters = strspn(target, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
@@ -75,7 +74,7 @@ void graft_declined_tell(const struct assignment_row *row, const char *before, s
     }
 }
 
-/* What conditions, and weights that do not join, keep a rule from. */
+/* Writes which modules conditions, or weights that cannot be joined, keep from a rule. */
 static void write_declined(const struct assignment_row *row, const struct rule *rule, struct graft_text *text) {
     graft_rule_add_key(rule, text);
     graft_text_printf(text, " leaves %zu module%s alone, %s%s: ", row->declined, row->declined == 1 ? "" : "s",
@@ -83,13 +82,13 @@ static void write_declined(const struct assignment_row *row, const struct rule *
     graft_declined_tell(row, "", text);
 }
 
-/* Whether that is worth telling. */
+/* Whether a note should report the modules that the rule declined. */
 static int is_declined(const struct assignment_row *row) {
     return row->declined > 0 && !row->left_out &&
            (row->declined_for == NULL || !graft_condition_is_of_adapters(row->declined_for));
 }
 
-/* Whether another rule of the same source gives the same modules the same class under conditions that hold. */
+/* Whether another rule of the same source, whose conditions hold, gives the same class to the same modules. */
 static int has_alternative(const struct graft_assignment *assignment, size_t i) {
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     for (size_t k = 0; k < assignment->n; k++) {
@@ -103,7 +102,7 @@ static int has_alternative(const struct graft_assignment *assignment, size_t i) 
     return 0;
 }
 
-/* Writes what there is to say of rule `i` alone; nothing, mostly. */
+/* Writes the note on rule `i` alone; mostly there is none. */
 static void write_note(const struct graft_assignment *assignment, size_t i, struct graft_text *text) {
     const struct assignment_row *row = &assignment->rows[i];
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
@@ -139,7 +138,7 @@ static void write_note(const struct graft_assignment *assignment, size_t i, stru
     }
 }
 
-/* Whether a rule of the same source before rule `k` is for models of that type. */
+/* Whether a rule before rule `k`, of the same source, is for the same model type. */
 static int is_type_named(const struct graft_assignment *assignment, size_t k, const char *model_type) {
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, k);
     for (size_t i = 0; i < k; i++) {
@@ -151,7 +150,8 @@ static int is_type_named(const struct graft_assignment *assignment, size_t k, co
     return 0;
 }
 
-/* Writes which types of models the rules with the source of rule `i` are for; nothing if one is for this model's. */
+/* Writes the model types for which the rules with the source of rule `i` are; nothing if one of them is for this
+ * model. */
 static void write_model_types(const struct graft_assignment *assignment, size_t i, struct graft_text *text) {
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     struct graft_text names = {0};
@@ -176,24 +176,24 @@ static void write_model_types(const struct graft_assignment *assignment, size_t 
     graft_text_free(&names);
 }
 
-/* Whether rule `i` takes nothing because nobody has named its plugin. */
+/* Whether rule `i` has no effect because its plugin was not named. */
 static int waits(const struct graft_assignment *assignment, size_t i) {
     return graft_snapshot_rule(assignment->snapshot, i)->is_unasked && assignment->rows[i].counts;
 }
 
-/* Whether rule `i` is the first of a plugin that does nothing, and a note is to say so. */
+/* Whether rule `i` is the first of a plugin without effect, which a note should report. */
 static int is_first_idle(const struct graft_assignment *assignment, size_t i) {
     return !waits(assignment, i) && is_idle_plugin(assignment, i) && is_first_of_source(assignment, i) &&
            !assignment->rows[i].skipped && !is_kept_from_modules(assignment, i);
 }
 
-/* How many of its rule's conditions come before the one that does not hold. */
+/* How many of rule `i`'s conditions come before the first unmet one. */
 static int32_t count_met(const struct graft_assignment *assignment, size_t i) {
     return graft_conditions_before(graft_snapshot_rule(assignment->snapshot, i)->declared, assignment->rows[i].unmet);
 }
 
-/* The condition that keeps the plugin of rule `i` from the model, which the first of its rules for such models tells,
- * or one that comes closer; NULL: none does. */
+/* The condition that keeps the plugin of rule `i` from the model: the unmet one of the plugin's first rule for such
+ * models, or of a rule that meets more conditions; NULL if there is none. */
 static const struct graft_condition *find_unmet(const struct graft_assignment *assignment, size_t i) {
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     size_t found = assignment->n;
@@ -207,7 +207,7 @@ static const struct graft_condition *find_unmet(const struct graft_assignment *a
     return found < assignment->n ? assignment->rows[found].unmet : NULL;
 }
 
-/* Whether the same field of the config keeps the plugins of both rules, idle ones, from the model. */
+/* Whether both rules belong to idle plugins that the same field of the config keeps from the model. */
 static int are_idle_alike(const struct graft_assignment *assignment, size_t i, size_t k) {
     const struct graft_condition *one = find_unmet(assignment, i), *other = find_unmet(assignment, k);
     return one != NULL && other != NULL && one->kind == other->kind && one->field != NULL && other->field != NULL &&
@@ -223,7 +223,7 @@ static int is_first_alike(const struct graft_assignment *assignment, size_t i) {
     return k == i;
 }
 
-/* How many idle plugins are like that of rule `i`, the first of them. */
+/* How many idle plugins share the reason of rule `i`'s plugin, which is the first of them. */
 static size_t count_alike(const struct graft_assignment *assignment, size_t i) {
     size_t n = 0;
     for (size_t k = i + 1; k < assignment->n; k++) {
@@ -232,7 +232,7 @@ static size_t count_alike(const struct graft_assignment *assignment, size_t i) {
     return n;
 }
 
-/* "plugin a has", "plugins a, b and c have": that of rule `i` and those like it. */
+/* Writes "plugin a has" or "plugins a, b and c have": the plugin of rule `i` and those with the same reason. */
 static void write_idle_plugins(const struct graft_assignment *assignment, size_t i, struct graft_text *text) {
     size_t left = count_alike(assignment, i);
     const char *verb = left > 0 ? "have" : "has";
@@ -248,7 +248,7 @@ static void write_idle_plugins(const struct graft_assignment *assignment, size_t
     graft_text_printf(text, " %s no effect on this model", verb);
 }
 
-/* How many values the condition lists. */
+/* The number of values that the condition lists. */
 static size_t count_values(const struct graft_condition *condition) {
     size_t n = 0;
     while (condition->any_of[n] != NULL) {
@@ -257,7 +257,7 @@ static size_t count_values(const struct graft_condition *condition) {
     return n;
 }
 
-/* Adds those that are not among the first n; how many there are then. */
+/* Adds the condition's values that are not among the first `n`. Returns the new number of values. */
 static size_t add_values(const struct graft_condition *condition, const char **values, size_t n) {
     for (const char *const *value = condition->any_of; *value != NULL; value++) {
         size_t k = 0;
@@ -270,7 +270,7 @@ static size_t add_values(const struct graft_condition *condition, const char **v
     return n;
 }
 
-/* Adds what is not as the plugin of rule `i` and those like it want it, each value once. */
+/* Writes the unmet condition of rule `i`'s plugin and of those with the same reason, each value once. */
 static void write_unmet(const struct graft_assignment *assignment, size_t i, struct graft_text *text) {
     const struct graft_condition *unmet = find_unmet(assignment, i);
     size_t most = 1, n = 0;
@@ -281,7 +281,7 @@ static void write_unmet(const struct graft_assignment *assignment, size_t i, str
     for (size_t k = i; k < assignment->n; k++) {
         most += are_idle_alike(assignment, i, k) ? count_values(find_unmet(assignment, k)) : 0;
     }
-    const char **values = graft_alloc(most, sizeof *values); /* ends with NULL */
+    const char **values = graft_alloc(most, sizeof *values); /* NULL-terminated */
     for (size_t k = i; k < assignment->n && values != NULL; k++) {
         n = are_idle_alike(assignment, i, k) ? add_values(find_unmet(assignment, k), values, n) : n;
     }
@@ -292,8 +292,8 @@ static void write_unmet(const struct graft_assignment *assignment, size_t i, str
     graft_free(values);
 }
 
-/* One note for the plugin of rule `i` and those like it. It says why nothing of them is used, if that is a condition or
- * the model's type. */
+/* One note for the plugin of rule `i` and those with the same reason. It says why they are unused, if that is a
+ * condition or the model's type. */
 static char *idle_note(const struct graft_assignment *assignment, size_t i) {
     struct graft_text text = {0};
     write_idle_plugins(assignment, i, &text);
@@ -316,7 +316,8 @@ static int waits_alike(const struct rule *rule, const struct rule *other) {
     return graft_rule_same_source(rule, other) && is_on_request(rule) == is_on_request(other);
 }
 
-/* Whether no rule before `i` waits that is of the same source, for the same reason and, if asked, of the same class. */
+/* Whether rule `i` is the first waiting rule of its source with its reason and, if `same_class` is set, with its
+ * class. */
 static int is_first_waiting(const struct graft_assignment *assignment, size_t i, int of_class) {
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     for (size_t k = 0; k < i; k++) {
@@ -328,7 +329,7 @@ static int is_first_waiting(const struct graft_assignment *assignment, size_t i,
     return 1;
 }
 
-/* One note for all of a plugin's classes that wait for the same reason as that of rule `i`, the first. */
+/* One note for all classes of a plugin that wait for the same reason as rule `i`, the first of them. */
 static char *waiting_note(const struct graft_assignment *assignment, size_t i) {
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     size_t more = 0;
@@ -348,12 +349,12 @@ static char *waiting_note(const struct graft_assignment *assignment, size_t i) {
                         rule->origin.plugin);
 }
 
-/* Whether rule `i` is the first of a plugin that does nothing, and of its classes that wait for the same reason. */
+/* Whether rule `i` is the first of a plugin without effect, all of whose classes wait for the same reason. */
 static int is_all_waiting(const struct graft_assignment *assignment, size_t i) {
     return waits(assignment, i) && is_idle_plugin(assignment, i) && is_first_waiting(assignment, i, 0);
 }
 
-/* Whether rule `k` is that of a plugin for which the note on rule `i`, the first of such a plugin, can speak, too. */
+/* Whether the note on rule `i`, the first of a waiting plugin, covers the plugin of rule `k` as well. */
 static int waits_in_company(const struct graft_assignment *assignment, size_t i, size_t k) {
     return is_all_waiting(assignment, k) && is_on_request(graft_snapshot_rule(assignment->snapshot, i)) ==
                                                 is_on_request(graft_snapshot_rule(assignment->snapshot, k));
@@ -368,7 +369,7 @@ static size_t count_company(const struct graft_assignment *assignment, size_t fr
     return n;
 }
 
-/* One note for several plugins that nobody has named. */
+/* One note for several plugins that were not named. */
 static char *company_note(const struct graft_assignment *assignment, size_t i) {
     struct graft_text text = {0};
     size_t left = count_company(assignment, i, i);
@@ -390,7 +391,7 @@ static char *company_note(const struct graft_assignment *assignment, size_t i) {
     return note;
 }
 
-/* What there is to say of rule `i`, which waits, unless the note on another rule says it. */
+/* Adds the note on rule `i`, which waits, unless another rule's note covers it. */
 static int add_waiting(const struct graft_assignment *assignment, size_t i, graft_assignment_add add, void *data,
                        struct graft_error *error) {
     size_t all = count_company(assignment, 0, i);

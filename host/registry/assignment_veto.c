@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Modules that a replacement turns out not to be able to take. */
+/* Vetoes: modules that a replacement turned out to be unable to replace. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -15,7 +15,7 @@ const char *graft_assignment_vetoed(const struct graft_assignment *assignment, s
     return NULL;
 }
 
-/* The replacement that put the class there; assignment->n: none did. */
+/* The rule that put the class there; assignment->n if there is none. */
 static size_t find_rule(const struct graft_assignment *assignment, const struct graft_known_class *known,
                         const char *path) {
     const struct graft_module_place place = {.path = path};

@@ -15,24 +15,24 @@ enum { BUCKETS = 128 };
 
 struct known_class {
     struct graft_known_class known;
-    struct known_class *next; /* in its bucket */
+    struct known_class *next; /* next class in the same bucket */
 };
 
-/* What was read of one file. */
+/* The content of one family file. */
 struct entry {
-    struct graft_family_file *file; /* NULL: not read yet */
+    struct graft_family_file *file; /* NULL until the file is read */
     struct graft_known_family known;
     struct known_class *classes; /* [known.family->n_classes] */
 };
 
 struct graft_built_in {
     pthread_mutex_t lock;
-    struct entry *entries; /* [n], as the texts */
+    struct entry *entries; /* [n], in the order of the texts */
     size_t n;
     const struct graft_family *
-        *families; /* [n + 1], NULL-terminated: those that were read, in the order of the files */
+        *families; /* [n + 1], NULL-terminated: the families read so far, in the order of the files */
     struct known_class *first_in[BUCKETS];
-    char *missed[BUCKETS]; /* a name that none of them has, of those in the bucket the last asked for; or NULL */
+    char *missed[BUCKETS]; /* for each bucket, the last name asked for that no file has; or NULL */
 };
 
 int graft_built_in_create(struct graft_built_in **built_in, struct graft_error *error) {
@@ -70,7 +70,7 @@ void graft_built_in_free(struct graft_built_in *built_in) {
     }
 }
 
-/* Puts what was read of one file where it is found. */
+/* Enters the content of a file into the hash tables. */
 static void enter(struct graft_built_in *built_in, struct entry *entry, struct graft_family_file *file,
                   struct known_class *classes) {
     const struct graft_family *family = graft_family_file_plugin(file)->families;
@@ -90,7 +90,7 @@ static void enter(struct graft_built_in *built_in, struct entry *entry, struct g
     }
 }
 
-/* Reads a file behind those that it needs. With the lock held. */
+/* Reads a file, after the files that it needs. The caller holds the lock. */
 static int read_text(struct graft_built_in *built_in, size_t place, struct graft_error *error) {
     const struct graft_family_text *text = &graft_built_in_texts()[place];
     struct entry *entry = &built_in->entries[place];
@@ -136,7 +136,7 @@ int graft_built_in_find_family(struct graft_built_in *built_in, const char *mode
     return status;
 }
 
-/* Whether a class of that name may be one of the file's. */
+/* Whether the file may have a class of that name. */
 static int may_make(const struct graft_family_text *text, const char *name) {
     if (text->prefix != NULL && strncmp(name, text->prefix, strlen(text->prefix)) == 0) {
         return 1;
@@ -159,7 +159,7 @@ static const struct graft_known_class *find_read(const struct graft_built_in *bu
     return NULL;
 }
 
-/* Reads the files that may make a class, until one does. With the lock held. */
+/* Reads the files that may have a class, until one does. The caller holds the lock. */
 static int find_unread(struct graft_built_in *built_in, const char *name, uint64_t hash,
                        const struct graft_known_class **known, struct graft_error *error) {
     char **missed = &built_in->missed[hash % BUCKETS];
@@ -175,7 +175,7 @@ static int find_unread(struct graft_built_in *built_in, const char *name, uint64
     }
     if (status == GRAFT_OK && *known == NULL) {
         graft_free(*missed);
-        *missed = graft_strdup(name); /* NULL: it is looked for again */
+        *missed = graft_strdup(name); /* if memory ran out, the name is searched again next time */
     }
     return status;
 }

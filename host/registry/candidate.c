@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The class for a module that a family fuses: the family's, copied, under a name, with the conversions it gave. */
+/* Makes the class for a module that a fusion family fuses: a copy of the family's class, with a name and the family's
+ * conversions. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -11,7 +12,7 @@
 
 enum { MAX_CONVERSIONS = 4096 };
 
-/* Where messages say that a fault is: "FILE: fusion_families.NAME.FUNCTION ...". */
+/* The place that messages name: "FILE: fusion_families.NAME.FUNCTION ...". */
 struct place {
     struct graft_place outer;
     struct graft_place family;

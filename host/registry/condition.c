@@ -37,7 +37,7 @@ static int holds_in_config(const struct graft_condition *condition, const struct
             is_any_of(condition->any_of, graft_condition_spell(config, condition->field, digits)));
 }
 
-/* The first of the condition's tensors that there is at a path; NULL: none. */
+/* The first of the condition's tensors that exists at a path; NULL if none does. */
 static const char *find_tensor(const struct graft_condition *condition, const struct graft_model_facts *facts,
                                const char *path) {
     for (const char *const *name = condition->any_of; facts->tensor != NULL && *name != NULL; name++) {
@@ -103,7 +103,7 @@ const struct graft_condition *graft_unmet_without_facts(const struct graft_repla
     return unmet != NULL ? unmet : graft_unmet_in_module(replacement, NULL, NULL);
 }
 
-/* A module's name: the last part of its path. */
+/* A module's name: the last component of its path. */
 static const char *name_of(const char *path) {
     const char *dot = strrchr(path, '.');
     return dot != NULL ? dot + 1 : path;
@@ -155,7 +155,7 @@ void graft_condition_tell(const struct graft_condition *condition, struct graft_
     const char *const *any_of = condition->any_of;
     int several = any_of != NULL && any_of[0] != NULL && any_of[1] != NULL;
     if (condition->kind == GRAFT_CONDITION_CONFIG && any_of == NULL && strcmp(condition->field, "adapters") == 0) {
-        graft_text_add_string(text, "no adapter is given"); /* a field that no file has */
+        graft_text_add_string(text, "no adapter is given"); /* `adapters` is a field that no file has */
     } else if (condition->kind == GRAFT_CONDITION_TENSOR) {
         graft_text_add_string(text, several ? "none of the tensors" : "no tensor");
     } else if (condition->kind == GRAFT_CONDITION_NO_TENSOR) {

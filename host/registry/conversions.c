@@ -22,7 +22,7 @@ void graft_conversion_list_release(struct conversion_list *list) {
     }
 }
 
-/* Everything is compiled once, so that a bad pattern is reported here and not when a model is opened. */
+/* Creates a list. All patterns are compiled here, so that a bad one is reported now and not when a model is opened. */
 static int list_create(const char *name, const struct graft_weight_transform *transforms, size_t n,
                        struct conversion_list **list, struct graft_error *error) {
     struct key_list compiled;
@@ -71,7 +71,7 @@ int graft_snapshot_has_conversions(const struct graft_snapshot *snapshot) {
     return snapshot->n_conversions > 0;
 }
 
-/* A snapshot with the list in it, which is taken, also on failure. Called with the lock held. */
+/* Makes a snapshot with the list, which is consumed, even on failure. The caller holds the lock. */
 static int commit(struct graft_registry *registry, struct conversion_list *list_take, int overwrite,
                   struct graft_error *error) {
     size_t place = place_of(registry->current, list_take->name);
@@ -90,7 +90,7 @@ static int commit(struct graft_registry *registry, struct conversion_list *list_
     if (place < next->n_conversions) {
         graft_conversion_list_release(next->conversions[place]);
     } else {
-        next->n_conversions++; /* a copy has room for one more */
+        next->n_conversions++; /* a copied snapshot has room for one more list */
     }
     next->conversions[place] = list_take;
     graft_snapshot_release(registry->current);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Classes that are derived from others. */
+/* Finds the bases of derived classes. */
 #include <string.h>
 
 #include "registry/nearest.h"
 #include "registry/snapshot.h"
 
-/* Longer chains can only be circles. */
+/* a longer chain can only be a circle */
 enum { MAX_BASES = 32 };
 
 const struct graft_known_class *graft_snapshot_base(const struct graft_snapshot *snapshot,
@@ -22,7 +22,7 @@ static const char *source_of(const struct graft_known_class *known) {
     return known->origin.file != NULL ? known->origin.file : known->origin.plugin;
 }
 
-/* The base of a class that leaves something out. */
+/* Moves from a class that lacks functions to its base. */
 static int step(const struct graft_snapshot *snapshot, const struct graft_known_class **at, struct graft_error *error) {
     const struct graft_known_class *known = *at;
     const struct graft_known_class *base = graft_snapshot_base(snapshot, known);

@@ -45,7 +45,7 @@ int graft_origin_place(const struct graft_origin *origin) {
     return origin->rank > 0 || origin->file == NULL ? 0 : 2;
 }
 
-/* Whether `a` goes before `b`, which was registered later; a tie of two plugins goes to `a` too. */
+/* Whether `a` takes precedence over `b`, which was registered later; so it does if two plugins are tied. */
 static int goes_before(const struct graft_origin *a, const struct graft_origin *b) {
     if (graft_origin_place(a) != graft_origin_place(b)) {
         return graft_origin_place(a) < graft_origin_place(b);

@@ -8,7 +8,7 @@
 #include "base/fail.h"
 
 struct shared_modules {
-    struct graft_fused_modules content; /* first: what others see */
+    struct graft_fused_modules content; /* first member, so that pointers to it can be converted back */
     atomic_long references;
 };
 

@@ -12,9 +12,9 @@ struct graft_known_fusion {
     atomic_long references;
     const struct graft_fusion_family *family;
     struct graft_origin origin;
-    struct graft_regex **patterns; /* of target_modules_patterns */
+    struct graft_regex **patterns; /* the compiled target_modules_patterns */
     size_t n_patterns;
-    struct fusion_cache *cache; /* of its own */
+    struct fusion_cache *cache; /* lists that the family keeps */
 };
 
 static const char *source_of(const struct graft_known_fusion *known) {

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-/* More architectures and configs than one program opens in turn. */
+/* more pairs of architecture and config than one program uses */
 enum { SIZE = 16 };
 
 struct entry {
@@ -18,9 +18,9 @@ struct entry {
 
 struct fusion_cache {
     pthread_mutex_t lock;
-    struct entry entries[SIZE]; /* the first `n` */
+    struct entry entries[SIZE]; /* the first `n` are in use */
     size_t n;
-    size_t next; /* the entry to be replaced when all are in use */
+    size_t next; /* the entry to replace once all are in use */
 };
 
 struct fusion_cache *graft_fusion_cache_create(void) {
@@ -47,7 +47,7 @@ void graft_fusion_cache_free(struct fusion_cache *cache) {
     }
 }
 
-/* The whole texts are compared: a hash alone might take one config for another. */
+/* Compares the whole texts, as two configs might have the same hash. */
 static const struct graft_fused_modules *find(const struct fusion_cache *cache,
                                               const struct graft_fused_modules_key *key) {
     for (size_t i = 0; i < cache->n; i++) {
@@ -81,7 +81,7 @@ void graft_fusion_cache_add(struct fusion_cache *cache, const struct graft_fused
     }
     (void)pthread_mutex_lock(&cache->lock);
     if (find(cache, key) != NULL) {
-        entry_finish(&entry); /* another thread was faster */
+        entry_finish(&entry); /* another thread has added it meanwhile */
     } else if (cache->n < SIZE) {
         cache->entries[cache->n++] = entry;
     } else {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a fusion_config. */
+/* Reads a fusion_config. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "registry/fusion.h"
@@ -27,7 +27,7 @@ static int unknown(const struct graft_snapshot *snapshot, const char *name, cons
     return status;
 }
 
-/* true, false or a mapping: 1 when the family is wanted, 0 when not, -1 for another value. */
+/* Whether a value asks for the family: 1 for true or an object, 0 for false, -1 for any other value. */
 static int is_wanted(const graft_json *value) {
     switch (graft_json_type(value)) {
     case GRAFT_JSON_BOOL:

@@ -15,7 +15,7 @@ static int add_arguments(void *data, const struct graft_args *args, struct graft
     return graft_candidate_add_arguments(data, args, error);
 }
 
-/* "patch_embed\.proj\.weight": a name below a module as a pattern; `*` stays what it is in both. NULL: no memory. */
+/* The pattern of a name below a module, "patch_embed\.proj\.weight"; a `*` is kept. NULL if memory ran out. */
 static char *pattern_of(const char *module_name, const char *name) {
     struct graft_text text = {0};
     const char *parts[] = {module_name, ".", name};
@@ -31,7 +31,7 @@ static char *pattern_of(const char *module_name, const char *name) {
     return text.bytes;
 }
 
-/* The patterns of `n` names, at the end of those made so far; NULL if memory ran out. */
+/* Appends the patterns of `n` names; NULL if memory ran out. */
 static const char *const *add_patterns(struct graft_fusion_transforms *made, const char *module_name,
                                        const char *const *names, int32_t n) {
     const char *const *first = &made->patterns[made->n_patterns];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A family's conversions as a list for all models of a type: what registering a fusion by a call adds there. */
+/* A fusion family's conversions as a list of transforms for all models of a type, which registering a fusion adds. */
 #ifndef GRAFT_REGISTRY_FUSION_TRANSFORMS_H
 #define GRAFT_REGISTRY_FUSION_TRANSFORMS_H
 
@@ -9,13 +9,13 @@
 struct graft_fusion_transforms {
     struct graft_weight_transform *items; /* [n] */
     size_t n;
-    struct graft_candidate *collected; /* holds the conversions behind them */
-    const char **patterns;             /* [n_patterns]: their source and target patterns */
+    struct graft_candidate *collected; /* owns the conversions of the items */
+    const char **patterns;             /* [n_patterns] source and target patterns of the items */
     size_t n_patterns;
 };
 
-/* [load] The family's transforms for modules called `module_name` ("patch_embed"), with the sizes that the config gives
- * or, with `module`, those of that module. The caller gives them to graft_fusion_transforms_finish, also after an
+/* [load] Makes the family's transforms for modules called `module_name` ("patch_embed"), with sizes from the config or,
+ * if `module` is not NULL, from that module. The caller passes them to graft_fusion_transforms_finish, also after an
  * error. */
 int graft_fusion_transforms_make(const struct graft_known_fusion *known, const char *module_name,
                                  const struct graft_config *config, const struct graft_config *options,

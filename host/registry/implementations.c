@@ -28,7 +28,7 @@ void graft_implementations_release(struct implementations *implementations) {
     }
 }
 
-/* Kernels of one plugin may share a name; nothing else may. */
+/* Checks that the name is free. Only kernels of the same plugin may share a name. */
 static int check_name(const struct implementations *old, const struct graft_implementation *added,
                       struct graft_error *error) {
     for (size_t i = 0; old != NULL && i < old->n; i++) {
@@ -47,7 +47,7 @@ static int check_name(const struct implementations *old, const struct graft_impl
     return GRAFT_OK;
 }
 
-/* Puts a list with one implementation more in the place of the snapshot's. */
+/* Replaces the snapshot's list by one with another implementation. */
 static int append(struct graft_snapshot *snapshot, const struct graft_implementation *added,
                   struct graft_error *error) {
     const struct implementations *old = snapshot->implementations;
@@ -200,7 +200,7 @@ static int is_repeated(const char *const *names, size_t i) {
     return 0;
 }
 
-/* All kernels of one name. */
+/* Adds all kernels of a name. */
 static int add_named(struct graft_snapshot **snapshot, const char *name, struct graft_error *error) {
     const struct graft_implementation *implementation = NULL;
     int status =

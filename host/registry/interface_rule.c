@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rule that a replacement has the interface of what it replaces, for patterns: a broad one such as ".*Attention"
- * that also hits a container is an error, with a narrower pattern that would do.
+ * Applies the interface rule to patterns: a replacement has the interface of what it replaces. A broad pattern such as
+ * ".*Attention" that also matches a container is an error, whose hint is a narrower pattern.
  */
 #include <string.h>
 
@@ -11,14 +11,14 @@
 #include "registry/assignment_rows.h"
 #include "registry/stack.h"
 
-/* Names of classes, with what the message says of each. */
+/* The classes that a pattern matches, as parts of the message. */
 struct hits {
     struct graft_text fitting;
     struct graft_text misfits;
-    struct graft_text narrower; /* "^(A|B": exactly the names that fit */
+    struct graft_text narrower; /* "^(A|B": a pattern of exactly the names that fit */
 };
 
-/* Whether a place before number `i` has the same class and is hit as well: then its name is listed. */
+/* Whether an earlier place has the same class and is matched as well, so that the class is listed already. */
 static int is_listed(const struct rule *rule, const struct graft_known_class *known,
                      const struct graft_module_place *places, size_t i) {
     for (size_t k = 0; k < i; k++) {
@@ -40,7 +40,7 @@ static void list(const struct rule *rule, const struct graft_class *cls, struct 
     }
 }
 
-/* The pattern takes what fits. */
+/* Adds a note on the classes left alone, for a pattern that may match misfits. */
 static int note(const struct rule *rule, const struct hits *hits, struct graft_assignment *assignment,
                 struct graft_error *error) {
     const struct graft_class *replacement = rule->declared->replacement;
@@ -75,7 +75,7 @@ static int report(const struct rule *rule, struct hits *hits, struct graft_assig
     return GRAFT_ERROR_PLUGIN;
 }
 
-/* Whether another one goes before this one at that place, and leaves it none. */
+/* Whether another rule takes precedence at that place and excludes this one. */
 static int is_preceded(const struct graft_snapshot *snapshot, const struct rule *rule,
                        const struct graft_known_class *known, const struct graft_module_place *place) {
     int before = 1;
@@ -93,7 +93,8 @@ static int is_preceded(const struct graft_snapshot *snapshot, const struct rule 
     return 0;
 }
 
-/* Whether the place is one that the pattern is judged by: not where it is a name, or comes too late. */
+/* Whether the place counts for the check: not where the key is a class's name of another interface, or where another
+ * rule takes precedence. */
 static int is_judged(const struct graft_snapshot *snapshot, const struct rule *rule,
                      const struct graft_known_class *known, const struct graft_module_place *place) {
     return rule->declared->key != KEY_BOTH || (graft_rule_names(rule, known) && graft_rule_fits(rule, known)) ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Library calls on a registry's mapping, and the scopes in which look-ups by name follow it. */
+/* Library calls that change or read a registry's mapping, and the scopes that look-ups by name follow. */
 #include "registry/mapping.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "registry/nearest.h"
 #include "registry/stack.h"
 
-/* Makes `mapping_take` the registry's. Called with the lock held. */
+/* Makes `mapping_take` the registry's mapping. The caller holds the lock. */
 static int commit(struct graft_registry *registry, struct mapping_version *mapping_take, struct graft_error *error) {
     struct graft_snapshot *next = mapping_take != NULL ? graft_snapshot_copy(registry->current) : NULL;
     if (next == NULL) {
@@ -91,7 +91,7 @@ int graft_registry_clear(struct graft_registry *registry, struct graft_error *er
     return status;
 }
 
-/* A copy handed out: its strings are those of the version. */
+/* A copy for the caller, whose strings belong to the version. */
 struct copy {
     struct mapping_version *version;
     struct graft_patch elements[];
@@ -170,10 +170,10 @@ void graft_registry_leave(struct graft_registry *registry, struct graft_scope *s
     graft_free(scope_take);
 }
 
-/* What a look-up works on: the registry as it is when it begins. */
+/* The state of the registry when a look-up begins. */
 struct view {
     struct graft_snapshot *snapshot;
-    struct mapping_version **versions; /* the innermost scope's first */
+    struct mapping_version **versions; /* the version of the innermost scope first */
     size_t n;
 };
 
@@ -236,7 +236,7 @@ int graft_snapshot_describers(const struct graft_snapshot *snapshot, const char 
     return status;
 }
 
-/* Notes once that a key is no regular expression. */
+/* Adds a note, once, that a key is not a valid regular expression. */
 static int note_invalid(void *data, struct rule *rule, struct graft_error *error) {
     struct graft_registry *registry = data;
     if (atomic_exchange(&rule->reported, 1) != 0) {

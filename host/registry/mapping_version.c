@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mappings as immutable lists: a change makes a new one, which shares the replacements that stay. */
+/* Versions of a mapping: immutable lists of rules. A change makes a new version, which shares the unchanged rules. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -33,7 +33,7 @@ void graft_mapping_version_release(struct mapping_version *version) {
     }
 }
 
-/* What the old version holds, with room for `n` elements more. */
+/* Copies a version with room for `n` more elements. */
 static struct mapping_version *grown(const struct mapping_version *old, size_t n, struct graft_error *error) {
     struct mapping_version *next = graft_mapping_version_create(old->n + n);
     if (next == NULL) {
@@ -46,7 +46,7 @@ static struct mapping_version *grown(const struct mapping_version *old, size_t n
     return next;
 }
 
-/* The place of a key among those of one source, or of all (-1); after the last when it is not there. */
+/* The index of a key among the rules of one source, or of all sources (-1); the number of rules if it is not there. */
 static size_t place_of(const struct mapping_version *version, const char *key, int source) {
     size_t i = 0;
     while (i < version->n && ((source >= 0 && (int)version->rules[i]->source != source) ||
@@ -62,8 +62,8 @@ static void take_out(struct mapping_version *version, size_t place) {
     version->n--;
 }
 
-/* At the first place of its key, or behind the last. Others of the key (plugins may bring several, for several paths or
- * model types) go, those of one source or of all (-1). */
+/* Puts a rule at the first place of its key, or at the end. Other rules with that key, of one source or of all (-1),
+ * are removed; plugins may have several, for several paths or model types. */
 static void put(struct mapping_version *version, struct rule *rule_take, int source) {
     const char *key = rule_take->declared->target;
     size_t place = place_of(version, key, source);
@@ -81,7 +81,7 @@ static void put(struct mapping_version *version, struct rule *rule_take, int sou
     }
 }
 
-/* The key is there, and may not be. */
+/* Sets the error that a key is registered already. */
 static int taken(const struct rule *other, const struct graft_patch *element, struct graft_error *error) {
     int plugins = other->source == SOURCE_PLUGIN;
     int status = graft_error_set(error, GRAFT_ERROR_USAGE, element->key, "the key is already registered, for %s%s%s",
@@ -123,7 +123,7 @@ int graft_mapping_version_with(const struct graft_snapshot *snapshot, const stru
     return GRAFT_OK;
 }
 
-/* Whether the first candidate of this class that fits is number `i`: there is one element a class. */
+/* Whether candidate `i` is the first of its class that can be fused, since each class gets one element. */
 static int is_first_of_class(const struct graft_fused_modules *fused, size_t i) {
     for (size_t k = 0; k < i; k++) {
         if (fused->candidates[k]->fusable && fused->candidates[k]->original == fused->candidates[i]->original) {
@@ -173,7 +173,7 @@ int graft_mapping_version_over(const struct graft_snapshot *snapshot, const stru
     return GRAFT_OK;
 }
 
-/* How many of a plugin's replacements have the group of number `i`. */
+/* How many of a plugin's replacements are in the group of replacement `i`. */
 static size_t group_size(const struct graft_replacement *replacements, size_t n, size_t stride, size_t i) {
     const char *bytes = (const char *)replacements;
     const char *group = ((const struct graft_replacement *)(const void *)(bytes + i * stride))->group;
@@ -207,7 +207,7 @@ int graft_mapping_version_with_replacements(const struct mapping_version *old,
     return GRAFT_OK;
 }
 
-/* All that the key stands for. */
+/* Removes all rules of a key. */
 static int take(struct mapping_version *version, const char *key, struct graft_error *error) {
     size_t place = key != NULL ? place_of(version, key, -1) : version->n;
     if (place == version->n) {
@@ -234,7 +234,7 @@ int graft_mapping_version_without(const struct mapping_version *old, const char 
     return GRAFT_OK;
 }
 
-/* Whether the element depends on nothing but the class and, unless that is NULL, the model type. */
+/* Whether the element depends only on the class and, unless it is NULL, on the model type. */
 static int is_general(const struct rule *rule, const char *model_type) {
     int any_type = rule->declared->model_types == NULL;
     return rule->declared->module_path == NULL && graft_unmet_without_facts(rule->declared) == NULL &&
@@ -242,7 +242,7 @@ static int is_general(const struct rule *rule, const char *model_type) {
            (any_type || (model_type != NULL && graft_rule_is_for_model(rule, model_type)));
 }
 
-/* Two plugins without an order want the class. */
+/* Sets the error that two plugins without an order want the class. */
 static int undecided(const struct rule *a, const struct rule *b, const struct graft_known_class *original,
                      struct graft_error *error) {
     int status = graft_error_set(error, GRAFT_ERROR_PLUGIN, original->cls->name, "plugins %s and %s both replace it",
@@ -251,7 +251,7 @@ static int undecided(const struct rule *a, const struct rule *b, const struct gr
     return status;
 }
 
-/* Whether a pattern has to be searched for: what was found so far may leave it no place. */
+/* Whether a rule's pattern has to be matched at all, or the rules found so far exclude it. */
 static int may_matter(const struct stack *found, const struct rule *rule, const struct graft_known_class *original) {
     for (size_t i = 0; i < found->n; i++) {
         const struct rule *other = found->items[i].rule;

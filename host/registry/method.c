@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What plugins read: the weights of a method (`quantization_config.quant_method`), in which layouts, and adapters. */
+/* What plugins can read: weights of a method (`quantization_config.quant_method`), their layouts, and adapters. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -38,7 +38,7 @@ int graft_snapshot_applies_adapters(const struct graft_snapshot *snapshot) {
 
 /* --- Layouts --- */
 
-/* Whether a plugin reads the method by other means than replacements, which alone have conditions. */
+/* Whether a plugin reads the method without replacements, and so without conditions. */
 static int reads_always(const struct graft_snapshot *snapshot, const char *quant_method) {
     for (size_t i = 0; i < snapshot->n_plugins; i++) {
         const struct graft_plugin *plugin = snapshot->plugins[i].descriptor;
@@ -49,14 +49,15 @@ static int reads_always(const struct graft_snapshot *snapshot, const char *quant
     return 0;
 }
 
-/* What keeps all replacements of plugins that read the method from the model; NULL: nothing, or only that they are for
- * other methods. Of several conditions one whose field the config has, and of a replacement that comes close. */
+/* The condition that keeps all replacements of plugins that read the method from the model; NULL if there is none, or
+ * only that they are for other methods. Of several it is one whose field the config has, of a replacement that meets
+ * most other conditions. */
 static const struct graft_condition *find_unmet(const struct graft_snapshot *snapshot, const char *quant_method,
                                                 const struct graft_model_facts *facts) {
     static const char of_method[] = "quantization_config.quant_method";
     const struct graft_condition *found = NULL;
     const struct rule *rule;
-    int32_t n_before = -1; /* where the config has the field */
+    int32_t n_before = -1; /* -1 until a condition is found whose field the config has */
     for (size_t i = 0; (rule = graft_snapshot_rule(snapshot, i)) != NULL; i++) {
         if (rule->source != SOURCE_PLUGIN || rule->is_kernel ||
             !graft_snapshot_reads(snapshot, rule->origin.plugin, quant_method)) {

@@ -10,7 +10,7 @@ struct graft_text;
 /* Writes "did you mean A or B?" with up to three names that differ in few letters, or nothing. */
 void graft_snapshot_suggest(const struct graft_snapshot *snapshot, const char *name, struct graft_text *text);
 
-/* The same as the hint of an error. */
+/* Sets the same text as the hint of an error, if there is any. */
 void graft_snapshot_hint_nearest(const struct graft_snapshot *snapshot, const char *name, struct graft_error *error);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "registry/snapshot.h"
 
-/* "int4", or with groups "int4:32". */
+/* Adds a format's name: "int4", or "int4:32" with groups. */
 static void add_name(struct graft_text *text, const struct graft_quantization *format) {
     graft_text_printf(text, "%s%s", text->length > 0 ? ", " : "", format->name);
     if (format->group_size > 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filling a registry: every change makes a new snapshot and swaps it in. */
+/* Fills a registry. Every change makes a new snapshot, which replaces the current one. */
 #include "registry/registry.h"
 
 #include <string.h>
@@ -120,8 +120,8 @@ void graft_registry_restore(struct graft_registry *registry, struct graft_snapsh
     graft_snapshot_release(old);
 }
 
-/* Whether two classes of one name cannot be told apart. Each plugin means its own; beyond that the host's goes first,
- * and then the order of the plugins. */
+/* Whether two classes of the same name conflict. A plugin's own class comes first for that plugin; otherwise the host's
+ * class comes first, then those of plugins in their order. */
 static int clash(const struct graft_known_class *a, const struct graft_known_class *b) {
     const char *left = a->origin.plugin != NULL ? a->origin.plugin : "";
     const char *right = b->origin.plugin != NULL ? b->origin.plugin : "";
@@ -156,7 +156,7 @@ int graft_class_append(struct graft_snapshot *snapshot, const struct graft_known
     return GRAFT_OK;
 }
 
-/* Puts a mapping with `n` replacements more, `stride` bytes apart, in the place of the snapshot's. */
+/* Replaces the snapshot's mapping by one with `n` more replacements, `stride` bytes apart. */
 static int append_replacements(struct graft_snapshot *snapshot, const struct graft_replacement *replacements, size_t n,
                                size_t stride, const struct graft_origin *origin, struct graft_error *error) {
     struct mapping_version *next = NULL;
@@ -169,14 +169,14 @@ static int append_replacements(struct graft_snapshot *snapshot, const struct gra
     return status;
 }
 
-/* Room for so many more elements behind the `n` of an array, which may move. */
+/* Makes room for `more` elements behind the `n` of an array, which may move. */
 static int make_room(void **items, size_t n, size_t more, size_t size) {
     void *grown = graft_realloc(*items, n + more + 1, size);
     *items = grown != NULL ? grown : *items;
     return grown != NULL ? 0 : -1;
 }
 
-/* Room in a snapshot that is not yet the registry's for what a plugin brings, beside one more of each. */
+/* Makes room in a new snapshot for everything that a plugin brings, besides one more of each kind. */
 static int make_room_for(struct graft_snapshot *next, const struct graft_plugin *plugin) {
     void *plugins = next->plugins, *classes = next->classes, *families = next->families, *fusions = next->fusions;
     size_t n_classes = (size_t)plugin->n_classes;
@@ -195,7 +195,7 @@ static int make_room_for(struct graft_snapshot *next, const struct graft_plugin 
     return failed ? -1 : 0;
 }
 
-/* No two plugins of a registry have one id: private classes are found by it. */
+/* Adds a plugin. Two plugins of a registry cannot have the same id, by which private classes are found. */
 static int append_plugin(struct graft_snapshot *next, const struct graft_known_plugin *added,
                          struct graft_error *error) {
     for (size_t i = 0; i < next->n_plugins; i++) {
@@ -216,7 +216,8 @@ static int append_plugin(struct graft_snapshot *next, const struct graft_known_p
     return GRAFT_OK;
 }
 
-/* Children of a lossy class make their parents so, whichever these are. Rules just added are nobody else's yet. */
+/* Marks rules as unasked whose classes have lossy children. The rules were just added, so that nothing shares them
+ * yet. */
 static void hold_back(struct graft_snapshot *next, const struct graft_plugin *plugin) {
     int lossy = 0;
     for (int32_t i = 0; i < plugin->n_classes; i++) {
@@ -252,7 +253,7 @@ static int add_all(struct graft_snapshot *next, const struct graft_known_plugin 
     return status == GRAFT_OK ? graft_implementations_append_all(next, plugin, origin, error) : status;
 }
 
-/* Puts `next` in the place of the current snapshot if `status` allows. Called with the lock held. */
+/* Makes `next` the current snapshot if `status` is GRAFT_OK. The caller holds the lock. */
 static int commit(struct graft_registry *registry, struct graft_snapshot *next, int status) {
     if (status == GRAFT_OK) {
         struct graft_snapshot *old = registry->current;

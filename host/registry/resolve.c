@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a class name stands for at one place of a model. */
+/* Resolves a class name at one place of a model. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -11,7 +11,8 @@
 #include "registry/nearest.h"
 #include "registry/stack.h"
 
-/* Of two public classes of one name the host's goes first, then those of plugins in their order. */
+/* Whether the later of two public classes of the same name takes precedence: the host's comes first, then those of
+ * plugins in their order. */
 static int goes_before(const struct graft_known_class *later, const struct graft_known_class *earlier) {
     if (later->origin.plugin == NULL || earlier->origin.plugin == NULL) {
         return later->origin.plugin == NULL;
@@ -86,7 +87,7 @@ const struct graft_replacement *graft_snapshot_replacement(const struct graft_sn
     return NULL;
 }
 
-/* Whether it is among the plugin's replacements, registered still or not. */
+/* Whether the class is among the plugin's replacements, even if these are no longer registered. */
 static int replaces_by(const struct graft_plugin *plugin, const struct graft_class *cls) {
     for (int32_t i = 0; i < plugin->n_replacements; i++) {
         if (graft_plugin_replacement(plugin, i)->replacement == cls) {
@@ -171,8 +172,8 @@ int graft_snapshot_original(const struct graft_snapshot *snapshot, const struct 
     return GRAFT_OK;
 }
 
-/* A rule that does not want the module: for lack of a tensor, perhaps, which only some of its parts have. Then these
- * are not to be joined. */
+/* Handles a rule that does not want the module. If the reason is a tensor that only some joined parts have, these parts
+ * must not be joined. */
 static int decline(const struct rule *rule, size_t i, const struct graft_known_class *known,
                    const struct graft_module_place *place, struct graft_assignment *assignment,
                    struct graft_error *error) {
@@ -189,8 +190,8 @@ static int decline(const struct rule *rule, size_t i, const struct graft_known_c
     return status;
 }
 
-/* Who wants a module of the class `known`: kernels, or all others. With the others kernels claim it as well, and have
- * lost it if something replaces that class. */
+/* Collects the rules that want a module of the class `known`: kernels, or all others. While collecting the others,
+ * kernels claim the module as well, and lose it if a rule replaces the class. */
 static int collect(const struct graft_snapshot *snapshot, const struct graft_known_class *known,
                    const struct graft_module_place *place, int kernels, struct graft_assignment *assignment,
                    struct stack *stack, struct graft_error *error) {
@@ -220,7 +221,7 @@ static int collect(const struct graft_snapshot *snapshot, const struct graft_kno
     return status;
 }
 
-/* One of those that share the module. A trial goes on without what does not fit: the build says so. */
+/* Places one of the classes that share the module. A trial skips a class that does not fit, which the build reports. */
 static int place_one(const struct stack_item *item, const struct graft_module_place *place,
                      struct graft_assignment *assignment, struct graft_resolution *resolution,
                      struct graft_error *error) {
@@ -232,8 +233,8 @@ static int place_one(const struct stack_item *item, const struct graft_module_pl
     return check_interface(item->rule, resolution->original, place, error);
 }
 
-/* The class that calls no other: of a fusion, of the rule that goes first, or the original. In a trial the first of two
- * gets what nothing decides, and nobody is said to have lost it. */
+/* Places the innermost class: that of a fusion, of the first rule, or the original. If nothing decides between two
+ * rules, a trial takes the first one, and none counts as the loser. */
 static int place_innermost(const struct stack *stack, const struct graft_module_place *place,
                            const struct graft_candidate *fused, struct graft_assignment *assignment,
                            struct graft_resolution *resolution, struct graft_error *error) {
@@ -275,7 +276,7 @@ static int stack_up(const struct stack *stack, const struct graft_module_place *
                               : status;
 }
 
-/* The kernel that runs one class of the stack. */
+/* Finds the kernel that runs one class of the stack. */
 static int find_kernel(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
                        struct graft_assignment *assignment, struct graft_stacked_class *stacked,
                        struct graft_error *error) {

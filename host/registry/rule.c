@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One replacement: compiling its patterns, and whether it hits. */
+/* Rules: replacements with compiled patterns, and whether they match. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -80,7 +80,7 @@ static int gives_way(const struct rule *rule) {
     return (rule->declared->flags & GRAFT_REPLACEMENT_GIVES_WAY) != 0;
 }
 
-/* The one of the two that names the class; NULL: both do, or neither. */
+/* The rule whose key is the class's name; NULL if both are or neither is. */
 static const struct rule *named(const struct rule *a, const struct rule *b, const struct graft_known_class *original) {
     int a_names = graft_rule_names(a, original), b_names = graft_rule_names(b, original);
     return a_names == b_names ? NULL : a_names ? a : b;
@@ -131,7 +131,7 @@ static int too_costly(const struct rule *rule, const char *pattern, const char *
     return -1;
 }
 
-/* Whether another plugin keeps the class for children of its own, and converts their weights. */
+/* Whether the class is private to another plugin, which converts its weights. */
 static int is_of_another(const struct rule *rule, const struct graft_known_class *original) {
     const char *own = rule->origin.plugin != NULL ? rule->origin.plugin : "";
     const char *other = original->origin.plugin != NULL ? original->origin.plugin : "";
@@ -192,16 +192,16 @@ static const struct graft_condition *unmet_at(const struct rule *rule, const str
     return graft_unmet_in_module(rule->declared, place->facts, &places);
 }
 
-/* Whether the rule is for the module, if that has what it has to have. */
+/* Whether the rule is for the module, apart from conditions on tensors. */
 static int is_for_module(const struct rule *rule, const struct graft_known_class *original,
                          const struct graft_module_place *place, struct graft_error *error) {
     struct graft_regex_match match;
     if (rule->target == NULL && !graft_rule_names(rule, original)) {
-        return 0; /* first: what it is for is looked up in the config */
+        return 0; /* checked first, since looking up fields of the config costs more */
     }
     int hit = graft_rule_is_for_model(rule, place->model_type) ? finds_class(rule, original, error) : 0;
     if (hit == 1 && graft_unmet_in_config(rule->declared, place->facts) != NULL) {
-        return 0; /* most classes are not hit, and fields of the config cost more than a search */
+        return 0; /* checked last: most classes do not match, and fields of the config cost more than a search */
     }
     if (rule->fused != NULL) {
         const struct graft_candidate *candidate = graft_fused_modules_at(rule->fused, place->path);
@@ -228,7 +228,7 @@ int graft_rule_wants(const struct rule *rule, const struct graft_known_class *or
 const struct graft_condition *graft_rule_declines(const struct rule *rule, const struct graft_known_class *original,
                                                   const struct graft_module_place *place) {
     return !rule->is_unasked && !graft_rule_leaves(rule, original) && is_for_module(rule, original, place, NULL) == 1
-               ? unmet_at(rule, place) /* last: looking for tensors costs most */
+               ? unmet_at(rule, place) /* checked last, since looking for tensors costs most */
                : NULL;
 }
 

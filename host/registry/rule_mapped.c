@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An element of a mapping: checked and copied, its key compiled if that can be done. */
+/* Checks and copies an element of a mapping, and compiles its key if that is possible. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -11,8 +11,8 @@
 
 enum { MAX_CLASS_BYTES = 65536 };
 
-/* What a caller may take for a class and is none, as far as its head tells; then everything that a plugin's class is
- * looked at for. */
+/* Checks a class that a caller passed: first that its head is that of a class, then everything that is checked for a
+ * plugin's class. */
 static int check_class(const char *key, const struct graft_class *cls, struct graft_error *error) {
     const struct graft_place place = {.index = -1};
     struct graft_error cause = graft_error_none();
@@ -54,7 +54,7 @@ static int check_element(const struct graft_patch *element, struct graft_error *
     return check_class(element->key, element->replacement, error);
 }
 
-/* The NULL-terminated list with its strings; NULL if memory ran out. */
+/* Copies a NULL-terminated list with its strings; NULL if memory ran out. */
 static const char *const *copy_list(const char *const *list) {
     size_t n = 0;
     while (list[n] != NULL) {
@@ -74,7 +74,7 @@ static const char *const *copy_list(const char *const *list) {
     return (const char *const *)copy;
 }
 
-/* 0, or -1 if memory ran out; what was copied by then is freed with the rule. */
+/* Copies an element. Returns 0, or -1 if memory ran out; the rule frees what was copied. */
 static int copy_element(struct graft_replacement *own, const struct graft_patch *element) {
     *own = (struct graft_replacement){
         .struct_size = sizeof *own, .key = KEY_BOTH, .replacement = element->replacement, .flags = element->flags};
@@ -89,7 +89,7 @@ static int copy_element(struct graft_replacement *own, const struct graft_patch 
                : -1;
 }
 
-/* A key that does not compile is kept as a name; a module path has to compile. */
+/* Compiles the patterns. A key that does not compile is a name only; a module path must compile. */
 static int compile(struct rule *rule, struct graft_error *error) {
     const struct graft_replacement *own = &rule->own;
     struct graft_error cause = graft_error_none();

@@ -30,7 +30,7 @@ int graft_stack_add(struct stack *stack, const struct rule *rule, const struct g
     return GRAFT_OK;
 }
 
-/* The order of sources, of ranks, and without ranks of ids. */
+/* Whether `a` wraps `b`: ordered by source, then by rank, and without ranks by id. */
 static int goes_outside(const struct rule *a, const struct rule *b) {
     if (a->source != b->source) {
         return a->source < b->source;
@@ -51,7 +51,7 @@ static void wrap(struct stack *stack, const struct stack_item *wrapper) {
     stack->n++;
 }
 
-/* A load @rule@ may name the class that a plugin brings by itself. */
+/* Removes a class that occurs twice, as a load patch may name a class that a plugin brings anyway. */
 static void leave_out_repeated(struct stack *stack) {
     size_t kept = 0;
     for (size_t i = 0; i < stack->n; i++) {
