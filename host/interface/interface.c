@@ -30,7 +30,7 @@
 #include "graft/vision_tower.h"
 #include "interface/views.h"
 
-/* Widths that are more than a number of the parent's. */
+/* The product of the three sizes. */
 
 static int64_t volume(const int64_t size[3]) {
     return size[0] * size[1] * size[2];
@@ -68,7 +68,7 @@ static int64_t tower_rows(const struct graft_widths *widths, const void *args) {
     return merged(widths, volume(in->image->grid));
 }
 
-/* All begin alike. */
+/* all hook vtables have the same head */
 #define SAME_PLACE(name, field) (offsetof(struct graft_##name, field) == offsetof(struct graft_vtable, field))
 #define INTERFACE(ID, name, ...)                                                                                    \
     GRAFT_STATIC_ASSERT(SAME_PLACE(name, struct_size) && SAME_PLACE(name, features) && SAME_PLACE(name, forward) && \
@@ -78,8 +78,8 @@ static int64_t tower_rows(const struct graft_widths *widths, const void *args) {
 #include "interface/interfaces.inc"
 #undef INTERFACE
 
-/* For interface NAME: the vtable NAME_hook, behind which the module itself is asked what it knows, and NAME_run, which
- * calls a module with untyped args. */
+/* Defines, for interface NAME, the vtable NAME_hook, which passes calls to a hook and queries to the module itself, and
+ * NAME_run, which calls a module with untyped args. */
 #define INTERFACE(ID, name, ...)                                                                                 \
     static int name##_forward(void *self, const struct graft_call *call, const struct graft_##name##_args *args, \
                               struct graft_error *error) {                                                       \

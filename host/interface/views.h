@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How sizes of arrays are found. Shared by the units of this folder only. */
+/* How the sizes of arrays are found. Used in this folder only. */
 #ifndef GRAFT_INTERFACE_VIEWS_H
 #define GRAFT_INTERFACE_VIEWS_H
 
@@ -8,8 +8,8 @@ enum graft_size_from {
     GRAFT_SIZE_FIELD,     /* an int64_t in args */
     GRAFT_SIZE_TOKENS,    /* of the batch */
     GRAFT_SIZE_SEQUENCES, /* of the batch */
-    GRAFT_SIZE_WIDTH,     /* one of struct graft_widths */
-    GRAFT_SIZE_ARG,       /* what the parent gives under that name */
+    GRAFT_SIZE_WIDTH,     /* a member of struct graft_widths */
+    GRAFT_SIZE_ARG,       /* an argument of the parent */
     GRAFT_SIZE_FUNCTION
 };
 

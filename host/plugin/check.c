@@ -10,7 +10,7 @@
 
 enum { MAX_PATH_TEXT = 256, MAX_STRIDE = 65536, MAX_NAMES = 256 };
 
-/* Appends to a path that is cut when it does not fit. */
+/* Appends to a path, which is truncated if it does not fit. */
 static size_t append(char *path, size_t length, const char *text) {
     int written = snprintf(path + length, MAX_PATH_TEXT - length, "%s", text);
     size_t room = MAX_PATH_TEXT - 1 - length;

@@ -7,7 +7,7 @@
 #include "plugin/object_file.h"
 #include "plugin/use.h"
 
-/* Whether it would be opened. Those that cannot be are left to who opens them, whose words are better. */
+/* Whether a file looks like a plugin. Files that cannot be opened are left to the loader, whose messages are better. */
 static int is_plugin(const char *file) {
     struct graft_error ignored = graft_error_none();
     int has_entry = 0;

@@ -17,7 +17,7 @@ typedef Elf32_Dyn elf_dynamic;
 typedef Elf32_Sym elf_symbol;
 #endif
 
-/* Addresses, as the dynamic section gives them. 0: not given. */
+/* Addresses from the dynamic section; 0 if one is not given. */
 struct tables {
     uint64_t symbols;
     uint64_t strings;
@@ -49,7 +49,7 @@ static int read_segment(const struct graft_elf *elf, const elf_header *header, u
     return header->e_phoff <= UINT64_MAX - before && read_at(elf, header->e_phoff + before, segment, sizeof *segment);
 }
 
-/* Where in the file the byte lies that is loaded at `address`; at least one follows it. */
+/* The file offset of the byte loaded at `address`, which is inside of the file. */
 static int find_offset(const struct graft_elf *elf, const elf_header *header, uint64_t address, uint64_t *offset) {
     for (unsigned i = 0; i < header->e_phnum; i++) {
         elf_segment segment;
@@ -91,7 +91,7 @@ static void read_dynamic(const struct graft_elf *elf, const elf_segment *segment
     }
 }
 
-/* The hash table of the GNU format knows where the chains start, and the last one ends where the symbols do. */
+/* Counts the symbols by the GNU hash table: the last chain ends where the symbols do. */
 static int count_by_gnu_hash(const struct graft_elf *elf, uint64_t table, uint64_t *n) {
     uint32_t n_buckets, first, n_words;
     if (!read_word(elf, table, &n_buckets) || !read_word(elf, table + 4, &first) ||
@@ -108,7 +108,7 @@ static int count_by_gnu_hash(const struct graft_elf *elf, uint64_t table, uint64
         }
         last = start > last ? start : last;
     }
-    *n = last < first ? 0 : last; /* without a symbol in any bucket nothing is exported */
+    *n = last < first ? 0 : last; /* if all buckets are empty, nothing is exported */
     for (uint32_t hash = 0; last >= first && (hash & 1) == 0;) {
         if (!read_word(elf, chains + (*n - first) * 4, &hash)) {
             return 0;
@@ -127,7 +127,7 @@ static int count_symbols(const struct graft_elf *elf, const elf_header *header, 
         return find_offset(elf, header, tables->gnu_hash, &table) && count_by_gnu_hash(elf, table, n);
     }
     if (tables->hash == 0) {
-        return 1; /* the dynamic linker finds no symbol in it either */
+        return 1; /* the dynamic linker would find no symbol in it either */
     }
     if (!find_offset(elf, header, tables->hash, &table) || !read_word(elf, table + 4, &count)) {
         return 0;
@@ -182,7 +182,7 @@ int graft_elf_exported(const struct graft_elf *elf, uint64_t i, struct graft_elf
         entry.st_shndx == SHN_UNDEF || entry.st_name >= elf->strings_size) {
         return 0;
     }
-    /* The same in files of either class. */
+    /* binding and type have the same layout in 32 and 64-bit files */
     int binding = ELF64_ST_BIND(entry.st_info), type = ELF64_ST_TYPE(entry.st_info);
     int is_seen =
         ELF64_ST_VISIBILITY(entry.st_other) == STV_DEFAULT || ELF64_ST_VISIBILITY(entry.st_other) == STV_PROTECTED;

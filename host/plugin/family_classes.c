@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The classes of a family file. */
+/* Reads the classes of a family file. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 enum { MAX_PLACE = 512, MAX_CONVERSIONS = 4096 };
 
-/* A class that some family has; what is derived from one has its interface. */
+/* Finds a class of any known family as a base. A derived class has the interface of its base. */
 static const struct graft_class *find_base(const struct graft_family *const *families, const char *name) {
     for (size_t i = 0; families[i] != NULL; i++) {
         for (int32_t k = 0; k < families[i]->n_classes; k++) {
@@ -43,7 +43,7 @@ static int set_base(struct graft_class *cls, const struct json_place *place, con
     return GRAFT_OK;
 }
 
-/* {"sources": ..., "targets": ..., "operations": [...]}, the last left out for a renaming. */
+/* Reads {"sources": ..., "targets": ..., "operations": [...]}; a renaming has no operations. */
 static int read_conversion(struct graft_family_file *file, const struct json_place *place, const graft_json *value,
                            struct graft_conversion *conversion, struct graft_error *error) {
     static const char *const members[] = {"sources", "targets", "operations", NULL};
@@ -97,7 +97,7 @@ static int read_conversions(struct graft_family_file *file, const struct json_pl
     return status;
 }
 
-/* {"base": ..., "conversions": [...]} */
+/* Reads {"base": ..., "conversions": [...]}. */
 static int read_class(struct graft_family_file *file, const struct json_place *place, const graft_json *value,
                       const struct graft_family *const *families, struct graft_class *cls, struct graft_error *error) {
     static const char *const members[] = {"base", "conversions", NULL};
@@ -120,7 +120,7 @@ static int read_class(struct graft_family_file *file, const struct json_place *p
     return read_conversions(file, place, conversions, cls, error);
 }
 
-/* {"conversions": [...]} of a class that the description makes. */
+/* Reads {"conversions": [...]} of a class that the description generates. */
 static int add_conversions(struct graft_family_file *file, const struct json_place *place, const graft_json *value,
                            struct graft_class *cls, struct graft_error *error) {
     static const char *const members[] = {"conversions", NULL};

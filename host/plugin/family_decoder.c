@@ -10,7 +10,7 @@
 #include "arch/decoder/roles.h"
 #include "plugin/family_choices.h"
 
-/* "defaults", of which objects are the host's to show (family_members.c). */
+/* Reads "defaults" of the description; defaults of objects are handled in family_members.c. */
 int graft_family_read_defaults(const struct graft_family_file *file, const struct graft_family_part *part,
                                struct graft_error *error) {
     const graft_json *value;
@@ -30,8 +30,8 @@ int graft_family_read_defaults(const struct graft_family_file *file, const struc
     return status;
 }
 
-/* Names of classes: after the prefix, then as the file says. LayerNorms are those of all families unless a name says
- * otherwise. */
+/* Names the classes: by the prefix, unless the file names them. LayerNorm keeps its common name unless the file gives
+ * another. */
 static int name_classes(struct graft_family_file *file, const char *path, const char *prefix, int is_new,
                         struct graft_error *error) {
     static const struct graft_value layer_norm = {.kind = GRAFT_VALUE_TEXT, .text = "LayerNorm"};
@@ -45,13 +45,13 @@ static int name_classes(struct graft_family_file *file, const char *path, const 
     return status;
 }
 
-/* What a description says to the host rather than to a class. */
+/* Copies what the description tells the host rather than a class. */
 static void tell(struct graft_family_file *file) {
     const int32_t predictors = graft_description_word(file->description, D_MODEL_PREDICTORS);
     file->family.ignores = predictors == D_PREDICTORS_BEHIND ? graft_decoder_is_predictor : NULL;
 }
 
-/* The description behind a family's classes; NULL: it has none. */
+/* The description of a family; NULL if its classes are written in C. */
 static const struct graft_description *description_of(const struct graft_family *family) {
     for (int32_t i = 0; i < family->n_classes; i++) {
         const struct graft_description *description = graft_decoder_description(graft_family_class(family, i));
@@ -96,7 +96,8 @@ static int adds_tower(const struct graft_family_file *file) {
     return graft_json_get(file->document, "vision") != NULL;
 }
 
-/* Under the names of the other family's classes, what the file says of a decoder would not happen. */
+/* Checks that the prefix differs from the other family's, whose classes of the same names would hide the
+ * description. */
 static int check_prefix(const struct graft_family_file *file, const char *path, const char *prefix,
                         struct graft_error *error) {
     const struct graft_description *like = file->like != NULL ? description_of(file->like) : NULL;

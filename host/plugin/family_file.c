@@ -20,7 +20,7 @@ int graft_family_file_is(const char *path) {
     return length > suffix && strcmp(path + length - suffix, SUFFIX) == 0;
 }
 
-/* NAME of DIR/NAME.family.json. */
+/* The NAME in DIR/NAME.family.json. */
 static char *id_of(const char *path) {
     const char *name = graft_path_name(path);
     return graft_strndup(name, strlen(name) - (graft_family_file_is(name) ? strlen(SUFFIX) : 0));
@@ -45,7 +45,7 @@ static int find_like(struct graft_family_file *file, const struct json_place *to
     return status;
 }
 
-/* What is left out of the members that are single strings. */
+/* Fills in the string members that the file leaves out. */
 static int complete_texts(struct graft_family_file *file, const struct json_place *top, struct graft_error *error) {
     struct graft_plugin *plugin = &file->plugin;
     const struct graft_family *like = file->like;
@@ -69,7 +69,7 @@ static int complete_texts(struct graft_family_file *file, const struct json_plac
     return graft_transforms_read_keep(&file->blocks, made, top->file, error);
 }
 
-/* The members that are single strings. */
+/* Reads the string members. */
 static int read_texts(struct graft_family_file *file, const struct json_place *top,
                       const struct graft_family *const *families, struct graft_error *error) {
     const char *like = NULL;

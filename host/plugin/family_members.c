@@ -25,7 +25,7 @@ void *graft_family_room(struct graft_family_file *file, const char *path, size_t
     return graft_transforms_read_keep(&file->blocks, room, path, error) == GRAFT_OK ? room : NULL;
 }
 
-/* A member's value that is the name of a class. */
+/* Reads a member's value that is the name of a class. */
 static int read_class_name(const graft_json *value, const struct graft_place *place, const char *key, const char **name,
                            struct graft_error *error) {
     size_t length = 0;
@@ -91,7 +91,7 @@ static void add_stand_in(struct graft_family_file *file, struct graft_stand_in *
     list[file->family.n_stand_ins++] = (struct graft_stand_in){name, class_name};
 }
 
-/* What stands for a class of the other family: one of this one's that is derived from it, or itself. */
+/* The class that stands in for a class of the other family: one of this family derived from it, or the class itself. */
 static const char *own_class(const struct graft_family_file *file, const char *name) {
     for (int32_t i = 0; i < file->family.n_classes; i++) {
         const struct graft_class *cls = graft_family_class(&file->family, i);
@@ -102,7 +102,7 @@ static const char *own_class(const struct graft_family_file *file, const char *n
     return name;
 }
 
-/* What another family's classes stand for, by its list or as derived ones. */
+/* Adds the stand-ins of another family, from its list and from its derived classes. */
 static void add_inherited(struct graft_family_file *file, const struct graft_family *parent,
                           struct graft_stand_in *list) {
     for (int32_t i = 0; i < parent->n_stand_ins; i++) {
@@ -145,7 +145,8 @@ int graft_family_read_stand_ins(struct graft_family_file *file, const char *path
         }
         add_stand_in(file, list, key, class_name);
     }
-    for (int32_t i = 0; i < file->family.n_classes && status == GRAFT_OK; i++) { /* which go before those inherited */
+    for (int32_t i = 0; i < file->family.n_classes && status == GRAFT_OK;
+         i++) { /* they take precedence over inherited ones */
         const struct graft_class *cls = graft_family_class(&file->family, i);
         if (cls->base != NULL) {
             add_stand_in(file, list, cls->base, cls->name);
@@ -157,7 +158,7 @@ int graft_family_read_stand_ins(struct graft_family_file *file, const char *path
     return status;
 }
 
-/* The default that a value of JSON is. */
+/* Reads a default from a JSON value. */
 static int read_default(const graft_json *value, const struct graft_place *place, const char *key,
                         struct graft_config_field *field, struct graft_error *error) {
     size_t length = 0;
@@ -191,7 +192,7 @@ static int read_default(const graft_json *value, const struct graft_place *place
                               graft_json_type_name(value));
 }
 
-/* A member's value that is a field or a dotted path. */
+/* Reads a member's value that is a field or a dotted path. */
 static int read_path(const graft_json *value, const struct graft_place *place, const char *key, const char **path,
                      struct graft_error *error) {
     size_t length = 0;
@@ -226,7 +227,7 @@ static int read_aliases(struct graft_family_file *file, const char *path, const 
     return status;
 }
 
-/* The members of a default that is an object: fields under its name. */
+/* Reads a default that is an object: its members are fields under its name. */
 static int read_members(struct graft_family_file *file, const struct graft_place *place, const char *name,
                         const graft_json *object, struct graft_config_field *list, struct graft_error *error) {
     const graft_json *value;
@@ -267,7 +268,7 @@ static int read_defaults(struct graft_family_file *file, const char *path, const
     return status;
 }
 
-/* How many fields the members of "defaults" are. */
+/* The number of fields in "defaults". */
 static size_t count_defaults(const graft_json *object) {
     const graft_json *value;
     const char *key;

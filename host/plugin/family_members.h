@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The members of a family file that are lists, for family_file.c. Names are the document's, lists are kept in `blocks`.
- * Errors name file and field. */
+/* Reads the members of a family file that are lists, for family_file.c. Names belong to the document, lists are kept in
+ * `blocks`. Errors name file and field. */
 #ifndef GRAFT_PLUGIN_FAMILY_MEMBERS_H
 #define GRAFT_PLUGIN_FAMILY_MEMBERS_H
 
@@ -12,7 +12,7 @@
 struct graft_family_file {
     graft_json *document;
     char *id;
-    struct transforms_read blocks;         /* whatever the family points to */
+    struct transforms_read blocks;         /* the memory to which the family points */
     const struct graft_family *like;       /* NULL: none */
     struct graft_description *description; /* NULL: none */
     struct graft_description *vision;      /* likewise, of its tower */
@@ -30,23 +30,23 @@ int graft_family_read_classes(struct graft_family_file *file, const char *path,
 /* "architectures", or else those that the description makes, or else those of the family that it is like. */
 int graft_family_read_architectures(struct graft_family_file *file, const char *path, struct graft_error *error);
 
-/* "stand_ins", then those of the family that it is like. */
+/* Reads "stand_ins", followed by those of the family that this one is like. */
 int graft_family_read_stand_ins(struct graft_family_file *file, const char *path, struct graft_error *error);
 
-/* "aliases" and "defaults", then those of the family that it is like. */
+/* Reads "aliases" and "defaults", followed by those of the family that this one is like. */
 int graft_family_read_fields(struct graft_family_file *file, const char *path, struct graft_error *error);
 
-/* "ignored_tensors", then those of the family that it is like. */
+/* Reads "ignored_tensors", followed by those of the family that this one is like. */
 int graft_family_read_ignored(struct graft_family_file *file, const char *path, struct graft_error *error);
 
-/* "without_effect", "neutral" and "only", then the rules of the family that it is like. */
+/* Reads "without_effect", "neutral" and "only", followed by the rules of the family that this one is like. */
 int graft_family_read_rules(struct graft_family_file *file, const char *path, struct graft_error *error);
 
-/* An optional member that is an object of at most 4096 members, of which there are `*n`. */
+/* Reads an optional member that is an object of at most 4096 members; `*n` becomes their number. */
 int graft_family_member(const struct graft_family_file *file, const char *path, const char *key,
                         const graft_json **object, size_t *n, struct graft_error *error);
 
-/* Zeroed room for `n` elements of `size` bytes in `blocks`; NULL with an error recorded. */
+/* Allocates `n` zeroed elements of `size` bytes in `blocks`; NULL with an error set if memory ran out. */
 void *graft_family_room(struct graft_family_file *file, const char *path, size_t n, size_t size,
                         struct graft_error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a family file says of fields that no class asks for. */
+/* Reads the rules of a family file for fields that no class asks for. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -9,7 +9,7 @@ static struct graft_field_rule *add(struct graft_family_file *file, struct graft
     return &list[file->family.n_field_rules++];
 }
 
-/* Names, each of a field that has no effect. */
+/* Reads names of fields without effect. */
 static int read_names(struct graft_family_file *file, const char *path, const char *const *names, size_t n,
                       struct graft_field_rule *list, struct graft_error *error) {
     const struct graft_place top = {.file = path, .index = -1};
@@ -23,7 +23,7 @@ static int read_names(struct graft_family_file *file, const char *path, const ch
     return status;
 }
 
-/* Fields, each with an array of values. */
+/* Reads fields with an array of values each. */
 static int read_values(struct graft_family_file *file, const char *path, const char *member, uint32_t flags,
                        struct graft_field_rule *list, struct graft_error *error) {
     const struct graft_place top = {.file = path, .index = -1};

@@ -11,7 +11,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void *library;
 static const char *library_name;
 
-/* Whatever the C library is called here, it is where getppid is: no sanitizer takes the place of that. */
+/* Finds the C library, whatever its name, by getppid, which no sanitizer replaces. */
 static void find(void) {
     Dl_info info;
     void *address = dlsym(RTLD_DEFAULT, "getppid");

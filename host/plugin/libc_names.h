@@ -2,7 +2,7 @@
 #ifndef GRAFT_PLUGIN_LIBC_NAMES_H
 #define GRAFT_PLUGIN_LIBC_NAMES_H
 
-/* [any] Whether the C library of this process exports `name` itself. */
+/* [any] Whether this process's C library exports `name`. */
 int graft_libc_has(const char *name);
 
 #endif

@@ -16,13 +16,13 @@
 #include "plugin/object_file.h"
 
 struct graft_object {
-    struct graft_object *next; /* among the kept ones */
+    struct graft_object *next; /* next kept object */
     lt_dlhandle handle;
-    char *name; /* absolute */
+    char *name; /* absolute path */
     int kept;
 };
 
-/* What our loader is asked for, and the dynamic linker's message when it fails. */
+/* What this host's loader is asked to open, and the dynamic linker's message if it fails. */
 struct request {
     const char *name;
     int failed;
@@ -33,12 +33,12 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int started;
 static struct graft_object *kept_objects;
 
-/* The loader is asked about every object that anything in this process opens through libltdl. It answers for the one
- * that this thread asks for here. */
+/* libltdl asks the loader about every object that anything in this process opens. It handles only the one that this
+ * thread requests here. */
 static _Thread_local struct request *current;
 
-/* Stands for an object that did not open. Had the loader failed, libltdl would have tried the others of its list:
- * they bind lazily, so that a missing symbol goes unnoticed, and each overwrites the cause with its own. */
+/* Represents an object that did not open. If the loader failed, libltdl would try its other loaders, which bind lazily,
+ * so that a missing symbol goes unnoticed, and overwrite the message. */
 static char no_module;
 
 static lt_module module_open(lt_user_data data, const char *name, lt_dladvise advise) {
@@ -49,7 +49,7 @@ static lt_module module_open(lt_user_data data, const char *name, lt_dladvise ad
     if (request == NULL) {
         return NULL;
     }
-    current = NULL; /* constructors may use libltdl too */
+    current = NULL; /* constructors may use libltdl as well */
     void *module = dlopen(request->name, RTLD_NOW | RTLD_LOCAL);
     if (module == NULL) {
         const char *words = dlerror();
@@ -70,7 +70,7 @@ static void *find_symbol(lt_user_data data, lt_module module, const char *name) 
     return module != &no_module ? dlsym(module, name) : NULL;
 }
 
-/* libltdl keeps the address, and would free it when shut down. */
+/* libltdl keeps the address and would free it on shutdown, which never happens */
 static lt_dlvtable loader = {
     .name = "graft",
     .module_open = module_open,
@@ -79,7 +79,7 @@ static lt_dlvtable loader = {
     .priority = LT_DLLOADER_PREPEND,
 };
 
-/* With the lock held. */
+/* Starts libltdl. The caller holds the lock. */
 static int start(const char *file, struct graft_error *error) {
     if (started) {
         return GRAFT_OK;
@@ -95,8 +95,8 @@ static int start(const char *file, struct graft_error *error) {
     return GRAFT_OK;
 }
 
-/* Absolute, as libltdl searches its path for names without a slash and remembers objects by name. The last component
- * stays, also when it is a link: what it points to may not end in ".so". */
+/* The absolute name of a file, as libltdl searches its path for names without a slash and remembers objects by name. A
+ * link in the last component is kept, since its target may not end in ".so". */
 static int absolute_name(const char *file, char **name, struct graft_error *error) {
     const char *slash = strrchr(file, '/');
     const char *last = slash != NULL ? slash + 1 : file;
@@ -111,12 +111,12 @@ static int absolute_name(const char *file, char **name, struct graft_error *erro
         return graft_fail_errno(error, GRAFT_ERROR_PLUGIN, file, "cannot be opened", number);
     }
     *name = graft_path_join(real, last);
-    free(real); /* the C library's */
+    free(real); /* allocated by the C library */
     return *name != NULL ? GRAFT_OK : graft_fail_memory(error, file);
 }
 
 static int open_failed(const char *file, const struct request *request, struct graft_error *error) {
-    /* The words start with the object at fault. When that is the file itself, it is named already. */
+    /* the message starts with the object at fault; if that is the file itself, the error names it already */
     size_t length = strlen(request->name);
     const char *words = request->words;
     if (strncmp(words, request->name, length) == 0 && strncmp(words + length, ": ", 2) == 0) {
@@ -131,7 +131,7 @@ static int open_failed(const char *file, const struct request *request, struct g
     return status;
 }
 
-/* With the lock held. `name` is consumed on success. */
+/* Opens an object. The caller holds the lock; `name` is consumed on success. */
 static int open_new(const char *file, char *name, struct graft_object **object, struct graft_error *error) {
     struct request request = {.name = name};
     struct graft_object *made = graft_alloc(1, sizeof *made);
@@ -162,7 +162,7 @@ int graft_object_open(const char *file, const char *entry, struct graft_object *
     int has_entry = 0;
     *object = NULL;
     if (length < 4 || strcmp(file + length - 3, ".so") != 0) {
-        /* libltdl would read a file called *.la as a description of where to find the object. */
+        /* libltdl would read *.la as a text file that says where the object is */
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, file, "expected a name that ends in .so");
     }
     int status = graft_object_file_check(file, entry, &has_entry, error);

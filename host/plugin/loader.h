@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shared objects, opened through libltdl. All functions are [any]: one lock serialises the calls of libltdl, which has
- * none of its own.
+ * Opens shared objects through libltdl. All functions are [any]: a lock serialises the calls of libltdl, which is not
+ * thread-safe.
  *
- * libltdl is started once and never shut down, so that what is kept stays mapped until the process ends.
+ * libltdl is started once and never shut down, so that kept objects stay mapped until the process ends.
  */
 #ifndef GRAFT_PLUGIN_LOADER_H
 #define GRAFT_PLUGIN_LOADER_H
@@ -12,20 +12,20 @@
 
 struct graft_object;
 
-/* Opens `file`, whose name must end in ".so", binding all its symbols now and keeping them to itself. This runs the
- * object's constructors, which must not come back here. What object_file.h refuses is not opened; neither is an object
- * that does not export `entry`, of which `*object` is NULL. The error carries the dynamic linker's own words. The
- * caller ends with graft_object_keep or graft_object_close. A file that is kept already is not opened again: the same
- * object comes back, also when the file on disk has changed since. */
+/* Opens `file`, whose name must end in ".so", with RTLD_NOW and RTLD_LOCAL. This runs the object's constructors, which
+ * must not call this function. Files that object_file.h refuses are not opened; nor is an object that does not export
+ * `entry`, for which `*object` becomes NULL. The error has the dynamic linker's message. The caller ends with
+ * graft_object_keep or graft_object_close. A file that is kept is not opened again: the same object is returned, even
+ * if the file has changed. */
 int graft_object_open(const char *file, const char *entry, struct graft_object **object, struct graft_error *error);
 
-/* Address of an exported symbol, NULL when there is none. */
+/* The address of an exported symbol; NULL if there is none. */
 void *graft_object_symbol(const struct graft_object *object, const char *name);
 
-/* The object stays mapped until the process ends. */
+/* Keeps the object mapped until the process ends. */
 void graft_object_keep(struct graft_object *object);
 
-/* Unmaps an object that is not kept; of a kept one nothing happens. Accepts NULL. */
+/* Unmaps an object unless it is kept. Accepts NULL. */
 void graft_object_close(struct graft_object *object);
 
 #endif

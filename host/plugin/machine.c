@@ -24,7 +24,7 @@ enum { OWN_MACHINE = 258 };
 enum { OWN_MACHINE = EM_NONE };
 #endif
 
-/* Where e_machine lies, in files of either class. */
+/* offset of e_machine in 32 and 64-bit files */
 enum { MACHINE_OFFSET = 18 };
 
 static const struct {
@@ -41,7 +41,7 @@ static const struct {
     {EM_BPF, "BPF"},
 };
 
-/* What other systems have in the place of ELF, by how their files begin. */
+/* Object formats of other systems, by the first bytes of their files. */
 static const struct {
     const char *begin;
     size_t length;
@@ -91,7 +91,7 @@ int graft_machine_differs(const void *bytes, size_t size, char found[GRAFT_MACHI
     struct target target = {head[EI_CLASS], head[EI_DATA], 0};
     if ((target.file_class != ELFCLASS32 && target.file_class != ELFCLASS64) ||
         (target.order != ELFDATA2LSB && target.order != ELFDATA2MSB)) {
-        return 0; /* damaged: the dynamic linker says how */
+        return 0; /* a damaged file: the dynamic linker reports how */
     }
     int low = target.order == ELFDATA2LSB ? 0 : 1;
     target.number = head[MACHINE_OFFSET + low] + 256U * head[MACHINE_OFFSET + 1 - low];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For which machine an object file was built, as far as its first bytes tell. All functions are [any]. */
+/* Tells from an object file's first bytes for which machine it was built. All functions are [any]. */
 #ifndef GRAFT_PLUGIN_MACHINE_H
 #define GRAFT_PLUGIN_MACHINE_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How addresses and numbers of this program's objects are written: e_ident[EI_CLASS] and e_ident[EI_DATA]. */
+/* e_ident[EI_CLASS] and e_ident[EI_DATA] of this program's objects. */
 #if UINTPTR_MAX > UINT32_MAX
 enum { GRAFT_OWN_CLASS = ELFCLASS64 };
 #else
@@ -20,12 +20,12 @@ enum { GRAFT_OWN_ORDER = ELFDATA2LSB };
 enum { GRAFT_OWN_ORDER = ELFDATA2MSB };
 #endif
 
-/* Room for a description, such as "AArch64 (64 bits)" or "Windows (PE)". */
+/* The size of a description, such as "AArch64 (64 bits)" or "Windows (PE)". */
 enum { GRAFT_MACHINE_BYTES = 64 };
 
-/* Whether the file is an object for another processor or another operating system than this program's. Then 1, and
- * `found` and `own` describe both. 0 for one that is for this machine, for what is no object file at all, and where
- * this program does not know its own processor. */
+/* Whether the file is an object for another processor or operating system: returns 1, and `found` and `own` describe
+ * the two. Returns 0 for an object for this machine, for any other file, and if this program's own processor is
+ * unknown. */
 int graft_machine_differs(const void *bytes, size_t size, char found[GRAFT_MACHINE_BYTES],
                           char own[GRAFT_MACHINE_BYTES]);
 

@@ -36,7 +36,7 @@ static int check_folder(const char *file, const char *folder, const struct stat 
     return code;
 }
 
-/* The folder that holds the file, links resolved: what they lead through is the user's own choice. */
+/* Checks the folder that holds the file, after resolving links, whose path is the user's own choice. */
 static int check_writers(const char *file, const struct stat *status, struct graft_error *error) {
     if ((status->st_mode & S_IWOTH) != 0) {
         int code = graft_error_set(error, GRAFT_ERROR_PLUGIN, file,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A look at a plugin's file before the dynamic linker gets it. */
+/* Checks a plugin's file before the dynamic linker opens it. */
 #ifndef GRAFT_PLUGIN_OBJECT_FILE_H
 #define GRAFT_PLUGIN_OBJECT_FILE_H
 

@@ -7,10 +7,10 @@
 #include "base/json.h"
 #include "base/text.h"
 
-/* Of an error over what was given; programs and the library call it by different names. */
+/* source of errors about given options, which programs and the library name differently */
 static const char source[] = "plugin_options";
 
-/* "an integer", or of the right kind "one of max, mse". */
+/* Writes what an option expects: "an integer", or "one of max, mse" if only the value is wrong. */
 static void tell_expected(const struct graft_option *option, int has_kind, struct graft_text *text) {
     static const char *const kinds[] = {[GRAFT_OPTION_INT] = "an integer",
                                         [GRAFT_OPTION_REAL] = "a number",
@@ -53,7 +53,7 @@ static int is_choice(const struct graft_option *option, const char *text) {
     return option->choices == NULL || option->choices[i] != NULL;
 }
 
-/* Reads a value; numbers and words are JSON. `*value` is the caller's. */
+/* Reads a value; numbers and words are in JSON syntax. The caller frees `*value`. */
 static int read_value(const struct graft_option *option, const char *text, graft_json **value,
                       struct graft_error *error) {
     int status = GRAFT_OK;
@@ -88,9 +88,9 @@ int graft_option_check(const struct graft_option *option, const char *text, stru
     return status;
 }
 
-/* The option that "ID.NAME=VALUE" is for. Names have no dots, so the last one ends the id. */
+/* The parts of "ID.NAME=VALUE". Names have no dots, so the last dot ends the id. */
 struct address {
-    size_t length; /* of "ID.NAME" */
+    size_t length; /* length of "ID.NAME" */
     size_t id_length;
 };
 
@@ -106,7 +106,7 @@ static int is_same(const char *text, size_t length, const char *name) {
     return strlen(name) == length && memcmp(text, name, length) == 0;
 }
 
-/* The value that is given for an option, or NULL. */
+/* The value given for an option, or NULL. */
 static const char *find_given(const struct graft_given_options *given, const struct graft_plugin *plugin,
                               const struct graft_option *option) {
     for (int i = 0; i < given->n; i++) {
@@ -179,7 +179,7 @@ int graft_given_options_check(const struct graft_given_options *given, const str
     return status;
 }
 
-/* The value as text: a number as JSON has it, real where the option is. */
+/* Writes the value as text: a number in JSON syntax, as a real if the option is one. */
 static char *write_value(const struct graft_option *option, const graft_json *value) {
     if (option->kind == GRAFT_OPTION_STRING) {
         return graft_strdup(graft_json_string(value, NULL));

@@ -15,30 +15,30 @@
 #include "plugin/trials.h"
 #include "plugin/use.h"
 
-/* What is to be loaded. */
+/* The files to load. */
 struct wanted {
     const char *const *files;
     size_t n;
-    const char *const *empty; /* directories without any */
+    const char *const *empty; /* directories without plugins */
     size_t n_empty;
-    const char *const *left_out; /* files that are not to be opened */
+    const char *const *left_out; /* files that must not be opened */
     size_t n_left_out;
 };
 
-/* A load under way. */
+/* A load in progress. */
 struct loading {
     const struct graft_plugin_options *options;
     struct graft_plugin_set *set;
     struct graft_trials *trials;
-    struct graft_text known_ids; /* "a, b" */
-    char *found;                 /* [n_allow]: whether the id was met */
+    struct graft_text known_ids; /* ids met so far: "a, b" */
+    char *found;                 /* [n_allow]: whether the id was found */
     size_t plugin_capacity;
     size_t note_capacity;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The note is consumed; NULL means out of memory. */
+/* Adds a note, which is consumed; NULL means that memory ran out. */
 static int add_note(struct loading *loading, char *note_take, struct graft_error *error) {
     struct graft_plugin_set *set = loading->set;
     if (note_take == NULL || graft_grow(&set->notes, &loading->note_capacity, set->n_notes, sizeof *set->notes) != 0) {
@@ -50,7 +50,7 @@ static int add_note(struct loading *loading, char *note_take, struct graft_error
     return GRAFT_OK;
 }
 
-/* Makes a note of `cause` when that is allowed and a plugin is to blame, or hands it on. */
+/* Turns `cause` into a note if `may_note` is set and a plugin is at fault; otherwise passes the error on. */
 static int note_or_fail(struct loading *loading, int may_note, const struct graft_error *cause,
                         struct graft_error *error) {
     if (may_note && cause->code == GRAFT_ERROR_PLUGIN) {
@@ -63,7 +63,7 @@ static int note_or_fail(struct loading *loading, int may_note, const struct graf
     return status;
 }
 
-/* Place of an id in the allow list, from 1; where it is not in it, 0 if it is wanted all the same, or else -1. */
+/* The place of an id in the allow list, from 1. For any other id: 0 if it is loaded as well, else -1. */
 static int rank_of(const struct graft_plugin_options *options, const char *id) {
     for (int i = 0; i < options->n_allow; i++) {
         if (strcmp(options->allow[i], id) == 0) {
@@ -73,7 +73,7 @@ static int rank_of(const struct graft_plugin_options *options, const char *id) {
     return options->n_allow > 0 && !options->with_others ? -1 : 0;
 }
 
-/* Whether it offers what a plugin of the set does, and no order says whose is taken. */
+/* Fails if the plugin offers an extension that a plugin of the set offers too, and no order decides between them. */
 static int check_offers(const struct graft_plugin_set *set, const char *file, const struct graft_plugin *descriptor,
                         struct graft_error *error) {
     const char *const *ids = descriptor->offers_extensions;
@@ -90,7 +90,7 @@ static int check_offers(const struct graft_plugin_set *set, const char *file, co
     return GRAFT_OK;
 }
 
-/* Whether a plugin of the set, from a file, has its id. */
+/* Fails if a plugin of the set that comes from a file has the same id. */
 static int check_id(const struct graft_plugin_set *set, const char *file, const struct graft_plugin *descriptor,
                     struct graft_error *error) {
     for (size_t i = 0; i < set->n; i++) {
@@ -105,7 +105,8 @@ static int check_id(const struct graft_plugin_set *set, const char *file, const 
     return GRAFT_OK;
 }
 
-/* Set number `i` of those beside which a plugin is put: of earlier loads, and last the one under way. */
+/* Set number `i` of those against which a plugin is checked: the sets of earlier loads, and last the one being
+ * loaded. */
 static const struct graft_plugin_set *set_beside(const struct loading *loading, size_t i) {
     return i < loading->options->n_others ? loading->options->others[i] : loading->set;
 }
@@ -143,7 +144,7 @@ static int add_plugin(struct loading *loading, const char *file, int rank, struc
     return GRAFT_OK;
 }
 
-/* Of a family file; it may be like a family of the host, or of a plugin that is there already. */
+/* Opens a family file, which may be like a family of the host or of a plugin loaded before. */
 static int open_family(struct loading *loading, const char *file, struct graft_use **use, struct graft_error *error) {
     struct graft_known_families known = {0};
     int status = graft_known_families_collect(loading->options, loading->set, &known, error);
@@ -163,7 +164,7 @@ static int is_named(const struct loading *loading, const char *file) {
     return loading->options->file != NULL && strcmp(file, loading->options->file) == 0;
 }
 
-/* Whether it becomes a note that a file cannot be used. */
+/* Whether an unusable file becomes a note instead of an error. */
 static int may_skip(const struct loading *loading, const char *file) {
     return loading->options->skip_bad && !is_named(loading, file);
 }
@@ -184,7 +185,7 @@ static int load_file(struct loading *loading, const char *file, struct graft_err
         status = graft_error_set(&cause, GRAFT_ERROR_PLUGIN, file, "not a plugin: it exports no graft_plugin_entry");
     }
     if (status != GRAFT_OK) {
-        /* Where others stay out, this file need not be one that was asked for: a missing id tells later. */
+        /* unless all plugins are wanted, this file may not be one that was asked for; a missing id is reported later */
         const int may_be_other = loading->options->n_allow > 0 && !loading->options->with_others;
         return note_or_fail(loading, may_skip(loading, file) || may_be_other, &cause, error);
     }
@@ -247,7 +248,7 @@ static int set_values(struct graft_loaded_plugin *plugin, const struct graft_giv
     return status;
 }
 
-/* What is given for a plugin that was left out is an error, too. */
+/* Sets the options of all plugins. An option for a plugin that was left out is an error. */
 static int set_options(const struct loading *loading, struct graft_error *error) {
     const struct graft_plugin_set *set = loading->set;
     const struct graft_given_options *given = &loading->options->given;
@@ -266,7 +267,7 @@ static int set_options(const struct loading *loading, struct graft_error *error)
     return status;
 }
 
-/* Last, so that nothing is initialised when the load fails before. */
+/* Starts all plugins, at the end of a load, so that a load that fails earlier initialises nothing. */
 static int start_all(struct loading *loading, struct graft_error *error) {
     struct graft_plugin_set *set = loading->set;
     const struct graft_plugin_scope scope = {set, loading->options->others, loading->options->n_others};
@@ -307,7 +308,7 @@ static int load_all(struct loading *loading, const struct wanted *wanted, struct
     for (size_t i = 0; i < wanted->n_left_out && status == GRAFT_OK; i++) {
         status = add_note(loading, graft_format("%s: left out", wanted->left_out[i]), error);
     }
-    /* Family files may be like the family of any object. */
+    /* family files come second, as they may be like a family of any object */
     for (int families = 0; families < 2; families++) {
         for (size_t i = 0; i < wanted->n && status == GRAFT_OK; i++) {
             if (graft_family_file_is(wanted->files[i]) == families) {

@@ -38,7 +38,7 @@ static void look_at_signals(struct graft_process_state *state) {
     (void)pthread_sigmask(SIG_BLOCK, NULL, &state->blocked);
 }
 
-/* A timer is a line that begins with "ID:". */
+/* Counts timers, each of which is a line that begins with "ID:". */
 static int32_t count_posix_timers(void) {
     char line[256];
     int32_t n = 0;
@@ -73,7 +73,7 @@ static void look_at_timers(struct graft_process_state *state) {
     state->posix_timers = count_posix_timers();
 }
 
-/* What cannot be told stays 0, as it was. */
+/* state that cannot be read stays 0, before and after */
 void graft_process_look(struct graft_process_state *state) {
     memset(state, 0, sizeof *state);
     state->floating_point = graft_float_environment();
@@ -163,13 +163,13 @@ const char *graft_process_change(const struct graft_process_state *before) {
     if (before->variables != now.variables) {
         return "changed environment variables (setenv)";
     }
-    /* A thread that was told to end may take a moment. */
+    /* a thread that is ending may take a moment */
     for (int i = 0; i < TRIES && count_threads() > before->threads; i++) {
         (void)nanosleep(&moment, NULL);
     }
     if (count_threads() > before->threads) {
         return "left threads behind";
     }
-    /* Whether a child has ended by now is chance: any that was not waited for counts. */
+    /* any child that was not waited for counts, as whether it has ended by now is chance */
     return waitpid(-1, NULL, WNOHANG) >= 0 ? GRAFT_TRIAL_LEFT_PROCESSES : NULL;
 }

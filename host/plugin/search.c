@@ -27,7 +27,7 @@ static int is_known(const struct graft_plugin_files *files, const struct graft_p
     return 0;
 }
 
-/* Returns 0, or -1 out of memory. */
+/* Adds a file. Returns 0, or -1 if memory ran out. */
 static int add(struct graft_plugin_files *files, const char *name, const struct stat *status) {
     char *copy = graft_strdup(name);
     if (copy == NULL || graft_grow(&files->items, &files->capacity, files->n, sizeof *files->items) != 0) {
@@ -38,13 +38,13 @@ static int add(struct graft_plugin_files *files, const char *name, const struct 
     return 0;
 }
 
-/* Likewise, if there is something of that name. */
+/* Adds a file if something of that name exists. Returns 0, or -1 if memory ran out. */
 static int add_existing(struct graft_plugin_files *files, const char *name) {
     struct stat status;
     return stat(name, &status) == 0 || lstat(name, &status) == 0 ? add(files, name, &status) : 0;
 }
 
-/* Looks at one entry of a directory. Returns 0, or -1 out of memory. */
+/* Handles one entry of a directory. Returns 0, or -1 if memory ran out. */
 static int add_entry(struct graft_plugin_files *files, const char *directory, const char *entry) {
     size_t length = strlen(entry);
     int result = -1;
@@ -99,7 +99,7 @@ done:
     return status;
 }
 
-/* Moves those of `found` that are new to `files`. */
+/* Moves the files of `found` that are new to `files`. */
 static int take_new(struct graft_plugin_files *files, struct graft_plugin_files *found, struct graft_error *error) {
     for (size_t i = 0; i < found->n; i++) {
         if (is_known(files, &found->items[i])) {
@@ -140,7 +140,7 @@ int graft_plugin_files_find(const char *const *directories, int n, struct graft_
 }
 
 int graft_plugin_files_name(const char *name, struct graft_plugin_files *files, struct graft_error *error) {
-    struct stat status = {0}; /* of no file: that it is none is found out when it is opened */
+    struct stat status = {0}; /* zero if the file cannot be examined; opening it reports why */
     (void)stat(name, &status);
     return add(files, name, &status) == 0 ? GRAFT_OK : graft_fail_memory(error, name);
 }

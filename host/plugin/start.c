@@ -27,18 +27,20 @@ const struct graft_loaded_plugin *graft_plugin_offering(const struct graft_plugi
     return found;
 }
 
-/* Who offers `id` to `asking`; NULL: nobody. */
+/* The plugin that offers `id` to `asking`; NULL if there is none. */
 static const struct graft_loaded_plugin *find_provider(const struct graft_plugin_scope *scope, const char *id,
                                                        const struct graft_loaded_plugin *asking) {
     const struct graft_loaded_plugin *found = NULL;
     for (size_t i = 0; i < scope->n_others && found == NULL; i++) {
         found = graft_plugin_offering(scope->others[i], id, asking);
-        found = found != NULL && found->started ? found : NULL; /* a set may only be looked at */
+        found = found != NULL && found->started
+                    ? found
+                    : NULL; /* the plugins of a set that is only inspected are not started */
     }
     return found != NULL ? found : graft_plugin_offering(scope->set, id, asking);
 }
 
-/* The first plugin that has to be started before; NULL: none. */
+/* The first plugin that has to be started before this one; NULL if there is none. */
 static const struct graft_loaded_plugin *waits_for(const struct graft_plugin_scope *scope,
                                                    const struct graft_loaded_plugin *plugin, const char **id) {
     const char *const *const lists[] = {plugin->descriptor->requires_extensions, plugin->descriptor->uses_extensions};
@@ -66,14 +68,14 @@ struct graft_loaded_plugin *graft_plugin_next(const struct graft_plugin_scope *s
             }
         }
     }
-    /* Whoever one of them waits for in the end is part of a circle. */
+    /* following the plugins that wait for each other ends in a circle */
     for (size_t i = 0; waiting != NULL && i < set->n; i++) {
         waiting = waits_for(scope, waiting, &id);
     }
     return waiting != NULL ? &set->plugins[waiting - set->plugins] : NULL;
 }
 
-/* Hands over what others offer. */
+/* Links a plugin to the extensions that others offer. */
 static int link_list(const struct graft_plugin_scope *scope, const struct graft_loaded_plugin *plugin,
                      const struct graft_place *place, const char *const *ids, int are_required,
                      struct graft_error *error) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What came of the process in which a plugin was tried. */
+/* Runs the process in which a plugin is tried, and judges its end. */
 #define _GNU_SOURCE /* strsignal */
 
 #include "plugin/trial.h"
@@ -13,7 +13,7 @@
 
 #include "base/child.h"
 
-/* Far more than opening takes. */
+/* far more than opening takes */
 enum { LIMIT_MS = 10000 };
 
 static void decide(struct graft_trial *trial, int32_t verdict, const char *format, ...)
@@ -34,7 +34,7 @@ static const char *during(const struct graft_trial_notes *notes) {
     return stage >= 0 && stage < (int32_t)(sizeof stages / sizeof stages[0]) ? stages[stage] : stages[0];
 }
 
-/* What the child works with. */
+/* The data of the child. */
 struct work {
     const char *file;
     struct graft_trial_notes *notes;
@@ -45,12 +45,12 @@ static void work(void *data) {
     graft_trial_child(given->file, given->notes);
 }
 
-/* Signals by which others end a process: the system without memory, a batch system, a user. */
+/* Signals with which others end a process: the system when memory runs out, a batch system, a user. */
 static int is_from_outside(int32_t signal) {
     return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
 }
 
-/* Whether the plugin's code ran to the end, or a verdict from how the child ended. */
+/* Takes the child's own verdict if the plugin's code ran to the end, or else judges by how the child ended. */
 static void judge(const struct graft_trial_notes *notes, const struct graft_child_end *end, int32_t limit_ms,
                   struct graft_trial *trial) {
     double seconds = limit_ms / 1000.0;
@@ -81,7 +81,7 @@ static void judge(const struct graft_trial_notes *notes, const struct graft_chil
     }
 }
 
-/* Returns whether the plugin's code was begun with. */
+/* Tries a plugin once. Returns whether its code was started. */
 static int make_once(const char *file, int32_t limit_ms, struct graft_trial *trial) {
     const struct graft_child_limits limits = {.processor_ms = limit_ms, .asleep_ms = limit_ms};
     struct graft_child_end end;
@@ -99,7 +99,7 @@ static int make_once(const char *file, int32_t limit_ms, struct graft_trial *tri
     return begun;
 }
 
-/* What failed for want of processes or memory may succeed a moment later. */
+/* repeated, as what failed for lack of processes or memory may succeed a moment later */
 void graft_trial_make(const char *file, int32_t limit_ms, struct graft_trial *trial) {
     enum { TRIES = 3 };
     const struct timespec moment = {0, 100000000};

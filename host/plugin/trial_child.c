@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process in which a plugin is tried: it has nothing of ours, and looks at itself before and after. */
+/* The process in which a plugin is tried: it holds nothing of the host, and compares its state before and after. */
 #define _GNU_SOURCE /* close_range */
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "plugin/use.h"
 #include "plugin/validate.h"
 
-/* Nothing of ours is open in it. */
+/* Closes all files of the host. */
 static int close_files(void) {
     int null = open("/dev/null", O_RDWR);
     for (int i = 0; i < GRAFT_PROCESS_FILES; i++) {
@@ -27,8 +27,8 @@ static int close_files(void) {
     return close_range(GRAFT_PROCESS_FILES, ~0U, 0);
 }
 
-/* A plugin that forks and returns in both processes has a copy of this one go on here. Only the one that is watched may
- * say what it found. */
+/* Ends copies of this process: a plugin that forks and returns in both processes continues here twice, and only the
+ * watched process may report. */
 static void end_copies(pid_t original) {
     if (getpid() != original) {
         _exit(0);

@@ -16,7 +16,7 @@
 
 enum { MAX_BYTES = 256 << 10 };
 
-/* $XDG_CACHE_HOME, or ~/.cache. NULL without either, or without memory. */
+/* $XDG_CACHE_HOME or ~/.cache; NULL if there is neither or memory ran out. */
 static char *cache_folder(void) {
     const char *given = getenv("XDG_CACHE_HOME");
     const char *home = getenv("HOME");
@@ -26,7 +26,7 @@ static char *cache_folder(void) {
     return home != NULL && home[0] == '/' ? graft_path_join(home, ".cache") : NULL;
 }
 
-/* Nobody else writes to it: what it says makes us open a plugin untried. */
+/* Whether only this user can write the file, which decides about opening a plugin untried. */
 static int is_ours(int fd) {
     struct stat status;
     return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
@@ -55,7 +55,8 @@ void graft_trial_memory_open(struct graft_trial_memory *memory) {
     graft_free(cache);
 }
 
-/* What a line about the file as it is now begins with; another host may come to another verdict. */
+/* The beginning of a line about a file in its current state; it includes the host's version, since another host may
+ * judge differently. */
 static int identify(const char *file, struct graft_text *text) {
     struct stat status;
     if (stat(file, &status) != 0) {
@@ -67,7 +68,7 @@ static int identify(const char *file, struct graft_text *text) {
     return text->failed ? -1 : 0;
 }
 
-/* "safe", or "refused CAUSE". */
+/* Reads "safe" or "refused CAUSE". */
 static int read_verdict(const char *line, size_t length, struct graft_trial *trial) {
     static const char refused[] = "refused ";
     *trial = (struct graft_trial){.verdict = GRAFT_TRIAL_SAFE};

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was tried before, in a file of the user's cache: a line for each trial, the last one about a file counts. It is
- * only ever appended to, a line in one write, so that processes may share it; grown large it starts anew.
+ * Remembers trials in a file of the user's cache: one line for each trial, of which the last one about a plugin counts.
+ * The file is only appended to, each line in one write, so that processes can share it. Once it is large it is started
+ * again.
  */
 #ifndef GRAFT_PLUGIN_TRIAL_MEMORY_H
 #define GRAFT_PLUGIN_TRIAL_MEMORY_H
 
 #include "plugin/trial.h"
 
-/* Starts as {0}, which remembers nothing. */
+/* Starts as {0}, which is an empty memory. */
 struct graft_trial_memory {
-    char *path; /* NULL: there is nowhere to remember */
-    char *text; /* of the file, as it was */
+    char *path; /* NULL: there is no place for the file */
+    char *text; /* content of the file when it was opened */
 };
 
-/* [any] What cannot be read is not remembered. The caller finishes it. */
+/* [any] Opens the memory; an unreadable file counts as empty. The caller finishes it. */
 void graft_trial_memory_open(struct graft_trial_memory *memory);
 
-/* [any] Whether the file was tried as it is now. */
+/* [any] Finds the verdict on a file in its current state. Returns whether there is one. */
 int graft_trial_recall(const struct graft_trial_memory *memory, const char *file, struct graft_trial *trial);
 
-/* [any] Remembers, where that is possible, what came of a file. */
+/* [any] Remembers the verdict on a file, if that is possible. */
 void graft_trial_remember(const struct graft_trial_memory *memory, const char *file, const struct graft_trial *trial);
 
 void graft_trial_memory_finish(struct graft_trial_memory *memory);

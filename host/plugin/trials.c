@@ -17,9 +17,9 @@
 #include "base/text.h"
 #include "plugin/trial_memory.h"
 
-/* A file that was tried, now or before. */
+/* A file with its verdict, from now or from before. */
 struct tried {
-    const char *file; /* the caller's */
+    const char *file; /* owned by the caller */
     struct graft_trial trial;
 };
 
@@ -34,7 +34,7 @@ int graft_trials_set_program(const char *program, int32_t again) {
 
 /* --- The program --- */
 
-/* A name that begins with a dash would be an option. */
+/* The file as an argument. "./" is added to a name that begins with a dash, which would be an option. */
 static char *as_argument(const char *file) {
     return file[0] == '-' ? graft_path_join(".", file) : graft_strdup(file);
 }
@@ -46,7 +46,7 @@ static void free_arguments(char **arguments, size_t n) {
     graft_free(arguments);
 }
 
-/* "PROGRAM try FILE..." about those that `wanted` lists. NULL: out of memory. */
+/* Makes "PROGRAM try FILE..." for the files that `wanted` lists; NULL if memory ran out. */
 static char **make_arguments(const char *name, const struct tried *tried, const size_t *wanted, size_t n) {
     char **arguments = graft_alloc(n + 3, sizeof *arguments);
     int failed = arguments == NULL || (arguments[0] = graft_strdup(name)) == NULL ||
@@ -61,7 +61,7 @@ static char **make_arguments(const char *name, const struct tried *tried, const 
     return arguments;
 }
 
-/* Starts it with nothing of ours but the pipe that it writes to. Returns 0, or an errno. */
+/* Starts the program, which inherits nothing but the pipe it writes to. Returns 0 or an errno. */
 static int start(char *const *arguments, int to, pid_t *child) {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -97,7 +97,7 @@ static void read_all(int from, struct graft_text *answer) {
     }
 }
 
-/* What the program prints. Returns 0, or an errno. */
+/* Runs the program and collects its output. Returns 0 or an errno. */
 static int ask(char *const *arguments, struct graft_text *answer) {
     int ends[2];
     pid_t child;
@@ -118,7 +118,7 @@ static int ask(char *const *arguments, struct graft_text *answer) {
 /* --- Its answer: "safe FILE" or "refused FILE: CAUSE", likewise "unopened" and "untried", a line for each file --- */
 
 static int read_line(const char *line, const char *file, struct graft_trial *trial) {
-    static const char *const words[] = {"safe ", "refused ", "unopened ", "untried "}; /* by GRAFT_TRIAL_... */
+    static const char *const words[] = {"safe ", "refused ", "unopened ", "untried "}; /* indexed by GRAFT_TRIAL_... */
     char *shown = graft_strdup(file);
     int known = 0;
     if (shown == NULL) {
@@ -169,7 +169,7 @@ static int read_answer(char *const *arguments, const struct graft_text *answer, 
     return status;
 }
 
-/* Tries those that `wanted` lists. */
+/* Tries the files that `wanted` lists. */
 static int try_all(const char *name, struct tried *tried, const size_t *wanted, size_t n, struct graft_error *error) {
     struct graft_text answer = {0};
     char **arguments = make_arguments(name, tried, wanted, n);
@@ -192,7 +192,7 @@ static int is_object(const char *file) {
     return length > 3 && strcmp(file + length - 3, ".so") == 0;
 }
 
-/* Those that are not remembered. */
+/* Lists the files without a remembered verdict. */
 static size_t list_unknown(struct graft_trials *trials, int again, size_t *wanted) {
     struct graft_trial_memory memory;
     size_t n = 0;

@@ -13,7 +13,7 @@
 #include "plugin/loader.h"
 #include "plugin/validate.h"
 
-/* What another plugin offers to this one. */
+/* An extension that another plugin offers to this one. */
 struct link {
     const char *id;
     const void *extension;
@@ -22,23 +22,24 @@ struct link {
 
 struct graft_use {
     struct graft_use *next;
-    const void *entry;           /* of its function: one plugin, by whatever name its object was opened; NULL: none */
-    struct graft_object *object; /* NULL: the descriptor is a program's */
+    const void *entry; /* address of its entry function, which identifies the plugin under any file name; NULL: none */
+    struct graft_object *object; /* NULL: the descriptor belongs to a program */
     const struct graft_plugin *descriptor;
-    struct graft_family_file *family;   /* that the descriptor is of; NULL: it is of an object, or a program's */
-    struct graft_use *like;             /* of the plugin whose family that is like; NULL: the host's is */
-    struct graft_option_values *values; /* from before `init` to after `deinit`; so are the links */
+    struct graft_family_file
+        *family;            /* the family file of the descriptor; NULL: the descriptor is from an object or a program */
+    struct graft_use *like; /* the plugin whose family the file is like; NULL: a family of the host */
+    struct graft_option_values *values; /* set before `init` until after `deinit`, like the links */
     struct link *links;
     size_t n_links;
     size_t links_capacity;
-    char *file; /* NULL: a program's; or of a family */
+    char *file; /* the file; NULL: the descriptor belongs to a program */
     int users;
     int accepted;
     int initialised;
 };
 
-/* Plugins ask for their options at any time, also from `init`, when plugin.c's lock is held: this one guards `uses` and
- * what it leads to. */
+/* Guards `uses` and what it leads to. A lock of its own, since plugins ask for their options at any time, also in
+ * `init`, when plugin.c's lock is held. */
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct graft_use *uses;
 
@@ -59,7 +60,7 @@ static void remove_use(struct graft_use *use) {
     (void)pthread_mutex_unlock(&list_lock);
 }
 
-/* Without a lock: for those that hold it. */
+/* Finds a use; the caller holds a lock. */
 static const struct graft_use *find_descriptor(const struct graft_plugin *descriptor) {
     const struct graft_use *use = uses;
     while (use != NULL && use->descriptor != descriptor) {
@@ -75,9 +76,9 @@ static void set_values(struct graft_use *use, struct graft_option_values *values
     (void)pthread_mutex_unlock(&list_lock);
 }
 
-/* Passes on the words that a plugin left in `own`, or says that it left none. */
+/* Passes on the message that a plugin set in `own`, or says that it set none. */
 static int plugin_failed(const char *file, const char *what, struct graft_error *own, struct graft_error *error) {
-    own->code = GRAFT_ERROR_PLUGIN; /* also where it wrote the text by hand */
+    own->code = GRAFT_ERROR_PLUGIN; /* also if the plugin wrote the struct by hand */
     (void)graft_error_complete(own, GRAFT_ERROR_PLUGIN, NULL, "%s", "");
     int has_words = own->message[0] != '\0';
     int status =
@@ -94,7 +95,9 @@ static int call_entry(const char *file, void *address, const struct graft_plugin
                       struct graft_error *error) {
     struct graft_error own = graft_error_none();
     graft_plugin_entry_function entry;
-    memcpy(&entry, &address, sizeof entry); /* ISO C has no cast from data to functions; POSIX says they are alike */
+    memcpy(
+        &entry, &address,
+        sizeof entry); /* ISO C has no cast from object to function pointers; POSIX says that they have the same form */
     const struct graft_task task = {GRAFT_PLUGIN_ENTRY, NULL, NULL, NULL, file};
     const struct graft_running before = graft_running_begin(&task);
     *descriptor = entry(graft_host_get(), &own);
@@ -230,7 +233,8 @@ int graft_use_accept(struct graft_use *use, const char *file, struct graft_error
     return status;
 }
 
-/* Libraries of one process share a plugin, and so its options. */
+/* Checks the option values against those of another library of the process, since libraries share the plugin and its
+ * options. */
 static int check_values(const struct graft_use *use, const char *file, const struct graft_option_values *values,
                         struct graft_error *error) {
     int status = GRAFT_OK;

@@ -10,7 +10,7 @@
 
 enum { MAX_ID = 64, MAX_ELEMENTS = 4096 };
 
-/* "abi_major: expected 0, got 1; ": a field of the head that is not as it must be. */
+/* Adds "abi_major: expected 0, got 1; " if a field of the head is wrong. */
 static void tell_difference(struct graft_text *text, int fits, const char *field, const char *expected, uint32_t bound,
                             uint32_t got) {
     if (!fits) {
@@ -32,7 +32,7 @@ static int validate_magic(const struct graft_place *place, const struct graft_pl
     return graft_check_failed(place, "magic", error, "expected 4752414654504c0a (\"GRAFTPL\\n\"), got %s", got);
 }
 
-/* A plugin may be younger than the host, if it needs nothing younger than the host has. */
+/* Validates the head. A plugin may be newer than the host if it needs nothing that the host lacks. */
 static int validate_head(const struct graft_place *place, const struct graft_plugin *plugin,
                          struct graft_error *error) {
     struct graft_text differences = {0};
@@ -69,7 +69,8 @@ int graft_plugin_validate_identity(const char *file, const struct graft_plugin *
     const struct graft_place place = {.file = file, .index = -1};
     int status = validate_magic(&place, plugin, error);
     if (status == GRAFT_OK) {
-        /* The size of a struct of another version says nothing: its version comes first, if it is there at all. */
+        /* the version is checked first, if the struct has it, since the size of another version's struct means
+         * nothing */
         status = graft_check_size(&place, plugin->struct_size, offsetof(struct graft_plugin, id), error);
     }
     if (status == GRAFT_OK) {

@@ -6,7 +6,7 @@
 
 enum { MAX_CONVERSIONS = 4096 };
 
-/* One of this host's, or one of plugins' own. */
+/* Validates an interface id: one of the host's, or one that plugins define. */
 static int validate_interface(const struct graft_place *place, const struct graft_class *class,
                               struct graft_error *error) {
     int status = graft_check_id(place, "interface_id", class->interface_id, error);
@@ -24,7 +24,7 @@ static int validate_interface(const struct graft_place *place, const struct graf
     return status;
 }
 
-/* All vtables begin alike; only then their slots may be read. */
+/* Validates a vtable's head, which all vtables share, before its slots are read. */
 static int validate_vtable(const struct graft_place *place, const struct graft_class *class,
                            struct graft_error *error) {
     const struct graft_place vtable = {.parent = place, .field = "forward", .index = -1};
@@ -37,7 +37,7 @@ static int validate_vtable(const struct graft_place *place, const struct graft_c
     return status;
 }
 
-/* `create`, `destroy` and `forward` know the same instance: they come together, or not at all. */
+/* Checks that `create`, `destroy` and `forward` are all there or all missing, as they share the instance. */
 static int validate_functions(const struct graft_place *place, const struct graft_class *class, int is_replacement,
                               struct graft_error *error) {
     int calls_super = (class->flags & GRAFT_CLASS_CALLS_SUPER) != 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When replacements take effect. */
+/* Validates the conditions of replacements. */
 #include "plugin/validate.h"
 
 enum { MAX_CONDITIONS = 256 };

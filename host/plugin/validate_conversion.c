@@ -7,7 +7,7 @@
 
 enum { MAX_NAMES = 1024, MAX_OPERATIONS = 64, LAST_KIND = GRAFT_OP_ERNIE_SPLIT_AND_DECOUPLE_TEXT_VISION_EXPERTS };
 
-/* What the operations make of the values. */
+/* The values along a chain of operations. */
 struct chain {
     int32_t values;
     int32_t n_targets;
@@ -19,7 +19,7 @@ static int is_listed(const char *name) {
     return strchr(name, '*') != NULL;
 }
 
-/* A name below the module, part by part; `*` stands for a whole part, and there is one at most. */
+/* Validates a name below the module, component by component. A `*` is a whole component and occurs at most once. */
 static int validate_name(const struct graft_place *place, const char *name, struct graft_error *error) {
     int stars = 0;
     int status = graft_check_text(place, NULL, name, GRAFT_MAX_NAME, error);
@@ -108,7 +108,7 @@ static int validate_slice(const struct graft_place *place, const struct graft_op
                                      (long long)(operation->begin + operation->length), (long long)operation->of);
 }
 
-/* What one kind of operation needs. */
+/* Validates the members that one kind of operation needs. */
 static int validate_fields(const struct graft_place *place, const struct graft_operation *operation,
                            struct graft_error *error) {
     int status = validate_dim(place, "dim", operation->dim, error);

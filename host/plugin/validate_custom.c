@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Custom operations, and the names under which a descriptor lists them. */
+/* Validates custom operations and the names under which a descriptor lists them. */
 #include <string.h>
 
 #include "plugin/validate.h"
@@ -26,7 +26,7 @@ int graft_custom_operation_validate(const struct graft_place *place, const struc
                : status;
 }
 
-/* What a patch file can say, and means nothing else. */
+/* Validates a name, which patch files must be able to write and must not confuse with a built-in operation. */
 static int validate_name(const struct graft_place *place, const struct graft_plugin *plugin, int32_t index,
                          struct graft_error *error) {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a plugin asks the host and other plugins for, and what it offers. */
+/* Validates the extensions that a plugin requires, uses and offers. */
 #include <string.h>
 
 #include "plugin/host_services.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model families of a plugin. */
+/* Validates the model families of a plugin. */
 #include <string.h>
 
 #include "graft/family.h"
@@ -111,7 +111,7 @@ static int validate_stand_ins(const struct graft_place *place, const struct graf
     return status;
 }
 
-/* Count, stride and address of each list. */
+/* Checks count, stride and address of each list. */
 static int validate_lists(const struct graft_place *place, const struct graft_family *family,
                           struct graft_error *error) {
     const struct graft_array architectures = {

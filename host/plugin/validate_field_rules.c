@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a family or a plugin says of fields that no class asks for (graft/field_rule.h). */
+/* Validates rules for fields that no class asks for (graft/field_rule.h). */
 #include <string.h>
 
 #include "base/fail.h"
@@ -17,7 +17,7 @@ static int validate_values(const struct graft_place *place, const char *values, 
     }
     status = graft_json_parse(values, strlen(values), "values", &document, &cause);
     if (status == GRAFT_ERROR_INTERNAL) {
-        return graft_fail_memory(error, "values"); /* no fault of the plugin's, which is not to be skipped for it */
+        return graft_fail_memory(error, "values"); /* not the plugin's fault, so the plugin is not skipped for it */
     }
     if (status != GRAFT_OK) {
         return graft_check_failed(place, "values", error, "%s", cause.message);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fusion families of a plugin. What they give later, per model, is checked when they give it. */
+/* Validates the fusion families of a plugin. What they return for a model is checked then. */
 #include <string.h>
 
 #include "plugin/validate.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a plugin offers by name: attention and experts implementations, kernels, and logits processors. */
+/* Validates what a plugin offers by name: attention and experts implementations, kernels, and logits processors. */
 #include <string.h>
 
 #include "graft/attention_implementation.h"
@@ -47,7 +47,7 @@ static int validate_experts(const struct graft_place *place, const void *declare
     return status;
 }
 
-/* What makes states needs what frees them, and the other way round. */
+/* Checks that functions that create and free states are both there or both missing. */
 static int validate_states(const struct graft_place *place, const struct graft_logits_processor *processor,
                            struct graft_error *error) {
     if (processor->create != NULL && processor->destroy == NULL) {
@@ -84,7 +84,7 @@ static int validate_processor(const struct graft_place *place, const void *decla
     return status;
 }
 
-/* A kernel has what a replacement has, and works on the structure of the class that it replaces. */
+/* Validates a kernel like a replacement; it works on the structure of the class that it runs. */
 static int validate_own(const struct graft_place *place, const struct graft_replacement *replacement,
                         struct graft_error *error) {
     const struct graft_class *class = replacement->replacement;
@@ -128,7 +128,8 @@ static int validate_kernel(const struct graft_place *place, const void *declared
     return status;
 }
 
-/* The first element before number `n` with the same name; -1 when there is none. All elements have it in one place. */
+/* The first element before number `n` with the same name; -1 if there is none. The name is at the same offset in all
+ * elements. */
 static int32_t find_name(const struct graft_array *array, size_t name_field, int32_t n) {
     const char *name;
     const char *other;
@@ -144,7 +145,7 @@ static int32_t find_name(const struct graft_array *array, size_t name_field, int
 
 typedef int validate_function(const struct graft_place *place, const void *declared, struct graft_error *error);
 
-/* `name_field` is where elements have the name that must be their own; 0: names may be shared. */
+/* Validates an array. `name_field` is the offset of a name that must be unique; 0: names may repeat. */
 static int validate_array(const struct graft_place *place, const struct graft_array *array, validate_function *validate,
                           size_t name_field, struct graft_error *error) {
     int status = graft_check_array(place, array, error);
@@ -160,7 +161,7 @@ static int validate_array(const struct graft_place *place, const struct graft_ar
     return status;
 }
 
-/* The list is younger than others: a plugin may have been built without it. */
+/* Validates the logits processors, a member that the descriptors of older plugins lack. */
 static int validate_processors(const struct graft_place *place, const struct graft_plugin *plugin,
                                struct graft_error *error) {
     if (!GRAFT_HAS(plugin, struct graft_plugin, logits_processor_stride)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options that a plugin lets users choose. */
+/* Validates the options that users can set. */
 #include <string.h>
 
 #include "base/args.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The formats that a plugin can quantize to (graft/quantization.h). */
+/* Validates the formats to which a plugin can quantize (graft/quantization.h). */
 #include <string.h>
 
 #include "base/fail.h"
@@ -24,7 +24,7 @@ static int reads(const struct graft_plugin *plugin, const char *method) {
     return 0;
 }
 
-/* An object whose quant_method the plugin reads. */
+/* Validates the config of a format: an object whose quant_method the plugin reads. */
 static int validate_config(const struct graft_place *place, const struct graft_plugin *plugin, const char *config,
                            struct graft_error *error) {
     graft_json *document = NULL;
@@ -35,7 +35,7 @@ static int validate_config(const struct graft_place *place, const struct graft_p
     }
     int status = graft_json_parse(config, strlen(config), "config", &document, &cause);
     if (status == GRAFT_ERROR_INTERNAL) {
-        return graft_fail_memory(error, "config"); /* no fault of the plugin's */
+        return graft_fail_memory(error, "config"); /* not the plugin's fault */
     }
     if (status != GRAFT_OK) {
         return graft_check_failed(place, "config", error, "%s", cause.message);
@@ -50,7 +50,7 @@ static int validate_config(const struct graft_place *place, const struct graft_p
     return status;
 }
 
-/* A list that is there. */
+/* Validates a list, which must not be missing. */
 static int validate_list(const struct graft_place *place, const char *field, const char *const *names,
                          struct graft_error *error) {
     size_t n = 0;
