@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A description that begins with that of the class's base. */
+/* Descriptions that call the description of the class's base. */
 #include "base/alloc.h"
 #include "base/args.h"
 #include "base/fail.h"
 #include "model/describe.h"
 
-/* What the base keeps is for its own `create`, which graft_builder_keep_for_maker sees to. */
+/* Runs the base's `describe`. What the base keeps for its own `create` is handled by graft_builder_keep_for_maker. */
 static int run(struct builder *builder, const struct graft_known_class *base, struct graft_error *error) {
     struct graft_node *node = builder->describing;
     const struct graft_known_class *outer = builder->describer;
@@ -26,7 +26,7 @@ static int run(struct builder *builder, const struct graft_known_class *base, st
     return status;
 }
 
-/* Gives the module what its class hands to the base beside what it was given itself. */
+/* Adds the arguments that the class passes to its base to those of the module. */
 static int give(const struct builder *builder, const struct graft_args *more, struct graft_error *error) {
     struct graft_node *node = builder->describing;
     const struct graft_class *cls = builder->describer->cls;

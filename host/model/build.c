@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Building the meta tree: each class describes itself, each child's class is resolved through the snapshot. */
+/* Builds the meta tree: each class describes itself, and each child's class is resolved through the snapshot. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -12,7 +12,7 @@
 typedef int (*find_function)(const struct graft_snapshot *snapshot, const struct graft_known_class *known,
                              const struct graft_known_class **found, struct graft_error *error);
 
-/* A class that has nothing of it and no bases stays who does it. */
+/* Finds the base whose functions a class inherits. A class that lacks them and has no base is returned itself. */
 static int inherit(const struct graft_snapshot *snapshot, find_function find, const struct graft_known_class **known,
                    struct graft_error *error) {
     const struct graft_known_class *found = NULL;
@@ -21,8 +21,8 @@ static int inherit(const struct graft_snapshot *snapshot, find_function find, co
     return status;
 }
 
-/* Decides who describes and who makes the module: what a derived class leaves out is its base's, what a replacement
- * that does not call super leaves out is the original's, and a kernel makes what they describe. */
+/* Decides which class describes the module and which one makes it: a derived class inherits from its base, a
+ * replacement that does not call super inherits from the original, and a kernel makes what these describe. */
 static int choose_class(const struct builder *builder, struct graft_node *node,
                         const struct graft_known_class *original, const struct graft_stacked_class *stacked,
                         struct graft_error *error) {
@@ -42,13 +42,13 @@ static int choose_class(const struct builder *builder, struct graft_node *node,
     return status == GRAFT_OK ? inherit(snapshot, graft_snapshot_maker, &node->maker, error) : status;
 }
 
-/* Whether this child is what a replacement calls by the name of the class it replaces: then it means the original. */
+/* Whether a replacement describes a child of the class that it replaces, which then means the original class. */
 static int means_original(const struct graft_node *parent, const char *class_name) {
     return parent != NULL && parent->original != NULL && parent->describer != parent->original &&
            strcmp(parent->original->cls->name, class_name) == 0;
 }
 
-/* What the name stands for at `place`; with `original_only` the class of that name, whoever wants to replace it. */
+/* Resolves a class name at `place`; with `original_only` 1, to the class of that name without replacements. */
 static int resolve(const struct builder *builder, const struct graft_module_place *place, int original_only,
                    struct graft_resolution *found, struct graft_error *error) {
     const struct graft_snapshot *snapshot = builder->options->snapshot;
@@ -56,7 +56,7 @@ static int resolve(const struct builder *builder, const struct graft_module_plac
                          : graft_snapshot_resolve(snapshot, place, builder->assignment, found, error);
 }
 
-/* Gives the node number `i` of the stack, and the arguments for it. */
+/* Gives the node class number `i` of the stack, and its arguments. */
 static int set_up(const struct builder *builder, struct graft_node *node, const struct graft_resolution *found,
                   size_t i, const struct graft_args *args, struct graft_error *error) {
     const struct graft_args *more = found->stack[i].known->args;
@@ -66,7 +66,7 @@ static int set_up(const struct builder *builder, struct graft_node *node, const 
     return choose_class(builder, node, found->original, &found->stack[i], error);
 }
 
-/* Makes those behind the node, the first of the stack, each beside the one that calls it, and describes them all. */
+/* Makes the nodes of the other classes of the stack, each as the super of the one before, and describes all of them. */
 static int describe_stack(struct builder *builder, struct graft_node *node, const struct graft_resolution *found,
                           const struct graft_args *args, struct graft_error *error) {
     struct graft_node *last = node;
@@ -97,12 +97,12 @@ static int describe_stack(struct builder *builder, struct graft_node *node, cons
     return status;
 }
 
-/* The plugin that brings the model's family: a root may be a class that it keeps to itself. */
+/* The plugin that brings the model's family, whose root may be a private class. */
 static const char *family_plugin(const struct builder *builder) {
     return builder->options->family != NULL ? builder->options->family->origin.plugin : NULL;
 }
 
-/* What a class of the host, whose description is inherited, names, as the model's family has it. */
+/* The family's stand-in for a class that a host's class, whose description is inherited, names as a child. */
 static const char *stand_in_for(const struct builder *builder, const char *class_name) {
     const struct graft_known_family *known = builder->options->family;
     return known != NULL ? graft_family_stand_in_for(known->family, class_name) : NULL;

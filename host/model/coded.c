@@ -13,7 +13,7 @@
 
 enum { MAX_TENSORS = 32, MAX_CONTEXT = 1 << 20, ALIGNMENT = 64 };
 
-/* Memory that a class was given. */
+/* Memory allocated for a class. */
 struct graft_node_memory {
     struct graft_node_memory *next;
     void *bytes;
@@ -31,7 +31,7 @@ static const struct graft_parameter_info *tensor_at(const struct graft_coded_inf
                                                                (size_t)i * info->tensor_stride);
 }
 
-/* How many tensors have a role. */
+/* The number of tensors with a role. */
 static int32_t count(const struct graft_coded_info *info, int32_t role) {
     int32_t n = 0;
     for (int32_t i = 0; i < info->n_tensors; i++) {
@@ -74,7 +74,7 @@ static void free_parameter(struct graft_coded_parameter *parameter) {
     graft_free(parameter->name);
 }
 
-/* A copy of what is described; -1: memory ran out. */
+/* Copies a description. Returns 0, or -1 if memory ran out. */
 static int copy(const struct graft_coded_info *info, struct graft_coded_parameter *parameter) {
     *parameter =
         (struct graft_coded_parameter){.flags = GRAFT_HAS(info, struct graft_coded_info, flags) ? info->flags : 0,
@@ -153,8 +153,8 @@ struct part {
     struct graft_row_block block;
 };
 
-/* A bound parameter. One that all parts of a joined module have in common is that of the first. NULL: it is absent, or
- * memory ran out, and `status` says so. */
+/* A bound parameter; if all parts of a joined module share it, that of the first part. NULL if it is absent, or memory
+ * ran out and `status` says so. */
 static const struct graft_weight *bound(struct graft_node *node, const char *name, int *status,
                                         struct graft_error *error) {
     const struct graft_parameter *parameter = graft_node_parameter(node, name);
@@ -176,7 +176,7 @@ static const struct graft_weight *bound(struct graft_node *node, const char *nam
     return &first->weight;
 }
 
-/* One number, which parts that are joined have in common. */
+/* Reads a parameter of one number, which joined parts share. */
 static int read_number(const struct graft_weight *weight, const char *path, const char *name, float *number,
                        struct graft_error *error) {
     const struct graft_row_block *block = graft_weight_block(weight, 0);
@@ -191,7 +191,7 @@ static int read_number(const struct graft_weight *weight, const char *path, cons
                                  (double)*number);
 }
 
-/* Points the codec to a tensor. One that is absent stays away, if only zero points and groups are. */
+/* Points the codec to a tensor. Only zero points and group indices may be absent. */
 static int point(struct graft_node *node, const struct graft_coded_parameter *parameter, int32_t i,
                  struct graft_codec *codec, struct graft_error *error) {
     int status = GRAFT_OK;

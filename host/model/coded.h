@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parameters whose numbers are codes: what a class describes of one, and the weight that its tensors become. */
+/* Coded parameters: what a class describes, and the weight that is made of the described tensors. */
 #ifndef GRAFT_MODEL_CODED_H
 #define GRAFT_MODEL_CODED_H
 
@@ -9,38 +9,38 @@
 
 struct graft_coded_parameter {
     char *name;               /* "weight" */
-    struct graft_codec codec; /* as described: without weights */
+    struct graft_codec codec; /* the described codec, without weights */
     uint64_t flags;           /* GRAFT_CODED_... */
-    char **tensors;           /* [n] own names of parameters of the node */
+    char **tensors;           /* [n] names of the node's parameters */
     int32_t *roles;           /* [n] */
     int32_t n;
     int (*finish)(const struct graft_build *build, const void *context, struct graft_codec *codec,
                   struct graft_error *error);
     void *context; /* [context_bytes], or NULL */
     int64_t context_bytes;
-    struct graft_coded_weight *weight; /* while there is an instance */
+    struct graft_coded_weight *weight; /* exists as long as the instance */
 };
 
-/* [load] The `coded` of a sink, whose data is the builder. */
+/* [load] Implements `coded` of a sink, whose data is the builder. */
 int graft_builder_coded(void *data, const struct graft_coded_info *info, struct graft_error *error);
 
-/* [load] Whether two nodes describe the same codes. */
+/* [load] Whether two nodes describe the same coded parameters. */
 int graft_node_same_coded(const struct graft_node *a, const struct graft_node *b);
 
-/* [load] Makes the weights of the coded parameters of a node whose parameters are bound: all, or those that its class
- * has no loops of its own for. */
+/* [load] Makes the weights of the coded parameters of a node whose parameters are bound: all of them, or only those for
+ * which the class has no loops of its own. */
 int graft_node_make_coded(struct graft_node *node, const struct graft_build *build, int all, struct graft_error *error);
 
-/* [load] That of a name; NULL: there is none. */
+/* [load] The coded weight of a name; NULL if there is none. */
 const struct graft_weight *graft_node_coded(const struct graft_node *node, const char *name);
 
-/* [load] Frees what graft_node_make_coded made, and what `memory` of a build gave. */
+/* [load] Frees the weights that graft_node_make_coded made and the memory that `memory` of a build allocated. */
 void graft_node_release_coded(struct graft_node *node);
 
-/* [load] The `memory` of a build, whose data is the node. */
+/* [load] Implements `memory` of a build, whose data is the node. */
 void *graft_node_memory(void *data, int64_t bytes);
 
-/* [load] Frees all that was described. */
+/* [load] Frees the descriptions. */
 void graft_node_free_coded(struct graft_node *node);
 
 #endif

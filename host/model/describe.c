@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sink that descriptions go to. What a class says is checked here: classes come from plugins. */
+/* The sink of descriptions. Everything that a class declares is checked here, since classes come from plugins. */
 #include "model/describe.h"
 
 #include <stdio.h>
@@ -17,9 +17,9 @@
 #include "model/node.h"
 #include "plugin/host_services.h"
 
-/* Bounds on what a config can make a class describe. */
+/* Limits on what a config can make a class describe. */
 enum { MAX_NODES = 1 << 20, MAX_SOURCES = 64, MAX_PARAMETERS = 1 << 21, MAX_STATES = 1 << 20, MAX_NAME = 256 };
-static const int64_t MAX_STATE_BYTES = INT64_C(1) << 40; /* of one: their sum fits */
+static const int64_t MAX_STATE_BYTES = INT64_C(1) << 40; /* of one state, so that the sum of all fits */
 
 static int refuse(const struct builder *builder, struct graft_error *error, const char *what, const char *name) {
     const struct graft_known_class *known = builder->describer;
@@ -32,7 +32,7 @@ static int out_of_memory(const struct builder *builder, struct graft_error *erro
     return graft_fail_memory(error, builder->describing->path);
 }
 
-/* Letters, digits, '_' and '-', in parts divided by single dots. */
+/* Whether a name consists of letters, digits, '_' and '-', in components separated by single dots. */
 static int is_name(const char *name, int dots_allowed) {
     size_t length = name != NULL ? strlen(name) : 0;
     if (length == 0 || length > MAX_NAME) {
@@ -50,7 +50,7 @@ static int is_name(const char *name, int dots_allowed) {
     return 1;
 }
 
-/* Whether every dimension is positive and the bytes of 8-byte elements fit. */
+/* Whether every dimension is positive and the size with 8-byte elements fits. */
 static int is_shape(const int64_t *shape, int32_t rank) {
     int64_t elements = 1;
     if (rank < 1 || rank > GRAFT_MAX_RANK) {
@@ -65,7 +65,7 @@ static int is_shape(const int64_t *shape, int32_t rank) {
     return 1;
 }
 
-/* A parameter, or a source of some; NULL if memory ran out. */
+/* Makes a parameter, or a source of parameters; NULL if memory ran out. */
 static struct graft_parameter *make_parameter(struct graft_tree *tree, struct graft_node *node,
                                               const struct graft_parameter_info *info) {
     const size_t prefix = node->path[0] != '\0' ? strlen(node->path) + 1 : 0, length = strlen(info->name);
@@ -112,14 +112,14 @@ static int add_parameter(struct graft_tree *tree, struct graft_node *node, const
     return 0;
 }
 
-/* Whether two names have their first part in common, up to a dot or to the end. */
+/* Whether two names have the same first component. */
 static int same_start(const char *a, const char *b) {
     size_t length = strcspn(a, ".");
     return length == strcspn(b, ".") && memcmp(a, b, length) == 0;
 }
 
-/* Whether a dotted parameter's name begins as that of a child with a class does: it could be one of the child's. Lists
- * have none of their own. */
+/* Whether a dotted parameter name begins with the name of a child that has a class, so that it could be the child's
+ * parameter. Lists have no parameters. */
 static int is_below_child(const struct graft_node *node, const char *name) {
     for (const char *dot = strchr(name, '.'); dot != NULL; dot = strchr(name, '.')) {
         node = graft_node_child(node, name, (size_t)(dot - name));
@@ -147,7 +147,7 @@ static int is_join(const struct graft_parameter_info *info, const struct graft_j
            (by_rows ? join->dim >= 0 && join->dim < info->rank && join->rows > 0 : join->dim == 0 && join->rows == 0);
 }
 
-/* Whether it can be as it says that outputs, and inputs, lie in it. */
+/* Whether the parameter's descriptions of how outputs and inputs lie in it are valid. */
 static int are_joins(const struct graft_parameter_info *info) {
     const int32_t kind = info->join.kind;
     const int has_any_length = (info->flags & GRAFT_PARAMETER_ANY_LENGTH) != 0;
@@ -208,7 +208,7 @@ static int on_parameter(void *data, const struct graft_parameter_info *info, str
     return add_parameter(builder->tree, node, info) == 0 ? GRAFT_OK : out_of_memory(builder, error);
 }
 
-/* The list called `name` below `node`, made when it is not there yet; NULL if memory ran out. */
+/* The list called `name` below `node`, which is made if it does not exist; NULL if memory ran out. */
 static struct graft_node *module_list(struct builder *builder, struct graft_node *node, const char *name,
                                       const char *class_name) {
     struct graft_node *list = graft_node_child(node, name, strlen(name));
@@ -224,7 +224,7 @@ static struct graft_node *module_list(struct builder *builder, struct graft_node
     return list;
 }
 
-/* Adds the child called `name` below `parent`, with a list for every part of the name before the last. */
+/* Adds the child called `name` below `parent`, with a list for each component of the name but the last. */
 static int add_child(struct builder *builder, const struct graft_child_info *info, struct graft_error *error) {
     const char *list = (info->flags & GRAFT_CHILD_SEQUENTIAL) != 0 ? "Sequential" : "ModuleList";
     struct graft_node *parent = builder->describing;
@@ -324,7 +324,7 @@ static int on_tie(void *data, const char *name, const char *source, struct graft
     return tie->name != NULL && tie->source != NULL ? GRAFT_OK : out_of_memory(builder, error);
 }
 
-/* 0 where a state cannot have this type and shape. */
+/* The bytes of a state; 0 if it cannot have this type and shape. */
 static int64_t state_bytes(const struct graft_state_info *info) {
     int64_t bytes = is_shape(info->shape, info->rank) ? graft_dtype_size(info->dtype) : 0;
     for (int32_t i = 0; bytes > 0 && i < info->rank; i++) {
@@ -379,7 +379,7 @@ static int on_elsewhere(void *data, struct graft_error *error) {
         return refuse(builder, error, "as elsewhere a module that it has declared something of:", node->name);
     }
     if (builder->tree->wants_sizes && builder->options->sized == NULL) {
-        return GRAFT_OK; /* this tree is for the sizes of all modules */
+        return GRAFT_OK; /* this tree only measures the sizes of modules */
     }
     node->is_elsewhere = 1;
     builder->tree->n_elsewhere++;
@@ -406,7 +406,7 @@ static const char *on_activation_class(void *data, const char *name) {
     return name != NULL ? graft_activation_class(name) : NULL;
 }
 
-/* The innermost description that fails is the one at fault. */
+/* Blames the innermost description that failed. */
 static int failed(struct builder *builder, const struct graft_node *node, int status, struct graft_error *error) {
     const struct graft_known_class *known = builder->describer;
     const char *plugin = known->origin.plugin;
@@ -444,7 +444,7 @@ static const struct graft_tensor_view *find_named(const struct builder *builder,
                                                   : graft_adapters_find(adapters, spelled, NULL);
 }
 
-/* By each name that the module has. */
+/* Looks up an adapter's tensor by each name of the module. */
 static const struct graft_tensor_view *find_adapter_tensor(const struct builder *builder, const char *name) {
     char full[GRAFT_NAME_BYTES], alias[GRAFT_NAME_BYTES];
     const struct graft_tensor_view *found =
@@ -467,7 +467,7 @@ static int32_t on_adapter_tensor(void *data, const char *name, struct graft_valu
     return 1;
 }
 
-/* Behind "adapter.NAME.". */
+/* Implements `adapter_tensor_name`: the name without "adapter.NAME.". */
 static const char *on_adapter_tensor_name(void *data, const char *name) {
     const struct graft_tensor_view *tensor = find_adapter_tensor(data, name);
     const char *own = tensor != NULL ? strchr(tensor->name, '.') : NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of building a tree: shared by the units of this folder only. */
+/* The state while a tree is built. Used in this folder only. */
 #ifndef GRAFT_MODEL_DESCRIBE_H
 #define GRAFT_MODEL_DESCRIBE_H
 
 #include "model/fusion.h"
 #include "model/tree.h"
 
-/* How deep modules, and bases of bases, may be nested. */
+/* How deeply modules and bases may be nested. */
 enum { GRAFT_MAX_DEPTH = 64 };
 
 struct tie {
@@ -17,75 +17,74 @@ struct tie {
 
 struct builder {
     const struct graft_tree_options *options;
-    struct graft_assignment *assignment; /* counts what replacements do, or NULL */
-    const struct fusions *fusions;       /* found in a tree without replacements, or NULL */
+    struct graft_assignment *assignment; /* counts what replacements do; or NULL */
+    const struct fusions *fusions;       /* found in a tree without replacements; or NULL */
     struct graft_tree *tree;
-    struct graft_node *describing;             /* the module whose `describe` is running; NULL at the root */
-    const struct graft_known_class *describer; /* and whose `describe` that is */
-    const struct graft_sink *sink;             /* where that description goes */
+    struct graft_node *describing;             /* the module whose `describe` runs; NULL at the root */
+    const struct graft_known_class *describer; /* the class whose `describe` runs */
+    const struct graft_sink *sink;             /* the sink of that description */
     int32_t depth;
-    int32_t blamed; /* a description failed, and the error says which */
+    int32_t blamed; /* 1: a description failed, and the error names its class */
     struct tie *ties;
     size_t n_ties;
     size_t ties_capacity;
 };
 
-/* Adds a module below `parent` (NULL: the root) and all that it describes. */
+/* Adds a module below `parent` (NULL: the root) and everything that it describes. */
 int graft_builder_add_child(struct builder *builder, struct graft_node *parent, const char *name,
                             const struct graft_child_info *info, struct graft_error *error);
 
-/* Lets the node's class describe itself into the tree. */
+/* Runs the description of the node's class. */
 int graft_builder_describe(struct builder *builder, struct graft_node *node, struct graft_error *error);
 
-/* Runs the `describe` of builder->describer at the node; one that fails is blamed. */
+/* Runs `describe` of builder->describer at the node, and blames it if it fails. */
 int graft_builder_run_describe(struct builder *builder, struct graft_node *node, const struct graft_sink *sink,
                                struct graft_error *error);
 
-/* The sink for a description of the node, which config.json calls `config_path`. */
+/* Makes the sink for a description of the node, whose path in config.json is `config_path`. */
 struct graft_sink graft_builder_sink(struct builder *builder, const struct graft_node *node, const char *config_path);
 
-/* Makes a sink take no notice of anything but parameters and what is kept. */
+/* Makes a sink ignore everything except parameters and `keep`. */
 void graft_builder_ignore_structure(struct graft_sink *sink);
 
-/* The `keep` of a sink, whose data is the builder. */
+/* Implements `keep` of a sink, whose data is the builder. */
 void *graft_builder_keep(void *data, int64_t bytes, struct graft_error *error);
 
-/* Where one class has described the node and another makes it, lets the `describe` that goes with the maker run
- * as well, for what it keeps and nothing else. `sink` is the one that was described to. */
+/* If the class that makes the node is not the one that described it, runs the maker's `describe` too, only for what it
+ * keeps. `sink` is the sink of the first description. */
 int graft_builder_keep_for_maker(struct builder *builder, struct graft_node *node, const struct graft_sink *sink,
                                  struct graft_error *error);
 
-/* Whether the arguments of `what` and `name` are those that the interface says parents give. Interfaces of plugins say
- * nothing here. */
+/* Checks that arguments have what the interface says parents give. Plugins' own interfaces are not checked. */
 int graft_builder_check_arguments(const struct builder *builder, const char *what, const char *name,
                                   const char *interface_id, const struct graft_args *args, struct graft_error *error);
 
-/* The `base` of a sink, whose data is the builder. */
+/* Implements `base` of a sink, whose data is the builder. */
 int graft_builder_base(void *data, const struct graft_args *more, struct graft_error *error);
 
-/* The `conversion` and the `super` of a sink, whose data is the builder. */
+/* Implement `conversion` and `super` of a sink, whose data is the builder. */
 int graft_builder_conversion(void *data, const struct graft_conversion *conversion, struct graft_error *error);
 int graft_builder_super(void *data, const struct graft_args *more, struct graft_error *error);
 
-/* The `share` of a sink, whose data is the builder. */
+/* Implements `share` of a sink, whose data is the builder. */
 int graft_builder_share(void *data, const char *name, int32_t of, const struct graft_operation *slice,
                         struct graft_error *error);
 
-/* After a module's description: adds conversions to the classes above that have declared shares of it. */
+/* Call this after a module's description: adds conversions to classes above that declared a share of the module. */
 int graft_share_parameters(struct builder *builder, struct graft_node *node, struct graft_error *error);
 
-/* Turns the ties declared into links between parameters. */
+/* Turns declared ties into links between parameters. */
 int graft_builder_resolve_ties(struct builder *builder, struct graft_error *error);
 
-/* One pass over the model: the tree without its snapshot. `assignment` and `fusions` may be NULL. */
+/* Builds the tree in one pass, without taking a reference to the snapshot. `assignment` and `fusions` may be NULL. */
 int graft_builder_build(const struct graft_tree_options *options, struct graft_assignment *assignment,
                         const struct fusions *fusions, struct graft_tree **tree, struct graft_error *error);
 
-/* One pass in which every class is the original one. */
+/* Builds the tree in one pass without replacements. */
 int graft_builder_build_plain(const struct graft_tree_options *options, struct graft_tree **tree,
                               struct graft_error *error);
 
-/* Frees all but the tree. */
+/* Frees everything but the tree. */
 void graft_builder_finish(struct builder *builder);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asking one fusion family about every module of a model, before anything is replaced. */
+/* Asks a fusion family about every module of a model before replacements. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/running.h"
@@ -12,7 +12,7 @@ struct search {
     struct graft_fused_modules *fused;
 };
 
-/* A function of the family failed: with words, whose code goes on, or without. */
+/* Passes on the error of a family's function, or sets one if the function set none. */
 static int family_failed(const struct search *search, const struct graft_node *node, const char *function,
                          struct graft_error *error) {
     return graft_error_complete(error, GRAFT_ERROR_PLUGIN, node->path,
@@ -34,7 +34,7 @@ static struct graft_task task_of(const struct search *search, const struct graft
     return (struct graft_task){function, node->path, search->family->name, origin->plugin, NULL};
 }
 
-/* The class for a module that fits, with its conversions. */
+/* Makes the class, with conversions, for a module that can be fused. */
 static int make_class(const struct search *search, const struct graft_node *node, struct graft_candidate *candidate,
                       struct graft_error *error) {
     const struct graft_fusion_family *family = search->family;
@@ -60,7 +60,7 @@ static int make_class(const struct search *search, const struct graft_node *node
                               : family_failed(search, node, "make_transforms", error);
 }
 
-/* A module that would fit, but is not called as the family wants it. */
+/* Records that a module could be fused, but its path does not match the family's targets. */
 static int refuse_path(const struct search *search, struct graft_fusion_verdict *verdict, struct graft_error *error) {
     struct graft_text reason = {0};
     graft_text_add_string(&reason, "its path is not one of ");
@@ -124,7 +124,7 @@ static int discover(const struct graft_tree_options *options, const struct graft
     return status;
 }
 
-/* Asks, and keeps the answer. */
+/* Asks the family, and remembers the answer. */
 static int find(const struct graft_tree_options *options, const struct graft_fusion_choice *choice,
                 const graft_json *family_options, const struct graft_fused_modules_key *key,
                 const struct graft_fused_modules **fused, struct graft_error *error) {

@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "base/paths.h"
 
-/* So many reasons are told in one note. */
+/* The most reasons in one note. */
 enum { MAX_REASONS = 4 };
 
 const struct graft_candidate *graft_fusions_at(const struct fusions *fusions, const char *path) {
@@ -24,7 +24,7 @@ static const char *family_name(const struct graft_candidate *candidate) {
     return graft_fusion_family_of(candidate->family)->name;
 }
 
-/* Whether the last family fuses what one before it does. */
+/* Checks that the last family fuses no module that an earlier one fuses. */
 static int check_overlap(const struct fusions *before, const struct graft_fused_modules *last,
                          struct graft_error *error) {
     for (size_t i = 0; i < last->n; i++) {
@@ -89,7 +89,7 @@ int graft_tree_is_fused(const struct graft_tree *tree, const struct graft_candid
     return 0;
 }
 
-/* Why candidate `i` is not fused; what `text` held before is gone. */
+/* Writes why candidate `i` is not fused, replacing the content of `text`. */
 static const char *reason_of(const struct graft_tree *tree, const struct graft_fused_modules *fused, size_t i,
                              struct graft_text *text) {
     text->length = 0;
@@ -97,7 +97,7 @@ static const char *reason_of(const struct graft_tree *tree, const struct graft_f
     return text->length > 0 ? text->bytes : "";
 }
 
-/* Each reason once, with the modules that have it. */
+/* Adds each reason once, with the modules to which it applies. */
 static void add_reasons(const struct graft_tree *tree, const struct graft_fused_modules *fused,
                         struct graft_text *text) {
     struct graft_text reason = {0}, other = {0};

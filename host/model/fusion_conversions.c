@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two conversions that take one tensor, where one of them came with a fusion: which of them won would be chance. */
+/* Refuses two conversions that take the same tensor if one of them comes from a fusion, as nothing decides between
+ * them. */
 #include <string.h>
 
 #include "base/fail.h"
 #include "model/fusion.h"
 
-/* A conversion's source, seen from its module. */
+/* A source of a conversion, and its module. */
 struct site {
     const struct graft_node *node;
     const char *source;
     const struct graft_tree *tree;
 };
 
-/* The part of "PATH.NAME" at `*at`, which is moved behind it; "" when there are no more. */
+/* The next component of "PATH.NAME"; "" at the end. */
 static size_t next_part(const char **path, const char **name, const char **part) {
     const char **from = **path != '\0' ? path : name;
     size_t length = strcspn(*from, ".");
@@ -21,7 +22,7 @@ static size_t next_part(const char **path, const char **name, const char **part)
     return length;
 }
 
-/* Whether both mean the same tensor; `*` is the same as any index. */
+/* Whether two sources may be the same tensor, where `*` matches any index. */
 static int is_same(const struct site *a, const struct site *b) {
     const char *paths[] = {a->node->path, b->node->path};
     const char *names[] = {a->source, b->source};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Registering fusions by a call, as transformers reads: the mapping gets the classes, the model type's list of
- * conversions the transforms. All of it or nothing.
+ * Registers fusions by a call, like transformers: classes go to the mapping, transforms to the model type's list of
+ * conversions. Either everything is registered or nothing.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "registry/fusion_transforms.h"
 #include "registry/mapping.h"
 
-/* One family, in one model. */
+/* The registration of one family for one model. */
 struct registration {
     struct graft_registry *registry;
     const struct graft_tree_options *options;
@@ -20,7 +20,7 @@ struct registration {
     const struct graft_fused_modules *fused;
 };
 
-/* What the list of the model type is to become; patterns are those of the old one and of what is added. */
+/* The new list of the model type. Its patterns belong to the old list and to the added transforms. */
 struct list {
     struct graft_weight_transform *items;
     size_t n;
@@ -40,7 +40,7 @@ static int same_patterns(const char *const *a, int32_t n_a, const char *const *b
     return n_a == n_b;
 }
 
-/* A transform of the same source that is not the one which an earlier registration put there. */
+/* Sets the error that the list has a different transform of the same source. */
 static int conflict(const struct registration *registration, const struct graft_weight_transform *mine,
                     struct graft_error *error) {
     int status =
@@ -51,7 +51,7 @@ static int conflict(const struct registration *registration, const struct graft_
     return status;
 }
 
-/* Puts a transform of the family behind those there; one that it registered before goes. */
+/* Appends a transform of the family, and removes the same one of an earlier registration. */
 static int add_transform(const struct registration *registration, const struct graft_weight_transform *mine,
                          struct list *list, struct graft_error *error) {
     for (size_t i = 0; i < list->n; i++) {
@@ -71,8 +71,8 @@ static int add_transform(const struct registration *registration, const struct g
     return GRAFT_OK;
 }
 
-/* The transforms for modules called `name`, with the sizes of the config; where it does not say them all, with those of
- * the first such module. */
+/* Makes the transforms for modules called `name`, with sizes from the config or, if the config lacks some, from the
+ * first such module. */
 static int make_transforms(const struct registration *registration, const struct graft_candidate *first,
                            struct graft_fusion_transforms *made, struct graft_error *error) {
     const struct graft_config *config = &registration->options->config->view;
@@ -103,7 +103,7 @@ static int make_transforms(const struct registration *registration, const struct
     return status;
 }
 
-/* Whether a candidate before number `i` has the same name: the list has its transforms already. */
+/* Whether a candidate before number `i` has the same name, so that the list has its transforms already. */
 static int is_named_before(const struct graft_fused_modules *fused, size_t i) {
     for (size_t k = 0; k < i; k++) {
         if (fused->candidates[k]->fusable &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making the instances of a tree whose weights are bound, and destroying them. */
+/* Makes the instances of a tree whose weights are bound, and destroys them. */
 #include <string.h>
 
 #include "base/running.h"
@@ -7,7 +7,8 @@
 #include "model/node.h"
 
 static const struct graft_weight *find_weight(void *data, const char *name) {
-    const struct graft_weight *coded = graft_node_coded(data, name); /* its codes may have the same name */
+    const struct graft_weight *coded =
+        graft_node_coded(data, name); /* a coded parameter's tensor of codes may have the same name */
     const struct graft_parameter *parameter = coded == NULL ? graft_node_parameter(data, name) : NULL;
     return parameter != NULL ? parameter->weight : coded;
 }
@@ -43,7 +44,7 @@ struct graft_build graft_node_build(struct graft_node *node, const struct graft_
     };
 }
 
-/* An error over config.json does not say who asked. */
+/* Adds the class to an error of config.json, which does not say which class read the field. */
 static int failed(const struct graft_node *node, const struct graft_tree *tree, int status, struct graft_error *error) {
     const struct graft_known_class *maker = node->maker;
     const char *plugin = maker->origin.plugin;
@@ -98,7 +99,7 @@ static int instantiate(struct graft_node *node, const struct graft_tree *tree, c
 }
 
 int graft_tree_instantiate(struct graft_tree *tree, const struct graft_host *host, struct graft_error *error) {
-    struct graft_error own = graft_error_none(); /* there is always one: it tells whether a `create` failed */
+    struct graft_error own = graft_error_none(); /* classes always get an error, which tells whether `create` failed */
     return instantiate(tree->root, tree, host, error != NULL ? error : &own);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which modules a class joins, as its conversions tell. */
+/* Finds the modules that a class joins, by the class's conversions. */
 #include "model/join.h"
 
 #include <stdio.h>
@@ -10,13 +10,13 @@
 
 static const char suffix[] = ".weight";
 
-/* How long a parameter's name is without ".weight"; 0: it does not end so, or stands for several. */
+/* The length of a parameter's name without ".weight"; 0 if it does not end with that or has a `*`. */
 static size_t module_length(const char *name) {
     size_t length = strlen(name), end = sizeof suffix - 1;
     return length > end && strcmp(name + length - end, suffix) == 0 && strchr(name, '*') == NULL ? length - end : 0;
 }
 
-/* Whether it does nothing but to put the rows of its sources, each a module's weight, below each other. */
+/* Whether the conversion only concatenates the rows of its sources, each of which is a module's weight. */
 static int joins_modules(const struct graft_conversion *conversion) {
     int joins = conversion->n_sources > 1 && conversion->n_targets == 1 && conversion->n_operations == 1 &&
                 module_length(conversion->targets[0]) > 0;
@@ -40,7 +40,7 @@ static const struct graft_conversion *find_conversion(const struct graft_class *
     return NULL;
 }
 
-/* Whether it renames a module, and nothing is called so. */
+/* Whether it is a renaming of a module, and the checkpoint has no tensor under the other name. */
 static int is_unused(const struct graft_model_facts *facts, const struct graft_node *owner,
                      const struct graft_conversion *conversion) {
     char path[GRAFT_NAME_BYTES];
@@ -144,7 +144,7 @@ int64_t graft_join_count(const struct graft_node *node) {
     return join != NULL ? (int64_t)join->joined.n_parts : 1;
 }
 
-/* Whether nothing above it, nor the module itself, is joined: then its path is what configs have. */
+/* Whether neither the module nor any module above is joined, so that configs use its path. */
 static int is_plain(const struct graft_node *node) {
     while (node != NULL && graft_node_join(node) == NULL) {
         node = node->parent;

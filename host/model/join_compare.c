@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a class describes all parts of a joined module alike: config.json may say other things of each. */
+/* Checks that a class describes all parts of a joined module alike, since config.json may differ between parts. */
 #include <string.h>
 
 #include "base/args.h"
@@ -14,7 +14,8 @@ static int is_same_parameter(const struct graft_parameter *a, const struct graft
            memcmp(&a->join, &b->join, sizeof a->join) == 0 && memcmp(&a->inputs, &b->inputs, sizeof a->inputs) == 0;
 }
 
-/* What a kernel's class keeps is not compared: that follows from the description of the class it runs. */
+/* Whether two descriptions are equal. What a kernel's class keeps is not compared, as it depends on the class that the
+ * kernel runs. */
 static int is_same(const struct graft_node *a, const struct graft_node *b) {
     int same = a->n_parameters == b->n_parameters &&
                (a->maker != a->describer || (a->kept_bytes == b->kept_bytes &&
@@ -26,7 +27,7 @@ static int is_same(const struct graft_node *a, const struct graft_node *b) {
     return same;
 }
 
-/* Describes a part into `node`, which is in no tree. */
+/* Describes a part into `node`, which is not in the tree. */
 static int describe_part(struct builder *builder, struct graft_node *node, const char *config_path,
                          struct graft_error *error) {
     struct graft_node *outer = builder->describing;
@@ -61,7 +62,7 @@ int graft_join_compare_parts(struct builder *builder, struct graft_node *node, c
         part->original = node->original;
         part->describer = node->describer;
         part->maker = node->maker;
-        part->wrapper = node; /* which tells that it is joined */
+        part->wrapper = node; /* marks the part as joined */
         graft_join_config_path(node, i, config_path);
         status = describe_part(builder, part, config_path, error);
         *other = status == GRAFT_OK && !is_same(node, part) ? join->names[i] : NULL;

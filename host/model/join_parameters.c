@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether the parameters of a joined module can be made of those of its parts, and the conversions that make them. */
+/* Checks that the parameters of a joined module can be made of those of its parts, and adds the conversions that make
+ * them. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -11,11 +12,11 @@
 
 struct joining {
     struct builder *builder;
-    struct graft_node *node; /* of the joined module */
+    struct graft_node *node; /* the joined module */
     const struct graft_node_join *join;
-    size_t n;                               /* parts */
-    const struct graft_tensor_view **views; /* [n] of one parameter */
-    struct graft_text why;                  /* the parts cannot be joined; empty: nothing speaks against it so far */
+    size_t n;                               /* number of parts */
+    const struct graft_tensor_view **views; /* [n] the parts' tensors of one parameter */
+    struct graft_text why;                  /* why the parts cannot be joined; empty as long as they can */
 };
 
 static void refuse(struct joining *joining, const char *tensor, const char *why, size_t i, size_t k) {
@@ -25,7 +26,7 @@ static void refuse(struct joining *joining, const char *tensor, const char *why,
     }
 }
 
-/* The tensors that the checkpoint has for the parts under a name; how many of them. */
+/* Finds the checkpoint's tensors of the parts under a name. Returns how many there are. */
 static size_t find(const struct joining *joining, const char *name) {
     const struct graft_model_facts *facts = joining->builder->options->facts;
     size_t n = 0;
@@ -36,7 +37,7 @@ static size_t find(const struct joining *joining, const char *name) {
     return n;
 }
 
-/* Finds a parameter's tensors; the name that they have there. Classes may rename them. NULL: there is none. */
+/* Finds the parts' tensors of a parameter, which the class may rename. Returns their name; NULL if there are none. */
 static const char *find_tensors(const struct joining *joining, const char *name) {
     const char *found = name;
     for (size_t i = 0; found != NULL && find(joining, found) == 0; i++) {
@@ -62,7 +63,7 @@ static int is_made(const struct joining *joining, const char *name) {
     return 0;
 }
 
-/* Whether only some of the parts may have it, as only keys and values have scales for their cache. */
+/* Whether some parts may lack the parameter, as only keys and values have scales for their cache. */
 static int may_be_of_some(const struct graft_parameter *parameter) {
     return parameter->init == GRAFT_INIT_ABSENT && parameter->join.kind == GRAFT_JOIN_EACH &&
            (parameter->flags & GRAFT_PARAMETER_ANY_LENGTH) != 0;
@@ -82,7 +83,7 @@ static int is_complete(struct joining *joining, const char *name) {
     return 1;
 }
 
-/* Shapes that agree with the parameter's but along `dim`, where they add up to it. */
+/* Checks that the shapes agree with the parameter's except along `dim`, where they add up to it. */
 static int fit_rows(struct joining *joining, const struct graft_parameter *parameter, const char *name) {
     const int32_t dim = parameter->join.dim;
     int64_t sum = 0;
@@ -104,7 +105,7 @@ static int fit_rows(struct joining *joining, const struct graft_parameter *param
     return sum == parameter->shape[dim];
 }
 
-/* Whether each part but the last ends with a step. */
+/* Checks that each part but the last ends at a step. */
 static int fit_steps(struct joining *joining, const struct graft_parameter *parameter, const char *name) {
     const int64_t rows = parameter->join.rows, *outputs = joining->join->outputs;
     for (size_t i = 0; i < joining->n && rows > 1; i++) {
@@ -129,7 +130,7 @@ static int are_equal(struct joining *joining, const char *name) {
     return 1;
 }
 
-/* Whether the tensors found join; if not, the reason is told. */
+/* Whether the tensors found can be joined; if not, records the reason. */
 static int fits(struct joining *joining, const struct graft_parameter *parameter, const char *name) {
     if (!may_be_of_some(parameter) && !is_complete(joining, name)) {
         return 0;
@@ -147,14 +148,15 @@ static int fits(struct joining *joining, const struct graft_parameter *parameter
     }
 }
 
-/* A conversion of the owner's that joins what the parts call `name`. */
+/* Adds a conversion to the owner that joins the parts' tensors called `name`. */
 static int derive(struct joining *joining, const struct graft_parameter *parameter, const char *name) {
     const struct graft_node_join *join = joining->join;
     struct graft_derived *derived = graft_node_derive(join->owner, find(joining, name));
     int is_scalar = 0, failed = derived == NULL;
     for (size_t i = 0, n = 0; i < joining->n && !failed; i++) {
         if (joining->views[i] != NULL) {
-            is_scalar = joining->views[i]->rank == 0; /* stacks of one are vectors, which join */
+            is_scalar = joining->views[i]->rank ==
+                        0; /* tensors without dimensions are stacked to vectors, which can be joined */
             derived->sources[n] = graft_format("%s.%s", join->names[i], name);
             failed = derived->sources[n++] == NULL;
         }
@@ -172,7 +174,8 @@ static int derive(struct joining *joining, const struct graft_parameter *paramet
     return 0;
 }
 
-/* Those of a list that the parts have tensors for, in turn, until one does not fit; how many are joined here. */
+/* Joins the parameters of a list for which the parts have tensors, until one does not fit. Returns how many were
+ * joined. */
 static int join_all(struct joining *joining, struct graft_parameter *const *list, size_t n, size_t *n_joined,
                     struct graft_error *error) {
     const struct graft_model_facts *facts = joining->builder->options->facts;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of a joined module one by one, for classes that add to the outputs of some. */
+/* The single parts of a joined module, for classes that add to the outputs of some parts. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -7,7 +7,8 @@
 #include "model/join.h"
 #include "model/node.h"
 
-/* What the model without replacements gives each part. 0: not all that the joined module has. */
+/* Reads the parts' outputs from the model without replacements. Returns 0 if they are not those of the joined
+ * module. */
 static int count_outputs(const struct builder *builder, struct graft_node_join *join, int64_t sum) {
     for (size_t i = 0; i < join->joined.n_parts; i++) {
         const struct graft_node *part = graft_node_find(builder->options->plain->root, join->paths[i]);
@@ -20,7 +21,7 @@ static int count_outputs(const struct builder *builder, struct graft_node_join *
     return sum == 0;
 }
 
-/* What is below the joined module under a part's name is called as if it were below the part. */
+/* Makes names below the joined module that begin with a part's name refer to the part. */
 static int rename_part(struct graft_node_join *join, size_t i) {
     struct graft_derived *derived = graft_node_derive(join->owner, 1);
     if (derived == NULL) {

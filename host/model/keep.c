@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a class's `describe` found out and keeps for its own `create`. */
+/* Memory that a class's `describe` fills for its own `create`. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "graft/state.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A node of a meta tree, as fusion families are shown it. */
+/* The information about a node of a meta tree that fusion families get. */
 #include <string.h>
 
 #include "model/fusion.h"
@@ -24,7 +24,7 @@ static int32_t parameter(const void *data, const char *name, int64_t shape[GRAFT
     return found->rank;
 }
 
-/* The info lies in the node, so that it lives as long as the tree that the family is shown. */
+/* The info is a part of the node, so that it lives as long as the tree. */
 static const struct graft_module_info *child(const void *data, const char *path) {
     struct graft_node *found = graft_node_find((struct graft_node *)(uintptr_t)data, path);
     if (found == NULL) {

@@ -26,7 +26,7 @@ struct graft_node *graft_node_create(struct graft_tree *tree, struct graft_node 
     return node;
 }
 
-/* The number that a name of `length` letters is, as it is mostly written; -1: none. */
+/* The number that a name of `length` letters is in the usual spelling; -1 if it is not a number. */
 static int64_t number_of(const char *name, size_t length) {
     enum { MAX_DIGITS = 9 };
     int64_t number = 0;
@@ -42,7 +42,7 @@ static int64_t number_of(const char *name, size_t length) {
     return number;
 }
 
-/* Lists have hundreds of children, which are asked for one by one: those are not searched. */
+/* The child of a name. Numbered children are not searched, since lists have hundreds of them. */
 struct graft_node *graft_node_child(const struct graft_node *node, const char *name, size_t length) {
     if (node->is_numbered) {
         const int64_t number = number_of(name, length);
@@ -110,7 +110,7 @@ void graft_node_blame(const struct graft_node *node, const struct graft_known_cl
     }
 }
 
-/* The name that a conversion of the module above has for it, or its own. */
+/* The module's name in checkpoints, by a conversion of the module above, or its own name. */
 static const char *name_in_checkpoints(const struct graft_node *node) {
     const struct graft_conversion *conversion;
     for (size_t i = 0; (conversion = graft_node_conversion(node->parent, i)) != NULL; i++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Building a tree with replacements: what must be known beforehand is found with trees that are thrown away. */
+/* Builds a tree with replacements. What must be known beforehand is found with temporary trees. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "model/describe.h"
 #include "registry/assignment.h"
 
-/* Every module with a class. */
+/* The places of all modules that have a class. */
 struct places {
     const char *model_type;
     const struct graft_model_facts *facts;
@@ -30,7 +30,7 @@ static int collect_place(void *data, struct graft_node *node, struct graft_error
     return GRAFT_OK;
 }
 
-/* Patterns are judged by the classes that this model uses before anything is replaced. */
+/* Checks patterns against the classes that the model has without replacements. */
 static int check_patterns(const struct graft_tree_options *options, struct graft_assignment *assignment, int *changed,
                           struct graft_error *error) {
     struct graft_tree *tree = NULL;
@@ -48,7 +48,7 @@ static int check_patterns(const struct graft_tree_options *options, struct graft
     return status;
 }
 
-/* Each trial leaves out a group at least, or is the last. */
+/* Decides on groups. Each trial but the last leaves out at least one group. */
 static int decide_groups(const struct graft_tree_options *options, struct graft_assignment *assignment,
                          const struct fusions *fusions, struct graft_error *error) {
     int status = GRAFT_OK;
@@ -65,7 +65,7 @@ static int decide_groups(const struct graft_tree_options *options, struct graft_
     return status;
 }
 
-/* What has to be known before the tree can be built. */
+/* Makes all decisions that come before building the tree. */
 static int decide(const struct graft_tree_options *options, struct graft_assignment *assignment,
                   struct fusions *fusions, struct graft_error *error) {
     int status = graft_fusions_find_modules(options, fusions, error);
@@ -79,8 +79,8 @@ static int decide(const struct graft_tree_options *options, struct graft_assignm
     return status;
 }
 
-/* The tree with all that was decided; again, and with groups decided anew, while classes turn out to join what cannot
- * be joined. Each time fewer modules are left for them. */
+/* Builds the tree with all decisions. Whenever classes turn out to join what cannot be joined, groups are decided again
+ * and the tree is built again, with fewer modules for these classes. */
 static int build_joined(const struct graft_tree_options *options, struct graft_assignment *assignment,
                         const struct fusions *fusions, struct graft_tree **built, struct graft_error *error) {
     int status = GRAFT_OK;
@@ -99,7 +99,7 @@ static int build_joined(const struct graft_tree_options *options, struct graft_a
     return status;
 }
 
-/* Classes that ask for sizes are answered when the tree is built for the second time. */
+/* Builds the tree, and a second time if classes asked for sizes, which are known then. */
 static int build(const struct graft_tree_options *options, struct graft_assignment *assignment,
                  const struct fusions *fusions, struct graft_tree **tree, struct graft_error *error) {
     struct graft_tree_options again = *options;
@@ -119,7 +119,7 @@ int graft_tree_build(const struct graft_tree_options *options, struct graft_tree
     struct graft_tree *built = NULL;
     struct fusions fusions = {0};
     struct graft_error own = graft_error_none();
-    error = error != NULL ? error : &own; /* which descriptions tell by whether one failed */
+    error = error != NULL ? error : &own; /* descriptions always need an error, which tells whether one failed */
     struct graft_assignment *assignment = graft_assignment_create(options->snapshot, options->config->model_type,
                                                                   options->facts, options->skip_bad_plugins);
     int status = assignment != NULL ? GRAFT_OK : graft_fail_memory(error, options->class_name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Modules that a class above gives a share of their outputs or inputs: the conversions that take it from each tensor,
- * as the class built there says how they lie.
+ * Shares: modules of whose outputs or inputs a class above takes a part. Adds conversions that slice each tensor, as
+ * described by the class built there.
  */
 #include <string.h>
 
@@ -12,21 +12,21 @@
 #include "model/join.h"
 #include "model/node.h"
 
-/* What a class above has declared, at a module or at one of those that it is joined from. */
+/* A share that a class above declared, applied to a module or to one of its joined parts. */
 struct sharing {
     struct builder *builder;
-    struct graft_node *node;  /* described */
-    struct graft_node *owner; /* whose class declared it */
+    struct graft_node *node;  /* the module described */
+    struct graft_node *owner; /* the module whose class declared the share */
     const struct graft_node_share *share;
-    const char *path; /* of the module, or of the part, whose tensors are divided */
-    int32_t is_part;  /* 1: of a part */
-    int64_t count;    /* outputs, or inputs, over all shares; of a part 0 */
+    const char *path; /* path of the module, or of the part, whose tensors are sliced */
+    int32_t is_part;  /* 1: `path` is a joined part */
+    int64_t count;    /* number of outputs or inputs over all shares; 0 for a part */
 };
 
 /* --- Conversions --- */
 
-/* The owner's conversion that slices the tensor `name` below the module; added if it does not exist. NULL: out of
- * memory. */
+/* The owner's conversion that slices the tensor `name` below the module, which is added if it does not exist; NULL if
+ * memory ran out. */
 static struct graft_derived *conversion_of(struct graft_node *owner, const struct graft_node_share *share,
                                            const char *name) {
     char *target = graft_format("%s%s%s", share->name, share->name[0] != '\0' ? "." : "", name);
@@ -47,7 +47,7 @@ static struct graft_derived *conversion_of(struct graft_node *owner, const struc
     return derived;
 }
 
-/* Along `dim`, whose indices are `step` of `count` outputs or inputs each. */
+/* Adds a slice along `dim`, each of whose indices stands for `step` of `count` outputs or inputs. */
 static int take(struct graft_node *owner, const struct graft_node_share *share, const char *name, int32_t dim,
                 int64_t step, int64_t count, struct graft_error *error) {
     struct graft_derived *derived = conversion_of(owner, share, name);
@@ -57,7 +57,7 @@ static int take(struct graft_node *owner, const struct graft_node_share *share, 
     struct graft_operation *slice = derived->operations;
     *slice = share->slice;
     slice->dim = dim;
-    if (step > 1 && slice->of == count) { /* a run, which may be shorter than those of others */
+    if (step > 1 && slice->of == count) { /* a contiguous share, which may be smaller than those of other processes */
         slice->begin /= step;
         slice->length = (slice->length + step - 1) / step;
         slice->of = (count + step - 1) / step;
@@ -65,7 +65,7 @@ static int take(struct graft_node *owner, const struct graft_node_share *share, 
     return GRAFT_OK;
 }
 
-/* Of plain weights and biases nobody needs to say how they lie. */
+/* Slices a plain weight or bias, whose layout needs no description. */
 static int take_plain(struct graft_node *owner, const struct graft_node_share *share, struct graft_error *error) {
     const int is_of_inputs = share->of == GRAFT_SHARE_INPUTS;
     int status = take(owner, share, "weight", is_of_inputs, 1, 0, error);
@@ -117,7 +117,7 @@ static int refuse_step(const struct sharing *sharing, const char *name, int64_t 
         (long long)sharing->count, what(sharing), (long long)sharing->share->slice.of, name, (long long)step);
 }
 
-/* Whether shares of `count`, or of each part of it, end with a step. */
+/* Whether shares of `count`, or of each part of it, end at a step. */
 static int ends_with_steps(const struct graft_operation *slice, int64_t count, int64_t step) {
     int64_t sum = 0;
     if (slice->parts[0] == 0) {
@@ -141,7 +141,7 @@ static int is_plain(const struct graft_parameter *parameter) {
            (strcmp(parameter->own_name, "weight") == 0 || strcmp(parameter->own_name, "bias") == 0);
 }
 
-/* A parameter that the checkpoint has a tensor for. Where that is as long as the share's, all have it in common. */
+/* Slices a parameter that the checkpoint has. A tensor of exactly the share's length is shared by all processes. */
 static int divide_tensor(const struct sharing *sharing, const struct graft_parameter *parameter, const char *name,
                          const struct graft_tensor_view *view, struct graft_error *error) {
     const int is_of_inputs = sharing->share->of == GRAFT_SHARE_INPUTS;
@@ -185,7 +185,7 @@ static int divide(const struct sharing *sharing, struct graft_error *error) {
     return status;
 }
 
-/* Whether the share is of the module at `path`. */
+/* Whether the share applies to the module at `path`. */
 static int is_of(const struct graft_node *owner, const struct graft_node_share *share, const char *path) {
     const size_t length = strlen(owner->path);
     if (strncmp(owner->path, path, length) != 0) {
@@ -195,7 +195,7 @@ static int is_of(const struct graft_node *owner, const struct graft_node_share *
     return strcmp(below, share->name) == 0;
 }
 
-/* A share that a class above the node declared, of the module or of its parts in turn. */
+/* Applies a share that a class above declared, to the module or to each of its parts. */
 static int share_out(struct builder *builder, struct graft_node *node, struct graft_node *owner,
                      const struct graft_node_share *share, struct graft_error *error) {
     const struct graft_node_join *join = graft_node_join(node);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many bytes the parameters of modules have, as they are described, and which comes first: known before a file is
- * read. */
+/* The sizes of the described parameters of modules, and their order; known before any file is read. */
 #include <string.h>
 
 #include "base/dtype.h"
@@ -8,7 +7,7 @@
 
 enum { BYTES_OF_ANY_TYPE = 2 };
 
-/* A config may ask for more than there can be. */
+/* limit of the sum, as a config may ask for absurd sizes */
 static const int64_t most = INT64_C(1) << 60;
 
 static int64_t parameter_bytes(const struct graft_parameter *parameter) {
@@ -41,7 +40,7 @@ int64_t graft_tree_bytes_before(const struct graft_tree *tree, const char *path)
 
 enum { NEITHER, PATH, INTERFACE };
 
-/* Which of the two is met first in a module, below the one that it calls, and below itself. */
+/* Finds which of a path and an interface comes first, in the module, below its super, and below the module. */
 static int find_first(const struct graft_node *node, const char *path, const char *interface_id) {
     int found = path != NULL && strcmp(node->path, path) == 0 ? PATH : NEITHER;
     if (found == NEITHER && node->known != NULL && strcmp(node->known->cls->interface_id, interface_id) == 0) {

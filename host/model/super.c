@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a description says of more than its own module's parts: conversions, and what the class that it calls is given.
- */
+/* Declarations beyond a module's own parts: conversions, and arguments for the super class. */
 #include "base/alloc.h"
 #include "base/args.h"
 #include "base/fail.h"
@@ -10,7 +9,7 @@
 
 enum { MAX_CONVERSIONS = 4096 };
 
-/* Whether it changes what the model computes: the host asks a class for that before it describes anything. */
+/* Whether the conversion is lossy. Whether a class is lossy must be known before it describes anything. */
 static int is_lossy(const struct graft_conversion *conversion) {
     const struct graft_class cls = {.conversions = conversion, .n_conversions = 1};
     return graft_class_is_lossy(&cls);

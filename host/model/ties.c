@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parameters that are one and the same ("lm_head.weight" and "model.embed_tokens.weight"). */
+/* Tied parameters, which share a weight ("lm_head.weight" and "model.embed_tokens.weight"). */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,12 +10,12 @@ static int same_shape(const struct graft_parameter *a, const struct graft_parame
     return a->rank == b->rank && memcmp(a->shape, b->shape, sizeof a->shape) == 0;
 }
 
-/* A name below a module, in full. */
+/* The full name of a name below a module. */
 static char *full_name(const struct graft_node *node, const char *name) {
     return node->path[0] != '\0' ? graft_format("%s.%s", node->path, name) : graft_strdup(name);
 }
 
-/* Keeps that the tensor may be there in the place of `name`; both are taken. */
+/* Records that a checkpoint may have the tensor instead of `name`. Both strings are consumed. */
 static int add_tied_name(struct builder *builder, char *name_take, char *tensor_take, int32_t is_own,
                          struct graft_error *error) {
     struct graft_tree *tree = builder->tree;
@@ -29,7 +29,7 @@ static int add_tied_name(struct builder *builder, char *name_take, char *tensor_
     return GRAFT_OK;
 }
 
-/* Whether the module that a name below `node` leads to is elsewhere. */
+/* Whether the module of a name below `node` is in another process. */
 static int is_elsewhere(struct graft_node *node, const char *name) {
     char path[GRAFT_NAME_BYTES];
     const char *dot = name;
@@ -45,8 +45,8 @@ static int is_elsewhere(struct graft_node *node, const char *name) {
     return 0;
 }
 
-/* Of the two names only `other` is a parameter: a conversion may ask for the one that is none, and a parameter whose
- * namesake is elsewhere may be in the checkpoint under that name only. */
+/* Handles a tie of which only `other` is a parameter: a conversion may ask for the other name, and if the tied module
+ * is in another process, the checkpoint may have only that name. */
 static int add_half(struct builder *builder, const struct tie *tie, const char *name,
                     const struct graft_parameter *other, struct graft_error *error) {
     int status = add_tied_name(builder, full_name(tie->node, name), graft_strdup(other->name), 0, error);
@@ -55,7 +55,8 @@ static int add_half(struct builder *builder, const struct tie *tie, const char *
                : status;
 }
 
-/* Whether a wrapper of the parameter's module makes it, a Slice perhaps, of a tensor that is another. */
+/* Whether a wrapper of the parameter's module converts the parameter, for example by a Slice, so that it is no longer
+ * the tied weight. */
 static int is_converted(const struct graft_parameter *parameter) {
     const struct graft_node *node = parameter->node;
     while (node != NULL && node->n_conversions + node->n_shares == 0) {
@@ -69,8 +70,8 @@ int graft_builder_resolve_ties(struct builder *builder, struct graft_error *erro
         const struct tie *tie = &builder->ties[i];
         struct graft_parameter *parameter = graft_node_find_parameter(tie->node, tie->name);
         struct graft_parameter *source = graft_node_find_parameter(tie->node, tie->source);
-        /* A replaced class may keep its weights under other names, or a part of them: then there is nothing to tie, but
-         * what it is made of may be the other's. */
+        /* a replacement may have other parameters or only parts of them; then nothing is tied, but its sources may be
+         * those of the other module */
         if (parameter != NULL && source != NULL && is_converted(parameter) && !same_shape(parameter, source)) {
             parameter = NULL;
         }

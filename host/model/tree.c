@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding things in a tree, and freeing it. */
+/* Searches and frees trees. */
 #include "model/tree.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "registry/conversion_copy.h"
 #include "registry/fused_modules.h"
 
-/* The class's own: a registered list may have taken their place. */
+/* The number of the class's own conversions; 0 if a registered list replaces them. */
 static size_t class_conversions(const struct graft_node *node) {
     return node->describer != NULL && !node->is_converted ? (size_t)node->describer->cls->n_conversions : 0;
 }
