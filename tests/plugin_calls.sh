@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Usage: plugin_calls.sh SOURCE: whether the host says what runs (base/running.h) whenever it calls a function of a
+# Usage: plugin_calls.sh SOURCE: whether the host says what runs (base/crash_context.h) whenever it calls a function of a
 # plugin's. Else a crash or an `exit` there has no name, and what it does to the floating-point environment stays.
 set -eu
 . "$1/tests/tap.sh"
 
-# Functions that plugins bring, but for `forward`: modules' are in struct graft_running, and the loops around them look at the
+# Functions that plugins bring, but for `forward`: modules' are in struct graft_crash_context, and the loops around them look at the
 # environment. Folders that call functions of the host's own by such names do not call plugins'.
 slots='describe|create|destroy|init|deinit|get_extension|infer|apply|reverse|shape|quantize|is_fusable|make_fused_class'
 slots="$slots|make_transforms|ignores|start|stop|process|accept|fork"
@@ -14,7 +14,7 @@ slots="$slots|make_transforms|ignores|start|stop|process|accept|fork"
 bare_calls() { # bare_calls FILE...
     awk -v slots="(->|[.])($slots)[(]|[^_a-z]entry[(]" '
         FNR == 1 || /^}/ { began = -9 }
-        /graft_running_begin[(]|= begin[(]|[(]item, before,/ { began = FNR }
+        /graft_crash_context_begin[(]|= begin[(]|[(]item, before,/ { began = FNR }
         $0 ~ slots && !/graft_host_get[(][)]->/ && FNR - began > 3 { print FILENAME ":" FNR ": " $0 }' "$@"
 }
 
@@ -28,9 +28,9 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cat >"$scratch/fault.c" <<'C'
 static void good(void) {
-    const struct graft_running before = graft_running_begin(&task);
+    const struct graft_crash_context before = graft_crash_context_begin(&task);
     family->is_fusable(family);
-    graft_running_end(before);
+    graft_crash_context_end(before);
 }
 static void bad(void) {
     family->make_transforms(family);

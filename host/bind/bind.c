@@ -82,10 +82,10 @@ static int copy(struct bound_weight *bound, const struct graft_binding *binding,
 
 /* Drops the mapped pages of copied values: otherwise a process that needs some columns of a tensor would keep all of it
  * in memory. */
-static void let_go(const struct graft_plan *plan, const struct graft_value *value) {
+static void drop_pages(const struct graft_plan *plan, const struct graft_value *value) {
     for (size_t i = 0; i < value->n_parts; i++) {
         if (graft_checkpoint_number(plan->checkpoint, value->parts[i].tensor) != SIZE_MAX) {
-            graft_checkpoint_let_go(value->parts[i].tensor);
+            graft_checkpoint_drop_pages(value->parts[i].tensor);
         }
     }
 }
@@ -99,7 +99,7 @@ static int bind_one(const struct graft_plan *plan, struct bound_weight *bound, s
     binding->parameter->weight = &bound->weight;
     int status = binding->copied ? copy(bound, binding, error) : view(bound, binding, error);
     if (status == GRAFT_OK && binding->copied) {
-        let_go(plan, &binding->value);
+        drop_pages(plan, &binding->value);
     }
     return status;
 }

@@ -5,9 +5,9 @@
 #include <stdatomic.h>
 
 #include "base/alloc.h"
+#include "base/crash_context.h"
 #include "base/dtype.h"
 #include "base/fail.h"
-#include "base/running.h"
 #include "bind/copy.h"
 #include "kernels/parallel.h"
 
@@ -80,10 +80,10 @@ static int run_piece(const struct graft_computed *computed, struct piece *piece,
         .begin = begin,
         .end = end,
     };
-    const struct graft_task task = {"apply", computed->place, computed->operation->name, computed->plugin, NULL};
-    const struct graft_running before = graft_running_begin(&task);
+    const struct graft_plugin_call task = {"apply", computed->place, computed->operation->name, computed->plugin, NULL};
+    const struct graft_crash_context before = graft_crash_context_begin(&task);
     int status = computed->operation->apply(computed->operation, &work, error);
-    graft_running_end(before);
+    graft_crash_context_end(before);
     return status;
 }
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/crash_context.h"
 #include "base/fail.h"
-#include "base/running.h"
 #include "graft/base_model.h"
 #include "graft/causal_lm.h"
 #include "graft/masked_lm.h"
@@ -220,7 +220,7 @@ static int arrays_init(struct arrays *arrays, const struct graft_encoder_prompt 
 /* The session's call, on the thread that runs it now. */
 static struct graft_call call_here(const struct graft_encode_session *session) {
     struct graft_call call = session->call;
-    call.running = &graft_running()->module;
+    call.running = &graft_crash_context()->module;
     return call;
 }
 
@@ -244,9 +244,9 @@ int graft_encode_session_run(struct graft_encode_session *session, const struct 
             .slots = arrays.slots,
         };
         const struct graft_call call = call_here(session);
-        const struct graft_watched before = graft_running_watch();
+        const struct graft_watched before = graft_crash_context_watch();
         status = session->reader->run(session->module, &call, &batch, &arrays, outputs, error);
-        status = graft_running_unwatch(before, status, error);
+        status = graft_crash_context_unwatch(before, status, error);
     }
     arrays_finish(&arrays);
     return status;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/running.h"
+#include "base/crash_context.h"
 #include "fuse/chain.h"
 
 static const struct graft_interface *interface_of(const struct graft_fused_module *module) {
@@ -36,11 +36,11 @@ static int run(struct graft_fused_chain *chain, const struct graft_call *call, s
     if (chain->implemented) {
         const struct graft_chain_args args = {sizeof args, (int32_t)chain->n, chain->args};
         int64_t mark = call->scratch_mark(call->scratch);
-        const struct graft_task task = {"forward", chain->modules[0].node->path, chain->implementation->name, NULL,
-                                        NULL};
-        const struct graft_running before = graft_running_begin(&task);
+        const struct graft_plugin_call task = {"forward", chain->modules[0].node->path, chain->implementation->name,
+                                               NULL, NULL};
+        const struct graft_crash_context before = graft_crash_context_begin(&task);
         status = chain->implementation->forward(chain->instance, call, &args, error);
-        graft_running_end(before);
+        graft_crash_context_end(before);
         call->scratch_release(call->scratch, mark);
         return status == GRAFT_OK ? status
                                   : graft_error_complete(error, status, chain->modules[0].node->path,
@@ -93,11 +93,11 @@ void graft_chain_free(struct graft_fused_chain *chain) {
         return;
     }
     if (chain->implemented && chain->implementation->destroy != NULL && chain->instance != NULL) {
-        const struct graft_task task = {"destroy", chain->modules[0].node->path, chain->implementation->name, NULL,
-                                        NULL};
-        const struct graft_running before = graft_running_begin(&task);
+        const struct graft_plugin_call task = {"destroy", chain->modules[0].node->path, chain->implementation->name,
+                                               NULL, NULL};
+        const struct graft_crash_context before = graft_crash_context_begin(&task);
         chain->implementation->destroy(chain->instance);
-        graft_running_end(before);
+        graft_crash_context_end(before);
     }
     for (size_t i = 0; i < chain->n; i++) {
         if (chain->in_place) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Creates a plugin's implementation of a chain. */
 #include "base/alloc.h"
-#include "base/running.h"
+#include "base/crash_context.h"
 #include "fuse/chain.h"
 #include "model/tree.h"
 #include "plugin/host_services.h"
@@ -14,10 +14,10 @@ static int create(struct graft_fused_chain *chain, const struct graft_tree *tree
     }
     const struct graft_chain_build build = {sizeof build, (int32_t)chain->n, builds,
                                             chain->plain, sizeof *builds,    sizeof *chain->plain};
-    const struct graft_task task = {"create", chain->modules[0].node->path, implementation->name, NULL, NULL};
-    const struct graft_running before = graft_running_begin(&task);
+    const struct graft_plugin_call task = {"create", chain->modules[0].node->path, implementation->name, NULL, NULL};
+    const struct graft_crash_context before = graft_crash_context_begin(&task);
     int status = implementation->create(implementation, &build, &chain->instance, error);
-    graft_running_end(before);
+    graft_crash_context_end(before);
     status = status == GRAFT_OK ? error->code : status;
     if (status != GRAFT_OK) {
         return graft_error_complete(error, status, chain->modules[0].node->path,

@@ -2,19 +2,20 @@
 #include "generate/named_processors.h"
 
 #include "base/alloc.h"
-#include "base/running.h"
+#include "base/crash_context.h"
 
 /* A call of a plugin begins; gives what ran before. */
-static struct graft_running begin(const struct graft_named_processor *item, struct graft_task *task, const char *what) {
-    *task = (struct graft_task){.what = what, .class_name = item->name, .plugin = item->plugin};
-    return graft_running_begin(task);
+static struct graft_crash_context begin(const struct graft_named_processor *item, struct graft_plugin_call *task,
+                                        const char *what) {
+    *task = (struct graft_plugin_call){.what = what, .class_name = item->name, .plugin = item->plugin};
+    return graft_crash_context_begin(task);
 }
 
 /* An error says who it is from. */
-static int end(const struct graft_named_processor *item, struct graft_running before, int status,
+static int end(const struct graft_named_processor *item, struct graft_crash_context before, int status,
                struct graft_error *error) {
     struct graft_error found = graft_error_none();
-    graft_running_end(before);
+    graft_crash_context_end(before);
     if (status == GRAFT_OK) {
         return GRAFT_OK;
     }
@@ -29,39 +30,39 @@ static int end(const struct graft_named_processor *item, struct graft_running be
 }
 
 static void destroy(const struct graft_named_processor *item, void *state) {
-    struct graft_task task;
+    struct graft_plugin_call task;
     if (item->processor->destroy != NULL && state != NULL) {
-        const struct graft_running before = begin(item, &task, "destroy");
+        const struct graft_crash_context before = begin(item, &task, "destroy");
         item->processor->destroy(state);
-        graft_running_end(before);
+        graft_crash_context_end(before);
     }
 }
 
 static int create(const struct graft_named_processor *item, const struct graft_logits_sequence *sequence, void **state,
                   struct graft_error *error) {
     struct graft_logits_sequence begins = *sequence;
-    struct graft_task task;
+    struct graft_plugin_call task;
     if (item->processor->create == NULL) {
         return GRAFT_OK;
     }
     begins.setting = item->setting;
     begins.data = item->data;
-    const struct graft_running before = begin(item, &task, "create");
+    const struct graft_crash_context before = begin(item, &task, "create");
     return end(item, before, item->processor->create(&begins, state, error), error);
 }
 
 static int accept(const struct graft_named_processor *item, void *state, int32_t id, struct graft_error *error) {
-    struct graft_task task;
+    struct graft_plugin_call task;
     if (item->processor->accept == NULL) {
         return GRAFT_OK;
     }
-    const struct graft_running before = begin(item, &task, "accept");
+    const struct graft_crash_context before = begin(item, &task, "accept");
     return end(item, before, item->processor->accept(state, id, error), error);
 }
 
 static int copy(const struct graft_named_processor *item, const void *state, void **made, struct graft_error *error) {
-    struct graft_task task;
-    const struct graft_running before = begin(item, &task, "fork");
+    struct graft_plugin_call task;
+    const struct graft_crash_context before = begin(item, &task, "fork");
     return end(item, before, item->processor->fork(state, made, error), error);
 }
 
@@ -112,9 +113,9 @@ int graft_processor_states_run(const struct graft_processor_states *states, cons
     for (size_t i = 0; i < states->processors.n && status == GRAFT_OK; i++) {
         const struct graft_named_processor *item = &states->processors.items[i];
         struct graft_logits_args own = *args;
-        struct graft_task task;
+        struct graft_plugin_call task;
         own.flags &= i == states->processors.n - 1 ? UINT64_MAX : ~GRAFT_LOGITS_ONLY_LARGEST;
-        const struct graft_running before = begin(item, &task, "process");
+        const struct graft_crash_context before = begin(item, &task, "process");
         status = end(item, before, item->processor->process(states->states[i], &own, error), error);
     }
     return status;

@@ -15,7 +15,7 @@ struct graft_run;
 struct graft_run_options {
     int64_t vocab_size;
     int32_t slots;          /* of the session */
-    size_t piece;           /* tokens of a prompt that are fed at once, more than GRAFT_FEW_TOKENS; 0: all of them */
+    size_t piece;           /* tokens of a prompt that are fed at once, more than GRAFT_SMALL_BATCH; 0: all of them */
     size_t forward_tokens;  /* so many of several prompts may share a forward */
     size_t step_tokens;     /* of prompts, that a step feeds; rounded up to forwards */
     int64_t max_positions;  /* of a sequence; 0: no limit */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a step feeds. First all generated tokens, with short prompts and guesses, GRAFT_FEW_TOKENS at a time: so many
+ * What a step feeds. First all generated tokens, with short prompts and guesses, GRAFT_SMALL_BATCH at a time: so many
  * are computed as if each were alone. Then pieces of longer prompts, of as many sequences as share a forward: a piece
  * has more tokens than that, so all of these are computed as many are, and where a piece begins and ends depends on its
  * own prompt alone.
@@ -27,9 +27,9 @@ size_t graft_run_next_count(const struct graft_run *run, const struct graft_sequ
 
 /* Sequences of one forward. */
 struct forward {
-    struct graft_sequence *members[GRAFT_FEW_TOKENS];
-    struct graft_ids_view news[GRAFT_FEW_TOKENS];
-    int32_t slots[GRAFT_FEW_TOKENS];
+    struct graft_sequence *members[GRAFT_SMALL_BATCH];
+    struct graft_ids_view news[GRAFT_SMALL_BATCH];
+    int32_t slots[GRAFT_SMALL_BATCH];
     size_t n;
     size_t tokens;
 };
@@ -74,8 +74,8 @@ static int take(struct graft_run *run, const struct graft_feed *feed, const floa
     struct graft_sequence *sequence = feed->sequence;
     size_t right = 0;
     int is_right = 1;
-    *end = GRAFT_SEQUENCE_GOES_ON;
-    for (size_t i = 0; is_right && *end == GRAFT_SEQUENCE_GOES_ON; i++) {
+    *end = GRAFT_SEQUENCE_RUNNING;
+    for (size_t i = 0; is_right && *end == GRAFT_SEQUENCE_RUNNING; i++) {
         const float *logits = rows != NULL ? rows + (int64_t)i * run->options.vocab_size : NULL;
         const int32_t guess = i < feed->guesses ? sequence->ids[sequence->count] : -1;
         int status = graft_run_take_one(run, sequence, logits, logits, output, end, error);
@@ -105,7 +105,7 @@ static int take_back(struct graft_run *run, const struct graft_feed *feed, struc
 static int settle(struct graft_run *run, const struct graft_feed *feed, const float *rows,
                   const struct graft_run_output *output, struct graft_error *error) {
     struct graft_sequence *sequence = feed->sequence;
-    int32_t end = GRAFT_SEQUENCE_GOES_ON;
+    int32_t end = GRAFT_SEQUENCE_RUNNING;
     if (sequence->team != NULL) {
         const int settled = feed->gives ? graft_run_settle_team(run, sequence, rows, output, error) : GRAFT_OK;
         run->failed = settled != GRAFT_OK ? sequence->number : run->failed;
@@ -113,7 +113,7 @@ static int settle(struct graft_run *run, const struct graft_feed *feed, const fl
     }
     int status = feed->gives ? take(run, feed, rows, output, &end, error) : GRAFT_OK;
     run->failed = status != GRAFT_OK ? sequence->number : run->failed;
-    if (end != GRAFT_SEQUENCE_GOES_ON) {
+    if (end != GRAFT_SEQUENCE_RUNNING) {
         graft_run_end(sequence);
     } else if (feed->gives && sequence->fed >= sequence->count) {
         int rewound = take_back(run, feed, error);
@@ -198,9 +198,9 @@ static size_t most_guesses(const struct graft_run *run, const struct graft_seque
 }
 
 /* Guesses go where tokens are left of those that a forward may have. */
-static int run_few(struct graft_run *run, struct graft_run_group *group, struct forward *forward,
-                   const struct graft_run_output *output, struct graft_error *error) {
-    size_t room = forward->n > 0 ? (GRAFT_FEW_TOKENS - forward->tokens) / forward->n : 0;
+static int run_gemv(struct graft_run *run, struct graft_run_group *group, struct forward *forward,
+                    const struct graft_run_output *output, struct graft_error *error) {
+    size_t room = forward->n > 0 ? (GRAFT_SMALL_BATCH - forward->tokens) / forward->n : 0;
     int status = GRAFT_OK;
     for (size_t i = 0; i < forward->n && status == GRAFT_OK; i++) {
         struct graft_sequence *sequence = forward->members[i];
@@ -234,15 +234,15 @@ static int feed_few(struct graft_run *run, size_t number, const struct graft_run
     for (size_t i = 0; i < run->n && status == GRAFT_OK; i++) {
         struct graft_sequence *sequence = run->sequences[i];
         size_t count = is_of(run, number, sequence) ? graft_run_next_count(run, sequence) : 0;
-        if (count == 0 || count > GRAFT_FEW_TOKENS) {
+        if (count == 0 || count > GRAFT_SMALL_BATCH) {
             continue;
         }
-        if (forward.tokens + count > GRAFT_FEW_TOKENS) {
-            status = run_few(run, group, &forward, output, error);
+        if (forward.tokens + count > GRAFT_SMALL_BATCH) {
+            status = run_gemv(run, group, &forward, output, error);
         }
         add_member(&forward, sequence, count);
     }
-    return status == GRAFT_OK ? run_few(run, group, &forward, output, error) : status;
+    return status == GRAFT_OK ? run_gemv(run, group, &forward, output, error) : status;
 }
 
 /* Whether a feed of the step under way has given the sequence a token, or will. */
@@ -261,14 +261,14 @@ static size_t piece_of(const struct graft_run *run, size_t number, const struct 
         return 0;
     }
     size_t count = graft_run_next_count(run, sequence);
-    return count > GRAFT_FEW_TOKENS ? count : 0;
+    return count > GRAFT_SMALL_BATCH ? count : 0;
 }
 
 /* The next piece of the first sequence that has any, and of as many behind it as there is room for. Each gives one row
  * of logits, and the head computes these as few are. */
 static void gather_pieces(const struct graft_run *run, size_t number, struct forward *forward) {
     *forward = (struct forward){.n = 0};
-    for (size_t i = 0; i < run->n && forward->n < GRAFT_FEW_TOKENS; i++) {
+    for (size_t i = 0; i < run->n && forward->n < GRAFT_SMALL_BATCH; i++) {
         struct graft_sequence *sequence = run->sequences[i];
         size_t count = piece_of(run, number, sequence);
         if (count > 0 && (forward->n == 0 || forward->tokens + count <= run->options.forward_tokens)) {

@@ -25,7 +25,7 @@ static int step_guided(struct graft_run *run, struct graft_team *team, const str
     struct graft_sequence *lead = team->lead;
     struct graft_sequence *guide = team->members[1];
     const int chooses = graft_ranks_leads();
-    int32_t end = GRAFT_SEQUENCE_GOES_ON;
+    int32_t end = GRAFT_SEQUENCE_RUNNING;
     if (chooses) {
         graft_team_guide(team, run->options.vocab_size);
     }
@@ -37,7 +37,7 @@ static int step_guided(struct graft_run *run, struct graft_team *team, const str
     if (lead->count > lead->fed) {
         guide->ids[guide->count++] = lead->ids[lead->count - 1];
     }
-    if (end != GRAFT_SEQUENCE_GOES_ON) {
+    if (end != GRAFT_SEQUENCE_RUNNING) {
         end_team(team);
     }
     return status;
@@ -189,7 +189,7 @@ static int give_results(struct graft_team *team, const struct graft_run_output *
     for (lead->result = 0; lead->result < lead->n_results && status == GRAFT_OK; lead->result++) {
         const struct graft_beam_result *result = graft_beams_result(team->beams, lead->result);
         for (size_t i = 0; i < result->count && status == GRAFT_OK; i++) {
-            const int32_t end = i + 1 == result->count ? result->end : GRAFT_SEQUENCE_GOES_ON;
+            const int32_t end = i + 1 == result->count ? result->end : GRAFT_SEQUENCE_RUNNING;
             status = output->call(output->data, lead, result->ids[i], end, NULL, error);
         }
     }

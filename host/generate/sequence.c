@@ -120,7 +120,7 @@ static int32_t end_by_length(const struct graft_sequence *sequence) {
         return GRAFT_SEQUENCE_COMPLETE;
     }
     return sequence->most > 0 && sequence->count > (size_t)sequence->most ? GRAFT_SEQUENCE_OUT_OF_POSITIONS
-                                                                          : GRAFT_SEQUENCE_GOES_ON;
+                                                                          : GRAFT_SEQUENCE_RUNNING;
 }
 
 int graft_sequence_find_end(struct graft_sequence *sequence, int32_t id, int32_t *end, struct graft_error *error) {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/running.h"
+#include "base/crash_context.h"
 #include "graft/causal_lm.h"
 #include "kernels/cache.h"
 #include "kernels/kernels.h"
@@ -292,7 +292,7 @@ static int run(struct graft_session *session, const struct step *step, const int
         .struct_size = sizeof rows, .rows = step->tokens, .adapters = step->adapters + n};
     struct graft_call call = session->call;
     call.row_adapters = session->chooses_adapters ? &rows : NULL;
-    call.running = &graft_running()->module; /* of the thread that takes this step */
+    call.running = &graft_crash_context()->module; /* of the thread that takes this step */
     struct graft_causal_lm_args args = {
         .struct_size = sizeof args,
         .batch = &batch,
@@ -304,9 +304,9 @@ static int run(struct graft_session *session, const struct step *step, const int
         .n_images = (int32_t)step->n_images,
         .image_stride = sizeof *step->images,
     };
-    const struct graft_watched before = graft_running_watch();
+    const struct graft_watched before = graft_crash_context_watch();
     int status = graft_causal_lm_forward(session->model, &call, &args, error);
-    return graft_running_unwatch(before, status, error);
+    return graft_crash_context_unwatch(before, status, error);
 }
 
 /* Makes a step part of the sequences; or of none, if it failed: some modules have run, and others have not. */
@@ -363,8 +363,8 @@ static void cut_portion(struct portion *portion, const int32_t *slots, const str
     while (portion->sequence < n && room > 0 && !portion->unfinished) {
         struct graft_ids_view piece = news[portion->sequence];
         size_t left = piece.count - portion->done;
-        size_t count = left <= room ? left : left <= room + GRAFT_FEW_TOKENS ? left - GRAFT_FEW_TOKENS - 1 : room;
-        if ((count < left && count <= GRAFT_FEW_TOKENS && portion->n > 0) || (piece.n_source > 0 && portion->n > 0)) {
+        size_t count = left <= room ? left : left <= room + GRAFT_SMALL_BATCH ? left - GRAFT_SMALL_BATCH - 1 : room;
+        if ((count < left && count <= GRAFT_SMALL_BATCH && portion->n > 0) || (piece.n_source > 0 && portion->n > 0)) {
             return;
         }
         if (portion->done > 0) {
@@ -383,7 +383,7 @@ static void cut_portion(struct portion *portion, const int32_t *slots, const str
 
 /* What follows a prompt should not make its room grow at once. */
 static int64_t with_margin(int64_t tokens) {
-    return tokens + tokens / 8 + GRAFT_FEW_TOKENS;
+    return tokens + tokens / 8 + GRAFT_SMALL_BATCH;
 }
 
 /* Portion after portion; one that fails takes those before it back. */

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "base/running.h"
+#include "base/crash_context.h"
 #include "kernels/attention_block.h"
 #include "kernels/cache.h"
 #include "kernels/loops.h"
@@ -304,11 +304,12 @@ static int run(const struct graft_call *call, const struct graft_attention_imple
     }
     const struct graft_attention_input input = input_of(args, sequences);
     if (status == GRAFT_OK) {
-        const struct graft_module *module = graft_running()->module;
-        const struct graft_task task = {"forward", module != NULL ? module->path : NULL, chosen->name, NULL, NULL};
-        const struct graft_running before = graft_running_begin(&task);
+        const struct graft_module *module = graft_crash_context()->module;
+        const struct graft_plugin_call task = {"forward", module != NULL ? module->path : NULL, chosen->name, NULL,
+                                               NULL};
+        const struct graft_crash_context before = graft_crash_context_begin(&task);
         status = chosen->forward(chosen, call, &input, error);
-        graft_running_end(before);
+        graft_crash_context_end(before);
         status = status == GRAFT_OK ? status
                                     : graft_error_complete(error, status, NULL,
                                                            "the attention implementation %s failed with status %d and "

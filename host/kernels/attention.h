@@ -72,8 +72,8 @@ int64_t graft_attention_block_scratch(const struct graft_loops *loops, const str
 void graft_attention_block_run(const struct graft_loops *loops, const struct graft_attention_input *input,
                                const struct graft_attention_item *item, float *scratch);
 
-/* For GRAFT_FEW_TOKENS queries at most: reads keys and values as they lie, once. A query's result is the same whichever
- * others there are. */
+/* For GRAFT_SMALL_BATCH queries at most: reads keys and values as they lie, once. A query's result is the same
+ * whichever others there are. */
 int64_t graft_attention_direct_scratch(const struct graft_attention_input *input);
 void graft_attention_direct_run(const struct graft_loops *loops, const struct graft_attention_input *input,
                                 const struct graft_attention_item *item, float *scratch);

@@ -31,7 +31,7 @@ static int64_t scratch_floats(const struct graft_attention_input *input) {
 }
 
 int64_t graft_attention_direct_scratch(const struct graft_attention_input *input) {
-    return GRAFT_FEW_TOKENS * scratch_floats(input) * (int64_t)sizeof(float);
+    return GRAFT_SMALL_BATCH * scratch_floats(input) * (int64_t)sizeof(float);
 }
 
 static void start(struct direct *direct, int64_t query, float *scratch) {
@@ -144,7 +144,7 @@ static void run_portion(struct direct *direct, int64_t index) {
 /* Each portion is read for all queries while it is in the cache. */
 void graft_attention_direct_run(const struct graft_loops *loops, const struct graft_attention_input *input,
                                 const struct graft_attention_item *item, float *scratch) {
-    struct direct queries[GRAFT_FEW_TOKENS];
+    struct direct queries[GRAFT_SMALL_BATCH];
     int64_t longest = 0;
     for (int64_t i = 0; i < item->queries; i++) {
         struct direct *direct = &queries[i];

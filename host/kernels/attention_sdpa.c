@@ -18,7 +18,7 @@ struct work {
 };
 
 static int is_direct(const struct graft_attention_sequence *sequence) {
-    return sequence->tokens > 0 && sequence->tokens <= GRAFT_FEW_TOKENS;
+    return sequence->tokens > 0 && sequence->tokens <= GRAFT_SMALL_BATCH;
 }
 
 static int64_t smaller(int64_t a, int64_t b) {

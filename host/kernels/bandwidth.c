@@ -7,9 +7,9 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "kernels/l3_cache.h"
 #include "kernels/loops.h"
 #include "kernels/parallel.h"
-#include "kernels/third_level.h"
 
 enum { PASSES = 4, PART_BYTES = 1 << 20, PART_FLOATS = PART_BYTES / sizeof(float) };
 
@@ -41,7 +41,7 @@ static void read_parts(void *data, int64_t begin, int64_t end) {
 /* The C library's answer may be that of a whole processor where a machine is a small part of one, so it comes second.
  */
 static int64_t cached_bytes(void) {
-    int64_t bytes = graft_third_level_bytes("/sys/devices/system/cpu", sysconf(_SC_NPROCESSORS_CONF));
+    int64_t bytes = graft_l3_cache_bytes("/sys/devices/system/cpu", sysconf(_SC_NPROCESSORS_CONF));
 #ifdef _SC_LEVEL3_CACHE_SIZE
     bytes = bytes > 0 ? bytes : sysconf(_SC_LEVEL3_CACHE_SIZE);
 #endif

@@ -2,7 +2,7 @@
 /* The way to stacked experts: checks, and runs the implementation that the call names. */
 #include "graft/experts_implementation.h"
 
-#include "base/running.h"
+#include "base/crash_context.h"
 #include "kernels/coded/weight.h"
 #include "kernels/table.h"
 
@@ -52,10 +52,10 @@ int graft_experts(const struct graft_call *call, const struct graft_experts_impl
     struct graft_call space;
     const struct graft_call *routed = graft_call_among(call, input->tokens, &space);
     int64_t mark = call->scratch_mark(call->scratch);
-    const struct graft_task task = {"forward", input->path, chosen->name, NULL, NULL};
-    const struct graft_running before = graft_running_begin(&task);
+    const struct graft_plugin_call task = {"forward", input->path, chosen->name, NULL, NULL};
+    const struct graft_crash_context before = graft_crash_context_begin(&task);
     status = chosen->forward(chosen, routed, input, error);
-    graft_running_end(before);
+    graft_crash_context_end(before);
     call->scratch_release(call->scratch, mark);
     return status == GRAFT_OK
                ? GRAFT_OK

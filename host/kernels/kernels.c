@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/kernels.h"
 
-#include "base/running.h"
+#include "base/crash_context.h"
 #include "kernels/cache.h"
 #include "kernels/loops.h"
 #include "kernels/parallel.h"
@@ -33,12 +33,12 @@ const struct graft_kernels *graft_kernels_get(void) {
 /* Every call of a module begins with a mark, when its parent still runs, and ends with a release, when the module still
  * does: so whoever changed the floating-point environment is running when that is seen. */
 static int64_t mark(const struct graft_scratch *scratch) {
-    graft_running_look();
+    graft_crash_context_look();
     return graft_scratch_mark(scratch);
 }
 
 static void release(struct graft_scratch *scratch, int64_t to) {
-    graft_running_look();
+    graft_crash_context_look();
     graft_scratch_release(scratch, to);
 }
 

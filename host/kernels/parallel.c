@@ -4,8 +4,8 @@
 #include <stdatomic.h>
 
 #include "base/context.h"
+#include "base/crash_context.h"
 #include "base/float_environment.h"
-#include "base/running.h"
 #include "kernels/pool.h"
 
 /* A run is this part of one worker's share of what is left: long ones first, which memory is read fastest in, and
@@ -31,10 +31,10 @@ struct loop {
     int64_t items;
     int64_t grain;
     int32_t workers;
-    struct graft_running running;  /* a worker does what its caller does */
-    struct graft_context *context; /* and works by what that works by */
-    atomic_llong next;             /* the first item that nobody has taken */
-    atomic_ullong environment;     /* the floating-point environment that the body left in a worker; 0: as it was */
+    struct graft_crash_context running; /* a worker does what its caller does */
+    struct graft_context *context;      /* and works by what that works by */
+    atomic_llong next;                  /* the first item that nobody has taken */
+    atomic_ullong environment; /* the floating-point environment that the body left in a worker; 0: as it was */
 };
 
 /* How many of the items that are left make the next run: the last one takes what would be shorter than the grain. */
@@ -46,10 +46,10 @@ static int64_t run_length(const struct loop *loop, int64_t left) {
 
 static void take_runs(void *data, int32_t worker) {
     struct loop *loop = (struct loop *)data;
-    const struct graft_running before = *graft_running();
+    const struct graft_crash_context before = *graft_crash_context();
     const uint64_t environment = graft_float_environment();
     struct graft_context *const own = graft_context_enter(loop->context);
-    *graft_running() = loop->running;
+    *graft_crash_context() = loop->running;
     long long begin = atomic_load(&loop->next);
     while (begin < loop->items) {
         int64_t length = run_length(loop, loop->items - begin);
@@ -63,7 +63,7 @@ static void take_runs(void *data, int32_t worker) {
         atomic_store(&loop->environment, left);
         graft_float_environment_set(environment);
     }
-    *graft_running() = before;
+    *graft_crash_context() = before;
     (void)graft_context_enter(own);
 }
 
@@ -77,10 +77,10 @@ void graft_parallel_for_workers(int64_t items, int64_t grain, graft_worker_body 
         body(data, 0, 0, items);
         return;
     }
-    struct loop loop = {body, data, items, least, workers, *graft_running(), graft_context(), 0, 0};
+    struct loop loop = {body, data, items, least, workers, *graft_crash_context(), graft_context(), 0, 0};
     graft_pool_run(workers, take_runs, &loop);
     if (atomic_load(&loop.environment) != 0) {
-        graft_running_blame(atomic_load(&loop.environment));
+        graft_crash_context_blame(atomic_load(&loop.environment));
     }
 }
 

@@ -6,7 +6,7 @@
  * or by tiles. With many it is bound by arithmetic: a panel is transposed in portions that fit the cache and
  * multiplied, in bf16 on processors that multiply pairs of these, else widened to f32. Those with tiles for bf16 take
  * rows as they lie, and turned ones where a source makes them. Which of the two it is, the whole forward decides
- * (graft_call_is_few): the few tokens that an expert gets of many are many.
+ * (graft_call_is_small_batch): the few tokens that an expert gets of many are many.
  */
 #include <string.h>
 
@@ -150,9 +150,9 @@ static int make_panels(struct plan *plan, const struct graft_product *products, 
 }
 
 /* The panels of a product whose weight a source makes. */
-static int make_turned(struct plan *plan, const struct graft_product *product, const struct graft_turned_source *source,
-                       int32_t reading) {
-    const int64_t most = graft_product_turned_rows(plan->call, product, reading);
+static int make_transposed(struct plan *plan, const struct graft_product *product,
+                           const struct graft_transposed_source *source, int32_t reading) {
+    const int64_t most = graft_product_transposed_rows(plan->call, product, reading);
     const int64_t n_panels = product->tokens > 0 ? (product->rows + most - 1) / most : 0;
     if (make_room(plan, n_panels) != 0) {
         return -1;
@@ -272,34 +272,34 @@ int graft_linear(const struct graft_call *call, const struct graft_product *prod
     return graft_linear_of(call, products, n, product_stride, NULL, 0, error);
 }
 
-static int check_turned(const struct graft_product *product, const struct graft_turned_source *source,
-                        struct graft_error *error) {
-    const int64_t rows = GRAFT_TURNED_ROWS, columns = GRAFT_TURNED_COLUMNS;
+static int check_transposed(const struct graft_product *product, const struct graft_transposed_source *source,
+                            struct graft_error *error) {
+    const int64_t rows = GRAFT_TRANSPOSED_ROWS, columns = GRAFT_TRANSPOSED_COLUMNS;
     if (source == NULL || product->first_row % rows != 0 || product->rows % rows != 0 ||
         product->weight->columns % columns != 0) {
         return graft_error_set(
             error, GRAFT_ERROR_PLUGIN, "",
             "a turned product of rows %lld to %lld and %lld columns: multiples of %d and %d are taken",
             (long long)product->first_row, (long long)(product->first_row + product->rows),
-            (long long)product->weight->columns, GRAFT_TURNED_ROWS, GRAFT_TURNED_COLUMNS);
+            (long long)product->weight->columns, GRAFT_TRANSPOSED_ROWS, GRAFT_TRANSPOSED_COLUMNS);
     }
     return GRAFT_OK;
 }
 
-int graft_linear_turned(const struct graft_call *call, const struct graft_product *product,
-                        const struct graft_turned_source *source, int32_t *done, struct graft_error *error) {
-    const uint32_t layouts = 1u << GRAFT_TURNED_F32 | 1u << GRAFT_TURNED_BF16 | 1u << GRAFT_TURNED_PAIRS;
+int graft_linear_transposed(const struct graft_call *call, const struct graft_product *product,
+                            const struct graft_transposed_source *source, int32_t *done, struct graft_error *error) {
+    const uint32_t layouts = 1u << GRAFT_TRANSPOSED_F32 | 1u << GRAFT_TRANSPOSED_BF16 | 1u << GRAFT_TRANSPOSED_PAIRS;
     const int32_t reading = call->precision == GRAFT_PRECISION_FLOAT32 ? GRAFT_READ_F32 : GRAFT_READ_BF16;
     struct plan plan = {.call = call, .loops = graft_loops_get()};
     int64_t mark = call->scratch_mark(call->scratch);
     int status = graft_product_check(product, error);
-    status = status == GRAFT_OK ? check_turned(product, source, error) : status;
+    status = status == GRAFT_OK ? check_transposed(product, source, error) : status;
     *done = status == GRAFT_OK && (~source->layouts & layouts) == 0 &&
             (product->weight->columns % GRAFT_TILE_COLUMNS == 0 || !graft_product_takes_tiles(call, product, reading));
     if (status != GRAFT_OK || !*done) {
         return status;
     }
-    if (make_turned(&plan, product, source, reading) != 0 || make_inputs(&plan) != 0) {
+    if (make_transposed(&plan, product, source, reading) != 0 || make_inputs(&plan) != 0) {
         status = graft_fail_memory(error, "");
     } else {
         graft_parallel_for_workers(plan.n_panels, grain_of(&plan, product, sizeof *product, 1), run_panels, &plan);

@@ -9,19 +9,19 @@
 
 #include "graft/kernels.h"
 #include "kernels/loops.h"
-#include "kernels/turned.h"
+#include "kernels/transposed.h"
 
 /* What a panel's x looks like. */
 enum {
     GRAFT_INPUT_AS_GIVEN = 0,      /* f32 with the caller's stride */
     GRAFT_INPUT_ROUNDED = 1,       /* dense, rounded to bf16, kept as f32 */
     GRAFT_INPUT_PAIRS = 2,         /* bf16, with a zero behind an odd number of columns */
-    GRAFT_INPUT_FEW = 3,           /* bf16, graft_few_stride apart */
-    GRAFT_INPUT_QUARTERS = 4,      /* bf16, packed by graft_few_pack */
+    GRAFT_INPUT_FEW = 3,           /* bf16, graft_gemv_stride apart */
+    GRAFT_INPUT_QUARTERS = 4,      /* bf16, packed by graft_gemv_pack */
     GRAFT_INPUT_TILES = 5,         /* bf16, packed for tiles (tiles.h) */
     GRAFT_INPUT_SPLIT = 6,         /* f32 in the order of `split` (loops.h) */
     GRAFT_INPUT_ROUNDED_SPLIT = 7, /* the same, rounded to bf16 */
-    GRAFT_INPUT_TILE_ROWS = 8      /* bf16, packed for tiles of turned weights (tiles_turned.h) */
+    GRAFT_INPUT_TILE_ROWS = 8      /* bf16, packed for tiles of turned weights (tiles_transposed.h) */
 };
 
 /* x as some panels want it. Made once for all panels of the call that want the same. */
@@ -41,7 +41,7 @@ enum {
     GRAFT_PANEL_MULTIPLY = 1, /* many: the panel is widened and transposed in portions, then multiplied in f32 */
     GRAFT_PANEL_PAIRS = 2,    /* many, of bf16: the same in bf16, where the processor multiplies pairs */
     GRAFT_PANEL_TILES = 3,    /* many, of bf16, where it multiplies tiles: the file's rows as they lie (tiles.h) */
-    GRAFT_PANEL_FEW = 4,      /* few, of bf16, where it multiplies pairs (few.h) or tiles (tiles_few.h) of them */
+    GRAFT_PANEL_FEW = 4,      /* few, of bf16, where it multiplies pairs (few.h) or tiles (tiles_gemv.h) of them */
     GRAFT_PANEL_SPLIT = 5     /* few, of bf16, elsewhere: dot products in f32 of numbers in the order of `split` */
 };
 
@@ -54,7 +54,7 @@ struct graft_product_panel {
     const struct graft_product *product;
     const struct graft_product_input *input;
     const void *weights; /* [rows, columns] in the file's type; NULL: of `source` */
-    const struct graft_turned_source *source;
+    const struct graft_transposed_source *source;
     int32_t reading; /* GRAFT_READ_... */
     int32_t kind;    /* GRAFT_PANEL_... */
     int64_t row;     /* its first row, counted as y's columns are */
@@ -84,7 +84,8 @@ int graft_product_is_of_tiles(const struct graft_call *call, const struct graft_
  * that a source makes. */
 int64_t graft_product_tile_rows(int64_t rows, int64_t most);
 int64_t graft_product_panel_rows(const struct graft_call *call, const struct graft_product *product, graft_dtype dtype);
-int64_t graft_product_turned_rows(const struct graft_call *call, const struct graft_product *product, int32_t reading);
+int64_t graft_product_transposed_rows(const struct graft_call *call, const struct graft_product *product,
+                                      int32_t reading);
 
 /* [any] Sets how a panel is computed, and returns the form of x that goes with it. */
 int32_t graft_product_choose(const struct graft_call *call, struct graft_product_panel *panel);
@@ -102,10 +103,11 @@ int graft_linear_of(const struct graft_call *call, const struct graft_product *p
 int64_t graft_product_panel_scratch(const struct graft_loops *loops, const struct graft_product_panel *panel);
 
 /* [any] The products of a panel, where a source makes its weights: portion by portion, each by all tokens. */
-void graft_product_turned_run(const struct graft_loops *loops, const struct graft_product_panel *panel, char *scratch);
+void graft_product_transposed_run(const struct graft_loops *loops, const struct graft_product_panel *panel,
+                                  char *scratch);
 
 /* [any] Bytes of scratch that takes. */
-int64_t graft_product_turned_scratch(const struct graft_product_panel *panel);
+int64_t graft_product_transposed_scratch(const struct graft_product_panel *panel);
 
 /* Computes one panel of y. `scratch` is on a 64-byte boundary. */
 void graft_product_panel_run(const struct graft_loops *loops, const struct graft_product_panel *panel, char *scratch);

@@ -2,7 +2,7 @@
 /* Which way the panels of a product go, and how many rows they have. */
 #include "kernels/blocks.h"
 #include "kernels/cpu.h"
-#include "kernels/few.h"
+#include "kernels/gemv.h"
 #include "kernels/parallel.h"
 #include "kernels/product.h"
 #include "kernels/round.h"
@@ -18,8 +18,8 @@ static int is_rounded(const struct graft_call *call, int32_t reading) {
 }
 
 int graft_product_takes_tiles(const struct graft_call *call, const struct graft_product *product, int32_t reading) {
-    return !graft_call_is_few(call, product->tokens) && product->weight->columns > 0 && reading == GRAFT_READ_BF16 &&
-           is_rounded(call, reading) && graft_cpu_isa() == GRAFT_ISA_AMX;
+    return !graft_call_is_small_batch(call, product->tokens) && product->weight->columns > 0 &&
+           reading == GRAFT_READ_BF16 && is_rounded(call, reading) && graft_cpu_isa() == GRAFT_ISA_AMX;
 }
 
 int graft_product_is_of_tiles(const struct graft_call *call, const struct graft_product *product) {
@@ -53,11 +53,12 @@ int64_t graft_product_panel_rows(const struct graft_call *call, const struct gra
     if (graft_product_takes_tiles(call, product, graft_reading_of(dtype))) {
         return graft_product_tile_rows(product->rows, GRAFT_TILE_PANEL);
     }
-    return graft_call_is_few(call, product->tokens) ? few_rows(product->rows) : MANY_PANEL_ROWS;
+    return graft_call_is_small_batch(call, product->tokens) ? few_rows(product->rows) : MANY_PANEL_ROWS;
 }
 
-int64_t graft_product_turned_rows(const struct graft_call *call, const struct graft_product *product, int32_t reading) {
-    const int64_t least = GRAFT_TURNED_ROWS;
+int64_t graft_product_transposed_rows(const struct graft_call *call, const struct graft_product *product,
+                                      int32_t reading) {
+    const int64_t least = GRAFT_TRANSPOSED_ROWS;
     const int64_t most = graft_product_takes_tiles(call, product, reading)
                              ? graft_product_tile_rows(product->rows, GRAFT_TILE_PANEL)
                              : least;
@@ -65,16 +66,16 @@ int64_t graft_product_turned_rows(const struct graft_call *call, const struct gr
 }
 
 int32_t graft_product_choose(const struct graft_call *call, struct graft_product_panel *panel) {
-    const int is_few = panel->source == NULL && graft_call_is_few(call, panel->product->tokens);
+    const int is_few = panel->source == NULL && graft_call_is_small_batch(call, panel->product->tokens);
     panel->kind = is_few ? GRAFT_PANEL_DOT : GRAFT_PANEL_MULTIPLY;
     const int is_bf16_dot = panel->kind == GRAFT_PANEL_DOT && panel->reading == GRAFT_READ_BF16;
     const int rounds = is_rounded(call, panel->reading);
-    if (is_bf16_dot && rounds && graft_few_pairs_run()) {
+    if (is_bf16_dot && rounds && graft_gemv_pairs_run()) {
         panel->kind = GRAFT_PANEL_FEW;
         if (graft_cpu_isa() == GRAFT_ISA_AMX) {
             return GRAFT_INPUT_TILES;
         }
-        return panel->product->tokens > GRAFT_FEW_BY_ROWS ? GRAFT_INPUT_QUARTERS : GRAFT_INPUT_FEW;
+        return panel->product->tokens > GRAFT_GEMV_BY_ROWS ? GRAFT_INPUT_QUARTERS : GRAFT_INPUT_FEW;
     }
     if (is_bf16_dot && graft_loops_get()->dot_split != NULL) {
         panel->kind = GRAFT_PANEL_SPLIT;

@@ -2,11 +2,11 @@
 /* x in the form that panels want. */
 #include <string.h>
 
-#include "kernels/few.h"
+#include "kernels/gemv.h"
 #include "kernels/product.h"
 #include "kernels/table.h"
 #include "kernels/tiles.h"
-#include "kernels/tiles_turned.h"
+#include "kernels/tiles_transposed.h"
 
 struct conversion {
     const struct graft_loops *loops;
@@ -38,7 +38,7 @@ static int64_t stride_of(const struct graft_product_input *input) {
     case GRAFT_INPUT_PAIRS:
         return input->columns + input->columns % 2;
     case GRAFT_INPUT_FEW:
-        return graft_few_stride(input->columns);
+        return graft_gemv_stride(input->columns);
     case GRAFT_INPUT_SPLIT:
     case GRAFT_INPUT_ROUNDED_SPLIT:
         return split_stride(input->columns);
@@ -81,7 +81,7 @@ static void pack_quarters(void *data, int64_t begin, int64_t end) {
     const struct graft_product_input *input = conversion->input;
     for (int64_t t = begin; t < end; t++) {
         const float *x = t < input->tokens ? input->x + t * input->x_stride : NULL;
-        graft_few_pack(conversion->loops, x, input->tokens, input->columns, t, (uint16_t *)conversion->data);
+        graft_gemv_pack(conversion->loops, x, input->tokens, input->columns, t, (uint16_t *)conversion->data);
     }
 }
 
@@ -100,7 +100,7 @@ static void pack_tiles(void *data, int64_t begin, int64_t end) {
         int64_t columns = input->columns - column;
         int64_t offset = graft_tiles_offset(input->tokens, input->columns, i / groups, token);
         const int is_left = input->form == GRAFT_INPUT_TILE_ROWS;
-        (is_left ? graft_tiles_turned_get()->pack : graft_tiles_get()->pack)(
+        (is_left ? graft_tiles_transposed_get()->pack : graft_tiles_get()->pack)(
             input->x + token * input->x_stride + column, input->x_stride, input->tokens - token,
             columns < GRAFT_TILE_BLOCK ? columns : GRAFT_TILE_BLOCK, (uint16_t *)conversion->data + offset);
     }
@@ -113,7 +113,7 @@ static void convert(const struct graft_call *call, struct conversion *conversion
         call->threads->parallel_for(token_groups(input) * blocks,
                                     graft_grain_rows(GRAFT_TILE_TOKENS * GRAFT_TILE_BLOCK), pack_tiles, conversion);
     } else if (input->form == GRAFT_INPUT_QUARTERS) {
-        call->threads->parallel_for(graft_few_tokens(input->tokens), graft_grain_rows(input->columns), pack_quarters,
+        call->threads->parallel_for(graft_gemv_tokens(input->tokens), graft_grain_rows(input->columns), pack_quarters,
                                     conversion);
     } else {
         call->threads->parallel_for(input->tokens, graft_grain_rows(input->columns), convert_rows, conversion);
@@ -126,7 +126,7 @@ int64_t graft_product_input_bytes(const struct graft_product_input *input) {
                (int64_t)sizeof(uint16_t);
     }
     if (input->form == GRAFT_INPUT_QUARTERS) {
-        return graft_few_numbers(input->tokens, input->columns) * (int64_t)sizeof(uint16_t);
+        return graft_gemv_numbers(input->tokens, input->columns) * (int64_t)sizeof(uint16_t);
     }
     return input->tokens * stride_of(input) * element_size(input);
 }

@@ -3,16 +3,16 @@
 #include <string.h>
 
 #include "kernels/blocks.h"
-#include "kernels/few.h"
+#include "kernels/gemv.h"
 #include "kernels/product.h"
 #include "kernels/tiles.h"
-#include "kernels/tiles_few.h"
+#include "kernels/tiles_gemv.h"
 
 enum { BIAS_RUN = 64 };
 
 int64_t graft_product_panel_scratch(const struct graft_loops *loops, const struct graft_product_panel *panel) {
     if (panel->source != NULL) {
-        return graft_product_turned_scratch(panel);
+        return graft_product_transposed_scratch(panel);
     }
     if (panel->kind == GRAFT_PANEL_MULTIPLY) {
         return loops->pack_rows * GRAFT_PORTION * (int64_t)sizeof(float);
@@ -116,9 +116,9 @@ static void add_bias(const struct graft_loops *loops, const struct graft_product
     }
 }
 
-static void run_few(const struct graft_product_panel *panel) {
+static void run_gemv(const struct graft_product_panel *panel) {
     const struct graft_product *product = panel->product;
-    const struct graft_few operands = {
+    const struct graft_gemv operands = {
         .w = (const uint16_t *)panel->weights,
         .rows = panel->rows,
         .columns = product->weight->columns,
@@ -129,21 +129,21 @@ static void run_few(const struct graft_product_panel *panel) {
         .y_stride = product->y_stride,
     };
     if (panel->input->form == GRAFT_INPUT_TILES) {
-        graft_tiles_few_get()->multiply(&operands);
+        graft_tiles_gemv_get()->multiply(&operands);
     } else if (panel->input->form == GRAFT_INPUT_QUARTERS) {
-        graft_few_quarters(&operands);
+        graft_gemv_quarters(&operands);
     } else {
-        graft_few_pairs(&operands);
+        graft_gemv_pairs(&operands);
     }
 }
 
 void graft_product_panel_run(const struct graft_loops *loops, const struct graft_product_panel *panel, char *scratch) {
     if (panel->source != NULL) {
-        graft_product_turned_run(loops, panel, scratch);
+        graft_product_transposed_run(loops, panel, scratch);
     } else if (panel->kind == GRAFT_PANEL_DOT) {
         run_dot(loops, panel);
     } else if (panel->kind == GRAFT_PANEL_FEW) {
-        run_few(panel);
+        run_gemv(panel);
     } else if (panel->kind == GRAFT_PANEL_SPLIT) {
         run_split(loops, panel);
     } else if (panel->kind == GRAFT_PANEL_MULTIPLY) {

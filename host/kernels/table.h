@@ -16,13 +16,13 @@ static inline int64_t graft_grain_rows(int64_t columns) {
     return columns >= GRAFT_GRAIN_NUMBERS ? 1 : GRAFT_GRAIN_NUMBERS / (columns > 0 ? columns : 1);
 }
 
-struct graft_turned_source;
+struct graft_transposed_source;
 
 /* product.c */
 int graft_linear(const struct graft_call *call, const struct graft_product *products, int32_t n,
                  uint32_t product_stride, struct graft_error *error);
-int graft_linear_turned(const struct graft_call *call, const struct graft_product *product,
-                        const struct graft_turned_source *source, int32_t *done, struct graft_error *error);
+int graft_linear_transposed(const struct graft_call *call, const struct graft_product *product,
+                            const struct graft_transposed_source *source, int32_t *done, struct graft_error *error);
 
 /* product_gated.c */
 int graft_gated_linear(const struct graft_call *call, const struct graft_gated_products *mlps, int32_t n,

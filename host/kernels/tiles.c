@@ -7,8 +7,8 @@
 
 #include "kernels/cpu.h"
 #include "kernels/tiles_attention.h"
-#include "kernels/tiles_few.h"
-#include "kernels/tiles_turned.h"
+#include "kernels/tiles_gemv.h"
+#include "kernels/tiles_transposed.h"
 
 #if defined(__x86_64__) && defined(__linux__)
 
@@ -92,17 +92,17 @@ const struct graft_tiles_attention *graft_tiles_attention_get(void) {
 #endif
 }
 
-const struct graft_tiles_few *graft_tiles_few_get(void) {
+const struct graft_tiles_gemv *graft_tiles_gemv_get(void) {
 #if defined(__x86_64__)
-    return graft_cpu_models_tiles() ? &graft_tiles_few_model : &graft_tiles_few_amx;
+    return graft_cpu_models_tiles() ? &graft_tiles_gemv_model : &graft_tiles_gemv_amx;
 #else
     return NULL;
 #endif
 }
 
-const struct graft_tiles_turned *graft_tiles_turned_get(void) {
+const struct graft_tiles_transposed *graft_tiles_transposed_get(void) {
 #if defined(__x86_64__)
-    return graft_cpu_models_tiles() ? &graft_tiles_turned_model : &graft_tiles_turned_amx;
+    return graft_cpu_models_tiles() ? &graft_tiles_transposed_model : &graft_tiles_transposed_amx;
 #else
     return NULL;
 #endif

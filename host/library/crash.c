@@ -11,11 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/crash_context.h"
 #include "base/mapped_file.h"
-#include "base/running.h"
 #include "graft/error.h"
 #include "graft/host/process.h"
-#include "plugin/use.h"
+#include "plugin/plugin_ref.h"
 
 enum { LINE = 1024, STACK = 64 * 1024 };
 
@@ -54,7 +54,7 @@ static void add_subject(struct line *line, const char *path, const char *class_n
     if (class_name == NULL && plugin == NULL && file == NULL) {
         return;
     }
-    file = file == NULL && plugin != NULL ? graft_use_file(plugin) : file;
+    file = file == NULL && plugin != NULL ? graft_plugin_ref_file(plugin) : file;
     add(line, " (");
     add(line, class_name != NULL ? class_name : "");
     add(line, class_name != NULL && plugin != NULL ? " of " : "");
@@ -77,7 +77,7 @@ static const char *readable(const char *text, const char *gone_file) {
 /* "PROGRAM: SIGSEGV in forward of ...", by what runs on this thread. `gone`: a page of a mapped file that the file does
  * not have any more; or NULL. */
 static void report(const char *what, const void *gone) {
-    const struct graft_running *now = graft_running();
+    const struct graft_crash_context *now = graft_crash_context();
     char bytes[LINE / 2];
     const char *file = gone != NULL && graft_mapped_file(gone, bytes, sizeof bytes) ? bytes : NULL;
     struct line line = {.length = 0};

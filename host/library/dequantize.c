@@ -92,10 +92,10 @@ static int add(const struct planning *planning, struct graft_node *node, const s
     if (parameter != NULL && parameter->rank > 2) {
         rank = parameter->rank;
         memcpy(shape, parameter->shape, sizeof shape);
-        if (graft_recoding_is_turned(plain, coded->name)) {
-            item.turned = shape[rank - 2];
+        if (graft_recoding_is_transposed(plain, coded->name)) {
+            item.transposed = shape[rank - 2];
             shape[rank - 2] = shape[rank - 1];
-            shape[rank - 1] = item.turned;
+            shape[rank - 1] = item.transposed;
         }
     }
     const struct graft_tensor_view *tensor = value->parts[0].tensor;
@@ -194,7 +194,7 @@ int graft_dequantize_plan(struct graft_recoding *recoding, struct graft_error *e
 struct filling {
     const struct graft_coded_weight *weight;
     const struct graft_tensor_view *to;
-    int64_t turned;
+    int64_t transposed;
     atomic_int failed; /* memory ran out */
 };
 
@@ -202,7 +202,7 @@ static void put_row(const struct filling *filling, int64_t row, const float *num
     void *to = (void *)(uintptr_t)filling->to->data;
     const int64_t columns = filling->weight->weight.columns;
     int64_t step;
-    const int64_t first = graft_recoded_row(filling->turned, row, columns, &step);
+    const int64_t first = graft_recoded_row(filling->transposed, row, columns, &step);
     for (int64_t i = 0; i < columns; i++) {
         graft_set_f32_at(to, filling->to->dtype, first + i * step, numbers[i]);
     }
@@ -228,7 +228,7 @@ static int fill(const struct graft_tree *tree, const struct recoded *item, const
     const struct graft_build build = graft_node_build(item->node, tree, graft_host_get());
     int status = graft_node_make_coded(item->node, &build, 1, error);
     if (status == GRAFT_OK) {
-        struct filling filling = {item->coded->weight, to, item->turned, 0};
+        struct filling filling = {item->coded->weight, to, item->transposed, 0};
         graft_threads_get()->parallel_for(filling.weight->weight.rows, ROWS, fill_rows, &filling);
         status = atomic_load(&filling.failed) ? graft_fail_memory(error, item->node->path) : GRAFT_OK;
     }

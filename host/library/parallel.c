@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The provider: a plugin that is loaded before all others. */
 #include "base/alloc.h"
-#include "base/running.h"
+#include "base/crash_context.h"
 #include "graft/host/process.h"
 #include "parallel/ranks.h"
 #include "plugin/plugin.h"
@@ -31,10 +31,10 @@ static int start(const char *id, const struct graft_parallel_provider *provider,
     if (provider == NULL) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, id, "this plugin does not connect processes");
     }
-    const struct graft_task task = {"start", NULL, NULL, id, NULL};
-    const struct graft_running before = graft_running_begin(&task);
+    const struct graft_plugin_call task = {"start", NULL, NULL, id, NULL};
+    const struct graft_crash_context before = graft_crash_context_begin(&task);
     int status = provider->start(&parallel, error);
-    graft_running_end(before);
+    graft_crash_context_end(before);
     status = status == GRAFT_OK
                  ? check(id, parallel, error)
                  : graft_error_complete(error, status, id, "start failed with status %d and recorded no error", status);
@@ -63,11 +63,11 @@ int graft_parallel_start(const char *const *directories, int32_t n, const char *
 void graft_parallel_stop(void) {
     if (providers != NULL) {
         const struct graft_plugin *plugin = providers->plugins[0].descriptor;
-        const struct graft_task task = {"stop", NULL, NULL, plugin->id, NULL};
+        const struct graft_plugin_call task = {"stop", NULL, NULL, plugin->id, NULL};
         graft_ranks_set(NULL);
-        const struct graft_running before = graft_running_begin(&task);
+        const struct graft_crash_context before = graft_crash_context_begin(&task);
         plugin->parallel->stop();
-        graft_running_end(before);
+        graft_crash_context_end(before);
         graft_plugin_set_free(providers);
         providers = NULL;
     }

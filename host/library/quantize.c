@@ -6,9 +6,9 @@
 
 #include "base/alloc.h"
 #include "base/context.h"
+#include "base/crash_context.h"
 #include "base/dtype.h"
 #include "base/fail.h"
-#include "base/running.h"
 #include "base/text.h"
 #include "config/quantization.h"
 #include "graft/convert.h"
@@ -46,7 +46,7 @@ static int ask(const struct graft_recoding *recoding, const struct recoded *item
     *asked =
         (struct asked){.weight = {.struct_size = sizeof asked->weight, .dtype = tensor->dtype, .rank = tensor->rank}};
     memcpy(asked->weight.shape, tensor->shape, sizeof asked->weight.shape);
-    if (item->turned > 0) {
+    if (item->transposed > 0) {
         asked->weight.shape[tensor->rank - 2] = tensor->shape[tensor->rank - 1];
         asked->weight.shape[tensor->rank - 1] = tensor->shape[tensor->rank - 2];
     }
@@ -61,10 +61,10 @@ static int ask(const struct graft_recoding *recoding, const struct recoded *item
     for (int32_t i = 0; i < asked->shapes.n_tensors; i++) {
         asked->tensors[i].struct_size = sizeof asked->tensors[i];
     }
-    const struct graft_task task = {"shape", tensor->name, format->name, recoding->plugin, NULL};
-    const struct graft_running before = graft_running_begin(&task);
+    const struct graft_plugin_call task = {"shape", tensor->name, format->name, recoding->plugin, NULL};
+    const struct graft_crash_context before = graft_crash_context_begin(&task);
     int status = format->shape(format, &asked->shapes, error);
-    graft_running_end(before);
+    graft_crash_context_end(before);
     for (int32_t i = 0; status == GRAFT_OK && !asked->shapes.stays && i < asked->shapes.n_tensors; i++) {
         const struct graft_value_info *info = &asked->tensors[i];
         if (info->rank < 1 || info->rank > GRAFT_MAX_RANK ||
@@ -106,7 +106,7 @@ static int is_float(graft_dtype dtype) {
 
 /* The one tensor that holds the whole parameter, in row order or with its matrices transposed; NULL if there is no such
  * tensor. */
-static const struct graft_tensor_view *whole_tensor(const struct graft_binding *binding, int is_turned) {
+static const struct graft_tensor_view *whole_tensor(const struct graft_binding *binding, int is_transposed) {
     const struct graft_value *value = &binding->value;
     if (binding->status != GRAFT_BINDING_FOUND || value->n_parts == 0) {
         return NULL;
@@ -119,7 +119,7 @@ static const struct graft_tensor_view *whole_tensor(const struct graft_binding *
         is_whole &= value->parts[i].tensor == tensor;
     }
     const int in_order = value->n_parts == 1 && graft_box_together(&value->parts[0].box) == count;
-    return is_whole && is_float(tensor->dtype) && tensor->rank >= 2 && (is_turned || in_order) ? tensor : NULL;
+    return is_whole && is_float(tensor->dtype) && tensor->rank >= 2 && (is_transposed || in_order) ? tensor : NULL;
 }
 
 /* What the module is called in the checkpoint, with a dot behind it: how much of a tensor's name. 0: the tensor is not
@@ -140,10 +140,10 @@ static char *name_in(const char *weight, size_t prefix, const char *name) {
 /* A tensor of a module, whose weight is called `name` in the checkpoint, its module the first `prefix` bytes of that;
  * and what it becomes. */
 static int add_as(struct planning *planning, const struct graft_tensor_view *tensor, const char *name, size_t prefix,
-                  int64_t turned, struct graft_error *error) {
+                  int64_t transposed, struct graft_error *error) {
     struct graft_recoding *recoding = planning->recoding;
     const struct graft_quantization *format = recoding->format;
-    const struct recoded item = {.tensor = tensor, .made = recoding->n_made, .turned = turned};
+    const struct recoded item = {.tensor = tensor, .made = recoding->n_made, .transposed = transposed};
     struct asked asked;
     int status = ask(recoding, &item, &asked, error);
     if (status != GRAFT_OK || asked.shapes.stays) {
@@ -164,11 +164,11 @@ static int add_as(struct planning *planning, const struct graft_tensor_view *ten
 }
 
 /* The same of a tensor that is called `weight` in its module, and goes. */
-static int add(struct planning *planning, const struct graft_tensor_view *tensor, const char *weight, int64_t turned,
-               struct graft_error *error) {
+static int add(struct planning *planning, const struct graft_tensor_view *tensor, const char *weight,
+               int64_t transposed, struct graft_error *error) {
     struct graft_recoding *recoding = planning->recoding;
     const size_t n = recoding->n;
-    int status = add_as(planning, tensor, tensor->name, prefix_of(tensor, weight), turned, error);
+    int status = add_as(planning, tensor, tensor->name, prefix_of(tensor, weight), transposed, error);
     if (recoding->n > n) {
         recoding->removed[graft_checkpoint_number(recoding->source->checkpoint, tensor)] = 1;
     }
@@ -192,13 +192,13 @@ static int add_weight(struct planning *planning, const struct graft_node *node, 
     if (parameter == NULL) {
         return GRAFT_OK;
     }
-    const int is_turned = graft_recoding_is_turned(node, name);
+    const int is_transposed = graft_recoding_is_transposed(node, name);
     const struct graft_binding *bindings = planning->recoding->source->plan->bindings;
     const struct graft_binding *binding = &bindings[parameter->index];
     const int is_head = strchr(node->path, '.') == NULL,
               is_tied = parameter->tied_to != NULL && binding->status == GRAFT_BINDING_TIED;
     const struct graft_tensor_view *tensor =
-        whole_tensor(is_tied ? &bindings[parameter->tied_to->index] : binding, is_turned);
+        whole_tensor(is_tied ? &bindings[parameter->tied_to->index] : binding, is_transposed);
     if (tensor == NULL || ((is_head || is_tied) && !planning->takes_heads)) {
         return leave(planning, node->path, strlen(node->path), error);
     }
@@ -207,7 +207,7 @@ static int add_weight(struct planning *planning, const struct graft_node *node, 
     }
     return prefix_of(tensor, name) == 0
                ? leave(planning, node->path, strlen(node->path), error)
-               : add(planning, tensor, name, is_turned ? tensor->shape[tensor->rank - 1] : 0, error);
+               : add(planning, tensor, name, is_transposed ? tensor->shape[tensor->rank - 1] : 0, error);
 }
 
 /* The matrices that stacks are made of, if there is one for each expert. */
@@ -351,7 +351,7 @@ static float number_at(const struct graft_tensor_view *tensor, int64_t i) {
 /* Reads a row of a matrix, which may be stored transposed. */
 static void read_row(const struct recoded *item, int64_t row, int64_t columns, float *out) {
     int64_t step;
-    const int64_t first = graft_recoded_row(item->turned, row, columns, &step);
+    const int64_t first = graft_recoded_row(item->transposed, row, columns, &step);
     for (int64_t i = 0; i < columns; i++) {
         out[i] = number_at(item->tensor, first + i * step);
     }
@@ -372,13 +372,13 @@ static void fill_pieces(void *data, int64_t begin, int64_t end) {
         for (int64_t row = work.begin; row < work.end; row++) {
             read_row(filling->item, row, work.columns, weights + (row - work.begin) * work.columns);
         }
-        const struct graft_task task = {"quantize", filling->item->tensor->name, filling->format->name, filling->plugin,
-                                        NULL};
-        const struct graft_running before = graft_running_begin(&task);
+        const struct graft_plugin_call task = {"quantize", filling->item->tensor->name, filling->format->name,
+                                               filling->plugin, NULL};
+        const struct graft_crash_context before = graft_crash_context_begin(&task);
         if (filling->format->quantize(filling->format, &work) != 0) {
             atomic_store(&filling->failed, -1);
         }
-        graft_running_end(before);
+        graft_crash_context_end(before);
     }
     graft_free(weights);
 }

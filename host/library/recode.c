@@ -107,7 +107,7 @@ int graft_recoding_add(struct graft_recoding *recoding, char *name_take, graft_d
     return 0;
 }
 
-int graft_recoding_is_turned(const struct graft_node *node, const char *name) {
+int graft_recoding_is_transposed(const struct graft_node *node, const char *name) {
     const struct graft_conversion *conversion;
     for (size_t i = 0; (conversion = graft_node_conversion(node, i)) != NULL; i++) {
         const int is_of_it = conversion->n_targets == 1 && strcmp(conversion->targets[0], name) == 0;

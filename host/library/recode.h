@@ -20,15 +20,15 @@ struct recoded {
     const struct graft_coded_parameter *coded; /* of the node: to be made floats; NULL: to be quantized */
     const struct graft_tensor_view *tensor;    /* to be quantized */
     size_t made;                               /* index in `made` of the first tensor made from it */
-    int64_t turned;                            /* rows of each float matrix that is stored transposed; 0: none is */
+    int64_t transposed;                        /* rows of each float matrix that is stored transposed; 0: none is */
 };
 
-/* Where row `row` of a tensor's matrices begins, whose `columns` numbers are `*step` apart. `turned` is that of the
+/* Where row `row` of a tensor's matrices begins, whose `columns` numbers are `*step` apart. `transposed` is that of the
  * item.
  */
-static inline int64_t graft_recoded_row(int64_t turned, int64_t row, int64_t columns, int64_t *step) {
-    *step = turned > 0 ? turned : 1;
-    return turned > 0 ? row / turned * turned * columns + row % turned : row * columns;
+static inline int64_t graft_recoded_row(int64_t transposed, int64_t row, int64_t columns, int64_t *step) {
+    *step = transposed > 0 ? transposed : 1;
+    return transposed > 0 ? row / transposed * transposed * columns + row % transposed : row * columns;
 }
 
 struct graft_recoding {
@@ -81,7 +81,7 @@ int graft_recoding_add(struct graft_recoding *recoding, char *name_take, graft_d
                        const int64_t *shape, const char *file);
 
 /* [load] Whether the class of a node transposes the tensor that becomes its parameter `name`. */
-int graft_recoding_is_turned(const struct graft_node *node, const char *name);
+int graft_recoding_is_transposed(const struct graft_node *node, const char *name);
 
 /* [load] Decide what becomes of the source's weights, and fill in what is made of them (dequantize.c, quantize.c). */
 int graft_quantize_plan(struct graft_recoding *recoding, const char *wanted, struct graft_error *error);

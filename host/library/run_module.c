@@ -2,8 +2,8 @@
 /* One module outside a forward of its model: the host brings what comes with a call, the caller its args. */
 #include <string.h>
 
+#include "base/crash_context.h"
 #include "base/fail.h"
-#include "base/running.h"
 #include "graft/args.h"
 #include "graft/batch.h"
 #include "graft/embedding.h"
@@ -127,11 +127,11 @@ static int run(const struct graft_model *model, const struct graft_node *node, c
     call.attention = model->attention_now;
     call.asked_attention = model->attention_asked ? model->attention_now : NULL;
     call.experts = model->experts->declared;
-    call.running = &graft_running()->module;
-    const struct graft_watched before = graft_running_watch();
+    call.running = &graft_crash_context()->module;
+    const struct graft_watched before = graft_crash_context_watch();
     int status = interface != NULL ? interface->run(&node->module, &call, args, error)
                                    : graft_module_forward(&node->module, &call, args, error);
-    status = graft_running_unwatch(before, status, error);
+    status = graft_crash_context_unwatch(before, status, error);
     graft_scratch_destroy(scratch);
     return status;
 }

@@ -8,8 +8,8 @@
 #include "arch/arch.h"
 #include "base/alloc.h"
 #include "base/args.h"
+#include "base/crash_context.h"
 #include "base/dtype.h"
-#include "base/running.h"
 #include "graft/state.h"
 #include "interface/interface.h"
 #include "model/coded.h"
@@ -425,10 +425,10 @@ int graft_builder_run_describe(struct builder *builder, struct graft_node *node,
                                struct graft_error *error) {
     const struct graft_class *cls = builder->describer->cls;
     builder->sink = sink;
-    const struct graft_task task = {"describe", node->path, cls->name, builder->describer->origin.plugin, NULL};
-    const struct graft_running before = graft_running_begin(&task);
+    const struct graft_plugin_call task = {"describe", node->path, cls->name, builder->describer->origin.plugin, NULL};
+    const struct graft_crash_context before = graft_crash_context_begin(&task);
     int status = cls->describe(cls, &builder->options->config->view, &node->args, sink, error);
-    graft_running_end(before);
+    graft_crash_context_end(before);
     status = status == GRAFT_OK ? error->code : status;
     return status == GRAFT_OK ? GRAFT_OK : failed(builder, node, status, error);
 }

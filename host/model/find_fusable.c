@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asks a fusion family about every module of a model before replacements. */
 #include "base/alloc.h"
+#include "base/crash_context.h"
 #include "base/fail.h"
-#include "base/running.h"
 #include "model/describe.h"
 
 struct search {
@@ -29,9 +29,10 @@ static int add_conversion(void *data, const struct graft_conversion *conversion,
 }
 
 /* What runs while a function of the family does. */
-static struct graft_task task_of(const struct search *search, const struct graft_node *node, const char *function) {
+static struct graft_plugin_call task_of(const struct search *search, const struct graft_node *node,
+                                        const char *function) {
     const struct graft_origin *origin = graft_fusion_origin(search->fused->known);
-    return (struct graft_task){function, node->path, search->family->name, origin->plugin, NULL};
+    return (struct graft_plugin_call){function, node->path, search->family->name, origin->plugin, NULL};
 }
 
 /* Makes the class, with conversions, for a module that can be fused. */
@@ -40,10 +41,10 @@ static int make_class(const struct search *search, const struct graft_node *node
     const struct graft_fusion_family *family = search->family;
     const struct graft_module_info info = graft_module_info_of(node);
     const struct graft_fusion_sink sink = {sizeof sink, 0, candidate, add_arguments, add_conversion};
-    const struct graft_task making = task_of(search, node, "make_fused_class");
-    struct graft_running before = graft_running_begin(&making);
+    const struct graft_plugin_call making = task_of(search, node, "make_fused_class");
+    struct graft_crash_context before = graft_crash_context_begin(&making);
     const struct graft_class *cls = family->make_fused_class(family, &info, &search->family_options, &sink, error);
-    graft_running_end(before);
+    graft_crash_context_end(before);
     if (cls == NULL) {
         return family_failed(search, node, "make_fused_class", error);
     }
@@ -51,11 +52,11 @@ static int make_class(const struct search *search, const struct graft_node *node
     if (status != GRAFT_OK) {
         return status;
     }
-    const struct graft_task transforming = task_of(search, node, "make_transforms");
-    before = graft_running_begin(&transforming);
+    const struct graft_plugin_call transforming = task_of(search, node, "make_transforms");
+    before = graft_crash_context_begin(&transforming);
     status =
         family->make_transforms(family, &search->options->config->view, &info, &search->family_options, &sink, error);
-    graft_running_end(before);
+    graft_crash_context_end(before);
     return status == GRAFT_OK ? graft_candidate_check(candidate, error)
                               : family_failed(search, node, "make_transforms", error);
 }
@@ -80,10 +81,10 @@ static int ask(void *data, struct graft_node *node, struct graft_error *error) {
     if (node->known == NULL) {
         return GRAFT_OK;
     }
-    const struct graft_task task = task_of(search, node, "is_fusable");
-    const struct graft_running before = graft_running_begin(&task);
+    const struct graft_plugin_call task = task_of(search, node, "is_fusable");
+    const struct graft_crash_context before = graft_crash_context_begin(&task);
     int asked = search->family->is_fusable(search->family, &info, &search->family_options, &verdict, error);
-    graft_running_end(before);
+    graft_crash_context_end(before);
     if (asked != GRAFT_OK) {
         return family_failed(search, node, "is_fusable", error);
     }

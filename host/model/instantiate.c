@@ -2,7 +2,7 @@
 /* Makes the instances of a tree whose weights are bound, and destroys them. */
 #include <string.h>
 
-#include "base/running.h"
+#include "base/crash_context.h"
 #include "model/coded.h"
 #include "model/node.h"
 
@@ -69,10 +69,10 @@ static int create(struct graft_node *node, const struct graft_tree *tree, const 
     if (maker->create == NULL) {
         instance = node->super != NULL ? &node->super->module : NULL;
     } else {
-        const struct graft_task task = {"create", node->path, maker->name, node->maker->origin.plugin, NULL};
-        const struct graft_running before = graft_running_begin(&task);
+        const struct graft_plugin_call task = {"create", node->path, maker->name, node->maker->origin.plugin, NULL};
+        const struct graft_crash_context before = graft_crash_context_begin(&task);
         status = maker->create(maker, &build, &instance, error);
-        graft_running_end(before);
+        graft_crash_context_end(before);
         status = status == GRAFT_OK ? error->code : status;
         if (status != GRAFT_OK) {
             return failed(node, tree, status, error);
@@ -107,10 +107,11 @@ static void destroy(struct graft_node *node) {
     if (node->module.forward != NULL) {
         const struct graft_class *maker = node->maker->cls;
         if (maker->create != NULL && maker->destroy != NULL && node->module.instance != NULL) {
-            const struct graft_task task = {"destroy", node->path, maker->name, node->maker->origin.plugin, NULL};
-            const struct graft_running before = graft_running_begin(&task);
+            const struct graft_plugin_call task = {"destroy", node->path, maker->name, node->maker->origin.plugin,
+                                                   NULL};
+            const struct graft_crash_context before = graft_crash_context_begin(&task);
             maker->destroy(node->module.instance);
-            graft_running_end(before);
+            graft_crash_context_end(before);
         }
         memset(&node->module, 0, sizeof node->module);
     }

@@ -66,7 +66,7 @@ static int take_target(struct conversion_site *above, int32_t target, int64_t in
             keep_one(list, index);
         }
     }
-    graft_use_finish(&use);
+    graft_conversion_use_finish(&use);
     return status;
 }
 

@@ -223,14 +223,14 @@ int graft_conversion_values(struct conversion_site *site, struct conversion_use 
         .parameter = first_parameter,
         .deliver = fill,
     };
-    int status = graft_use_begin(use, error);
+    int status = graft_conversion_use_begin(use, error);
     if (status == GRAFT_OK) {
         status = gather(site, use, &present, error);
     }
     site->from_tied = present > 0 && site->n_tied == present;
     use->from_tied = site->from_tied;
     if (status == GRAFT_OK && present > 0) {
-        return graft_use_run(use, error);
+        return graft_conversion_use_run(use, error);
     }
     use->n_lists = present > 0 ? use->n_lists : 0;
     return status;
@@ -289,7 +289,7 @@ int graft_conversion_apply(struct conversion_site *site, struct graft_error *err
     }
     int status = graft_conversion_values(site, &use, &failure);
     if (status == GRAFT_OK && use.n_lists > 0) {
-        status = graft_use_deliver(&use, &failure);
+        status = graft_conversion_use_deliver(&use, &failure);
     }
     if (status == GRAFT_ERROR_MODEL) {
         use_sources(&use);
@@ -297,6 +297,6 @@ int graft_conversion_apply(struct conversion_site *site, struct graft_error *err
     } else if (status != GRAFT_OK) {
         (void)graft_error_set(error, status, failure.source, "%s", failure.message);
     }
-    graft_use_finish(&use);
+    graft_conversion_use_finish(&use);
     return status;
 }

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/crash_context.h"
 #include "base/fail.h"
 #include "base/regex.h"
-#include "base/running.h"
 #include "plan/absent.h"
 #include "plan/convert.h"
 #include "plan/elsewhere.h"
@@ -141,10 +141,10 @@ static int32_t matches(const void *regex, const char *name) {
 
 static int32_t is_ignored(const void *planner, const char *name) {
     const struct planner *self = planner;
-    const struct graft_task task = {"ignores", name, NULL, self->options->ignores_plugin, NULL};
-    const struct graft_running before = graft_running_begin(&task);
+    const struct graft_plugin_call task = {"ignores", name, NULL, self->options->ignores_plugin, NULL};
+    const struct graft_crash_context before = graft_crash_context_begin(&task);
     const int32_t is_ignored = self->options->ignores(self->config, name) != 0;
-    graft_running_end(before);
+    graft_crash_context_end(before);
     return is_ignored;
 }
 

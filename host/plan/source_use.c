@@ -26,7 +26,7 @@ static size_t place_of(const struct source_uses *uses, const struct key_transfor
 }
 
 static void use_finish(struct source_use *use) {
-    graft_use_finish(&use->use);
+    graft_conversion_use_finish(&use->use);
     graft_free(use->before);
     graft_free(use->name);
 }
@@ -50,7 +50,7 @@ static int insert(struct source_uses *uses, size_t at, const struct key_transfor
         .target_names = (const char *const *)converter->patterns.targets,
         .n_targets = converter->patterns.n_targets,
     };
-    int status = use.name != NULL && use.before != NULL ? graft_use_begin(&use.use, error)
+    int status = use.name != NULL && use.before != NULL ? graft_conversion_use_begin(&use.use, error)
                                                         : graft_fail_memory(error, result->name);
     if (status == GRAFT_OK && (graft_grow(&uses->items, &uses->capacity, uses->n, sizeof use) != 0 ||
                                graft_grow(&uses->order, &uses->order_capacity, uses->n, sizeof *uses->order) != 0)) {
@@ -151,9 +151,9 @@ static int convert(struct source_use *source, struct converting *converting, str
     use->data = converting;
     use->parameter = parameter;
     use->deliver = deliver;
-    status = graft_use_run(use, &failure);
+    status = graft_conversion_use_run(use, &failure);
     if (status == GRAFT_OK) {
-        return graft_use_deliver(use, error);
+        return graft_conversion_use_deliver(use, error);
     }
     return status != GRAFT_ERROR_INTERNAL ? add_problem(converting, use->n_targets, &failure, error)
                                           : graft_error_set(error, status, failure.source, "%s", failure.message);

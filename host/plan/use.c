@@ -61,14 +61,14 @@ static void drop(void *data, const struct graft_value *dropped) {
     }
 }
 
-int graft_use_begin(struct conversion_use *use, struct graft_error *error) {
+int graft_conversion_use_begin(struct conversion_use *use, struct graft_error *error) {
     use->n_lists = (size_t)use->n_sources;
     use->lists = graft_alloc(use->n_lists, sizeof *use->lists);
     use->gathered = graft_alloc(use->n_lists, sizeof *use->gathered);
     return use->lists != NULL && use->gathered != NULL ? GRAFT_OK : graft_fail_memory(error, use->place);
 }
 
-void graft_use_finish(struct conversion_use *use) {
+void graft_conversion_use_finish(struct conversion_use *use) {
     for (size_t i = 0; use->lists != NULL && i < use->n_lists; i++) {
         graft_value_list_free(&use->lists[i]);
     }
@@ -79,7 +79,7 @@ void graft_use_finish(struct conversion_use *use) {
     graft_free(use->gathered);
 }
 
-int graft_use_run(struct conversion_use *use, struct graft_error *error) {
+int graft_conversion_use_run(struct conversion_use *use, struct graft_error *error) {
     const struct graft_operations operations = {
         .items = use->operations,
         .count = use->n_operations,
@@ -103,7 +103,7 @@ int graft_use_run(struct conversion_use *use, struct graft_error *error) {
     return status == GRAFT_OK ? graft_operations_run(&operations, &use->lists, &use->n_lists, NULL, error) : status;
 }
 
-int graft_use_deliver(struct conversion_use *use, struct graft_error *error) {
+int graft_conversion_use_deliver(struct conversion_use *use, struct graft_error *error) {
     int status = GRAFT_OK;
     for (int32_t i = 0; i < use->n_targets && status == GRAFT_OK; i++) {
         const struct graft_value_list *list = &use->lists[i];

@@ -32,20 +32,21 @@ struct conversion_use {
     const struct graft_parameter *(*parameter)(void *data, int32_t target);
     /* Takes the value for index `index` of a target's `*`. */
     int (*deliver)(void *data, int32_t target, int64_t index, struct graft_value *value, struct graft_error *error);
-    struct gathered *gathered;      /* [n_sources] */
-    struct graft_value_list *lists; /* [n_lists]: one for each source, and after graft_use_run for each target */
+    struct gathered *gathered; /* [n_sources] */
+    struct graft_value_list
+        *lists; /* [n_lists]: one for each source, and after graft_conversion_use_run for each target */
     size_t n_lists;
 };
 
-/* Allocates a use. The caller ends it with graft_use_finish, also on failure. */
-int graft_use_begin(struct conversion_use *use, struct graft_error *error);
-void graft_use_finish(struct conversion_use *use);
+/* Allocates a use. The caller ends it with graft_conversion_use_finish, also on failure. */
+int graft_conversion_use_begin(struct conversion_use *use, struct graft_error *error);
+void graft_conversion_use_finish(struct conversion_use *use);
 
 /* Runs the operations on the gathered tensors, or on lists that exist already. Afterwards `lists` are those of the
  * targets. */
-int graft_use_run(struct conversion_use *use, struct graft_error *error);
+int graft_conversion_use_run(struct conversion_use *use, struct graft_error *error);
 
 /* Delivers the results to their targets. */
-int graft_use_deliver(struct conversion_use *use, struct graft_error *error);
+int graft_conversion_use_deliver(struct conversion_use *use, struct graft_error *error);
 
 #endif

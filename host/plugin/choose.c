@@ -5,7 +5,7 @@
 #include "base/sha256.h"
 #include "plugin/family_file.h"
 #include "plugin/object_file.h"
-#include "plugin/use.h"
+#include "plugin/plugin_ref.h"
 
 /* Whether a file looks like a plugin. Files that cannot be opened are left to the loader, whose messages are better. */
 static int is_plugin(const char *file) {

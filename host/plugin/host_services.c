@@ -16,7 +16,7 @@
 #include "kernels/kernels.h"
 #include "kernels/parallel.h"
 #include "parallel/ranks.h"
-#include "plugin/use.h"
+#include "plugin/plugin_ref.h"
 #include "plugin/version.h"
 #include "rope/service.h"
 
@@ -125,8 +125,8 @@ const struct graft_host *graft_host_get(void) {
         .get_extension = get_extension,
         .alloc = host_alloc,
         .free = graft_free,
-        .options = graft_use_options,
-        .get_plugin_extension = graft_use_extension,
+        .options = graft_plugin_ref_options,
+        .get_plugin_extension = graft_plugin_ref_extension,
         .dtype_size = graft_dtype_size,
         .dtype_name = graft_dtype_name,
     };

@@ -8,7 +8,7 @@
 /* Starts as {0}. */
 struct graft_known_families {
     const struct graft_family **families; /* [n + 1], NULL-terminated */
-    struct graft_use **uses;              /* [n]: the plugin that brings each family; NULL: the host */
+    struct graft_plugin_ref **uses;       /* [n]: the plugin that brings each family; NULL: the host */
     size_t n;
 };
 

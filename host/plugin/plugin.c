@@ -10,10 +10,10 @@
 #include "plugin/choose.h"
 #include "plugin/family_file.h"
 #include "plugin/known_families.h"
+#include "plugin/plugin_ref.h"
 #include "plugin/search.h"
 #include "plugin/start.h"
 #include "plugin/trials.h"
-#include "plugin/use.h"
 
 /* The files to load. */
 struct wanted {
@@ -111,16 +111,16 @@ static const struct graft_plugin_set *set_beside(const struct loading *loading, 
     return i < loading->options->n_others ? loading->options->others[i] : loading->set;
 }
 
-static int add_plugin(struct loading *loading, const char *file, int rank, struct graft_use *use,
+static int add_plugin(struct loading *loading, const char *file, int rank, struct graft_plugin_ref *use,
                       struct graft_error *error) {
     struct graft_plugin_set *set = loading->set;
-    const struct graft_plugin *descriptor = graft_use_descriptor(use);
+    const struct graft_plugin *descriptor = graft_plugin_ref_descriptor(use);
     int status = GRAFT_OK;
     for (size_t i = 0; i <= loading->options->n_others && status == GRAFT_OK; i++) {
         status = check_id(set_beside(loading, i), file, descriptor, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_use_accept(use, file, error);
+        status = graft_plugin_ref_accept(use, file, error);
     }
     for (size_t i = 0; i <= loading->options->n_others && rank == 0 && status == GRAFT_OK; i++) {
         status = check_offers(set_beside(loading, i), file, descriptor, error);
@@ -145,15 +145,16 @@ static int add_plugin(struct loading *loading, const char *file, int rank, struc
 }
 
 /* Opens a family file, which may be like a family of the host or of a plugin loaded before. */
-static int open_family(struct loading *loading, const char *file, struct graft_use **use, struct graft_error *error) {
+static int open_family(struct loading *loading, const char *file, struct graft_plugin_ref **use,
+                       struct graft_error *error) {
     struct graft_known_families known = {0};
     int status = graft_known_families_collect(loading->options, loading->set, &known, error);
     if (status == GRAFT_OK) {
-        status = graft_use_open_family(file, known.families, use, error);
+        status = graft_plugin_ref_open_family(file, known.families, use, error);
     }
     for (size_t i = 0; status == GRAFT_OK && i < known.n; i++) {
-        if (known.families[i] == graft_use_like(*use) && known.uses[i] != NULL) {
-            graft_use_hold(*use, known.uses[i]);
+        if (known.families[i] == graft_plugin_ref_like(*use) && known.uses[i] != NULL) {
+            graft_plugin_ref_hold(*use, known.uses[i]);
         }
     }
     graft_known_families_finish(&known);
@@ -169,17 +170,18 @@ static int may_skip(const struct loading *loading, const char *file) {
     return loading->options->skip_bad && !is_named(loading, file);
 }
 
-static int open_file(struct loading *loading, const char *file, struct graft_use **use, struct graft_error *error) {
+static int open_file(struct loading *loading, const char *file, struct graft_plugin_ref **use,
+                     struct graft_error *error) {
     if (graft_family_file_is(file)) {
         return open_family(loading, file, use, error);
     }
     int status = graft_trials_check(loading->trials, file, error);
-    return status == GRAFT_OK ? graft_use_open(file, use, error) : status;
+    return status == GRAFT_OK ? graft_plugin_ref_open(file, use, error) : status;
 }
 
 static int load_file(struct loading *loading, const char *file, struct graft_error *error) {
     struct graft_error cause = graft_error_none();
-    struct graft_use *use = NULL;
+    struct graft_plugin_ref *use = NULL;
     int status = open_file(loading, file, &use, &cause);
     if (status == GRAFT_OK && use == NULL && is_named(loading, file)) {
         status = graft_error_set(&cause, GRAFT_ERROR_PLUGIN, file, "not a plugin: it exports no graft_plugin_entry");
@@ -192,7 +194,7 @@ static int load_file(struct loading *loading, const char *file, struct graft_err
     if (use == NULL) {
         return add_note(loading, graft_format("%s: not a plugin: it exports no graft_plugin_entry", file), error);
     }
-    const char *id = graft_use_descriptor(use)->id;
+    const char *id = graft_plugin_ref_descriptor(use)->id;
     int rank = rank_of(loading->options, id);
     graft_text_printf(&loading->known_ids, "%s%s", loading->known_ids.length > 0 ? ", " : "", id);
     if (rank >= 0) {
@@ -202,7 +204,7 @@ static int load_file(struct loading *loading, const char *file, struct graft_err
         status = add_plugin(loading, file, rank, use, &cause);
     }
     if (rank < 0 || status != GRAFT_OK) {
-        graft_use_close(use);
+        graft_plugin_ref_close(use);
     }
     return status == GRAFT_OK ? GRAFT_OK : note_or_fail(loading, may_skip(loading, file), &cause, error);
 }
@@ -234,7 +236,7 @@ static int check_found(const struct loading *loading, struct graft_error *error)
 }
 
 static void finish_plugin(struct graft_loaded_plugin *plugin) {
-    graft_use_close(plugin->use);
+    graft_plugin_ref_close(plugin->use);
     graft_option_values_release(plugin->values);
     graft_free(plugin->file);
 }
@@ -392,14 +394,14 @@ static int take(const struct graft_plugin *descriptor, const struct graft_plugin
                 struct graft_error *error) {
     static const struct graft_given_options none;
     struct graft_loaded_plugin *plugin = &scope->set->plugins[0];
-    int status = graft_use_take(descriptor, &plugin->use, error);
+    int status = graft_plugin_ref_take(descriptor, &plugin->use, error);
     if (status != GRAFT_OK) {
         return status;
     }
     scope->set->n = 1;
     plugin->descriptor = descriptor;
     plugin->info = (struct graft_plugin_info){.struct_size = sizeof plugin->info, .descriptor = descriptor};
-    status = graft_use_accept(plugin->use, descriptor->id, error);
+    status = graft_plugin_ref_accept(plugin->use, descriptor->id, error);
     if (status == GRAFT_OK) {
         status = set_values(plugin, &none, error);
     }

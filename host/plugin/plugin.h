@@ -19,7 +19,7 @@
 #include "graft/plugin.h"
 #include "plugin/options.h"
 
-struct graft_use;
+struct graft_plugin_ref;
 
 struct graft_loaded_plugin {
     const struct graft_plugin *descriptor; /* validated; owned by the plugin, const until the set is freed */
@@ -27,7 +27,7 @@ struct graft_loaded_plugin {
     int rank;   /* 1, 2, ... by the allow list, counted from first_rank; 0 for others */
     struct graft_option_values *values;
     int started;
-    struct graft_use *use;
+    struct graft_plugin_ref *use;
     struct graft_plugin_info info; /* the same for users of the library */
 };
 

@@ -5,7 +5,7 @@
 
 #include "plugin/check.h"
 #include "plugin/host_services.h"
-#include "plugin/use.h"
+#include "plugin/plugin_ref.h"
 
 static int has_id(const char *const *ids, const char *id) {
     while (ids != NULL && *ids != NULL && strcmp(*ids, id) != 0) {
@@ -83,7 +83,7 @@ static int link_list(const struct graft_plugin_scope *scope, const struct graft_
     for (int32_t i = 0; ids != NULL && ids[i] != NULL && status == GRAFT_OK; i++) {
         const struct graft_loaded_plugin *provider = find_provider(scope, ids[i], plugin);
         if (provider != NULL) {
-            status = graft_use_link(plugin->use, ids[i], provider->use, error);
+            status = graft_plugin_ref_link(plugin->use, ids[i], provider->use, error);
         } else if (are_required && graft_host_get()->get_extension(ids[i]) == NULL) {
             const struct graft_place element = {.parent = place, .field = "requires_extensions", .index = i};
             status = graft_check_failed(&element, NULL, error, "no other loaded plugin offers \"%s\"", ids[i]);
@@ -111,12 +111,12 @@ static int link_all(const struct graft_plugin_scope *scope, const struct graft_l
 int graft_plugin_start(const struct graft_plugin_scope *scope, struct graft_loaded_plugin *plugin,
                        struct graft_error *error) {
     const char *file = plugin->file != NULL ? plugin->file : plugin->descriptor->id;
-    int status = graft_use_is_started(plugin->use) ? GRAFT_OK : link_all(scope, plugin, file, error);
+    int status = graft_plugin_ref_is_started(plugin->use) ? GRAFT_OK : link_all(scope, plugin, file, error);
     if (status == GRAFT_OK) {
-        status = graft_use_init(plugin->use, file, plugin->values, error);
+        status = graft_plugin_ref_init(plugin->use, file, plugin->values, error);
     }
-    if (status != GRAFT_OK && !graft_use_is_started(plugin->use)) {
-        graft_use_forget(plugin->use);
+    if (status != GRAFT_OK && !graft_plugin_ref_is_started(plugin->use)) {
+        graft_plugin_ref_forget(plugin->use);
     }
     plugin->started = status == GRAFT_OK;
     return status;

@@ -24,8 +24,8 @@ const struct graft_loaded_plugin *graft_plugin_offering(const struct graft_plugi
  * started. */
 struct graft_loaded_plugin *graft_plugin_next(const struct graft_plugin_scope *scope);
 
-/* Starts a plugin. Errors are those of graft_use_init and GRAFT_ERROR_PLUGIN: no plugin offers what it requires, it is
- * part of a circle, its `init` failed, or it lacks what it offers. */
+/* Starts a plugin. Errors are those of graft_plugin_ref_init and GRAFT_ERROR_PLUGIN: no plugin offers what it requires,
+ * it is part of a circle, its `init` failed, or it lacks what it offers. */
 int graft_plugin_start(const struct graft_plugin_scope *scope, struct graft_loaded_plugin *plugin,
                        struct graft_error *error);
 

@@ -11,9 +11,9 @@
 
 #include "plugin/host_services.h"
 #include "plugin/loader.h"
+#include "plugin/plugin_ref.h"
 #include "plugin/process_state.h"
 #include "plugin/trial.h"
-#include "plugin/use.h"
 #include "plugin/validate.h"
 
 /* Closes all files of the host. */

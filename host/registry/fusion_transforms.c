@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/crash_context.h"
 #include "base/fail.h"
-#include "base/running.h"
 
 static int add_conversion(void *data, const struct graft_conversion *conversion, struct graft_error *error) {
     return graft_candidate_add_conversion(data, conversion, error);
@@ -87,11 +87,11 @@ int graft_fusion_transforms_make(const struct graft_known_fusion *known, const c
         return graft_fail_memory(error, module_name);
     }
     const struct graft_fusion_sink sink = {sizeof sink, 0, made->collected, add_arguments, add_conversion};
-    const struct graft_task task = {"make_transforms", module_name, family->name, graft_fusion_origin(known)->plugin,
-                                    NULL};
-    const struct graft_running before = graft_running_begin(&task);
+    const struct graft_plugin_call task = {"make_transforms", module_name, family->name,
+                                           graft_fusion_origin(known)->plugin, NULL};
+    const struct graft_crash_context before = graft_crash_context_begin(&task);
     int status = family->make_transforms(family, config, module, options, &sink, error);
-    graft_running_end(before);
+    graft_crash_context_end(before);
     if (status != GRAFT_OK) {
         return graft_error_complete(error, GRAFT_ERROR_PLUGIN, module_name,
                                     "fusion family %s: make_transforms failed without recording an error",

@@ -7,8 +7,8 @@
 #ifndef GRAFT_SAVE_JOURNAL_H
 #define GRAFT_SAVE_JOURNAL_H
 
+#include "base/crash_context.h"
 #include "base/json.h"
-#include "base/running.h"
 #include "model/tree.h"
 #include "plan/plan.h"
 #include "value/computed.h"
@@ -57,8 +57,8 @@ struct journal_use {
     size_t first; /* tensor number of the first output; the other outputs follow */
 };
 
-/* What calls of its operation are, for a crash (base/running.h). */
-struct graft_task graft_journal_use_task(const struct journal_use *use, const char *function);
+/* What calls of its operation are, for a crash (base/crash_context.h). */
+struct graft_plugin_call graft_journal_use_task(const struct journal_use *use, const char *function);
 
 /* A replacement whose parameters the runtime layout stores. */
 struct journal_class {

@@ -35,9 +35,9 @@ struct journal_use *graft_journal_add_use(struct journal *journal, int32_t n_inp
     return use->inputs != NULL && use->origins != NULL && use->outputs != NULL ? use : NULL;
 }
 
-struct graft_task graft_journal_use_task(const struct journal_use *use, const char *function) {
+struct graft_plugin_call graft_journal_use_task(const struct journal_use *use, const char *function) {
     const int is_host = strcmp(use->plugin, "(none)") == 0;
-    return (struct graft_task){function, SAVE_JOURNAL_FILE, use->name, is_host ? NULL : use->plugin, NULL};
+    return (struct graft_plugin_call){function, SAVE_JOURNAL_FILE, use->name, is_host ? NULL : use->plugin, NULL};
 }
 
 /* Returns 0, or -1 if memory ran out. */
@@ -138,10 +138,10 @@ static int check_outputs(const struct journal_use *use, struct graft_error *erro
         .inputs = use->inputs,
         .outputs = outputs,
     };
-    const struct graft_task task = graft_journal_use_task(use, "infer");
-    const struct graft_running before = graft_running_begin(&task);
+    const struct graft_plugin_call task = graft_journal_use_task(use, "infer");
+    const struct graft_crash_context before = graft_crash_context_begin(&task);
     int fits = use->operation->infer(use->operation, &shapes, &refusal) == GRAFT_OK;
-    graft_running_end(before);
+    graft_crash_context_end(before);
     for (int32_t k = 0; k < use->n_outputs && fits; k++) {
         fits = same_info(&outputs[k], &use->outputs[k]) && (!rows || outputs[k].shape[0] == use->inputs[0].shape[0]);
     }

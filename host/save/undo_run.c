@@ -74,10 +74,10 @@ static void run_pieces(void *data, int64_t begin, int64_t end) {
         for (int32_t k = 0; k < use->n_inputs; k++) {
             job->to[piece * use->n_inputs + k] = job->inputs[k] + bytes_of(&use->inputs[k]) / job->rows * first;
         }
-        const struct graft_task task = graft_journal_use_task(use, "reverse");
-        const struct graft_running before = graft_running_begin(&task);
+        const struct graft_plugin_call task = graft_journal_use_task(use, "reverse");
+        const struct graft_crash_context before = graft_crash_context_begin(&task);
         int status = use->operation->reverse(use->operation, &work, &error);
-        graft_running_end(before);
+        graft_crash_context_end(before);
         if (status != GRAFT_OK) {
             failed(job, status, &error);
         }

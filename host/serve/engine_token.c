@@ -147,7 +147,7 @@ static int decode(struct graft_engine *engine, struct graft_job *job, size_t cho
 int graft_engine_take_token(struct graft_engine *engine, struct graft_job *job, size_t choice,
                             const struct graft_sequence_token *token) {
     struct graft_making *making = &job->making[choice];
-    const int is_last = token->end != GRAFT_SEQUENCE_GOES_ON;
+    const int is_last = token->end != GRAFT_SEQUENCE_RUNNING;
     const int is_end = token->end == GRAFT_SEQUENCE_STOPPED;
     struct graft_token_info *info = NULL;
     size_t kept = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The descriptor: each part of it by itself, so that the report names all parts that are wrong. */
 #include "plugin/host_services.h"
-#include "plugin/use.h"
+#include "plugin/plugin_ref.h"
 #include "plugin/validate.h"
 #include "validate/entry.h"
 #include "validate/validation.h"

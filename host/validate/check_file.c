@@ -2,8 +2,8 @@
 /* The file itself, and opening it. */
 #include "plugin/loader.h"
 #include "plugin/object_file.h"
+#include "plugin/plugin_ref.h"
 #include "plugin/trial.h"
-#include "plugin/use.h"
 #include "validate/exports.h"
 #include "validate/validation.h"
 

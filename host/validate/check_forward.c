@@ -138,7 +138,7 @@ static int slots(struct graft_subject *subject, struct graft_error *error) {
     if (!graft_subject_has_logits(subject)) {
         return GRAFT_OK;
     }
-    int status = slots_with(subject, GRAFT_FEW_TOKENS / 2, error);
+    int status = slots_with(subject, GRAFT_SMALL_BATCH / 2, error);
     return status == GRAFT_OK ? slots_with(subject, GRAFT_VALIDATION_IDS, error) : status;
 }
 

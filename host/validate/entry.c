@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "plugin/loader.h"
-#include "plugin/use.h"
+#include "plugin/plugin_ref.h"
 
 int graft_validation_enter(const struct graft_validation *validation, const struct graft_host *host,
                            const struct graft_plugin **plugin, struct graft_error *error) {

@@ -2,9 +2,9 @@
 #include "value/computed.h"
 
 #include "base/alloc.h"
+#include "base/crash_context.h"
 #include "base/dtype.h"
 #include "base/fail.h"
-#include "base/running.h"
 
 /* A thread gathers about BYTES_AT_ONCE of inputs at a time; scratch memory is estimated for THREADS threads. */
 enum { BYTES_AT_ONCE = 1 << 20, THREADS = 16 };
@@ -137,10 +137,11 @@ static int infer(struct graft_computed *computed, const struct graft_value *cons
         computed->output_infos[i].struct_size = sizeof computed->output_infos[i];
     }
     if (status == GRAFT_OK) {
-        const struct graft_task task = {"infer", computed->place, computed->operation->name, computed->plugin, NULL};
-        const struct graft_running before = graft_running_begin(&task);
+        const struct graft_plugin_call task = {"infer", computed->place, computed->operation->name, computed->plugin,
+                                               NULL};
+        const struct graft_crash_context before = graft_crash_context_begin(&task);
         status = computed->operation->infer(computed->operation, &shapes, error);
-        graft_running_end(before);
+        graft_crash_context_end(before);
         if (status != GRAFT_OK) {
             status = graft_error_complete(error, status, computed->place,
                                           "infer of %s failed with status %d and recorded no error",

@@ -211,7 +211,7 @@ size_t graft_checkpoint_number(const struct graft_checkpoint *checkpoint, const 
     return at < graft_checkpoint_count(checkpoint) && graft_checkpoint_at(checkpoint, at) == tensor ? at : SIZE_MAX;
 }
 
-void graft_checkpoint_let_go(const struct graft_tensor_view *tensor) {
+void graft_checkpoint_drop_pages(const struct graft_tensor_view *tensor) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), data = (uintptr_t)tensor->data;
     uintptr_t begin = (data + page - 1) / page * page, end = (data + (uintptr_t)tensor->bytes) / page * page;
     if (!tensor->is_made && begin < end) {

@@ -90,7 +90,7 @@ int64_t graft_checkpoint_made_bytes(const struct graft_checkpoint *checkpoint);
 
 /* [any] Drops the pages that hold only this tensor from the process's memory. Reading them again loads them from the
  * file. */
-void graft_checkpoint_let_go(const struct graft_tensor_view *tensor);
+void graft_checkpoint_drop_pages(const struct graft_tensor_view *tensor);
 
 /* [any] The files that hold tensors, sorted by name, without the index. */
 size_t graft_checkpoint_file_count(const struct graft_checkpoint *checkpoint);

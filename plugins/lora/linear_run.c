@@ -126,7 +126,7 @@ static int prepare(const struct lora_linear *self, const struct graft_call *call
     const int64_t most = self->n + 1;
     *together = (struct together){
         .rows = call->scratch_alloc(call->scratch, most * (int64_t)sizeof *together->rows),
-        .possible = self->n_whole == 0 && self->n_scales == 0 && graft_call_is_few(call, args->tokens),
+        .possible = self->n_whole == 0 && self->n_scales == 0 && graft_call_is_small_batch(call, args->tokens),
         .products = call->scratch_alloc(call->scratch, most * (int64_t)sizeof *together->products),
         .additions = call->scratch_alloc(call->scratch, most * (int64_t)sizeof *together->additions),
     };

@@ -118,7 +118,7 @@ const struct lora_pair *lora_pair_of(const struct graft_module *module) {
 int32_t lora_pair_first(const struct lora_pair *pair, const struct graft_call *call,
                         const struct graft_linear_args *args, struct graft_product *product) {
     struct graft_product unwatched; /* lora_B is one unless somebody counts its calls */
-    return graft_call_is_few(call, args->tokens) && lora_columns_exist(&pair->columns) &&
+    return graft_call_is_small_batch(call, args->tokens) && lora_columns_exist(&pair->columns) &&
            graft_linear_as_product(pair->b, args, &unwatched) && graft_linear_as_product(pair->a, args, product);
 }
 

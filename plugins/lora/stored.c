@@ -55,13 +55,13 @@ static int is_bf16(const struct graft_sink *sink, const char *name) {
     return sink->adapter_tensor(sink->data, name, &info) && info.dtype == GRAFT_DTYPE_BF16;
 }
 
-int lora_describe_stored(const struct graft_sink *sink, const char *source, const char *target, int turned,
+int lora_describe_stored(const struct graft_sink *sink, const char *source, const char *target, int transposed,
                          struct graft_error *error) {
     struct graft_operation operations[2];
     struct graft_conversion conversion = GRAFT_RENAMING(&source, &target);
     conversion.operations = operations;
     conversion.operation_stride = sizeof operations[0];
-    if (turned) {
+    if (transposed) {
         operations[conversion.n_operations++] = (struct graft_operation){
             .struct_size = sizeof operations[0], .kind = GRAFT_OP_TRANSPOSE, .dim = 0, .dim1 = 1};
     }

@@ -9,9 +9,9 @@
 /* Whether tensors are rounded; set before anything is described. */
 void lora_set_rounding(int32_t rounds);
 
-/* [load] The tensor `source` becomes the parameter `target`, both below the module of `sink`; `turned`: a matrix
+/* [load] The tensor `source` becomes the parameter `target`, both below the module of `sink`; `transposed`: a matrix
  * becomes its transpose. */
-int lora_describe_stored(const struct graft_sink *sink, const char *source, const char *target, int turned,
+int lora_describe_stored(const struct graft_sink *sink, const char *source, const char *target, int transposed,
                          struct graft_error *error);
 
 /* [load] An operation of the plugin's own on tensors `sources`, all below the module of `sink`, makes the parameter

@@ -18,15 +18,15 @@ static void compare_operations(const struct key_transform *reverse, const graft_
         const struct graft_operation *ours = &reverse->given->operations[i];
         const graft_json *theirs = graft_json_at(operations, (size_t)i);
         const char *name = text_at(theirs, "op");
-        int turned = ours->kind == GRAFT_OP_TRANSPOSE;
-        int64_t dim = graft_json_int(graft_json_get(theirs, turned ? "dim0" : "dim"));
+        int transposed = ours->kind == GRAFT_OP_TRANSPOSE;
+        int64_t dim = graft_json_int(graft_json_get(theirs, transposed ? "dim0" : "dim"));
         int64_t dim1 = graft_json_int(graft_json_get(theirs, "dim1"));
         if (strcmp(name, "Chunk") == 0 && ours->kind == GRAFT_OP_SPLIT) {
             deviate(deviations, "Concatenate is undone by Split");
         } else if (strcmp(name, graft_operation_name(ours->kind)) != 0) {
             (void)fail(why, "reversed: %s, expected %s", graft_operation_name(ours->kind), name);
         }
-        if ((ours->dim != dim && !(turned && ours->dim == dim1 && ours->dim1 == dim)) ||
+        if ((ours->dim != dim && !(transposed && ours->dim == dim1 && ours->dim1 == dim)) ||
             (graft_json_get(theirs, "inverse") != NULL &&
              graft_json_bool(graft_json_get(theirs, "inverse")) != ours->inverse)) {
             (void)fail(why, "reversed: other arguments of %s", name);

@@ -287,7 +287,7 @@ static void run(const struct graft_product *products, int32_t n) {
  * most, or to 16 bits of the largest number that shares its step, by 2^-16 of twice that (steps are powers of two); and
  * of many tokens w to bf16 as well. Where 8 bits are allowed, by half of the 127th part of the largest. */
 static double tolerance(int i, int64_t tokens, double terms, double weights_size) {
-    const int is_few = tokens <= GRAFT_FEW_TOKENS, is_coded = i < KINDS;
+    const int is_few = tokens <= GRAFT_SMALL_BATCH, is_coded = i < KINDS;
     const double sum = 1e-5 * (terms + 1e-3);
     if (call.precision == GRAFT_PRECISION_FLOAT32) {
         return sum;
@@ -386,7 +386,7 @@ static void check_exact(const struct graft_product *product, int i) {
 /* All products in one call; and each of them with other tokens, and with none. */
 static void check_together(int32_t precision, int64_t tokens) {
     struct trial trial;
-    const int is_few = tokens <= GRAFT_FEW_TOKENS;
+    const int is_few = tokens <= GRAFT_SMALL_BATCH;
     graft_call_init(&call, precision, scratch);
     graft_threads_set_count(3);
     trial_begin(&trial, tokens);
@@ -395,7 +395,7 @@ static void check_together(int32_t precision, int64_t tokens) {
     for (int i = 0; i < WEIGHTS; i++) {
         check_values(&trial.products[i], i);
         check_alone(&trial.products[i], i, 0, tokens);
-        check_alone(&trial.products[i], i, 1, is_few ? 1 : GRAFT_FEW_TOKENS + 1);
+        check_alone(&trial.products[i], i, 1, is_few ? 1 : GRAFT_SMALL_BATCH + 1);
         check_part(&trial.products[i], i);
         if (!is_few && precision == GRAFT_PRECISION_FLOAT32) {
             check_exact(&trial.products[i], i);

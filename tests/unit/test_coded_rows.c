@@ -14,7 +14,7 @@
 #include "any_words.h"
 #include "coded_tables.h"
 #include "rounded_inputs.h"
-#include "turned_at.h"
+#include "transposed_at.h"
 
 enum { MOST_BLOCKS = 2, MOST_TOKENS = 7, TABLE = 16 };
 
@@ -176,13 +176,13 @@ static void check_widen(const struct trial *trial) {
     free(rounded);
 }
 
-static void check_portion(const struct trial *trial, const struct graft_turned_portion *portion) {
+static void check_portion(const struct trial *trial, const struct graft_transposed_portion *portion) {
     trial->rows.loops->turn(&trial->rows, portion);
     for (int64_t r = 0; r < portion->rows; r++) {
         for (int64_t c = 0; c < portion->columns; c++) {
             const float exact = trial->result[(portion->row + r) * trial->rows.columns + portion->column + c];
-            const float expected = portion->layout == GRAFT_TURNED_F32 ? exact : rounded(exact);
-            const float found = turned_at(portion, r, c);
+            const float expected = portion->layout == GRAFT_TRANSPOSED_F32 ? exact : rounded(exact);
+            const float found = transposed_at(portion, r, c);
             assert_true(isnan(exact) ? isnan(found) : found == expected);
         }
     }
@@ -191,18 +191,18 @@ static void check_portion(const struct trial *trial, const struct graft_turned_p
 /* All columns, and some that begin and end within a group. */
 static void check_turn(const struct trial *trial) {
     const struct graft_coded *rows = &trial->rows;
-    struct graft_turned_portion portion = {.struct_size = sizeof portion};
+    struct graft_transposed_portion portion = {.struct_size = sizeof portion};
     portion.out = need((size_t)(trial->out * rows->columns) * sizeof(float));
-    for (portion.layout = GRAFT_TURNED_F32; portion.layout <= GRAFT_TURNED_PAIRS; portion.layout++) {
-        for (portion.width = 16; portion.width <= GRAFT_TURNED_ROWS; portion.width *= 2) {
+    for (portion.layout = GRAFT_TRANSPOSED_F32; portion.layout <= GRAFT_TRANSPOSED_PAIRS; portion.layout++) {
+        for (portion.width = 16; portion.width <= GRAFT_TRANSPOSED_ROWS; portion.width *= 2) {
             portion.row = portion.column = 0;
             portion.rows = trial->out;
             portion.columns = rows->columns;
             check_portion(trial, &portion);
-            portion.row = portion.rows - GRAFT_TURNED_ROWS;
-            portion.rows = GRAFT_TURNED_ROWS;
-            portion.column = GRAFT_TURNED_COLUMNS;
-            portion.columns -= 2 * GRAFT_TURNED_COLUMNS;
+            portion.row = portion.rows - GRAFT_TRANSPOSED_ROWS;
+            portion.rows = GRAFT_TRANSPOSED_ROWS;
+            portion.column = GRAFT_TRANSPOSED_COLUMNS;
+            portion.columns -= 2 * GRAFT_TRANSPOSED_COLUMNS;
             check_portion(trial, &portion);
         }
     }
@@ -436,7 +436,7 @@ static void check_build(const struct trial *trial, int n_prepared[PREPARED_KINDS
     const struct graft_coded_prepared *const kinds[PREPARED_KINDS] = {rows->loops->prepared, rows->loops->many,
                                                                       rows->loops->bytes};
     check_widen(trial);
-    if (trial->out % GRAFT_TURNED_ROWS == 0) {
+    if (trial->out % GRAFT_TRANSPOSED_ROWS == 0) {
         check_turn(trial);
     }
     check_multiply(trial, NULL);
@@ -501,13 +501,14 @@ static void test_loops(void **state) {
 
 /* Which is below what f32 has as exponents. */
 static void test_smallest_power(void **state) {
-    static const struct cut cut = {GRAFT_TURNED_ROWS, 640, 1, 32, 0, 0};
+    static const struct cut cut = {GRAFT_TRANSPOSED_ROWS, 640, 1, 32, 0, 0};
     struct trial trial;
     (void)state;
     set_up(&trial, &cut, CODED_FLOAT4, GRAFT_DTYPE_U8, 0, 1, 0);
     const int64_t n = cut.out * cut.in;
     float *exact = need((size_t)n * sizeof *exact);
-    const struct graft_turned_portion portion = {sizeof portion, GRAFT_TURNED_F32, 0, cut.out, 0, cut.in, 16, exact};
+    const struct graft_transposed_portion portion = {sizeof portion, GRAFT_TRANSPOSED_F32, 0, cut.out, 0, cut.in, 16,
+                                                     exact};
     for (int b = 0; b < MOST_BLOCKS; b++) {
         const struct graft_row_block *block = &trial.blocks[1][b];
         memset((void *)(uintptr_t)block->data, 0, (size_t)(block->rows * trial.rows.groups));

@@ -16,8 +16,8 @@
 #include "kernels/cpu.h"
 #include "kernels/kernels.h"
 #include "kernels/kv_cache.h"
+#include "kernels/l3_cache.h"
 #include "kernels/parallel.h"
-#include "kernels/third_level.h"
 
 static void test_isa(void **state) {
     (void)state;
@@ -110,7 +110,7 @@ static void describe_cache(const char *folder, int processor, const char *shared
 }
 
 /* Four processors with two caches; one is switched off, and one says nothing of use. */
-static void test_third_level(void **state) {
+static void test_l3_cache(void **state) {
     char folder[64];
     (void)state;
     folder_create(folder);
@@ -119,9 +119,9 @@ static void test_third_level(void **state) {
     describe_cache(folder, 2, "0,2\n", "32768K\n");
     describe_cache(folder, 4, "1,4\n", "16384K\n");
     describe_cache(folder, 5, "5\n", "\n");
-    assert_int_equal(graft_third_level_bytes(folder, 6), (32 + 16) << 20);
-    assert_int_equal(graft_third_level_bytes(folder, 1), 32 << 20);
-    assert_int_equal(graft_third_level_bytes(folder_path(folder, "cpu0"), 6), 0);
+    assert_int_equal(graft_l3_cache_bytes(folder, 6), (32 + 16) << 20);
+    assert_int_equal(graft_l3_cache_bytes(folder, 1), 32 << 20);
+    assert_int_equal(graft_l3_cache_bytes(folder_path(folder, "cpu0"), 6), 0);
     folder_remove(folder);
 }
 
@@ -322,7 +322,7 @@ int main(void) {
         cmocka_unit_test(test_isa),
         cmocka_unit_test(test_parallel),
         cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_third_level),
+        cmocka_unit_test(test_l3_cache),
         cmocka_unit_test(test_scratch),
         cmocka_unit_test(test_scratch_without_memory),
         cmocka_unit_test(test_kv_cache),

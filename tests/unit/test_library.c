@@ -190,7 +190,7 @@ static void test_tokens(void **state) {
             assert_true(row[j] - wanted[j] < 5e-5F && wanted[j] - row[j] < 5e-5F);
         }
         others += largest(wanted, vocab_size) != tokens.ids[i];
-        assert_int_equal(tokens.ends[i], i + 1 < NEW ? GRAFT_SEQUENCE_GOES_ON : GRAFT_SEQUENCE_COMPLETE);
+        assert_int_equal(tokens.ends[i], i + 1 < NEW ? GRAFT_SEQUENCE_RUNNING : GRAFT_SEQUENCE_COMPLETE);
     }
     assert_true(others > 0); /* the choice was not the model's own */
     free(rows);

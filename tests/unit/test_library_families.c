@@ -35,7 +35,7 @@ static const struct graft_config_field renamed_fields[] = {
 
 /* Frequencies of another rope type than others have, where config.json says nothing of any. */
 static const struct graft_architecture turned_architectures[] = {{"TurnedForCausalLM", "LlamaForCausalLM"}};
-static const struct graft_config_field turned_fields[] = {
+static const struct graft_config_field transposed_fields[] = {
     {.name = "rope_parameters", .kind = GRAFT_FIELD_OBJECT},
     {.name = "rope_parameters.rope_type", .kind = GRAFT_FIELD_STRING, .string = "linear"},
     {.name = "rope_parameters.factor", .kind = GRAFT_FIELD_REAL, .real = -2.0},
@@ -186,9 +186,9 @@ static const struct graft_family families[] = {
         .architectures = turned_architectures,
         .n_architectures = 1,
         .architecture_stride = sizeof turned_architectures[0],
-        .fields = turned_fields,
-        .n_fields = sizeof turned_fields / sizeof turned_fields[0],
-        .field_stride = sizeof turned_fields[0],
+        .fields = transposed_fields,
+        .n_fields = sizeof transposed_fields / sizeof transposed_fields[0],
+        .field_stride = sizeof transposed_fields[0],
     },
 };
 

@@ -31,7 +31,7 @@ static void finish(struct graft_sequences *sequences, struct request *requests, 
 
 /* How many forwards prompts of these lengths take that are added at once. */
 static int64_t forwards_of(struct graft_model *model, const size_t *counts, int n, int64_t step_tokens) {
-    static struct request requests[GRAFT_FEW_TOKENS + 1];
+    static struct request requests[GRAFT_SMALL_BATCH + 1];
     struct graft_sequences_counts all = {.struct_size = sizeof all};
     struct graft_sequences *sequences = create(model, 0, step_tokens);
     for (int i = 0; i < n; i++) {
@@ -52,17 +52,17 @@ static int64_t forwards_of(struct graft_model *model, const size_t *counts, int 
 /* Prompts share forwards up to a number of tokens and of sequences, also with the rest of longer ones; those of few
  * tokens and others do not. */
 static void test_read_together(void **state) {
-    size_t many[GRAFT_FEW_TOKENS + 1];
+    size_t many[GRAFT_SMALL_BATCH + 1];
     static const size_t with_rest[] = {PIECE + 20, 20, 17}, mixed[] = {3, 40, 9, 17}, wide[] = {PIECE, PIECE, PIECE};
     struct graft_library *library = new_library();
     char path[512];
     (void)state;
     struct graft_model *model = open_model(library, llama_directory(path), GRAFT_PRECISION_FLOAT32);
-    for (int i = 0; i <= GRAFT_FEW_TOKENS; i++) {
+    for (int i = 0; i <= GRAFT_SMALL_BATCH; i++) {
         many[i] = 17 + (size_t)i % 9;
     }
-    assert_int_equal(forwards_of(model, many, GRAFT_FEW_TOKENS, 512), 1);
-    assert_int_equal(forwards_of(model, many, GRAFT_FEW_TOKENS + 1, 512), 2);
+    assert_int_equal(forwards_of(model, many, GRAFT_SMALL_BATCH, 512), 1);
+    assert_int_equal(forwards_of(model, many, GRAFT_SMALL_BATCH + 1, 512), 2);
     assert_int_equal(forwards_of(model, with_rest, 3, 0), 2);
     assert_int_equal(forwards_of(model, mixed, 4, 0), 2);
     assert_int_equal(forwards_of(model, wide, 3, 0), 3);

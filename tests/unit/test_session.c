@@ -201,7 +201,7 @@ static void check_portions(int64_t tokens, enum graft_logits_rows which) {
 }
 
 static void test_portions(void **state) {
-    static const int64_t tokens[] = {2 * (GRAFT_FEW_TOKENS + 1), 40, 64, 90, 100, 128};
+    static const int64_t tokens[] = {2 * (GRAFT_SMALL_BATCH + 1), 40, 64, 90, 100, 128};
     (void)state;
     for (size_t i = 0; i < sizeof tokens / sizeof tokens[0]; i++) {
         check_portions(tokens[i], GRAFT_LOGITS_LAST);

@@ -257,16 +257,16 @@ static void test_few_tokens_together(void **state) {
     static const int32_t precisions[] = {GRAFT_PRECISION_FLOAT32, GRAFT_PRECISION_BFLOAT16};
     enum { PAST = 300 };
     struct graft_library *library = new_library();
-    int32_t ids[PAST + GRAFT_FEW_TOKENS];
-    float *wanted = malloc(sizeof *wanted * GRAFT_FEW_TOKENS * VOCAB);
+    int32_t ids[PAST + GRAFT_SMALL_BATCH];
+    float *wanted = malloc(sizeof *wanted * GRAFT_SMALL_BATCH * VOCAB);
     const int32_t slots[] = {0, 1};
     (void)state;
     assert_non_null(wanted);
-    for (int32_t i = 0; i < PAST + GRAFT_FEW_TOKENS; i++) {
+    for (int32_t i = 0; i < PAST + GRAFT_SMALL_BATCH; i++) {
         ids[i] = i * i % VOCAB;
     }
     const struct graft_ids_view before = {.ids = ids, .count = PAST};
-    const struct graft_ids_view few = {.ids = ids + PAST, .count = GRAFT_FEW_TOKENS};
+    const struct graft_ids_view few = {.ids = ids + PAST, .count = GRAFT_SMALL_BATCH};
     const struct graft_ids_view both[] = {before, before};
     for (size_t p = 0; p < sizeof precisions / sizeof precisions[0]; p++) {
         struct graft_model *model = load(library, precisions[p]);
@@ -274,13 +274,13 @@ static void test_few_tokens_together(void **state) {
         const float *logits = NULL;
         check(graft_model_session(model, 2, &session, &error));
         check(graft_session_step(session, slots, both, 2, GRAFT_LOGITS_LAST, &logits, &error));
-        for (size_t i = 0; i < GRAFT_FEW_TOKENS; i++) {
+        for (size_t i = 0; i < GRAFT_SMALL_BATCH; i++) {
             const struct graft_ids_view one = {.ids = ids + PAST + i, .count = 1};
             check(graft_session_step(session, &slots[0], &one, 1, GRAFT_LOGITS_LAST, &logits, &error));
             memcpy(wanted + i * VOCAB, logits, VOCAB * sizeof *wanted);
         }
         check(graft_session_step(session, &slots[1], &few, 1, GRAFT_LOGITS_ALL, &logits, &error));
-        assert_memory_equal(logits, wanted, sizeof *wanted * GRAFT_FEW_TOKENS * VOCAB);
+        assert_memory_equal(logits, wanted, sizeof *wanted * GRAFT_SMALL_BATCH * VOCAB);
         graft_session_free(session);
         graft_model_free(model);
     }

@@ -89,7 +89,7 @@ static void test_products(void **state) {
     }
 }
 
-static void check_turned(int64_t n, int64_t columns) {
+static void check_transposed(int64_t n, int64_t columns) {
     const int64_t stride = columns + 3, depth = (n + 31) / 32 * 32, out_stride = depth + 2;
     const uint16_t *rows = numbers_stored(GRAFT_DTYPE_BF16, n * stride);
     uint16_t *out = numbers_stored(GRAFT_DTYPE_BF16, columns * out_stride);
@@ -106,18 +106,18 @@ static void check_turned(int64_t n, int64_t columns) {
     numbers_free(wanted, 2);
 }
 
-static void test_turned(void **state) {
+static void test_transposed(void **state) {
     (void)state;
     for (int64_t n = 1; n <= 128; n += n < 40 ? 1 : 11) {
-        check_turned(n, 1);
-        check_turned(n, 16);
-        check_turned(n, 37);
-        check_turned(n, 64);
+        check_transposed(n, 1);
+        check_transposed(n, 16);
+        check_transposed(n, 37);
+        check_transposed(n, 64);
     }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_products), cmocka_unit_test(test_turned)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_products), cmocka_unit_test(test_transposed)};
     if (graft_isa_runnable() < 4) {
         print_message("skipped: this processor has no AVX512-BF16\n");
         return 77;

@@ -256,7 +256,8 @@ static void change_state(const struct head *head, int64_t first, const struct de
 
 static void run_head(const struct graft_delta_rule *rule, int64_t number) {
     const struct head head = head_of(rule, number);
-    const int is_chunked = rule->decays == 1 && rule->tokens > GRAFT_FEW_TOKENS; /* few go one by one (graft/state.h) */
+    const int is_chunked =
+        rule->decays == 1 && rule->tokens > GRAFT_SMALL_BATCH; /* few go one by one (graft/state.h) */
     int64_t chunks = is_chunked ? rule->tokens / CHUNK : 0;
     int64_t t = 0;
     for (; t < chunks * CHUNK; t += CHUNK) {

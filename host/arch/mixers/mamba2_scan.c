@@ -134,7 +134,8 @@ static void run_chunk(const struct head *head, int64_t first) {
 
 static void run_head(const struct graft_mamba2_scan *scan, int64_t number) {
     const struct head head = head_of(scan, number);
-    int64_t chunks = scan->tokens > GRAFT_FEW_TOKENS ? scan->tokens / CHUNK : 0; /* few go one by one (graft/state.h) */
+    int64_t chunks =
+        scan->tokens > GRAFT_SMALL_BATCH ? scan->tokens / CHUNK : 0; /* few go one by one (graft/state.h) */
     int64_t t = 0;
     for (; t < chunks * CHUNK; t += CHUNK) {
         run_chunk(&head, t);

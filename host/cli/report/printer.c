@@ -49,7 +49,7 @@ static int print_streamed(struct graft_printer *printer, const struct graft_sequ
     if (status == GRAFT_OK) {
         (void)fwrite(bytes, 1, length, stdout);
     }
-    if (status == GRAFT_OK && token->end != GRAFT_SEQUENCE_GOES_ON) {
+    if (status == GRAFT_OK && token->end != GRAFT_SEQUENCE_RUNNING) {
         status = graft_decode_stream_end(printer->stream, &bytes, &length, error);
         if (status == GRAFT_OK) {
             (void)fwrite(bytes, 1, length, stdout);

@@ -13,7 +13,7 @@
 /* One sequence. */
 struct graft_printed {
     struct graft_ids ids;
-    int32_t end; /* GRAFT_SEQUENCE_...: why it ended; GRAFT_SEQUENCE_GOES_ON: it has not */
+    int32_t end; /* GRAFT_SEQUENCE_...: why it ended; GRAFT_SEQUENCE_RUNNING: it has not */
     struct graft_logprobs logprobs;
 };
 

@@ -67,7 +67,7 @@ static int take(struct graft_talk *talk, struct graft_decode_stream *decoder, st
             graft_screen_end();
             graft_talk_stream_add(stream, bytes, length);
         }
-        *goes_on = token->end == GRAFT_SEQUENCE_GOES_ON;
+        *goes_on = token->end == GRAFT_SEQUENCE_RUNNING;
     }
     return status == GRAFT_OK ? graft_output_flush(stdout, error) : status;
 }

@@ -2,9 +2,9 @@
 /*
  * Coded weights (graft/codec.h) as the loops here take them: codes that lie in rows, as those of an unpacked weight do.
  *
- * A product of few tokens (graft_call_is_few) reads the codes where they are, each token as if it were alone. One of
- * many is multiplied as integers where that is faster than what the host multiplies otherwise (panels.h), and else with
- * portions of the weight that are widened as its products want them (turned.h).
+ * A product of few tokens (graft_call_is_small_batch) reads the codes where they are, each token as if it were alone.
+ * One of many is multiplied as integers where that is faster than what the host multiplies otherwise (panels.h), and
+ * else with portions of the weight that are widened as its products want them (turned.h).
  *
  * Loops are compiled once for each instruction set (kind.h), in a file for each kind of codes.
  */
@@ -13,7 +13,7 @@
 
 #include "graft/codec.h"
 #include "graft/isa.h"
-#include "kernels/turned.h"
+#include "kernels/transposed.h"
 
 enum { GRAFT_CODED_PANEL = 64 /* rows of many tokens that stay in one thread */ };
 
@@ -70,7 +70,7 @@ struct graft_coded_loops {
     /* [any] out [n, columns] = rows [first, first + n), F32 and exact or, rounded, BF16. */
     void (*widen)(const struct graft_coded *self, int64_t first, int64_t n, graft_dtype dtype, void *out);
     /* [any] Fills in a portion of a weight whose groups end where portions may; as f32 exact, else rounded. */
-    void (*turn)(const struct graft_coded *self, const struct graft_turned_portion *portion);
+    void (*turn)(const struct graft_coded *self, const struct graft_transposed_portion *portion);
     /* Many tokens, with inputs rounded to 16 bits; of size 0 where it is not faster than what the host multiplies. */
     const struct graft_coded_prepared *many;
     /* The same, rounded to 8 bits, for weights that allow it (input_bits). */

@@ -272,20 +272,20 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_coded *self, graft_row_
 }
 
 /* Defines what a format's table points to: format##_multiply, format##_widen and format##_turn. */
-#define GRAFT_ROW_FUNCTIONS(format, unpack)                                                                 \
-    static void format##_multiply(const struct graft_coded *self, int64_t first, int64_t n, const float *x, \
-                                  int64_t tokens, float *y) {                                               \
-        graft_row_multiply_all(self, unpack, first, n, x, tokens, y);                                       \
-    }                                                                                                       \
-    static void format##_widen(const struct graft_coded *self, int64_t first, int64_t n, graft_dtype dtype, \
-                               void *out) {                                                                 \
-        for (int64_t r = 0; r < n; r++) {                                                                   \
-            graft_row_widen(self, unpack, first + r, dtype,                                                 \
-                            (char *)out + r * self->columns * (dtype == GRAFT_DTYPE_F32 ? 4 : 2));          \
-        }                                                                                                   \
-    }                                                                                                       \
-    static void format##_turn(const struct graft_coded *self, const struct graft_turned_portion *portion) { \
-        graft_row_turned(self, unpack, portion);                                                            \
+#define GRAFT_ROW_FUNCTIONS(format, unpack)                                                                     \
+    static void format##_multiply(const struct graft_coded *self, int64_t first, int64_t n, const float *x,     \
+                                  int64_t tokens, float *y) {                                                   \
+        graft_row_multiply_all(self, unpack, first, n, x, tokens, y);                                           \
+    }                                                                                                           \
+    static void format##_widen(const struct graft_coded *self, int64_t first, int64_t n, graft_dtype dtype,     \
+                               void *out) {                                                                     \
+        for (int64_t r = 0; r < n; r++) {                                                                       \
+            graft_row_widen(self, unpack, first + r, dtype,                                                     \
+                            (char *)out + r * self->columns * (dtype == GRAFT_DTYPE_F32 ? 4 : 2));              \
+        }                                                                                                       \
+    }                                                                                                           \
+    static void format##_turn(const struct graft_coded *self, const struct graft_transposed_portion *portion) { \
+        graft_row_transposed(self, unpack, portion);                                                            \
     }
 
 /* Defines format##_prepared for a kind of codes, UINT4, UINT8, INT8, FLOAT8 or FLOAT4; what a format's table has of it,
@@ -340,6 +340,6 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_coded *self, graft_row_
 #include "kernels/coded/float8_lines.h"
 #include "kernels/coded/integers.h"
 #include "kernels/coded/panels.h"
-#include "kernels/coded/turned.h"
+#include "kernels/coded/transposed.h"
 
 #endif

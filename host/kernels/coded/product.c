@@ -166,23 +166,23 @@ static void multiply_items(void *data, int64_t begin, int64_t end) {
 
 /* --- Widened --- */
 
-static void turn(const void *data, const struct graft_turned_portion *portion) {
+static void turn(const void *data, const struct graft_transposed_portion *portion) {
     const struct graft_coded *rows = data;
     rows->loops->turn(rows, portion);
 }
 
 /* Portions begin and end where groups do. */
-static int is_turned(const struct graft_coded *rows) {
-    return rows->group_of == NULL && (rows->groups == 1 || rows->group_size % GRAFT_TURNED_COLUMNS == 0);
+static int is_transposed(const struct graft_coded *rows) {
+    return rows->group_of == NULL && (rows->groups == 1 || rows->group_size % GRAFT_TRANSPOSED_COLUMNS == 0);
 }
 
 /* The first `*done` rows of a run, as portions. */
-static int multiply_turned(const struct graft_call *call, const struct run *run, int64_t *done,
-                           struct graft_error *error) {
-    const int64_t whole = run->n / GRAFT_TURNED_ROWS * GRAFT_TURNED_ROWS;
+static int multiply_transposed(const struct graft_call *call, const struct run *run, int64_t *done,
+                               struct graft_error *error) {
+    const int64_t whole = run->n / GRAFT_TRANSPOSED_ROWS * GRAFT_TRANSPOSED_ROWS;
     int32_t is_done = 0;
     *done = 0;
-    if (!is_turned(&run->rows) || whole == 0 || run->rows.columns % GRAFT_TURNED_COLUMNS != 0) {
+    if (!is_transposed(&run->rows) || whole == 0 || run->rows.columns % GRAFT_TRANSPOSED_COLUMNS != 0) {
         return GRAFT_OK;
     }
     const struct graft_weight shape = {
@@ -193,13 +193,13 @@ static int multiply_turned(const struct graft_call *call, const struct run *run,
     product.first_row = 0;
     product.rows = whole;
     product.y += run->row;
-    const struct graft_turned_source source = {
+    const struct graft_transposed_source source = {
         .struct_size = sizeof source,
-        .layouts = 1u << GRAFT_TURNED_F32 | 1u << GRAFT_TURNED_BF16 | 1u << GRAFT_TURNED_PAIRS,
+        .layouts = 1u << GRAFT_TRANSPOSED_F32 | 1u << GRAFT_TRANSPOSED_BF16 | 1u << GRAFT_TRANSPOSED_PAIRS,
         .weight = &run->rows,
         .write = turn,
     };
-    int status = graft_linear_turned(call, &product, &source, &is_done, error);
+    int status = graft_linear_transposed(call, &product, &source, &is_done, error);
     *done = is_done ? whole : 0;
     return status;
 }
@@ -296,7 +296,7 @@ static int multiply_many(const struct graft_call *call, struct run *run, struct 
         run->rows.block_rows = INT64_MAX;
     }
     if (status == GRAFT_OK) {
-        status = multiply_turned(call, run, &done, error);
+        status = multiply_transposed(call, run, &done, error);
     }
     if (status == GRAFT_OK && done < run->n) {
         status = multiply_widened(call, run, done, error);
@@ -342,7 +342,7 @@ static int multiply(const struct graft_call *call, struct run *runs, int64_t n, 
     int status = GRAFT_OK;
     for (int64_t i = 0; i < n && status == GRAFT_OK; i++) {
         struct run run = runs[i];
-        const int is_few = graft_call_is_few(call, run.product->tokens);
+        const int is_few = graft_call_is_small_batch(call, run.product->tokens);
         run.how = choose(call, &run.rows, is_few);
         if (!is_few && run.how == NULL) {
             status = multiply_many(call, &run, error);

@@ -19,8 +19,8 @@ struct graft_cache;
  * they lie, and attention goes over the keys once for each token. So what a sequence generates does not depend on those
  * that go through the model with it, nor on guesses behind its tokens. A forward of more tokens has more than so many
  * of each sequence, and what a sequence gets does not depend on the others either. Modules that compute many tokens in
- * another way than few keep to this number (graft_call_is_few of call.h). */
-enum { GRAFT_FEW_TOKENS = 16 };
+ * another way than few keep to this number (graft_call_is_small_batch of call.h). */
+enum { GRAFT_SMALL_BATCH = 16 };
 
 /* In the place of the number of an adapter: every one of them, or none. */
 enum { GRAFT_ADAPTER_ALL = -1, GRAFT_ADAPTER_NONE = -2 };

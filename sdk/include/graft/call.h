@@ -43,8 +43,8 @@ struct graft_call {
     /* The same for kernels->experts (experts_implementation.h). */
     const struct graft_experts_implementation *experts;
     /* How many tokens this module's rows are taken from, where it is given some of them, as an expert is; 0: its rows
-     * are all there are. What computes many tokens in another way than few asks graft_call_is_few, which counts these:
-     * so a token's results do not depend on how many others go the same way. graft_call_route sets it. */
+     * are all there are. What computes many tokens in another way than few asks graft_call_is_small_batch, which counts
+     * these: so a token's results do not depend on how many others go the same way. graft_call_route sets it. */
     int64_t among;
     /* Which adapter takes effect on each row that this module is given; NULL: all of them on all rows. A class that
      * hands its children other rows than its own, as heads and experts do, hands them the call of graft_call_gather or
@@ -70,9 +70,9 @@ struct graft_call {
 GRAFT_ASSERT_SIZE(struct graft_call, 112);
 
 /* [any] Whether `tokens` rows that a module is given are to be computed as a few are: there are no more than
- * GRAFT_FEW_TOKENS (batch.h), nor are they taken from more. */
-GRAFT_INLINE int graft_call_is_few(const struct graft_call *call, int64_t tokens) {
-    return tokens <= GRAFT_FEW_TOKENS && call->among <= GRAFT_FEW_TOKENS;
+ * GRAFT_SMALL_BATCH (batch.h), nor are they taken from more. */
+GRAFT_INLINE int graft_call_is_small_batch(const struct graft_call *call, int64_t tokens) {
+    return tokens <= GRAFT_SMALL_BATCH && call->among <= GRAFT_SMALL_BATCH;
 }
 
 /* [forward] The call for products with some of `tokens` rows: `call` itself where it says what rows are taken from,

@@ -196,7 +196,7 @@ struct graft_kernels {
 
     /* Does `n` products that do not depend on each other; few-token ones share one parallel loop. The arithmetic is
      * call->precision's. A product's result does not depend on which others it is given together with, nor that of a
-     * token on which tokens are with it as long as they are few or many (graft_call_is_few). */
+     * token on which tokens are with it as long as they are few or many (graft_call_is_small_batch). */
     int (*linear)(const struct graft_call *call, const struct graft_product *products, int32_t n,
                   uint32_t product_stride, struct graft_error *error);
 

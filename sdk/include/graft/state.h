@@ -24,7 +24,7 @@
  *
  * A sequence's tokens may arrive in one forward or in many, together with other sequences or alone; what a module gives
  * for a token must not depend on it beyond rounding, and so neither may what it leaves behind. In forwards of up to
- * GRAFT_FEW_TOKENS (batch.h) not even a bit may: generating with guesses (`--speculate`), or beside other sequences,
+ * GRAFT_SMALL_BATCH (batch.h) not even a bit may: generating with guesses (`--speculate`), or beside other sequences,
  * gives the same ids as without. A scan that computes many tokens at once is for longer runs. A module that holds a
  * state takes part in each forward of a sequence; a token that did not pass it is an error in the next.
  */

@@ -181,7 +181,7 @@ void graft_generation_fields_free(struct graft_generation_fields *fields);
 
 /* Why a sequence has ended. */
 enum {
-    GRAFT_SEQUENCE_GOES_ON = 0,
+    GRAFT_SEQUENCE_RUNNING = 0,
     GRAFT_SEQUENCE_STOPPED = 1,         /* by an end-of-sequence id or a stop id, which is its last token */
     GRAFT_SEQUENCE_COMPLETE = 2,        /* it has max_new_tokens */
     GRAFT_SEQUENCE_OUT_OF_POSITIONS = 3 /* the model has no position for its next token */

@@ -15,7 +15,7 @@
  *
  * A sequence gets the same tokens, and the same logits to the bit, alone and beside any others, whenever they join and
  * leave. To that end prompts are read in pieces that begin at the same places whoever is there; pieces of up to
- * GRAFT_FEW_TOKENS (graft/batch.h) sequences go through the model together, and so do generated tokens, so many at a
+ * GRAFT_SMALL_BATCH (graft/batch.h) sequences go through the model together, and so do generated tokens, so many at a
  * time. Each is computed as if it were alone.
  *
  * Where a prompt begins with the same whole pieces as one that is being read, or that has been and still is here, it

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "kernels/product.h"
-#include "kernels/tiles_turned.h"
+#include "kernels/tiles_transposed.h"
 
 static int64_t portion_of(const struct graft_product_panel *panel) {
     return panel->kind == GRAFT_PANEL_PAIRS ? GRAFT_PAIRS_PORTION : GRAFT_PORTION;
@@ -12,14 +12,14 @@ static int64_t portion_of(const struct graft_product_panel *panel) {
 
 static int32_t layout_of(const struct graft_product_panel *panel) {
     if (panel->kind == GRAFT_PANEL_PAIRS) {
-        return GRAFT_TURNED_PAIRS;
+        return GRAFT_TRANSPOSED_PAIRS;
     }
-    return panel->reading == GRAFT_READ_F32 ? GRAFT_TURNED_F32 : GRAFT_TURNED_BF16;
+    return panel->reading == GRAFT_READ_F32 ? GRAFT_TRANSPOSED_F32 : GRAFT_TRANSPOSED_BF16;
 }
 
-int64_t graft_product_turned_scratch(const struct graft_product_panel *panel) {
+int64_t graft_product_transposed_scratch(const struct graft_product_panel *panel) {
     if (panel->kind == GRAFT_PANEL_TILES) {
-        return graft_tiles_turned_get()->scratch_bytes(panel->rows, panel->product->tokens);
+        return graft_tiles_transposed_get()->scratch_bytes(panel->rows, panel->product->tokens);
     }
     const int64_t size = panel->kind == GRAFT_PANEL_PAIRS ? 2 : 4;
     return panel->rows * portion_of(panel) * size;
@@ -54,7 +54,7 @@ static void multiply_pairs(const struct graft_loops *loops, const struct graft_p
 
 static void run_tiles(const struct graft_product_panel *panel, char *scratch) {
     const struct graft_product *product = panel->product;
-    const struct graft_tiles_turned_product operands = {
+    const struct graft_tiles_transposed_product operands = {
         .source = panel->source,
         .row = product->first_row + panel->row,
         .rows = panel->rows,
@@ -65,14 +65,14 @@ static void run_tiles(const struct graft_product_panel *panel, char *scratch) {
         .y_stride = product->y_stride,
         .scratch = scratch,
     };
-    graft_tiles_turned_get()->multiply(&operands);
+    graft_tiles_transposed_get()->multiply(&operands);
 }
 
 static void run_loops(const struct graft_loops *loops, const struct graft_product_panel *panel, char *scratch) {
     const struct graft_product *product = panel->product;
     const int is_pairs = panel->kind == GRAFT_PANEL_PAIRS;
     const int64_t columns = product->weight->columns, most = portion_of(panel);
-    struct graft_turned_portion portion = {
+    struct graft_transposed_portion portion = {
         .struct_size = sizeof portion,
         .layout = layout_of(panel),
         .row = product->first_row + panel->row,
@@ -98,7 +98,8 @@ static void run_loops(const struct graft_loops *loops, const struct graft_produc
     }
 }
 
-void graft_product_turned_run(const struct graft_loops *loops, const struct graft_product_panel *panel, char *scratch) {
+void graft_product_transposed_run(const struct graft_loops *loops, const struct graft_product_panel *panel,
+                                  char *scratch) {
     if (panel->kind == GRAFT_PANEL_TILES) {
         run_tiles(panel, scratch);
     } else {

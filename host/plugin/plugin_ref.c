@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plugin/use.h"
+#include "plugin/plugin_ref.h"
 
 #include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/crash_context.h"
 #include "base/fail.h"
-#include "base/running.h"
 #include "base/text.h"
 #include "plugin/family_file.h"
 #include "plugin/host_services.h"
@@ -17,17 +17,17 @@
 struct link {
     const char *id;
     const void *extension;
-    struct graft_use *provider;
+    struct graft_plugin_ref *provider;
 };
 
-struct graft_use {
-    struct graft_use *next;
+struct graft_plugin_ref {
+    struct graft_plugin_ref *next;
     const void *entry; /* address of its entry function, which identifies the plugin under any file name; NULL: none */
     struct graft_object *object; /* NULL: the descriptor belongs to a program */
     const struct graft_plugin *descriptor;
     struct graft_family_file
-        *family;            /* the family file of the descriptor; NULL: the descriptor is from an object or a program */
-    struct graft_use *like; /* the plugin whose family the file is like; NULL: a family of the host */
+        *family; /* the family file of the descriptor; NULL: the descriptor is from an object or a program */
+    struct graft_plugin_ref *like;      /* the plugin whose family the file is like; NULL: a family of the host */
     struct graft_option_values *values; /* set before `init` until after `deinit`, like the links */
     struct link *links;
     size_t n_links;
@@ -41,17 +41,17 @@ struct graft_use {
 /* Guards `uses` and what it leads to. A lock of its own, since plugins ask for their options at any time, also in
  * `init`, when plugin.c's lock is held. */
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct graft_use *uses;
+static struct graft_plugin_ref *uses;
 
-static void add_use(struct graft_use *use) {
+static void add_use(struct graft_plugin_ref *use) {
     (void)pthread_mutex_lock(&list_lock);
     use->next = uses;
     uses = use;
     (void)pthread_mutex_unlock(&list_lock);
 }
 
-static void remove_use(struct graft_use *use) {
-    struct graft_use **link = &uses;
+static void remove_use(struct graft_plugin_ref *use) {
+    struct graft_plugin_ref **link = &uses;
     (void)pthread_mutex_lock(&list_lock);
     while (*link != use) {
         link = &(*link)->next;
@@ -61,15 +61,15 @@ static void remove_use(struct graft_use *use) {
 }
 
 /* Finds a use; the caller holds a lock. */
-static const struct graft_use *find_descriptor(const struct graft_plugin *descriptor) {
-    const struct graft_use *use = uses;
+static const struct graft_plugin_ref *find_descriptor(const struct graft_plugin *descriptor) {
+    const struct graft_plugin_ref *use = uses;
     while (use != NULL && use->descriptor != descriptor) {
         use = use->next;
     }
     return use;
 }
 
-static void set_values(struct graft_use *use, struct graft_option_values *values_take) {
+static void set_values(struct graft_plugin_ref *use, struct graft_option_values *values_take) {
     (void)pthread_mutex_lock(&list_lock);
     graft_option_values_release(use->values);
     use->values = values_take;
@@ -98,37 +98,37 @@ static int call_entry(const char *file, void *address, const struct graft_plugin
     memcpy(
         &entry, &address,
         sizeof entry); /* ISO C has no cast from object to function pointers; POSIX says that they have the same form */
-    const struct graft_task task = {GRAFT_PLUGIN_ENTRY, NULL, NULL, NULL, file};
-    const struct graft_running before = graft_running_begin(&task);
+    const struct graft_plugin_call task = {GRAFT_PLUGIN_ENTRY, NULL, NULL, NULL, file};
+    const struct graft_crash_context before = graft_crash_context_begin(&task);
     *descriptor = entry(graft_host_get(), &own);
-    graft_running_end(before);
+    graft_crash_context_end(before);
     if (*descriptor == NULL) {
         return plugin_failed(file, GRAFT_PLUGIN_ENTRY " returned NULL", &own, error);
     }
     return graft_plugin_validate_identity(file, *descriptor, error);
 }
 
-static struct graft_use *find(const void *entry) {
-    struct graft_use *use = uses;
+static struct graft_plugin_ref *find(const void *entry) {
+    struct graft_plugin_ref *use = uses;
     while (use != NULL && (entry == NULL || use->entry != entry)) {
         use = use->next;
     }
     return use;
 }
 
-int graft_use_open(const char *file, struct graft_use **use, struct graft_error *error) {
+int graft_plugin_ref_open(const char *file, struct graft_plugin_ref **use, struct graft_error *error) {
     struct graft_object *object = NULL;
-    struct graft_use *made = NULL;
+    struct graft_plugin_ref *made = NULL;
     *use = NULL;
-    const struct graft_task task = {"dlopen", NULL, NULL, NULL, file}; /* runs constructors */
-    const struct graft_running before = graft_running_begin(&task);
+    const struct graft_plugin_call task = {"dlopen", NULL, NULL, NULL, file}; /* runs constructors */
+    const struct graft_crash_context before = graft_crash_context_begin(&task);
     int status = graft_object_open(file, GRAFT_PLUGIN_ENTRY, &object, error);
-    graft_running_end(before);
+    graft_crash_context_end(before);
     if (status != GRAFT_OK || object == NULL) {
         return status;
     }
     void *address = graft_object_symbol(object, GRAFT_PLUGIN_ENTRY);
-    struct graft_use *found = find(address);
+    struct graft_plugin_ref *found = find(address);
     if (address == NULL || found != NULL) {
         if (found != NULL) {
             found->users++;
@@ -163,8 +163,9 @@ close:
     return status;
 }
 
-int graft_use_take(const struct graft_plugin *descriptor, struct graft_use **use, struct graft_error *error) {
-    struct graft_use *made = uses;
+int graft_plugin_ref_take(const struct graft_plugin *descriptor, struct graft_plugin_ref **use,
+                          struct graft_error *error) {
+    struct graft_plugin_ref *made = uses;
     *use = NULL;
     while (made != NULL && made->descriptor != descriptor) {
         made = made->next;
@@ -186,9 +187,9 @@ int graft_use_take(const struct graft_plugin *descriptor, struct graft_use **use
     return GRAFT_OK;
 }
 
-int graft_use_open_family(const char *file, const struct graft_family *const *families, struct graft_use **use,
-                          struct graft_error *error) {
-    struct graft_use *made = graft_alloc(1, sizeof *made);
+int graft_plugin_ref_open_family(const char *file, const struct graft_family *const *families,
+                                 struct graft_plugin_ref **use, struct graft_error *error) {
+    struct graft_plugin_ref *made = graft_alloc(1, sizeof *made);
     *use = NULL;
     if (made == NULL) {
         return graft_fail_memory(error, file);
@@ -209,20 +210,20 @@ int graft_use_open_family(const char *file, const struct graft_family *const *fa
     return GRAFT_OK;
 }
 
-const struct graft_family *graft_use_like(const struct graft_use *use) {
+const struct graft_family *graft_plugin_ref_like(const struct graft_plugin_ref *use) {
     return use->family != NULL ? graft_family_file_like(use->family) : NULL;
 }
 
-void graft_use_hold(struct graft_use *use, struct graft_use *like) {
+void graft_plugin_ref_hold(struct graft_plugin_ref *use, struct graft_plugin_ref *like) {
     use->like = like;
     like->users++;
 }
 
-const struct graft_plugin *graft_use_descriptor(const struct graft_use *use) {
+const struct graft_plugin *graft_plugin_ref_descriptor(const struct graft_plugin_ref *use) {
     return use->descriptor;
 }
 
-int graft_use_accept(struct graft_use *use, const char *file, struct graft_error *error) {
+int graft_plugin_ref_accept(struct graft_plugin_ref *use, const char *file, struct graft_error *error) {
     int status = use->accepted ? GRAFT_OK : graft_plugin_validate_content(file, use->descriptor, error);
     if (status == GRAFT_OK) {
         if (use->object != NULL) {
@@ -235,7 +236,7 @@ int graft_use_accept(struct graft_use *use, const char *file, struct graft_error
 
 /* Checks the option values against those of another library of the process, since libraries share the plugin and its
  * options. */
-static int check_values(const struct graft_use *use, const char *file, const struct graft_option_values *values,
+static int check_values(const struct graft_plugin_ref *use, const char *file, const struct graft_option_values *values,
                         struct graft_error *error) {
     int status = GRAFT_OK;
     for (int32_t i = 0; i < use->descriptor->n_options && status == GRAFT_OK; i++) {
@@ -249,15 +250,16 @@ static int check_values(const struct graft_use *use, const char *file, const str
     return status;
 }
 
-static const void *ask_for_extension(const struct graft_use *use, const char *id) {
-    const struct graft_task task = {"get_extension", NULL, NULL, use->descriptor->id, NULL};
-    const struct graft_running before = graft_running_begin(&task);
+static const void *ask_for_extension(const struct graft_plugin_ref *use, const char *id) {
+    const struct graft_plugin_call task = {"get_extension", NULL, NULL, use->descriptor->id, NULL};
+    const struct graft_crash_context before = graft_crash_context_begin(&task);
     const void *extension = use->descriptor->get_extension(id);
-    graft_running_end(before);
+    graft_crash_context_end(before);
     return extension;
 }
 
-int graft_use_link(struct graft_use *use, const char *id, struct graft_use *provider, struct graft_error *error) {
+int graft_plugin_ref_link(struct graft_plugin_ref *use, const char *id, struct graft_plugin_ref *provider,
+                          struct graft_error *error) {
     const struct link link = {id, ask_for_extension(provider, id), provider};
     (void)pthread_mutex_lock(&list_lock);
     int failed = graft_grow(&use->links, &use->links_capacity, use->n_links, sizeof link) != 0;
@@ -269,7 +271,7 @@ int graft_use_link(struct graft_use *use, const char *id, struct graft_use *prov
     return failed ? graft_fail_memory(error, use->descriptor->id) : GRAFT_OK;
 }
 
-void graft_use_forget(struct graft_use *use) {
+void graft_plugin_ref_forget(struct graft_plugin_ref *use) {
     (void)pthread_mutex_lock(&list_lock);
     struct link *links = use->links;
     size_t n = use->n_links;
@@ -278,12 +280,12 @@ void graft_use_forget(struct graft_use *use) {
     (void)pthread_mutex_unlock(&list_lock);
     set_values(use, NULL);
     while (n > 0) {
-        graft_use_close(links[--n].provider);
+        graft_plugin_ref_close(links[--n].provider);
     }
     graft_free(links);
 }
 
-static int check_offers(const struct graft_use *use, const char *file, struct graft_error *error) {
+static int check_offers(const struct graft_plugin_ref *use, const char *file, struct graft_error *error) {
     const char *const *ids = use->descriptor->offers_extensions;
     for (int32_t i = 0; ids != NULL && ids[i] != NULL; i++) {
         if (ask_for_extension(use, ids[i]) == NULL) {
@@ -294,8 +296,8 @@ static int check_offers(const struct graft_use *use, const char *file, struct gr
     return GRAFT_OK;
 }
 
-int graft_use_init(struct graft_use *use, const char *file, struct graft_option_values *values,
-                   struct graft_error *error) {
+int graft_plugin_ref_init(struct graft_plugin_ref *use, const char *file, struct graft_option_values *values,
+                          struct graft_error *error) {
     if (use->initialised) {
         int status = check_values(use, file, values, error);
         return status == GRAFT_OK ? check_offers(use, file, error) : status;
@@ -303,10 +305,10 @@ int graft_use_init(struct graft_use *use, const char *file, struct graft_option_
     set_values(use, graft_option_values_retain(values));
     if (use->descriptor->init != NULL) {
         struct graft_error own = graft_error_none();
-        const struct graft_task task = {"init", NULL, NULL, use->descriptor->id, file};
-        const struct graft_running before = graft_running_begin(&task);
+        const struct graft_plugin_call task = {"init", NULL, NULL, use->descriptor->id, file};
+        const struct graft_crash_context before = graft_crash_context_begin(&task);
         int status = use->descriptor->init(&own);
-        graft_running_end(before);
+        graft_crash_context_end(before);
         if (status != GRAFT_OK) {
             return plugin_failed(file, "init failed", &own, error);
         }
@@ -315,41 +317,41 @@ int graft_use_init(struct graft_use *use, const char *file, struct graft_option_
     return check_offers(use, file, error);
 }
 
-int graft_use_is_started(const struct graft_use *use) {
+int graft_plugin_ref_is_started(const struct graft_plugin_ref *use) {
     return use->initialised;
 }
 
-void graft_use_close(struct graft_use *use) {
+void graft_plugin_ref_close(struct graft_plugin_ref *use) {
     if (use == NULL || --use->users > 0) {
         return;
     }
     if (use->initialised && use->descriptor->deinit != NULL) {
-        const struct graft_task task = {"deinit", NULL, NULL, use->descriptor->id, NULL};
-        const struct graft_running before = graft_running_begin(&task);
+        const struct graft_plugin_call task = {"deinit", NULL, NULL, use->descriptor->id, NULL};
+        const struct graft_crash_context before = graft_crash_context_begin(&task);
         use->descriptor->deinit();
-        graft_running_end(before);
+        graft_crash_context_end(before);
     }
-    graft_use_forget(use);
+    graft_plugin_ref_forget(use);
     remove_use(use);
     graft_object_close(use->object);
     graft_family_file_free(use->family);
     graft_free(use->file);
-    graft_use_close(use->like);
+    graft_plugin_ref_close(use->like);
     graft_free(use);
 }
 
-const struct graft_args *graft_use_options(const struct graft_plugin *descriptor) {
+const struct graft_args *graft_plugin_ref_options(const struct graft_plugin *descriptor) {
     (void)pthread_mutex_lock(&list_lock);
-    const struct graft_use *use = find_descriptor(descriptor);
+    const struct graft_plugin_ref *use = find_descriptor(descriptor);
     const struct graft_args *args = use != NULL && use->values != NULL ? &use->values->args : NULL;
     (void)pthread_mutex_unlock(&list_lock);
     return args;
 }
 
-const void *graft_use_extension(const struct graft_plugin *descriptor, const char *id) {
+const void *graft_plugin_ref_extension(const struct graft_plugin *descriptor, const char *id) {
     const void *extension = NULL;
     (void)pthread_mutex_lock(&list_lock);
-    const struct graft_use *use = find_descriptor(descriptor);
+    const struct graft_plugin_ref *use = find_descriptor(descriptor);
     for (size_t i = 0; use != NULL && id != NULL && i < use->n_links && extension == NULL; i++) {
         extension = strcmp(use->links[i].id, id) == 0 ? use->links[i].extension : NULL;
     }
@@ -357,8 +359,8 @@ const void *graft_use_extension(const struct graft_plugin *descriptor, const cha
     return extension;
 }
 
-const char *graft_use_file(const char *id) {
-    const struct graft_use *use = uses;
+const char *graft_plugin_ref_file(const char *id) {
+    const struct graft_plugin_ref *use = uses;
     while (use != NULL && strcmp(use->descriptor->id, id) != 0) {
         use = use->next;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compiled twice, as tiles_product.c is. */
-#include "kernels/tiles_turned.h"
+#include "kernels/tiles_transposed.h"
 
 #include <string.h>
 
@@ -8,14 +8,14 @@
 #include "kernels/tile_ops.h"
 
 #ifdef GRAFT_TILE_MODEL
-#define TABLE graft_tiles_turned_model
+#define TABLE graft_tiles_transposed_model
 #else
-#define TABLE graft_tiles_turned_amx
+#define TABLE graft_tiles_transposed_amx
 #endif
 
 /* A strip: rows that a portion is made of at once. Tiles: numbers of an operand, and sums, of one. */
 enum {
-    STRIP = GRAFT_TURNED_ROWS,
+    STRIP = GRAFT_TRANSPOSED_ROWS,
     SIDE = GRAFT_TILE_TOKENS,
     STEP = GRAFT_TILE_COLUMNS,
     BLOCK = GRAFT_TILE_BLOCK,
@@ -51,7 +51,7 @@ static void pack(const float *x, int64_t x_stride, int64_t tokens, int64_t colum
 
 /* A block of columns of a strip and of some tokens, MOST_TOKENS at most. */
 struct part {
-    const struct graft_tiles_turned_product *product;
+    const struct graft_tiles_transposed_product *product;
     const uint16_t *w; /* [STRIP / SIDE, steps, 16 pairs, SIDE, 2] */
     const uint16_t *x; /* [tokens / SIDE, steps, SIDE, STEP] */
     int64_t steps;
@@ -74,7 +74,7 @@ struct place {
 };
 
 static struct place place_of(const struct part *part, int64_t t, int64_t r) {
-    const struct graft_tiles_turned_product *o = part->product;
+    const struct graft_tiles_transposed_product *o = part->product;
     if (!part->is_last || (t + 1) * SIDE > part->tokens) {
         return (struct place){sums_of(part, t, r), LINE};
     }
@@ -125,7 +125,7 @@ INLINE void multiply_tiles(const struct part *part, int64_t t, const int tall, i
 
 /* The last tokens, if they are less than a tile. */
 static void write_rest(const struct part *part) {
-    const struct graft_tiles_turned_product *o = part->product;
+    const struct graft_tiles_transposed_product *o = part->product;
     const int64_t t = part->tokens / SIDE, rest = part->tokens % SIDE;
     for (int64_t r = 0; r < STRIP / SIDE; r++) {
         for (int64_t i = 0; i < rest; i++) {
@@ -151,11 +151,11 @@ static void multiply_part(const struct part *part) {
     }
 }
 
-static void write_portion(const struct graft_tiles_turned_product *o, int64_t row, int64_t column, int64_t columns,
+static void write_portion(const struct graft_tiles_transposed_product *o, int64_t row, int64_t column, int64_t columns,
                           void *out) {
-    const struct graft_turned_portion portion = {
+    const struct graft_transposed_portion portion = {
         .struct_size = sizeof portion,
-        .layout = GRAFT_TURNED_PAIRS,
+        .layout = GRAFT_TRANSPOSED_PAIRS,
         .row = o->row + row,
         .rows = STRIP,
         .column = column,
@@ -166,7 +166,7 @@ static void write_portion(const struct graft_tiles_turned_product *o, int64_t ro
     o->source->write(o->source->weight, &portion);
 }
 
-static void multiply(const struct graft_tiles_turned_product *o) {
+static void multiply(const struct graft_tiles_transposed_product *o) {
     uint16_t *w = (uint16_t *)(void *)o->scratch;
     float *sums = (float *)(void *)(w + STRIP * BLOCK);
     struct part part = {.product = o, .w = w};
@@ -189,4 +189,4 @@ static void multiply(const struct graft_tiles_turned_product *o) {
     tile_release();
 }
 
-const struct graft_tiles_turned TABLE = {.pack = pack, .scratch_bytes = scratch_bytes, .multiply = multiply};
+const struct graft_tiles_transposed TABLE = {.pack = pack, .scratch_bytes = scratch_bytes, .multiply = multiply};

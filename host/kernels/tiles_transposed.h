@@ -4,15 +4,15 @@
  * tiles. Pairs of columns, with 16 rows side by side, are the right operand, so here x is the left one and lies as it
  * does in memory. Each output is the same chain of additions as that of tiles.h, with the same bits.
  */
-#ifndef GRAFT_KERNELS_TILES_TURNED_H
-#define GRAFT_KERNELS_TILES_TURNED_H
+#ifndef GRAFT_KERNELS_TILES_TRANSPOSED_H
+#define GRAFT_KERNELS_TILES_TRANSPOSED_H
 
 #include "kernels/tiles.h"
-#include "kernels/turned.h"
+#include "kernels/transposed.h"
 
-struct graft_tiles_turned_product {
-    const struct graft_turned_source *source;
-    int64_t row;       /* its first; a multiple of GRAFT_TURNED_ROWS */
+struct graft_tiles_transposed_product {
+    const struct graft_transposed_source *source;
+    int64_t row;       /* its first; a multiple of GRAFT_TRANSPOSED_ROWS */
     int64_t rows;      /* likewise */
     int64_t columns;   /* a multiple of GRAFT_TILE_COLUMNS */
     const uint16_t *x; /* [tokens, columns] as `pack` leaves it, at graft_tiles_offset */
@@ -22,19 +22,19 @@ struct graft_tiles_turned_product {
     char *scratch; /* scratch_bytes on a 64-byte boundary */
 };
 
-struct graft_tiles_turned {
+struct graft_tiles_transposed {
     /* As that of tiles.h, but out [columns / 32 rounded up, 16 tokens, 32]. */
     void (*pack)(const float *x, int64_t x_stride, int64_t tokens, int64_t columns, uint16_t *out);
     /* Bytes of scratch memory for a product of so many rows and tokens. */
     int64_t (*scratch_bytes)(int64_t rows, int64_t tokens);
     /* y[t, r] = sum over k of x[t, k] * w[r, k]; 0 < columns. Denormals are zeros. */
-    void (*multiply)(const struct graft_tiles_turned_product *operands);
+    void (*multiply)(const struct graft_tiles_transposed_product *operands);
 };
 
 /* [any] The processor's, or the model's where graft_cpu_models_tiles(). Only with GRAFT_ISA_AMX. */
-const struct graft_tiles_turned *graft_tiles_turned_get(void);
+const struct graft_tiles_transposed *graft_tiles_transposed_get(void);
 
-extern const struct graft_tiles_turned graft_tiles_turned_amx;
-extern const struct graft_tiles_turned graft_tiles_turned_model;
+extern const struct graft_tiles_transposed graft_tiles_transposed_amx;
+extern const struct graft_tiles_transposed graft_tiles_transposed_model;
 
 #endif

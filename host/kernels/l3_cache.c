@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/third_level.h"
+#include "kernels/l3_cache.h"
 
 #include <stdio.h>
 
@@ -20,7 +20,7 @@ static int64_t read_number(const char *folder, int64_t processor, const char *na
     return number;
 }
 
-int64_t graft_third_level_bytes(const char *folder, int64_t processors) {
+int64_t graft_l3_cache_bytes(const char *folder, int64_t processors) {
     int64_t kibibytes = 0;
     for (int64_t i = 0; i < processors; i++) {
         /* A list such as "0-7,64-71": a cache is counted at the first that it names. */

@@ -11,10 +11,10 @@
 #include <cmocka.h>
 
 #include "graft/isa.h"
-#include "kernels/few.h"
+#include "kernels/gemv.h"
 #include "kernels/table.h"
 #include "kernels/tiles.h"
-#include "kernels/tiles_few.h"
+#include "kernels/tiles_gemv.h"
 
 enum { MAX_ROWS = 41, TOKENS = 16 };
 
@@ -58,39 +58,39 @@ static float exact(const uint16_t *w, const uint16_t *x, int64_t columns) {
 }
 
 /* The product by whichever of the two takes so many tokens. */
-static void multiply(const struct graft_few *few) {
+static void multiply(const struct graft_gemv *few) {
     static float row[2048];
-    if (few->tokens <= GRAFT_FEW_BY_ROWS) {
-        graft_few_pairs(few);
+    if (few->tokens <= GRAFT_GEMV_BY_ROWS) {
+        graft_gemv_pairs(few);
         return;
     }
-    struct graft_few packed = *few;
-    size_t bytes = (size_t)graft_few_numbers(few->tokens, few->columns) * sizeof(uint16_t);
+    struct graft_gemv packed = *few;
+    size_t bytes = (size_t)graft_gemv_numbers(few->tokens, few->columns) * sizeof(uint16_t);
     uint16_t *x = aligned_alloc(64, bytes);
     assert_non_null(x);
     memset(x, 0xff, bytes);
-    for (int64_t t = 0; t < graft_few_tokens(few->tokens); t++) {
+    for (int64_t t = 0; t < graft_gemv_tokens(few->tokens); t++) {
         for (int64_t k = 0; k < few->columns && t < few->tokens; k++) {
             row[k] = widened(few->x[t * few->x_stride + k]);
         }
-        graft_few_pack(graft_loops_get(), t < few->tokens ? row : NULL, few->tokens, few->columns, t, x);
+        graft_gemv_pack(graft_loops_get(), t < few->tokens ? row : NULL, few->tokens, few->columns, t, x);
     }
     packed.x = x;
-    graft_few_quarters(&packed);
+    graft_gemv_quarters(&packed);
     free(x);
 }
 
 static void check_shape(const struct shape *shape) {
     static float y[TOKENS * MAX_ROWS], alone[TOKENS * MAX_ROWS];
-    int64_t stride = graft_few_stride(shape->columns);
+    int64_t stride = graft_gemv_stride(shape->columns);
     uint16_t *w = numbers(shape->shift + shape->rows * shape->columns, 1, -shape->shift);
     uint16_t *x = numbers((TOKENS - 1) * stride + shape->columns, 3, 5);
-    struct graft_few few = {w + shape->shift, shape->rows, shape->columns, x, stride, 1, alone, MAX_ROWS};
+    struct graft_gemv few = {w + shape->shift, shape->rows, shape->columns, x, stride, 1, alone, MAX_ROWS};
     assert_true(stride >= shape->columns);
     for (int64_t t = 0; t < TOKENS; t++) {
         few.x = x + t * stride;
         few.y = alone + t * MAX_ROWS;
-        graft_few_pairs(&few);
+        graft_gemv_pairs(&few);
         for (int64_t r = 0; r < shape->rows; r++) {
             assert_true(few.y[r] == exact(few.w + r * shape->columns, few.x, shape->columns));
         }
@@ -109,7 +109,7 @@ static void check_shape(const struct shape *shape) {
 }
 
 static void need_pairs(void) {
-    if (!graft_few_pairs_run()) {
+    if (!graft_gemv_pairs_run()) {
         print_message("skipped: this processor does not multiply pairs of bf16\n");
         skip();
     }
@@ -146,7 +146,7 @@ static void test_rounding(void **state) {
             w[shift + i] = (uint16_t)(0x3d00 + i * 104729 % 701 + (i % 5 == 0 ? 0x8000 : 0));
         }
         for (int64_t tokens = 1; tokens <= TOKENS; tokens++) {
-            struct graft_few few = {w + shift, ROWS, COLUMNS, x, COLUMNS, tokens, y, ROWS};
+            struct graft_gemv few = {w + shift, ROWS, COLUMNS, x, COLUMNS, tokens, y, ROWS};
             multiply(&few);
             if (shift == 0 && tokens == TOKENS) {
                 memcpy(first, y, sizeof y);
@@ -158,7 +158,7 @@ static void test_rounding(void **state) {
 }
 
 /* Bytes that end where what may be read does. */
-static uint16_t *packed_for(const struct graft_tiles *tiles, const struct graft_few *few, const float *x) {
+static uint16_t *packed_for(const struct graft_tiles *tiles, const struct graft_gemv *few, const float *x) {
     const int64_t columns = graft_round_up(few->columns, GRAFT_TILE_COLUMNS);
     uint16_t *out = aligned_alloc(64, (size_t)(GRAFT_TILE_TOKENS * columns) * sizeof *out);
     assert_non_null(out);
@@ -172,7 +172,7 @@ static uint16_t *packed_for(const struct graft_tiles *tiles, const struct graft_
 }
 
 struct by_tiles {
-    const struct graft_tiles_few *few;
+    const struct graft_tiles_gemv *few;
     const struct graft_tiles *many;
 };
 
@@ -189,7 +189,7 @@ static void check_tiles(const struct by_tiles *tiles, const struct shape *shape)
     for (int64_t i = 0; i < shape->rows * shape->columns; i++) {
         w[shape->shift + i] = (uint16_t)(0x3d00 + i * 104729 % 701 + (i % 5 == 0 ? 0x8000 : 0));
     }
-    struct graft_few few = {w + shape->shift, shape->rows, shape->columns, NULL, 0, TOKENS, y, MAX_ROWS};
+    struct graft_gemv few = {w + shape->shift, shape->rows, shape->columns, NULL, 0, TOKENS, y, MAX_ROWS};
     uint16_t *all = packed_for(tiles->many, &few, x);
     tiles->many->multiply(
         &(struct graft_tiles_product){few.w, few.rows, few.columns, all, few.tokens, many, MAX_ROWS, NULL, scratch});
@@ -226,7 +226,7 @@ static void test_tiles(void **state) {
     (void)state;
 #if defined(__x86_64__)
     if (graft_tiles_are_right()) {
-        check_tiles_of_shapes(&(struct by_tiles){&graft_tiles_few_amx, &graft_tiles_amx});
+        check_tiles_of_shapes(&(struct by_tiles){&graft_tiles_gemv_amx, &graft_tiles_amx});
         return;
     }
 #endif
@@ -238,7 +238,7 @@ static void test_tiles_of_model(void **state) {
     (void)state;
 #if defined(__x86_64__)
     if (graft_isa_runnable() >= 4) {
-        check_tiles_of_shapes(&(struct by_tiles){&graft_tiles_few_model, &graft_tiles_model});
+        check_tiles_of_shapes(&(struct by_tiles){&graft_tiles_gemv_model, &graft_tiles_model});
         return;
     }
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graft_linear_turned: the bits of `linear` with the rows that a source would make, in every layout. */
+/* graft_linear_transposed: the bits of `linear` with the rows that a source would make, in every layout. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "kernels/kernels.h"
 #include "kernels/parallel.h"
 #include "kernels/table.h"
-#include "kernels/turned.h"
+#include "kernels/transposed.h"
 #include "numbers.h"
 
 static struct graft_scratch *scratch;
@@ -47,24 +47,24 @@ static uint32_t half_at(const struct source *source, int64_t row, int64_t column
 static uint32_t word_at(const struct source *source, int32_t layout, int64_t row, int64_t line) {
     uint32_t word;
     switch (layout) {
-    case GRAFT_TURNED_F32:
+    case GRAFT_TRANSPOSED_F32:
         memcpy(&word, (const float *)source->block.data + row * source->weight.columns + line, sizeof word);
         return word;
-    case GRAFT_TURNED_BF16:
+    case GRAFT_TRANSPOSED_BF16:
         return half_at(source, row, line) << 16;
     default:
         return half_at(source, row, 2 * line) | half_at(source, row, 2 * line + 1) << 16;
     }
 }
 
-static void write_portion(const void *weight, const struct graft_turned_portion *portion) {
+static void write_portion(const void *weight, const struct graft_transposed_portion *portion) {
     const struct source *source = weight;
-    const int64_t share = portion->layout == GRAFT_TURNED_PAIRS ? 2 : 1, lines = portion->columns / share;
+    const int64_t share = portion->layout == GRAFT_TRANSPOSED_PAIRS ? 2 : 1, lines = portion->columns / share;
     uint32_t *out = portion->out;
-    assert_true(portion->row % GRAFT_TURNED_ROWS == 0 && portion->rows % GRAFT_TURNED_ROWS == 0);
-    assert_true(portion->column % GRAFT_TURNED_COLUMNS == 0 && portion->columns % GRAFT_TURNED_COLUMNS == 0);
+    assert_true(portion->row % GRAFT_TRANSPOSED_ROWS == 0 && portion->rows % GRAFT_TRANSPOSED_ROWS == 0);
+    assert_true(portion->column % GRAFT_TRANSPOSED_COLUMNS == 0 && portion->columns % GRAFT_TRANSPOSED_COLUMNS == 0);
     assert_int_equal((uintptr_t)portion->out % 64, 0);
-    assert_int_equal(portion->layout == GRAFT_TURNED_F32, source->block.dtype == GRAFT_DTYPE_F32);
+    assert_int_equal(portion->layout == GRAFT_TRANSPOSED_F32, source->block.dtype == GRAFT_DTYPE_F32);
     for (int64_t r = 0; r < portion->rows; r++) {
         for (int64_t l = 0; l < lines; l++) {
             out[(r / portion->width * lines + l) * portion->width + r % portion->width] =
@@ -75,13 +75,13 @@ static void write_portion(const void *weight, const struct graft_turned_portion 
 
 /* A slice of a weight with strides and a bias, on one thread and on two. */
 static void check(int32_t precision, int64_t tokens, int64_t rows, int64_t columns) {
-    const int64_t first = GRAFT_TURNED_ROWS;
+    const int64_t first = GRAFT_TRANSPOSED_ROWS;
     struct source *weight =
         source_create(precision == GRAFT_PRECISION_FLOAT32 ? GRAFT_DTYPE_F32 : GRAFT_DTYPE_BF16, first + rows, columns);
     struct source *bias = source_create(GRAFT_DTYPE_F32, first + rows, 1);
     struct graft_weight bare = weight->weight;
     struct graft_product product = {.struct_size = sizeof product, .weight = &weight->weight, .bias = &bias->weight};
-    const struct graft_turned_source source = {sizeof source, 7, weight, write_portion};
+    const struct graft_transposed_source source = {sizeof source, 7, weight, write_portion};
     float *x = numbers_floats(tokens * (columns + 3)), *expected = numbers_alloc(tokens * (rows + 2), 4);
     float *found = numbers_alloc(tokens * (rows + 2), 4);
     memset(expected, 0, (size_t)(tokens * (rows + 2)) * sizeof *expected);
@@ -103,7 +103,7 @@ static void check(int32_t precision, int64_t tokens, int64_t rows, int64_t colum
         int32_t done = -1;
         memset(found, 0, (size_t)(tokens * (rows + 2)) * sizeof *found);
         graft_threads_set_count(threads);
-        assert_int_equal(graft_linear_turned(&call, &product, &source, &done, NULL), GRAFT_OK);
+        assert_int_equal(graft_linear_transposed(&call, &product, &source, &done, NULL), GRAFT_OK);
         assert_int_equal(done,
                          graft_cpu_isa() != GRAFT_ISA_AMX || precision == GRAFT_PRECISION_FLOAT32 || columns % 32 == 0);
         assert_int_equal(call.scratch_mark(scratch), mark);
@@ -123,30 +123,30 @@ static void test_bits(void **state) {
     (void)state;
     for (int32_t precision = GRAFT_PRECISION_AUTO; precision <= GRAFT_PRECISION_BFLOAT16; precision++) {
         for (int i = 0; i < 6; i++) {
-            check(precision, tokens[i % 3], GRAFT_TURNED_ROWS, columns[i]);
-            check(precision, tokens[i % 3], 3 * GRAFT_TURNED_ROWS, columns[i]);
+            check(precision, tokens[i % 3], GRAFT_TRANSPOSED_ROWS, columns[i]);
+            check(precision, tokens[i % 3], 3 * GRAFT_TRANSPOSED_ROWS, columns[i]);
         }
-        check(precision, 34, 2 * GRAFT_TURNED_ROWS, 4104);
-        check(precision, 530, 17 * GRAFT_TURNED_ROWS, 1056);
+        check(precision, 34, 2 * GRAFT_TRANSPOSED_ROWS, 4104);
+        check(precision, 530, 17 * GRAFT_TRANSPOSED_ROWS, 1056);
     }
 }
 
 static void test_faults(void **state) {
-    struct source *weight = source_create(GRAFT_DTYPE_BF16, 2 * GRAFT_TURNED_ROWS, 24);
+    struct source *weight = source_create(GRAFT_DTYPE_BF16, 2 * GRAFT_TRANSPOSED_ROWS, 24);
     struct graft_product product = {.struct_size = sizeof product, .weight = &weight->weight, .rows = 65, .tokens = 17};
-    const struct graft_turned_source source = {sizeof source, 7, weight, write_portion};
+    const struct graft_transposed_source source = {sizeof source, 7, weight, write_portion};
     struct graft_error error = graft_error_none();
     int32_t done = 0;
     (void)state;
     graft_call_init(&call, GRAFT_PRECISION_FLOAT32, scratch);
-    assert_int_equal(graft_linear_turned(&call, &product, &source, &done, &error), GRAFT_ERROR_PLUGIN);
+    assert_int_equal(graft_linear_transposed(&call, &product, &source, &done, &error), GRAFT_ERROR_PLUGIN);
     assert_non_null(strstr(error.message, "rows 0 to 65 and 24 columns: multiples of 64 and 8"));
-    product.rows = GRAFT_TURNED_ROWS;
-    product.first_row = 2 * GRAFT_TURNED_ROWS;
-    assert_int_equal(graft_linear_turned(&call, &product, &source, &done, NULL), GRAFT_ERROR_INTERNAL);
+    product.rows = GRAFT_TRANSPOSED_ROWS;
+    product.first_row = 2 * GRAFT_TRANSPOSED_ROWS;
+    assert_int_equal(graft_linear_transposed(&call, &product, &source, &done, NULL), GRAFT_ERROR_INTERNAL);
     product.first_row = 0;
     weight->weight.columns = 20;
-    assert_int_equal(graft_linear_turned(&call, &product, &source, &done, NULL), GRAFT_ERROR_PLUGIN);
+    assert_int_equal(graft_linear_transposed(&call, &product, &source, &done, NULL), GRAFT_ERROR_PLUGIN);
     source_destroy(weight);
 }
 

@@ -1,57 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Products of a few tokens with bf16 rows as they lie, on processors that multiply pairs of bf16; those that multiply
- * tiles have tiles_few.h. A sequence that generates alone is bound by reading the weights; so are sixteen together, as
+ * tiles have tiles_gemv.h. A sequence that generates alone is bound by reading the weights; so are sixteen together, as
  * long as multiplying takes no longer than reading. Widening both to f32 first takes three times as long.
  */
-#ifndef GRAFT_KERNELS_FEW_H
-#define GRAFT_KERNELS_FEW_H
+#ifndef GRAFT_KERNELS_GEMV_H
+#define GRAFT_KERNELS_GEMV_H
 
 #include <stdint.h>
 
 #include "kernels/loops.h"
 
-struct graft_few {
+struct graft_gemv {
     const uint16_t *w; /* [rows, columns] bf16, one row behind the other */
     int64_t rows;
     int64_t columns;
-    const uint16_t *x; /* [tokens, columns] bf16, x_stride apart; of graft_few_quarters as graft_few_pack leaves them */
+    const uint16_t
+        *x; /* [tokens, columns] bf16, x_stride apart; of graft_gemv_quarters as graft_gemv_pack leaves them */
     int64_t x_stride;
-    int64_t tokens; /* at most GRAFT_FEW_TOKENS */
+    int64_t tokens; /* at most GRAFT_SMALL_BATCH */
     float *y;       /* [tokens, rows] */
     int64_t y_stride;
 };
 
 /* [any] Whether this processor has what the next one takes, and GRAFT_ISA allows it. */
-int graft_few_pairs_run(void);
+int graft_gemv_pairs_run(void);
 
-/* Up to so many tokens a product is left to graft_few_pairs, else to graft_few_quarters. */
-enum { GRAFT_FEW_BY_ROWS = 6 };
+/* Up to so many tokens a product is left to graft_gemv_pairs, else to graft_gemv_quarters. */
+enum { GRAFT_GEMV_BY_ROWS = 6 };
 
 /* [any] How far apart rows of x best lie: so that the same columns of all tokens share the first-level cache evenly. */
-int64_t graft_few_stride(int64_t columns);
+int64_t graft_gemv_stride(int64_t columns);
 
 /* [any] y[t, r] = sum over k of x[t, k] * w[r, k]. A token's sums are the same whichever tokens are with it. Denormals
  * count as zeros. */
-void graft_few_pairs(const struct graft_few *operands);
-void graft_few_quarters(const struct graft_few *operands);
+void graft_gemv_pairs(const struct graft_gemv *operands);
+void graft_gemv_quarters(const struct graft_gemv *operands);
 
 /* The layout of quarters, in numbers and tokens. */
-enum { GRAFT_FEW_LINE = 32, GRAFT_FEW_QUARTERS = 4, GRAFT_FEW_EIGHT = 8, GRAFT_FEW_FOUR = 4 };
+enum { GRAFT_GEMV_LINE = 32, GRAFT_GEMV_QUARTERS = 4, GRAFT_GEMV_EIGHT = 8, GRAFT_GEMV_FOUR = 4 };
 
-/* Quarters: x in blocks of columns, of which all but the last have graft_few_block; within a block, the first eight of
+/* Quarters: x in blocks of columns, of which all but the last have graft_gemv_block; within a block, the first eight of
  * each 32 columns, of all tokens, then the second, third and fourth: [blocks][4][lines of 32][tokens][8]. Tokens are
  * rounded up to a multiple of four, and columns to one of 32; numbers that are not there are zeros. */
 
 /* [any] Tokens rounded up, and how many numbers all of them take. */
-int64_t graft_few_tokens(int64_t tokens);
-int64_t graft_few_numbers(int64_t tokens, int64_t columns);
+int64_t graft_gemv_tokens(int64_t tokens);
+int64_t graft_gemv_numbers(int64_t tokens, int64_t columns);
 
 /* [any] A multiple of 32. */
-int64_t graft_few_block(int64_t tokens, int64_t columns);
+int64_t graft_gemv_block(int64_t tokens, int64_t columns);
 
 /* [any] Writes token t, of those rounded up: its columns, or zeros if x is NULL. */
-void graft_few_pack(const struct graft_loops *loops, const float *x, int64_t tokens, int64_t columns, int64_t t,
-                    uint16_t *out);
+void graft_gemv_pack(const struct graft_loops *loops, const float *x, int64_t tokens, int64_t columns, int64_t t,
+                     uint16_t *out);
 
 #endif

@@ -4,11 +4,11 @@
  * Lanes are inputs where codes are unpacked and outputs there, so blocks of as many rows as there are lanes are turned
  * in registers. The numbers are those that `widen` makes. Part of loops.h.
  */
-#ifndef GRAFT_KERNELS_CODED_TURNED_H
-#define GRAFT_KERNELS_CODED_TURNED_H
+#ifndef GRAFT_KERNELS_CODED_TRANSPOSED_H
+#define GRAFT_KERNELS_CODED_TRANSPOSED_H
 
 #include "kernels/coded/loops.h"
-#include "kernels/turned.h"
+#include "kernels/transposed.h"
 
 /* As many rows as there are lanes, and what belongs to some groups of inputs. */
 struct graft_row_strip {
@@ -34,8 +34,9 @@ GRAFT_ROW_INLINE graft_vector_words graft_row_pairs(graft_row_floats first, graf
 
 /* [any] Weights [i, i + n) of a strip's row, n at most the number of lanes, of group `g` of those that it has; then
  * any. */
-GRAFT_ROW_INLINE graft_row_floats graft_row_turned_weights(const struct graft_row_strip *strip, graft_row_unpack unpack,
-                                                           int bits, int64_t g, int r, int64_t i, int64_t n) {
+GRAFT_ROW_INLINE graft_row_floats graft_row_transposed_weights(const struct graft_row_strip *strip,
+                                                               graft_row_unpack unpack, int bits, int64_t g, int r,
+                                                               int64_t i, int64_t n) {
     const unsigned char *codes = strip->rows[r].codes;
     const float zero = strip->zeros[r][g];
     return (n >= GRAFT_ROW_LANES ? unpack(codes, i, zero, strip->table)
@@ -45,17 +46,17 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_turned_weights(const struct graft_ro
 
 /* [any] Lines of a portion `width` words apart: columns [i, i + n) of a strip, in group `g` of those that it has, as
  * many as there are lanes or, of pairs, twice as many at most. */
-GRAFT_ROW_INLINE void graft_row_turned_block(const struct graft_row_strip *strip, graft_row_unpack unpack, int bits,
-                                             const int is_pairs, int is_rounded, int64_t g, int64_t i, int64_t n,
-                                             int64_t width, uint32_t *out) {
+GRAFT_ROW_INLINE void graft_row_transposed_block(const struct graft_row_strip *strip, graft_row_unpack unpack, int bits,
+                                                 const int is_pairs, int is_rounded, int64_t g, int64_t i, int64_t n,
+                                                 int64_t width, uint32_t *out) {
     graft_vector_words words[GRAFT_ROW_LANES];
     for (int r = 0; r < GRAFT_ROW_LANES; r++) {
-        const graft_row_floats first = graft_row_turned_weights(strip, unpack, bits, g, r, i, n);
+        const graft_row_floats first = graft_row_transposed_weights(strip, unpack, bits, g, r, i, n);
         if (is_pairs) {
             const int64_t more = n - GRAFT_ROW_LANES;
             words[r] = graft_row_pairs(
                 first,
-                more > 0 ? graft_row_turned_weights(strip, unpack, bits, g, r, i + GRAFT_ROW_LANES, more) : first);
+                more > 0 ? graft_row_transposed_weights(strip, unpack, bits, g, r, i + GRAFT_ROW_LANES, more) : first);
         } else {
             words[r] = is_rounded ? graft_row_round(first) : (graft_vector_words)first;
         }
@@ -67,8 +68,8 @@ GRAFT_ROW_INLINE void graft_row_turned_block(const struct graft_row_strip *strip
 }
 
 /* [any] The strip gets what belongs to group `group` and those behind it, as many as it has room for. */
-GRAFT_ROW_INLINE void graft_row_turned_groups(const struct graft_coded *self, struct graft_row_strip *strip,
-                                              int64_t group) {
+GRAFT_ROW_INLINE void graft_row_transposed_groups(const struct graft_coded *self, struct graft_row_strip *strip,
+                                                  int64_t group) {
     const int64_t n = graft_coded_left(self->groups, group, GRAFT_ROW_GROUPS);
     for (int r = 0; r < GRAFT_ROW_LANES; r++) {
         graft_row_scales(self, &strip->rows[r], group, n, strip->scales[r]);
@@ -80,8 +81,8 @@ GRAFT_ROW_INLINE void graft_row_turned_groups(const struct graft_coded *self, st
 
 /* [any] Fetches the same columns of the strip that comes next into the second-level cache: rows are too many streams
  * for a processor to follow. */
-GRAFT_ROW_INLINE void graft_row_turned_prefetch(const struct graft_coded *self, const struct graft_row_strip *strip,
-                                                int64_t i) {
+GRAFT_ROW_INLINE void graft_row_transposed_prefetch(const struct graft_coded *self, const struct graft_row_strip *strip,
+                                                    int64_t i) {
     const int64_t ahead = i * self->bits / 8 + GRAFT_ROW_LANES * self->row_bytes;
     for (int r = 0; r < GRAFT_ROW_LANES; r++) {
         __builtin_prefetch((const void *)((uintptr_t)strip->rows[r].codes + (uintptr_t)ahead), 0, 2);
@@ -89,30 +90,32 @@ GRAFT_ROW_INLINE void graft_row_turned_prefetch(const struct graft_coded *self, 
 }
 
 /* [any] All columns of a portion, of a strip of its rows. */
-GRAFT_ROW_INLINE void graft_row_turned_strip(const struct graft_coded *self, graft_row_unpack unpack,
-                                             const int is_pairs, const struct graft_turned_portion *portion,
-                                             struct graft_row_strip *strip, uint32_t *out) {
+GRAFT_ROW_INLINE void graft_row_transposed_strip(const struct graft_coded *self, graft_row_unpack unpack,
+                                                 const int is_pairs, const struct graft_transposed_portion *portion,
+                                                 struct graft_row_strip *strip, uint32_t *out) {
     const int64_t most = is_pairs ? 2 * GRAFT_ROW_LANES : GRAFT_ROW_LANES;
     const int64_t last = portion->column + portion->columns;
     const int64_t line = (int64_t)GRAFT_ROW_LINE * 8 / self->bits; /* a power of two */
-    const int is_rounded = portion->layout != GRAFT_TURNED_F32;
+    const int is_rounded = portion->layout != GRAFT_TRANSPOSED_F32;
     int64_t i = portion->column;
     while (i < last) {
         const int64_t group = i / self->group_size,
                       left = graft_coded_left(last, i, self->group_size - i % self->group_size);
         const int64_t end = i + left;
         if (group >= strip->group + strip->groups) {
-            graft_row_turned_groups(self, strip, group);
+            graft_row_transposed_groups(self, strip, group);
         }
         const int64_t g = group - strip->group;
         for (; end - i >= most; i += most, out += GRAFT_ROW_LANES * portion->width) {
             if ((i & (line - 1)) < most) {
-                graft_row_turned_prefetch(self, strip, i);
+                graft_row_transposed_prefetch(self, strip, i);
             }
-            graft_row_turned_block(strip, unpack, self->bits, is_pairs, is_rounded, g, i, most, portion->width, out);
+            graft_row_transposed_block(strip, unpack, self->bits, is_pairs, is_rounded, g, i, most, portion->width,
+                                       out);
         }
         if (i < end) {
-            graft_row_turned_block(strip, unpack, self->bits, is_pairs, is_rounded, g, i, end - i, portion->width, out);
+            graft_row_transposed_block(strip, unpack, self->bits, is_pairs, is_rounded, g, i, end - i, portion->width,
+                                       out);
             out += (is_pairs ? (end - i) / 2 : end - i) * portion->width;
             i = end;
         }
@@ -120,9 +123,9 @@ GRAFT_ROW_INLINE void graft_row_turned_strip(const struct graft_coded *self, gra
 }
 
 /* [any] What turn of a table does. */
-GRAFT_ROW_INLINE void graft_row_turned(const struct graft_coded *self, graft_row_unpack unpack,
-                                       const struct graft_turned_portion *portion) {
-    const int is_pairs = portion->layout == GRAFT_TURNED_PAIRS;
+GRAFT_ROW_INLINE void graft_row_transposed(const struct graft_coded *self, graft_row_unpack unpack,
+                                           const struct graft_transposed_portion *portion) {
+    const int is_pairs = portion->layout == GRAFT_TRANSPOSED_PAIRS;
     const int64_t lines = is_pairs ? portion->columns / 2 : portion->columns;
     struct graft_row_strip strip;
     strip.table = self->table;
@@ -133,9 +136,9 @@ GRAFT_ROW_INLINE void graft_row_turned(const struct graft_coded *self, graft_row
         }
         strip.group = strip.groups = 0;
         if (is_pairs) {
-            graft_row_turned_strip(self, unpack, 1, portion, &strip, out);
+            graft_row_transposed_strip(self, unpack, 1, portion, &strip, out);
         } else {
-            graft_row_turned_strip(self, unpack, 0, portion, &strip, out);
+            graft_row_transposed_strip(self, unpack, 0, portion, &strip, out);
         }
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compiled twice, as tiles_product.c is. */
-#include "kernels/tiles_few.h"
+#include "kernels/tiles_gemv.h"
 
 #include <string.h>
 
@@ -10,9 +10,9 @@
 #include "kernels/tiles.h"
 
 #ifdef GRAFT_TILE_MODEL
-#define TABLE graft_tiles_few_model
+#define TABLE graft_tiles_gemv_model
 #else
-#define TABLE graft_tiles_few_amx
+#define TABLE graft_tiles_gemv_amx
 #endif
 
 /* Rows of a strip: one tile. With two, memory is read in more streams than the processor follows, and a sequence alone
@@ -24,7 +24,7 @@ enum { AHEAD = 4 * STEP };
 
 /* Some rows of a product, ROWS at most. */
 struct strip {
-    const struct graft_few *few;
+    const struct graft_gemv *few;
     int64_t row;
     int64_t rows;
 };
@@ -37,7 +37,7 @@ INLINE void add_step(const uint16_t *w, int64_t stride, const uint16_t *x) {
 
 /* A step of which not all rows or columns are there: the others are zeros. */
 static void add_part(const struct strip *strip, int64_t column, const uint16_t *x) {
-    const struct graft_few *o = strip->few;
+    const struct graft_gemv *o = strip->few;
     const int64_t columns = o->columns - column < STEP ? o->columns - column : STEP;
     uint16_t copy[ROWS * STEP] __attribute__((aligned(LINE))) = {0};
     for (int64_t r = 0; r < strip->rows; r++) {
@@ -47,7 +47,7 @@ static void add_part(const struct strip *strip, int64_t column, const uint16_t *
 }
 
 static void multiply_strip(const struct strip *strip) {
-    const struct graft_few *o = strip->few;
+    const struct graft_gemv *o = strip->few;
     const uint16_t *w = o->w + strip->row * o->columns, *x = o->x;
     const int64_t whole = strip->rows == ROWS ? o->columns / STEP * STEP : 0;
     float sums[ROWS * TOKENS] __attribute__((aligned(LINE)));
@@ -65,7 +65,7 @@ static void multiply_strip(const struct strip *strip) {
     tile_sums_write(sums, o->tokens, strip->rows, o->y + strip->row, o->y_stride);
 }
 
-static void multiply(const struct graft_few *o) {
+static void multiply(const struct graft_gemv *o) {
     tile_configure(&tiles_whole);
     for (int64_t row = 0; row < o->rows; row += ROWS) {
         multiply_strip(&(struct strip){o, row, o->rows - row < ROWS ? o->rows - row : ROWS});
@@ -73,4 +73,4 @@ static void multiply(const struct graft_few *o) {
     tile_release();
 }
 
-const struct graft_tiles_few TABLE = {.multiply = multiply};
+const struct graft_tiles_gemv TABLE = {.multiply = multiply};

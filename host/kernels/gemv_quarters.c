@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For AVX-512 F, BW, VL and BF16; compiled for these alone and reached only where graft_few_pairs_run() allows it.
+ * For AVX-512 F, BW, VL and BF16; compiled for these alone and reached only where graft_gemv_pairs_run() allows it.
  *
- * More than GRAFT_FEW_BY_ROWS tokens. A vector has the same quarter of a line of four tokens; the rows' quarter is
+ * More than GRAFT_GEMV_BY_ROWS tokens. A vector has the same quarter of a line of four tokens; the rows' quarter is
  * loaded into all four parts of another. So what is loaded of a row serves four tokens at each product, it seldom
  * touches two cache lines wherever the weight begins, and few sums wait for each other. A lane still adds up the pairs
  * that it would if a vector had a whole line of one token, in the same order: the results are those of one token.
  */
 #include "kernels/simd_avx512.h"
 
-#include "kernels/few.h"
+#include "kernels/gemv.h"
 #include "kernels/round.h"
 
-enum { LINE = GRAFT_FEW_LINE, QUARTERS = GRAFT_FEW_QUARTERS, EIGHT = GRAFT_FEW_EIGHT };
+enum { LINE = GRAFT_GEMV_LINE, QUARTERS = GRAFT_GEMV_QUARTERS, EIGHT = GRAFT_GEMV_EIGHT };
 
 /* Tokens of a vector, and rows whose sums are stored together; vectors of all tokens. */
-enum { FOUR = GRAFT_FEW_FOUR, MOST_VECTORS = 4 };
+enum { FOUR = GRAFT_GEMV_FOUR, MOST_VECTORS = 4 };
 
 /* The sums of so many rows and vectors stay in registers. */
 enum { SUMS = 24 };
@@ -25,7 +25,7 @@ enum { BLOCK_ROWS = 12 };
 
 /* Some columns of some rows. */
 struct block {
-    const struct graft_few *few;
+    const struct graft_gemv *few;
     int64_t row;
     int64_t k;
     int64_t columns;
@@ -118,7 +118,7 @@ INLINE vf quarters_of(vf sums[QUARTERS][MOST_VECTORS], int64_t j) {
 }
 
 /* The results of n <= 4 rows, each the total of 16 lanes by halves: lane i and i + 8, then i + 4, i + 2, i + 1. */
-static void store_totals(const struct graft_few *o, int64_t row, int64_t n, vf sums[FOUR][QUARTERS][MOST_VECTORS]) {
+static void store_totals(const struct graft_gemv *o, int64_t row, int64_t n, vf sums[FOUR][QUARTERS][MOST_VECTORS]) {
     const __mmask8 rows = (__mmask8)((1u << n) - 1u);
     for (int64_t t = 0; t < o->tokens; t += FOUR) {
         vf a = quarters_of(sums[0], t / FOUR), b = quarters_of(sums[1], t / FOUR);
@@ -135,8 +135,8 @@ static void store_totals(const struct graft_few *o, int64_t row, int64_t n, vf s
 
 /* Columns come in as many blocks as they must; then the next block is fetched, and with the last what comes after these
  * rows. */
-INLINE void run_rows(const struct graft_few *o, int64_t row, int64_t rows, const int vectors) {
-    const int64_t most = graft_few_block(o->tokens, o->columns);
+INLINE void run_rows(const struct graft_gemv *o, int64_t row, int64_t rows, const int vectors) {
+    const int64_t most = graft_gemv_block(o->tokens, o->columns);
     vf sums[BLOCK_ROWS + FOUR][QUARTERS][MOST_VECTORS];
     struct block b = {.few = o, .row = row, .x = o->x, .sums = sums};
     for (int64_t r = 0; r < graft_round_up(rows, FOUR); r++) {
@@ -155,7 +155,7 @@ INLINE void run_rows(const struct graft_few *o, int64_t row, int64_t rows, const
     }
 }
 
-INLINE void run_vectors(const struct graft_few *o, const int vectors) {
+INLINE void run_vectors(const struct graft_gemv *o, const int vectors) {
     const int at_once = SUMS / vectors;
     const int64_t most = graft_round_up(BLOCK_ROWS, at_once);
     for (int64_t r = 0; r < o->rows; r += most) {
@@ -163,7 +163,7 @@ INLINE void run_vectors(const struct graft_few *o, const int vectors) {
     }
 }
 
-void graft_few_quarters(const struct graft_few *o) {
+void graft_gemv_quarters(const struct graft_gemv *o) {
     switch ((o->tokens + FOUR - 1) / FOUR) {
     case 2:
         run_vectors(o, 2);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For AVX-512 F, BW and BF16; compiled for these alone and reached only where graft_few_pairs_run() allows it.
+ * For AVX-512 F, BW and BF16; compiled for these alone and reached only where graft_gemv_pairs_run() allows it.
  *
- * Up to GRAFT_FEW_BY_ROWS tokens are bound by reading memory. Two rows take turns, a cache line each, and what comes
+ * Up to GRAFT_GEMV_BY_ROWS tokens are bound by reading memory. Two rows take turns, a cache line each, and what comes
  * AHEAD later is fetched meanwhile, into the second-level cache: more lines can be under way to it than to the first.
  * Where that does not count (graft_isa_fetches_near), what comes NEAR later is fetched into the first.
  */
 #include "kernels/simd_avx512.h"
 
 #include "graft/isa.h"
-#include "kernels/few.h"
+#include "kernels/gemv.h"
 
 enum { PAIRS = 32 }; /* numbers of a vector, and of a cache line */
 
@@ -81,11 +81,12 @@ INLINE __m512bh numbers_of(struct stream *s, int64_t k) {
 }
 
 /* Rows upper and lower with all tokens. */
-INLINE void multiply_two(const struct graft_few *o, int64_t upper, int64_t lower, const int tokens, const int is_near) {
+INLINE void multiply_two(const struct graft_gemv *o, int64_t upper, int64_t lower, const int tokens,
+                         const int is_near) {
     const int64_t columns = o->columns;
     const uint16_t *above = o->w + upper * columns, *below = o->w + lower * columns;
     struct stream a = stream_of(above), b = stream_of(below);
-    vf a_sums[GRAFT_FEW_BY_ROWS], b_sums[GRAFT_FEW_BY_ROWS];
+    vf a_sums[GRAFT_GEMV_BY_ROWS], b_sums[GRAFT_GEMV_BY_ROWS];
     int64_t k = 0;
     for (int t = 0; t < tokens; t++) {
         a_sums[t] = vf_zero();
@@ -114,14 +115,14 @@ INLINE void multiply_two(const struct graft_few *o, int64_t upper, int64_t lower
 
 /* The first `rows` rows, an even number: a row of either half by turns. So memory is read in two long streams, which
  * the processor follows better than four, or steps from row to row. */
-INLINE void multiply_halves(const struct graft_few *o, int64_t rows, const int tokens, const int is_near) {
+INLINE void multiply_halves(const struct graft_gemv *o, int64_t rows, const int tokens, const int is_near) {
     for (int64_t r = 0; r < rows / 2; r++) {
         multiply_two(o, r, rows / 2 + r, tokens, is_near);
     }
 }
 
 /* The last of an odd number of rows. */
-static void multiply_last(const struct graft_few *o, int64_t row) {
+static void multiply_last(const struct graft_gemv *o, int64_t row) {
     for (int64_t t = 0; t < o->tokens; t++) {
         vf sum = add_pairs(vf_zero(), o->w + row * o->columns, o->x + t * o->x_stride, o->columns);
         o->y[t * o->y_stride + row] = vf_sum(sum);
@@ -129,7 +130,7 @@ static void multiply_last(const struct graft_few *o, int64_t row) {
 }
 
 /* The first `rows` rows with any number of tokens. `is_near` is a constant: loops have no time to ask. */
-INLINE void multiply_even(const struct graft_few *o, int64_t rows, const int is_near) {
+INLINE void multiply_even(const struct graft_gemv *o, int64_t rows, const int is_near) {
     switch (o->tokens) {
     case 1:
         multiply_halves(o, rows, 1, is_near);
@@ -147,12 +148,12 @@ INLINE void multiply_even(const struct graft_few *o, int64_t rows, const int is_
         multiply_halves(o, rows, 5, is_near);
         break;
     default:
-        multiply_halves(o, rows, GRAFT_FEW_BY_ROWS, is_near);
+        multiply_halves(o, rows, GRAFT_GEMV_BY_ROWS, is_near);
         break;
     }
 }
 
-void graft_few_pairs(const struct graft_few *o) {
+void graft_gemv_pairs(const struct graft_gemv *o) {
     const int64_t even = o->rows / 2 * 2;
     if (graft_isa_fetches_near()) {
         multiply_even(o, even, 1);

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Weights that a product of many tokens has made for it portion by portion, as its loops want them: turned, the numbers
+ * of an input side by side for some outputs. A packed weight need not become rows then that are turned afterwards
+ * (graft_linear_transposed).
+ */
+#ifndef GRAFT_KERNELS_TRANSPOSED_H
+#define GRAFT_KERNELS_TRANSPOSED_H
+
+#include "graft/abi.h"
+
+enum {
+    GRAFT_TRANSPOSED_F32 = 0,  /* [rows / width, columns, width] f32 */
+    GRAFT_TRANSPOSED_BF16 = 1, /* the same, each number rounded to bf16 and widened again */
+    GRAFT_TRANSPOSED_PAIRS =
+        2 /* [rows / width, columns / 2, width] pairs of bf16, the even column's in the lower half */
+};
+
+/* The rows and inputs of a turned weight are multiples of these. */
+enum { GRAFT_TRANSPOSED_ROWS = 64, GRAFT_TRANSPOSED_COLUMNS = 8 };
+
+/* A portion that is wanted: columns [column, column + columns) of rows [row, row + rows). */
+struct graft_transposed_portion {
+    uint32_t struct_size;
+    int32_t layout;  /* GRAFT_TRANSPOSED_... */
+    int64_t row;     /* a multiple of GRAFT_TRANSPOSED_ROWS */
+    int64_t rows;    /* likewise */
+    int64_t column;  /* a multiple of GRAFT_TRANSPOSED_COLUMNS */
+    int64_t columns; /* likewise */
+    int64_t width;   /* outputs side by side: 16, 32 or 64 */
+    void *out;       /* as `layout` says; on a boundary of 64 bytes */
+};
+
+/* Where it comes from. The caller's, as what it points to, until the product is done. */
+struct graft_transposed_source {
+    uint32_t struct_size;
+    uint32_t layouts;   /* a bit 1 << GRAFT_TRANSPOSED_... for each that `write` knows; it is asked for no other */
+    const void *weight; /* for `write` */
+    /* [any] Fills in a portion. By several threads at once, from inside a parallel loop. */
+    void (*write)(const void *weight, const struct graft_transposed_portion *portion);
+};
+
+GRAFT_ASSERT_SIZE(struct graft_transposed_portion, 56);
+GRAFT_ASSERT_SIZE(struct graft_transposed_source, 24);
+
+#endif
