@@ -51,8 +51,7 @@ static void tell(struct graft_family_file *file) {
     file->family.ignores = predictors == D_PREDICTORS_BEHIND ? graft_decoder_is_predictor : NULL;
 }
 
-/* The description of a family; NULL if its classes are written in C. */
-static const struct graft_description *description_of(const struct graft_family *family) {
+const struct graft_description *graft_family_description(const struct graft_family *family) {
     for (int32_t i = 0; i < family->n_classes; i++) {
         const struct graft_description *description = graft_decoder_description(graft_family_class(family, i));
         if (description != NULL) {
@@ -71,7 +70,7 @@ static int start(struct graft_family_file *file, const char *path, const char *p
         file->description = graft_description_create(&graft_decoder_choices, error);
         return file->description != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     }
-    const struct graft_description *like = description_of(file->like);
+    const struct graft_description *like = graft_family_description(file->like);
     if (like == NULL) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
                                "like: %s is not described by data, so \"prefix\", \"section\" and \"decoder\" mean "
@@ -100,7 +99,7 @@ static int adds_tower(const struct graft_family_file *file) {
  * description. */
 static int check_prefix(const struct graft_family_file *file, const char *path, const char *prefix,
                         struct graft_error *error) {
-    const struct graft_description *like = file->like != NULL ? description_of(file->like) : NULL;
+    const struct graft_description *like = file->like != NULL ? graft_family_description(file->like) : NULL;
     const char *own = graft_description_name(file->description, D_CLASS_LAYER);
     const char *other = like != NULL ? graft_description_name(like, D_CLASS_LAYER) : NULL;
     return prefix == NULL || own == NULL || other == NULL || strcmp(own, other) != 0 || adds_tower(file)

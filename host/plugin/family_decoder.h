@@ -22,6 +22,9 @@ int graft_family_read_defaults(const struct graft_family_file *file, const struc
 /* Makes file->vision, likewise. */
 int graft_family_read_vision(struct graft_family_file *file, const char *path, struct graft_error *error);
 
+/* The description of a family's decoder; NULL if it has none. */
+const struct graft_description *graft_family_description(const struct graft_family *family);
+
 /* Makes file->generated, the classes of all of these. */
 int graft_family_generate(struct graft_family_file *file, const char *path, struct graft_error *error);
 

@@ -6,10 +6,18 @@
 #include "arch/vision/roles.h"
 #include "plugin/family_decoder.h"
 
-/* Whether the family that this one is like has a class of the name, which is then built here, too. */
+/* Whether the family that this one is like has a class of that name, which this family then shares: its own, or one
+ * that it shares in turn, so that its description makes the name but its list lacks the class. */
 static int is_shared(const struct graft_family_file *file, const char *name) {
+    const struct graft_description *like = file->like != NULL ? graft_family_description(file->like) : NULL;
+    struct graft_class cls;
     for (int32_t i = 0; file->like != NULL && i < file->like->n_classes; i++) {
         if (strcmp(graft_family_class(file->like, i)->name, name) == 0) {
+            return 1;
+        }
+    }
+    for (int32_t i = 0; like != NULL && i < graft_decoder_n_classes(); i++) {
+        if (graft_decoder_class(like, i, &cls) && strcmp(cls.name, name) == 0) {
             return 1;
         }
     }

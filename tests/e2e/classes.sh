@@ -29,6 +29,9 @@ only() { # only ID...: the directory of these plugins
     done
 }
 
+host list --classes
+check 'no class of the host is listed twice' '' "$(sed 's/ .*//' out | sort | uniq -d)"
+
 # A class of a plugin finds its private children when a patch asks for it.
 only sequential_experts
 generate --model "$moe"

@@ -108,10 +108,11 @@ static void run(int32_t sequences, const int64_t *cu_seqlens, const int32_t *slo
     const struct graft_causal_conv1d_args args = {.struct_size = sizeof args, .batch = &batch, .x = x, .y = y};
     struct graft_scratch *scratch = graft_scratch_create();
     struct graft_call call;
+    struct graft_error error = graft_error_none();
     void *instance = NULL;
     graft_call_init(&call, GRAFT_PRECISION_FLOAT32, scratch);
     call.state = get_state;
-    assert_int_equal(graft_causal_conv1d_create(NULL, &build, &instance, NULL), GRAFT_OK);
+    assert_int_equal(graft_causal_conv1d_create(NULL, &build, &instance, &error), GRAFT_OK);
     assert_int_equal(graft_causal_conv1d_vtable.forward(instance, &call, &args, NULL), GRAFT_OK);
     graft_instance_destroy(instance);
     graft_scratch_destroy(scratch);

@@ -289,7 +289,7 @@ static void test_refused(void **state) {
     }
     info.head_dim = 1 << 20;
     assert_null(rope_of("{}", &info));
-    assert_int_equal(error.code, GRAFT_ERROR_PLUGIN);
+    assert_int_equal(error.code, GRAFT_ERROR_MODEL);
     info.head_dim = 3;
     assert_null(rope_of("{}", &info));
     info = usual;

@@ -79,7 +79,7 @@ static const struct fake_tensor tensors[] = {{.name = "m.rows", .rank = 2, .shap
                                              {.name = "m.middle", .rank = 2, .shape = {2, 7}},
                                              {.name = "m.left", .rank = 2, .shape = {2, 4}},
                                              {.name = "m.right", .rank = 2, .shape = {4, 4}},
-                                             {.name = "m.transposed", .rank = 2, .shape = {2, 6}},
+                                             {.name = "m.turned", .rank = 2, .shape = {2, 6}},
                                              {.name = "m.packed", .rank = 2, .shape = {6, 4}},
                                              PIECE("m.x.0.w"),
                                              PIECE("m.x.1.w"),
@@ -179,10 +179,10 @@ static void test_bound(void **state) {
     assert_rows("m.stacked", 2, "m.x.3.w", 0, 0, 2);
     assert_rows("m.e.0.weight", 0, "m.e.2.weight", 0, 0, 2);
     assert_rows("m.e.1.weight", 0, "m.e.3.weight", 0, 0, 2);
-    const float *numbers = graft_checkpoint_find(saver.fake.checkpoint, "m.transposed")->data;
+    const float *numbers = graft_checkpoint_find(saver.fake.checkpoint, "m.turned")->data;
     for (int i = 0; i < 3; i++) {
-        assert_memory_equal(bound_row("m.transposed", i), &numbers[3 + i], 4);
-        assert_memory_equal(bound_row("m.transposed", i) + 4, &numbers[6 + 3 + i], 4);
+        assert_memory_equal(bound_row("m.turned", i), &numbers[3 + i], 4);
+        assert_memory_equal(bound_row("m.turned", i) + 4, &numbers[6 + 3 + i], 4);
     }
 }
 
