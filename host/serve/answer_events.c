@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the engine says goes to the client: at the end, or piece by piece as events of a stream. */
+/* Sends the engine's results to clients: at the end, or piece by piece as events of a stream. */
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/event.h>
@@ -12,11 +12,11 @@
 #include "serve/answer_job.h"
 #include "serve/server.h"
 
-enum { MOST_UNSENT = 16 << 20 }; /* a client that reads so slowly is given up */
+enum { MOST_UNSENT = 16 << 20 }; /* the connection of a client that leaves more than this unread is closed */
 
 /* --- Streams --- */
 
-/* One event; `document_take` NULL: memory ran out, and the client is told no more. */
+/* Sends one event. `document_take` NULL means that memory ran out: the stream then ends. */
 static void send_chunk(struct graft_job *job, graft_json *document_take) {
     char *text = document_take != NULL ? graft_json_dump(document_take, 0) : NULL;
     struct evbuffer *buffer = evbuffer_new();
@@ -52,7 +52,7 @@ static void take_started(struct graft_job *job) {
     }
 }
 
-/* With tools, what may be a call waits for the end. */
+/* Streams text. If there are tools, text that may be a call is held back until the end. */
 static void stream_text(struct graft_job *job, size_t choice, const struct graft_event *event) {
     struct graft_said *said = &job->said[choice];
     const size_t known =

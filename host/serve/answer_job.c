@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests become jobs, which end when their client leaves or when they take too long. */
+/* Turns requests into jobs, which end early when their client leaves or when they take too long. */
 #include "serve/answer_job.h"
 
 #include <errno.h>
@@ -30,8 +30,8 @@ static void stop_looking(struct graft_job *job) {
     }
 }
 
-/* The connection is going away, with the request; where libevent found that out while writing, it leaves the request to
- * us. */
+/* Called when the connection closes, which frees the request. If libevent noticed that while writing, the request has
+ * to be freed here. */
 static void on_close(struct evhttp_connection *connection, void *data) {
     struct graft_job *job = data;
     (void)connection;
@@ -50,15 +50,15 @@ void graft_job_drop_client(struct graft_job *job) {
     }
 }
 
-/* Whether nothing will come from there any more. What has come is left for after the answer. */
+/* Whether the client has closed the connection. Bytes that have arrived stay in the socket until after the answer. */
 static int has_left(evutil_socket_t fd) {
     char byte;
     const ssize_t n = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
-/* libevent does not read from a connection while it is to be answered. Where another request has come already, the
- * socket stays readable: then it is looked at once a second. */
+/* Notices that a client leaves, since libevent does not read from a connection until it is answered. If another request
+ * has arrived already, the socket stays readable, so it is checked once a second instead. */
 static void on_leaving(evutil_socket_t fd, short what, void *data) {
     const struct timeval second = {1, 0};
     struct graft_job *job = data;
@@ -223,7 +223,7 @@ static void submit(struct graft_server *server, struct graft_job *job, struct ev
     graft_engine_submit(server->engine, job);
 }
 
-/* The logits processor that sees to the form of the answer. Its sequences have ended when the job is freed. */
+/* Chooses the logits processor that enforces the answer's format. Its sequences have ended when the job is freed. */
 static int choose_format(struct graft_server *server, struct graft_job *job, struct graft_fault *fault) {
     struct graft_request *request = &job->request;
     struct graft_error error = graft_error_none();
@@ -266,7 +266,7 @@ static void answer(struct graft_server *server, struct evhttp_request *http, enu
         failed = graft_fault_memory(&fault) != 0;
     }
     if (!failed && choose_format(server, job, &fault) != 0) {
-        graft_job_free(job); /* with what it took over */
+        graft_job_free(job); /* with the request and the prompts */
         prompts = NULL;
         failed = 1;
     }

@@ -5,14 +5,13 @@
 
 #include "serve/job.h"
 
-/* Closes the connection, which ends the job. NULL: nothing. */
+/* Closes the connection, which ends the job. Accepts NULL. */
 void graft_job_drop_client(struct graft_job *job);
 
-/* The client is to be answered now, and nobody looks any more whether it leaves: its request, NULL where it has left.
- */
+/* Stops watching whether the client leaves, as it is about to be answered. Returns its request; NULL if it has left. */
 struct evhttp_request *graft_job_release(struct graft_job *job);
 
-/* Puts the job into the server's list, and takes it out. */
+/* Add the job to the server's list, and remove it. */
 void graft_job_link(struct graft_job *job);
 void graft_job_unlink(struct graft_job *job);
 

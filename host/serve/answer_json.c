@@ -46,7 +46,7 @@ static graft_json *finished(const struct graft_writer *writer, graft_json *docum
 
 /* --- Whole --- */
 
-/* A text, behind the prompt where that is to be repeated. */
+/* A choice's text, after the prompt if the request asks to echo it. */
 static graft_json *text_of(const struct graft_job *job, size_t choice) {
     const struct graft_text *said = &job->said[choice].text;
     const struct graft_ids *ids = &job->prompts[choice / (size_t)job->request.n];
@@ -110,7 +110,7 @@ graft_json *graft_answer_json(const struct graft_job *job) {
 
 /* --- In pieces --- */
 
-/* A document with one choice; `delta_take` of chats, NULL: a text. */
+/* A chunk with one choice: `delta_take` for chats, or a text if it is NULL. */
 static graft_json *new_chunk(const struct graft_job *job, size_t choice, const char *text, size_t length,
                              graft_json *delta_take, graft_json *logprobs_take, const char *reason) {
     struct graft_writer writer = {0};

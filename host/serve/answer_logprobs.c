@@ -3,7 +3,7 @@
 #include "serve/answer.h"
 #include "serve/server.h"
 
-/* The text of one token; a part of a character is U+FFFD. */
+/* The text of one token, with U+FFFD for a part of a character. */
 static void decode(const struct graft_job *job, int32_t id, struct graft_text *text) {
     text->length = 0;
     if (job->server->tokenizer != NULL) {

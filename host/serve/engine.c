@@ -102,7 +102,7 @@ void graft_engine_get_counts(struct graft_engine *engine, struct graft_engine_co
 
 /* --- The thread --- */
 
-/* The last that the loop hears of a job. */
+/* Posts the last event of a job, which returns it to the loop. */
 static void give_back(struct graft_engine *engine, struct graft_job *job) {
     struct graft_event *done = job->done;
     job->done = NULL;
@@ -121,7 +121,7 @@ static void take_in(struct graft_engine *engine, struct graft_job *job) {
     engine->running = job;
 }
 
-/* Those that are over, failed, or not wanted any more. */
+/* Removes jobs that are complete, failed or cancelled. */
 static void drop(struct graft_engine *engine, int all) {
     struct graft_job **at = &engine->running;
     while (*at != NULL) {
@@ -163,7 +163,7 @@ static void hand_out(struct graft_engine *engine, const struct graft_sequence_to
     }
 }
 
-/* A step that failed is the fault of one sequence, or of nobody: then no answer can go on. */
+/* Handles a failed step: the job of the sequence at fault fails, or all jobs if no sequence is at fault. */
 static void blame(struct graft_engine *engine, const struct graft_error *error) {
     struct graft_sequences_counts all = {.struct_size = sizeof all};
     graft_sequences_get_counts(engine->sequences, &all);
@@ -192,7 +192,7 @@ static void step(struct graft_engine *engine) {
     }
 }
 
-/* What came in since the last step; waits for something where nothing runs. */
+/* Takes the jobs submitted since the last step. If no job runs, waits for one. */
 static struct graft_job *take_submitted(struct graft_engine *engine, int *is_stopping) {
     (void)pthread_mutex_lock(&engine->mutex);
     while (engine->running == NULL && !engine->is_changed) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread that owns the sequences: takes jobs, makes their answers side by side, and says what happens by events. */
+/* The engine: a thread that owns the sequences. It takes jobs, generates their answers as one batch, and reports by
+ * events. */
 #ifndef GRAFT_SERVE_ENGINE_H
 #define GRAFT_SERVE_ENGINE_H
 
@@ -13,10 +14,10 @@ struct graft_engine_options {
     const struct graft_tokenizer *tokenizer; /* or NULL */
     int32_t max_running;
     int64_t max_cache_bytes;
-    int wake; /* an eventfd that is written to when there are events */
+    int wake; /* an eventfd, written to when there are events */
 };
 
-/* What the engine has done so far, for whoever watches. */
+/* What the engine has done so far, for metrics. */
 struct graft_engine_counts {
     int64_t forwards;
     int64_t steps;
@@ -24,7 +25,7 @@ struct graft_engine_counts {
     int64_t shared_tokens;
     int64_t new_tokens;
     int64_t cache_bytes;
-    int64_t sequences; /* now, waiting ones included */
+    int64_t sequences; /* current sequences, including waiting ones */
 };
 
 int graft_engine_create(const struct graft_engine_options *options, struct graft_engine **engine,
@@ -32,17 +33,17 @@ int graft_engine_create(const struct graft_engine_options *options, struct graft
 
 /* Starts the thread. */
 int graft_engine_start(struct graft_engine *engine, struct graft_error *error);
-/* Ends it: jobs that it has are given back, unfinished. */
+/* Ends the thread. Its jobs are returned unfinished. */
 void graft_engine_stop(struct graft_engine *engine);
 void graft_engine_free(struct graft_engine *engine);
 
-/* [any] Hands a job over. */
+/* [any] Submits a job, which the engine owns until its DONE event. */
 void graft_engine_submit(struct graft_engine *engine, struct graft_job *job);
-/* [any] The job ends before the next step; its DONE still comes. */
+/* [any] Cancels a job before the next step. Its DONE event still comes. */
 void graft_engine_cancel(struct graft_engine *engine, struct graft_job *job);
-/* [any] The events since the last call, in order: the caller's. */
+/* [any] Takes the events since the last call, in order; the caller frees them. */
 struct graft_event *graft_engine_take_events(struct graft_engine *engine);
-/* [any] */
+/* [any] Copies the current counts. */
 void graft_engine_get_counts(struct graft_engine *engine, struct graft_engine_counts *counts);
 
 #endif

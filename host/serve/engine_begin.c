@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a job begins and ends: its sequences, or its vectors. */
+/* Begins and ends jobs: adds and removes their sequences, or computes their vectors. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -13,7 +13,7 @@ static int fail(struct graft_job *job, int status) {
     return -1;
 }
 
-/* Each answer draws by a seed of its own. */
+/* Adds a sequence. Each answer gets its own seed. */
 static int add(struct graft_engine *engine, struct graft_job *job, size_t choice) {
     const struct graft_request *request = &job->request;
     const struct graft_ids *ids = &job->prompts[choice / (size_t)request->n];
@@ -83,7 +83,7 @@ void graft_engine_remove(struct graft_engine *engine, struct graft_job *job) {
     job->n_running = 0;
 }
 
-/* One text at a time, so that memory does not grow with their number. */
+/* embeds one text at a time, so that memory does not grow with their number */
 int graft_engine_embed(struct graft_engine *engine, struct graft_job *job) {
     struct graft_embedding_info info = {.struct_size = sizeof info};
     int status = graft_model_embedding(engine->options.model, &info, &job->error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the engine share. */
+/* Shared by the files of the engine. */
 #ifndef GRAFT_SERVE_ENGINE_PARTS_H
 #define GRAFT_SERVE_ENGINE_PARTS_H
 
@@ -21,25 +21,25 @@ struct graft_engine {
     struct graft_event *events; /* in order */
     struct graft_event *last_event;
     int is_stopping;
-    int is_changed; /* there is something to look at */
+    int is_changed; /* something was submitted, cancelled or stopped */
     struct graft_engine_counts counts;
 };
 
-/* Tells the loop. */
+/* Posts an event to the loop. */
 void graft_engine_post(struct graft_engine *engine, struct graft_event *event);
 
-/* Begins a job: 0, or -1 with job->error. */
+/* Begins a job. Returns 0, or -1 with job->error set. */
 int graft_engine_begin(struct graft_engine *engine, struct graft_job *job);
 int graft_engine_embed(struct graft_engine *engine, struct graft_job *job);
 
-/* Takes the sequences of a job out. */
+/* Removes the sequences of a job. */
 void graft_engine_remove(struct graft_engine *engine, struct graft_job *job);
 
-/* Gives a choice its next token. 0, or -1 with job->error. */
+/* Handles the next token of a choice. Returns 0, or -1 with job->error set. */
 int graft_engine_take_token(struct graft_engine *engine, struct graft_job *job, size_t choice,
                             const struct graft_sequence_token *token);
 
-/* frequency_penalty and presence_penalty, as OpenAI defines them: a logits processor whose data is the request. */
+/* The logits processor for frequency_penalty and presence_penalty, as OpenAI defines them. Its data is the request. */
 extern const struct graft_logits_processor graft_penalties;
 
 #endif

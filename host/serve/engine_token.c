@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A new token of a choice: as text, with what may begin a stop string held back, and how probable it was. */
+/* Handles a new token of a choice: decodes it, holds back text that may begin a stop string, and computes logprobs. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "graft/host/model.h"
 #include "serve/engine_parts.h"
 
-/* The most probable tokens and this one's logarithm of probability, from the logits that the model gave. */
+/* Computes the log probabilities of the token and of the most probable ones from the model's logits. */
 static struct graft_token_info *describe(const float *logits, int64_t n, int32_t id, int n_top) {
     struct graft_token_info *info = graft_alloc(1, sizeof *info);
     float largest = -INFINITY;
@@ -40,8 +40,8 @@ static struct graft_token_info *describe(const float *logits, int64_t n, int32_t
     return info;
 }
 
-/* Where the first stop string begins in `text`; `length` where there is none. `*kept` is how many bytes before its end
- * may be the beginning of one. */
+/* The offset of the first stop string in `text`, or `length` if there is none. `*kept` becomes the number of bytes at
+ * the end that may begin a stop string. */
 static size_t find_stop(const struct graft_request *request, const char *text, size_t length, size_t *kept) {
     *kept = 0;
     for (size_t at = 0; at < length; at++) {
@@ -67,7 +67,7 @@ static struct graft_event *new_event(struct graft_job *job, size_t choice, enum 
     return event;
 }
 
-/* Sends the first `length` bytes of what is held, with what is known of the token. */
+/* Posts the first `length` bytes of the held text, with the token's logprobs. */
 static int post_text(struct graft_engine *engine, struct graft_job *job, size_t choice, size_t length,
                      struct graft_token_info *info_take) {
     struct graft_text *held = &job->making[choice].held;
@@ -107,7 +107,7 @@ static int end(struct graft_engine *engine, struct graft_job *job, size_t choice
     return 0;
 }
 
-/* Marks of calls are special tokens in some vocabularies. */
+/* Whether the token is shown as text: special tokens are not, except the marks of tool calls. */
 static int is_shown(const struct graft_engine *engine, const struct graft_request *request, int32_t id) {
     static const char *const marks[] = {"[TOOL_CALLS]", "[ARGS]", "<|python_tag|>", "<tool_call>", "</tool_call>"};
     const struct graft_tokenizer *tokenizer = engine->options.tokenizer;
@@ -123,7 +123,7 @@ static int is_shown(const struct graft_engine *engine, const struct graft_reques
     return 0;
 }
 
-/* Adds the token's text, and what was waiting for it, to what is held. */
+/* Decodes the token and adds the text that is complete now to the held text. */
 static int decode(struct graft_engine *engine, struct graft_job *job, size_t choice, int32_t id, int is_last,
                   int is_end) {
     struct graft_making *making = &job->making[choice];
@@ -171,7 +171,7 @@ int graft_engine_take_token(struct graft_engine *engine, struct graft_job *job, 
                  (is_last && end(engine, job, choice, is_end ? "stop" : "length") != 0);
     }
     if (failed) {
-        (void)graft_fail_memory(&job->error, "serve"); /* unless something else is recorded */
+        (void)graft_fail_memory(&job->error, "serve"); /* unless another error is set */
     }
     return failed ? -1 : 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What holds for all requests: headers, keys, sizes; which route they take; and how answers are sent. */
+/* Handles all requests: checks headers, keys and sizes, finds the route, and sends answers. */
 #include <event2/buffer.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
@@ -13,9 +13,9 @@
 enum { MOST_HEADERS = 16 << 10 };
 
 static const struct route {
-    const char *path; /* one that ends in '/' stands for all that begin so */
+    const char *path; /* a path that ends in '/' matches all paths that begin with it */
     enum evhttp_cmd_type method;
-    int is_open; /* to those without a key as well */
+    int is_open; /* open without a key */
     graft_route *answer;
 } routes[] = {
     {"/health", EVHTTP_REQ_GET, 1, graft_route_health},
@@ -102,7 +102,7 @@ static size_t size_of(const struct evkeyvalq *headers) {
     return size;
 }
 
-/* In a time that does not tell how much of a key is right. */
+/* Compares in constant time, so that timing does not reveal how much of a key is right. */
 static int is_same(const char *a, const char *b) {
     const size_t n = strlen(a);
     unsigned char differs = strlen(b) != n;
@@ -147,14 +147,14 @@ static const struct route *find(const char *path, enum evhttp_cmd_type method, i
     return found;
 }
 
-/* What is wrong with a request before its body is looked at. */
+/* Checks a request before its body is read. */
 static int check(const struct graft_server *server, struct evhttp_request *http, const char *path,
                  const struct route **route, struct graft_fault *fault) {
     const struct evkeyvalq *headers = evhttp_request_get_input_headers(http);
     const size_t length = evbuffer_get_length(evhttp_request_get_input_buffer(http));
     int is_known = 0;
     *route = find(path, evhttp_request_get_command(http), &is_known);
-    /* A proxy may take another of the two for the length: what follows would be somebody else's request. */
+    /* a proxy might use the other header for the length, and the rest of this request would become another one */
     if (evhttp_find_header(headers, "Transfer-Encoding") != NULL &&
         evhttp_find_header(headers, "Content-Length") != NULL) {
         (void)evhttp_add_header(evhttp_request_get_output_headers(http), "Connection", "close");
@@ -183,7 +183,7 @@ static int check(const struct graft_server *server, struct evhttp_request *http,
     return 0;
 }
 
-/* A browser asks whether a page may call. */
+/* Answers a browser's preflight request. */
 static void send_options(struct graft_server *server, struct evhttp_request *http) {
     struct evkeyvalq *headers = evhttp_request_get_output_headers(http);
     (void)evhttp_add_header(headers, "Access-Control-Allow-Methods", "GET, POST, OPTIONS");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A request while its answer is made. The loop, which owns HTTP, makes a job and gives it to the engine, which owns the
- * sequences; from then on the engine says what happens by events, in order, and the last one gives the job back. Each
- * side touches its own members only.
+ * A job: a request while its answer is generated. The loop, which owns HTTP, creates a job and submits it to the
+ * engine, which owns the sequences. The engine reports by events, in order, and the last event returns the job. Each
+ * side accesses its own members only.
  */
 #ifndef GRAFT_SERVE_JOB_H
 #define GRAFT_SERVE_JOB_H
@@ -18,7 +18,7 @@ struct event;
 struct graft_job;
 struct graft_server;
 
-/* A token and how probable it was, with the most probable ones in its place. */
+/* A token, its log probability, and the most probable tokens at its place. */
 struct graft_token_info {
     int32_t id;
     float logprob;
@@ -30,10 +30,10 @@ struct graft_token_info {
 };
 
 enum graft_event_kind {
-    GRAFT_EVENT_STARTED, /* the request is accepted: what it asks for can be done */
+    GRAFT_EVENT_STARTED, /* the request was accepted */
     GRAFT_EVENT_TEXT,
-    GRAFT_EVENT_END,  /* of one choice */
-    GRAFT_EVENT_DONE, /* of the job; job->error says if it failed */
+    GRAFT_EVENT_END,  /* the end of a choice */
+    GRAFT_EVENT_DONE, /* the end of the job; job->error says whether it failed */
 };
 
 struct graft_event {
@@ -41,58 +41,58 @@ struct graft_event {
     struct graft_job *job;
     enum graft_event_kind kind;
     size_t choice;
-    char *text; /* [length] of TEXT, may be NULL; freed with the event */
+    char *text; /* for TEXT: [length] bytes, may be NULL; freed with the event */
     size_t length;
-    struct graft_token_info *info; /* of TEXT, or NULL; freed with the event */
-    const char *reason;            /* of END: "stop" or "length" */
-    int64_t tokens;                /* of END: how many the choice has */
+    struct graft_token_info *info; /* for TEXT: logprobs, or NULL; freed with the event */
+    const char *reason;            /* for END: "stop" or "length" */
+    int64_t tokens;                /* for END: number of tokens of the choice */
 };
 
 void graft_event_free(struct graft_event *event);
 
-/* What the engine keeps of a choice. */
+/* The engine's state of a choice. */
 struct graft_making {
-    int64_t number; /* of its sequence */
+    int64_t number; /* number of its sequence */
     int is_running;
     struct graft_decode_stream *stream;
-    struct graft_text held; /* what may be the beginning of a stop string */
+    struct graft_text held; /* text that may begin a stop string */
     int64_t tokens;
 };
 
-/* What the loop keeps of a choice. */
+/* The loop's state of a choice. */
 struct graft_said {
     struct graft_text text;
-    size_t sent;                    /* bytes of it that a stream has sent */
+    size_t sent;                    /* bytes of the text that the stream has sent */
     struct graft_token_info *infos; /* [n_infos] */
     size_t n_infos;
     size_t infos_capacity;
     const char *reason;
-    size_t offset; /* of the next token in the text: completions with logprobs */
+    size_t offset; /* for completions with logprobs: offset of the next token in the text */
 };
 
 struct graft_job {
-    struct graft_job *next; /* in the engine's list, then in none */
+    struct graft_job *next; /* next job in the engine's list */
     struct graft_server *server;
     struct graft_request request;
     struct graft_ids *prompts; /* [n_prompts] */
     size_t n_prompts;
-    size_t n_choices; /* n_prompts * request.n, those of a prompt one after another */
+    size_t n_choices; /* n_prompts * request.n; the choices of a prompt are consecutive */
     atomic_int is_cancelled;
 
     /* The engine's. */
     struct graft_making *making; /* [n_choices] */
     size_t n_running;
-    struct graft_event *done; /* made with the job, so that its end never fails */
+    struct graft_event *done; /* allocated with the job, so that ending it cannot fail */
 
     /* The engine's until DONE. */
     struct graft_error error;
     int status;
-    float *vectors; /* [n_prompts, vector_size] of embeddings */
+    float *vectors; /* for embeddings: [n_prompts, vector_size] */
     int64_t vector_size;
 
     /* The loop's. */
-    struct graft_grammar *grammar; /* that the answers keep to; NULL: none, or a plugin's */
-    struct graft_job *before;      /* in the server's list */
+    struct graft_grammar *grammar; /* grammar that the answers follow; NULL: none, or a plugin's */
+    struct graft_job *before;      /* neighbours in the server's list */
     struct graft_job *after;
     struct evhttp_request *http; /* NULL: the client has left */
     struct event *leaving;
@@ -101,13 +101,13 @@ struct graft_job {
     int has_started;
     int has_token;
     int is_late;
-    double begun; /* seconds */
+    double begun; /* time when the job began, in seconds */
     int64_t new_tokens;
     char id[48];
     int64_t created;
 };
 
-/* NULL if memory ran out. Takes request and prompts over, on success only. */
+/* Creates a job, or returns NULL if memory ran out. On success it owns the request and the prompts. */
 struct graft_job *graft_job_create(struct graft_server *server, struct graft_request *request,
                                    struct graft_ids *prompts, size_t n_prompts);
 void graft_job_free(struct graft_job *job);

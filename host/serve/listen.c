@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the server listens. */
+/* Opens the socket on which the server listens. */
 #define _GNU_SOURCE /* SOCK_CLOEXEC: no child of the program keeps the socket */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -47,7 +47,7 @@ static int open_at(const struct addrinfo *place) {
     return fd;
 }
 
-/* A socket that somebody else opened: it has to listen. */
+/* Uses a socket that another process opened, which must be listening. */
 static int adopt(int fd, struct graft_error *error) {
     int listens = 0;
     socklen_t length = sizeof listens;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a server has done: for Prometheus, and for the page. */
+/* The metrics of a server, for Prometheus and for the page. */
 #include <event2/http.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "graft/host/plan.h"
 #include "serve/server.h"
 
-/* Seconds to the first token; the last one is whatever is more. */
+/* Upper bounds of the histogram of seconds to the first token; a last bucket has all larger times. */
 static const double bounds[GRAFT_METRICS_BOUNDS] = {0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
 
 void graft_metrics_answer(struct graft_metrics *metrics, int code) {
@@ -87,7 +87,7 @@ void graft_route_metrics(struct graft_server *server, struct evhttp_request *htt
     graft_text_free(&text);
 }
 
-/* What the page shows. */
+/* Sends the status that the page shows. */
 void graft_route_status(struct graft_server *server, struct evhttp_request *http, const char *body, size_t length) {
     struct graft_writer writer = {0};
     struct graft_engine_counts counts;

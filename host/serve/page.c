@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page at "/": one document without anything from elsewhere. */
+/* The page at "/": a single document without external resources. */
 #include <event2/http.h>
 
 #include "base/text.h"

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A token that the answer has `count` times, at least once, loses count * frequency_penalty + presence_penalty. */
+/* Penalties: the score of a token that occurs `count` > 0 times in the answer loses count * frequency_penalty +
+ * presence_penalty. */
 #include "base/alloc.h"
 #include "graft/logits_processor.h"
 #include "serve/engine_parts.h"
 
-/* What an answer has said. */
+/* The tokens of an answer so far. */
 struct said {
     const struct graft_request *request;
     int32_t *counts; /* [vocab_size] */
-    int32_t *ids;    /* [n] that occur, each once */
+    int32_t *ids;    /* [n] distinct tokens that occur */
     size_t n;
     size_t capacity;
 };

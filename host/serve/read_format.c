@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The form that an answer has to have: response_format, and tool_choice where a call is forced. Both become the text of
+ * Reads the required form of an answer: response_format, and a tool_choice that forces a call. Both become the text of
  * a schema or grammar (graft/host/grammar.h).
  */
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "graft/host/grammar.h"
 #include "serve/request_parts.h"
 
-/* Consumes `text_take`, NULL where memory ran out. */
+/* Sets the format to `text_take`, which is consumed; NULL means that memory ran out. */
 static int set(struct graft_reading *reading, const char *name, int32_t kind, char *text_take) {
     struct graft_request *request = reading->request;
     if (text_take == NULL) {
@@ -27,7 +27,7 @@ static int set(struct graft_reading *reading, const char *name, int32_t kind, ch
     return 0;
 }
 
-/* {"json_schema": {"name": ..., "schema": {...}, "strict": ...}}: a schema is always kept to. */
+/* Reads {"json_schema": {"name": ..., "schema": {...}, "strict": ...}}. A schema is always enforced. */
 static int read_schema(struct graft_reading *reading, const char *name, const graft_json *value) {
     static const char *const keys[] = {"name", "description", "schema", "strict", NULL};
     const graft_json *given = graft_json_get(value, "json_schema");
@@ -92,7 +92,7 @@ static graft_json *schema_of_call(struct graft_writer *writer, const graft_json 
     return schema;
 }
 
-/* One of the tools, or of all of them where `only` is NULL. The answer is then a call, in the form of Llama 3. */
+/* Forces a call of the tool `only`, or of any tool if it is NULL. The answer is a call in the form of Llama 3. */
 static int force(struct graft_reading *reading, const char *name, const char *only) {
     const graft_json *tools = reading->request->tools;
     struct graft_writer writer = {0};

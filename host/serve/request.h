@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a client asks for: the body of a request, read and checked. */
+/* A client's request: its body, read and checked. */
 #ifndef GRAFT_SERVE_REQUEST_H
 #define GRAFT_SERVE_REQUEST_H
 
@@ -24,21 +24,21 @@ enum {
     GRAFT_REQUEST_MAX_PROMPTS = 256
 };
 
-/* What requests are read by: the model's, which a test can do without. */
+/* What reading a request depends on. A test can fill it in without a model. */
 struct graft_request_context {
-    const char *name; /* of the model */
+    const char *name; /* name of the model */
     const char *const *adapters;
     size_t n_adapters;
     int64_t vocab_size;
-    int64_t max_new_tokens;                    /* of an answer that does not say */
-    const struct graft_generation *generation; /* of the model directory */
+    int64_t max_new_tokens;                    /* default for answers */
+    const struct graft_generation *generation; /* defaults of the model directory */
 };
 
 struct graft_request {
     enum graft_request_kind kind;
-    graft_json *document; /* has the texts that others point to */
-    const char *model;    /* as it was asked for, or the server's own */
-    const char *adapter;  /* as in struct graft_prompt; NULL: the model has none */
+    graft_json *document; /* owns the strings that other members point to */
+    const char *model;    /* the model asked for, or the server's name for it */
+    const char *adapter;  /* as in struct graft_prompt; NULL: the model has no adapters */
     int stream;
     int include_usage;
     int64_t n; /* answers for each prompt */
@@ -47,13 +47,13 @@ struct graft_request {
     int has_temperature;
     int asks_for_chance;
     int wants_logprobs;
-    int n_top; /* the most probable tokens at each place */
+    int n_top; /* number of most probable tokens to report at each place */
     int echo;
-    int is_base64;      /* embeddings */
-    int add_special;    /* tokenize */
-    int keeps_special;  /* answers keep special tokens in their text */
-    int with_tools;     /* calls are looked for */
-    int parallel_calls; /* 0: at most one call */
+    int is_base64;      /* for embeddings */
+    int add_special;    /* for tokenize */
+    int keeps_special;  /* 1: special tokens stay in the text of answers */
+    int with_tools;     /* 1: tool calls are parsed */
+    int parallel_calls; /* 0: at most one tool call */
     double frequency_penalty;
     double presence_penalty;
     struct graft_text_view stops[GRAFT_REQUEST_MAX_STOPS];
@@ -63,30 +63,30 @@ struct graft_request {
     int32_t *bias_ids;
     int32_t *stop_ids; /* [n_stop_ids] */
     size_t n_stop_ids;
-    int32_t format_kind;                         /* GRAFT_GRAMMAR_... of what the answer has to be; 0: anything */
-    char *format;                                /* its text */
-    const char *format_name;                     /* of the field that asks for it */
-    struct graft_processor_choice processors[1]; /* that sees to it */
+    int32_t format_kind;                         /* GRAFT_GRAMMAR_...: the kind of format; 0: any text */
+    char *format;                                /* text of the schema or grammar */
+    const char *format_name;                     /* name of the field that asks for it */
+    struct graft_processor_choice processors[1]; /* the processor that enforces it */
     size_t n_processors;
-    /* These are in the document, NULL where they are absent. */
+    /* Values of the document; NULL if absent. */
     const graft_json *prompt;
     const graft_json *messages;
     const graft_json *tools;
     const graft_json *tool_choice;
     const graft_json *documents;
     const graft_json *variables;
-    const graft_json *ids; /* detokenize */
+    const graft_json *ids; /* for detokenize */
     int add_generation_prompt;
     int continue_final_message;
 };
 
-/* Reads a body. 0; or -1 with `fault`. The caller gives `request` to graft_request_finish, also on failure. */
+/* Reads a body. Returns 0, or -1 with `fault` set. The caller calls graft_request_finish, also on failure. */
 int graft_request_read(const char *body, size_t length, enum graft_request_kind kind,
                        const struct graft_request_context *context, struct graft_request *request,
                        struct graft_fault *fault);
 void graft_request_finish(struct graft_request *request);
 
-/* The ids of the prompts: `*prompts` [*n] is the caller's, to be given to graft_prompts_free, also on failure. */
+/* Encodes the prompts as `*prompts` [*n], which the caller frees with graft_prompts_free, also on failure. */
 int graft_request_encode(const struct graft_request *request, const struct graft_tokenizer *tokenizer,
                          const struct graft_chat_template *chat, int64_t vocab_size, struct graft_ids **prompts,
                          size_t *n, struct graft_fault *fault);

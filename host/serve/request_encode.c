@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The prompts of a request as ids. */
+/* Encodes the prompts of a request. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "serve/request.h"
 
-/* Prompts while they are gathered. */
+/* The prompts encoded so far. */
 struct gathering {
     const struct graft_request *request;
     const struct graft_tokenizer *tokenizer;
     int64_t vocab_size;
-    const char *name;          /* of the field */
+    const char *name;          /* name of the field */
     struct graft_ids *prompts; /* [capacity], of which the first n are complete */
     size_t capacity;
     size_t n;
@@ -48,7 +48,7 @@ static int add_ids(struct gathering *to, const graft_json *list) {
     return ids->failed ? graft_fault_memory(to->fault) : 0;
 }
 
-/* One of several: a text, or ids. */
+/* Adds one prompt: a text, or ids. */
 static int add_item(struct gathering *to, const graft_json *item) {
     size_t length = 0;
     const char *text = graft_json_string(item, &length);
@@ -87,7 +87,7 @@ static int gather(struct gathering *to, const graft_json *prompt) {
 
 /* --- Messages --- */
 
-/* Clients write the arguments of earlier calls as a text, templates expect what it says. */
+/* Parses the arguments of earlier tool calls, which clients send as JSON text and templates expect as values. */
 static int read_arguments(graft_json *call, size_t i, struct graft_fault *fault) {
     graft_json *function = (graft_json *)graft_json_get(call, "function");
     size_t length = 0;
@@ -142,7 +142,7 @@ static int prepare_messages(const graft_json *messages, struct graft_fault *faul
     return 0;
 }
 
-/* The text of a value; nothing where there is none. The caller frees `*kept`. */
+/* Writes a value as text, or nothing if it is absent. The caller frees `*kept`. */
 static int write(const graft_json *value, char **kept, struct graft_text_view *view) {
     if (value == NULL) {
         return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields that take more than a line to read, and what fields mean together. */
+/* Reads fields of more complex types, and checks fields that depend on each other. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ int graft_read_model(struct graft_reading *reading, const char *name, const graf
     return graft_fault_set(reading->fault, 404, "model_not_found", name, "there is no model \"%.200s\" here", asked);
 }
 
-/* A string, or an array of them; an empty one stops nothing. */
+/* Reads a string or an array of strings; empty strings are ignored. */
 int graft_read_stop(struct graft_reading *reading, const char *name, const graft_json *value) {
     struct graft_request *request = reading->request;
     const int is_array = graft_json_type(value) == GRAFT_JSON_ARRAY;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files that read requests share. */
+/* Shared by the files that read requests. */
 #ifndef GRAFT_SERVE_REQUEST_PARTS_H
 #define GRAFT_SERVE_REQUEST_PARTS_H
 
 #include "serve/request.h"
 
-/* A request while it is read. */
+/* A request being read. */
 struct graft_reading {
     const struct graft_request_context *context;
     struct graft_request *request;
@@ -22,7 +22,7 @@ int graft_field_expected(struct graft_reading *reading, const char *name, const 
 graft_field_reader graft_read_model, graft_read_stop, graft_read_stop_ids, graft_read_bias, graft_read_format,
     graft_read_tools, graft_read_tool_choice;
 
-/* What the fields together ask for. */
+/* Checks and completes the fields together, after all were read. */
 int graft_request_settle(struct graft_reading *reading);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fields that bodies may have. One that is not listed, or not for this route, is refused: nothing is passed over.
- */
+/* The fields of request bodies. A field that is not listed for the route is refused. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +105,7 @@ static int read_top_p(struct graft_reading *reading, const char *name, const gra
     return 0;
 }
 
-/* -1 is how others say that there is no limit. */
+/* Reads top_k, where -1 means no limit, as in other servers. */
 static int read_top_k(struct graft_reading *reading, const char *name, const graft_json *value) {
     int64_t k = 0;
     if (read_int(reading, name, value, -1, INT32_MAX, &k) != 0) {
@@ -130,7 +129,7 @@ static int read_seed(struct graft_reading *reading, const char *name, const graf
     return failed;
 }
 
-/* In completions a number of tokens, in chats a flag. */
+/* Reads logprobs, a number of tokens for completions and a flag for chats. */
 static int read_logprobs(struct graft_reading *reading, const char *name, const graft_json *value) {
     struct graft_request *request = reading->request;
     int64_t n = 0;
@@ -184,7 +183,7 @@ static int read_encoding_format(struct graft_reading *reading, const char *name,
                                  "%s: expected \"float\" or \"base64\", got \"%.100s\"", name, text);
 }
 
-/* What clients send along for a service's own book-keeping, and that changes no answer. */
+/* Accepts fields for a service's own book-keeping, which change no answer. */
 static int pass(struct graft_reading *reading, const char *name, const graft_json *value) {
     (void)reading, (void)name, (void)value;
     return 0;
@@ -197,7 +196,7 @@ static int read_service_tier(struct graft_reading *reading, const char *name, co
                : graft_fault_set(reading->fault, 400, "invalid_value", name, "%s: there are no tiers here", name);
 }
 
-/* Fields that have one value here. */
+/* Accepts only the one value that is supported. */
 static int only_false(struct graft_reading *reading, const char *name, const graft_json *value) {
     int flag = 0;
     if (read_flag(reading, name, value, &flag) != 0) {
@@ -226,7 +225,7 @@ enum {
     ANY = ANSWER | EMBEDDING | TOKENIZE | DETOKENIZE
 };
 
-/* In the order in which they are read, whatever that of the body is. */
+/* The fields in the order in which they are read, which is not that of the body. */
 static const struct field {
     const char *name;
     int kinds;
@@ -262,7 +261,7 @@ static const struct field {
     {"skip_special_tokens", ANSWER, read_skip_special},
     {"response_format", ANSWER, graft_read_format},
     {"tools", CHAT | TOKENIZE, graft_read_tools},
-    {"tool_choice", CHAT, graft_read_tool_choice}, /* behind tools and response_format */
+    {"tool_choice", CHAT, graft_read_tool_choice}, /* after tools and response_format */
     {"parallel_tool_calls", CHAT, read_parallel_calls},
     {"documents", CHAT | TOKENIZE, read_documents},
     {"chat_template_kwargs", CHAT | TOKENIZE, read_variables},
@@ -289,7 +288,7 @@ static int check_names(struct graft_reading *reading, const graft_json *document
         for (size_t i = 0; i < N_FIELDS && !is_known; i++) {
             is_known = strcmp(fields[i].name, key) == 0 && (fields[i].kinds & (int)reading->request->kind) != 0;
         }
-        /* Null says that the field is not there. */
+        /* null counts as absent */
         if (!is_known && graft_json_type(value) != GRAFT_JSON_NULL) {
             return graft_fault_set(reading->fault, 400, "unknown_parameter", key,
                                    "%.100s: this route has no such field", key);

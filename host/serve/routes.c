@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The routes that are answered at once. */
+/* The routes that are answered without the engine. */
 #include <event2/http.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ void graft_route_health(struct graft_server *server, struct evhttp_request *http
 
 /* --- Models --- */
 
-/* Of the model, `adapter` NULL, or of an adapter of it. */
+/* Describes the model, or one of its adapters if `adapter` is not NULL. */
 static graft_json *describe_model(struct graft_writer *writer, const struct graft_server *server, const char *adapter) {
     const int64_t positions = graft_model_max_positions(server->model);
     graft_json *item = graft_json_new_object();
@@ -84,7 +84,7 @@ void graft_route_model(struct graft_server *server, struct evhttp_request *http,
                               name != NULL ? name : "");
         graft_http_send_fault(server, http, &fault);
     }
-    free(name); /* libevent's, by malloc */
+    free(name); /* allocated by libevent with malloc */
 }
 
 /* --- Tokens --- */

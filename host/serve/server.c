@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server from its creation to its end: the loop of events on one thread, the engine on another. */
+/* The server: creates, runs and ends the event loop on one thread and the engine on another. */
 #include "serve/server.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ enum {
     USUAL_BODY = 4 << 20,
     USUAL_TIMEOUT = 600,
     USUAL_IDLE = 60,
-    USUAL_TOKENS = 4096, /* of a model that has no last position */
+    USUAL_TOKENS = 4096, /* for a model without a maximum length */
     MOST_HEADERS = 64 << 10
 };
 
@@ -95,7 +95,7 @@ static int check_options(const struct graft_server_options *options, struct graf
     return wrong == NULL ? GRAFT_OK : graft_error_set(error, GRAFT_ERROR_USAGE, wrong, "out of range");
 }
 
-/* What requests are read by. */
+/* Sets what reading requests depends on. */
 static void set_context(struct graft_server *server) {
     const int64_t positions = graft_model_max_positions(server->model);
     const int64_t asked = server->options.max_new_tokens;
@@ -161,7 +161,7 @@ static int make_loop(struct graft_server *server) {
     }
     evhttp_set_allowed_methods(server->http, EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_OPTIONS);
     evhttp_set_max_headers_size(server->http, MOST_HEADERS);
-    /* What is announced to be larger than that is refused before it is read; up to there we say why. */
+    /* libevent refuses bodies that are announced to be larger than this without a JSON error; smaller ones get one */
     evhttp_set_max_body_size(server->http, (ev_ssize_t)(2 * server->options.max_body_bytes));
     evhttp_set_timeout(server->http, server->options.idle_seconds);
     evhttp_set_default_content_type(server->http, "application/json");
@@ -220,7 +220,7 @@ int32_t graft_server_port(const struct graft_server *server) {
     return server->port;
 }
 
-/* A client that left must not end the process. */
+/* Ignores SIGPIPE, so that a client that left does not end the process. */
 static void ignore_pipes(void) {
     sigset_t pipes;
     (void)sigemptyset(&pipes);

@@ -19,14 +19,14 @@
 static const char open_mark[] = "<tool_call>", close_mark[] = "</tool_call>", list_mark[] = "[TOOL_CALLS]",
                   args_mark[] = "[ARGS]", python_mark[] = "<|python_tag|>";
 
-/* What is parsed, from `at` on. */
+/* The text being parsed, from `at` on. */
 struct parsing {
     struct graft_server *server;
     const char *at;
     const char *end;
     const graft_json *tools;
     graft_json *calls;
-    int failed; /* what there is is no call */
+    int failed; /* 1: the text is not a valid call */
 };
 
 static void skip_spaces(struct parsing *parsing) {
@@ -45,7 +45,7 @@ static int skip(struct parsing *parsing, const char *mark) {
     return 1;
 }
 
-/* Where the object or array at the start ends, by its brackets; NULL: it does not. */
+/* The end of the object or array at the start, found by its brackets; NULL if it does not end. */
 static const char *end_of_value(const char *at, const char *end) {
     int depth = 0, in_string = 0;
     for (; at < end; at++) {
@@ -63,7 +63,7 @@ static const char *end_of_value(const char *at, const char *end) {
     return NULL;
 }
 
-/* The object or array that comes next; NULL: none does. */
+/* Parses the next object or array; NULL if there is none. */
 static graft_json *take_value(struct parsing *parsing) {
     graft_json *value = NULL;
     skip_spaces(parsing);
@@ -101,7 +101,7 @@ static void add(struct parsing *parsing, const char *name, const graft_json *arg
     }
     call = graft_json_new_object();
     graft_json *function = graft_json_new_object();
-    graft_server_new_id(parsing->server, "", id, 10); /* nine, as Mistral's templates expect them */
+    graft_server_new_id(parsing->server, "", id, 10); /* nine characters, as Mistral's templates expect */
     graft_writer_set_string(&writer, call, "id", id);
     graft_writer_set_string(&writer, call, "type", "function");
     graft_writer_set_string(&writer, function, "name", name);
