@@ -211,7 +211,7 @@ while [ ! -s out ] && [ "$i" -lt 300 ]; do
     sleep 0.1
     i=$((i + 1))
 done
-inner=$(ps -o pid= --ppid "$pid" | tr -d ' ')
+inner=$(grep -ls "^PPid:[[:space:]]*$pid\$" /proc/[0-9]*/status | sed 's|/proc/||; s|/status||')
 kill -INT "$inner"
 while ! grep -q ' (ended)' out && [ "$i" -lt 600 ]; do
     sleep 0.1
