@@ -5,10 +5,6 @@
 #include "arch/role.h"
 #include "graft/describe.h"
 
-struct kept {
-    struct graft_parts_attention_sizes sizes;
-};
-
 struct cross_attention {
     struct graft_instance base;
     struct graft_parts_attention_sizes sizes;
@@ -22,14 +18,13 @@ int graft_cross_attention_describe(const struct graft_class *self, const struct 
                                    const struct graft_args *args, const struct graft_sink *sink,
                                    struct graft_error *error) {
     const struct graft_description *description = self->data;
-    struct kept *kept = sink->keep(sink->data, sizeof *kept, error);
+    struct graft_parts_attention_sizes *sizes = sink->keep(sink->data, sizeof *sizes, error);
     struct graft_reader reader;
     int status =
-        kept != NULL ? graft_parts_read_attention_sizes(args, sink->path, &kept->sizes, error) : GRAFT_ERROR_INTERNAL;
+        sizes != NULL ? graft_parts_read_attention_sizes(args, sink->path, sizes, error) : GRAFT_ERROR_INTERNAL;
     if (status != GRAFT_OK) {
         return status;
     }
-    const struct graft_parts_attention_sizes *sizes = &kept->sizes;
     graft_reader_start(&reader, description, config, 0, error);
     const int32_t k_bias = graft_read_is_null(&reader, D_K_BIAS) ? sizes->qkv_bias : graft_read_bool(&reader, D_K_BIAS);
     const int64_t kv_size = sizes->kv_heads * sizes->head_dim;
@@ -53,12 +48,12 @@ int graft_cross_attention_describe(const struct graft_class *self, const struct 
 int graft_cross_attention_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                  struct graft_error *error) {
     const struct graft_description *description = cls->data;
-    const struct kept *kept = build->kept;
+    const struct graft_parts_attention_sizes *sizes = build->kept;
     struct cross_attention *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->sizes = kept->sizes;
+    self->sizes = *sizes;
     self->q = graft_build_child(build, graft_description_name(description, D_QUERY), error);
     self->k = graft_build_child(build, graft_description_name(description, D_KEY), error);
     self->v = graft_build_child(build, graft_description_name(description, D_VALUE), error);
