@@ -2,6 +2,7 @@
 /* Attention of a decoder: queries, keys and values, normed and rotated as the family says, and the way out. */
 #include "arch/decoder/attention.h"
 
+#include "arch/decoder/attention_keep.h"
 #include "arch/decoder/choices.h"
 #include "arch/decoder/roles.h"
 #include "arch/role.h"
@@ -118,14 +119,11 @@ static void read_gain(struct graft_reader *reader, struct graft_attention_kept *
 int graft_attention_describe(const struct graft_class *self, const struct graft_config *config,
                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_description *description = self->data;
-    struct graft_attention_kept *kept = sink->keep(sink->data, sizeof *kept, error);
     struct graft_reader reader;
-    int status =
-        kept != NULL ? graft_parts_read_attention_sizes(args, sink->path, &kept->sizes, error) : GRAFT_ERROR_INTERNAL;
-    if (status != GRAFT_OK) {
-        return status;
+    struct graft_attention_kept *kept = graft_attention_keep(self, config, args, sink, sizeof *kept, &reader, error);
+    if (kept == NULL) {
+        return error->code;
     }
-    graft_reader_start(&reader, description, config, kept->sizes.layer, error);
     kept->qkv_joined = graft_args_int(args, "qkv_joined", 0) != 0;
     kept->qkv_layout = kept->qkv_joined ? D_QKV_JOINED : graft_read_word(&reader, D_QKV_LAYOUT);
     kept->gate = graft_read_word(&reader, D_GATE);
@@ -146,7 +144,7 @@ int graft_attention_describe(const struct graft_class *self, const struct graft_
     const int32_t sinks = graft_read_bool(&reader, D_SINKS);
     const int32_t k_bias =
         graft_read_is_null(&reader, D_K_BIAS) ? kept->sizes.qkv_bias : graft_read_bool(&reader, D_K_BIAS);
-    status = reader.status == GRAFT_OK ? check_layout(description, kept, sink->path, error) : reader.status;
+    int status = reader.status == GRAFT_OK ? check_layout(description, kept, sink->path, error) : reader.status;
     if (status == GRAFT_OK) {
         status = describe_inputs(description, kept, k_bias, sink, error);
     }

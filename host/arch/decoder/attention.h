@@ -19,8 +19,8 @@ enum { GRAFT_QKV_BLOCKS = 4 }; /* of the layout D_QKV_BLOCKS */
 
 /* What `describe` found out. */
 struct graft_attention_kept {
-    struct graft_parts_attention_sizes sizes;
-    int64_t value_dim;  /* numbers of a head of values */
+    struct graft_parts_attention_sizes sizes; /* first, for graft_attention_keep */
+    int64_t value_dim;                        /* numbers of a head of values */
     int32_t qkv_joined; /* 1: qkv_proj in the place of the family's three projections (graft/attention.h) */
     int32_t qkv_layout; /* D_QKV_...: of `qkv` */
     int32_t gate;       /* D_GATE_... */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Attention to what an encoder makes of another text (Vaswani et al. 2017, 3.2.3). Its keys and values are made when a
  * sequence brings that text along, and kept for all its tokens. */
+#include "arch/decoder/attention_keep.h"
 #include "arch/decoder/choices.h"
 #include "arch/role.h"
 #include "graft/describe.h"
@@ -18,14 +19,12 @@ int graft_cross_attention_describe(const struct graft_class *self, const struct 
                                    const struct graft_args *args, const struct graft_sink *sink,
                                    struct graft_error *error) {
     const struct graft_description *description = self->data;
-    struct graft_parts_attention_sizes *sizes = sink->keep(sink->data, sizeof *sizes, error);
     struct graft_reader reader;
-    int status =
-        sizes != NULL ? graft_parts_read_attention_sizes(args, sink->path, sizes, error) : GRAFT_ERROR_INTERNAL;
-    if (status != GRAFT_OK) {
-        return status;
+    const struct graft_parts_attention_sizes *sizes =
+        graft_attention_keep(self, config, args, sink, sizeof *sizes, &reader, error);
+    if (sizes == NULL) {
+        return error->code;
     }
-    graft_reader_start(&reader, description, config, 0, error);
     const int32_t k_bias = graft_read_is_null(&reader, D_K_BIAS) ? sizes->qkv_bias : graft_read_bool(&reader, D_K_BIAS);
     const int64_t kv_size = sizes->kv_heads * sizes->head_dim;
     const struct {
@@ -37,7 +36,7 @@ int graft_cross_attention_describe(const struct graft_class *self, const struct 
                        {D_KEY, sizes->hidden_size, kv_size, k_bias},
                        {D_VALUE, sizes->hidden_size, kv_size, sizes->qkv_bias},
                        {D_OUTPUT, sizes->heads * sizes->head_dim, sizes->hidden_size, sizes->o_proj_bias}};
-    status = reader.status;
+    int status = reader.status;
     for (size_t i = 0; i < sizeof projections / sizeof projections[0] && status == GRAFT_OK; i++) {
         status = graft_describe_linear(sink, graft_description_name(description, projections[i].name),
                                        projections[i].from, projections[i].to, projections[i].bias, error);

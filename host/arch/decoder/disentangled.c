@@ -3,6 +3,7 @@
  * what queries make of them (He et al. 2021, eq. 4). The embeddings of distances are the model's (distances.c). */
 #include <math.h>
 
+#include "arch/decoder/attention_keep.h"
 #include "arch/decoder/choices.h"
 #include "arch/decoder/distances.h"
 #include "arch/role.h"
@@ -11,7 +12,7 @@
 #include "graft/threads.h"
 
 struct kept {
-    struct graft_parts_attention_sizes sizes;
+    struct graft_parts_attention_sizes sizes; /* first, for graft_attention_keep */
     struct graft_distances distances;
     int32_t has_key;   /* 1: queries see what keys make of distances */
     int32_t has_query; /* 1: keys see what queries make of them */
@@ -40,12 +41,11 @@ int graft_disentangled_describe(const struct graft_class *self, const struct gra
                                 const struct graft_args *args, const struct graft_sink *sink,
                                 struct graft_error *error) {
     const struct graft_description *description = self->data;
-    struct kept *kept = sink->keep(sink->data, sizeof *kept, error);
     struct graft_reader reader;
-    if (kept == NULL || graft_parts_read_attention_sizes(args, sink->path, &kept->sizes, error) != GRAFT_OK) {
+    struct kept *kept = graft_attention_keep(self, config, args, sink, sizeof *kept, &reader, error);
+    if (kept == NULL) {
         return error->code;
     }
-    graft_reader_start(&reader, description, config, kept->sizes.layer, error);
     const struct graft_parts_attention_sizes *sizes = &kept->sizes;
     const int64_t width = sizes->heads * sizes->head_dim;
     kept->distances = graft_distances_read(&reader);

@@ -5,13 +5,14 @@
  */
 #include <string.h>
 
+#include "arch/decoder/attention_keep.h"
 #include "arch/decoder/choices.h"
 #include "arch/decoder/roles.h"
 #include "arch/role.h"
 #include "graft/describe.h"
 
 struct kept {
-    struct graft_parts_attention_sizes sizes; /* heads: k for each of kv_heads */
+    struct graft_parts_attention_sizes sizes; /* first, for graft_attention_keep; heads: k for each of kv_heads */
     int64_t experts;
     int64_t k;
 };
@@ -43,14 +44,11 @@ int graft_routed_attention_describe(const struct graft_class *self, const struct
                                     const struct graft_args *args, const struct graft_sink *sink,
                                     struct graft_error *error) {
     const struct graft_description *description = self->data;
-    struct kept *kept = sink->keep(sink->data, sizeof *kept, error);
     struct graft_reader reader;
-    int status =
-        kept != NULL ? graft_parts_read_attention_sizes(args, sink->path, &kept->sizes, error) : GRAFT_ERROR_INTERNAL;
-    if (status != GRAFT_OK) {
-        return status;
+    struct kept *kept = graft_attention_keep(self, config, args, sink, sizeof *kept, &reader, error);
+    if (kept == NULL) {
+        return error->code;
     }
-    graft_reader_start(&reader, description, config, kept->sizes.layer, error);
     kept->experts = graft_read_int(&reader, D_MOE_EXPERTS);
     kept->k = graft_read_int(&reader, D_MOE_TOP_K);
     if (reader.status == GRAFT_OK && kept->k > kept->experts) {
@@ -66,9 +64,9 @@ int graft_routed_attention_describe(const struct graft_class *self, const struct
         return reader.status;
     }
     const struct graft_arg layer = graft_int_arg("layer_idx", kept->sizes.layer);
-    status = graft_describe_child(sink, graft_description_name(description, D_MOE_ROUTER_NAME),
-                                  graft_description_name(description, D_CLASS_ROUTER), GRAFT_INTERFACE_ROUTER, &layer,
-                                  1, error);
+    int status = graft_describe_child(sink, graft_description_name(description, D_MOE_ROUTER_NAME),
+                                      graft_description_name(description, D_CLASS_ROUTER), GRAFT_INTERFACE_ROUTER,
+                                      &layer, 1, error);
     return status == GRAFT_OK ? describe_parameters(kept, sink, error) : status;
 }
 
