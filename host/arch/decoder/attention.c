@@ -299,7 +299,7 @@ static int attend(const struct graft_attention *self, const struct graft_call *c
         status = graft_attention_slopes(&self->kept, call, &slopes, error);
     }
     if (status == GRAFT_OK && self->relative != NULL) {
-        biased = *args->mask;
+        graft_struct_copy(&biased, sizeof biased, args->mask);
         status = graft_relative_fill(&self->kept.relative, self->relative, call, &biased, error);
     }
     const struct graft_attention_args attention_args = {
