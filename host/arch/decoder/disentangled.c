@@ -32,8 +32,9 @@ struct disentangled {
 static const int32_t names[N_LINEARS] = {D_QUERY, D_KEY, D_VALUE, D_DISENTANGLED_KEY, D_DISENTANGLED_QUERY, D_OUTPUT};
 
 static int has_linear(const struct kept *kept, int i) {
-    return i == POSITION_KEY     ? kept->has_key && !kept->is_shared
-           : i == POSITION_QUERY ? kept->has_query && !kept->is_shared
+    const int projects_distances = kept->distances.rows > 0 && !kept->is_shared;
+    return i == POSITION_KEY     ? kept->has_key && projects_distances
+           : i == POSITION_QUERY ? kept->has_query && projects_distances
                                  : 1;
 }
 
@@ -59,7 +60,7 @@ int graft_disentangled_describe(const struct graft_class *self, const struct gra
                           (long long)sizes->kv_heads);
     }
     for (int i = 0; i < N_LINEARS && reader.status == GRAFT_OK; i++) {
-        if (has_linear(kept, i) && (kept->distances.rows > 0 || (i != POSITION_KEY && i != POSITION_QUERY))) {
+        if (has_linear(kept, i)) {
             graft_describe_linear(sink, graft_description_name(description, names[i]),
                                   i == OUTPUT ? width : sizes->hidden_size, i == OUTPUT ? sizes->hidden_size : width,
                                   i == OUTPUT ? sizes->o_proj_bias : sizes->qkv_bias, error);
@@ -81,8 +82,7 @@ int graft_disentangled_create(const struct graft_class *cls, const struct graft_
     }
     self->kept = *kept;
     for (int i = 0; i < N_LINEARS; i++) {
-        const int is_position = i == POSITION_KEY || i == POSITION_QUERY;
-        if (has_linear(kept, i) && (kept->distances.rows > 0 || !is_position)) {
+        if (has_linear(kept, i)) {
             self->linears[i] = graft_build_child(build, graft_description_name(cls->data, names[i]), error);
         }
     }
