@@ -50,10 +50,8 @@ static void tie(const char *path, const char *child, const char *parameter, cons
 void graft_distances_tie(const struct graft_description *description, const struct graft_distances *self,
                          const char *path, const struct graft_sink *sink, struct graft_error *error) {
     const char *norm = graft_description_name(description, D_DISENTANGLED_NORM);
-    if (self->rows > 0) {
-        tie(path, GRAFT_DISTANCES, "weight", graft_description_name(description, D_DISENTANGLED_NAME), sink, error);
-    }
-    if (self->rows > 0 && self->has_norm) {
+    tie(path, GRAFT_DISTANCES, "weight", graft_description_name(description, D_DISENTANGLED_NAME), sink, error);
+    if (self->has_norm) {
         tie(path, GRAFT_DISTANCES_NORM, "weight", norm, sink, error);
         tie(path, GRAFT_DISTANCES_NORM, "bias", norm, sink, error);
     }

@@ -274,7 +274,7 @@ static int describe_distances(const struct describing *of) {
     graft_distances_describe(&distances, graft_description_name(of->description, D_DISENTANGLED_NAME),
                              graft_description_name(of->description, D_DISENTANGLED_NORM), of->kept->inputs.hidden_size,
                              of->sink, of->error);
-    for (int64_t i = 0; i < of->kept->n_stored && attention != NULL; i++) {
+    for (int64_t i = 0; distances.rows > 0 && attention != NULL && i < of->kept->n_stored; i++) {
         char path[MAX_NAME];
         (void)snprintf(path, sizeof path, "%s.%lld.%s", graft_description_name(of->description, D_MODEL_LAYERS),
                        (long long)i, attention);

@@ -42,12 +42,13 @@ int graft_relative_tie(const struct graft_description *description, int64_t n_la
     const char *name = graft_description_name(description, D_RELATIVE_NAME);
     char first[MAX_NAME], own[MAX_NAME];
     int status = GRAFT_OK;
+    if (graft_description_word(description, D_RELATIVE_OF) != D_RELATIVE_FIRST) {
+        return GRAFT_OK;
+    }
     (void)snprintf(first, sizeof first, "%s.0.%s.%s.weight", layers, attention, name);
     for (int64_t i = 1; i < n_layers && status == GRAFT_OK; i++) {
         (void)snprintf(own, sizeof own, "%s.%lld.%s.%s.weight", layers, (long long)i, attention, name);
-        status = graft_description_word(description, D_RELATIVE_OF) == D_RELATIVE_FIRST
-                     ? sink->tie(sink->data, own, first, error)
-                     : GRAFT_OK;
+        status = sink->tie(sink->data, own, first, error);
     }
     return status;
 }
