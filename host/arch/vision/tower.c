@@ -11,9 +11,7 @@ enum { MAX_NAME = 256 };
 /* What `create` needs to know. */
 struct kept {
     struct graft_vision_sizes sizes;
-    int64_t side; /* of the square of learned positions; 0: there are none */
-    int32_t is_bicubic;
-    int32_t has_corners;
+    struct graft_stretch stretch; /* of learned positions; its side is 0: there are none */
     int64_t window;
     struct {
         int32_t windowed;
@@ -37,9 +35,10 @@ static void describe_sizes(const struct graft_vision_sizes *sizes, const struct 
 
 static void describe_positions(const struct graft_description *description, const struct kept *kept,
                                const struct graft_sink *sink, struct graft_error *error) {
-    const struct graft_arg args[] = {graft_int_arg("num_embeddings", kept->side * kept->side),
+    const int64_t side = kept->stretch.side;
+    const struct graft_arg args[] = {graft_int_arg("num_embeddings", side * side),
                                      graft_int_arg("embedding_dim", kept->sizes.hidden_size)};
-    if (kept->side > 0) {
+    if (side > 0) {
         graft_describe_child(sink, graft_description_name(description, V_POSITION_NAME),
                              graft_description_name(description, V_CLASS_POSITIONS), GRAFT_INTERFACE_EMBEDDING, args, 2,
                              error);
@@ -89,14 +88,14 @@ static void describe_blocks(const struct graft_description *description, const s
 }
 
 /* The side of the square of learned positions, and how they are stretched. */
-static void read_positions(struct graft_vision_reader *reader, struct kept *kept) {
+static void read_positions(struct graft_vision_reader *reader, struct graft_stretch *stretch) {
     const int64_t rows = graft_read_int(&reader->of, V_POSITION_ROWS);
-    while (kept->side * kept->side < rows) {
-        kept->side++;
+    while (stretch->side * stretch->side < rows) {
+        stretch->side++;
     }
-    kept->is_bicubic = graft_read_word(&reader->of, V_POSITION_BETWEEN) == V_BETWEEN_BICUBIC;
-    kept->has_corners = graft_read_bool(&reader->of, V_POSITION_CORNERS);
-    if (kept->side * kept->side != rows) {
+    stretch->is_bicubic = graft_read_word(&reader->of, V_POSITION_BETWEEN) == V_BETWEEN_BICUBIC;
+    stretch->has_corners = graft_read_bool(&reader->of, V_POSITION_CORNERS);
+    if (stretch->side * stretch->side != rows) {
         graft_reader_fail(&reader->of, V_POSITION_ROWS, "expected the square of an integer, got %lld", (long long)rows);
     }
 }
@@ -145,7 +144,7 @@ int graft_vision_tower_describe(const struct graft_class *self, const struct gra
     }
     kept->sizes = sizes;
     if (graft_description_name(description, V_POSITION_NAME) != NULL) {
-        read_positions(&reader, kept);
+        read_positions(&reader, &kept->stretch);
     }
     read_windows(&reader, kept);
     read_deepstack(&reader, kept);
@@ -170,10 +169,8 @@ int graft_vision_tower_create(const struct graft_class *cls, const struct graft_
     }
     self->sizes = kept->sizes;
     self->window = kept->window;
-    self->side = kept->side;
-    self->is_bicubic = kept->is_bicubic;
-    self->has_corners = kept->has_corners;
-    if (kept->side > 0) {
+    self->stretch = kept->stretch;
+    if (kept->stretch.side > 0) {
         self->positions = graft_build_child(build, graft_description_name(description, V_POSITION_NAME), error);
     }
     self->patch_embed = graft_build_child(build, "patch_embed", error);

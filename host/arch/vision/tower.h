@@ -5,6 +5,7 @@
 
 #include "arch/role.h"
 #include "arch/vision/choices.h"
+#include "arch/vision/stretch.h"
 
 struct graft_tower_block {
     const struct graft_module *module;
@@ -15,13 +16,11 @@ struct graft_tower_block {
 struct graft_tower {
     struct graft_instance base;
     const struct graft_module *patch_embed;
-    const struct graft_module *positions; /* NULL: none; an embedding of `side` x `side` rows */
+    const struct graft_module *positions; /* an embedding of stretch.side^2 rows; NULL: none */
     const struct graft_module *rotary_pos_emb;
     const struct graft_module *merger;
     struct graft_vision_sizes sizes;
-    int64_t side;
-    int32_t is_bicubic;
-    int32_t has_corners;
+    struct graft_stretch stretch;
     int64_t window;                    /* merged patches of a window's sides; 0: there are no windows */
     struct graft_tower_block blocks[]; /* [depth] */
 };

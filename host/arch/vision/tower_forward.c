@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "arch/vision/stretch.h"
 #include "arch/vision/tower.h"
 #include "arch/vision/windows.h"
 #include "graft/kernels.h"
@@ -102,7 +101,7 @@ static int place(const struct graft_call *call, int64_t merge, struct patches *p
 /* *table [side * side, hidden_size] of learned positions. */
 static int read_table(const struct graft_tower *self, const struct graft_call *call, float **table,
                       struct graft_error *error) {
-    const int64_t n = self->side * self->side;
+    const int64_t n = self->stretch.side * self->stretch.side;
     int32_t *ids = graft_scratch_ints(call, n, error);
     *table = graft_scratch_floats(call, n, self->sizes.hidden_size, error);
     if (ids == NULL || *table == NULL) {
@@ -118,16 +117,16 @@ static int read_table(const struct graft_tower *self, const struct graft_call *c
 /* patches->hidden += what is learned of their places. */
 static int add_positions(const struct graft_tower *self, const struct graft_call *call, const struct patches *patches,
                          struct graft_error *error) {
-    const struct graft_stretch stretch = {self->side, self->is_bicubic, self->has_corners};
     const int64_t *grid = patches->image->grid, width = self->sizes.hidden_size;
     float *table = NULL;
     int status = read_table(self, call, &table, error);
     for (int64_t i = 0; i < patches->count && status == GRAFT_OK; i++) {
-        const struct graft_taps down = graft_stretch_taps(&stretch, patches->rows[i], grid[1]);
-        const struct graft_taps across = graft_stretch_taps(&stretch, patches->columns[i], grid[2]);
+        const struct graft_taps down = graft_stretch_taps(&self->stretch, patches->rows[i], grid[1]);
+        const struct graft_taps across = graft_stretch_taps(&self->stretch, patches->columns[i], grid[2]);
         float *hidden = patches->hidden + i * width;
         for (int32_t k = 0; k < down.n * across.n; k++) {
-            const float *row = table + (down.rows[k / across.n] * self->side + across.rows[k % across.n]) * width;
+            const float *row =
+                table + (down.rows[k / across.n] * self->stretch.side + across.rows[k % across.n]) * width;
             const float weight = down.weights[k / across.n] * across.weights[k % across.n];
             for (int64_t j = 0; j < width; j++) {
                 hidden[j] += weight * row[j];
