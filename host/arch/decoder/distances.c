@@ -6,6 +6,7 @@
 
 #include "arch/decoder/choices.h"
 #include "arch/role.h"
+#include "arch/table.h"
 #include "graft/describe.h"
 
 enum { MAX_PATH = 512 };
@@ -77,20 +78,11 @@ int64_t graft_distances_row(const struct graft_distances *self, int64_t distance
 float *graft_distances_find(const struct graft_distances *self, const struct graft_module *embedding,
                             const struct graft_module *norm, const struct graft_call *call, int64_t hidden_size,
                             struct graft_error *error) {
-    int32_t *ids = graft_scratch_ints(call, self->rows, error);
-    float *x = graft_scratch_floats(call, self->rows, hidden_size, error);
-    float *normed = norm != NULL ? graft_scratch_floats(call, self->rows, hidden_size, error) : x;
-    if (ids == NULL || x == NULL || normed == NULL) {
-        return NULL;
+    float *x = graft_table_read(embedding, call, self->rows, hidden_size, error);
+    if (x == NULL || norm == NULL) {
+        return x;
     }
-    for (int32_t i = 0; i < self->rows; i++) {
-        ids[i] = i;
-    }
-    const struct graft_embedding_args args = {sizeof args, 0, self->rows, ids, x};
-    const struct graft_norm_args norm_args = {sizeof norm_args, 0, self->rows, x, NULL, normed};
-    int status = graft_embedding_forward(embedding, call, &args, error);
-    if (status == GRAFT_OK && norm != NULL) {
-        status = graft_norm_forward(norm, call, &norm_args, error);
-    }
-    return status == GRAFT_OK ? normed : NULL;
+    float *normed = graft_scratch_floats(call, self->rows, hidden_size, error);
+    const struct graft_norm_args args = {sizeof args, 0, self->rows, x, NULL, normed};
+    return normed != NULL && graft_norm_forward(norm, call, &args, error) == GRAFT_OK ? normed : NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "arch/table.h"
 #include "arch/vision/tower.h"
 #include "arch/vision/windows.h"
 #include "graft/kernels.h"
@@ -98,42 +99,25 @@ static int place(const struct graft_call *call, int64_t merge, struct patches *p
     return GRAFT_OK;
 }
 
-/* *table [side * side, hidden_size] of learned positions. */
-static int read_table(const struct graft_tower *self, const struct graft_call *call, float **table,
-                      struct graft_error *error) {
-    const int64_t n = self->stretch.side * self->stretch.side;
-    int32_t *ids = graft_scratch_ints(call, n, error);
-    *table = graft_scratch_floats(call, n, self->sizes.hidden_size, error);
-    if (ids == NULL || *table == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        ids[i] = (int32_t)i;
-    }
-    const struct graft_embedding_args args = {sizeof args, 0, n, ids, *table};
-    return graft_embedding_forward(self->positions, call, &args, error);
-}
-
 /* patches->hidden += what is learned of their places. */
 static int add_positions(const struct graft_tower *self, const struct graft_call *call, const struct patches *patches,
                          struct graft_error *error) {
     const int64_t *grid = patches->image->grid, width = self->sizes.hidden_size;
-    float *table = NULL;
-    int status = read_table(self, call, &table, error);
-    for (int64_t i = 0; i < patches->count && status == GRAFT_OK; i++) {
+    const int64_t side = self->stretch.side;
+    const float *table = graft_table_read(self->positions, call, side * side, width, error);
+    for (int64_t i = 0; table != NULL && i < patches->count; i++) {
         const struct graft_taps down = graft_stretch_taps(&self->stretch, patches->rows[i], grid[1]);
         const struct graft_taps across = graft_stretch_taps(&self->stretch, patches->columns[i], grid[2]);
         float *hidden = patches->hidden + i * width;
         for (int32_t k = 0; k < down.n * across.n; k++) {
-            const float *row =
-                table + (down.rows[k / across.n] * self->stretch.side + across.rows[k % across.n]) * width;
+            const float *row = table + (down.rows[k / across.n] * side + across.rows[k % across.n]) * width;
             const float weight = down.weights[k / across.n] * across.weights[k % across.n];
             for (int64_t j = 0; j < width; j++) {
                 hidden[j] += weight * row[j];
             }
         }
     }
-    return status;
+    return table != NULL ? GRAFT_OK : error->code;
 }
 
 /* What a block gives for the language model's layer number `n`. */
