@@ -6,6 +6,7 @@
 
 #include "arch/decoder/choices.h"
 #include "arch/role.h"
+#include "arch/table.h"
 #include "graft/describe.h"
 #include "graft/kernels.h"
 
@@ -59,12 +60,6 @@ static void read(struct graft_reader *reader, struct graft_inputs_kept *kept) {
     }
 }
 
-static int describe_embedding(const struct graft_sink *sink, const char *name, const char *class_name, int64_t rows,
-                              int64_t columns, struct graft_error *error) {
-    const struct graft_arg args[] = {graft_int_arg("num_embeddings", rows), graft_int_arg("embedding_dim", columns)};
-    return graft_describe_child(sink, name, class_name, GRAFT_INTERFACE_EMBEDDING, args, 2, error);
-}
-
 static int describe_norm(struct graft_reader *reader, const struct graft_sink *sink,
                          const struct graft_inputs_kept *kept, struct graft_error *error) {
     const int32_t bias = graft_read_bool(reader, D_NORM_BIAS);
@@ -85,12 +80,12 @@ static int describe_norm(struct graft_reader *reader, const struct graft_sink *s
 static int describe_types(struct graft_reader *reader, const struct graft_sink *sink,
                           const struct graft_inputs_kept *kept, struct graft_error *error) {
     if (kept->has_types) {
-        describe_embedding(sink, graft_description_name(reader->description, D_EMBEDDING_TYPES), "Embedding",
-                           graft_read_int(reader, D_EMBEDDING_TYPE_ROWS), kept->position_width, error);
+        graft_table_describe(sink, graft_description_name(reader->description, D_EMBEDDING_TYPES), "Embedding",
+                             graft_read_int(reader, D_EMBEDDING_TYPE_ROWS), kept->position_width, error);
     }
     if (kept->has_tasks) {
-        describe_embedding(sink, graft_description_name(reader->description, D_EMBEDDING_TASKS), "Embedding",
-                           graft_read_int(reader, D_EMBEDDING_TASK_ROWS), kept->position_width, error);
+        graft_table_describe(sink, graft_description_name(reader->description, D_EMBEDDING_TASKS), "Embedding",
+                             graft_read_int(reader, D_EMBEDDING_TASK_ROWS), kept->position_width, error);
     }
     return error->code;
 }
@@ -104,8 +99,8 @@ int graft_inputs_describe(struct graft_reader *reader, const struct graft_sink *
         graft_read_int(reader, graft_read_is_null(reader, D_EMBEDDING_ROWS) ? D_VOCAB_SIZE : D_EMBEDDING_ROWS);
     int status = reader->status;
     if (status == GRAFT_OK) {
-        status = describe_embedding(sink, graft_description_name(description, D_EMBEDDING_NAME),
-                                    graft_description_name(description, D_CLASS_EMBEDDING), rows, kept->width, error);
+        status = graft_table_describe(sink, graft_description_name(description, D_EMBEDDING_NAME),
+                                      graft_description_name(description, D_CLASS_EMBEDDING), rows, kept->width, error);
     }
     if (status == GRAFT_OK && kept->projects) {
         status = graft_describe_linear(sink, graft_description_name(description, D_EMBEDDING_PROJECT_IN), kept->width,
@@ -118,8 +113,8 @@ int graft_inputs_describe(struct graft_reader *reader, const struct graft_sink *
         status = describe_types(reader, sink, kept, error);
     }
     return status == GRAFT_OK && positions > 0
-               ? describe_embedding(sink, graft_description_name(description, D_POSITION_NAME), "Embedding",
-                                    positions + kept->position_offset, kept->position_width, error)
+               ? graft_table_describe(sink, graft_description_name(description, D_POSITION_NAME), "Embedding",
+                                      positions + kept->position_offset, kept->position_width, error)
                : status;
 }
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "arch/decoder/choices.h"
-#include "graft/describe.h"
+#include "arch/table.h"
 #include "graft/embedding.h"
 
 enum { MAX_NAME = 256 };
@@ -27,11 +27,9 @@ int graft_relative_describe(struct graft_reader *reader, int64_t heads, const st
         graft_reader_fail(reader, D_RELATIVE_DISTANCE, "%lld is too small for %lld buckets",
                           (long long)relative->distance, (long long)relative->buckets);
     }
-    const struct graft_arg args[] = {graft_int_arg("num_embeddings", relative->buckets),
-                                     graft_int_arg("embedding_dim", relative->heads)};
     return reader->status == GRAFT_OK
-               ? graft_describe_child(sink, graft_description_name(reader->description, D_RELATIVE_NAME), "Embedding",
-                                      GRAFT_INTERFACE_EMBEDDING, args, 2, error)
+               ? graft_table_describe(sink, graft_description_name(reader->description, D_RELATIVE_NAME), "Embedding",
+                                      relative->buckets, relative->heads, error)
                : reader->status;
 }
 

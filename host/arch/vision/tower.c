@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "arch/table.h"
 #include "graft/describe.h"
 
 enum { MAX_NAME = 256 };
@@ -36,12 +37,10 @@ static void describe_sizes(const struct graft_vision_sizes *sizes, const struct 
 static void describe_positions(const struct graft_description *description, const struct kept *kept,
                                const struct graft_sink *sink, struct graft_error *error) {
     const int64_t side = kept->stretch.side;
-    const struct graft_arg args[] = {graft_int_arg("num_embeddings", side * side),
-                                     graft_int_arg("embedding_dim", kept->sizes.hidden_size)};
     if (side > 0) {
-        graft_describe_child(sink, graft_description_name(description, V_POSITION_NAME),
-                             graft_description_name(description, V_CLASS_POSITIONS), GRAFT_INTERFACE_EMBEDDING, args, 2,
-                             error);
+        graft_table_describe(sink, graft_description_name(description, V_POSITION_NAME),
+                             graft_description_name(description, V_CLASS_POSITIONS), side * side,
+                             kept->sizes.hidden_size, error);
     }
 }
 
