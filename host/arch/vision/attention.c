@@ -31,7 +31,7 @@ int graft_vision_attention_describe(const struct graft_class *self, const struct
     if (sizes == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    graft_vision_reader_start(&reader, self->data, config, -1, error);
+    graft_vision_reader_start(&reader, self->data, config, error);
     if (hidden < 1 || heads < 1 || hidden % heads != 0) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, sink->path,
                                "argument num_attention_heads: expected a divisor of hidden_size (%lld), got %lld",

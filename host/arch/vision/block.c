@@ -24,7 +24,7 @@ int graft_vision_block_describe(const struct graft_class *self, const struct gra
     if (hidden == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    graft_vision_reader_start(&reader, description, config, -1, error);
+    graft_vision_reader_start(&reader, description, config, error);
     *hidden = graft_args_int(args, "hidden_size", 0);
     const double eps = graft_read_real(&reader.of, V_NORM_EPS);
     const struct graft_arg attention_args[] = {

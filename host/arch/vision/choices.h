@@ -85,9 +85,9 @@ struct graft_vision_reader {
     struct graft_config_section section;
 };
 
-/* [load] Begins to read. */
+/* [load] Begins to read, outside of layers: set of.layer to read what one of them has. */
 void graft_vision_reader_start(struct graft_vision_reader *reader, const struct graft_description *description,
-                               const struct graft_config *config, int64_t layer, struct graft_error *error);
+                               const struct graft_config *config, struct graft_error *error);
 
 /* What several classes need to know of a tower. */
 struct graft_vision_sizes {

@@ -47,7 +47,7 @@ int graft_patch_merger_describe(const struct graft_class *self, const struct gra
     if (sizes == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    graft_vision_reader_start(&reader, description, config, -1, error);
+    graft_vision_reader_start(&reader, description, config, error);
     const int64_t width = graft_args_int(args, "context_dim", 0);
     const int64_t joined = width * side * side;
     *sizes = (struct sizes){width, side * side, graft_args_int(args, "joined_norm", 0) != 0 ? joined : width};

@@ -24,7 +24,7 @@ static int read_config(const struct graft_config *config, const struct graft_des
     struct graft_vision_reader vision;
     struct graft_vision_sizes tower;
     struct graft_reader reader;
-    graft_vision_reader_start(&vision, description, config, -1, error);
+    graft_vision_reader_start(&vision, description, config, error);
     graft_vision_sizes_read(&vision, &tower);
     graft_reader_start(&reader, description, config, -1, error);
     reader.config = config; /* the description's defaults are those of vision_config */

@@ -36,7 +36,7 @@ int graft_patch_embed_describe(const struct graft_class *self, const struct graf
         {"embed_dim", &sizes->embed_dim},
     };
     struct graft_vision_reader reader;
-    graft_vision_reader_start(&reader, self->data, config, -1, error);
+    graft_vision_reader_start(&reader, self->data, config, error);
     const int32_t bias = graft_read_bool(&reader.of, V_PATCH_BIAS);
     int status = reader.of.status;
     for (size_t i = 0; i < sizeof fields / sizeof fields[0] && status == GRAFT_OK; i++) {

@@ -27,7 +27,7 @@ int graft_vision_rotary_describe(const struct graft_class *self, const struct gr
     if (kept == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    graft_vision_reader_start(&reader, self->data, config, -1, error);
+    graft_vision_reader_start(&reader, self->data, config, error);
     graft_vision_sizes_read(&reader, &sizes);
     *kept = (struct kept){sizes.head_dim, graft_read_real(&reader.of, V_ROTARY_THETA)};
     const char *type = graft_read_text(&reader.of, V_ROTARY_TYPE);

@@ -2,9 +2,9 @@
 #include "arch/vision/choices.h"
 
 void graft_vision_reader_start(struct graft_vision_reader *reader, const struct graft_description *description,
-                               const struct graft_config *config, int64_t layer, struct graft_error *error) {
+                               const struct graft_config *config, struct graft_error *error) {
     const int status = graft_config_section(config, "vision_config", &reader->section, error);
-    graft_reader_start(&reader->of, description, status == GRAFT_OK ? &reader->section.view : config, layer, error);
+    graft_reader_start(&reader->of, description, status == GRAFT_OK ? &reader->section.view : config, -1, error);
     reader->of.status = status != GRAFT_OK ? status : reader->of.status;
 }
 

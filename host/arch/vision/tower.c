@@ -132,7 +132,7 @@ int graft_vision_tower_describe(const struct graft_class *self, const struct gra
     struct graft_vision_reader reader;
     struct graft_vision_sizes sizes;
     (void)args;
-    graft_vision_reader_start(&reader, description, config, -1, error);
+    graft_vision_reader_start(&reader, description, config, error);
     graft_vision_sizes_read(&reader, &sizes);
     if (reader.of.status != GRAFT_OK) {
         return reader.of.status;
