@@ -15,12 +15,12 @@ struct graft_family_text {
     const char *text; /* [size], JSON */
     size_t size;
     const char *model_type;
-    const char *prefix;         /* of the classes that it makes; NULL: it has none */
-    const char *const *classes; /* NULL-terminated: those that it names in full */
-    const int *needs;           /* places of the texts that have to be read before, all less than its own; then -1 */
+    const char *prefix;         /* of the names of its classes; NULL: it has none */
+    const char *const *classes; /* NULL-terminated: the class names that it spells out */
+    const int *needs;           /* indices of the texts that it builds on, all below its own; then -1 */
 };
 
-/* [any] The family files of the library, none before one that it is like; the last has no name. */
+/* [any] The family files of the library, each behind those that it builds on; the last has no name. */
 const struct graft_family_text *graft_built_in_texts(void);
 
 /* [any] Class number `i` of those that every family may use; NULL behind the last. */

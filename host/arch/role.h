@@ -41,7 +41,7 @@
     .struct_size = sizeof(struct graft_class), .interface_id = (interface), .describe = role##_describe, \
     .create = role##_create, .destroy = graft_instance_destroy, .forward = &(role##_vtable)
 
-/* Those of a class that describes itself as a part of the SDK, and so is one (graft/parts.h). */
+/* The same of a class that only describes itself, as one of the SDK's parts (graft/parts.h); the part does the rest. */
 #define GRAFT_ROLE_PART(interface, role, part)                                                           \
     .struct_size = sizeof(struct graft_class), .interface_id = (interface), .describe = role##_describe, \
     .create = part##_create, .destroy = graft_instance_destroy, .forward = &(part##_vtable)

@@ -38,7 +38,7 @@ static int64_t size(const void *data, const char *path) {
     return section->whole->size(section->whole->data, path_of(section, path).text);
 }
 
-/* The section is named by `file`. */
+/* Paths need no section in messages: the config's `file` names it. */
 static const char *spelling(const void *data, const char *path) {
     (void)data;
     return path;

@@ -6,7 +6,7 @@
 #include "graft/class.h"
 #include "graft/embedding.h"
 
-/* [load] Declares a child that is an embedding [rows, width] of the class `class_name`. */
+/* [load] Declares a child that is an embedding [rows, width], of the class `class_name`. */
 int graft_table_describe(const struct graft_sink *sink, const char *name, const char *class_name, int64_t rows,
                          int64_t width, struct graft_error *error);
 

@@ -35,7 +35,7 @@ static int read_activation(const char *file, const graft_json *document, int32_t
                                  "activation_function: expected Tanh or Identity, got \"%s\"", name);
 }
 
-/* What makes something else of it than a Linear of a text's vector. */
+/* Refuses fields that make the module something else than a Linear of a text's vector. */
 static int refuse_others(const char *file, const graft_json *document, struct graft_error *error) {
     static const char *const names[] = {"module_input_name", "module_output_name"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -50,7 +50,7 @@ static int refuse_others(const char *file, const graft_json *document, struct gr
                : GRAFT_OK;
 }
 
-/* Element `i` of a tensor, which lies on any boundary. */
+/* Element `i` of a tensor, whose data may be unaligned. */
 static float element(const struct graft_tensor_view *tensor, int64_t i) {
     float number;
     uint16_t half;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running what reads whole texts on ragged batches: checks, arrays, and the call of its interface. One thread uses it
- * at a time. */
+/* A session runs a module that reads whole texts, such as an encoder, on ragged batches: it checks the texts, makes the
+ * arrays of the batch, and calls the module's interface. One thread uses it at a time. */
 #ifndef GRAFT_ENCODE_ENCODE_SESSION_H
 #define GRAFT_ENCODE_ENCODE_SESSION_H
 
 #include "graft/host/encode.h"
 #include "graft/module.h"
 
-/* What ids, types and lengths have to keep within. */
+/* The bounds of token ids, token types and lengths. */
 struct graft_encode_limits {
     int64_t vocab_size;
     int64_t token_types;
@@ -16,8 +16,8 @@ struct graft_encode_limits {
 
 struct graft_encode_session;
 
-/* [any] The task of a class interface; GRAFT_TASK_NONE of another one. `answers`: of a classifier of tokens, whether
- * its root says that it answers questions. */
+/* [any] The task of models whose root has this interface; GRAFT_TASK_NONE if it has none. `answers`: whether a root
+ * that classifies tokens says that it answers questions. */
 int32_t graft_task_of(const char *interface_id, int answers);
 
 /* [load] A session around a module of that interface, which has a task but does not generate, and outlives the session.

@@ -94,7 +94,7 @@ static int read_mode_names(const char *file, const graft_json *value, struct gra
     return status;
 }
 
-/* The mean is on where a file does not say otherwise. */
+/* Reads a boolean for each mode. The mean is on unless the file turns it off. */
 static int read_mode_fields(const char *file, const graft_json *document, struct graft_pooling *pooling,
                             struct graft_error *error) {
     for (size_t i = 0; i < MODES; i++) {
@@ -117,7 +117,7 @@ static int read_mode_fields(const char *file, const graft_json *document, struct
                      "pooling_mode_...: expected at least one of these fields to be true, but all are false");
 }
 
-/* Under its older name, or its newer one. */
+/* Checks the width of token vectors, by the field's older name and its newer one. */
 static int check_width(const struct reading *reading, const char *file, const graft_json *document,
                        struct graft_error *error) {
     static const char *const names[] = {"word_embedding_dimension", "embedding_dimension"};
@@ -166,7 +166,7 @@ static int read_dense(struct reading *reading, const char *folder, struct graft_
     return status;
 }
 
-/* Its file, which older ones lack, may say that it is for something else. */
+/* Older models have no config.json for Normalize; a newer one may say that it normalizes another output. */
 static int read_normalize(struct reading *reading, const char *folder, struct graft_error *error) {
     struct graft_sentence *sentence = reading->sentence;
     char *file = NULL;
@@ -183,7 +183,7 @@ static int read_normalize(struct reading *reading, const char *folder, struct gr
     return status;
 }
 
-/* A folder of the directory, not a way out of it. */
+/* Whether a path stays inside the model directory. */
 static int is_inside(const char *path) {
     return path[0] != '/' && strstr(path, "..") == NULL;
 }
@@ -243,7 +243,7 @@ static int read_modules(struct reading *reading, const char *file, struct graft_
     return status;
 }
 
-/* Up to how many tokens texts are read: `max_seq_length`, or all that the model can. */
+/* Reads to how many tokens texts are cut: `max_seq_length`, or as many as the model can read. */
 static int read_length(struct reading *reading, struct graft_error *error) {
     char *file = NULL;
     graft_json *document = NULL;
@@ -284,7 +284,8 @@ static int check_prompts(const struct reading *reading, struct graft_error *erro
     return status;
 }
 
-/* Of a decoder it is the last token for one and the mean for another: nothing goes without saying. */
+/* Refuses a decoder without modules.json: some are pooled by the last token and some by the mean, so no default is
+ * safe. */
 static int refuse_without(const struct graft_sentence_model *model, const char *file, struct graft_error *error) {
     if (!model->is_decoder) {
         return GRAFT_OK;

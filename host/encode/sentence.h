@@ -9,7 +9,7 @@
 
 enum { GRAFT_SENTENCE_STEPS = 16 };
 
-/* What is done to a vector behind the pooling: it is multiplied, or without a weight divided by its length. */
+/* A step behind the pooling: Dense, or without a weight Normalize, which divides the vector by its length. */
 struct graft_sentence_step {
     struct graft_dense dense; /* `weight` NULL: Normalize */
 };
@@ -19,7 +19,7 @@ struct graft_sentence {
     struct graft_sentence_step steps[GRAFT_SENTENCE_STEPS]; /* [n_steps] */
     int32_t n_steps;
     int64_t size;       /* numbers of the last vector */
-    int64_t largest;    /* and of the longest one on the way */
+    int64_t largest;    /* numbers of the longest vector that a step takes or gives */
     int64_t max_tokens; /* texts are cut to so many tokens; 0 without such files */
 };
 
@@ -28,7 +28,7 @@ struct graft_sentence_model {
     const char *directory;
     int64_t max_tokens;
     int64_t hidden_size;
-    int32_t is_decoder; /* there is no way that goes without saying */
+    int32_t is_decoder; /* 1: there is no default pooling */
 };
 
 /* [load] Reads modules.json, the files of the modules it names, sentence_bert_config.json and

@@ -31,7 +31,7 @@ struct causal_lm {
     float softcap;     /* of logits; 0: none */
 };
 
-/* The head's bias has two names in checkpoints, of which published ones have the outer one alone. */
+/* Ties the head's bias to the root's parameter `tied_bias`, the name under which published checkpoints have it. */
 static void tie_bias(const struct graft_parts_causal_lm *part, const struct graft_parts_causal_lm_sizes *sizes,
                      const char *head, const struct graft_sink *sink, struct graft_error *error) {
     char bias[MAX_NAME];
@@ -43,7 +43,7 @@ static void tie_bias(const struct graft_parts_causal_lm *part, const struct graf
     sink->tie(sink->data, bias, part->tied_bias, error);
 }
 
-/* The encoder, and the embeddings of both. */
+/* Declares the encoder and the shared embeddings, and ties those of encoder and decoder to them. */
 static void describe_encoder(const struct graft_parts_causal_lm *part, const struct graft_parts_causal_lm_sizes *sizes,
                              const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_arg embedding_args[] = {graft_int_arg("num_embeddings", sizes->vocab_size),

@@ -15,7 +15,8 @@ struct experts {
     int32_t has_bias;
 };
 
-/* NAME of `rows` outputs of each expert and `columns` inputs, and perhaps NAME_bias. */
+/* Declares the stack `name`, with `rows` outputs and `columns` inputs an expert, and NAME_bias where experts have
+ * biases. */
 static int describe_stack(const struct experts *experts, const char *name, int64_t rows, int64_t columns,
                           int is_gate_up, struct graft_error *error) {
     const struct graft_parts_coded_experts *part = experts->part;

@@ -120,7 +120,8 @@ int graft_parts_sequence_classifier_create(const struct graft_class *cls, const 
     return create(build, instance, error);
 }
 
-/* The token that tells of a sequence. */
+/* The token whose hidden state the head takes for a sequence: the first with GRAFT_POOLING_CLS, else the last one that
+ * is not padding. */
 static int64_t telling(const struct encoder_root *self, const struct graft_batch *batch, const int32_t *input_ids,
                        int32_t sequence) {
     int64_t first = batch->cu_seqlens[sequence];
@@ -145,7 +146,7 @@ static void take_one(const struct encoder_root *self, const struct graft_batch *
     }
 }
 
-/* The same, the mean of its rows. */
+/* pooled [sequences, hidden_size] of the same: the mean of each sequence's rows. */
 static void take_mean(const struct graft_batch *batch, const float *hidden_states, int64_t hidden_size, float *pooled) {
     for (int32_t s = 0; s < batch->sequences; s++) {
         int64_t begin = batch->cu_seqlens[s];
@@ -194,7 +195,8 @@ static int run_classifier(void *instance, const struct graft_call *call,
         return status;
     }
     if (self->pooling == GRAFT_POOLING_LATE) {
-        /* The mean of the logits of all tokens is the logits of the mean: they follow by a Linear. */
+        /* The reference takes the mean of the logits of all tokens, which a Linear gives: it gives the same of the
+         * tokens' mean. */
         status = graft_parts_transform_apply(&self->transform, call, args->batch->tokens, &hidden, error);
         take_mean(args->batch, hidden, self->hidden_size, pooled);
         return status == GRAFT_OK ? decode(self, call, sequences, pooled, args->logits, error) : status;

@@ -4,7 +4,7 @@
 
 enum { MAX_LABELS = 1 << 20, ANSWER_ENDS = 2 /* an answer's beginning and its end */ };
 
-/* num_labels is not written where id2label is there. If both are and differ, num_labels counts. */
+/* config.json has no num_labels where it has id2label. If it has both and they differ, num_labels counts. */
 int graft_parts_read_num_labels(const struct graft_config *config, int64_t *num_labels, struct graft_error *error) {
     const int is_named = graft_config_has(config, "id2label");
     if (is_named && config->kind(config->data, "id2label") != GRAFT_FIELD_OBJECT) {
@@ -32,7 +32,7 @@ int graft_parts_read_encoder_head(const struct graft_config *config, int32_t hea
                : status;
 }
 
-/* The labels in config.json are not those of an answer's ends. */
+/* A head that answers has two logits, for an answer's beginning and end, whatever labels config.json has. */
 int graft_parts_read_decoder_head(const struct graft_config *config, int32_t head,
                                   struct graft_parts_encoder_sizes *sizes, struct graft_error *error) {
     sizes->classifies = 1;

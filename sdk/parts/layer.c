@@ -31,7 +31,8 @@ struct layer {
     float mlp_scale;
 };
 
-/* It is given what attention is, but for its place in the cache. */
+/* Declares cross attention. It gets the arguments of the layer, as attention does, but a layer_idx of its own for its
+ * place in the cache. */
 static int describe_cross(const struct graft_parts_layer *part, const struct graft_args *args,
                           const struct graft_sink *sink, struct graft_error *error) {
     enum { MAX_ARGS = 32 };
@@ -95,12 +96,12 @@ int graft_parts_layer_describe(const struct graft_class *self, const struct graf
     return graft_parts_layer_declare(self->data, config, args, sink, error);
 }
 
-/* A factor of a part; 0 stands for 1. */
+/* A factor of struct graft_parts_layer, where 0 means 1. */
 static float factor(double value) {
     return value != 0.0 ? (float)value : 1.0f;
 }
 
-/* A child that is there if it has a name. */
+/* Finds a child that the part names; NULL where it names none. */
 static const struct graft_module *find_child(const struct graft_build *build, const char *name,
                                              struct graft_error *error) {
     return name != NULL ? graft_build_child(build, name, error) : NULL;
@@ -143,7 +144,7 @@ int graft_parts_layer_create(const struct graft_class *cls, const struct graft_b
     return graft_instance_finish(self, instance, error);
 }
 
-/* A call of the layer, for its steps. Their arrays are [tokens, hidden_size]. */
+/* One call of the layer, which its steps below share. Their arrays are [tokens, hidden_size]. */
 struct pass {
     const struct layer *layer;
     const struct graft_call *call;
@@ -157,7 +158,7 @@ static int run_norm(const struct pass *pass, const struct graft_module *norm, co
     return graft_norm_forward(norm, pass->call, &args, pass->error);
 }
 
-/* *x becomes its normed copy where there is a norm: then it and `spare` change places. */
+/* If there is a norm, writes the normed *x to *spare and swaps both pointers. */
 static int norm_output(const struct pass *pass, const struct graft_module *norm, float **x, float **spare) {
     float *before = *x;
     const struct graft_norm_args args = {sizeof args, 0, pass->args->batch->tokens, before, NULL, *spare};
@@ -183,7 +184,7 @@ static int attend(const struct pass *pass, const float *x, float *output) {
     return graft_self_attention_forward(pass->layer->attention, pass->call, &args, pass->error);
 }
 
-/* To what an encoder made of another text. */
+/* Cross attention, to the encoder's hidden states. */
 static int attend_across(const struct pass *pass, const float *x, float *output) {
     static const struct graft_mask all = {.struct_size = sizeof all, .kind = GRAFT_MASK_NONE};
     const struct graft_self_attention_args args = {
@@ -208,7 +209,7 @@ static int feed(const struct pass *pass, const float *x, float *output) {
                                   : graft_mlp_forward(pass->layer->mlp, pass->call, &args, pass->error);
 }
 
-/* What attention or MLP gave, as it is to be added. */
+/* Norms and scales the output of attention or MLP, before it is added to hidden_states. */
 static int finish_output(const struct pass *pass, const struct graft_module *norm, float own_scale, float **output,
                          float **spare) {
     const float scale = pass->layer->residual_scale * own_scale;
@@ -267,8 +268,8 @@ static int add(const struct pass *pass, const float *x) {
                                     pass->args->batch->tokens * pass->layer->hidden_size, pass->error);
 }
 
-/* `normed` is filled in, and what comes next is added to `skip` times it where the layer has it so, else to `skip`
- * times the sum. */
+/* normed = norm(hidden_states + residual), and hidden_states = `skip` times that sum, or with residual_normed `skip`
+ * times `normed`: what the next output is added to. */
 static int norm_input(const struct pass *pass, const struct graft_module *norm, const float *residual, float skip,
                       float *normed) {
     const int64_t count = pass->args->batch->tokens * pass->layer->hidden_size;
@@ -280,20 +281,21 @@ static int norm_input(const struct pass *pass, const struct graft_module *norm, 
     return status;
 }
 
-/* What attention or mixer sees: hidden_states, or `normed` filled in. */
+/* *seen = the input of attention or mixer: `normed`, filled in here, or hidden_states where there is no norm. */
 static int begin(const struct pass *pass, float *normed, const float **seen) {
     const struct graft_module *norm = pass->layer->attention_norm;
     *seen = norm != NULL ? normed : pass->args->hidden_states;
     return norm != NULL ? norm_input(pass, norm, NULL, pass->layer->attention_skip, normed) : GRAFT_OK;
 }
 
-/* What `attended` is when it has been added, and attention to another text has taken its place: `output`. */
+/* Adds `attended`, the output of self-attention, to hidden_states, and writes that of cross attention to `output`. */
 static int run_cross(const struct pass *pass, const float *attended, float *normed, float *output) {
     int status = run_norm(pass, pass->layer->cross_norm, attended, normed);
     return status == GRAFT_OK ? attend_across(pass, normed, output) : status;
 }
 
-/* Attention's output is added by the norm of the MLP, if there is one. */
+/* Attention, then the MLP, each with its norm before it. The MLP's norm, if there is one, adds attention's output to
+ * hidden_states. */
 static int run_in_turn(const struct pass *pass, float *normed, float *output) {
     const struct layer *layer = pass->layer;
     const int32_t attends = layer->attention != NULL || layer->mixer != NULL;
@@ -338,7 +340,7 @@ static int add_and_norm(const struct pass *pass, const struct graft_module *norm
     return status;
 }
 
-/* As the first Transformers had it (Vaswani et al. 2017). */
+/* Norms behind the sums, as in the first Transformers (Vaswani et al. 2017). */
 static int run_norms_last(const struct pass *pass, float *normed, float *output) {
     const struct layer *layer = pass->layer;
     int status = run_attention(pass, pass->args->hidden_states, &output, &normed);

@@ -94,7 +94,7 @@ int graft_parts_mlp_create(const struct graft_class *cls, const struct graft_bui
     return graft_instance_finish(self, instance, error);
 }
 
-/* gate and up as products [2] of the rows of x; 0 where they are not. */
+/* Fills in products [2] for gate and up, and returns 1; 0 where their modules are not plain products. */
 static int32_t as_gate_up(const struct mlp *self, const struct graft_mlp_args *args, float *inner, float *up,
                           struct graft_product *products) {
     const struct graft_linear_args gate_args = {sizeof gate_args, 0, args->tokens, args->hidden_states, inner};
@@ -114,7 +114,8 @@ static int32_t as_gate_up(const struct mlp *self, const struct graft_mlp_args *a
     return 1;
 }
 
-/* All of it in one call, where the children are no more than products and an activation of the host's. */
+/* Runs the whole MLP in one kernel call and sets *done, if its children are plain products and an activation of the
+ * host's. */
 static int run_products(const struct mlp *self, const struct graft_call *call, const struct graft_mlp_args *args,
                         float *inner, float *up, int *done, struct graft_error *error) {
     const struct graft_linear_args down_args = {sizeof down_args, 0, args->tokens, inner, args->output};

@@ -21,7 +21,7 @@ struct kept {
 struct layer {
     const struct graft_module *module;
     struct graft_mask mask;
-    int32_t type; /* GRAFT_LAYER_...: whose angles it has */
+    int32_t type; /* GRAFT_LAYER_...: which angles rotate its queries and keys */
 };
 
 struct model {
@@ -95,7 +95,7 @@ static int describe_layers(const struct graft_parts_model *part, const struct gr
     return error->code;
 }
 
-/* What the model owes the host where it is the root (family.h). */
+/* Declares the numbers that the host reads of a root (family.h), which the model may be. */
 static int describe_numbers(const struct graft_parts_model *part, const struct graft_parts_model_sizes *sizes,
                             const struct graft_sink *sink, struct graft_error *error) {
     graft_describe_number(sink, "vocab_size", sizes->vocab_size, error);
@@ -122,7 +122,7 @@ int graft_parts_model_declare(const struct graft_parts_model *part, const struct
     return error->code;
 }
 
-/* What the queries of a layer see. `window` is 0: there is none. */
+/* The attention mask of a layer; `window` is 0 where it has none. */
 static struct graft_mask mask_of(const struct kept *kept, int64_t window) {
     struct graft_mask mask = {.struct_size = sizeof mask};
     if (kept->bidirectional) {
@@ -213,7 +213,7 @@ struct angles {
     float *sin; /* likewise */
 };
 
-/* By GRAFT_LAYER_..., or only the first, where all layers have the same. */
+/* Finds the angles of each type of layer, GRAFT_LAYER_...; only the first where all layers have the same. */
 static int find_angles(const struct model *self, const struct graft_call *call, const struct graft_batch *batch,
                        struct angles angles[GRAFT_PARTS_LAYER_TYPES], struct graft_error *error) {
     int status = GRAFT_OK;

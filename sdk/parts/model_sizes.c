@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A model of the sizes that config.json gives by general names. */
+/* Describes a model whose sizes config.json gives under their usual names (graft_parts_read_sizes). */
 #include "graft/describe.h"
 #include "graft/parts.h"
 
-/* What a layer is given, and how much of it whatever config.json says. */
+/* How many arguments a layer gets: always the first ALWAYS_ARGS, at most MAX_ARGS. */
 enum { ALWAYS_ARGS = 10, MAX_ARGS = 12 };
 
 int graft_parts_model_describe(const struct graft_class *self, const struct graft_config *config,

@@ -35,7 +35,7 @@ int graft_parts_scaled_embedding_create(const struct graft_class *cls, const str
     return graft_instance_finish(self, instance, error);
 }
 
-/* The scale is of the type that the model computes in: it was trained with a rounded one. */
+/* bf16 models are trained with the scale rounded to bf16, so the scale has the type that the model computes in. */
 static float scale_for(const struct embedding *self, const struct graft_call *call) {
     int32_t is_bf16 = graft_weight_block(self->weight, 0)->dtype == GRAFT_DTYPE_BF16;
     return call->precision == GRAFT_PRECISION_BFLOAT16 || (call->precision == GRAFT_PRECISION_AUTO && is_bf16)

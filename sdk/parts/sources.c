@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What sequences bring along for an encoder, on its way to the decoder. */
+/* Runs the encoder on the source texts of a batch, for the decoder's cross attention. */
 #include "graft/parts.h"
 
-/* The texts that sequences bring along, as a batch of their own. */
+/* The source texts of a batch's sequences, as a batch for the encoder. */
 struct sources {
     struct graft_batch batch;
     struct graft_row_adapters rows;
     struct graft_call call;
 };
 
-/* Those sequences that bring one; [sequences], of which each array has room for all. */
+/* Makes the encoder's batch of the sequences that have a source text. Arrays have room for all sequences. */
 static int gather_sources(const struct graft_call *call, const struct graft_batch *all, struct sources *sources,
                           struct graft_error *error) {
     const int64_t tokens = graft_batch_source_tokens(all);

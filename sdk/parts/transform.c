@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands before a head's last Linear. */
+/* The transform before a head's last Linear: a Linear, an activation, and in some families a norm. */
 #include "graft/activation.h"
 #include "graft/describe.h"
 #include "graft/parts.h"

@@ -12,8 +12,8 @@ struct rotary {
     struct graft_rope *ropes[GRAFT_PARTS_LAYER_TYPES];
 };
 
-/* rope_parameters has an object for each type. Older configs have the bases beside each other, and a rope_scaling; what
- * both would mean together nothing says. */
+/* rope_parameters has an object for each type of layer. Older configs have a field for each base instead, and one
+ * rope_scaling. A config with both is refused, since it is undefined which counts. */
 static int find_object(const struct graft_parts_rotary_type *type, const struct graft_config *config,
                        char object[MAX_OBJECT], struct graft_error *error) {
     int32_t is_new = graft_config_has(config, "rope_parameters");
@@ -59,7 +59,7 @@ static int make_rope(const struct graft_parts_rotary_type *type, const struct gr
                : status;
 }
 
-/* All types' or none. */
+/* Makes the ropes of all types of layers; after an error it leaves none. */
 static int make_ropes(const struct graft_parts_typed_rotary *part, const struct graft_config *config,
                       const struct graft_rope_service *service, struct graft_rope *ropes[GRAFT_PARTS_LAYER_TYPES],
                       struct graft_error *error) {

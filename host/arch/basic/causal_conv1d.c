@@ -99,7 +99,7 @@ static const float *find_taps(const struct causal_conv1d *self, const struct gra
     return taps;
 }
 
-/* What was given of token `t`; those below 0 are of earlier forwards. */
+/* The input of token `t`. Tokens below 0 came in earlier forwards; the state has them. */
 static const float *input(const struct work *work, int64_t t) {
     return t < 0 ? work->before + (work->sizes.kernel_size - 1 + t) * work->sizes.channels
                  : work->x + t * work->sizes.channels;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields that config.json lacks, as the description's defaults have them. */
+/* A view of config.json in which the description's defaults stand for fields that the file lacks. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -69,10 +69,11 @@ int graft_description_set_section(struct graft_description *description, const c
 int graft_description_set_default(struct graft_description *description, const char *path,
                                   const struct graft_value *value, struct graft_error *error);
 
-/* [load] What a description says of the encoder beside what it describes, of the same choices; NULL: there is none. */
+/* [load] Sets the description of the encoder of a model that has one beside its decoder; both are of the same choices.
+ * NULL: there is no encoder. */
 void graft_description_set_encoder(struct graft_description *description, struct graft_description *encoder_take);
 
-/* [any] That; NULL: none. It lives as long as `description`. */
+/* [any] The description of the encoder; NULL: none. It lives as long as `description`. */
 struct graft_description *graft_description_encoder(const struct graft_description *description);
 
 /* [any] The text of a GRAFT_CHOICE_NAME; NULL for null. */

@@ -35,7 +35,7 @@ int graft_parser_take(struct graft_parser *parser, const char *symbol);
 /* [load] A node whose text goes from `start` to the last token. */
 int32_t graft_parser_add(struct graft_parser *parser, enum graft_node_kind kind, int32_t start);
 
-/* [load] The same above others; fails if one of them has. */
+/* [load] Adds a node above `children`; fails if parsing one of them failed. */
 int32_t graft_parser_add_above(struct graft_parser *parser, enum graft_node_kind kind, int32_t start,
                                const int32_t *children, int32_t n);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention of a decoder: queries, keys and values, normed and rotated as the family says, and the way out. */
+/* Attention of a decoder: projects, norms and rotates queries and keys as the family says, attends, and projects the
+ * output. */
 #include "arch/decoder/attention.h"
 
 #include "arch/decoder/attention_keep.h"
@@ -8,12 +9,12 @@
 #include "arch/role.h"
 #include "graft/describe.h"
 
-/* The one projection of queries, keys and values; NULL: there are three. */
+/* The name of the projection that gives queries, keys and values in one; NULL: there are three projections. */
 static const char *qkv_name(const struct graft_description *description, const struct graft_attention_kept *kept) {
     return kept->qkv_joined ? "qkv_proj" : graft_description_name(description, D_QKV);
 }
 
-/* The projections in. */
+/* Declares the projections of hidden states to queries, keys and values. */
 static int describe_inputs(const struct graft_description *description, const struct graft_attention_kept *kept,
                            int32_t k_bias, const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_parts_attention_sizes *sizes = &kept->sizes;
@@ -32,7 +33,7 @@ static int describe_inputs(const struct graft_description *description, const st
     return error->code;
 }
 
-/* What the output is multiplied by, where that is a projection of its own. */
+/* Declares the projection of the gate, and its bias, unless the projection of queries gives the gate as well. */
 static int describe_gate(const struct graft_description *description, const struct graft_attention_kept *kept,
                          const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_parts_attention_sizes *sizes = &kept->sizes;
@@ -49,7 +50,7 @@ static int describe_gate(const struct graft_description *description, const stru
     return error->code;
 }
 
-/* Of queries and keys, where the family has norms of them. */
+/* Declares the norms of queries and keys, where the family has them. */
 static int describe_norms(struct graft_reader *reader, const struct graft_parts_attention_sizes *sizes,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const char *const names[] = {graft_description_name(reader->description, D_QUERY_NORM),
@@ -83,7 +84,8 @@ static int describe_norms(struct graft_reader *reader, const struct graft_parts_
     return status;
 }
 
-/* Layouts that have each head's keys and values want as many of these as heads, and four blocks whole ones. */
+/* Checks that the heads fit the layout of the projection: by_head and blocks need as many heads of keys as of queries,
+ * and blocks needs a multiple of four heads. */
 static int check_layout(const struct graft_description *description, const struct graft_attention_kept *kept,
                         const char *path, struct graft_error *error) {
     const int is_even = kept->value_dim == kept->sizes.head_dim;
@@ -169,7 +171,8 @@ int graft_attention_describe(const struct graft_class *self, const struct graft_
     return status == GRAFT_OK && sinks ? graft_describe_vector(sink, "sinks", kept->sizes.heads, error) : status;
 }
 
-/* A norm of queries or keys, which a class may describe or not: over each head, or over all `heads` of a token. */
+/* Finds a norm of queries or keys, which a class may declare or leave out: over each head, or over all `heads` of a
+ * token. */
 static struct graft_head_norm find_norm(const struct graft_build *build, const char *name, int64_t heads,
                                         int64_t head_dim, struct graft_error *error) {
     const struct graft_head_norm norm = {build->child(build->data, name),
@@ -182,7 +185,7 @@ static struct graft_head_norm find_norm(const struct graft_build *build, const c
     return norm;
 }
 
-/* Sinks, which a class may describe or not. */
+/* Finds the sinks, which a class may declare or leave out. */
 static const struct graft_weight *find_sinks(const struct graft_build *build, int64_t heads,
                                              struct graft_error *error) {
     const struct graft_weight *sinks = build->weight(build->data, "sinks");
@@ -280,7 +283,7 @@ static int rotate(const struct graft_attention *self, const struct graft_call *c
     return status;
 }
 
-/* How wide values are for scores. */
+/* Numbers of each value that attention sums: differential attention joins the values of two heads. */
 static int64_t attended_dim(const struct graft_attention *self) {
     return (self->kept.differential ? 2 : 1) * self->kept.value_dim;
 }

@@ -53,7 +53,7 @@ struct graft_attention {
     const struct graft_module *v;           /* hidden_size -> kv_heads * value_dim */
     const struct graft_module *gate;        /* hidden_size -> heads * value_dim, or heads; NULL: none */
     const struct graft_module *output;      /* heads * value_dim -> hidden_size */
-    const struct graft_module *output_norm; /* of what it takes; NULL: none */
+    const struct graft_module *output_norm; /* of the input of `output`; NULL: none */
     struct graft_head_norm q_norm;
     struct graft_head_norm k_norm;
     const struct graft_module *relative;               /* of its own; NULL: none */
@@ -75,7 +75,7 @@ struct graft_projected {
     struct graft_heads q;
     struct graft_heads k;
     struct graft_heads v;
-    struct graft_heads gate; /* of outputs, a number for each of theirs or each head; x is NULL: none */
+    struct graft_heads gate; /* factors of the heads' output, one a number or one a head; x is NULL: none */
 };
 
 /* [forward] *slopes [heads]: those of ALiBi, in scratch memory; NULL without it. */
@@ -91,13 +91,13 @@ int graft_attention_project(const struct graft_attention *self, const struct gra
 int graft_attention_norm(const struct graft_head_norm *norm, const struct graft_call *call, int64_t tokens,
                          int64_t heads, int64_t head_dim, struct graft_heads *x, struct graft_error *error);
 
-/* [load] Declares what differential attention has, and finds it; nothing happens with any other. */
+/* [load] Declares the parameters of differential attention, and finds them; other attention has none. */
 int graft_differential_describe(const struct graft_attention_kept *kept, const struct graft_sink *sink,
                                 struct graft_error *error);
 void graft_differential_find(const struct graft_build *build, struct graft_attention *self, struct graft_error *error);
 
-/* [forward] v becomes [tokens, kv_heads, 2 * value_dim], in scratch memory: that of one half of heads, then that of the
- * other. */
+/* [forward] v becomes [tokens, kv_heads, 2 * value_dim], in scratch memory: head h has the values of head h of the
+ * first half of the heads, then those of head h of the second; so has head h + kv_heads / 2. */
 int graft_differential_values(const struct graft_attention *self, const struct graft_call *call, int64_t tokens,
                               struct graft_heads *v, struct graft_error *error);
 
@@ -105,7 +105,8 @@ int graft_differential_values(const struct graft_attention *self, const struct g
 int graft_differential_combine(const struct graft_attention *self, const struct graft_call *call, int64_t tokens,
                                float *context, struct graft_error *error);
 
-/* [load] Declares what makes weights of keys, and finds it; nothing happens where the family has none. */
+/* [load] Declares the projection and the rates that give the weights of keys (key_weights.c), and finds them; nothing
+ * happens where the family has none. */
 int graft_key_weights_describe(const struct graft_description *description, const struct graft_attention_kept *kept,
                                const struct graft_sink *sink, struct graft_error *error);
 void graft_key_weights_find(const struct graft_description *description, const struct graft_build *build,
@@ -116,7 +117,7 @@ void graft_key_weights_find(const struct graft_description *description, const s
 int graft_key_weights_add(const struct graft_attention *self, const struct graft_call *call, int64_t tokens,
                           struct graft_projected *x, struct graft_error *error);
 
-/* [load] Declares the projection of what the heads give, and a norm before it. */
+/* [load] Declares the output projection, and the norm before it if the family has one. */
 int graft_attention_describe_output(const struct graft_description *description,
                                     const struct graft_attention_kept *kept, const struct graft_args *args,
                                     const struct graft_sink *sink, struct graft_error *error);
@@ -126,7 +127,7 @@ int graft_attention_describe_output(const struct graft_description *description,
 int graft_attention_give(const struct graft_attention *self, const struct graft_call *call, int64_t tokens,
                          const struct graft_heads *gate, float *context, float *output, struct graft_error *error);
 
-/* [forward] Multiplies queries by what the gain makes of their positions. */
+/* [forward] Multiplies each query by the factor that query_gain and query_power give for its position. */
 void graft_attention_gain(const struct graft_attention *self, const struct graft_batch *batch,
                           const struct graft_heads *q);
 

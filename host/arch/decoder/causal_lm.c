@@ -11,7 +11,7 @@
 
 enum { MAX_PATH = 256 };
 
-/* The encoder, whose description has a part of its own. */
+/* Adds the encoder, which is described by the encoder's own description inside that of the decoder. */
 static void add_encoder(const struct graft_description *description, const struct graft_config *config,
                         struct graft_parts_causal_lm *part, struct graft_parts_causal_lm_sizes *sizes,
                         struct graft_reader *reader) {
@@ -64,7 +64,7 @@ static int describe(const struct graft_class *self, const struct graft_config *c
     const int32_t causal = graft_read_bool(&reader, D_CAUSAL);
     const int64_t width = graft_read_int(&reader, D_EMBEDDING_SIZE);
     const int64_t hidden_size = graft_read_int(&reader, D_HIDDEN_SIZE);
-    int32_t tied = 0; /* by the whole config, where the decoder has a section of it */
+    int32_t tied = 0; /* tie_word_embeddings of all of config.json, where the decoder has a section */
     if (reader.status == GRAFT_OK && reader.file != config) {
         reader.status = graft_config_bool(config, "tie_word_embeddings", &tied, error);
     }

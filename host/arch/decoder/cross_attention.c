@@ -11,7 +11,7 @@ struct cross_attention {
     struct graft_parts_attention_sizes sizes;
     const struct graft_module *q;      /* hidden_size -> heads * head_dim */
     const struct graft_module *k;      /* hidden_size -> kv_heads * head_dim, as v */
-    const struct graft_module *v;      /* of the encoder's hidden states, as k */
+    const struct graft_module *v;      /* like k, of the encoder's hidden states */
     const struct graft_module *output; /* heads * head_dim -> hidden_size */
 };
 
@@ -60,7 +60,8 @@ int graft_cross_attention_create(const struct graft_class *cls, const struct gra
     return graft_instance_finish(self, instance, error);
 }
 
-/* k and v [source tokens, kv_heads, head_dim] of what sequences bring along, which has adapters of its own. */
+/* k and v [source tokens, kv_heads, head_dim] of the encoder's hidden states. A source token has the adapter of its
+ * sequence, so the call's row adapters, which are those of the decoder's tokens, do not fit. */
 static int project_sources(const struct cross_attention *self, const struct graft_call *call,
                            const struct graft_batch *batch, float *k, float *v, struct graft_error *error) {
     const int64_t tokens = graft_batch_source_tokens(batch);

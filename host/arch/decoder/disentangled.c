@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention whose scores have, beside queries times keys, queries times what keys make of distances, and keys times
- * what queries make of them (He et al. 2021, eq. 4). The embeddings of distances are the model's (distances.c). */
+/* Disentangled attention (He et al. 2021, eq. 4). A score is the product of query and key, plus that of the query and
+ * the key projection of the distance's embedding, plus that of the key and its query projection. The embeddings of
+ * distances are the model's (distances.c). */
 #include <math.h>
 
 #include "arch/decoder/attention_keep.h"
@@ -14,9 +15,9 @@
 struct kept {
     struct graft_parts_attention_sizes sizes; /* first, for graft_attention_keep */
     struct graft_distances distances;
-    int32_t has_key;   /* 1: queries see what keys make of distances */
-    int32_t has_query; /* 1: keys see what queries make of them */
-    int32_t is_shared; /* 1: by the projections of tokens */
+    int32_t has_key;   /* 1: scores have query * key projection of the distance */
+    int32_t has_query; /* 1: scores have key * query projection of the distance */
+    int32_t is_shared; /* 1: with the projections that tokens have, not own ones */
 };
 
 enum { QUERY, KEY, VALUE, POSITION_KEY, POSITION_QUERY, OUTPUT, N_LINEARS };
@@ -53,7 +54,7 @@ int graft_disentangled_describe(const struct graft_class *self, const struct gra
     kept->has_key = graft_read_bool(&reader, D_DISENTANGLED_BY_KEY);
     kept->has_query = graft_read_bool(&reader, D_DISENTANGLED_BY_QUERY);
     kept->is_shared = graft_read_bool(&reader, D_DISENTANGLED_SHARED);
-    /* Each kind of score is one more that a variance is made of, even where there are no distances. */
+    /* The divisor has a factor for each product in the sum of a score, even where the model has no distances. */
     kept->sizes.scaling = 1.0 / sqrt((double)(sizes->head_dim * (1 + kept->has_key + kept->has_query)));
     if (reader.status == GRAFT_OK && sizes->kv_heads != sizes->heads) {
         graft_reader_fail(&reader, D_KV_HEADS, "expected num_attention_heads (%lld), got %lld", (long long)sizes->heads,
@@ -93,7 +94,7 @@ int graft_disentangled_create(const struct graft_class *cls, const struct graft_
     return graft_instance_finish(self, instance, error);
 }
 
-/* What scores are made of. */
+/* A call of find_mask: what it reads, and the biases that it adds to scores. */
 struct work {
     const struct disentangled *self;
     const struct graft_batch *batch;
@@ -119,7 +120,7 @@ static float dot(const float *a, const float *b, int64_t n) {
     return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
-/* The rows of one token in all heads. */
+/* The biases of query `token` for the keys [begin, end), in all heads. */
 static void find_biases(const struct work *work, int64_t token, int64_t begin, int64_t end) {
     const struct kept *kept = &work->self->kept;
     const int64_t dim = kept->sizes.head_dim, width = kept->sizes.heads * dim;
@@ -158,7 +159,7 @@ static float *project(const struct graft_module *linear, const struct graft_call
     return y != NULL && graft_linear_forward(linear, call, &args, error) == GRAFT_OK ? y : NULL;
 }
 
-/* What keys and queries make of distances, [rows, heads, head_dim] each. */
+/* Finds position_k and position_q, the key and query projections of all distances, [rows, heads, head_dim] each. */
 static int project_distances(struct work *work, const struct graft_call *call, struct graft_error *error) {
     const struct disentangled *self = work->self;
     const struct kept *kept = &self->kept;
@@ -177,7 +178,7 @@ static int project_distances(struct work *work, const struct graft_call *call, s
                : GRAFT_OK;
 }
 
-/* `mask` is filled in. */
+/* Fills in `mask` with the biases of all queries and keys. */
 static int find_mask(struct work *work, const struct graft_call *call, struct graft_mask *mask,
                      struct graft_error *error) {
     const struct graft_batch *batch = work->batch;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Embeddings of distances between tokens, which the attentions of all layers have in common (He et al. 2021). Each
- * describes them as children of its own; the model ties these to its. */
+/* Embeddings of distances between tokens, which the attention modules of all layers share (He et al. 2021). Each
+ * attention module declares them as its own children, and the model ties the weights of these to its own. */
 #ifndef GRAFT_ARCH_DECODER_DISTANCES_H
 #define GRAFT_ARCH_DECODER_DISTANCES_H
 
@@ -8,33 +8,34 @@
 #include "graft/class.h"
 #include "graft/module.h"
 
-/* What an attention calls them. */
+/* The names of these children in an attention module. */
 #define GRAFT_DISTANCES "distances"
 #define GRAFT_DISTANCES_NORM "distances_norm"
 
 struct graft_distances {
     int64_t rows;    /* 0: the model has none */
-    int64_t reach;   /* the largest distance that differs from the next */
+    int64_t reach;   /* the distance from which on all have the same row */
     int64_t buckets; /* 0: distances up to reach have a row each; else far ones share rows */
     double eps;      /* of the norm */
     int32_t has_norm;
 };
 
-/* [load] Errors are the reader's. */
+/* [load] Reads the choices `disentangled`. Errors are the reader's. */
 struct graft_distances graft_distances_read(struct graft_reader *reader);
 
-/* [load] Declares the children; errors stay in `error`. */
+/* [load] Declares the children called `embedding` and `norm`; errors stay in `error`. */
 void graft_distances_describe(const struct graft_distances *self, const char *embedding, const char *norm,
                               int64_t hidden_size, const struct graft_sink *sink, struct graft_error *error);
 
-/* [load] Declares the model's, and ties those of the attention at `path` to them. */
+/* [load] Ties the weights of the attention module at `path` to the model's. */
 void graft_distances_tie(const struct graft_description *description, const struct graft_distances *self,
                          const char *path, const struct graft_sink *sink, struct graft_error *error);
 
-/* [any] The row of a query's position less a key's. */
+/* [any] The row of a distance: the query's position minus the key's. */
 int64_t graft_distances_row(const struct graft_distances *self, int64_t distance);
 
-/* [forward] [rows, hidden_size], normed, in scratch memory; NULL with `error`. `norm` may be NULL. */
+/* [forward] The embeddings of all distances, [rows, hidden_size], normed unless `norm` is NULL, in scratch memory; NULL
+ * with `error`. */
 float *graft_distances_find(const struct graft_distances *self, const struct graft_module *embedding,
                             const struct graft_module *norm, const struct graft_call *call, int64_t hidden_size,
                             struct graft_error *error);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Models that classify: a Linear of what tells of a sequence, or of each token, perhaps with a transform before it. */
+/* Models that classify: a Linear of a sequence's pooled hidden state, or of each token's, in some families behind a
+ * transform. */
 #include "arch/decoder/choices.h"
 #include "arch/decoder/inputs.h"
 #include "arch/decoder/roles.h"
 #include "arch/role.h"
 #include "graft/encoder_parts.h"
 
-/* The name in front of the head, of the three that families have. */
+/* The name of the last Linear, by task. */
 static const char *head_name(const struct graft_description *description, int32_t head) {
     return graft_description_name(description, head == GRAFT_HEAD_ANSWERS  ? D_HEAD_ANSWERS
                                                : head == GRAFT_HEAD_TOKENS ? D_HEAD_TOKENS
                                                                            : D_HEAD_SEQUENCES);
 }
 
-/* What an encoder's config says of the head, or a decoder's. */
+/* Reads what config.json says of the head: labels and biases, and how sequences are pooled. */
 static int read_head(const struct graft_config *config, struct graft_reader *reader, int32_t head,
                      struct graft_parts_encoder_sizes *sizes, struct graft_error *error) {
     static const int32_t poolings[] = {[D_POOLING_LAST] = GRAFT_POOLING_LAST,

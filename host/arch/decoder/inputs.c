@@ -10,7 +10,7 @@
 #include "graft/describe.h"
 #include "graft/kernels.h"
 
-/* Of learned positions, without those before position 0; 0: there are none. */
+/* How many learned positions there are, not counting the rows before that of position 0 (position.offset); 0: none. */
 static int64_t position_rows(struct graft_reader *reader) {
     return graft_description_name(reader->description, D_POSITION_NAME) != NULL &&
                    graft_read_is_null(reader, D_POSITION_SINES)
@@ -68,7 +68,7 @@ static int describe_norm(struct graft_reader *reader, const struct graft_sink *s
         graft_real_arg("eps", graft_read_real(reader, D_NORM_EPS)), graft_int_arg("bias", 0)};
     const char *name = graft_description_name(reader->description, D_EMBEDDING_NORM);
     const char *last = graft_description_name(reader->description, D_MODEL_NORM);
-    /* It may be the last one as well, without a weight. */
+    /* Where it has the name of the model's last norm, both are one module, without a weight; the model declares it. */
     const int is_last = kept->has_norm && last != NULL && strcmp(name, last) == 0;
     return kept->has_norm && !is_last
                ? graft_describe_child(sink, name, graft_description_name(reader->description, D_CLASS_NORM),
@@ -76,7 +76,7 @@ static int describe_norm(struct graft_reader *reader, const struct graft_sink *s
                : GRAFT_OK;
 }
 
-/* Of segments and tasks. */
+/* Declares the embeddings of segments and tasks. */
 static int describe_types(struct graft_reader *reader, const struct graft_sink *sink,
                           const struct graft_inputs_kept *kept, struct graft_error *error) {
     if (kept->has_types) {
@@ -141,7 +141,7 @@ void graft_inputs_create(struct graft_inputs *self, const struct graft_descripti
     }
 }
 
-/* ids [tokens]: the rows of the tokens of sequence `s`. */
+/* Writes to ids [tokens] the rows of learned positions for the tokens of sequence `s`. */
 static void find_rows(const struct graft_inputs_kept *kept, const struct graft_base_model_args *args, int32_t s,
                       int32_t *ids) {
     const struct graft_batch *batch = args->batch;
@@ -154,7 +154,7 @@ static void find_rows(const struct graft_inputs_kept *kept, const struct graft_b
     }
 }
 
-/* x [tokens, position_width] += rows of `module`. */
+/* x [tokens, position_width] += the rows `ids` of the embedding `module`. */
 static int add_rows(const struct graft_inputs *self, const struct graft_module *module, const struct graft_call *call,
                     int64_t tokens, const int32_t *ids, float *x, struct graft_error *error) {
     const int64_t width = self->kept.position_width;
@@ -177,7 +177,8 @@ static int add_learned(const struct graft_inputs *self, const struct graft_call 
     return add_rows(self, self->positions, call, args->batch->tokens, ids, x, error);
 }
 
-/* x [tokens, position_width] += sines of a position, then cosines (Vaswani et al. 2017, 3.5, but not in turn). */
+/* x [tokens, position_width] += sines of the token's position, followed by its cosines (in Vaswani et al. 2017, 3.5,
+ * they alternate). */
 static int add_sines(const struct graft_inputs *self, const struct graft_call *call, const struct graft_batch *batch,
                      float *x, struct graft_error *error) {
     const int64_t half = self->kept.position_width / 2;
@@ -243,7 +244,7 @@ int graft_inputs_norm(const struct graft_module *module, const struct graft_call
     return graft_norm_forward(module, call, &args, error);
 }
 
-/* x [tokens, width] = embeddings, of the tokens or as they were given, times the scale. */
+/* x [tokens, width] = the scale times the embeddings: those that the caller gives, else those of the tokens. */
 static int embed(const struct graft_inputs *self, const struct graft_call *call,
                  const struct graft_base_model_args *args, float *x, struct graft_error *error) {
     const int64_t tokens = args->batch->tokens, width = self->kept.width;

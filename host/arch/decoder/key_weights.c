@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dynamic masks (Shi et al. 2025): what values say of their keys is added to the scores of all queries. So that scores
- * are products as before, queries and keys get a number more. */
+/* Dynamic masks (Shi et al. 2025): each key has a weight, computed from its value, which is added to its scores with
+ * all queries. To keep scores plain products, queries and keys are extended by one number. */
 #include <math.h>
 #include <string.h>
 

@@ -31,7 +31,7 @@ struct kept {
     struct kept_layer layers[]; /* [n_layers] */
 };
 
-/* What a description is read and declared with. */
+/* What the functions below need while a model is described. */
 struct describing {
     const struct graft_description *description;
     struct graft_reader *reader;
@@ -91,7 +91,7 @@ static void check_types(const struct describing *of, int64_t layers) {
     }
 }
 
-/* The window of the reader's layer, and what its type says about it. */
+/* The window of the reader's layer, checked against the layer's type. */
 static int64_t read_window(const struct describing *of) {
     struct graft_reader *reader = of->reader;
     const char *types = graft_description_name(of->description, D_LAYER_TYPES);
@@ -111,7 +111,7 @@ static int64_t read_window(const struct describing *of) {
     return window;
 }
 
-/* The chunk of the reader's layer, which has no window besides, and is for texts that are read forwards. */
+/* The chunk of the reader's layer. It is an error beside a window, and where attention is in both directions. */
 static int64_t read_chunk(const struct describing *of, int64_t window) {
     const int64_t chunk = graft_read_int(of->reader, D_CHUNK);
     if (of->reader->status == GRAFT_OK && chunk > 0 && (window > 0 || of->kept->bidirectional)) {
@@ -121,7 +121,7 @@ static int64_t read_chunk(const struct describing *of, int64_t window) {
     return chunk;
 }
 
-/* The windows that a derived class gives, which may know other fields. */
+/* Takes the windows from the arguments of a derived class, which may read other fields of config.json for them. */
 static int take_windows(const struct describing *of, const struct graft_arg *given) {
     struct kept *kept = of->kept;
     if (given->count != kept->n_layers) {
@@ -160,7 +160,7 @@ static int read_layers(const struct describing *of) {
     return status == GRAFT_OK ? reader->status : status;
 }
 
-/* How wide cos and sin are: as a derived class says, or the rotary choices. */
+/* Finds the widths of cos and sin, from the arguments of a derived class or from the rotary choices. */
 static void read_rotary(const struct describing *of) {
     struct kept *kept = of->kept;
     const int64_t given = graft_args_int(of->given, "rotary_width", 0);
@@ -182,7 +182,7 @@ static void read_rotary(const struct describing *of) {
     of->reader->layer = -1;
 }
 
-/* What a layer is given for its attention. Returns how many items there are now. */
+/* Adds a layer's arguments for its attention to `items`, which has `n`; returns how many it has now. */
 static int32_t add_attention_args(const struct describing *of, int64_t layer, struct graft_arg *items, int32_t n) {
     struct graft_reader *reader = of->reader;
     const struct kept *kept = of->kept;
@@ -218,7 +218,7 @@ static int32_t add_attention_args(const struct describing *of, int64_t layer, st
     return n;
 }
 
-/* What a layer is given for its attention, its MLP and its norms, where it has them. */
+/* The arguments of a layer, for its attention, its MLP and its norms, where it has them. */
 static struct graft_args read_layer_args(const struct describing *of, int64_t layer,
                                          struct graft_arg items[MAX_LAYER_ARGS]) {
     struct graft_reader *reader = of->reader;
@@ -267,7 +267,7 @@ static int describe_layers(const struct describing *of) {
     return status;
 }
 
-/* Those of distances, which each attention has in common with the others. */
+/* Declares the embeddings of distances, and ties those of all attention modules to them. */
 static int describe_distances(const struct describing *of) {
     const char *attention = graft_description_name(of->description, D_LAYER_ATTENTION);
     const struct graft_distances distances = graft_distances_read(of->reader);
@@ -314,7 +314,7 @@ static int describe_outputs(const struct describing *of) {
                : status;
 }
 
-/* What the model owes the host where it is the root (graft/family.h). */
+/* Declares the numbers that the host reads of a root (graft/family.h), which the model may be. */
 static int describe_numbers(const struct describing *of) {
     const int64_t positions = graft_inputs_max_positions(of->reader);
     const int64_t types = graft_inputs_token_types(of->reader);
@@ -335,7 +335,7 @@ static int describe_numbers(const struct describing *of) {
                                                : status;
 }
 
-/* Biases by distance, which layers may have from the model or from the first of them. */
+/* Declares the model's table of biases by distance, or ties those of the layers to that of the first. */
 static int describe_relative(const struct describing *of) {
     of->reader->layer = 0;
     int status = graft_relative_describe(of->reader, 0, of->sink, &of->kept->relative, of->error);
@@ -404,13 +404,13 @@ int graft_decoder_model_describe(const struct graft_class *self, const struct gr
     reader.layer = 0;
     (void)graft_read_int(&reader, D_MOE_EXPERTS); /* read for its bounds check, even where no layer has experts */
     reader.layer = -1;
-    (void)graft_read_bool(&reader, D_HEAD_TIED); /* means nothing to a model without a head, and is no field unused */
+    (void)graft_read_bool(&reader, D_HEAD_TIED); /* so that its field counts as used, though there is no head here */
     struct graft_rotary_kind kinds[GRAFT_ROTARY_KINDS] = {{0}};
     const struct describing of = {self->data, &reader, args, sink, kept, kinds, error};
     return declare(&of);
 }
 
-/* What the queries of a layer see. */
+/* The attention mask of a layer. */
 static struct graft_mask mask_of(const struct kept *kept, const struct kept_layer *layer) {
     const int64_t window = layer->chunk > 0 ? layer->chunk : layer->window;
     struct graft_mask mask = {.struct_size = sizeof mask};

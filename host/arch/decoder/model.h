@@ -13,7 +13,7 @@
 struct graft_model_layer {
     const struct graft_module *module;
     struct graft_mask mask;
-    int32_t type;        /* which angles it has */
+    int32_t type;        /* an index into the rotary kinds of the model */
     int32_t uses_rotary; /* 0: queries and keys are not rotated */
 };
 

@@ -37,7 +37,8 @@ static int find_angles(const struct graft_decoder_model *self, const struct graf
     return status;
 }
 
-/* What a tower gives for behind layer number `layer` is added to the hidden states of what it has seen. */
+/* Adds the tower's vectors for layer number `layer` (deepstack), if any, to the hidden states of image and video tokens
+ * behind that layer. */
 static int add_deepstack(const struct graft_decoder_model *self, const struct graft_call *call,
                          const struct graft_base_model_args *args, int64_t layer, float *hidden_states,
                          struct graft_error *error) {

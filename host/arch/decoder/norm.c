@@ -10,7 +10,7 @@ struct kept {
     double eps;
     double offset; /* what is added to the weight */
     int64_t width;
-    int64_t heads; /* rows of the weight, each for every heads-th vector; 0: all have the same */
+    int64_t heads; /* rows of the weight: vector i takes row i % heads; 0: one weight for all */
     int32_t kind;  /* D_NORM_... */
 };
 
@@ -84,7 +84,8 @@ static void norm_vector(const struct kept *kept, const float *x, float *y) {
     }
 }
 
-/* What the kernels have not: no weight, one for each head, or an offset to that of a LayerNorm. */
+/* Whether the loop here has to run, since no kernel has this: no weight, a weight for each head, or a LayerNorm with an
+ * offset. */
 static int is_plain(const struct norm *self) {
     return self->weight == NULL || self->kept.heads > 0 ||
            (self->kept.kind == D_NORM_LAYER && self->kept.offset != 0.0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an encoder gives of a sequence as a whole: tanh of a Linear of its first token's hidden state. */
+/* The pooler of an encoder, which gives one vector for a sequence: tanh of a Linear of its first token's hidden state.
+ */
 #ifndef GRAFT_ARCH_DECODER_POOLER_H
 #define GRAFT_ARCH_DECODER_POOLER_H
 

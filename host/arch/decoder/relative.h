@@ -15,16 +15,17 @@ struct graft_relative {
     int64_t heads;
 };
 
-/* [load] Declares the table of an attention with so many heads, or that of a model (`heads` is 0), whose layers have as
- * many as the reader's; nothing happens where it has none. */
+/* [load] Declares the table of an attention module with `heads` heads, or with 0 the model's, which has the heads of
+ * the reader's layer. Nothing happens where relative.of says that this module has no table. */
 int graft_relative_describe(struct graft_reader *reader, int64_t heads, const struct graft_sink *sink,
                             struct graft_relative *relative, struct graft_error *error);
 
-/* [load] Ties the tables of a model's layers to that of the first; nothing happens where they differ. */
+/* [load] Ties the tables of a model's layers to that of the first, if relative.of is `first`. */
 int graft_relative_tie(const struct graft_description *description, int64_t n_layers, const struct graft_sink *sink,
                        struct graft_error *error);
 
-/* [forward] mask->relative and its reach become what `table` has, in scratch memory. */
+/* [forward] Points mask->relative to biases for all distances up to mask->reach, made from `table` in scratch memory.
+ */
 int graft_relative_fill(const struct graft_relative *relative, const struct graft_module *table,
                         const struct graft_call *call, struct graft_mask *mask, struct graft_error *error);
 

@@ -87,7 +87,7 @@ enum { N_ROLES = sizeof roles / sizeof roles[0] };
  */
 static const struct graft_class plain_experts = {GRAFT_ROLE(GRAFT_INTERFACE_EXPERTS, graft_plain_experts)};
 
-/* Of D_CLASS_MLP with D_MIXER_RWKV. */
+/* The class of D_CLASS_MLP with D_MIXER_RWKV. */
 static const struct graft_class rwkv_channel = {GRAFT_ROLE(GRAFT_INTERFACE_MIXER, graft_rwkv_channel)};
 
 /* By D_MIXER_KIND. */
@@ -108,7 +108,7 @@ int graft_decoder_name_classes(struct graft_description *description, const char
         char name[MAX_NAME];
         const struct graft_value value = {.kind = GRAFT_VALUE_TEXT, .text = name};
         const char *present = graft_description_name(description, roles[i].choice);
-        const int is_asked = !is_new || roles[i].choice == D_CLASS_MASKED_LM; /* no family has it unless it says so */
+        const int is_asked = !is_new || roles[i].choice == D_CLASS_MASKED_LM; /* a family has it only by naming it */
         if (roles[i].suffix == NULL || (is_asked && (present == NULL || graft_class_is_basic(present)))) {
             continue;
         }
@@ -127,7 +127,7 @@ static int is_of_experts(int32_t choice) {
     return choice == D_CLASS_MOE || choice == D_CLASS_ROUTER || choice == D_CLASS_EXPERTS;
 }
 
-/* And these in families that have an encoder. */
+/* Classes that only families with an encoder have. */
 static int is_of_encoder(int32_t choice) {
     return choice == D_CLASS_CONDITIONAL || choice == D_CLASS_CROSS_ATTENTION;
 }
@@ -162,7 +162,7 @@ static int can_join(const struct graft_description *description) {
            graft_description_word(description, D_GATE) != D_GATE_QUERY;
 }
 
-/* Which of the roles of attention a family's has. */
+/* The vtable of the attention that the family has, which tells the roles of D_CLASS_ATTENTION apart. */
 static const void *attention_of(const struct graft_description *description) {
     return graft_description_name(description, D_DISENTANGLED_NAME) != NULL ? (const void *)&graft_disentangled_vtable
            : !graft_description_never(description, D_LATENT_RANK)           ? &graft_mla_vtable

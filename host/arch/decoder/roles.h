@@ -6,8 +6,8 @@
 #include "arch/data/description.h"
 #include "graft/class.h"
 
-/* [load] Names the classes of a description after `prefix`: of "Llama", LlamaDecoderLayer. Those that have no name stay
- * without where `is_new` is 0, since the family has none. */
+/* [load] Names the classes of a description after `prefix`: of "Llama", LlamaDecoderLayer. With `is_new` 0 the
+ * description is a copy of another family's, and classes that have no name there get none. */
 int graft_decoder_name_classes(struct graft_description *description, const char *prefix, int is_new,
                                struct graft_error *error);
 

@@ -31,7 +31,7 @@ static int32_t type_of(struct graft_reader *reader) {
     return slides ? GRAFT_LAYER_SLIDING_ATTENTION : GRAFT_LAYER_FULL_ATTENTION;
 }
 
-/* As the choices say for the reader's layer. */
+/* Reads the set of angles that the choices give the reader's layer. */
 static void read_kind(struct graft_reader *reader, struct graft_rotary_kind *kind) {
     const char *object = graft_read_text(reader, D_ROTARY_OBJECT);
     const int64_t dim = graft_read_int(reader, D_ROTARY_DIM);

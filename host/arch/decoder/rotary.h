@@ -7,7 +7,8 @@
 #include "graft/host.h"
 #include "graft/rope.h"
 
-/* Of a family with angles by type of layer GRAFT_ROTARY_TYPES sets at most, of one with angles by layer more. */
+/* The most sets of angles of a family: GRAFT_ROTARY_TYPES if they go by type of layer, GRAFT_ROTARY_KINDS if each layer
+ * may have its own. GRAFT_ROTARY_OBJECT is the size of the name of a rope object. */
 enum { GRAFT_ROTARY_TYPES = 2, GRAFT_ROTARY_KINDS = 64, GRAFT_ROTARY_OBJECT = 128 };
 
 /* One set of angles. Do not move it: `info` points into it. */
@@ -19,11 +20,11 @@ struct graft_rotary_kind {
     char object[GRAFT_ROTARY_OBJECT];
 };
 
-/* [load] kinds [GRAFT_ROTARY_KINDS]: the only one; by GRAFT_LAYER_...; or those of layers, in their order. Errors are
- * the reader's; its layer changes. */
+/* [load] Fills in kinds [GRAFT_ROTARY_KINDS]: one for all layers; one by GRAFT_LAYER_...; or the different ones of
+ * layers, in the order in which these first have them. Errors are the reader's; its layer changes. */
 void graft_rotary_kinds(struct graft_reader *reader, const struct graft_host *host, struct graft_rotary_kind *kinds);
 
-/* [load] Which of them the reader's layer has. */
+/* [load] The index of the set that the reader's layer has. */
 int32_t graft_rotary_find(struct graft_reader *reader, const struct graft_rotary_kind *kinds);
 
 /* [load] Whether a sequence of more than `length` tokens is rotated otherwise than one of as many, in any layer. Errors

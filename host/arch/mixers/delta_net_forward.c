@@ -32,7 +32,7 @@ static int convolve(const struct graft_delta_net *self, const struct graft_call 
                : status;
 }
 
-/* What gates are made of. */
+/* A call of find_gates. */
 struct gates {
     const struct graft_delta_sizes *sizes;
     const float *rates;   /* [value_heads]: exp(A_log) */

@@ -68,7 +68,7 @@ static int project_grouped(const struct graft_delta_net *self, const struct graf
     return status;
 }
 
-/* In scratch memory, NULL where there is no module. */
+/* *y = room for the output of `module`, [tokens, rank], in scratch memory; NULL where there is no module. */
 static int narrow(const struct graft_call *call, const struct graft_module *module, int64_t tokens, int64_t rank,
                   float **y, struct graft_error *error) {
     *y = module != NULL ? graft_scratch_floats(call, tokens, rank, error) : NULL;

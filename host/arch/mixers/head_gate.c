@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One build of it for each instruction set. */
+/* Compiled once for each instruction set (meson.build). */
 #include "arch/mixers/head_gate.h"
 
 enum { ROWS = 4 }; /* of the weight, for one pass over y */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One build of it for each instruction set. */
+/* Compiled once for each instruction set (meson.build). */
 #include "arch/mixers/mamba_scan.h"
 
 #include <string.h>

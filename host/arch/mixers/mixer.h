@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What several mixers do. */
+/* Helpers that several mixers share. */
 #ifndef GRAFT_ARCH_MIXERS_MIXER_H
 #define GRAFT_ARCH_MIXERS_MIXER_H
 

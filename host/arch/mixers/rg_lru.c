@@ -118,7 +118,7 @@ int graft_rg_lru_create(const struct graft_class *cls, const struct graft_build 
     return graft_instance_finish(self, instance, error);
 }
 
-/* One sequence, and what all have. */
+/* One sequence: its inputs, gates, outputs and state, and the module's widened weights. */
 struct work {
     const struct graft_head_gate_loops *loops;
     struct sizes sizes;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kv_b_proj is as a matrix: where none is stored (int8, adapters), what becomes of the unit vectors. */
+/* Makes the matrix of kv_b_proj, taken apart by heads. Where its class stores no plain matrix (int8, adapters), the
+ * module is run on the unit vectors, which gives its columns. */
 #include <string.h>
 
 #include "arch/mla/mla.h"
@@ -13,7 +14,7 @@ struct matrix {
 };
 
 struct owned {
-    struct graft_mla_absorbed absorbed; /* first: what callers have */
+    struct graft_mla_absorbed absorbed; /* first, since callers hold a pointer to it */
     struct matrix key;
     struct matrix value;
 };
@@ -55,7 +56,7 @@ static void matrix_set(struct matrix *matrix, int64_t row, int64_t column, float
     }
 }
 
-/* What is taken apart, by heads. */
+/* The matrix that take_apart copies to `owned`, head by head. */
 struct parts {
     const struct graft_mla_sizes *sizes;
     const float *matrix; /* [heads, nope + v, rank] */

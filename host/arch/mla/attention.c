@@ -58,7 +58,7 @@ static void check_heads(struct graft_reader *reader, const struct graft_parts_at
     }
 }
 
-/* Of gates there is that of heads alone. */
+/* Latent attention supports one kind of gate: a sigmoid for each head. */
 static void check_gate(struct graft_reader *reader) {
     const int32_t gate = graft_read_word(reader, D_GATE);
     if (reader->status == GRAFT_OK && gate != D_GATE_NONE &&

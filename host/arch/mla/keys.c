@@ -5,7 +5,7 @@
 /* Numbers that are not worth a second thread to copy. */
 enum { COPIED_AT_ONCE = 1 << 15 };
 
-/* Of some tokens: what is made from what. */
+/* Keys and values of some tokens, and the arrays that they are copied from. */
 struct expansion {
     const struct graft_mla_sizes *sizes;
     int64_t tokens;

@@ -57,7 +57,7 @@ struct graft_mla {
     _Atomic(struct graft_mla_absorbed *) absorbed; /* made when first needed */
 };
 
-/* Of a batch. */
+/* What the projections give for the tokens of a batch. */
 struct graft_mla_projected {
     float *q;    /* [tokens, heads, nope + rope], rotated */
     float *kept; /* [tokens, rank + rope]: latents, normed, and the rotated parts of keys */

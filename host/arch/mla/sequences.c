@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of the two ways each sequence of a batch goes. */
+/* Chooses for each sequence of a batch: attention over keys and values (keys.c), or over latents (latents.c). */
 #include "arch/mla/mla.h"
 
 /* Whether attention over latents takes fewer multiplications for a sequence. What is new is multiplied by kv_b_proj

@@ -21,7 +21,7 @@ static const struct graft_operation transpose_and_part[] = {
     {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_INTERLEAVE, .dim = 1},
 };
 
-/* Of what has not been transposed already. */
+/* For checkpoints that may have been transposed already: check_dims looks at the shape. */
 static const struct graft_operation transpose_if_needed[] = {
     {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_TRANSPOSE, .dim = 1, .dim1 = 2, .check_dims = 1},
 };
@@ -33,7 +33,7 @@ static const struct graft_operation transpose_if_needed[] = {
         .operation_stride = sizeof(struct graft_operation),                                                   \
     }
 
-/* Of a parameter that has its own name in the checkpoint, too. */
+/* The conversion of a parameter that has the same name in the checkpoint as in the class. */
 #define IN_PLACE(name, first, n)                                                                           \
     {                                                                                                      \
         .struct_size = sizeof(struct graft_conversion), .n_sources = 1, .sources = (name), .n_targets = 1, \

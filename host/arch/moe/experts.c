@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All experts of a layer as stacked parameters. How they are computed is chosen by name. */
+/* All experts of a layer as stacked parameters. An experts implementation computes them, which the host chooses by name
+ * (graft/experts_implementation.h). */
 #include "arch/moe/experts.h"
 
 #include "arch/decoder/choices.h"

@@ -32,7 +32,7 @@ struct router {
     const struct graft_weight *correction; /* [num_experts], for choosing alone; NULL: none */
 };
 
-/* A token finds as many experts as it wants in the groups that it may choose from. */
+/* Checks that the groups are even, and that those which a token may choose from have as many experts as it wants. */
 static void check_groups(struct graft_reader *reader, const struct kept *kept, int64_t least) {
     const int64_t groups = kept->groups;
     const int64_t size = groups > 0 ? kept->num_experts / groups : 0;

@@ -46,10 +46,10 @@ static int describe_shared(const struct graft_description *description, const st
     return status == GRAFT_OK && gate != NULL ? graft_describe_linear(sink, gate, hidden_size, 1, 0, error) : status;
 }
 
-/* What of both sees tokens; errors are the reader's. */
+/* Checks the choices of the experts; errors are the reader's. */
 static void check(struct graft_reader *reader, const struct kept *kept) {
     if (kept->num_experts == 0 && kept->has_shared) {
-        return; /* which is all there is */
+        return; /* the shared expert alone */
     }
     if (reader->status == GRAFT_OK && kept->num_experts < 1) {
         graft_reader_fail(reader, D_MOE_EXPERTS, "expected at least 1 expert, got 0");

@@ -73,7 +73,7 @@ enum {
     V_COUNT
 };
 
-/* Of V_MODEL_VIDEO and V_POSITION_BETWEEN, in the order of their words. */
+/* The values of V_MODEL_VIDEO, then those of V_POSITION_BETWEEN: places among their words in choices.c. */
 enum { V_VIDEO_WHOLE, V_VIDEO_SECONDS_BEFORE };
 enum { V_BETWEEN_BILINEAR, V_BETWEEN_BICUBIC };
 
@@ -85,7 +85,7 @@ struct graft_vision_reader {
     struct graft_config_section section;
 };
 
-/* [load] Begins to read, outside of layers: set of.layer to read what one of them has. */
+/* [load] Begins to read, outside of layers: set of.layer for choices that blocks differ in. */
 void graft_vision_reader_start(struct graft_vision_reader *reader, const struct graft_description *description,
                                const struct graft_config *config, struct graft_error *error);
 

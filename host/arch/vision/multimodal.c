@@ -97,8 +97,8 @@ int graft_multimodal_create(const struct graft_class *cls, const struct graft_bu
     return graft_instance_finish(self, instance, error);
 }
 
-/* embeddings [1 + deepstack, as many as were counted, hidden_size] of all images and videos, one after another.
- * Adapters are those of the sequence that an image is in, for all of its rows. */
+/* Runs the tower on all images and videos, one after another: embeddings [1 + deepstack, count, hidden_size]. All
+ * patches of an image have the adapter of its sequence. */
 static int see(const struct multimodal *self, const struct graft_call *call, const struct graft_base_model_args *args,
                int64_t count, float *embeddings, struct graft_error *error) {
     const int64_t stride = count * self->sizes.hidden_size;

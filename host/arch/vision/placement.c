@@ -37,9 +37,9 @@ struct walk {
     const struct graft_placement *placement;
     const struct graft_placeholders *placeholders;
     int64_t merge;
-    int32_t image;  /* or video: the next one */
-    int64_t time;   /* of which that many patches along time have their tokens already */
-    int64_t filled; /* of rows */
+    int32_t image;  /* the next image or video */
+    int64_t time;   /* frames (patches along time) of `image` that are placed already */
+    int64_t filled; /* entries of placement->rows that are written */
     int64_t next;   /* rotary position of the next token */
 };
 
@@ -51,25 +51,25 @@ static void put(struct walk *walk, int64_t token, int64_t time, int64_t height, 
     }
 }
 
-/* Positions between two patches of a video along time, in the precision of the reference. */
+/* The distance, in positions, from one frame of a video to the next, computed in f32 as the reference does. */
 static float time_step(const struct walk *walk, const struct graft_image *image) {
     const double rate = walk->placeholders->time_rate;
     const double seconds = GRAFT_HAS(image, struct graft_image, seconds) ? image->seconds : 0.0;
     return rate < 0.0 || !image->is_video ? 1.0f : (float)rate * (float)(seconds > 0.0 ? seconds : 1.0);
 }
 
-/* How many patches along time of the next image or video are in one run of tokens. */
+/* How many frames of the next image or video one run of tokens stands for. */
 static int64_t times_of(const struct walk *walk, const struct graft_image *image) {
     return walk->placeholders->by_frame && image->is_video ? 1 : image->grid[0];
 }
 
-/* The tokens of one run. */
+/* How many tokens one run has. */
 static int64_t run_of(const struct walk *walk, const struct graft_image *image) {
     return tokens_of(image, walk->merge) / image->grid[0] * times_of(walk, image);
 }
 
-/* The tokens of one run from `token` on: frames are times, rows of the grid heights, columns widths, all from the same
- * start. What follows goes on behind the larger side of a frame, however long the video is. */
+/* Places one run of tokens from `token` on. Rotary positions have time, height and width: start + frame, start + row,
+ * start + column. The token behind the run goes on at start + the larger side of a frame, however long the video is. */
 static void put_run(struct walk *walk, int64_t token, const struct graft_image *image) {
     int64_t height = image->grid[1] / walk->merge;
     int64_t width = image->grid[2] / walk->merge;

@@ -15,7 +15,7 @@ const struct graft_image *graft_placement_image(const struct graft_base_model_ar
 int graft_placement_count(const struct graft_base_model_args *args, int64_t merge, int64_t *tokens,
                           struct graft_error *error);
 
-/* The tokens that stand for what is seen, and how times become positions. */
+/* The tokens that stand for images and videos, and how times become positions. */
 struct graft_placeholders {
     int64_t image_token_id;
     int64_t video_token_id; /* -1: none */
@@ -23,7 +23,7 @@ struct graft_placeholders {
     int32_t by_frame;       /* 1: each patch of a video along time has a run of tokens, with a position of its own */
 };
 
-/* What is filled in. */
+/* What graft_placement_fill fills in. */
 struct graft_placement {
     int64_t *positions; /* [3, tokens] */
     int32_t *rows;      /* [as many as were counted]: the tokens that images and videos take, in their order */

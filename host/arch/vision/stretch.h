@@ -13,14 +13,14 @@ struct graft_stretch {
     int32_t has_corners; /* 1: the outer rows are those of the image; 0: both cover the same area */
 };
 
-/* What a row of the image is made of: rows of the square, those beyond its edges replaced by the edges. */
+/* A row of the image is a weighted sum of rows of the square; rows beyond its edges are replaced by the edges. */
 struct graft_taps {
     int32_t n;
     int64_t rows[GRAFT_MAX_TAPS];
     float weights[GRAFT_MAX_TAPS];
 };
 
-/* [any] Of row number `i` of `size`, or of a column. */
+/* [any] The sum for row number `i` of the `size` rows of an image; likewise for columns. */
 struct graft_taps graft_stretch_taps(const struct graft_stretch *stretch, int64_t i, int64_t size);
 
 #endif

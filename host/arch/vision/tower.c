@@ -16,7 +16,7 @@ struct kept {
     int64_t window;
     struct {
         int32_t windowed;
-        int32_t deepstack; /* 1 + which merger has what the block gives; 0: it gives nothing */
+        int32_t deepstack; /* 1 + the number of the deepstack merger that takes the block's output; 0: none */
     } blocks[];            /* [depth] */
 };
 
@@ -44,7 +44,7 @@ static void describe_positions(const struct graft_description *description, cons
     }
 }
 
-/* The mergers of deepstack, whose norms are of joined patches. */
+/* Declares the mergers of deepstack, which norm patches once they are joined. */
 static void describe_deepstack(const struct graft_description *description, const struct graft_vision_sizes *sizes,
                                const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_arg args[] = {
@@ -86,7 +86,7 @@ static void describe_blocks(const struct graft_description *description, const s
     }
 }
 
-/* The side of the square of learned positions, and how they are stretched. */
+/* Reads the side of the square of learned positions, and how it is stretched. */
 static void read_positions(struct graft_vision_reader *reader, struct graft_stretch *stretch) {
     const int64_t rows = graft_read_int(&reader->of, V_POSITION_ROWS);
     while (stretch->side * stretch->side < rows) {
@@ -107,7 +107,7 @@ static void read_deepstack(struct graft_vision_reader *reader, struct kept *kept
     }
 }
 
-/* Which blocks keep to windows of which side. */
+/* Reads the side of the windows, and in which blocks patches see their window only. */
 static void read_windows(struct graft_vision_reader *reader, struct kept *kept) {
     const int64_t pixels = graft_read_int(&reader->of, V_ATTENTION_WINDOW);
     if (reader->of.status != GRAFT_OK || pixels == 0) {

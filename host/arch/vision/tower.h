@@ -10,7 +10,7 @@
 struct graft_tower_block {
     const struct graft_module *module;
     int32_t windowed;                  /* 1: patches see their window, 0: their frame */
-    const struct graft_module *merger; /* of what it gives for the language model's first layers; NULL: nothing */
+    const struct graft_module *merger; /* the deepstack merger that takes its output; NULL: none */
 };
 
 struct graft_tower {

@@ -6,12 +6,13 @@
 #include "arch/vision/windows.h"
 #include "graft/kernels.h"
 
-/* The patches of one image or video on their way through the tower, in the order of its blocks. */
+/* The patches of one image or video on their way through the tower. `hidden`, `rows` and `columns` are in the order
+ * that blocks see, which `order` gives. */
 struct patches {
     const struct graft_image *image;
     int64_t count;
     int64_t merged;          /* count / merge^2 */
-    int32_t *order;          /* [merged]: the places of merged patches, window by window; NULL: as they lie */
+    int32_t *order;          /* [merged]: for each merged patch in that order, its place in the image; NULL: the same */
     float *hidden;           /* [count, hidden_size] */
     int32_t *rows;           /* [count]: where each patch is */
     int32_t *columns;        /* [count] */
@@ -57,7 +58,8 @@ static int make_frames(const struct graft_call *call, struct patches *patches, s
     return make_batch(call, cu_seqlens, frames, &patches->seen, error);
 }
 
-/* Windows of a frame lie one behind the other, so frames stay sequences. */
+/* Orders patches by window. A frame's windows follow each other, so its patches stay together, and `seen` stays valid.
+ */
 static int make_windows(const struct graft_tower *self, const struct graft_call *call, struct patches *patches,
                         struct graft_error *error) {
     const int64_t *grid = patches->image->grid, merge = self->sizes.merge;
@@ -72,7 +74,8 @@ static int make_windows(const struct graft_tower *self, const struct graft_call 
     return make_batch(call, cu_seqlens, count, &patches->near, error);
 }
 
-/* Merged patches of `numbers` each from where they lie to their places in the order, or back. */
+/* Copies merged patches of `numbers` floats each from the image's order to that of the blocks, or with `back` the other
+ * way. */
 static void arrange(const struct patches *patches, int64_t numbers, int32_t back, const float *from, float *to) {
     for (int64_t i = 0; i < patches->merged; i++) {
         const int64_t lies = patches->order[i];
@@ -80,7 +83,8 @@ static void arrange(const struct patches *patches, int64_t numbers, int32_t back
     }
 }
 
-/* Frame by frame, in each by squares of `merge` x `merge`. */
+/* Finds the rows and columns of patches. In the image's order they go frame by frame, and in a frame by squares of
+ * `merge` x `merge`. */
 static int place(const struct graft_call *call, int64_t merge, struct patches *patches, struct graft_error *error) {
     const int64_t height = patches->image->grid[1], width = patches->image->grid[2];
     const int64_t square = merge * merge;
@@ -99,7 +103,7 @@ static int place(const struct graft_call *call, int64_t merge, struct patches *p
     return GRAFT_OK;
 }
 
-/* patches->hidden += what is learned of their places. */
+/* patches->hidden += the learned positions, stretched to the image's grid. */
 static int add_positions(const struct graft_tower *self, const struct graft_call *call, const struct patches *patches,
                          struct graft_error *error) {
     const int64_t *grid = patches->image->grid, width = self->sizes.hidden_size;
@@ -120,7 +124,7 @@ static int add_positions(const struct graft_tower *self, const struct graft_call
     return table != NULL ? GRAFT_OK : error->code;
 }
 
-/* What a block gives for the language model's layer number `n`. */
+/* Runs a deepstack merger on the patches, for the language model's layer number `n`. */
 static int give(const struct graft_call *call, const struct graft_module *merger, const struct patches *patches,
                 const struct graft_vision_tower_args *args, int64_t n, struct graft_error *error) {
     const struct graft_patch_merger_args merger_args = {sizeof merger_args, 0, patches->count, patches->hidden,
@@ -172,7 +176,7 @@ static int check_patches(const struct graft_tower *self, const struct graft_imag
                                  (long long)patch_dim, (long long)image->patch_dim);
 }
 
-/* patches->hidden = the patches as vectors, in the order of the blocks. */
+/* patches->hidden = the embedded patches, in the order of the blocks. */
 static int embed(const struct graft_tower *self, const struct graft_call *call, struct patches *patches,
                  struct graft_error *error) {
     const int64_t hidden_size = self->sizes.hidden_size;
@@ -190,7 +194,7 @@ static int embed(const struct graft_tower *self, const struct graft_call *call, 
     return status;
 }
 
-/* output [merged, output_size] as merged patches lie. */
+/* output [merged, output_size], in the order of the image. */
 static int merge(const struct graft_tower *self, const struct graft_call *call, const struct patches *patches,
                  float *output, struct graft_error *error) {
     float *merged =

@@ -35,7 +35,8 @@ static int attention_describe(const struct graft_class *self, const struct graft
 
 /* --- What the host is told --- */
 
-/* The projections are Linears here, [out, in]. Who replaces a class below gets them like that, too. */
+/* Transposes projections on load, from [in, out] to the [out, in] of a Linear. Classes that replace one of those below
+ * get them transposed, too. */
 static const struct graft_operation transpose[] = {
     {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_TRANSPOSE, .dim = 0, .dim1 = 1}};
 
@@ -108,7 +109,8 @@ static const struct graft_architecture architectures[] = {{"GPT2LMHeadModel", NU
                                                           {"GPT2ForTokenClassification", NULL},
                                                           {"GPT2ForQuestionAnswering", NULL}};
 
-/* There are no groups of heads, and no other name for n_inner, whatever a file says. */
+/* GPT-2 has no groups of heads, and n_inner is the only name of the MLP's width: other fields of config.json for these
+ * are ignored. */
 static const struct graft_config_field fields[] = {
     {.name = "vocab_size", .kind = GRAFT_FIELD_INT, .integer = 50257},
     {.name = "hidden_size", .alias = "n_embd", .kind = GRAFT_FIELD_INT, .integer = 768},
@@ -126,7 +128,7 @@ static const struct graft_config_field fields[] = {
 static const char *const ignored_tensors[] = {"(^|\\.)h\\.[0-9]+\\.attn\\.(masked_)?bias$", NULL};
 
 static const struct graft_field_rule field_rules[] = {
-    /* Of GPT2DoubleHeadsModel, and how the reference orders its arithmetic. */
+    /* Fields of GPT2DoubleHeadsModel, and of the order of arithmetic in the reference. */
     {.name = "reorder_and_upcast_attn"},
     {.name = "summary_activation"},
     {.name = "summary_first_dropout"},
