@@ -124,12 +124,17 @@ static int add_positions(const struct graft_tower *self, const struct graft_call
     return table != NULL ? GRAFT_OK : error->code;
 }
 
-/* Runs a deepstack merger on the patches, for the language model's layer number `n`. */
-static int give(const struct graft_call *call, const struct graft_module *merger, const struct patches *patches,
-                const struct graft_vision_tower_args *args, int64_t n, struct graft_error *error) {
-    const struct graft_patch_merger_args merger_args = {sizeof merger_args, 0, patches->count, patches->hidden,
-                                                        args->deepstack + n * args->deepstack_stride};
-    return graft_patch_merger_forward(merger, call, &merger_args, error);
+/* output [merged, output_size] = what `merger` makes of patches, in the order of the image. */
+static int merge(const struct graft_tower *self, const struct graft_module *merger, const struct graft_call *call,
+                 const struct patches *patches, float *output, struct graft_error *error) {
+    float *merged =
+        patches->order != NULL ? graft_scratch_floats(call, patches->merged, self->sizes.output_size, error) : output;
+    const struct graft_patch_merger_args args = {sizeof args, 0, patches->count, patches->hidden, merged};
+    int status = merged != NULL ? graft_patch_merger_forward(merger, call, &args, error) : GRAFT_ERROR_INTERNAL;
+    if (status == GRAFT_OK && patches->order != NULL) {
+        arrange(patches, self->sizes.output_size, 1, merged, output);
+    }
+    return status;
 }
 
 static int run_blocks(const struct graft_tower *self, const struct graft_call *call, const struct patches *patches,
@@ -160,7 +165,8 @@ static int run_blocks(const struct graft_tower *self, const struct graft_call *c
         };
         status = graft_vision_block_forward(self->blocks[i].module, call, &block_args, error);
         if (status == GRAFT_OK && self->blocks[i].merger != NULL && args->required_features != 0) {
-            status = give(call, self->blocks[i].merger, patches, args, given++, error);
+            status = merge(self, self->blocks[i].merger, call, patches,
+                           args->deepstack + given++ * args->deepstack_stride, error);
         }
     }
     return status;
@@ -194,19 +200,6 @@ static int embed(const struct graft_tower *self, const struct graft_call *call, 
     return status;
 }
 
-/* output [merged, output_size], in the order of the image. */
-static int merge(const struct graft_tower *self, const struct graft_call *call, const struct patches *patches,
-                 float *output, struct graft_error *error) {
-    float *merged =
-        patches->order != NULL ? graft_scratch_floats(call, patches->merged, self->sizes.output_size, error) : output;
-    const struct graft_patch_merger_args args = {sizeof args, 0, patches->count, patches->hidden, merged};
-    int status = merged != NULL ? graft_patch_merger_forward(self->merger, call, &args, error) : GRAFT_ERROR_INTERNAL;
-    if (status == GRAFT_OK && patches->order != NULL) {
-        arrange(patches, self->sizes.output_size, 1, merged, output);
-    }
-    return status;
-}
-
 static int forward(void *instance, const struct graft_call *call, const struct graft_vision_tower_args *args,
                    struct graft_error *error) {
     const struct graft_tower *self = instance;
@@ -232,7 +225,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     if (status == GRAFT_OK) {
         status = run_blocks(self, call, &patches, args, error);
     }
-    return status == GRAFT_OK ? merge(self, call, &patches, args->output, error) : status;
+    return status == GRAFT_OK ? merge(self, self->merger, call, &patches, args->output, error) : status;
 }
 
 const struct graft_vision_tower graft_vision_tower_vtable = {
