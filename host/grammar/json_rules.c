@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+
 char *graft_json_tight(const graft_json *value) {
     char *text = graft_json_dump(value, 0);
     char *to = text;
@@ -139,22 +141,36 @@ static int compare(const void *left, const void *right) {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-void graft_json_text_rules(struct graft_rules *rules, int32_t from, int32_t to, const char **texts, size_t n) {
+/* How many bytes two texts have in common at their start. */
+static size_t alike(const char *a, const char *b) {
+    size_t n = 0;
+    while (a[n] != '\0' && a[n] == b[n]) {
+        n++;
+    }
+    return n;
+}
+
+void graft_json_text_rules(struct graft_rules *rules, int32_t from, int32_t to, char **texts, size_t n) {
+    size_t longest = 0;
+    for (size_t i = 0; i < n; i++) {
+        const size_t length = strlen(texts[i]);
+        longest = length > longest ? length : longest;
+    }
+    int32_t *path = graft_alloc(longest + 1, sizeof *path); /* the states behind the bytes of the last text */
+    if (path == NULL) {
+        rules->failed = rules->failed != 0 ? rules->failed : GRAFT_ERROR_INTERNAL;
+        return;
+    }
     qsort(texts, n, sizeof *texts, compare);
-    size_t begin = 0;
-    while (begin < n && texts[begin][0] == '\0') { /* they come first */
-        graft_rules_empty(rules, from, to);
-        begin++;
-    }
-    while (begin < n) {
-        const unsigned char byte = (unsigned char)texts[begin][0];
-        const int32_t next = graft_rules_state(rules);
-        size_t end = begin;
-        for (; end < n && (unsigned char)texts[end][0] == byte; end++) {
-            texts[end]++;
+    path[0] = from;
+    for (size_t i = 0; i < n && rules->failed == 0; i++) {
+        const char *text = texts[i];
+        size_t at = i > 0 ? alike(texts[i - 1], text) : 0;
+        for (; text[at] != '\0'; at++) {
+            path[at + 1] = graft_rules_state(rules);
+            graft_rules_range(rules, path[at], path[at + 1], (unsigned char)text[at], (unsigned char)text[at]);
         }
-        graft_rules_range(rules, from, next, byte, byte);
-        graft_json_text_rules(rules, next, to, texts + begin, end - begin);
-        begin = end;
+        graft_rules_empty(rules, path[at], to);
     }
+    graft_free(path);
 }

@@ -21,7 +21,7 @@ void graft_json_number_rules(struct graft_rules *rules, int32_t from, int32_t to
 void graft_json_integer_rules(struct graft_rules *rules, int32_t from, int32_t to);
 
 /* One of `n` texts, which are put in order. Those that begin alike share their states. */
-void graft_json_text_rules(struct graft_rules *rules, int32_t from, int32_t to, const char **texts, size_t n);
+void graft_json_text_rules(struct graft_rules *rules, int32_t from, int32_t to, char **texts, size_t n);
 
 /* Numbers within bounds, written without an exponent. */
 struct graft_number_bounds {

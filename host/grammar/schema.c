@@ -262,29 +262,26 @@ static void add_values(struct graft_schema_reader *reader, const struct graft_sc
                        const graft_json *first, int is_list, int32_t from, int32_t to) {
     const size_t n = is_list ? graft_json_size(first) : 1;
     char **texts = graft_alloc(n, sizeof *texts);
-    const char **kept = graft_alloc(n, sizeof *kept);
     size_t n_kept = 0;
-    int failed = texts == NULL || kept == NULL;
+    int failed = texts == NULL;
     check_listed(reader, list);
     for (size_t i = 0; i < n && !failed && reader->status == GRAFT_OK; i++) {
         const graft_json *value = is_list ? graft_json_at(first, i) : first;
         if (is_listed(list, types, value)) {
             texts[n_kept] = graft_json_tight(value);
             failed = texts[n_kept] == NULL;
-            kept[n_kept] = texts[n_kept];
             n_kept += !failed;
         }
     }
     if (failed) {
         fail_memory(reader);
     } else if (reader->status == GRAFT_OK) {
-        graft_json_text_rules(reader->rules, from, to, kept, n_kept);
+        graft_json_text_rules(reader->rules, from, to, texts, n_kept);
     }
     for (size_t i = 0; i < n_kept; i++) {
         graft_free(texts[i]);
     }
     graft_free(texts);
-    graft_free(kept);
 }
 
 /* Values that fit all schemas of the list; alternatives are done. */
