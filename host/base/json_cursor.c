@@ -3,15 +3,7 @@
 
 #include <string.h>
 
-static int hex_digit(char c) {
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
+#include "base/hex.h"
 
 /* The value of the four digits of "\uHHHH"; -1 if they are missing. */
 static int32_t read_unit(struct graft_json_cursor *cursor) {
@@ -20,7 +12,7 @@ static int32_t read_unit(struct graft_json_cursor *cursor) {
         return -1;
     }
     for (size_t i = 2; i < 6; i++) {
-        int digit = hex_digit(cursor->text[cursor->at + i]);
+        int digit = graft_hex_digit(cursor->text[cursor->at + i]);
         if (digit < 0) {
             return -1;
         }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/hex.h"
 #include "base/utf8.h"
 #include "grammar/dfa.h"
 
@@ -127,11 +128,7 @@ static int add_named(struct graft_expression *expression, struct ranges *ranges,
 static uint32_t read_hex(struct graft_expression *expression, int digits) {
     uint32_t code = 0;
     for (int i = 0; i < digits; i++) {
-        const char c = expression->at < expression->end ? *expression->at : '\0';
-        const int digit = c >= '0' && c <= '9'   ? c - '0'
-                          : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                          : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                                 : -1;
+        const int digit = expression->at < expression->end ? graft_hex_digit(*expression->at) : -1;
         if (digit < 0) {
             refuse(expression, "expected hexadecimal digits");
             return 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/hex.h"
 
 enum { MOST_DEPTH = 200, MOST_RULES = 1 << 16, MOST_REPEATS = 100000 };
 
@@ -124,17 +125,10 @@ static size_t read_name(struct reader *reader) {
 
 /* --- Characters --- */
 
-static int digit_of(char c) {
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
 static uint32_t read_hex(struct reader *reader, int digits) {
     uint32_t code = 0;
     for (int i = 0; i < digits; i++) {
-        const int digit = reader->at < reader->end ? digit_of(*reader->at) : -1;
+        const int digit = reader->at < reader->end ? graft_hex_digit(*reader->at) : -1;
         if (digit < 0) {
             fail(reader, "expected %d hexadecimal digits", digits);
             return 0;

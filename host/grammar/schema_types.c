@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/hex.h"
 #include "grammar/schema_parts.h"
 
 /* Keywords that are done, those that change nothing about which values fit, and those that stand at the root only. */
@@ -95,19 +96,12 @@ static const graft_json *find_anchor(const graft_json *value, const char *name, 
     return found;
 }
 
-static int hex_of(char c) {
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
 /* Turns %41 and, of a pointer, ~0 and ~1 into what they stand for, in place. */
 static void unescape(char *text, int is_pointer) {
     char *to = text;
     for (const char *at = text; *at != '\0'; at++) {
-        if (at[0] == '%' && hex_of(at[1]) >= 0 && hex_of(at[2]) >= 0) {
-            *to++ = (char)(hex_of(at[1]) << 4 | hex_of(at[2]));
+        if (at[0] == '%' && graft_hex_digit(at[1]) >= 0 && graft_hex_digit(at[2]) >= 0) {
+            *to++ = (char)(graft_hex_digit(at[1]) << 4 | graft_hex_digit(at[2]));
             at += 2;
         } else if (is_pointer && at[0] == '~' && (at[1] == '0' || at[1] == '1')) {
             *to++ = at[1] == '0' ? '~' : '/';

@@ -2,24 +2,16 @@
 /* ByteFallback: a run of tokens such as "<0xE6>" is text if its bytes are; else every byte of the run is U+FFFD. */
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/hex.h"
 #include "tokenizer/decoder.h"
-
-static int hex_digit(char c) {
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    if (c >= 'A' && c <= 'F') {
-        return c - 'A' + 10;
-    }
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 /* The byte that a token stands for, or -1. */
 static int byte_of(const char *token, size_t length) {
     if (length != 6 || token[0] != '<' || token[1] != '0' || token[2] != 'x' || token[5] != '>') {
         return -1;
     }
-    int high = token[3] == '+' ? 0 : hex_digit(token[3]), low = hex_digit(token[4]); /* a sign, as Rust reads numbers */
+    int high = token[3] == '+' ? 0 : graft_hex_digit(token[3]),
+        low = graft_hex_digit(token[4]); /* a sign, as Rust reads numbers */
     return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 
