@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 
 enum { FIRST_CAPACITY = 64 };
 
@@ -107,25 +108,7 @@ size_t graft_utf8_sequence(const char *bytes, size_t length) {
 
 void graft_utf8_add(struct graft_text *text, uint32_t code) {
     char bytes[4];
-    if (code < 0x80) {
-        bytes[0] = (char)code;
-        graft_text_add(text, bytes, 1);
-    } else if (code < 0x800) {
-        bytes[0] = (char)(0xC0 | code >> 6);
-        bytes[1] = (char)(0x80 | (code & 0x3F));
-        graft_text_add(text, bytes, 2);
-    } else if (code < 0x10000) {
-        bytes[0] = (char)(0xE0 | code >> 12);
-        bytes[1] = (char)(0x80 | (code >> 6 & 0x3F));
-        bytes[2] = (char)(0x80 | (code & 0x3F));
-        graft_text_add(text, bytes, 3);
-    } else {
-        bytes[0] = (char)(0xF0 | code >> 18);
-        bytes[1] = (char)(0x80 | (code >> 12 & 0x3F));
-        bytes[2] = (char)(0x80 | (code >> 6 & 0x3F));
-        bytes[3] = (char)(0x80 | (code & 0x3F));
-        graft_text_add(text, bytes, 4);
-    }
+    graft_text_add(text, bytes, graft_utf8_write(code, bytes));
 }
 
 size_t graft_utf8_valid_prefix(const char *bytes, size_t length) {

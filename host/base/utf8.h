@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads UTF-8 character by character, for tokenizers and templates. Text that is not trusted to be valid goes through
- * graft_utf8_lossy first. All functions are [any].
+ * Reads and writes UTF-8 character by character, for tokenizers and templates. Text that is not trusted to be valid
+ * goes through graft_utf8_lossy first. All functions are [any].
  */
 #ifndef GRAFT_BASE_UTF8_H
 #define GRAFT_BASE_UTF8_H
@@ -13,6 +13,30 @@
 
 /* Reads the character that starts at `bytes`, which must be valid UTF-8 of at least one byte. Returns its length. */
 size_t graft_utf8_read(const char *bytes, uint32_t *code);
+
+/* Writes a character, which must be a Unicode scalar value. Returns its length. */
+static inline size_t graft_utf8_write(uint32_t code, char bytes[4]) {
+    if (code < 0x80) {
+        bytes[0] = (char)code;
+        return 1;
+    }
+    if (code < 0x800) {
+        bytes[0] = (char)(0xC0 | code >> 6);
+        bytes[1] = (char)(0x80 | (code & 0x3F));
+        return 2;
+    }
+    if (code < 0x10000) {
+        bytes[0] = (char)(0xE0 | code >> 12);
+        bytes[1] = (char)(0x80 | (code >> 6 & 0x3F));
+        bytes[2] = (char)(0x80 | (code & 0x3F));
+        return 3;
+    }
+    bytes[0] = (char)(0xF0 | code >> 18);
+    bytes[1] = (char)(0x80 | (code >> 12 & 0x3F));
+    bytes[2] = (char)(0x80 | (code >> 6 & 0x3F));
+    bytes[3] = (char)(0x80 | (code & 0x3F));
+    return 4;
+}
 
 /* The start of the character that ends before byte `end` (greater than 0) of valid UTF-8. */
 size_t graft_utf8_previous(const char *bytes, size_t end);

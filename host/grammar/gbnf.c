@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/hex.h"
+#include "base/utf8.h"
 
 enum { MOST_DEPTH = 200, MOST_RULES = 1 << 16, MOST_REPEATS = 100000 };
 
@@ -163,17 +164,12 @@ static uint32_t read_character(struct reader *reader) {
     if (take(reader, '\\')) {
         return read_escape(reader);
     }
-    const unsigned char first = (unsigned char)*reader->at;
-    const size_t size = graft_utf8_sequence(reader->at, (size_t)(reader->end - reader->at));
-    uint32_t code = size <= 1 ? first : first & (0x7Fu >> size);
-    if (size == 0) {
+    if (graft_utf8_sequence(reader->at, (size_t)(reader->end - reader->at)) == 0) {
         fail(reader, "it is not UTF-8");
         return 0;
     }
-    for (size_t i = 1; i < size; i++) {
-        code = code << 6 | ((unsigned char)reader->at[i] & 0x3Fu);
-    }
-    reader->at += size;
+    uint32_t code;
+    reader->at += graft_utf8_read(reader->at, &code);
     return code;
 }
 

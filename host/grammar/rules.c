@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 
 void graft_rules_free(struct graft_rules *rules) {
     for (size_t i = 0; i < rules->n_rules; i++) {
@@ -119,22 +120,6 @@ void graft_rules_text(struct graft_rules *rules, int32_t from, int32_t to, const
 
 /* --- Characters --- */
 
-static size_t encode(uint32_t code, unsigned char *bytes) {
-    struct {
-        uint32_t below;
-        unsigned char mark;
-    } const sizes[] = {{0x80, 0x00}, {0x800, 0xC0}, {0x10000, 0xE0}, {0x110000, 0xF0}};
-    size_t n = 0;
-    while (n < 3 && code >= sizes[n].below) {
-        n++;
-    }
-    for (size_t i = n; i > 0; i--, code >>= 6) {
-        bytes[i] = (unsigned char)(0x80 | (code & 0x3F));
-    }
-    bytes[0] = (unsigned char)(sizes[n].mark | code);
-    return n + 1;
-}
-
 /* Characters of one length, whose bytes but the first `at` are still free to be anything between those of `first` and
  * `last`: they differ in one byte at most before a part of them that has all values. */
 static void add_sequences(struct graft_rules *rules, int32_t from, int32_t to, const unsigned char *first,
@@ -180,8 +165,8 @@ void graft_rules_characters(struct graft_rules *rules, int32_t from, int32_t to,
         const uint32_t high = last < parts[i][1] ? last : parts[i][1];
         unsigned char a[4], b[4];
         if (low <= high) {
-            (void)encode(low, a);
-            add_sequences(rules, from, to, a, b, encode(high, b));
+            (void)graft_utf8_write(low, (char *)a);
+            add_sequences(rules, from, to, a, b, graft_utf8_write(high, (char *)b));
         }
     }
 }
