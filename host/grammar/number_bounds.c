@@ -180,50 +180,41 @@ static int fits(const struct maker *maker, struct state state) {
     return fits && state.rest == 0;
 }
 
-static void add_state(struct maker *maker, size_t number) {
+/* Leads from a rule's state to those behind one more digit, from `first` on. Behind the places of a divisor only zeros
+ * may follow. */
+static void add_digits(struct maker *maker, int32_t from, struct state state, int first) {
     const struct limits *limits = maker->limits;
-    const struct state state = maker->states[number];
-    const int32_t here = maker->places[number];
-    /* "0" has no digit behind it but those behind the point: it is a state of its own, as its count says. */
     const int only_zeros = limits->divisor > 0 && state.behind_point && state.n >= limits->places;
-    for (int digit = 0; digit <= (only_zeros ? 0 : 9); digit++) {
+    for (int digit = first; digit <= (only_zeros ? 0 : 9); digit++) {
         const unsigned char byte = (unsigned char)('0' + digit);
-        graft_rules_range(maker->rules, here, place_of(maker, next_digit(maker, state, digit)), byte, byte);
+        graft_rules_range(maker->rules, from, place_of(maker, next_digit(maker, state, digit)), byte, byte);
     }
-    if (!state.behind_point && !limits->is_integer) {
+}
+
+/* The number may end here if it fits; before its point it may go on with one. */
+static void add_end(struct maker *maker, int32_t here, struct state state) {
+    if (!state.behind_point && !maker->limits->is_integer) {
         const int32_t point = graft_rules_state(maker->rules);
-        const struct state behind = pass_point(maker, state);
         graft_rules_range(maker->rules, here, point, '.', '.');
-        const int zero_only = limits->divisor > 0 && limits->places == 0;
-        for (int digit = 0; digit <= (zero_only ? 0 : 9); digit++) {
-            const unsigned char byte = (unsigned char)('0' + digit);
-            graft_rules_range(maker->rules, point, place_of(maker, next_digit(maker, behind, digit)), byte, byte);
-        }
+        add_digits(maker, point, pass_point(maker, state), 0);
     }
     if (fits(maker, state)) {
         graft_rules_empty(maker->rules, here, maker->to);
     }
 }
 
-/* "0", with what may follow it. */
+static void add_state(struct maker *maker, size_t number) {
+    const struct state state = maker->states[number];
+    const int32_t here = maker->places[number];
+    add_digits(maker, here, state, 0);
+    add_end(maker, here, state);
+}
+
+/* "0", behind which no digit stands before the point: its state of the rule is none that place_of knows. */
 static void add_zero(struct maker *maker, int32_t from) {
-    const struct limits *limits = maker->limits;
-    const struct state zero = next_digit(maker, (struct state){0}, 0);
     const int32_t here = graft_rules_state(maker->rules);
     graft_rules_range(maker->rules, from, here, '0', '0');
-    if (fits(maker, zero)) {
-        graft_rules_empty(maker->rules, here, maker->to);
-    }
-    if (!limits->is_integer) {
-        const int32_t point = graft_rules_state(maker->rules);
-        const struct state behind = pass_point(maker, zero);
-        const int zero_only = limits->divisor > 0 && limits->places == 0;
-        graft_rules_range(maker->rules, here, point, '.', '.');
-        for (int digit = 0; digit <= (zero_only ? 0 : 9); digit++) {
-            const unsigned char byte = (unsigned char)('0' + digit);
-            graft_rules_range(maker->rules, point, place_of(maker, next_digit(maker, behind, digit)), byte, byte);
-        }
-    }
+    add_end(maker, here, next_digit(maker, (struct state){0}, 0));
 }
 
 static int longest(const struct limits *limits, int is_fraction) {
@@ -246,10 +237,7 @@ static int add_sizes(struct graft_rules *rules, int32_t from, int32_t to, const 
     maker.status = maker.slots != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     if (maker.status == GRAFT_OK) {
         add_zero(&maker, from);
-        for (int digit = 1; digit <= 9; digit++) {
-            const unsigned char byte = (unsigned char)('0' + digit);
-            graft_rules_range(rules, from, place_of(&maker, next_digit(&maker, (struct state){0}, digit)), byte, byte);
-        }
+        add_digits(&maker, from, (struct state){0}, 1);
     }
     for (size_t i = 0; i < maker.n && maker.status == GRAFT_OK && rules->failed == 0; i++) {
         add_state(&maker, i);
