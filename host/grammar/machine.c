@@ -397,10 +397,6 @@ int graft_machine_may_end(const struct graft_machine *machine, int32_t set) {
     return machine->sets[set].may_end;
 }
 
-int32_t graft_machine_sets(const struct graft_machine *machine) {
-    return (int32_t)machine->n_sets;
-}
-
 int graft_machine_fault(const struct graft_machine *machine) {
     return machine->fault;
 }

@@ -51,9 +51,6 @@ int32_t graft_machine_step(struct graft_machine *machine, int32_t set, unsigned 
 /* Whether a text may end here. */
 int graft_machine_may_end(const struct graft_machine *machine, int32_t set);
 
-/* How many sets there are. */
-int32_t graft_machine_sets(const struct graft_machine *machine);
-
 /* Why GRAFT_SET_FAILED: GRAFT_ERROR_INTERNAL for memory, else GRAFT_ERROR_USAGE. */
 int graft_machine_fault(const struct graft_machine *machine);
 

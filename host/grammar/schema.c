@@ -99,7 +99,7 @@ const graft_json *graft_schema_keyword(struct graft_schema_reader *reader, const
     const graft_json *value = graft_json_get(at->schema, keyword);
     static const char *const names[] = {"",         "null",     "a boolean", "an integer",
                                         "a number", "a string", "an array",  "an object"};
-    if (value != NULL && type != GRAFT_JSON_ABSENT && graft_json_type(value) != type &&
+    if (value != NULL && graft_json_type(value) != type &&
         !(type == GRAFT_JSON_REAL && graft_json_type(value) == GRAFT_JSON_INT)) {
         graft_schema_fail(reader, at->pointer, "%s: expected %s, found %s", keyword, names[type],
                           graft_json_type_name(value));
@@ -108,7 +108,8 @@ const graft_json *graft_schema_keyword(struct graft_schema_reader *reader, const
     return value;
 }
 
-int64_t graft_schema_count(struct graft_schema_reader *reader, const struct graft_schema_at *at, const char *keyword) {
+/* A count that a keyword says, or -1. */
+static int64_t read_count(struct graft_schema_reader *reader, const struct graft_schema_at *at, const char *keyword) {
     const graft_json *value = graft_schema_keyword(reader, at, keyword, GRAFT_JSON_REAL);
     if (value == NULL) {
         return -1;
@@ -126,7 +127,7 @@ int64_t graft_schema_counts(struct graft_schema_reader *reader, const struct gra
                             const char *keyword, int least) {
     int64_t found = -1;
     for (size_t i = 0; i < list->n; i++) {
-        const int64_t count = graft_schema_count(reader, &list->items[i], keyword);
+        const int64_t count = read_count(reader, &list->items[i], keyword);
         if (count >= 0 && (found < 0 || (least ? count < found : count > found))) {
             found = count;
         }

@@ -46,7 +46,6 @@ enum {
 struct graft_schema_rule {
     struct graft_schema_list list;
     int32_t rule;
-    int is_made;
 };
 
 struct graft_schema_reader {
@@ -77,12 +76,9 @@ struct graft_schema_at graft_schema_below(struct graft_schema_reader *reader, co
 
 void graft_schema_append(struct graft_schema_reader *reader, struct graft_schema_list *list, struct graft_schema_at at);
 
-/* The keyword of a schema, of that type; GRAFT_JSON_ABSENT: of any. NULL if it is not there. */
+/* The keyword of a schema, of that type. NULL if it is not there. */
 const graft_json *graft_schema_keyword(struct graft_schema_reader *reader, const struct graft_schema_at *at,
                                        const char *keyword, enum graft_json_type type);
-
-/* A count that a keyword says, or -1. */
-int64_t graft_schema_count(struct graft_schema_reader *reader, const struct graft_schema_at *at, const char *keyword);
 
 /* The largest, or with `least` the smallest, of what the schemas say; -1: nothing. */
 int64_t graft_schema_counts(struct graft_schema_reader *reader, const struct graft_schema_list *list,
@@ -119,8 +115,5 @@ void graft_schema_add_number(struct graft_schema_reader *reader, const struct gr
  * else 1. */
 int graft_schema_strings(struct graft_schema_reader *reader, const struct graft_schema_list *list,
                          struct graft_dfa *made);
-
-/* The strings that a `format` means; NULL: it is not supported. */
-const char *graft_schema_format(const char *name);
 
 #endif

@@ -13,7 +13,8 @@
 #define TIME HH_MM ":[0-5][0-9](\\.[0-9]+)?([zZ]|[+-]" HH_MM ")"
 #define OCTET "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 
-const char *graft_schema_format(const char *name) {
+/* The strings that a `format` means; NULL: it is not supported. */
+static const char *find_format(const char *name) {
     static const struct {
         const char *name;
         const char *pattern;
@@ -66,7 +67,7 @@ static void narrow_by_schema(struct graft_schema_reader *reader, const struct gr
     if (text != NULL) {
         narrow_by_pattern(reader, text, length, all, is_narrow, at->pointer, "pattern");
     }
-    const char *format = name != NULL ? graft_schema_format(name) : NULL;
+    const char *format = name != NULL ? find_format(name) : NULL;
     if (name != NULL && format == NULL) {
         graft_schema_fail(reader, at->pointer, "format: %s is not supported", name);
     } else if (format != NULL) {

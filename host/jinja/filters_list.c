@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "jinja/methods.h"
-#include "jinja/unicode.h"
 
 static int list(struct graft_jinja_run *run, const struct graft_jinja_call *call, struct graft_jinja_value *result) {
     const struct graft_jinja_value *items = NULL;

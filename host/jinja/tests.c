@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* "is ...". */
 #include "jinja/methods.h"
-#include "jinja/unicode.h"
 
 #define SELF (call->self)
 
@@ -108,7 +107,6 @@ COMPARE_TEST(is_in, GRAFT_JINJA_IN)
 
 /* Python's "is", which for what templates have is being of one type and equal. */
 static int is_same(struct graft_jinja_run *run, const struct graft_jinja_call *call, struct graft_jinja_value *result) {
-    (void)run;
     return answer(result, SELF->kind == call->given[0]->kind && graft_jinja_equal(run, SELF, call->given[0]));
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Grammars in GBNF: what is read and finished can be walked, and masks leave what each token alone says. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "fuzz/target.h"
