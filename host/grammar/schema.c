@@ -21,7 +21,7 @@ void graft_schema_fail(struct graft_schema_reader *reader, const char *pointer, 
                                      pointer[0] != '\0' ? pointer : "the schema", text);
 }
 
-static void fail_memory(struct graft_schema_reader *reader) {
+void graft_schema_fail_memory(struct graft_schema_reader *reader) {
     if (reader->status == GRAFT_OK) {
         reader->status = graft_fail_memory(reader->error, reader->source);
     }
@@ -32,7 +32,7 @@ void graft_schema_check(struct graft_schema_reader *reader, int status, const ch
     if (status == GRAFT_ERROR_USAGE) {
         graft_schema_fail(reader, pointer, "%s: %s", keyword, fault != NULL ? fault : "it is too large");
     } else if (status != GRAFT_OK) {
-        fail_memory(reader);
+        graft_schema_fail_memory(reader);
     }
 }
 
@@ -49,7 +49,7 @@ void graft_schema_append(struct graft_schema_reader *reader, struct graft_schema
     if (++reader->work > GRAFT_SCHEMA_MOST_WORK || list->n >= GRAFT_SCHEMA_MOST_TOGETHER) {
         graft_schema_fail(reader, at.pointer, "the schema is too large");
     } else if (graft_grow(&list->items, &list->capacity, list->n, sizeof *list->items) != 0) {
-        fail_memory(reader);
+        graft_schema_fail_memory(reader);
     } else {
         list->items[list->n++] = at;
     }
@@ -83,7 +83,7 @@ struct graft_schema_at graft_schema_below(struct graft_schema_reader *reader, co
     const char *pointer = text.failed ? NULL : graft_arena_strdup(&reader->arena, text.bytes);
     graft_text_free(&text);
     if (pointer == NULL) {
-        fail_memory(reader);
+        graft_schema_fail_memory(reader);
         return below;
     }
     below.pointer = pointer;
@@ -157,7 +157,7 @@ static void add_choice(struct graft_schema_reader *reader, struct choices *choic
     if (graft_json_size(list) == 0) {
         graft_schema_fail(reader, at->pointer, "%s: expected at least one schema", keyword);
     } else if (graft_grow(&choices->items, &choices->capacity, choices->n, sizeof *choices->items) != 0) {
-        fail_memory(reader);
+        graft_schema_fail_memory(reader);
     } else {
         choices->items[choices->n++] = (struct choice){*at, keyword};
     }
@@ -275,7 +275,7 @@ static void add_values(struct graft_schema_reader *reader, const struct graft_sc
         }
     }
     if (failed) {
-        fail_memory(reader);
+        graft_schema_fail_memory(reader);
     } else if (reader->status == GRAFT_OK) {
         graft_json_text_rules(reader->rules, from, to, texts, n_kept);
     }
@@ -410,7 +410,7 @@ int32_t graft_schema_rule_of(struct graft_schema_reader *reader, const struct gr
     }
     if (reader->status == GRAFT_OK &&
         graft_grow(&reader->made, &reader->made_capacity, reader->n_made, sizeof *reader->made) != 0) {
-        fail_memory(reader);
+        graft_schema_fail_memory(reader);
     }
     if (reader->status != GRAFT_OK) {
         graft_free(made.list.items);

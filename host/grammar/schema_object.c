@@ -67,14 +67,13 @@ static void find_named(struct object *object, const char *name, int is_required)
             return;
         }
     }
-    if (object->n_named >= GRAFT_SCHEMA_MOST_RULES ||
-        graft_grow(&object->named, &object->capacity, object->n_named, sizeof *object->named) != 0) {
-        graft_schema_check(object->reader,
-                           object->n_named >= GRAFT_SCHEMA_MOST_RULES ? GRAFT_ERROR_USAGE : GRAFT_ERROR_INTERNAL,
-                           object->list->items[0].pointer, "properties", NULL);
-        return;
+    if (object->n_named >= GRAFT_SCHEMA_MOST_RULES) {
+        graft_schema_fail(object->reader, object->list->items[0].pointer, "properties: it is too large");
+    } else if (graft_grow(&object->named, &object->capacity, object->n_named, sizeof *object->named) != 0) {
+        graft_schema_fail_memory(object->reader);
+    } else {
+        object->named[object->n_named++] = (struct named){name, is_required};
     }
-    object->named[object->n_named++] = (struct named){name, is_required};
 }
 
 static void find_properties(struct object *object, const struct graft_schema_at *at) {
@@ -191,7 +190,7 @@ static int32_t named_rule(struct object *object, const char *name) {
         rule = graft_rules_add(reader->rules, NULL, 0);
         const int32_t colon = graft_rules_state(reader->rules), behind = graft_rules_state(reader->rules);
         if (dumped == NULL) {
-            graft_schema_check(reader, GRAFT_ERROR_INTERNAL, "", "", NULL);
+            graft_schema_fail_memory(reader);
         } else {
             graft_rules_text(reader->rules, graft_rules_start(reader->rules, rule), colon, dumped, strlen(dumped));
             graft_rules_text(reader->rules, colon, behind, ":", 1);
@@ -351,7 +350,7 @@ static void add_object(struct object *object, int32_t from, int32_t to) {
     layout.places = graft_alloc((size_t)layout.counted + 1, sizeof *layout.places);
     layout.next = graft_alloc((size_t)layout.counted + 1, sizeof *layout.next);
     if (layout.places == NULL || layout.next == NULL) {
-        graft_schema_check(reader, GRAFT_ERROR_INTERNAL, "", "", NULL);
+        graft_schema_fail_memory(reader);
     } else {
         for (int64_t i = 0; i <= layout.counted; i++) {
             layout.places[i] = -1;

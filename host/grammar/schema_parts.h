@@ -66,6 +66,9 @@ struct graft_schema_reader {
 void graft_schema_fail(struct graft_schema_reader *reader, const char *pointer, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Records that memory ran out. */
+void graft_schema_fail_memory(struct graft_schema_reader *reader);
+
 /* Whatever a function of dfa.h or json_rules.h returned; `keyword` is what it was about. */
 void graft_schema_check(struct graft_schema_reader *reader, int status, const char *pointer, const char *keyword,
                         const char *fault);

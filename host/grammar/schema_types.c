@@ -133,7 +133,7 @@ static const graft_json *find_pointer(struct graft_schema_reader *reader, const 
         const size_t length = strcspn(++pointer, "/");
         char *name = graft_strndup(pointer, length);
         if (name == NULL) {
-            graft_schema_check(reader, GRAFT_ERROR_INTERNAL, "", "", NULL);
+            graft_schema_fail_memory(reader);
             return NULL;
         }
         unescape(name, 1);
@@ -154,7 +154,7 @@ struct graft_schema_at graft_schema_refer(struct graft_schema_reader *reader, co
     }
     found.pointer = graft_arena_strdup(&reader->arena, reference + 1);
     if (found.pointer == NULL) {
-        graft_schema_check(reader, GRAFT_ERROR_INTERNAL, at->pointer, "$ref", NULL);
+        graft_schema_fail_memory(reader);
         return found;
     }
     found.schema = reference[1] == '\0' || reference[1] == '/'
