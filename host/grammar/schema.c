@@ -222,22 +222,14 @@ static int says_nothing(const struct graft_schema_list *list) {
     return 1;
 }
 
-static int is_in(const graft_json *values, const graft_json *value) {
-    for (size_t i = 0; i < graft_json_size(values); i++) {
-        if (graft_json_equal(graft_json_at(values, i), value)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* Whether a value is one of those that `enum` and `const` of all schemas list, and of their types. */
 static int is_listed(const struct graft_schema_list *list, int types, const graft_json *value) {
     int is = (types & graft_schema_type_of(value)) != 0;
     for (size_t i = 0; i < list->n && is; i++) {
         const graft_json *values = graft_json_get(list->items[i].schema, "enum");
         const graft_json *constant = graft_json_get(list->items[i].schema, "const");
-        is = (values == NULL || is_in(values, value)) && (constant == NULL || graft_json_equal(constant, value));
+        is = (values == NULL || graft_schema_is_in(values, value)) &&
+             (constant == NULL || graft_json_equal(constant, value));
     }
     return is;
 }

@@ -98,6 +98,9 @@ void graft_schema_check_keywords(struct graft_schema_reader *reader, const struc
 int graft_schema_types(struct graft_schema_reader *reader, const struct graft_schema_at *at);
 int graft_schema_type_of(const graft_json *value);
 
+/* Whether a value is one of those of `enum`. */
+int graft_schema_is_in(const graft_json *values, const graft_json *value);
+
 /* The alternatives of oneOf, of which a value fits one at most. */
 void graft_schema_check_apart(struct graft_schema_reader *reader, const struct graft_schema_at *at);
 

@@ -96,14 +96,14 @@ static const graft_json *find_anchor(const graft_json *value, const char *name, 
     return found;
 }
 
-/* Turns %41 and, of a pointer, ~0 and ~1 into what they stand for, in place. */
-static void unescape(char *text, int is_pointer) {
+/* Turns %41, ~0 and ~1 of a JSON pointer into what they stand for, in place. */
+static void unescape(char *text) {
     char *to = text;
     for (const char *at = text; *at != '\0'; at++) {
         if (at[0] == '%' && graft_hex_digit(at[1]) >= 0 && graft_hex_digit(at[2]) >= 0) {
             *to++ = (char)(graft_hex_digit(at[1]) << 4 | graft_hex_digit(at[2]));
             at += 2;
-        } else if (is_pointer && at[0] == '~' && (at[1] == '0' || at[1] == '1')) {
+        } else if (at[0] == '~' && (at[1] == '0' || at[1] == '1')) {
             *to++ = at[1] == '0' ? '~' : '/';
             at++;
         } else {
@@ -136,7 +136,7 @@ static const graft_json *find_pointer(struct graft_schema_reader *reader, const 
             graft_schema_fail_memory(reader);
             return NULL;
         }
-        unescape(name, 1);
+        unescape(name);
         value = follow(value, name);
         graft_free(name);
         pointer += length;
@@ -245,15 +245,20 @@ static struct graft_schema_at behind_references(struct graft_schema_reader *read
     return at;
 }
 
-/* The values that a schema lists; a constant is one. NULL: it lists none. */
-static int lists(const graft_json *schema, const graft_json *value) {
-    const graft_json *values = graft_json_get(schema, "enum");
+int graft_schema_is_in(const graft_json *values, const graft_json *value) {
     for (size_t i = 0; i < graft_json_size(values); i++) {
         if (graft_json_equal(graft_json_at(values, i), value)) {
             return 1;
         }
     }
-    return graft_json_get(schema, "const") != NULL && graft_json_equal(graft_json_get(schema, "const"), value);
+    return 0;
+}
+
+/* Whether a value is in `enum` of a schema, or is its `const`. */
+static int lists(const graft_json *schema, const graft_json *value) {
+    const graft_json *constant = graft_json_get(schema, "const");
+    return graft_schema_is_in(graft_json_get(schema, "enum"), value) ||
+           (constant != NULL && graft_json_equal(constant, value));
 }
 
 static int has_list(const graft_json *schema) {
