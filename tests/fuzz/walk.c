@@ -54,7 +54,8 @@ static int take_step(struct graft_matcher *matcher, uint32_t *seed, int only_lar
     return 1;
 }
 
-void walk_grammar(struct graft_rules *rules, uint32_t seed) {
+/* Takes the rules, which are finished, over. */
+static void walk(struct graft_rules *rules, uint32_t seed) {
     /* As much depth as a text has bytes: what goes deeper is left out, and the rest may have no end. */
     enum { STEPS = 60 };
     static const struct graft_machine_limits limits = {.bytes = 1 << 16, .configs = 300, .depth = 100000};
@@ -66,4 +67,17 @@ void walk_grammar(struct graft_rules *rules, uint32_t seed) {
     graft_matcher_destroy(matcher);
     graft_grammar_core_destroy(core);
     graft_trie_destroy(trie);
+}
+
+void use_rules(struct graft_rules *rules, int status, const char *source, struct graft_error *error, uint32_t seed) {
+    if (status == GRAFT_OK) {
+        status = graft_rules_finish(rules, source, error);
+    }
+    if (status != error->code || (status != GRAFT_OK && error->message[0] == '\0')) {
+        abort();
+    }
+    if (status == GRAFT_OK) {
+        walk(rules, seed);
+    }
+    graft_rules_free(rules);
 }

@@ -5,7 +5,7 @@
 
 #include "grammar/rules.h"
 
-/* Takes the rules, which are finished, over. */
-void walk_grammar(struct graft_rules *rules, uint32_t seed);
+/* Finishes rules that were read with this status, and walks them; frees them. A fault that says nothing aborts. */
+void use_rules(struct graft_rules *rules, int status, const char *source, struct graft_error *error, uint32_t seed);
 
 #endif
