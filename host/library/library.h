@@ -223,6 +223,10 @@ int graft_model_view_prompt(const struct graft_model *model, const struct graft_
 /* [any] Whether the model has an encoder, which reads prompts, before its decoder. */
 int graft_model_has_encoder(const struct graft_model *model);
 
+/* [load] Feeds one token to an empty slot: what the model keeps of a token, and in which layers, is known then. */
+int graft_model_feed_token(const struct graft_model *model, struct graft_session *session, int32_t slot,
+                           enum graft_logits_rows which, struct graft_error *error);
+
 /* [load] Where an adapter's tables have another number of tokens than config.json says, it is read as if it said so,
  * and the adapter's entry of `adapters` has `vocab_size`. */
 int graft_model_resize_vocabulary(struct graft_model *model, struct graft_error *error);

@@ -141,24 +141,19 @@ int graft_sequences_save(struct graft_sequences *sequences, const char *path, in
     return status;
 }
 
-/* The layers of a slot are known once a token has been through the model. */
-static int know_layers(struct graft_session *session, int32_t slot, struct graft_error *error) {
-    static const int32_t id = 0;
-    const struct graft_ids_view news = {.ids = &id, .count = 1};
-    const float *logits;
-    int64_t reached;
-    int status = graft_session_step(session, &slot, &news, 1, GRAFT_LOGITS_NONE, &logits, error);
-    return status == GRAFT_OK ? graft_session_rewind(session, slot, 0, &reached, error) : status;
-}
-
 int graft_sequences_put(struct graft_sequences *sequences, const struct graft_prefix_file *file, int64_t *tokens,
                         struct graft_error *error) {
     struct graft_run_prefix prefix = {file->ids, file->count, -1};
+    int64_t reached;
     int status = graft_run_make_prefix(sequences->run, &prefix, error);
     if (status != GRAFT_OK || prefix.slot < 0) {
         return status;
     }
-    status = know_layers(sequences->session, prefix.slot, error);
+    /* The layers of a slot are known once a token has been through the model. */
+    status = graft_model_feed_token(sequences->model, sequences->session, prefix.slot, GRAFT_LOGITS_NONE, error);
+    if (status == GRAFT_OK) {
+        status = graft_session_rewind(sequences->session, prefix.slot, 0, &reached, error);
+    }
     if (status == GRAFT_OK) {
         status = graft_prefix_file_read(file, sequences->session, prefix.slot, error);
     }

@@ -51,3 +51,12 @@ int graft_model_view_prompt(const struct graft_model *model, const struct graft_
     };
     return check_source(model, prompt, error);
 }
+
+int graft_model_feed_token(const struct graft_model *model, struct graft_session *session, int32_t slot,
+                           enum graft_logits_rows which, struct graft_error *error) {
+    static const int32_t id = 0;
+    const struct graft_ids_view news = {
+        .ids = &id, .count = 1, .source = &id, .n_source = (size_t)graft_model_has_encoder(model)};
+    const float *logits;
+    return graft_session_step(session, &slot, &news, 1, which, &logits, error);
+}

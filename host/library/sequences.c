@@ -47,12 +47,8 @@ static int check_options(const struct graft_sequences_options *options, struct g
 /* What a sequence leaves behind is known once a token has been through the model. */
 static int measure_token(const struct graft_model *model, struct graft_session *session, struct graft_run_options *run,
                          struct graft_error *error) {
-    static const int32_t id = 0;
-    static const int32_t slot = 0;
-    const struct graft_ids_view news = {
-        .ids = &id, .count = 1, .source = &id, .n_source = (size_t)graft_model_has_encoder(model)};
-    const float *logits;
-    int status = graft_session_step(session, &slot, &news, 1, GRAFT_LOGITS_NONE, &logits, error);
+    const int32_t slot = 0;
+    int status = graft_model_feed_token(model, session, slot, GRAFT_LOGITS_NONE, error);
     if (status == GRAFT_OK) {
         run->token_bytes = graft_session_token_bytes(session, slot);
         run->sequence_bytes = graft_session_state_bytes(session, slot);

@@ -46,15 +46,11 @@ static int after(void *data, struct graft_hooked_call *hooked, struct graft_erro
 
 /* A prompt of one token reads the weights that any token does, and is kept as any is. */
 static int run_token(const struct graft_model *model, int64_t *kept, struct graft_error *error) {
-    static const int32_t id = 0;
-    static const int32_t slot = 0;
-    const struct graft_ids_view news = {
-        .ids = &id, .count = 1, .source = &id, .n_source = (size_t)graft_model_has_encoder(model)};
+    const int32_t slot = 0;
     struct graft_session *session = NULL;
-    const float *logits;
     int status = graft_model_session(model, 1, &session, error);
     if (status == GRAFT_OK) {
-        status = graft_session_step(session, &slot, &news, 1, GRAFT_LOGITS_LAST, &logits, error);
+        status = graft_model_feed_token(model, session, slot, GRAFT_LOGITS_LAST, error);
     }
     *kept = status == GRAFT_OK ? graft_session_token_bytes(session, slot) : 0;
     graft_session_free(session);
