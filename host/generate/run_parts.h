@@ -48,6 +48,13 @@ size_t graft_run_next_count(const struct graft_run *run, const struct graft_sequ
 /* Takes over from others what the pieces that begin the prompts of running sequences have left behind. */
 int graft_run_share(struct graft_run *run, struct graft_error *error);
 
+/* Whether what the sequence's tokens leave behind depends on nothing but the ids and the adapter, so that others may
+ * take it over. */
+int graft_run_can_share(const struct graft_run *run, const struct graft_sequence *sequence);
+
+/* How many tokens of its prompt the sequence has read. */
+size_t graft_run_has_read(const struct graft_sequence *sequence);
+
 /* Whether another sequence is reading what this one will take over. */
 int graft_run_waits(const struct graft_run *run, const struct graft_sequence *sequence);
 

@@ -8,10 +8,8 @@ size_t graft_run_piece(const struct graft_run *run) {
 
 /* What a sequence has read of its prompt, in whole pieces. */
 static size_t whole_pieces(const struct graft_run *run, const struct graft_sequence *sequence) {
-    const size_t read = sequence->fed < sequence->reading ? sequence->fed : sequence->reading;
-    return sequence->n_images == 0 && sequence->n_source == 0 && sequence->adapter == GRAFT_ADAPTER_ALL &&
-                   run->options.piece > 0
-               ? read / run->options.piece * run->options.piece
+    return graft_run_can_share(run, sequence) && sequence->adapter == GRAFT_ADAPTER_ALL
+               ? graft_run_has_read(sequence) / run->options.piece * run->options.piece
                : 0;
 }
 

@@ -5,7 +5,7 @@
  */
 #include "generate/run_parts.h"
 
-static int can_share(const struct graft_run *run, const struct graft_sequence *sequence) {
+int graft_run_can_share(const struct graft_run *run, const struct graft_sequence *sequence) {
     return run->options.piece > 0 && sequence->n_images == 0 && sequence->n_source == 0;
 }
 
@@ -19,15 +19,14 @@ static size_t shareable(const struct graft_run *run, const struct graft_sequence
                         const struct graft_sequence *other, size_t read) {
     size_t piece = run->options.piece;
     size_t most = smaller(sequence->reading - 1, read);
-    if (other == sequence || other->adapter != sequence->adapter || !can_share(run, other) || most < piece) {
+    if (other == sequence || other->adapter != sequence->adapter || !graft_run_can_share(run, other) || most < piece) {
         return 0;
     }
     return graft_sequence_alike(sequence, other, most) / piece * piece;
 }
 
-/* What `other` has read of its prompt. */
-static size_t has_read(const struct graft_sequence *other) {
-    return smaller(other->fed, other->reading);
+size_t graft_run_has_read(const struct graft_sequence *sequence) {
+    return smaller(sequence->fed, sequence->reading);
 }
 
 static int is_read(const struct graft_sequence *other) {
@@ -36,7 +35,7 @@ static int is_read(const struct graft_sequence *other) {
 
 /* Of two that need the same, the one that came first reads it. */
 int graft_run_waits(const struct graft_run *run, const struct graft_sequence *sequence) {
-    for (int32_t i = 0; i < run->options.slots && can_share(run, sequence); i++) {
+    for (int32_t i = 0; i < run->options.slots && graft_run_can_share(run, sequence); i++) {
         const struct graft_sequence *other = run->slots[i];
         if (other != NULL && is_read(other) && other->number < sequence->number && other->fed >= sequence->fed &&
             shareable(run, sequence, other, other->reading) > other->fed) {
@@ -51,7 +50,7 @@ static int share_one(struct graft_run *run, struct graft_sequence *sequence, str
     size_t most = sequence->fed;
     for (int32_t i = 0; i < run->options.slots; i++) {
         const struct graft_sequence *other = run->slots[i];
-        size_t n = other != NULL ? shareable(run, sequence, other, has_read(other)) : 0;
+        size_t n = other != NULL ? shareable(run, sequence, other, graft_run_has_read(other)) : 0;
         if (n > most) {
             most = n;
             best = other;
@@ -73,7 +72,7 @@ int graft_run_share(struct graft_run *run, struct graft_error *error) {
     int status = GRAFT_OK;
     for (size_t i = 0; i < run->n && status == GRAFT_OK; i++) {
         struct graft_sequence *sequence = run->sequences[i];
-        if (is_read(sequence) && can_share(run, sequence) && !graft_run_waits(run, sequence)) {
+        if (is_read(sequence) && graft_run_can_share(run, sequence) && !graft_run_waits(run, sequence)) {
             status = share_one(run, sequence, error);
         }
     }
