@@ -18,9 +18,8 @@ static void add_run(int32_t id, int64_t count, struct graft_ids *ids) {
     }
 }
 
-/* When the frames of patch number `patch` along time are, on average: in seconds. */
-static double time_of(const struct graft_model *model, const struct graft_image *video, int64_t patch) {
-    const int64_t each = graft_model_say(model, "temporal_patch_size", 1);
+/* When the frames of patch number `patch` along time, `each` a patch, are on average: in seconds. */
+static double time_of(const struct graft_image *video, int64_t each, int64_t patch) {
     const double seconds = GRAFT_HAS(video, struct graft_image, seconds) ? video->seconds : 0.0;
     const int64_t given = GRAFT_HAS(video, struct graft_image, frames) ? video->frames : 0;
     const int64_t last_frame = (given > 0 ? given : video->grid[0] * each) - 1;
@@ -48,11 +47,12 @@ static int find_marks(const struct graft_tokenizer *tokenizer, struct marks *mar
 static int add_frames(const struct graft_model *model, const struct graft_tokenizer *tokenizer,
                       const struct graft_image *video, int64_t tokens, struct graft_ids *ids,
                       struct graft_error *error) {
+    const int64_t each = graft_model_say(model, "temporal_patch_size", 1);
     struct marks marks;
     int status = find_marks(tokenizer, &marks, error);
     for (int64_t i = 0; i < video->grid[0] && status == GRAFT_OK; i++) {
         char text[64];
-        (void)snprintf(text, sizeof text, "<%.1f seconds>", time_of(model, video, i));
+        (void)snprintf(text, sizeof text, "<%.1f seconds>", time_of(video, each, i));
         status = graft_tokenizer_encode(tokenizer, text, strlen(text), 0, ids, error);
         graft_ids_add(ids, marks.start);
         add_run(graft_model_video_token_id(model), tokens / video->grid[0], ids);
