@@ -64,8 +64,8 @@ fail:
     return code;
 }
 
-/* Reads up to `size` bytes, or fewer if the file has shrunk. Returns 0 or an errno. */
-static int read_all(int fd, char *bytes, size_t size, size_t *length) {
+int graft_file_read_bytes(int fd, void *to, size_t size, size_t *length) {
+    char *bytes = to;
     *length = 0;
     while (*length < size) {
         size_t step = size - *length < largest_step ? size - *length : largest_step;
@@ -99,7 +99,7 @@ int graft_file_read(const char *path, size_t max_bytes, int code, char **text, s
         status = graft_fail_memory(error, path);
         goto done;
     }
-    int number = read_all(fd, bytes, size, length);
+    int number = graft_file_read_bytes(fd, bytes, size, length);
     if (number != 0) {
         status = graft_fail_errno(error, code, path, "cannot be read", number);
         goto done;

@@ -11,6 +11,10 @@
  * on FIFOs. `code` is the status of errors. */
 int graft_file_open(const char *path, int code, int *fd, size_t *size, struct graft_error *error);
 
+/* [any] Reads the next `size` bytes of a file, or fewer where it ends; `*length` says how many. Returns 0 or an errno.
+ */
+int graft_file_read_bytes(int fd, void *to, size_t size, size_t *length);
+
 /* [any] Reads the whole file and appends a NUL; the caller frees the content with graft_free. */
 int graft_file_read(const char *path, size_t max_bytes, int code, char **text, size_t *length,
                     struct graft_error *error);

@@ -131,20 +131,13 @@ int graft_prefix_file_write(const char *path, const char identity[GRAFT_SHA256_D
 /* What is read goes into the sum. */
 static int read_bytes(const struct graft_prefix_file *file, struct sum *sum, void *to, size_t bytes,
                       struct graft_error *error) {
-    char *at = to;
-    for (size_t left = bytes; left > 0;) {
-        const ssize_t n = read(file->fd, at, left);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n < 0) {
-            return graft_fail_errno(error, GRAFT_ERROR_IO, file->path, "cannot be read", errno);
-        }
-        if (n == 0) {
-            return graft_error_set(error, GRAFT_ERROR_MODEL, file->path, "ends within what its header says");
-        }
-        at += n;
-        left -= (size_t)n;
+    size_t length = 0;
+    const int number = graft_file_read_bytes(file->fd, to, bytes, &length);
+    if (number != 0) {
+        return graft_fail_errno(error, GRAFT_ERROR_IO, file->path, "cannot be read", number);
+    }
+    if (length < bytes) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, file->path, "ends within what its header says");
     }
     sum_add(sum, to, bytes);
     return GRAFT_OK;
