@@ -220,6 +220,9 @@ int graft_fail_pixels(int status, const struct graft_error *cause, struct graft_
 int graft_model_view_prompt(const struct graft_model *model, const struct graft_prompt *prompt,
                             struct graft_ids_view *view, struct graft_error *error);
 
+/* [any] Whether a prompt says what the decoder has said so far. */
+int graft_prompt_has_decoder_ids(const struct graft_prompt *prompt);
+
 /* [any] Whether the model has an encoder, which reads prompts, before its decoder. */
 int graft_model_has_encoder(const struct graft_model *model);
 

@@ -27,9 +27,13 @@ static int check_source(const struct graft_model *model, const struct graft_prom
     return GRAFT_OK;
 }
 
+int graft_prompt_has_decoder_ids(const struct graft_prompt *prompt) {
+    return GRAFT_HAS(prompt, struct graft_prompt, n_decoder_ids) && prompt->n_decoder_ids > 0;
+}
+
 int graft_model_view_prompt(const struct graft_model *model, const struct graft_prompt *prompt,
                             struct graft_ids_view *view, struct graft_error *error) {
-    const int has_ids = GRAFT_HAS(prompt, struct graft_prompt, n_decoder_ids) && prompt->n_decoder_ids > 0;
+    const int has_ids = graft_prompt_has_decoder_ids(prompt);
     const struct graft_generation_settings *settings = &model->generation;
     *view = (struct graft_ids_view){
         .ids = prompt->ids, .count = prompt->count, .images = prompt->images, .n_images = prompt->n_images};

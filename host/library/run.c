@@ -141,9 +141,7 @@ static int repeat_prompts(struct request *request, const struct graft_prompt *pr
     int32_t *ids = request->repeated;
     for (size_t i = 0; i < n; i++) {
         struct graft_ids_view *view = &request->views[i];
-        const struct graft_prompt *prompt = graft_struct_at(prompts, i);
-        if (view->n_source > 0 &&
-            !(GRAFT_HAS(prompt, struct graft_prompt, n_decoder_ids) && prompt->n_decoder_ids > 0)) {
+        if (view->n_source > 0 && !graft_prompt_has_decoder_ids(graft_struct_at(prompts, i))) {
             ids[0] = view->ids[0];
             memcpy(ids + 1, view->source, (view->n_source - 1) * sizeof *ids);
             view->ids = ids;
