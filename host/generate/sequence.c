@@ -68,8 +68,10 @@ void graft_sequence_use_processors(struct graft_sequence *sequence, const struct
     struct graft_named_processor *items = sequence->states.processors.items;
     sequence->states.processors = *processors;
     for (size_t i = 0; i < generation->n_processors && generation->n_processors <= processors->n; i++) {
-        const char *setting = generation->processors[i].setting;
-        items[processors->n - generation->n_processors + i].setting = setting != NULL ? setting : "";
+        const struct graft_processor_choice *choice = &generation->processors[i];
+        struct graft_named_processor *item = &items[processors->n - generation->n_processors + i];
+        item->name = choice->processor != NULL && choice->name != NULL ? choice->name : item->name;
+        item->setting = choice->setting != NULL ? choice->setting : "";
     }
 }
 

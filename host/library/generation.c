@@ -166,8 +166,9 @@ static int find_processor(const struct graft_model *model, const char *name, con
     int status = graft_snapshot_implementation(model->tree->snapshot, GRAFT_IMPLEMENTATION_LOGITS_PROCESSOR, name,
                                                field, &found, error);
     if (status == GRAFT_OK) {
+        const struct graft_logits_processor *declared = found->declared;
         *processor = (struct graft_named_processor){
-            .processor = found->declared, .plugin = found->origin.plugin, .name = name, .setting = ""};
+            .processor = declared, .plugin = found->origin.plugin, .name = declared->name, .setting = ""};
     }
     return status;
 }

@@ -372,6 +372,7 @@ static void test_processors(void **state) {
     static const struct graft_logits_processor broken = {.struct_size = sizeof broken, .create = create_allowed};
     struct given given[4] = {{0}};
     char settings[4][8] = {"17", "3", "5", "-1"};
+    char name[] = "allow";
     struct request requests[5], alone;
     struct graft_sequences_counts counts = {.struct_size = sizeof counts};
     struct graft_library *library = new_library();
@@ -384,6 +385,7 @@ static void test_processors(void **state) {
         struct graft_processor_choice choice = {.processor = &processor};
         requests[i] = of(model, 20, 1);
         if (i < 4) {
+            choice.name = i == 3 ? name : NULL;
             choice.setting = settings[i];
             choice.data = &given[i];
             requests[i].generation.processors = &choice;
@@ -394,6 +396,7 @@ static void test_processors(void **state) {
         add(sequences, &requests[i]);
         memset(settings[i < 4 ? i : 0], '9', 2); /* it was copied */
     }
+    memset(name, '9', 2); /* so was this */
     const struct graft_sequence_token *tokens = NULL;
     size_t n = 0;
     int status = GRAFT_OK;
