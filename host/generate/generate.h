@@ -15,7 +15,7 @@ struct graft_generation_settings {
     struct graft_generation generation;
     struct graft_id_list eos;       /* ids that end a sequence */
     const char *file;               /* where they are from: the name of a config */
-    int32_t decoder_start;          /* the token that a decoder behind an encoder starts with; -1: none is known */
+    int32_t decoder_start;          /* decoder_start_token_id, or bos_token_id in its place; -1: neither is set */
     struct graft_token_texts texts; /* for stop strings; and logits processors of plugins: both the caller's */
     struct graft_named_processors processors;
     struct graft_generation_fields *fields; /* what lists of both point to */

@@ -4,14 +4,15 @@
 #include "base/alloc.h"
 #include "base/crash_context.h"
 
-/* A call of a plugin begins; gives what ran before. */
+/* Notes for crash reports that a function of the processor is being called. Returns what was noted before, for `end`.
+ */
 static struct graft_crash_context begin(const struct graft_named_processor *item, struct graft_plugin_call *task,
                                         const char *what) {
     *task = (struct graft_plugin_call){.what = what, .class_name = item->name, .plugin = item->plugin};
     return graft_crash_context_begin(task);
 }
 
-/* An error says who it is from. */
+/* Ends such a call. An error of the processor gets its plugin as the source, and its name in the message. */
 static int end(const struct graft_named_processor *item, struct graft_crash_context before, int status,
                struct graft_error *error) {
     struct graft_error found = graft_error_none();

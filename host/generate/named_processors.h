@@ -10,7 +10,7 @@ struct graft_named_processor {
     const struct graft_logits_processor *processor;
     const char *plugin;  /* its id, for messages */
     const char *name;    /* likewise */
-    const char *setting; /* for `create` */
+    const char *setting; /* given to `create` */
     void *data;          /* likewise */
 };
 
@@ -41,8 +41,8 @@ int graft_processor_states_run(const struct graft_processor_states *states, cons
 /* [forward] Tells them a token. After an error they are to be started again. */
 int graft_processor_states_accept(struct graft_processor_states *states, int32_t id, struct graft_error *error);
 
-/* [forward] Makes `to`, whose own are freed, a copy of `from`, which has the same processors; or, where one of them
- * cannot be copied, what is to be started again. */
+/* [forward] Frees the states of `to` and makes them a copy of those of `from`, which has the same processors. Where one
+ * of the processors cannot be copied, `to` has no states afterwards and must be started again. */
 int graft_processor_states_fork(struct graft_processor_states *to, const struct graft_processor_states *from,
                                 struct graft_error *error);
 

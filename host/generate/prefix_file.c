@@ -10,24 +10,25 @@
 #include "base/file.h"
 #include "kernels/kv_cache.h"
 
-/* Raised when the format changes, or the numbers that the same model leaves behind. */
+/* VERSION is raised when the format changes, or when the same model computes other keys and values. */
 enum { VERSION = 1, MOST_TOKENS = 1 << 26 };
 
 static const char magic[8] = "graftkv";
 
-/* Then ids [tokens] i32, the layers' sizes [layers, 3] i64, and of each layer its keys, head by head, then its values.
- * Numbers are those of the machine, little-endian wherever this runs. */
+/* The header of a file. Behind it follow the token ids [tokens] i32; the sizes of the layers [layers], each a struct
+ * graft_kv_layer; and for each layer its keys, head by head, then its values. Numbers have the byte order of the
+ * machine, which is little-endian wherever this runs. */
 struct header {
     char magic[8];
     uint32_t version;
     uint32_t layers;
     uint64_t tokens;
-    uint64_t sum; /* of all behind the header, begun with what is in it */
+    uint64_t sum; /* checksum of the header, with 0 in this field, and of everything behind it */
     char identity[GRAFT_SHA256_DIGITS];
 };
 
-/* Four sums side by side, each of every fourth word of eight bytes: as fast as memory. Finds what disks do, not what
- * people do. Parts are taken in whole words, but for the last. */
+/* A checksum in four lanes, each over every fourth 64-bit word, so that it runs as fast as memory. It detects
+ * accidental damage, not forgery. Each part is added in whole words, with the rest of it byte by byte. */
 struct sum {
     uint64_t lanes[4];
     size_t words;
@@ -128,7 +129,7 @@ int graft_prefix_file_write(const char *path, const char identity[GRAFT_SHA256_D
 
 /* --- Reading --- */
 
-/* What is read goes into the sum. */
+/* Reads bytes from where the file stands, and adds them to the sum. */
 static int read_bytes(const struct graft_prefix_file *file, struct sum *sum, void *to, size_t bytes,
                       struct graft_error *error) {
     size_t length = 0;
@@ -203,7 +204,8 @@ int graft_prefix_file_open(const char *path, const char identity[GRAFT_SHA256_DI
     return status;
 }
 
-/* Begins the sum again, with what was read before, and reads the layers' sizes, which are to be the session's. */
+/* Starts the sum over the whole file, with the header and the ids, and checks that the sizes of the layers, and with
+ * them the size of the file, are those of the session. */
 static int read_sizes(const struct graft_prefix_file *file, const struct graft_kv_cache *kv, int32_t slot,
                       struct sum *sum, struct graft_error *error) {
     const int32_t layers = graft_kv_cache_layers(kv);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keys and values of the tokens that begin a prompt, in a file. What is in it was computed by one model in one way, of
- * which `identity` is a hash: of the weights, the plan, and whatever else decides about bits. A file is untrusted: its
- * size is what its header says and the model keeps, and a sum over all of it is right, or it is refused.
+ * Files that hold the keys and values of the first tokens of a prompt. They are valid for one model and one way to
+ * compute it: `identity` is a hash of the weights, the plan, and whatever else affects the bits. Files are untrusted:
+ * one is refused unless its size matches its header and the model, and its checksum is right.
  */
 #ifndef GRAFT_GENERATE_PREFIX_FILE_H
 #define GRAFT_GENERATE_PREFIX_FILE_H
@@ -10,7 +10,7 @@
 #include "base/sha256.h"
 #include "generate/run.h"
 
-/* [load] Writes the pieces of a prefix of the run (run.h). */
+/* [load] Writes a prefix of a run (run.h). */
 int graft_prefix_file_write(const char *path, const char identity[GRAFT_SHA256_DIGITS + 1],
                             const struct graft_session *session, const struct graft_run_prefix *prefix,
                             struct graft_error *error);
@@ -22,7 +22,7 @@ struct graft_prefix_file {
     const char *path;
     int32_t *ids; /* [count] */
     size_t count;
-    uint64_t sum; /* that the whole is to have */
+    uint64_t sum; /* the checksum in the header */
 };
 
 /* [load] Opens a file and reads its ids. One of another identity is GRAFT_ERROR_VERIFY, one that is broken
@@ -30,8 +30,8 @@ struct graft_prefix_file {
 int graft_prefix_file_open(const char *path, const char identity[GRAFT_SHA256_DIGITS + 1], int64_t vocab_size,
                            struct graft_prefix_file *file, struct graft_error *error);
 
-/* [load] Reads keys and values into a slot of the session, which has held a token before, so that its layers are known.
- * After an error what the slot holds is of no use. */
+/* [load] Reads keys and values into an empty slot of the session. A token must have been through that slot before,
+ * since only then its layers are known. After an error the content of the slot is undefined. */
 int graft_prefix_file_read(const struct graft_prefix_file *file, struct graft_session *session, int32_t slot,
                            struct graft_error *error);
 void graft_prefix_file_close(struct graft_prefix_file *file);

@@ -125,7 +125,7 @@ static void punish(const struct work *work, const int32_t *ids, size_t n, double
     }
 }
 
-/* Whatever of `n` ids followed the last size - 1 of the sequence there. */
+/* Forbids each token that, in `ids` [n], follows the last size - 1 tokens of the sequence. */
 static void forbid_repeats(const struct work *work, const int32_t *ids, size_t n, int64_t size) {
     const struct graft_choice *choice = work->choice;
     const size_t before = (size_t)size - 1;

@@ -18,8 +18,8 @@ struct graft_choice {
     const int32_t *ids;                         /* [count] so far */
     size_t count;                               /* tokens, prompt included */
     size_t prompt;                              /* how many of them are the prompt */
-    const int32_t *source;                      /* [n_source]: what an encoder has read */
-    size_t n_source;                            /* 0: there is no encoder, and `prompt` stands for it */
+    const int32_t *source;                      /* [n_source] the encoder's input */
+    size_t n_source;                            /* 0: there is no encoder; the prompt counts as its input */
     size_t longest;                             /* how many it may become, prompt included */
     struct graft_id_list eos;                   /* ids that end it */
     const struct graft_processor_states *named; /* of plugins, started; NULL: there are none */

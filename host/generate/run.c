@@ -53,8 +53,8 @@ void graft_run_free(struct graft_run *run) {
     graft_free(run);
 }
 
-/* The most tokens that the sequence leaves something behind of: its last one is not fed. What an encoder read counts as
- * its own do, which is more than it takes. */
+/* The most tokens whose keys and values the sequence keeps: its last token is not fed. Tokens that an encoder reads are
+ * counted like the sequence's own, which is more than they take. */
 static int64_t most_fed(const struct graft_sequence *sequence) {
     int64_t prompt = (int64_t)sequence->prompt;
     int64_t more = sequence->generation.max_new_tokens;
@@ -155,7 +155,7 @@ int graft_run_add(struct graft_run *run, struct graft_sequence *sequence, struct
 
 void graft_run_end(struct graft_sequence *sequence) {
     sequence->stage = GRAFT_SEQUENCE_IS_OVER;
-    sequence->images = NULL; /* the caller's, who may free them now, and what its processors were given */
+    sequence->images = NULL; /* the caller may free these now, and what the processors were given */
     graft_processor_states_finish(&sequence->states);
     sequence->count = sequence->fed < sequence->count ? sequence->fed : sequence->count;
 }

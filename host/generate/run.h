@@ -50,22 +50,22 @@ typedef int (*graft_run_sink)(void *data, const struct graft_sequence *sequence,
  * choose hear of tokens a step later, and all make the same calls. */
 int graft_run_step(struct graft_run *run, graft_run_sink sink, void *data, struct graft_error *error);
 
-/* [any] Tokens of a piece; 0: prompts are read whole. */
+/* [any] How many tokens of a prompt are fed at once; 0: prompts are fed whole. */
 size_t graft_run_piece(const struct graft_run *run);
 
-/* The pieces that begin a prompt, and what they left behind. */
+/* The first tokens of a prompt, whose keys and values a slot holds. */
 struct graft_run_prefix {
-    const int32_t *ids; /* [count]; the run's, until its next call */
-    size_t count;       /* whole pieces */
+    const int32_t *ids; /* [count] owned by the run, valid until its next call */
+    size_t count;       /* a multiple of graft_run_piece */
     int32_t slot;
 };
 
-/* [any] The longest that was read by a sequence that was added, and is still there; count 0: there is none, or one that
- * was put in holds it. */
+/* [any] The longest prefix that a sequence of graft_run_add has read and that is still in its slot. `count` is 0 if
+ * there is none, or if a prefix of graft_run_use_prefix has all of it already. */
 struct graft_run_prefix graft_run_longest_prefix(const struct graft_run *run);
 
-/* [load] Makes room for one that was read before: `slot` of `prefix` is the one whose keys and values the caller fills
- * in, or -1 where all are taken. Once they are there, graft_run_use_prefix says so. */
+/* [load] Reserves a slot for a prefix that comes from elsewhere. prefix->slot becomes that slot, or -1 if there is none
+ * free. The caller puts keys and values in, and then calls graft_run_use_prefix, which lets sequences share them. */
 int graft_run_make_prefix(struct graft_run *run, struct graft_run_prefix *prefix, struct graft_error *error);
 void graft_run_use_prefix(struct graft_run *run, const struct graft_run_prefix *prefix);
 

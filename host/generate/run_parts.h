@@ -38,7 +38,7 @@ struct graft_run {
     struct graft_choices choices;
     struct graft_sequences_counts counts;
     int64_t prompt_tokens; /* of all sequences that were added */
-    int64_t failed;        /* number of the sequence whose next token could not be chosen; -1: none */
+    int64_t failed;        /* the sequence whose next token the last step failed to choose; -1: none */
 };
 
 /* How many ids the next forward feeds of a running sequence, without guesses: all that the session lacks, or a piece of
@@ -81,7 +81,8 @@ size_t graft_run_team_choices(const struct graft_team *team);
 int graft_run_step_group(struct graft_run *run, size_t number, const struct graft_run_output *output,
                          struct graft_error *error);
 
-/* Gives a waiting sequence a slot, and its share of memory; its slot stays -1 where there is none. */
+/* Gives a waiting sequence a slot and its share of memory. If there is no free slot or not enough memory, its slot
+ * stays -1. */
 int graft_run_seat(struct graft_run *run, struct graft_sequence *sequence, struct graft_error *error);
 
 /* The sequence is over; it stays in its slot until that is wanted. */

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What begins a prompt, kept beyond the run: taken out of a slot, and put into one as a sequence that is over. */
+/* Prefixes of prompts that outlive a run: finds one in a slot, to be saved, and puts a saved one into a slot, as a
+ * sequence that is over. */
 #include "generate/run_parts.h"
 
 size_t graft_run_piece(const struct graft_run *run) {
     return run->options.piece;
 }
 
-/* What a sequence has read of its prompt, in whole pieces. */
+/* How many tokens of its prompt a sequence has read, in whole pieces; 0 if it cannot be shared without its adapter. */
 static size_t whole_pieces(const struct graft_run *run, const struct graft_sequence *sequence) {
     return graft_run_can_share(run, sequence) && sequence->adapter == GRAFT_ADAPTER_ALL
                ? graft_run_has_read(sequence) / run->options.piece * run->options.piece
                : 0;
 }
 
-/* Whether one that was put in holds all of it. */
+/* Whether a prefix of graft_run_use_prefix has all of this one. */
 static int is_known(const struct graft_run *run, const struct graft_run_prefix *prefix) {
     const struct graft_sequence *sequence = prefix->count > 0 ? run->slots[prefix->slot] : NULL;
     for (int32_t i = 0; i < run->options.slots && sequence != NULL; i++) {
@@ -45,7 +46,7 @@ int graft_run_make_prefix(struct graft_run *run, struct graft_run_prefix *prefix
     if (sequence == NULL) {
         return graft_fail_memory(error, "generation");
     }
-    sequence->number = -1; /* before all that are added */
+    sequence->number = -1; /* below the numbers of graft_run_add, and marks it as a prefix */
     sequence->adapter = GRAFT_ADAPTER_ALL;
     sequence->bytes =
         run->options.bytes > 0 ? (int64_t)prefix->count * run->options.token_bytes + run->options.sequence_bytes : 0;
@@ -55,7 +56,7 @@ int graft_run_make_prefix(struct graft_run *run, struct graft_run_prefix *prefix
         graft_sequence_free(sequence);
         return status;
     }
-    graft_run_end(sequence); /* nothing was fed: nobody takes it over */
+    graft_run_end(sequence); /* it has no tokens yet, so no other sequence takes them over */
     return status;
 }
 

@@ -32,7 +32,7 @@ struct graft_sequence {
     size_t fed;     /* how many the session holds */
     const struct graft_image *images;
     size_t n_images;
-    int32_t *source; /* [n_source]: what an encoder reads */
+    int32_t *source; /* [n_source] the encoder's input */
     size_t n_source;
     struct graft_generation generation; /* with max_new_tokens, whatever said how long it may become */
     struct graft_generation_fields *fields;
@@ -60,7 +60,8 @@ struct graft_sequence *graft_sequence_create(const struct graft_ids_view *prompt
                                              size_t n_stops, size_t draws);
 void graft_sequence_free(struct graft_sequence *sequence);
 
-/* The logits processors that its tokens are chosen with; settings are those that it has a copy of. */
+/* Sets the logits processors of a sequence. Names and settings that the caller gave are taken from the sequence's own
+ * copy of its generation. */
 void graft_sequence_use_processors(struct graft_sequence *sequence, const struct graft_named_processors *processors);
 
 /* Room for `more` ids behind those there are. */

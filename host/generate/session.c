@@ -132,8 +132,8 @@ struct step {
     int32_t *adapters;          /* [n] of sequences, then [tokens] of their tokens */
     struct graft_image *images; /* [n_images] */
     size_t n_images;
-    int64_t *source_ends; /* [n + 1]; NULL, as the next: no sequence has a source */
-    int32_t *source_ids;
+    int64_t *source_ends; /* [n + 1] cumulated lengths of the sources; NULL, like source_ids: no sequence has one */
+    int32_t *source_ids;  /* all sources, one after another */
 };
 
 static void step_finish(struct step *step) {
@@ -190,7 +190,7 @@ static void place_images(struct step *step, const struct graft_session *session,
     }
 }
 
-/* The sources of all sequences, one after another. */
+/* Gathers the sources of all sequences, if any. */
 static int place_sources(struct step *step, const struct graft_ids_view *news, size_t n) {
     size_t tokens = 0;
     for (size_t i = 0; i < n; i++) {
@@ -353,8 +353,8 @@ static size_t portion_size(const struct graft_session *session, const struct gra
 }
 
 /* The next tokens, `size` at most, in the order of the sequences. None is cut where fewer tokens would be left on
- * either side than a forward computes in another way, so that no result depends on where it is. A sequence that brings
- * a source along is alone, as that may be few tokens or many. */
+ * either side than a forward computes in another way, so that no result depends on where it is. A sequence with a
+ * source gets a portion of its own, because that source adds any number of tokens to it. */
 static void cut_portion(struct portion *portion, const int32_t *slots, const struct graft_ids_view *news, size_t n,
                         size_t size) {
     size_t room = size;

@@ -18,7 +18,7 @@ struct graft_ids_view {
     size_t count;
     const struct graft_image *images; /* [n_images], in the order of their tokens */
     size_t n_images;
-    const int32_t *source; /* [n_source]: what an encoder reads, where the sequence starts */
+    const int32_t *source; /* [n_source] the encoder's input; given where the sequence starts */
     size_t n_source;
 };
 
@@ -96,11 +96,11 @@ int graft_session_rewind(struct graft_session *session, int32_t slot, int64_t le
  * to come back to this place. On failure slot `to` is empty. */
 int graft_session_fork(struct graft_session *session, int32_t from, int32_t to, struct graft_error *error);
 
-/* The keys and values of the session's sequences, by slot. */
+/* The cache that holds the keys and values of all slots. */
 struct graft_kv_cache;
 struct graft_kv_cache *graft_session_kv(const struct graft_session *session);
 
-/* An empty slot has been given the keys and values of `length` tokens: it holds their sequence now. */
+/* Tells the session that the caller has put the keys and values of `length` tokens into an empty slot. */
 void graft_session_set_length(struct graft_session *session, int32_t slot, int64_t length);
 
 /* Makes the sequence in slot `to` a copy of the first `length` tokens of the one in slot `from`, none of them behind an

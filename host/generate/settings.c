@@ -13,8 +13,8 @@ static int read_eos(const struct graft_config *document, struct graft_generation
                : GRAFT_OK;
 }
 
-/* The token that a decoder behind an encoder starts with: the first document that says one is heard, and bos_token_id
- * stands for it where none does. */
+/* Finds the token that a decoder behind an encoder starts with: decoder_start_token_id of the first document that has
+ * it, or else bos_token_id of the first that has that; -1 if none has either. */
 static int read_start(const struct graft_config *const *documents, size_t n, int32_t *start,
                       struct graft_error *error) {
     static const char *const names[] = {"decoder_start_token_id", "bos_token_id"};

@@ -58,7 +58,7 @@ int graft_dfa_lengths(int64_t least, int64_t most, struct graft_dfa *made) {
     return status;
 }
 
-/* Strings that begin alike, up to `at`: a state. */
+/* texts[begin] to texts[end - 1], which have their first `at` bytes in common: they share a state. */
 struct alike {
     size_t begin, end;
     size_t at;
@@ -81,7 +81,8 @@ static int add_alike(struct alikes *alikes, struct alike alike) {
     return GRAFT_OK;
 }
 
-/* The state number `number`: strings that end here come first, those that go on alike are a state each. */
+/* Adds state `number`. Of its texts, which are sorted, those that end here come first; the others are grouped by their
+ * next character, and each group becomes a state. */
 static int add_texts(const char **texts, struct alikes *alikes, size_t number, struct graft_dfa *made) {
     struct alike alike = alikes->items[number];
     int status = graft_dfa_add_state(made, texts[alike.begin][alike.at] == '\0');
@@ -150,7 +151,7 @@ int graft_dfa_accepts(const struct graft_dfa *dfa, const char *text, size_t leng
 int graft_dfa_is_empty(const struct graft_dfa *dfa) {
     for (size_t i = 0; i < dfa->n_states; i++) {
         if (dfa->states[i].accepts) {
-            return 0; /* states are made as they are reached */
+            return 0; /* every state can be reached from the start */
         }
     }
     return 1;
@@ -159,16 +160,16 @@ int graft_dfa_is_empty(const struct graft_dfa *dfa) {
 /* --- Pairs of states --- */
 
 struct pair {
-    int32_t a, b; /* b is -1 where it has nothing more to say */
+    int32_t a, b; /* `b` is -1 once the second automaton has refused the string */
 };
 
 struct pairs {
     const struct graft_dfa *a, *b;
     int minus;
     struct graft_dfa *made;
-    struct pair *list; /* [n]: what each state is */
+    struct pair *list; /* [n]: the pair that each state of `made` stands for */
     size_t n, capacity;
-    int32_t *slots; /* [n_slots] by hash: number + 1; 0: none */
+    int32_t *slots; /* [n_slots] hash table: index in `list` + 1; 0: free */
     size_t n_slots;
 };
 
@@ -203,7 +204,7 @@ static int add_pair_edge(struct pairs *pairs, uint32_t first, uint32_t last, str
     return status == GRAFT_OK ? graft_dfa_add_edge(pairs->made, first, last, to) : status;
 }
 
-/* The characters of one edge of `a`, cut where edges of `b` begin and end. */
+/* Splits one edge of `a` where edges of `b` begin and end, and adds the parts that remain. */
 static int add_cut_edge(struct pairs *pairs, const struct graft_dfa_edge *edge, int32_t b) {
     uint32_t next = edge->first;
     int status = GRAFT_OK;
@@ -262,7 +263,7 @@ int graft_dfa_combine(const struct graft_dfa *a, const struct graft_dfa *b, int 
 
 /* --- Rules --- */
 
-/* A character that JSON wants an escape for. */
+/* Adds the escape of a character that JSON does not allow in a string as it is. */
 static void add_escape(struct graft_rules *rules, int32_t from, int32_t to, uint32_t code) {
     static const char hex[] = "0123456789abcdef", named[] = "\b\f\n\r\t\"\\", names[] = "bfnrt\"\\";
     const char *found = code != 0 ? strchr(named, (int)code) : NULL;

@@ -78,7 +78,7 @@ static int compare_ranges(const void *left, const void *right) {
     return (a[0] > b[0]) - (a[0] < b[0]);
 }
 
-/* Makes it all that it is not. */
+/* Replaces the ranges by their complement: all characters that are in none of them. */
 static void turn(struct graft_expression *expression, struct ranges *ranges) {
     struct ranges others = {.n = 0};
     uint32_t next = 0;
@@ -95,7 +95,7 @@ static void turn(struct graft_expression *expression, struct ranges *ranges) {
     *ranges = others;
 }
 
-/* \d, \w, \s and their opposites. Returns 0 if it is none of them. */
+/* Adds the characters of \d, \w or \s, or of their complements \D, \W and \S. Returns 0 for another name. */
 static int add_named(struct graft_expression *expression, struct ranges *ranges, char name) {
     static const uint32_t space[][2] = {{9, 13},          {32, 32},         {0xA0, 0xA0},     {0x1680, 0x1680},
                                         {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F},
@@ -159,7 +159,7 @@ static uint32_t read_unicode(struct graft_expression *expression) {
     return code;
 }
 
-/* Behind a backslash: one character. */
+/* Reads what follows a backslash, where that stands for one character. */
 static uint32_t read_escape(struct graft_expression *expression) {
     static const char names[] = "nrtfv0", values[] = "\n\r\t\f\v";
     static const char itself[] = "^$\\.*+?()[]{}|/-";
@@ -193,7 +193,8 @@ static uint32_t read_character(struct graft_expression *expression) {
     return code;
 }
 
-/* One of [ ]: a character, or the name of several, which is added at once: *is_one is 0 then. */
+/* Reads one member of [ ] and returns its character. A class such as \d is added to the ranges here, and *is_one
+ * becomes 0. */
 static uint32_t read_member(struct graft_expression *expression, struct ranges *ranges, int *is_one) {
     *is_one = 1;
     if (!take(expression, '\\')) {
@@ -308,7 +309,7 @@ static int64_t read_count(struct graft_expression *expression) {
     return count;
 }
 
-/* How often; 0 if that is not said. */
+/* Reads a quantifier (?, *, + or { }). Returns 0 if there is none; *most is -1 without an upper limit. */
 static int read_repeats(struct graft_expression *expression, int64_t *least, int64_t *most) {
     *least = 0;
     *most = -1;
@@ -325,11 +326,11 @@ static int read_repeats(struct graft_expression *expression, int64_t *least, int
     } else if (!take(expression, '*')) {
         return 0;
     }
-    (void)take(expression, '?'); /* which match is the first makes no difference */
+    (void)take(expression, '?'); /* a lazy quantifier: it changes which match is found, not whether there is one */
     return 1;
 }
 
-/* The atom that begins at `text`, read once more. */
+/* Parses the atom that begins at `text` once more, which adds another copy of its states. */
 static int32_t read_again(struct graft_expression *expression, const char *text, int32_t from) {
     const char *at = expression->at;
     const int32_t to = add_state(expression);
@@ -356,7 +357,8 @@ static int32_t read_term(struct graft_expression *expression, int32_t from) {
         }
         here = next;
     }
-    /* The first reading stands for "as often as there is", or, cut off, for nothing. */
+    /* The first copy is the loop of an unbounded quantifier. For a bounded one nothing leads into it, and only its end
+     * is used. */
     const int32_t last = add_state(expression);
     join(expression, here, last, GRAFT_JOINED_BY_NOTHING, 0, 0);
     if (most < 0) {

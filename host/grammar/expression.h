@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A regular expression as states that are joined by characters, by nothing, and by ^ and $, which are passed at the
- * start and at the end only. State 0 is before the text in which it is looked for, state 1 behind it.
+ * A regular expression as a nondeterministic automaton. A transition consumes a character, or nothing; those of ^ and $
+ * consume nothing and can be taken only at the start and the end of the text. State 0 is the start, and state 1
+ * accepts; both also consume any character, because the expression may match anywhere in the text.
  */
 #ifndef GRAFT_GRAMMAR_EXPRESSION_H
 #define GRAFT_GRAMMAR_EXPRESSION_H
@@ -19,18 +20,18 @@ struct graft_join {
 
 /* Starts as {0}. */
 struct graft_expression {
-    const char *at, *end; /* of the text that is left to read */
-    const char *fault;    /* of GRAFT_ERROR_USAGE */
+    const char *at, *end; /* the part of the expression's text that is still to be read */
+    const char *fault;    /* why the status is GRAFT_ERROR_USAGE */
     int status;
     int depth;
     int32_t n_states;
-    struct graft_join *joins; /* [n_joins] in the order of their `from` */
+    struct graft_join *joins; /* [n_joins] sorted by `from` */
     size_t n_joins, capacity;
-    int32_t *first_join; /* [n_states + 1] */
+    int32_t *first_join; /* [n_states + 1]: state i has joins[first_join[i]] to joins[first_join[i + 1] - 1] */
 };
 
-/* Reads an expression, UTF-8. Returns its status: GRAFT_OK, GRAFT_ERROR_INTERNAL or, with a fault, GRAFT_ERROR_USAGE.
- * Whatever it is, graft_expression_finish follows. */
+/* Parses an expression in UTF-8. Returns GRAFT_OK, GRAFT_ERROR_INTERNAL, or GRAFT_ERROR_USAGE with `fault` set. Call
+ * graft_expression_finish afterwards, also on failure. */
 int graft_expression_read(struct graft_expression *expression, const char *text, size_t length);
 void graft_expression_finish(struct graft_expression *expression);
 

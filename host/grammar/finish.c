@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The second step of a grammar: what can never come to an end is dropped, left recursion is found, and bytes that are
- * alike become one class. */
+/* The second step of a grammar: drops the states from which the end of their rule cannot be reached, refuses left
+ * recursion, and groups bytes that no edge tells apart into classes. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -8,11 +8,11 @@
 
 /* The edges that lead to each state, and those that call each rule. */
 struct backward {
-    int32_t *into;       /* [n_edges] edges in the order of their `to` */
+    int32_t *into;       /* [n_edges] indices of edges, sorted by `to` */
     int32_t *first_into; /* [n_states + 1] */
-    int32_t *calls;      /* [n_edges] those that call, in the order of the rules */
+    int32_t *calls;      /* indices of the edges that call a rule, sorted by rule */
     int32_t *first_call; /* [n_rules + 1] */
-    int32_t *rule_at;    /* [n_states] the rule that starts there; -1 */
+    int32_t *rule_at;    /* [n_states] the rule that starts in that state; -1: none does */
     int32_t *work;       /* [n_states] */
 };
 
@@ -25,8 +25,9 @@ static void free_backward(struct backward *backward) {
     graft_free(backward->work);
 }
 
-/* places [n + 1] from counts in places[1 ..]; afterwards places[i] is where group i goes on, the end when all are put.
- */
+/* The first step of a counting sort: places[1] to places[n] hold the sizes of n groups and become sums, so that
+ * places[i] is where group i begins. Placing an element of group i advances places[i]; step_back undoes that in the
+ * end. */
 static void add_up(int32_t *places, size_t n) {
     for (size_t i = 0; i < n; i++) {
         places[i + 1] += places[i];
@@ -74,7 +75,8 @@ static int make_backward(const struct graft_rules *rules, struct backward *backw
     return 0;
 }
 
-/* Marks the states from which the end of their rule can be reached; with bytes or, for `takes` 0, without any. */
+/* Marks the states from which the end of their rule can be reached: at all or, with `takes` 0, without consuming a
+ * byte. */
 static void mark(const struct graft_rules *rules, const struct backward *backward, int takes, unsigned char *marks) {
     size_t n = 0;
     memset(marks, 0, (size_t)rules->n_states);
@@ -140,23 +142,25 @@ static int put_in_order(struct graft_rules *rules) {
     return 0;
 }
 
-/* --- Left recursion: a way back to a state that calls, without a byte in between (Tarjan's components) --- */
+/* --- Left recursion: a state that reaches itself through a call without consuming a byte. Such states are found as
+ * strongly connected components, with Tarjan's algorithm. --- */
 
 struct walk {
     const struct graft_rules *rules;
-    const unsigned char *empties; /* states from which the end is reached without a byte */
+    const unsigned char *empties; /* [n_states] 1: the end of the rule is reached without consuming a byte */
     int32_t *index;               /* [n_states] 0: not seen */
     int32_t *low;
     int32_t *stack;
-    int32_t *path; /* states under way, */
-    int32_t *next; /* and by state the edge that comes next, twice over: a call leads into its rule and behind it */
+    int32_t *path; /* [n_path] the states being visited, from the first to the current one */
+    int32_t *next; /* [n_states] twice the index of the next edge to follow, or that plus 1: a call leads into its rule
+                      and, where that may be empty, behind it */
     unsigned char *on_stack;
     int32_t count;
     size_t n_stack;
     size_t n_path;
 };
 
-/* Where the way number `way` of a state leads; -1: nowhere. */
+/* Where a way leads without consuming a byte; -1: nowhere. Edge i has the ways 2 * i and, for a call, 2 * i + 1. */
 static int32_t target(const struct walk *walk, int32_t way) {
     const struct graft_edge *edge = &walk->rules->edges[way / 2];
     if (edge->rule == GRAFT_EDGE_EMPTY) {
@@ -177,7 +181,8 @@ static void enter(struct walk *walk, int32_t state) {
     walk->path[walk->n_path++] = state;
 }
 
-/* All that a component holds leaves the stack; its number is that of its first state. */
+/* Leaves a state. The first state of a component takes all states of it off the stack; `low` of each becomes the index
+ * of that state, which identifies the component. */
 static void leave(struct walk *walk, int32_t state) {
     int32_t member;
     walk->n_path--;
@@ -249,7 +254,7 @@ static int check_recursion(const struct graft_rules *rules, const unsigned char 
 
 /* --- Classes of bytes --- */
 
-/* Two bytes are alike unless some range begins between them, or ends. */
+/* Two neighbouring bytes are in one class unless the range of some edge begins or ends between them. */
 static void find_classes(struct graft_rules *rules) {
     unsigned char begins[257] = {0};
     int class = 0;

@@ -10,9 +10,9 @@
 
 enum { MOST_DEPTH = 200, MOST_RULES = 1 << 16, MOST_REPEATS = 100000 };
 
-/* A name, and where it was asked for first. */
+/* The name of a rule. */
 struct name {
-    const char *text;
+    const char *text; /* where the grammar mentions it first */
     size_t length;
     int32_t rule;
     int is_defined;
@@ -27,7 +27,7 @@ struct reader {
     int depth;
     struct name *names; /* [n_names] */
     size_t n_names, capacity;
-    uint32_t *slots; /* [2 * MOST_RULES] by hash: number of a name + 1; 0: none */
+    uint32_t *slots; /* [2 * MOST_RULES] hash table: index in `names` + 1; 0: free */
 };
 
 static int goes_on(const struct reader *reader) {
@@ -62,7 +62,7 @@ static int take(struct reader *reader, char c) {
     return is;
 }
 
-/* Space and comments, over the ends of lines as well or not. */
+/* Skips spaces and comments and, with `over_lines`, ends of lines. */
 static void skip(struct reader *reader, int over_lines) {
     for (; reader->at < reader->end; reader->at++) {
         if (*reader->at == '#') {
@@ -86,7 +86,7 @@ static int is_of_name(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
 }
 
-/* The number of the name, whose rule is made when it is first met. */
+/* Finds a name's index in `names`. A new name is added, with an empty rule. */
 static size_t find_name(struct reader *reader, const char *text, size_t length) {
     uint32_t hash = 2166136261u;
     for (size_t i = 0; i < length; i++) {
@@ -192,7 +192,7 @@ struct range {
     uint32_t first, last;
 };
 
-/* What is in none of the ranges: they are sorted on the way. */
+/* Adds edges for the characters that are in none of the ranges. Sorts the ranges. */
 static void add_others(struct reader *reader, int32_t from, int32_t to, struct range *ranges, size_t n) {
     uint32_t next = 0;
     for (size_t i = 1; i < n; i++) {
@@ -274,7 +274,7 @@ static void read_item(struct reader *reader, int32_t from, int32_t to) {
     }
 }
 
-/* A number; -1 if there is none. */
+/* Reads a decimal number; -1 if there is none. */
 static int64_t read_count(struct reader *reader) {
     int64_t count = -1;
     skip(reader, 0);
@@ -289,7 +289,7 @@ static int64_t read_count(struct reader *reader) {
     return count;
 }
 
-/* Behind "{": how often. */
+/* Reads the bounds of a repetition, behind the opening brace. */
 static void read_counts(struct reader *reader, int64_t *least, int64_t *most) {
     *least = read_count(reader);
     *most = take(reader, ',') ? read_count(reader) : *least;
@@ -302,7 +302,7 @@ static void read_counts(struct reader *reader, int64_t *least, int64_t *most) {
     }
 }
 
-/* An item, which has states of its own, and how often it may stand there. */
+/* Reads an item and the quantifier behind it. The item gets a start and an end of its own, so that it can repeat. */
 static void read_repeated(struct reader *reader, int32_t from, int32_t to) {
     struct graft_rules *rules = reader->rules;
     const int32_t start = graft_rules_state(rules), end = graft_rules_state(rules);

@@ -48,7 +48,7 @@ static int32_t hex_digits(struct graft_rules *rules, int32_t from, int n) {
     return from;
 }
 
-/* What follows \u: four digits, which are no surrogate, or a pair of these. */
+/* What follows \u: four digits that are not a surrogate, or a high surrogate with the low one behind it. */
 static void add_units(struct graft_rules *rules, int32_t from, int32_t to) {
     const int32_t d = graft_rules_state(rules), plain = graft_rules_state(rules), high = graft_rules_state(rules);
     const int32_t second = graft_rules_state(rules), low = graft_rules_state(rules), end = graft_rules_state(rules);
@@ -95,7 +95,7 @@ void graft_json_string_rules(struct graft_rules *rules, int32_t from, int32_t to
     graft_rules_text(rules, inside, to, "\"", 1);
 }
 
-/* Digits from `from` on, at least one; gives the state behind them. */
+/* One digit or more. Returns the state behind them. */
 static int32_t digits(struct graft_rules *rules, int32_t from) {
     const int32_t behind = graft_rules_state(rules);
     range(rules, from, behind, "09");
@@ -103,7 +103,7 @@ static int32_t digits(struct graft_rules *rules, int32_t from) {
     return behind;
 }
 
-/* An integer; gives the state behind it. */
+/* An integer. Returns the state behind it. */
 static int32_t integer(struct graft_rules *rules, int32_t from) {
     const int32_t unsigned_part = graft_rules_state(rules), more = graft_rules_state(rules);
     const int32_t behind = graft_rules_state(rules);

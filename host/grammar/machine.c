@@ -10,7 +10,7 @@ const struct graft_machine_limits graft_machine_usual_limits = {
 
 enum { BOTTOM = -1, UNKNOWN = -1 };
 
-/* A state to return to, and those below it. The same stack is kept once. */
+/* The top of a stack: a state to return to, and the rest of the stack. Equal stacks are stored once. */
 struct frame {
     int32_t state;
     int32_t below; /* BOTTOM: none */
@@ -23,16 +23,16 @@ struct config {
 };
 
 struct set {
-    size_t first; /* of its configs */
+    size_t first; /* index of its first config */
     uint32_t n;
     uint32_t hash;
     int may_end;
 };
 
-/* Numbers of things by their hash; 0: free. */
+/* A hash table of indices. */
 struct table {
-    int32_t *slots;
-    size_t size; /* a power of two */
+    int32_t *slots; /* [size] index + 1; 0: free */
+    size_t size;    /* a power of two */
 };
 
 struct graft_machine {
@@ -46,13 +46,13 @@ struct graft_machine {
     struct set *sets;
     size_t n_sets, sets_capacity;
     struct table set_table;
-    int32_t *next; /* [n_sets, n_classes] */
+    int32_t *next; /* [n_sets, n_classes] the set that a byte of the class leads to, or UNKNOWN */
     size_t next_capacity;
     struct graft_place *places;
-    struct config *found; /* of the set that is being made; those before `done` are followed */
+    struct config *found; /* [n_found] of the set that is being made */
     size_t n_found, found_capacity;
     struct table found_table;
-    int may_end;
+    int may_end; /* of the set that is being made: whether a text may end there */
     int fault;
 };
 
@@ -70,7 +70,7 @@ static int fail(struct graft_machine *machine, int code) {
     return -1;
 }
 
-/* Makes a table of twice the size; the caller puts what was in it. */
+/* Replaces the slots by twice as many free ones. The caller puts the indices in again. */
 static int enlarge(struct table *table, size_t least) {
     const size_t size = table->size > 0 ? table->size * 2 : least;
     int32_t *slots = graft_alloc(size, sizeof *slots);
@@ -121,7 +121,7 @@ static int32_t push(struct graft_machine *machine, int32_t state, int32_t below)
 
 /* --- A set in the making --- */
 
-/* Adds a config unless it is there. */
+/* Adds a config to the set that is being made, unless it is there already. */
 static int find(struct graft_machine *machine, int32_t state, int32_t stack) {
     const uint32_t hash = hash_of(state, stack);
     struct table *table = &machine->found_table;
@@ -151,7 +151,7 @@ static int find(struct graft_machine *machine, int32_t state, int32_t stack) {
     return 0;
 }
 
-/* Empties the table by what is in it, since most sets are small. */
+/* Discards the set that is being made. Most sets are small, so only the slots in use are cleared where they are few. */
 static void forget_found(struct graft_machine *machine) {
     struct table *table = &machine->found_table;
     if (4 * machine->n_found > table->size) {
@@ -168,7 +168,7 @@ static void forget_found(struct graft_machine *machine) {
     machine->may_end = 0;
 }
 
-/* Nothing is left of a rule behind this state but its end: whoever called it need not be returned to. */
+/* Whether nothing can follow this state in its rule. A call that leads there is a tail call and needs no frame. */
 static int ends_only(const struct graft_rules *rules, int32_t state) {
     return rules->is_end[state] && rules->first_edge[state] == rules->first_edge[state + 1];
 }
@@ -185,7 +185,7 @@ static int call(struct graft_machine *machine, const struct graft_edge *edge, in
     return pushed < 0 ? -1 : find(machine, start, pushed);
 }
 
-/* Follows what takes no byte. */
+/* Adds all configs that are reached without consuming a byte: by empty edges, calls and returns. */
 static int follow(struct graft_machine *machine) {
     const struct graft_rules *rules = machine->rules;
     for (size_t done = 0; done < machine->n_found; done++) {
@@ -226,7 +226,8 @@ static int is_set(const struct graft_machine *machine, const struct set *set, ui
                0;
 }
 
-/* What was found, but for what only led on, behind the configs there are; how many. */
+/* Copies the configs that consume bytes behind those of all sets; the others have served their purpose. Returns how
+ * many there are, and their hash. */
 static size_t lay_out(struct graft_machine *machine, uint32_t *hash) {
     size_t n = 0;
     *hash = (uint32_t)machine->may_end + 1;
@@ -272,11 +273,12 @@ static int reserve_set(struct graft_machine *machine) {
                : 0;
 }
 
-/* The set of all that was found. Equal sets that were found in another order are two, which is no fault. */
+/* Completes the set that is being made and returns its number; an equal set is found again. Sets whose configs are
+ * equal but in another order count as different, which costs memory only. */
 static int32_t keep_found(struct graft_machine *machine) {
     const size_t classes = (size_t)machine->rules->n_classes;
     uint32_t hash = 0;
-    /* One mask may take as much again as is kept between two. */
+    /* The cache is tidied between tokens only; a single mask may add as much again as the limit. */
     if (bytes_kept(machine) > 2 * machine->limits->bytes) {
         forget_found(machine);
         return fail(machine, GRAFT_ERROR_USAGE);
@@ -319,7 +321,7 @@ static void free_room(struct graft_machine *machine) {
     graft_free(machine->found_table.slots);
 }
 
-/* The sets that have fixed numbers. */
+/* Makes the sets with fixed numbers, GRAFT_SET_DEAD and GRAFT_SET_START. */
 static int begin(struct graft_machine *machine) {
     if (keep_found(machine) != GRAFT_SET_DEAD) {
         return -1;
@@ -403,8 +405,8 @@ int graft_machine_fault(const struct graft_machine *machine) {
 
 /* --- Tidying --- */
 
-/* The stack of another machine in this one; `moved` knows those that were moved. Those below are moved first, and a
- * stack is bounded. */
+/* Copies a stack from another machine. moved[i] is the copy of frame i, or UNKNOWN. Frames are copied from the bottom
+ * up; `path` has room for the deepest stack. */
 static int32_t move_stack(struct graft_machine *machine, const struct graft_machine *from, int32_t stack,
                           int32_t *moved, int32_t *path) {
     int32_t n = 0;

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 
-/* Masks that are kept, one for each set that one was asked for. */
+/* MOST_MASKS: masks that are cached, one for each set; TRIES: tokens tried one by one before a mask is made. */
 enum { MOST_MASKS = 512, TRIES = 16 };
 
 struct graft_grammar_core {
@@ -15,12 +15,12 @@ struct graft_grammar_core {
     struct graft_rules rules;
     struct graft_machine *machine;
     const struct graft_trie *trie;
-    size_t words;     /* of a mask */
-    uint32_t *masks;  /* [n_masks, words] a bit for each id */
-    int32_t *mask_of; /* [n_sets] number of its mask + 1; 0: none */
+    size_t words;     /* 32-bit words of a mask */
+    uint32_t *masks;  /* [n_masks, words] bit i: token i fits */
+    int32_t *mask_of; /* [n_sets] index of the set's mask + 1; 0: none */
     size_t n_masks, masks_capacity;
     size_t n_sets, sets_capacity;
-    int32_t *path; /* [deepest + 1] sets on the way to a node */
+    int32_t *path; /* [deepest + 1] the set at each depth of the trie, on the way to the current node */
 };
 
 struct graft_matcher {
@@ -183,7 +183,7 @@ static int reserve(struct graft_grammar_core *core, size_t sets) {
     return graft_grow(&core->masks, &core->masks_capacity, core->n_masks, core->words * sizeof *core->masks);
 }
 
-/* The mask of a set, made when it is first asked for; NULL on failure. */
+/* The mask of a set, which is made when it is first asked for; NULL on failure. */
 static const uint32_t *mask_of(struct graft_grammar_core *core, int32_t set) {
     const size_t words = core->words;
     if ((size_t)set < core->n_sets && core->mask_of[set] > 0) {
@@ -216,7 +216,7 @@ static float score_of(const float *scores, size_t n, int32_t id) {
     return id >= 0 && (size_t)id < n ? scores[id] : -INFINITY;
 }
 
-/* scores [n] of ids whose bits these are. Returns whether one is left. */
+/* Applies a word of a mask to the scores [n] of its ids. Returns whether a score above -INFINITY is left. */
 static int keep(uint32_t bits, float *scores, size_t n) {
     int left = 0;
     for (size_t i = 0; i < n; i++) {
@@ -226,7 +226,8 @@ static int keep(uint32_t bits, float *scores, size_t n) {
     return left;
 }
 
-/* Returns whether a score is left. `kept` has room for those of `ends`. */
+/* Applies a mask to all scores, and lets `ends` through where the text may end; `kept` [ends->n] is scratch. Returns
+ * whether a score above -INFINITY is left. */
 static int apply(const uint32_t *mask, size_t words, const struct graft_matcher_ends *ends, int may_end, float *kept,
                  float *scores, size_t n) {
     int left = 0;
@@ -271,7 +272,7 @@ static size_t find_largest(const float *scores, size_t n) {
     return i < n ? i : 0;
 }
 
-/* Whether the token fits; -1: it could not be found out. */
+/* Whether a token fits; -1: the machine failed. */
 static int fits(struct graft_grammar_core *core, int32_t set, const struct graft_matcher_ends *ends, size_t id) {
     const struct graft_trie *trie = core->trie;
     if (is_end(ends, id)) {
@@ -284,7 +285,8 @@ static int fits(struct graft_grammar_core *core, int32_t set, const struct graft
     return set == GRAFT_SET_FAILED ? -1 : set != GRAFT_SET_DEAD;
 }
 
-/* 1: the largest score is that of a token that fits; 0: nobody knows yet; -1 on failure. */
+/* Discards the largest scores while their tokens do not fit, TRIES at most. Returns 1 if the largest that is left
+ * belongs to a token that fits; 0 if that is not known, and a mask is needed; -1 on failure. */
 static int try_largest(struct graft_grammar_core *core, int32_t set, const struct graft_matcher_ends *ends,
                        float *scores, size_t n) {
     for (int i = 0; i < TRIES; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers within bounds. A state is what is known of the digits so far: how they compare with those of each bound, what
- * is left over when they are divided, and in which place they are.
+ * Rules for numbers within bounds, such as those of minimum, maximum and multipleOf. Each state of the rules stands for
+ * what is known of the digits so far: how they compare with those of each bound, their remainder when divided by the
+ * divisor, and how many there are before or behind the point.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +12,15 @@
 
 enum { MOST_DIGITS = 400, MOST_DIVISOR = 10000, MOST_STATES = 200000 };
 
-/* The size of a number: its digits before and behind the point. */
+/* The digits of a number before and behind its point. */
 struct decimal {
-    char whole[MOST_DIGITS + 1]; /* without zeros in front, but "0" */
+    char whole[MOST_DIGITS + 1]; /* without leading zeros, except "0" itself */
     char fraction[MOST_DIGITS + 1];
     int n_whole, n_fraction;
     int is_negative;
 };
 
-/* Digits of a text such as "12.5e-3", with the point moved to where it belongs. */
+/* Reads the digits of a number such as "12.5e-3", with the exponent applied. */
 static int read_decimal(const graft_json *number, struct decimal *decimal, const char **fault) {
     char all[2 * MOST_DIGITS + 2];
     int n = 0, point = -1;
@@ -65,37 +66,37 @@ static int is_zero(const struct decimal *decimal) {
     return decimal->n_fraction == 0 && decimal->n_whole == 1 && decimal->whole[0] == '0';
 }
 
-/* What the size of a number must be. */
+/* What the absolute value of a number must satisfy. */
 struct limits {
-    const struct decimal *bounds[2]; /* at least, at most; NULL: none */
-    int excludes[2];
-    int64_t divisor; /* of the number times 10 to the power of `places`; 0: none */
-    int places;
+    const struct decimal *bounds[2]; /* lower and upper bound; NULL: none */
+    int excludes[2];                 /* 1: the bound itself does not fit */
+    int64_t divisor;                 /* times 10^places, so that it is an integer; 0: none */
+    int places;                      /* digits of the divisor behind its point */
     int is_integer;
 };
 
 struct state {
     int behind_point;
-    int n;        /* digits before the point, or behind it; no more are counted than make a difference */
-    int order[2]; /* of the digits so far and as many of the bound's: -1, 0, 1 */
-    int64_t rest; /* when divided */
+    int n;        /* digits so far on this side of the point; counted only as far as it makes a difference */
+    int order[2]; /* how the digits so far compare with as many of each bound: -1, 0, 1 */
+    int64_t rest; /* remainder of the digits so far, divided by the divisor */
 };
 
 struct maker {
     const struct limits *limits;
     struct graft_rules *rules;
     int32_t to;
-    int most_whole, most_fraction;
-    struct state *states; /* [n] whose rule states are `first` and on */
-    int32_t *places;      /* [n] */
+    int most_whole, most_fraction; /* where state.n stops counting, before and behind the point */
+    struct state *states;          /* [n] */
+    int32_t *places;               /* [n] the rules' state of each */
     size_t n, capacity, places_capacity;
-    int32_t *slots; /* [2 * MOST_STATES rounded up] */
+    int32_t *slots; /* [SLOTS] hash table: index in `states` + 1; 0: free */
     int status;
 };
 
 enum { SLOTS = 1 << 19 };
 
-/* The rule's state for it, made when it is first met. */
+/* The rules' state that stands for `state`; it is made when it is first asked for. */
 static int32_t place_of(struct maker *maker, struct state state) {
     uint32_t hash = (uint32_t)state.n * 31u + (uint32_t)state.behind_point;
     hash = (hash * 9u + (uint32_t)(state.order[0] + 1) * 3u + (uint32_t)(state.order[1] + 1)) * 0x9E3779B1u;
@@ -137,7 +138,7 @@ static struct state next_digit(const struct maker *maker, struct state state, in
             continue;
         }
         if (!state.behind_point && state.n >= n) {
-            state.order[i] = 1; /* it has more digits */
+            state.order[i] = 1; /* more digits before the point than the bound has */
         } else if (state.order[i] == 0) {
             state.order[i] = sign(digit - (state.n < n ? digits[state.n] - '0' : 0));
         }
@@ -150,7 +151,7 @@ static struct state next_digit(const struct maker *maker, struct state state, in
     return state;
 }
 
-/* The digits before the point are over: with fewer than the bound has, the number is less. */
+/* Moves on to the digits behind the point. A number with fewer digits before it than a bound is below that bound. */
 static struct state pass_point(const struct maker *maker, struct state state) {
     for (int i = 0; i < 2; i++) {
         const struct decimal *bound = maker->limits->bounds[i];
@@ -180,8 +181,7 @@ static int fits(const struct maker *maker, struct state state) {
     return fits && state.rest == 0;
 }
 
-/* Leads from a rule's state to those behind one more digit, from `first` on. Behind the places of a divisor only zeros
- * may follow. */
+/* Adds edges for one more digit, `first` to 9. Behind the last place of a divisor only zeros may follow. */
 static void add_digits(struct maker *maker, int32_t from, struct state state, int first) {
     const struct limits *limits = maker->limits;
     const int only_zeros = limits->divisor > 0 && state.behind_point && state.n >= limits->places;
@@ -191,7 +191,7 @@ static void add_digits(struct maker *maker, int32_t from, struct state state, in
     }
 }
 
-/* The number may end here if it fits; before its point it may go on with one. */
+/* Lets the number end here if it fits and, in front of the point, go on with a point. */
 static void add_end(struct maker *maker, int32_t here, struct state state) {
     if (!state.behind_point && !maker->limits->is_integer) {
         const int32_t point = graft_rules_state(maker->rules);
@@ -210,7 +210,8 @@ static void add_state(struct maker *maker, size_t number) {
     add_end(maker, here, state);
 }
 
-/* "0", behind which no digit stands before the point: its state of the rule is none that place_of knows. */
+/* Adds "0" in front of the point. No digit may follow it there, so its state is not one of those that place_of makes.
+ */
 static void add_zero(struct maker *maker, int32_t from) {
     const int32_t here = graft_rules_state(maker->rules);
     graft_rules_range(maker->rules, from, here, '0', '0');
@@ -227,7 +228,7 @@ static int longest(const struct limits *limits, int is_fraction) {
     return n + 1;
 }
 
-/* Numbers of this size, without a sign. */
+/* Adds the numbers within these limits, without a sign. */
 static int add_sizes(struct graft_rules *rules, int32_t from, int32_t to, const struct limits *limits,
                      const char **fault) {
     struct maker maker = {.limits = limits, .rules = rules, .to = to};
@@ -267,7 +268,8 @@ static int read_divisor(const graft_json *number, struct limits *limits, const c
     return GRAFT_OK;
 }
 
-/* For numbers with a minus sign the bounds change places, and one that excludes nothing of them is none. */
+/* Adds the numbers of one sign. Negative numbers are bounded by absolute value: lower and upper bound change places. A
+ * bound of the other sign either forbids all of these numbers or none. */
 static int add_sign(struct graft_rules *rules, int32_t from, int32_t to, const struct graft_number_bounds *bounds,
                     const struct decimal *decimals, int is_negative, const char **fault) {
     const graft_json *given[2] = {bounds->least, bounds->most};
@@ -283,7 +285,7 @@ static int add_sign(struct graft_rules *rules, int32_t from, int32_t to, const s
             limits.bounds[i] = decimal;
             limits.excludes[i] = excludes[side];
         } else if (i == 1) {
-            return GRAFT_OK; /* at most what is less than all of these */
+            return GRAFT_OK; /* no number of this sign is within the bound */
         }
     }
     int status = read_divisor(bounds->divisor, &limits, fault);

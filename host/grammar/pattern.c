@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Regular expressions of JSON Schema as automata, whose states are sets of those of the expression. */
+/* Turns regular expressions of JSON Schema into deterministic automata by subset construction: each state stands for a
+ * set of the expression's states. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,14 +11,14 @@
 struct sets {
     const struct graft_expression *expression;
     struct graft_dfa *made;
-    int32_t *members; /* of all sets */
+    int32_t *members; /* states of all sets, set by set */
     size_t n_members, members_capacity;
-    size_t *first; /* [n + 1] */
+    size_t *first; /* [n + 1]: set i has members[first[i]] to members[first[i + 1] - 1], sorted */
     size_t n, capacity;
-    unsigned char *is_in; /* [n_states] of the set in the making, whose states are `work` */
-    int32_t *work;
+    unsigned char *is_in; /* [n_states] 1: the state is in `work` */
+    int32_t *work;        /* [n_work] states of the set that is being made */
     size_t n_work;
-    uint32_t *cuts; /* [2 * n_joins] */
+    uint32_t *cuts; /* [2 * n_joins] where the characters of a set's transitions begin and end */
 };
 
 static void find(struct sets *sets, int32_t state) {
@@ -27,7 +28,7 @@ static void find(struct sets *sets, int32_t state) {
     }
 }
 
-/* Follows what takes no character; ^ and $ where they hold. */
+/* Adds the states that are reached without consuming a character; ^ and $ let through at the start and the end only. */
 static void follow(struct sets *sets, int at_begin, int at_end) {
     const struct graft_expression *expression = sets->expression;
     for (size_t i = 0; i < sets->n_work; i++) {
@@ -53,7 +54,8 @@ static int compare_states(const void *left, const void *right) {
     return (*(const int32_t *)left > *(const int32_t *)right) - (*(const int32_t *)left < *(const int32_t *)right);
 }
 
-/* The number of the set in the making. Number 0, the start, is none of the others: there ^ holds. */
+/* Completes the set that is being made and gives its number; an equal set is found again. Set 0, the start, is never
+ * found again, because ^ matches only there. */
 static int keep(struct sets *sets, int32_t *number) {
     follow(sets, sets->n == 0, 0);
     qsort(sets->work, sets->n_work, sizeof *sets->work, compare_states);
@@ -77,11 +79,11 @@ static int keep(struct sets *sets, int32_t *number) {
     *number = (int32_t)sets->n++;
     sets->first[sets->n] = sets->n_members;
     forget(sets);
-    /* Sets are compared one by one. */
+    /* Each new set is compared with all others, so there may not be many. */
     return sets->n <= 3000 && sets->n_members <= (size_t)4 << 20 ? GRAFT_OK : GRAFT_ERROR_USAGE;
 }
 
-/* Whether a text may end in set number `i`: state 1 is the end of the expression. */
+/* Whether a text may end in set `i`: whether state 1, which accepts, is reached from it. */
 static int accepts(struct sets *sets, size_t i) {
     for (size_t j = sets->first[i]; j < sets->first[i + 1]; j++) {
         find(sets, sets->members[j]);
@@ -96,7 +98,8 @@ static int compare_codes(const void *left, const void *right) {
     return (*(const uint32_t *)left > *(const uint32_t *)right) - (*(const uint32_t *)left < *(const uint32_t *)right);
 }
 
-/* Where the edges of a set begin, and behind their ends, in order. */
+/* Collects where the character ranges of a set's transitions begin and end, sorted: between two cuts all characters
+ * lead to the same states. */
 static size_t find_cuts(struct sets *sets, size_t i) {
     const struct graft_expression *expression = sets->expression;
     size_t n = 0;

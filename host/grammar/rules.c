@@ -22,7 +22,7 @@ static void fail(struct graft_rules *rules, int code) {
 }
 
 int32_t graft_rules_state(struct graft_rules *rules) {
-    /* Each state has an edge to it, or is the start of a rule. */
+    /* A useful state has an edge to it or is the start of a rule, so edges bound the number of states. */
     if (rules->n_states >= 2 * GRAFT_RULES_MOST_EDGES) {
         fail(rules, GRAFT_ERROR_USAGE);
         return 0;
@@ -97,7 +97,7 @@ void graft_rules_repeat(struct graft_rules *rules, int32_t from, int32_t to, int
         here = next;
     }
     if (most < 0) {
-        const int32_t loop = graft_rules_state(rules); /* a way back to `from` may come from elsewhere */
+        const int32_t loop = graft_rules_state(rules); /* not `from` itself, which other edges may lead to */
         graft_rules_empty(rules, here, loop);
         graft_rules_call(rules, loop, loop, rule);
         here = loop;
@@ -120,8 +120,9 @@ void graft_rules_text(struct graft_rules *rules, int32_t from, int32_t to, const
 
 /* --- Characters --- */
 
-/* Characters of one length, whose bytes but the first `at` are still free to be anything between those of `first` and
- * `last`: they differ in one byte at most before a part of them that has all values. */
+/* Adds the sequences of `n` bytes from `first` to `last`, both valid UTF-8 or the rest of it. They are split by their
+ * first byte into up to three parts: the lowest, the highest, and those between, behind which any continuation bytes
+ * may follow. */
 static void add_sequences(struct graft_rules *rules, int32_t from, int32_t to, const unsigned char *first,
                           const unsigned char *last, size_t n) {
     if (n == 1) {

@@ -137,7 +137,7 @@ int64_t graft_schema_counts(struct graft_schema_reader *reader, const struct gra
 
 /* --- Lists of schemas --- */
 
-/* Those that have alternatives are also in `choices`, once for each keyword that has some. */
+/* A keyword of a schema, anyOf or oneOf, that lists alternatives. */
 struct choice {
     struct graft_schema_at at;
     const char *keyword;
@@ -163,13 +163,13 @@ static void add_choice(struct graft_schema_reader *reader, struct choices *choic
     }
 }
 
-/* Schemas on the way to one, from the last on. */
+/* The schemas that $ref and allOf led through, the last one first: a schema among them refers to itself. */
 struct way {
     const graft_json *schema;
     const struct way *before;
 };
 
-/* Adds a schema with all that it stands for. */
+/* Adds a schema to `list`, with those that its $ref and allOf lead to; their anyOf and oneOf go into `choices`. */
 static void flatten(struct graft_schema_reader *reader, struct graft_schema_at at, const struct way *before_it,
                     struct graft_schema_list *list, struct choices *choices) {
     const size_t before = list->n;
@@ -207,7 +207,7 @@ static void flatten(struct graft_schema_reader *reader, struct graft_schema_at a
 
 /* --- Values --- */
 
-/* Of keywords that say what a value is, rather than where to look. */
+/* Whether the schemas have no keywords that constrain a value, except those that lead to other schemas. */
 static int says_nothing(const struct graft_schema_list *list) {
     static const char *const others[] = {"$ref",    "allOf",      "anyOf",    "oneOf",    "$defs",     "definitions",
                                          "$schema", "$id",        "$anchor",  "$comment", "title",     "description",
@@ -222,7 +222,7 @@ static int says_nothing(const struct graft_schema_list *list) {
     return 1;
 }
 
-/* Whether a value is one of those that `enum` and `const` of all schemas list, and of their types. */
+/* Whether a value is allowed by `enum` and `const` of all schemas, and has one of the types. */
 static int is_listed(const struct graft_schema_list *list, int types, const graft_json *value) {
     int is = (types & graft_schema_type_of(value)) != 0;
     for (size_t i = 0; i < list->n && is; i++) {
@@ -234,7 +234,7 @@ static int is_listed(const struct graft_schema_list *list, int types, const graf
     return is;
 }
 
-/* Beside listed values nothing else may be said of them. */
+/* Refuses keywords beside enum or const that would have to be checked on each listed value. */
 static void check_listed(struct graft_schema_reader *reader, const struct graft_schema_list *list) {
     static const char *const others[] = {"minLength",     "maxLength",     "pattern",       "format",
                                          "minimum",       "maximum",       "multipleOf",    "exclusiveMinimum",
@@ -277,7 +277,7 @@ static void add_values(struct graft_schema_reader *reader, const struct graft_sc
     graft_free(texts);
 }
 
-/* Values that fit all schemas of the list; alternatives are done. */
+/* Adds the values that fit all schemas of the list; anyOf and oneOf have been resolved by then. */
 static void add_types(struct graft_schema_reader *reader, const struct graft_schema_list *list, int32_t from,
                       int32_t to) {
     int types = GRAFT_TYPE_ALL;
@@ -316,7 +316,8 @@ static void add_types(struct graft_schema_reader *reader, const struct graft_sch
     }
 }
 
-/* Each alternative of the choice number `next` with each of those behind it. */
+/* Adds the values for each alternative of choices->items[next], combined with each alternative of the choices behind
+ * it. */
 static void add_choices(struct graft_schema_reader *reader, const struct graft_schema_list *list,
                         const struct choices *choices, size_t next, int32_t from, int32_t to) {
     if (next == choices->n) {
@@ -325,7 +326,8 @@ static void add_choices(struct graft_schema_reader *reader, const struct graft_s
     }
     const struct choice *choice = &choices->items[next];
     const size_t n = graft_json_size(graft_json_get(choice->at.schema, choice->keyword));
-    /* Where nothing else is said, each alternative is a rule of its own, which others may share. */
+    /* Where nothing else constrains the value, each alternative is a rule of its own, which other schemas may call too.
+     */
     const int alone = choices->n == 1 && says_nothing(list);
     for (size_t i = 0; i < n && reader->status == GRAFT_OK; i++) {
         struct graft_schema_list with = {0};
@@ -414,7 +416,7 @@ int32_t graft_schema_rule_of(struct graft_schema_reader *reader, const struct gr
     return made.rule;
 }
 
-/* Rules are asked for while others are made, and made one after another. */
+/* Makes all rules, one after another. Making one may ask for others, which are appended to the list. */
 static void make_rules(struct graft_schema_reader *reader) {
     for (size_t i = 0; i < reader->n_made && reader->status == GRAFT_OK && reader->rules->failed == 0; i++) {
         const struct graft_schema_rule made = reader->made[i];

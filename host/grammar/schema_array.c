@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "grammar/schema_parts.h"
 
-/* How many elements have schemas of their own. */
+/* How many elements have a schema of their own: the longest prefixItems. */
 static int64_t count_first(struct graft_schema_reader *reader, const struct graft_schema_list *list) {
     size_t most = 0;
     for (size_t i = 0; i < list->n; i++) {
@@ -36,7 +36,8 @@ void graft_schema_add_array(struct graft_schema_reader *reader, const struct gra
     const int64_t most = graft_schema_counts(reader, list, "maxItems", 1);
     const int64_t first = count_first(reader, list);
     int32_t here = graft_rules_state(rules), rule = -1;
-    /* Elements behind `counted` are like the one before, and one more or less makes no difference. */
+    /* So many elements get states of their own. Those behind are all alike and need not be counted: they share a loop.
+     */
     const int64_t counted = most >= 0 ? most : least > first + 1 ? least : first + 1;
     graft_rules_text(rules, from, here, "[", 1);
     for (int64_t i = 0; i < counted && reader->status == GRAFT_OK && rules->failed == 0; i++) {

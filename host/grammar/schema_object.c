@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schemas of objects: the members that have names, in their order, and then any others. */
+/* Schemas of objects: first the members that the schema names, in its order, then members with other names. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -11,11 +11,11 @@ enum { MOST_PATTERNS = 6 };
 struct pattern {
     const char *text;
     struct graft_dfa names;
-    int member; /* of the list: whose it is */
+    int member; /* index in the list of the schema that has it */
     struct graft_schema_at at;
 };
 
-/* A member with a name. */
+/* A member that `properties` or `required` names. */
 struct named {
     const char *name;
     int is_required;
@@ -28,8 +28,8 @@ struct object {
     int n_patterns;
     struct named *named; /* [n_named] */
     size_t n_named, capacity;
-    struct graft_dfa own;     /* their names */
-    struct graft_dfa allowed; /* by propertyNames */
+    struct graft_dfa own;     /* the names of `named` */
+    struct graft_dfa allowed; /* the names that propertyNames allows, if has_allowed */
     int has_allowed;
 };
 
@@ -112,7 +112,7 @@ static void find_own(struct object *object) {
     graft_free(names);
 }
 
-/* propertyNames: those of all schemas together. */
+/* Combines propertyNames of all schemas. */
 static void find_allowed(struct object *object) {
     struct graft_schema_reader *reader = object->reader;
     static const char *const strings[] = {"type",  "minLength",   "maxLength", "pattern", "format",
@@ -141,8 +141,8 @@ static void find_allowed(struct object *object) {
 
 /* --- What is in a member --- */
 
-/* The schemas for a member of that name: NULL for names that match the patterns of `matched` (bits) and are none of
- * those with names. */
+/* Collects the schemas that the value of a member must fit. `name` is that of a named member, or NULL for all others;
+ * bit i of `matched` says whether the name matches patterns[i]. */
 static void find_value(struct object *object, const char *name, unsigned matched, struct graft_schema_list *value) {
     struct graft_schema_reader *reader = object->reader;
     for (size_t i = 0; i < object->list->n && goes_on(object); i++) {
@@ -173,7 +173,7 @@ static int is_never(const struct graft_schema_list *list) {
     return 0;
 }
 
-/* The rule of a member with a name, NAME:VALUE; -1: it must not be there. */
+/* Makes the rule of a named member, "NAME":VALUE. Returns -1 if no value or name is allowed for it. */
 static int32_t named_rule(struct object *object, const char *name) {
     struct graft_schema_reader *reader = object->reader;
     struct graft_schema_list value = {0};
@@ -204,7 +204,7 @@ static int32_t named_rule(struct object *object, const char *name) {
     return rule;
 }
 
-/* `names` becomes what is in it and in `other`, or, with `minus`, not. */
+/* Removes from `names` what `other` does not accept or, with `minus`, what it accepts. */
 static void narrow(struct object *object, struct graft_dfa *names, const struct graft_dfa *other, int minus,
                    const char *keyword) {
     struct graft_dfa left = {0};
@@ -216,7 +216,7 @@ static void narrow(struct object *object, struct graft_dfa *names, const struct 
     }
 }
 
-/* Names of members that have none in the schema and match these patterns and no others. */
+/* Finds the names of other members that match exactly the patterns of `matched`. */
 static void find_names(struct object *object, unsigned matched, struct graft_dfa *names) {
     graft_schema_check(object->reader, graft_dfa_lengths(0, -1, names), "", "", NULL);
     if (object->n_named > 0 && goes_on(object)) {
@@ -230,7 +230,7 @@ static void find_names(struct object *object, unsigned matched, struct graft_dfa
     }
 }
 
-/* Adds members without names, NAME:VALUE, to the rule. Returns whether there may be any. */
+/* Adds to a rule the members that the schema does not name, "NAME":VALUE. Returns whether any is allowed. */
 static int add_others(struct object *object, int32_t rule) {
     struct graft_schema_reader *reader = object->reader;
     struct graft_rules *rules = reader->rules;
@@ -265,11 +265,11 @@ static int add_others(struct object *object, int32_t rule) {
 
 /* --- Members in their order --- */
 
-/* Members are counted up to `counted`, beyond which it makes no difference: at least up to one, as a comma stands
- * before all but the first. */
+/* How members are laid out. They are counted for minProperties and maxProperties, and to put a comma in front of all
+ * but the first; from `counted` (at least 1) on the number makes no difference, and counting stops. */
 struct layout {
-    int32_t *places; /* [counted + 1] states before the next member, with so many written; -1: not reached */
-    int32_t *next;   /* [counted + 1] those behind it */
+    int32_t *places; /* [counted + 1] the state in front of the next member after i members; -1: not reached */
+    int32_t *next;   /* [counted + 1] the same behind that member */
     int64_t counted;
     int64_t most; /* -1: no limit */
 };

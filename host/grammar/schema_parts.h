@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of reading a schema, for the files schema*.c. What a value must fit is a list of schemas, all at once: one
- * that stands somewhere, with those that it refers to and those of its allOf. Where one has alternatives (anyOf), the
- * rest of the list is joined with each in turn.
+ * Internals of reading a schema, for the files schema*.c. A value must fit all schemas of a list: one of the document,
+ * with those that its $ref and allOf lead to. Where a schema has alternatives (anyOf, oneOf), each of them in turn is
+ * combined with the rest of the list.
  */
 #ifndef GRAFT_GRAMMAR_SCHEMA_PARTS_H
 #define GRAFT_GRAMMAR_SCHEMA_PARTS_H
@@ -14,15 +14,15 @@
 
 enum {
     GRAFT_SCHEMA_MOST_DEPTH = 200,
-    GRAFT_SCHEMA_MOST_WORK = 200000,   /* schemas put into lists */
-    GRAFT_SCHEMA_MOST_TOGETHER = 1000, /* of a list */
+    GRAFT_SCHEMA_MOST_WORK = 200000,   /* schemas put into lists, all together */
+    GRAFT_SCHEMA_MOST_TOGETHER = 1000, /* schemas in one list */
     GRAFT_SCHEMA_MOST_RULES = 20000
 };
 
-/* A schema where it stands. */
+/* A schema and its place in the document. */
 struct graft_schema_at {
     const graft_json *schema;
-    const char *pointer; /* "" for the root */
+    const char *pointer; /* JSON pointer; "" for the root */
 };
 
 /* Starts as {0}. */
@@ -42,7 +42,7 @@ enum {
     GRAFT_TYPE_ALL = 127
 };
 
-/* Rules for a list of schemas that were made before. */
+/* The rule for a list of schemas, which is made once and called wherever the same list is met. */
 struct graft_schema_rule {
     struct graft_schema_list list;
     int32_t rule;
@@ -53,10 +53,10 @@ struct graft_schema_reader {
     const char *source;
     struct graft_rules *rules;
     struct graft_error *error;
-    struct graft_arena arena; /* pointers */
-    struct graft_schema_rule *made;
+    struct graft_arena arena;       /* owns the JSON pointers */
+    struct graft_schema_rule *made; /* [n_made] */
     size_t n_made, made_capacity;
-    int32_t string, number, integer, character; /* rules; 0: not made yet */
+    int32_t string, number, integer, character; /* rules for any of these; 0: not made yet */
     int depth;
     int work;
     int status;
@@ -69,45 +69,47 @@ void graft_schema_fail(struct graft_schema_reader *reader, const char *pointer, 
 /* Records that memory ran out. */
 void graft_schema_fail_memory(struct graft_schema_reader *reader);
 
-/* Whatever a function of dfa.h or json_rules.h returned; `keyword` is what it was about. */
+/* Records the error that a function of dfa.h or json_rules.h returned for a keyword, if any. `fault` may be NULL. */
 void graft_schema_check(struct graft_schema_reader *reader, int status, const char *pointer, const char *keyword,
                         const char *fault);
 
-/* The place of a member, or of an element of a member's array (`index` >= 0). */
+/* The schema below a keyword: the keyword's own value, its member `name`, or its element `index` (>= 0). */
 struct graft_schema_at graft_schema_below(struct graft_schema_reader *reader, const struct graft_schema_at *at,
                                           const char *keyword, const char *name, int64_t index);
 
+/* Adds a schema to a list, unless it is there already. */
 void graft_schema_append(struct graft_schema_reader *reader, struct graft_schema_list *list, struct graft_schema_at at);
 
-/* The keyword of a schema, of that type. NULL if it is not there. */
+/* The value of a keyword. NULL if the schema does not have it, or if it has another type, which is recorded as an
+ * error. */
 const graft_json *graft_schema_keyword(struct graft_schema_reader *reader, const struct graft_schema_at *at,
                                        const char *keyword, enum graft_json_type type);
 
-/* The largest, or with `least` the smallest, of what the schemas say; -1: nothing. */
+/* The largest count that a keyword has in these schemas or, with `least`, the smallest; -1: none has it. */
 int64_t graft_schema_counts(struct graft_schema_reader *reader, const struct graft_schema_list *list,
                             const char *keyword, int least);
 
-/* What `$ref` leads to. */
+/* The schema that a `$ref` of `at` leads to. */
 struct graft_schema_at graft_schema_refer(struct graft_schema_reader *reader, const struct graft_schema_at *at,
                                           const char *reference);
 
-/* All keywords of a schema are known; those that are not done are refused. */
+/* Refuses keywords that are not supported. */
 void graft_schema_check_keywords(struct graft_schema_reader *reader, const struct graft_schema_at *at);
 
-/* The types that a schema allows by `type`; GRAFT_TYPE_ALL without it. */
+/* The types that `type` of a schema allows; GRAFT_TYPE_ALL without it. And the type of a value. */
 int graft_schema_types(struct graft_schema_reader *reader, const struct graft_schema_at *at);
 int graft_schema_type_of(const graft_json *value);
 
-/* Whether a value is one of those of `enum`. */
+/* Whether the array of an `enum` has an equal value. */
 int graft_schema_is_in(const graft_json *values, const graft_json *value);
 
-/* The alternatives of oneOf, of which a value fits one at most. */
+/* Checks that no value can fit two alternatives of oneOf, which the rules could not exclude. */
 void graft_schema_check_apart(struct graft_schema_reader *reader, const struct graft_schema_at *at);
 
-/* A value that fits all of these: by a call, or in place. */
+/* The rule for values that fit all schemas of a list. */
 int32_t graft_schema_rule_of(struct graft_schema_reader *reader, const struct graft_schema_list *list);
 
-/* Values of one type that fit all of these, without looking at alternatives. */
+/* Add the values of one type that fit all schemas of a list. Alternatives are not looked at. */
 void graft_schema_add_object(struct graft_schema_reader *reader, const struct graft_schema_list *list, int32_t from,
                              int32_t to);
 void graft_schema_add_array(struct graft_schema_reader *reader, const struct graft_schema_list *list, int32_t from,
@@ -117,8 +119,8 @@ void graft_schema_add_string(struct graft_schema_reader *reader, const struct gr
 void graft_schema_add_number(struct graft_schema_reader *reader, const struct graft_schema_list *list, int is_integer,
                              int32_t from, int32_t to);
 
-/* The strings that fit, as an automaton: names of members have nothing else. 0: any string fits, and `made` is empty;
- * else 1. */
+/* Makes an automaton of the strings that fit, from pattern, format and the lengths. Returns 0 if any string fits, and
+ * leaves `made` empty; 1 otherwise. */
 int graft_schema_strings(struct graft_schema_reader *reader, const struct graft_schema_list *list,
                          struct graft_dfa *made);
 

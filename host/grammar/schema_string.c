@@ -13,7 +13,7 @@
 #define TIME HH_MM ":[0-5][0-9](\\.[0-9]+)?([zZ]|[+-]" HH_MM ")"
 #define OCTET "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 
-/* The strings that a `format` means; NULL: it is not supported. */
+/* The regular expression for a `format`; NULL if that is not supported. */
 static const char *find_format(const char *name) {
     static const struct {
         const char *name;
@@ -33,7 +33,8 @@ static const char *find_format(const char *name) {
     return NULL;
 }
 
-/* `all` becomes what it and another accept. */
+/* Restricts `all` to what `other` accepts too, and frees `other`. While *is_narrow is 0, `all` stands for all strings.
+ */
 static void narrow(struct graft_schema_reader *reader, struct graft_dfa *all, struct graft_dfa *other, int *is_narrow,
                    const char *pointer, const char *keyword) {
     struct graft_dfa both = {0};
@@ -75,7 +76,7 @@ static void narrow_by_schema(struct graft_schema_reader *reader, const struct gr
     }
 }
 
-/* What patterns and formats leave; 0: all. Lengths are still to come. */
+/* Restricts `all` by pattern and format of each schema. Returns 0 if there are none. Lengths are not considered. */
 static int narrow_all(struct graft_schema_reader *reader, const struct graft_schema_list *list, struct graft_dfa *all) {
     int is_narrow = 0;
     *all = (struct graft_dfa){0};
@@ -92,8 +93,9 @@ static void narrow_by_lengths(struct graft_schema_reader *reader, const struct g
     if (reader->status != GRAFT_OK || (least <= 0 && most < 0)) {
         return;
     }
-    const int status = most >= 0 && most < least ? GRAFT_OK /* nothing is as long */
-                                                 : graft_dfa_lengths(least < 0 ? 0 : least, most, &other);
+    const int status = most >= 0 && most < least
+                           ? GRAFT_OK /* no length is possible, and an empty automaton accepts nothing */
+                           : graft_dfa_lengths(least < 0 ? 0 : least, most, &other);
     graft_schema_check(reader, status, pointer, "minLength, maxLength", NULL);
     narrow(reader, all, &other, is_narrow, pointer, "minLength, maxLength");
 }
@@ -106,7 +108,7 @@ int graft_schema_strings(struct graft_schema_reader *reader, const struct graft_
     return is_narrow;
 }
 
-/* A rule that is made when it is first needed. */
+/* A rule of the reader, made when it is first needed. */
 static int32_t shared(struct graft_schema_reader *reader, int32_t *rule,
                       void (*add)(struct graft_rules *rules, int32_t from, int32_t to)) {
     if (*rule == 0) {
@@ -148,7 +150,7 @@ void graft_schema_add_string(struct graft_schema_reader *reader, const struct gr
 
 /* --- Numbers --- */
 
-/* The tighter of two bounds; with equal ones that which excludes. */
+/* Keeps the tighter of two bounds; of equal ones, the one that excludes its value. */
 static void take_bound(const graft_json *given, int excludes, int is_least, const graft_json **bound, int *excluded) {
     const double difference = graft_json_real(given) - graft_json_real(*bound);
     if (given == NULL) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said of a schema itself: its keywords, what it refers to, which types it allows. */
+/* Questions about a single schema: its keywords, what its $ref leads to, and which types it allows. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/hex.h"
 #include "grammar/schema_parts.h"
 
-/* Keywords that are done, those that change nothing about which values fit, and those that stand at the root only. */
+/* Keywords that are supported, including those that have no influence on which values fit. */
 static const char *const known[] = {"type",
                                     "enum",
                                     "const",
@@ -66,7 +66,7 @@ void graft_schema_check_keywords(struct graft_schema_reader *reader, const struc
     const graft_json *value = NULL;
     while (reader->status == GRAFT_OK && graft_json_next(at->schema, &iterator, &keyword, &value)) {
         const int is_root_id = strcmp(keyword, "$id") == 0 && at->schema == reader->root;
-        /* What forbids nothing is done. */
+        /* uniqueItems: false forbids nothing. */
         const int is_none =
             strcmp(keyword, "uniqueItems") == 0 && graft_json_type(value) == GRAFT_JSON_BOOL && !graft_json_bool(value);
         if (!is_root_id && !is_none && !is_known(keyword)) {
@@ -77,7 +77,7 @@ void graft_schema_check_keywords(struct graft_schema_reader *reader, const struc
 
 /* --- References --- */
 
-/* The schema with that `$anchor`, below `schema`; its pointer is not looked for. */
+/* Finds the schema with an `$anchor` in or below `value`. */
 static const graft_json *find_anchor(const graft_json *value, const char *name, int depth) {
     const char *anchor = graft_json_string(graft_json_get(value, "$anchor"), NULL);
     const graft_json *found = anchor != NULL && strcmp(anchor, name) == 0 ? value : NULL;
@@ -96,7 +96,7 @@ static const graft_json *find_anchor(const graft_json *value, const char *name, 
     return found;
 }
 
-/* Turns %41, ~0 and ~1 of a JSON pointer into what they stand for, in place. */
+/* Decodes a segment of a JSON pointer in a URI, in place: %41 is "A", ~0 is "~" and ~1 is "/". */
 static void unescape(char *text) {
     char *to = text;
     for (const char *at = text; *at != '\0'; at++) {
@@ -233,7 +233,7 @@ int graft_schema_type_of(const graft_json *value) {
 
 /* --- Alternatives that exclude each other --- */
 
-/* What is said of an alternative at once; through $ref, where that is all there is. */
+/* Follows the $ref of an alternative that has no type of its own. */
 static struct graft_schema_at behind_references(struct graft_schema_reader *reader, struct graft_schema_at at) {
     for (int i = 0; i < GRAFT_SCHEMA_MOST_DEPTH && reader->status == GRAFT_OK; i++) {
         const char *reference = graft_json_string(graft_json_get(at.schema, "$ref"), NULL);
@@ -254,7 +254,7 @@ int graft_schema_is_in(const graft_json *values, const graft_json *value) {
     return 0;
 }
 
-/* Whether a value is in `enum` of a schema, or is its `const`. */
+/* Whether a value is in the schema's `enum`, or is its `const`. */
 static int lists(const graft_json *schema, const graft_json *value) {
     const graft_json *constant = graft_json_get(schema, "const");
     return graft_schema_is_in(graft_json_get(schema, "enum"), value) ||
@@ -265,7 +265,7 @@ static int has_list(const graft_json *schema) {
     return graft_json_get(schema, "enum") != NULL || graft_json_get(schema, "const") != NULL;
 }
 
-/* Both list their values, and none is in both. */
+/* Whether both schemas list their values, and have none in common. */
 static int lists_differ(const graft_json *a, const graft_json *b) {
     const graft_json *values = graft_json_get(a, "enum");
     if (!has_list(a) || !has_list(b)) {
@@ -290,7 +290,7 @@ static int requires(const graft_json *schema, const char *name) {
     return 0;
 }
 
-/* The types that a value of the schema may have, by `type`, or by what it lists. */
+/* The types that a value of the schema may have, by its `type` and by the values of its enum or const. */
 static int possible_types(struct graft_schema_reader *reader, const struct graft_schema_at *at) {
     const graft_json *values = graft_json_get(at->schema, "enum");
     int types = graft_schema_types(reader, at), listed = 0;
@@ -309,7 +309,7 @@ static int are_apart(struct graft_schema_reader *reader, const struct graft_sche
     if (types == 0 || lists_differ(a->schema, b->schema)) {
         return 1;
     }
-    /* Objects that both have a member, by which they are told apart. */
+    /* Objects can be told apart by a member that both require, with values that differ. */
     void *iterator = NULL;
     const char *name = NULL;
     const graft_json *of_a = NULL;

@@ -32,14 +32,15 @@ static size_t shared(const struct entry *a, const struct entry *b) {
     return n;
 }
 
-/* The nodes that are under way, one for each byte of the last token, are closed down to `depth`. */
+/* `path` holds the nodes of the last token's bytes, which are open until their subtree is complete. Closes those from
+ * `depth` on. */
 static void close_to(struct graft_trie *trie, int32_t *path, size_t *open, size_t depth) {
     while (*open > depth) {
         trie->nodes[path[--*open]].end = (int32_t)trie->n_nodes;
     }
 }
 
-/* Entries are in order, and those with the same bytes are neighbours. */
+/* Builds the nodes from entries that are sorted by their bytes. */
 static int build(struct graft_trie *trie, const struct entry *entries, size_t n) {
     size_t open = 0, most = 0;
     int32_t *path = graft_alloc(trie->deepest + 1, sizeof *path);

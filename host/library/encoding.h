@@ -11,7 +11,7 @@ struct graft_model_encoding {
     int32_t task; /* GRAFT_TASK_... */
     struct graft_encoder_info info;
     const struct graft_node *reader;      /* the module that texts are run through; NULL: none gives hidden states */
-    int32_t is_decoder;                   /* whether its tokens have no types */
+    int32_t is_decoder;                   /* whether it has no token types, as an encoder's base model has */
     char **labels;                        /* [info.n_labels], or NULL */
     struct graft_encode_session *session; /* NULL until first used */
     struct graft_sentence sentence;

@@ -126,7 +126,7 @@ static int check_lists(const struct graft_generation *generation, int64_t vocab_
     return status;
 }
 
-/* What excludes each other. */
+/* Refuses settings that exclude each other. */
 static int check_ways(const struct graft_model *model, const struct graft_generation *generation,
                       struct graft_error *error) {
     const int64_t results = generation->num_return_sequences;
@@ -173,7 +173,8 @@ static int find_processor(const struct graft_model *model, const char *name, con
     return status;
 }
 
-/* One that the program brings with it is looked at as a plugin's is when that is loaded. */
+/* Takes a processor of the program, or finds the plugin's of that name. The program's gets the checks that a plugin's
+ * gets when it is loaded. */
 static int choose_processor(const struct graft_model *model, const struct graft_processor_choice *choice,
                             struct graft_named_processor *processor, struct graft_error *error) {
     const struct graft_logits_processor *own = choice->processor;
@@ -196,8 +197,8 @@ static int choose_processor(const struct graft_model *model, const struct graft_
     return status;
 }
 
-/* The logits processors of these names, of the plugins that the model has, and behind them those that are chosen for
- * the sequences. */
+/* Finds the logits processors of the generation, in the order in which they run: those that `logits_processors` names,
+ * of the model's plugins, then those of `processors`. */
 static int find_processors(const struct graft_model *model, const struct graft_generation *generation,
                            struct graft_named_processors *processors, struct graft_error *error) {
     int status = GRAFT_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors that a caller has in memory, in the place of a directory's files. */
+/* Models whose tensors the caller has in memory, instead of weight files. */
 #include "base/alloc.h"
 #include "base/dtype.h"
 #include "base/fail.h"

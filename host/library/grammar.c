@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Grammars for a vocabulary: made once for each text, and at work on sequences as a logits processor. */
+/* Grammars for a vocabulary: compiled once for each text, cached, and applied to sequences by a logits processor. */
 #include "graft/host/grammar.h"
 
 #include <pthread.h>
@@ -21,8 +21,9 @@ struct graft_grammar {
     int32_t kind;
     char *text;
     size_t length;
-    int users;
-    uint64_t closed; /* when, by a count; of those without users the first goes first */
+    int users; /* how often it is open */
+    uint64_t
+        closed; /* the vocabulary's clock when it was last closed; of unused grammars the oldest is dropped first */
 };
 
 struct graft_vocabulary {
@@ -81,7 +82,7 @@ void graft_vocabulary_free(struct graft_vocabulary *vocabulary) {
 
 /* --- Grammars --- */
 
-/* JSON that cannot be read is a fault of what the caller gave, not of a model's file. */
+/* Reads a schema. Malformed JSON is reported as GRAFT_ERROR_USAGE: the text comes from the caller, not from a model. */
 static int read_schema(const struct graft_grammar_text *text, struct graft_rules *rules, struct graft_error *error) {
     graft_json *schema = NULL;
     int status = graft_json_parse_strict(text->text, text->length, text->source, &schema, error);
@@ -136,7 +137,7 @@ static struct graft_grammar *find(const struct graft_vocabulary *vocabulary, con
     return NULL;
 }
 
-/* Frees the grammar that nobody has used for longest, where there are too many. */
+/* Frees the grammar that has been unused for longest, if more than MOST_KEPT are unused. */
 static void drop_one(struct graft_vocabulary *vocabulary) {
     size_t unused = 0, oldest = vocabulary->n;
     for (size_t i = 0; i < vocabulary->n; i++) {
@@ -270,7 +271,7 @@ static int process(void *data, const struct graft_logits_args *args, struct graf
     const struct graft_matcher_ends ends = {state->ends, state->n_ends};
     int left = 0;
     if (state->is_over) {
-        return GRAFT_OK; /* somebody goes on behind the end: anything fits */
+        return GRAFT_OK; /* the text has ended, but the sequence goes on: nothing is forbidden */
     }
     int status = graft_matcher_mask(state->matcher, &ends, (args->flags & GRAFT_LOGITS_ONLY_LARGEST) != 0, args->scores,
                                     (size_t)args->vocab_size, &left, error);

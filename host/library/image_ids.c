@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands for an image or a video in a prompt. */
+/* The tokens that take the place of an image or a video in a prompt. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,8 @@ static void add_run(int32_t id, int64_t count, struct graft_ids *ids) {
     }
 }
 
-/* When the frames of patch number `patch` along time, `each` a patch, are on average: in seconds. */
+/* The mean time, in seconds, of the frames in temporal patch `patch` of a video; `each` is the number of frames in a
+ * patch. */
 static double time_of(const struct graft_image *video, int64_t each, int64_t patch) {
     const double seconds = GRAFT_HAS(video, struct graft_image, seconds) ? video->seconds : 0.0;
     const int64_t given = GRAFT_HAS(video, struct graft_image, frames) ? video->frames : 0;
@@ -28,7 +29,7 @@ static double time_of(const struct graft_image *video, int64_t each, int64_t pat
     return ((double)first / rate + (double)last / rate) / 2.0;
 }
 
-/* The tokens around each frame, as the reference's processors have them. */
+/* The tokens around each frame, as the reference's processors write them. */
 struct marks {
     int32_t start;
     int32_t end;

@@ -149,10 +149,10 @@ const char *graft_model_causal_lm(const struct graft_model *model, const struct 
  * none: an error that names the architecture and the tensor otherwise. */
 int graft_model_check_root(const struct graft_model *model, struct graft_error *error);
 
-/* [any] Whether the tensors of the options (NULL: none) can be what they are. */
+/* [any] Checks the tensors that the options (NULL: none) bring: their structs, types, shapes and data. */
 int graft_model_check_given(const struct graft_model_options *options, struct graft_error *error);
 
-/* [load] The checkpoint of a model without weight files: of those tensors, or of none. */
+/* [load] Opens the checkpoint of a model without weight files: of the options' tensors, or an empty one. */
 int graft_model_open_given(struct graft_model *model, const struct graft_model_options *options,
                            struct graft_error *error);
 
@@ -200,7 +200,7 @@ int graft_model_check_loaded(const struct graft_model *model, struct graft_error
 /* [any] Whether the model can generate text: it is loaded and has a language model head. */
 int graft_model_check_ready(const struct graft_model *model, struct graft_error *error);
 
-/* The number that some module has under that name; `fallback` where none has it. */
+/* [any] The value of an attribute, of the first module that has it; `fallback` if none has. Walks over all modules. */
 int64_t graft_model_say(const struct graft_model *model, const char *attribute, int64_t fallback);
 
 /* [any] Whether prompts and their images are sound structs, and those that have image or video tokens have images or
@@ -216,17 +216,19 @@ int graft_image_give(int status, const struct graft_image *made, struct graft_im
  * GRAFT_OK: no file was read, so an argument is at fault. */
 int graft_fail_pixels(int status, const struct graft_error *cause, struct graft_error *error);
 
-/* [any] The same prompt for a session. */
+/* [any] Converts a prompt for a session: of a model with an encoder, the prompt is the source, and the sequence is
+ * decoder_ids or the token that the decoder starts with. */
 int graft_model_view_prompt(const struct graft_model *model, const struct graft_prompt *prompt,
                             struct graft_ids_view *view, struct graft_error *error);
 
-/* [any] Whether a prompt says what the decoder has said so far. */
+/* [any] Whether a prompt has decoder_ids, which a program of an older version does not know. */
 int graft_prompt_has_decoder_ids(const struct graft_prompt *prompt);
 
 /* [any] Whether the model has an encoder, which reads prompts, before its decoder. */
 int graft_model_has_encoder(const struct graft_model *model);
 
-/* [load] Feeds one token to an empty slot: what the model keeps of a token, and in which layers, is known then. */
+/* [load] Feeds one token to an empty slot. What the model keeps of a token, and in which layers, is known afterwards.
+ */
 int graft_model_feed_token(const struct graft_model *model, struct graft_session *session, int32_t slot,
                            enum graft_logits_rows which, struct graft_error *error);
 
@@ -253,8 +255,9 @@ int graft_model_choose_generation(struct graft_model *model, const struct graft_
 int graft_model_token_texts(struct graft_model *model, const struct graft_generation *generation,
                             struct graft_token_texts *texts, struct graft_error *error);
 
-/* [load] What each token that a text may hold stands for, special tokens none: bytes[places[id]] up to places[id + 1].
- * The caller frees both; on failure they are empty. */
+/* [load] The bytes of each token's text, one token after another: token `id` has bytes[places[id]] to
+ * bytes[places[id + 1] - 1], and `*size` is the number of ids. Special tokens have none. The caller frees both; on
+ * failure they are empty. */
 int graft_token_bytes(const struct graft_tokenizer *tokenizer, struct graft_text *bytes, size_t **places, size_t *size,
                       struct graft_error *error);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prefixes of prompts on disk: what decides about their numbers, and their way into sequences and out of them. */
+/* Saves prefixes of prompts to files and loads them again, and computes the identity that says which model a file is
+ * valid for. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -18,14 +19,14 @@ static void add_text(struct graft_sha256 *hash, const char *text) {
     graft_sha256_add(hash, text, strlen(text) + 1);
 }
 
-/* A plugin by what it is, wherever its file lies. */
+/* Removes the paths of plugins, which do not affect the results. */
 static void drop_files(graft_json *plugins) {
     for (size_t i = 0; i < graft_json_size(plugins); i++) {
         graft_json_free(graft_json_detach((graft_json *)graft_json_at(plugins, i), "file"));
     }
 }
 
-/* What a plan decides. */
+/* Adds what the plan decides about the computation. */
 static int add_plan(struct graft_sha256 *hash, const struct graft_model *model, struct graft_error *error) {
     static const char *const keys[] = {"model_type", "architecture",
                                        "modules",    "parameters",
@@ -53,7 +54,8 @@ static int add_plan(struct graft_sha256 *hash, const struct graft_model *model, 
     return status;
 }
 
-/* A tensor by its name, its type, its shape and some of its numbers: training changes them all. */
+/* Adds a tensor by its name, type and shape and by samples from its start, middle and end. Samples are enough to notice
+ * other weights, because training changes nearly all numbers. */
 static void add_tensor(struct graft_sha256 *hash, const struct graft_tensor_view *tensor) {
     enum { SAMPLE = 64 };
     add_text(hash, tensor->name);
@@ -89,7 +91,8 @@ static int identify(const struct graft_model *model, const struct graft_kv_cache
 
 /* --- Sequences --- */
 
-/* What cannot be kept: what depends on more than the tokens before, and what is known at the last of them only. */
+/* Refuses models whose keys and values depend on more than the tokens before, and those that keep a state of the last
+ * token only. */
 static int check_kept(const struct graft_model *model, struct graft_error *error) {
     const char *why = NULL;
     if (model->published.plan.state_bytes > 0) {

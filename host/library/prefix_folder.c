@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A folder with the prefixes of many prompts: a file for each, named by what is in it, and no more of them than there
- * is room for. When a file was used last is its time of change. */
+/* A folder with the prefixes of many prompts: a file for each, named by a hash of its model and tokens. The total size
+ * is bounded; files that were not used for longest are removed first, where a use sets the modification time. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +48,7 @@ static int add_file(struct folder *folder, const char *path, const char *name) {
         return -1;
     }
     if (lstat(file.path, &status) != 0 || !S_ISREG(status.st_mode)) {
-        graft_free(file.path); /* somebody else has removed it, or it is none */
+        graft_free(file.path); /* another process has removed it, or it is not a regular file */
         return 0;
     }
     file.bytes = (int64_t)status.st_size;
@@ -107,7 +107,7 @@ static int make_room(const char *path, int64_t max_bytes, struct graft_error *er
     return GRAFT_OK;
 }
 
-/* FOLDER/HASH.session, by model and tokens. */
+/* FOLDER/HASH.session, with a hash of the identity and the tokens. */
 static char *path_of(const char *folder, const char *identity, const struct graft_run_prefix *prefix) {
     struct graft_sha256 hash;
     char digits[GRAFT_SHA256_DIGITS + 1];
@@ -159,7 +159,8 @@ static size_t alike(const struct graft_prefix_file *file, const int32_t *ids, si
     return n;
 }
 
-/* Opens the file that begins most alike; one that shares less than `least` tokens is of no use. */
+/* Opens the file that has the longest common prefix with the ids, `least` tokens or more. Returns 0 if there is none.
+ */
 static int find(struct graft_sequences *sequences, const struct folder *folder, const int32_t *ids, size_t count,
                 size_t least, struct graft_prefix_file *found) {
     size_t most = least > 0 ? least - 1 : 0;
@@ -200,7 +201,7 @@ static int load_from(struct graft_sequences *sequences, const char *path, const 
         } else if (status != GRAFT_ERROR_MODEL) {
             status = graft_error_set(error, status, passed_over.source, "%s", passed_over.message);
         } else {
-            status = GRAFT_OK; /* it is broken, which costs time and nothing else */
+            status = GRAFT_OK; /* a damaged file is passed over: the prompt is read as usual */
         }
     }
     graft_prefix_file_close(&file);

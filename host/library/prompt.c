@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A prompt as a session takes it: before a decoder alone, or for an encoder. */
+/* Converts prompts into what a session takes, for a decoder alone or for an encoder and a decoder. */
 #include "base/fail.h"
 #include "library/library.h"
 

@@ -20,7 +20,7 @@
 
 enum { MAX_TENSORS = 16, MAX_NAME = 128, PIECE = 1 << 16, SHOWN = 3 };
 
-/* Behind a format's name: modules right below the root are quantized as well. */
+/* Suffix of a format's name: modules right below the root, such as lm_head, are quantized as well. */
 #define HEADS "+head"
 
 /* A weight as the format is asked about it. */
@@ -83,7 +83,7 @@ static int ask(const struct graft_recoding *recoding, const struct recoded *item
 
 struct planning {
     struct graft_recoding *recoding;
-    int takes_heads;        /* modules right below the root as well */
+    int takes_heads;        /* whether modules right below the root are quantized as well */
     struct graft_text left; /* modules that stay as they are, the first few of them */
     size_t n_left;
     graft_json *list; /* the same for config.json: all */
@@ -131,14 +131,15 @@ static size_t prefix_of(const struct graft_tensor_view *tensor, const char *weig
                : 0;
 }
 
-/* The name of a tensor in the module whose weight has this one; NULL: memory ran out. */
+/* The full name of tensor `name` of a module. `weight` is the full name of the module's weight, and its first `prefix`
+ * bytes are the module's path. The caller frees it; NULL: memory ran out. */
 static char *name_in(const char *weight, size_t prefix, const char *name) {
     const int is_suffix = name[0] == '*';
     return graft_format("%.*s%s", is_suffix ? (int)strlen(weight) : (int)prefix, weight, name + is_suffix);
 }
 
-/* A tensor of a module, whose weight is called `name` in the checkpoint, its module the first `prefix` bytes of that;
- * and what it becomes. */
+/* Adds the tensors that the format makes of a module's weight. `name` is the full name of the weight, and its first
+ * `prefix` bytes are the module's path. */
 static int add_as(struct planning *planning, const struct graft_tensor_view *tensor, const char *name, size_t prefix,
                   int64_t transposed, struct graft_error *error) {
     struct graft_recoding *recoding = planning->recoding;
@@ -163,7 +164,7 @@ static int add_as(struct planning *planning, const struct graft_tensor_view *ten
     return GRAFT_OK;
 }
 
-/* The same of a tensor that is called `weight` in its module, and goes. */
+/* The same for a weight with a tensor of its own, which is removed; its module calls it `weight`. */
 static int add(struct planning *planning, const struct graft_tensor_view *tensor, const char *weight,
                int64_t transposed, struct graft_error *error) {
     struct graft_recoding *recoding = planning->recoding;
@@ -175,7 +176,8 @@ static int add(struct planning *planning, const struct graft_tensor_view *tensor
     return status;
 }
 
-/* A head that is tied to the embedding, whose tensor stays: from then on they are two. */
+/* The same for a head that is tied to the embedding. The embedding keeps its tensor, and the two are not tied any more.
+ */
 static int add_tied(struct planning *planning, const struct graft_node *node, const struct graft_tensor_view *tensor,
                     const char *weight, struct graft_error *error) {
     char *name = graft_format("%s.%s", node->path, weight);

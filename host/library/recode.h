@@ -23,9 +23,8 @@ struct recoded {
     int64_t transposed;                        /* rows of each float matrix that is stored transposed; 0: none is */
 };
 
-/* Where row `row` of a tensor's matrices begins, whose `columns` numbers are `*step` apart. `transposed` is that of the
- * item.
- */
+/* The index of the first number of a row of a tensor's matrices; its `columns` numbers are `*step` apart. `transposed`
+ * is that of the item. */
 static inline int64_t graft_recoded_row(int64_t transposed, int64_t row, int64_t columns, int64_t *step) {
     *step = transposed > 0 ? transposed : 1;
     return transposed > 0 ? row / transposed * transposed * columns + row % transposed : row * columns;
@@ -43,8 +42,8 @@ struct graft_recoding {
     const char *field;                       /* the field of config.json that changes */
     graft_json *config;                      /* what it becomes, until the document has it; NULL: it goes */
     graft_json *detached;                    /* what it was; or NULL */
-    int unties;                              /* the head gets weights of its own, other than the embedding's */
-    graft_json *not_tied;                    /* false, for config.json of what is saved; NULL: not asked for yet */
+    int unties;                              /* 1: the head is quantized, so it is no longer tied to the embedding */
+    graft_json *not_tied;                    /* JSON false: the tie_word_embeddings to save; NULL: not made yet */
     char *note;                              /* for the user, one line */
     const struct graft_quantization *format; /* NULL: what is quantized becomes floats */
     const char *plugin;                      /* whose format it is */

@@ -10,7 +10,7 @@
 struct request {
     struct graft_session *session;
     struct graft_ids_view *views;
-    int32_t *repeated; /* the ids of some views; NULL: none */
+    int32_t *repeated; /* decoder ids that repeat_prompts made; NULL: none */
     int32_t *slots;
     int32_t *adapters;
 };
@@ -127,7 +127,8 @@ int graft_model_generate(struct graft_model *model, const struct graft_prompt *p
     return graft_model_generate_tokens(model, prompts, n, generation, on_plain_token, &sink, error);
 }
 
-/* A decoder that is told nothing has one position; it is to have as many as the prompt that its encoder reads. */
+/* Gives the decoder as many positions as its encoder's prompt has tokens, where the prompt has no decoder_ids: the
+ * start token, and behind it the prompt without its last token. */
 static int repeat_prompts(struct request *request, const struct graft_prompt *prompts, size_t n,
                           struct graft_error *error) {
     size_t tokens = 0;

@@ -44,7 +44,7 @@ static int check_options(const struct graft_sequences_options *options, struct g
     return wrong == NULL ? GRAFT_OK : graft_error_set(error, GRAFT_ERROR_USAGE, wrong, "out of range");
 }
 
-/* What a sequence leaves behind is known once a token has been through the model. */
+/* Measures what a sequence keeps of each token, and in all, which is known once a token has been through the model. */
 static int measure_token(const struct graft_model *model, struct graft_session *session, struct graft_run_options *run,
                          struct graft_error *error) {
     const int32_t slot = 0;

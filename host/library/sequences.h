@@ -17,13 +17,14 @@ struct graft_sequences {
     float *logits; /* [n_logits, vocab_size]: what some of them were chosen from */
     size_t n_logits;
     size_t logits_capacity;
-    char identity[GRAFT_SHA256_DIGITS + 1]; /* of what is kept of it in files; "" until that is asked for */
+    char identity[GRAFT_SHA256_DIGITS + 1]; /* of files with its prefixes (prefix_file.h); "" until it is needed */
 };
 
-/* [load] Fills in `identity`, or says why nothing is kept. */
+/* [load] Computes `identity`, once. An error if prefixes of this model cannot be kept in files. */
 int graft_sequences_identify(struct graft_sequences *sequences, struct graft_error *error);
 
-/* [load] Puts what a file has among the sequences; `*tokens`: how many, 0: all places are taken. */
+/* [load] Loads an open file, so that sequences can share its prefix. `*tokens` becomes its length; it is left alone if
+ * no slot is free. */
 struct graft_prefix_file;
 int graft_sequences_put(struct graft_sequences *sequences, const struct graft_prefix_file *file, int64_t *tokens,
                         struct graft_error *error);

@@ -30,7 +30,8 @@ static void add_bytes(const char *token, size_t length, struct graft_text *text)
     }
 }
 
-/* Adds what a token stands for behind the tokens of `before`; it has a spelling, `token` [length]. */
+/* Adds the text that a token decodes to in the middle of a text, behind the ids of `before`. `token` [length] is its
+ * entry in the vocabulary. */
 static int add_text_behind(const struct graft_tokenizer *tokenizer, struct graft_ids *ids, int32_t id,
                            const char *token, size_t length, struct graft_text *text, struct graft_error *error) {
     struct graft_text decoded = {0};

@@ -9,17 +9,17 @@
 #include "kernels/states.h"
 #include "library/library.h"
 
-/* What the calls of a forward read. */
+/* What the module calls of a forward read. */
 struct use {
-    int64_t bytes; /* by all of them, but for those of an encoder, which reads prompts alone */
-    int64_t
-        weights; /* within base models: what tokens that have no logits take; where there is an encoder, within that */
-    int32_t depth; /* base models that are being called */
+    int64_t bytes; /* read by all calls but those of an encoder, which runs once for each prompt */
+    /* Weights that tokens without logits read: within the encoder or, in models without one, within the base model. */
+    int64_t weights;
+    int32_t depth; /* calls of base models that have not returned */
     int32_t has_encoder;
-    int32_t encodes; /* whether one of them is an encoder */
+    int32_t encodes; /* 1: one of them is the encoder's */
 };
 
-/* An encoder keeps nothing of a token. */
+/* An encoder is a base model that is called without a cache. */
 static int is_encoder(const struct graft_hooked_call *hooked) {
     const struct graft_base_model_args *args = hooked->args;
     return graft_node_has_interface(hooked->node, GRAFT_INTERFACE_BASE_MODEL) && args->batch->cache == NULL;
@@ -128,7 +128,7 @@ static int read_cache(void *data, struct graft_hooked_call *hooked, struct graft
     const struct graft_batch *batch = args->batch;
     struct reading *reading = data;
     (void)error;
-    if (batch->cache == NULL) { /* of an encoder, which keeps nothing */
+    if (batch->cache == NULL) { /* an encoder has no cache to read */
         return GRAFT_OK;
     }
     const int64_t kept = graft_kv_cache_token_bytes(batch->cache->kv, batch->slots[0]);

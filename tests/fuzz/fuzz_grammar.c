@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Grammars in GBNF: what is read and finished can be walked, and masks leave what each token alone says. */
+/* Grammars in GBNF: a grammar that is accepted can be walked, and one that is refused comes with a message. */
 #include "fuzz/target.h"
 #include "fuzz/walk.h"
 #include "grammar/gbnf.h"

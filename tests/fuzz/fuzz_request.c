@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bodies of requests to `serve`, for each route; and the same bytes as what a model wrote, which may be calls. */
+/* Reads the bytes as the body of a request to `serve`, for each route, and as text of a model, which may hold tool
+ * calls. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON schemas: what is read and finished can be walked, and what is refused is said. */
+/* JSON schemas: a schema that is accepted can be walked, and one that is refused comes with a message. */
 #include "fuzz/target.h"
 #include "fuzz/walk.h"
 #include "grammar/schema.h"

@@ -21,7 +21,8 @@ static struct graft_trie *make_trie(void) {
     return graft_trie_create(bytes, places, SIZE);
 }
 
-/* One step; 0: the text is over, or the grammar gives up, which it says. */
+/* Adds a random token that fits. Returns 0 when the text has ended, or when the grammar met a limit and reported that.
+ */
 static int take_step(struct graft_matcher *matcher, uint32_t *seed, int only_largest) {
     static const int32_t end = END;
     const struct graft_matcher_ends ends = {&end, 1};
@@ -54,9 +55,10 @@ static int take_step(struct graft_matcher *matcher, uint32_t *seed, int only_lar
     return 1;
 }
 
-/* Takes the rules, which are finished, over. */
+/* Takes ownership of the rules, which are finished. */
 static void walk(struct graft_rules *rules, uint32_t seed) {
-    /* As much depth as a text has bytes: what goes deeper is left out, and the rest may have no end. */
+    /* The depth is far more than a text of this length needs: beyond it states are dropped, and the rest may never end.
+     */
     enum { STEPS = 60 };
     static const struct graft_machine_limits limits = {.bytes = 1 << 16, .configs = 300, .depth = 100000};
     struct graft_trie *trie = make_trie();

@@ -50,8 +50,7 @@ struct graft_family_choice {
 #define GRAFT_FAMILY_CHOICE_SIZE_1_0 GRAFT_END_OF(struct graft_family_choice, reserved)
 
 /* [any] Fills `choice`, whose struct_size is set, with choice number `i` and returns 1; 0 behind the last. Its strings
- * live as long as the library is loaded. Choices of one member, and in it of one section, follow each
- * other. */
+ * live as long as the library is loaded. Choices are grouped by member, and within a member by section. */
 int graft_family_choice_at(size_t i, struct graft_family_choice *choice);
 
 /* [any] The family file of one of the library's own model types: `*length` bytes of JSON, without a NUL behind them, as

@@ -36,8 +36,8 @@ struct graft_prompt {
     /* The only adapter that takes effect on this prompt and what follows it, by its name, or GRAFT_BASE_MODEL; NULL:
      * all adapters of the model. An error (GRAFT_ERROR_USAGE) where a class applies its adapters to all sequences. */
     const char *adapter;
-    /* To a model that has an encoder, which reads `ids`: what its decoder has said so far, from the token on that it
-     * starts with; none: that token alone. What follows is counted from there. */
+    /* For a model with an encoder, which reads `ids`: the tokens that the decoder has generated so far, beginning with
+     * its start token. With none, it begins with that token alone. New tokens are counted from here. */
     const int32_t *decoder_ids; /* [n_decoder_ids] */
     size_t n_decoder_ids;
 };
@@ -60,7 +60,7 @@ struct graft_sequence_bias {
 };
 
 /*
- * A logits processor (graft/logits_processor.h) for the sequences of one call, and what is asked of it there. Never
+ * A logits processor (graft/logits_processor.h) for the sequences of one call, with its setting. This struct never
  * grows.
  *
  *     const struct graft_processor_choice choice = {.name = "json_schema", .setting = "{\"type\": \"object\"}"};
@@ -74,9 +74,9 @@ struct graft_sequence_bias {
 struct graft_processor_choice {
     /* The program's own, of the size that this header gives it; NULL: the one that a plugin offers as `name`. */
     const struct graft_logits_processor *processor;
-    const char *name;    /* for messages where there is a `processor` */
+    const char *name;    /* of the plugin's processor; with `processor` set, a name for messages or NULL */
     const char *setting; /* text; NULL: "" */
-    void *data; /* handed on; it and `processor` are the program's, until the sequence has ended or is removed */
+    void *data; /* given to `create`; it and `processor` must live until the sequence has ended or is removed */
 };
 
 /* early_stopping: when beam search ends. */
@@ -156,7 +156,7 @@ struct graft_generation {
     /* What plugins offer by name (graft/logits_processor.h), in the order in which they run. */
     const char *const *logits_processors; /* [n_logits_processors] */
     size_t n_logits_processors;           /* how many */
-    /* [n_processors] chosen for these sequences; they run behind those, at most 16 of both */
+    /* [n_processors] chosen for these sequences; they run after logits_processors. Both together are at most 16. */
     const struct graft_processor_choice *processors;
     size_t n_processors; /* how many */
 };
@@ -226,8 +226,9 @@ int graft_model_generate_tokens(struct graft_model *model, const struct graft_pr
                                 void *data, struct graft_error *error);
 
 /* [any, one thread per model] The logits of every position of `n` prompts, one ragged batch: [sum of counts,
- * vocab_size] f32, one prompt after another, into the caller's memory. Of a model that has an encoder they are those of
- * decoder_ids; where a prompt has none, of as many positions as it has tokens, as if the decoder repeated it. */
+ * vocab_size] f32, one prompt after another, into the caller's memory. Of a model with an encoder they are the logits
+ * of decoder_ids. A prompt without these gets as many positions as it has tokens: decoder_ids are then the start token
+ * and the prompt without its last token. */
 int graft_model_logits(struct graft_model *model, const struct graft_prompt *prompts, size_t n, float *logits,
                        struct graft_error *error);
 

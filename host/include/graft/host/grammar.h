@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Structured output: text that fits a JSON schema or a grammar, because no other token is left to choose
+ * Structured output: text that fits a JSON schema or a grammar, because tokens that do not fit are never chosen
  * (docs/structured.md).
  *
  *     struct graft_vocabulary *vocabulary;
@@ -9,7 +9,7 @@
  *     const struct graft_grammar_text text = {sizeof text, GRAFT_GRAMMAR_JSON_SCHEMA, json, strlen(json), "schema"};
  *     graft_vocabulary_create(tokenizer, &vocabulary, &error);
  *     graft_model_choose_grammar(model, vocabulary, &text, &grammar, &choice, &error);
- *     generation.processors = &choice; // of as many sequences as are wanted, each with a state of its own
+ *     generation.processors = &choice; // for any number of sequences, each of which has its own state
  *     generation.n_processors = 1;
  *     ...
  *     graft_grammar_close(grammar);
@@ -34,14 +34,14 @@ struct graft_model;
 struct graft_processor_choice;
 struct graft_tokenizer;
 
-/* What a model's tokens stand for, and the grammars that were made for them. Several threads may use it. */
+/* The texts of a model's tokens, and the grammars that were made for them. Several threads may use it. */
 struct graft_vocabulary;
 
 /* [load] The tokenizer is not needed afterwards. The caller frees the result, which is NULL on failure. */
 int graft_vocabulary_create(const struct graft_tokenizer *tokenizer, struct graft_vocabulary **vocabulary,
                             struct graft_error *error);
 
-/* [load] Frees it with its grammars, which no sequence uses any more. Accepts NULL. */
+/* [load] Frees it and its grammars, which no sequence may use any more. Accepts NULL. */
 void graft_vocabulary_free(struct graft_vocabulary *vocabulary);
 
 enum {
@@ -62,26 +62,29 @@ struct graft_grammar_text {
 /* A grammar for the tokens of a vocabulary. Several threads may use it. */
 struct graft_grammar;
 
-/* [any] Makes a grammar, or finds the one that was made of the same text before: those that are closed are kept, the
- * last 32 of them. What is not supported or wrong is GRAFT_ERROR_USAGE, and says where. `*grammar`, NULL on failure, is
- * the caller's to close, and ends with the vocabulary. */
+/* [any] Makes a grammar, or finds the one that was made of the same text before: the last 32 that were closed are
+ * cached. A text that is malformed or not supported is GRAFT_ERROR_USAGE, with the place in the message. The caller
+ * closes
+ * `*grammar`, which is NULL on failure, before the vocabulary is freed. */
 int graft_grammar_open(struct graft_vocabulary *vocabulary, const struct graft_grammar_text *text,
                        struct graft_grammar **grammar, struct graft_error *error);
 
-/* [any] No sequence uses it any more by way of this caller. Accepts NULL. */
+/* [any] Closes what was opened, once no sequence of the caller uses it any more. Accepts NULL. */
 void graft_grammar_close(struct graft_grammar *grammar);
 
-/* [any] Whether the whole text fits: 1 or 0; -1 if memory ran out. */
+/* [any] Whether a complete text fits: 1 or 0; -1 if that cannot be found out, for instance because memory ran out. */
 int graft_grammar_fits(struct graft_grammar *grammar, const char *text, size_t length);
 
-/* [any] The logits processor that keeps a sequence in a grammar, which is its `data` (struct graft_processor_choice).
- * It forbids what does not fit behind the prompt; where the text may end, ids that end the sequence fit, and where it
- * must, only these. If the other settings leave nothing that fits, that is GRAFT_ERROR_USAGE. */
+/* [any] The logits processor that restricts a sequence to a grammar, which is its `data` (struct
+ * graft_processor_choice). It forbids tokens that do not fit the text behind the prompt. Ids that end the sequence fit
+ * where the text may end, and only they fit where it must. If other settings leave no token that fits, that is
+ * GRAFT_ERROR_USAGE. */
 const struct graft_logits_processor *graft_grammar_processor(void);
 
-/* [load] How to keep sequences of a model in a grammar: by a logits processor that one of its plugins offers under the
- * name `json_schema` or `gbnf`, whose setting is then the text, which the caller keeps as long as the sequences, and
- * `*grammar` NULL; or else by the one above, with a grammar that the caller closes behind them. */
+/* [load] Chooses how sequences of a model are restricted to a grammar. If a plugin of the model offers a logits
+ * processor named `json_schema` or `gbnf`, that is chosen with the text as its setting: `*grammar` is NULL, and the
+ * caller keeps the text until the sequences were added. Otherwise it is the processor above, with a grammar that the
+ * caller closes once the sequences have ended. */
 int graft_model_choose_grammar(struct graft_model *model, struct graft_vocabulary *vocabulary,
                                const struct graft_grammar_text *text, struct graft_grammar **grammar,
                                struct graft_processor_choice *choice, struct graft_error *error);

@@ -13,9 +13,8 @@
  *     graft_image_finish(&image);
  *     graft_image_processor_free(processor);
  *
- * A video processor prepares a video, which goes among the prompt's images, all in the order of their tokens.
- * Image or video tokens in a prompt without an
- * image or video for them are an error.
+ * A video processor prepares a video, which goes among the prompt's images, all in the order of their tokens. Image or
+ * video tokens in a prompt without an image or video for them are an error.
  *
  * A program that prepares pixel values itself fills in a struct graft_image (graft/image.h) and needs no processor.
  */
@@ -75,13 +74,13 @@ int32_t graft_model_image_token_id(const struct graft_model *model);
  * grid cannot be divided into squares. */
 int64_t graft_model_image_tokens(const struct graft_model *model, const struct graft_image *image);
 
-/* [any] 1: each patch of a video along time has a run of tokens of its own, behind a text that says when it is; 0: a
- * video is one run, or the model takes none. */
+/* [any] 1: each temporal patch of a video is a run of tokens of its own, with its time as text in front of it; 0: a
+ * video is a single run, or the model takes no videos. */
 int graft_model_videos_by_frame(const struct graft_model *model);
 
-/* [any] Adds what stands for an image or a video in a prompt, in the place of its placeholder: image or video tokens,
- * and where graft_model_videos_by_frame says so the times of a video's frames, as text. These need the model's
- * tokenizer, which may be NULL otherwise; one without the tokens around a frame is GRAFT_ERROR_USAGE. */
+/* [any] Adds the ids that take the place of an image's or a video's placeholder in a prompt: image or video tokens and,
+ * if graft_model_videos_by_frame is 1, the times of a video's frames as text. Only these times need the model's
+ * tokenizer, which may be NULL otherwise; a tokenizer without the tokens around a frame is GRAFT_ERROR_USAGE. */
 int graft_model_image_ids(const struct graft_model *model, const struct graft_tokenizer *tokenizer,
                           const struct graft_image *image, struct graft_ids *ids, struct graft_error *error);
 

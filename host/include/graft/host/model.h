@@ -40,12 +40,12 @@ struct graft_adapter_options {
 
 #define GRAFT_ADAPTER_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_adapter_options, scale)
 
-/* A tensor in memory. Borrowed until graft_model_open returns, but for `data`, which stays where it is until
- * graft_model_free: the model reads it whenever it runs, so what is written there counts from the next run on. */
+/* A tensor in memory. The struct is borrowed until graft_model_open returns, but `data` must stay valid until
+ * graft_model_free: the model reads it whenever it runs, so numbers written there take effect from the next run on. */
 struct graft_given_tensor {
     uint32_t struct_size;
     graft_dtype dtype; /* GRAFT_DTYPE_... */
-    const char *name;  /* as a checkpoint would have it; or that of a parameter, which needs no conversion then */
+    const char *name;  /* as in a checkpoint, or the name of a parameter, which is then used without conversion */
     int32_t rank;      /* 0 to GRAFT_MAX_RANK */
     uint32_t reserved;
     int64_t shape[GRAFT_MAX_RANK]; /* [rank] */
@@ -91,14 +91,14 @@ struct graft_model_options {
     /* Later than 1.0. Weights that the model has in another form than its files; no more than one of the two, neither
      * with a patch, and not of a directory in the runtime layout. The model computes as one whose files have them, and
      * in the original layout it is saved as one. */
-    const char *quantize; /* quantized as this format says, "int4" or "int4:32", where groups have 32 weights; "+head"
-                             behind it takes modules right below the root as well, such as the language model head. Of
-                             the plugins that are loaded one has to have it. NULL: not */
+    const char *quantize; /* the format that weights are quantized to, "int4" or "int4:32" with groups of 32 weights;
+                             one of the loaded plugins has to offer it. With "+head" behind it, modules right below the
+                             root, such as the language model head, are quantized as well. NULL: none */
     int32_t dequantize;   /* 1: those of a quantized checkpoint are floats, of the type that config.json names (bf16,
                              where it names none) */
     uint32_t reserved;
-    /* Later than 1.0. With without_weights: tensors in the place of weight files, which are read where they lie. Such a
-     * model is not saved. */
+    /* Later than 1.0. With without_weights: tensors that take the place of weight files; they are used in place,
+     * without a copy. Such a model cannot be saved. */
     const struct graft_given_tensor *tensors; /* [n_tensors] graft_struct_at */
     size_t n_tensors;
 };

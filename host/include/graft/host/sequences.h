@@ -97,7 +97,7 @@ size_t graft_sequences_count(const struct graft_sequences *sequences);
  * speculation (graft/host/generate.h). `*tokens` [n], in order within a sequence, belongs to `sequences` until the
  * next call of any of these functions; there may be none while prompts are read. Sequences that ended are gone.
  * After an error `*tokens` has what was given before it; sequences that it hit stay as they were, and the next step
- * tries again: who is at fault is said by graft_sequences_get_counts, and is to be removed. */
+ * tries again. graft_sequences_get_counts tells which sequence is at fault; the caller should remove that one. */
 int graft_sequences_step(struct graft_sequences *sequences, const struct graft_sequence_token **tokens, size_t *n,
                          struct graft_error *error);
 
@@ -117,33 +117,33 @@ void graft_sequences_get_counts(const struct graft_sequences *sequences, struct 
 
 /* --- On disk --- */
 
-/* [load] Writes keys and values of the longest prompt that was read and that the sequences still hold, in whole pieces
- * (piece_tokens), to a file, which is the old one or the new one, never half of it. `*tokens`: how many tokens; 0:
- * there was no whole piece, or none that a file that was loaded does not have, and nothing was written. Models whose
- * modules hold states, or that have adapters, are GRAFT_ERROR_USAGE; so are those where what a token leaves behind
- * depends on others that follow. */
+/* [load] Writes the keys and values of the longest prompt that was read and is still held, in whole pieces
+ * (piece_tokens), to a file. A file of that name is replaced as a whole or not at all. `*tokens` becomes the number of
+ * tokens written; it is 0, and nothing is written, if there is no whole piece, or if a file that was loaded has all of
+ * them. Models whose modules hold states or that have adapters are GRAFT_ERROR_USAGE, and so are those in which the
+ * keys and values of a token depend on later tokens. */
 int graft_sequences_save(struct graft_sequences *sequences, const char *path, int64_t *tokens,
                          struct graft_error *error);
 
-/* [load] Reads such a file: prompts that begin alike take over from it whole pieces, as from each other, and get the
- * same bits as without it. It takes a place of max_running, until a sequence wants that; `*tokens`: how many; 0: all
- * places were taken. A file of another model (its config and its weights), other plugins and replacements, other types
- * or other instructions is GRAFT_ERROR_VERIFY; one that is broken, GRAFT_ERROR_MODEL; one that cannot be read,
- * GRAFT_ERROR_IO. */
+/* [load] Loads such a file. Prompts with the same beginning take whole pieces over from it, as they do from each other,
+ * and get the same bits as without it. It occupies one of the max_running places until a sequence needs that. `*tokens`
+ * becomes the number of tokens loaded; 0: all places were taken. A file that was written with another model (its config
+ * or weights), other plugins or replacements, other number types or another instruction set is GRAFT_ERROR_VERIFY; a
+ * damaged one GRAFT_ERROR_MODEL; one that cannot be read GRAFT_ERROR_IO. */
 int graft_sequences_load(struct graft_sequences *sequences, const char *path, int64_t *tokens,
                          struct graft_error *error);
 
-/* A folder of such files, for programs that serve: many prompts, of which those that were not asked for longest go.
- * Files of several models may be in it, and several processes may use it; names that do not end in ".session" are left
- * alone. It is there already. */
+/* A folder of such files, for programs that serve many prompts: those that were not used for longest are removed. The
+ * folder must exist. It may hold files of several models, and several processes may use it at once; files whose names
+ * do not end in ".session" are left alone. */
 
-/* [load] Writes what graft_sequences_save would, unless a file has it, and then removes the files that are oldest until
- * all together have at most `max_bytes`. */
+/* [load] Writes what graft_sequences_save would, unless a file of the folder has it already. Then removes files, those
+ * not used for longest first, until all together have at most `max_bytes`. */
 int graft_sequences_save_in(struct graft_sequences *sequences, const char *folder, int64_t max_bytes, int64_t *tokens,
                             struct graft_error *error);
 
-/* [load] Reads the file that has most of the pieces with which the prompt `ids` [count] begins, if there is one; files
- * of other models, and broken ones, are passed over. */
+/* [load] Loads the file that has the longest beginning in common with the prompt `ids` [count], of one piece at least,
+ * if there is one. Files of other models and damaged ones are passed over. */
 int graft_sequences_load_from(struct graft_sequences *sequences, const char *folder, const int32_t *ids, size_t count,
                               int64_t *tokens, struct graft_error *error);
 
