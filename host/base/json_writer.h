@@ -62,4 +62,13 @@ static inline graft_json *graft_writer_list(struct graft_writer *writer, const c
     return graft_writer_strings(writer, strings, n);
 }
 
+/* The document if no allocation failed; else frees it and returns NULL. */
+static inline graft_json *graft_writer_finish(const struct graft_writer *writer, graft_json *document_take) {
+    if (writer->failed) {
+        graft_json_free(document_take);
+        return NULL;
+    }
+    return document_take;
+}
+
 #endif

@@ -20,11 +20,7 @@ graft_json *graft_answer_usage(const struct graft_job *job) {
         graft_writer_set_int(&writer, usage, "completion_tokens", job->new_tokens);
     }
     graft_writer_set_int(&writer, usage, "total_tokens", prompt + job->new_tokens);
-    if (writer.failed) {
-        graft_json_free(usage);
-        return NULL;
-    }
-    return usage;
+    return graft_writer_finish(&writer, usage);
 }
 
 static graft_json *new_document(struct graft_writer *writer, const struct graft_job *job, const char *object) {
@@ -33,14 +29,6 @@ static graft_json *new_document(struct graft_writer *writer, const struct graft_
     graft_writer_set_string(writer, document, "object", object);
     graft_writer_set_int(writer, document, "created", job->created);
     graft_writer_set_string(writer, document, "model", job->request.model);
-    return document;
-}
-
-static graft_json *finished(const struct graft_writer *writer, graft_json *document) {
-    if (writer->failed) {
-        graft_json_free(document);
-        return NULL;
-    }
     return document;
 }
 
@@ -105,7 +93,7 @@ graft_json *graft_answer_json(const struct graft_job *job) {
     }
     graft_writer_set(&writer, document, "choices", choices);
     graft_writer_set(&writer, document, "usage", graft_answer_usage(job));
-    return finished(&writer, document);
+    return graft_writer_finish(&writer, document);
 }
 
 /* --- In pieces --- */
@@ -130,7 +118,7 @@ static graft_json *new_chunk(const struct graft_job *job, size_t choice, const c
     if (job->request.include_usage) {
         graft_writer_set_string(&writer, document, "usage", NULL);
     }
-    return finished(&writer, document);
+    return graft_writer_finish(&writer, document);
 }
 
 graft_json *graft_answer_first_chunk(const struct graft_job *job, size_t choice) {
@@ -138,7 +126,7 @@ graft_json *graft_answer_first_chunk(const struct graft_job *job, size_t choice)
     graft_json *delta = graft_json_new_object();
     graft_writer_set_string(&writer, delta, "role", "assistant");
     graft_writer_set_string(&writer, delta, "content", "");
-    return new_chunk(job, choice, NULL, 0, finished(&writer, delta), NULL, NULL);
+    return new_chunk(job, choice, NULL, 0, graft_writer_finish(&writer, delta), NULL, NULL);
 }
 
 graft_json *graft_answer_text_chunk(const struct graft_job *job, size_t choice, const char *text, size_t length,
@@ -149,7 +137,7 @@ graft_json *graft_answer_text_chunk(const struct graft_job *job, size_t choice, 
     if (is_chat(job)) {
         delta = graft_json_new_object();
         graft_writer_set(&writer, delta, "content", graft_json_new_string_n(text, length));
-        delta = finished(&writer, delta);
+        delta = graft_writer_finish(&writer, delta);
     }
     return new_chunk(job, choice, text, length, delta, logprobs, NULL);
 }
@@ -161,7 +149,7 @@ graft_json *graft_answer_calls_chunk(const struct graft_job *job, size_t choice,
         graft_writer_set_int(&writer, (graft_json *)graft_json_at(calls_take, i), "index", (int64_t)i);
     }
     graft_writer_set(&writer, delta, "tool_calls", calls_take);
-    return new_chunk(job, choice, NULL, 0, finished(&writer, delta), NULL, NULL);
+    return new_chunk(job, choice, NULL, 0, graft_writer_finish(&writer, delta), NULL, NULL);
 }
 
 graft_json *graft_answer_end_chunk(const struct graft_job *job, size_t choice, const char *reason) {
@@ -173,5 +161,5 @@ graft_json *graft_answer_usage_chunk(const struct graft_job *job) {
     graft_json *document = new_document(&writer, job, is_chat(job) ? "chat.completion.chunk" : "text_completion");
     graft_writer_set(&writer, document, "choices", graft_json_new_array());
     graft_writer_set(&writer, document, "usage", graft_answer_usage(job));
-    return finished(&writer, document);
+    return graft_writer_finish(&writer, document);
 }

@@ -81,11 +81,7 @@ graft_json *graft_answer_logprobs(const struct graft_job *job, const struct graf
     graft_json *document = job->request.kind == GRAFT_REQUEST_CHAT
                                ? of_chat(&writer, job, infos, n, &room)
                                : of_completion(&writer, job, infos, n, offset, &room);
-    const int failed = writer.failed || room.failed;
+    writer.failed |= room.failed;
     graft_text_free(&room);
-    if (failed) {
-        graft_json_free(document);
-        return NULL;
-    }
-    return document;
+    return graft_writer_finish(&writer, document);
 }

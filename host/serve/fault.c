@@ -51,9 +51,5 @@ graft_json *graft_fault_json(const struct graft_fault *fault) {
     graft_writer_set_string(&writer, error, "param", fault->param[0] != '\0' ? fault->param : NULL);
     graft_writer_set_string(&writer, error, "code", fault->code);
     graft_writer_set(&writer, document, "error", error);
-    if (writer.failed) {
-        graft_json_free(document);
-        return NULL;
-    }
-    return document;
+    return graft_writer_finish(&writer, document);
 }

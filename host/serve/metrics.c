@@ -117,11 +117,7 @@ void graft_route_status(struct graft_server *server, struct evhttp_request *http
     graft_writer_set_int(&writer, document, "steps", counts.steps);
     graft_writer_set_real(&writer, document, "uptime", graft_seconds() - server->metrics.began);
     graft_writer_set(&writer, document, "answers", list);
-    if (writer.failed) {
-        graft_json_free(document);
-        document = NULL;
-    }
-    graft_http_send_json(server, http, 200, document);
+    graft_http_send_json(server, http, 200, graft_writer_finish(&writer, document));
 }
 
 void graft_route_plan(struct graft_server *server, struct evhttp_request *http, const char *body, size_t length) {

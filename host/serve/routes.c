@@ -12,20 +12,12 @@
 #include "serve/answer_job.h"
 #include "serve/server.h"
 
-static graft_json *finished(const struct graft_writer *writer, graft_json *document) {
-    if (writer->failed) {
-        graft_json_free(document);
-        return NULL;
-    }
-    return document;
-}
-
 void graft_route_health(struct graft_server *server, struct evhttp_request *http, const char *body, size_t length) {
     struct graft_writer writer = {0};
     graft_json *document = graft_json_new_object();
     (void)body, (void)length;
     graft_writer_set_string(&writer, document, "status", server->is_stopping ? "stopping" : "ok");
-    graft_http_send_json(server, http, server->is_stopping ? 503 : 200, finished(&writer, document));
+    graft_http_send_json(server, http, server->is_stopping ? 503 : 200, graft_writer_finish(&writer, document));
 }
 
 /* --- Models --- */
@@ -59,7 +51,7 @@ void graft_route_models(struct graft_server *server, struct evhttp_request *http
     }
     graft_writer_set_string(&writer, document, "object", "list");
     graft_writer_set(&writer, document, "data", list);
-    graft_http_send_json(server, http, 200, finished(&writer, document));
+    graft_http_send_json(server, http, 200, graft_writer_finish(&writer, document));
 }
 
 void graft_route_model(struct graft_server *server, struct evhttp_request *http, const char *body, size_t length) {
@@ -78,7 +70,7 @@ void graft_route_model(struct graft_server *server, struct evhttp_request *http,
     }
     if (is_known) {
         graft_json *document = describe_model(&writer, server, adapter);
-        graft_http_send_json(server, http, 200, finished(&writer, document));
+        graft_http_send_json(server, http, 200, graft_writer_finish(&writer, document));
     } else {
         (void)graft_fault_set(&fault, 404, "model_not_found", "model", "there is no model \"%.200s\" here",
                               name != NULL ? name : "");
@@ -101,7 +93,7 @@ static graft_json *tokens_json(const struct graft_server *server, const struct g
     graft_writer_set(&writer, document, "max_model_len",
                      positions > 0 ? graft_json_new_int(positions) : graft_json_new_string(NULL));
     graft_writer_set(&writer, document, "tokens", list);
-    return finished(&writer, document);
+    return graft_writer_finish(&writer, document);
 }
 
 void graft_route_tokenize(struct graft_server *server, struct evhttp_request *http, const char *body, size_t length) {
@@ -162,7 +154,7 @@ void graft_route_detokenize(struct graft_server *server, struct evhttp_request *
         graft_json *document = graft_json_new_object();
         graft_writer_set(&writer, document, "prompt",
                          graft_json_new_string_n(text.bytes != NULL ? text.bytes : "", text.length));
-        graft_http_send_json(server, http, 200, finished(&writer, document));
+        graft_http_send_json(server, http, 200, graft_writer_finish(&writer, document));
     }
     graft_text_free(&text);
     graft_ids_free(&ids);
@@ -203,5 +195,5 @@ graft_json *graft_job_vectors_json(const struct graft_job *job) {
     graft_writer_set(&writer, document, "data", list);
     graft_writer_set_string(&writer, document, "model", job->request.model);
     graft_writer_set(&writer, document, "usage", graft_answer_usage(job));
-    return finished(&writer, document);
+    return graft_writer_finish(&writer, document);
 }

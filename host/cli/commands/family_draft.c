@@ -147,11 +147,7 @@ graft_json *family_draft_document(const struct family_draft *draft) {
     if (draft->choices.count > 0) {
         graft_writer_set(&writer, document, "decoder", decoder_of(&writer, &draft->choices));
     }
-    if (writer.failed) {
-        graft_json_free(document);
-        return NULL;
-    }
-    return document;
+    return graft_writer_finish(&writer, document);
 }
 
 /* --- Trying --- */
