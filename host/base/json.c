@@ -251,6 +251,17 @@ int graft_json_append_share(graft_json *array, const graft_json *value) {
     return json_array_append(array, (json_t *)value);
 }
 
+/* Not by json_deep_copy, which leaves out what memory ran out for. */
+graft_json *graft_json_copy(const graft_json *value) {
+    graft_json *copy = NULL;
+    char *text = graft_json_dump(value, 0);
+    if (text != NULL) {
+        (void)graft_json_parse(text, strlen(text), "copy", &copy, NULL);
+    }
+    graft_free(text);
+    return copy;
+}
+
 graft_json *graft_json_new_object(void) {
     set_up_once();
     return json_object();

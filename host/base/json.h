@@ -94,6 +94,9 @@ int graft_json_append_take(graft_json *array, graft_json *value_take);          
  * change from then on. Returns 0, or -1 if memory ran out. */
 int graft_json_append_share(graft_json *array, const graft_json *value);
 
+/* A copy of any value, which the caller frees; NULL if memory ran out. */
+graft_json *graft_json_copy(const graft_json *value);
+
 /* Removes a member from an object and returns it; the caller frees it with graft_json_free. NULL if there is none. */
 graft_json *graft_json_detach(graft_json *object, const char *key);
 

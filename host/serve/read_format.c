@@ -74,14 +74,12 @@ static graft_json *schema_of_call(struct graft_writer *writer, const graft_json 
     graft_json *schema = graft_json_new_object();
     graft_json *properties = graft_json_new_object();
     graft_json *name = graft_json_new_object();
-    graft_json *arguments = NULL;
     const graft_json *parameters = graft_json_get(function, "parameters");
-    char *text = parameters != NULL ? graft_json_dump(parameters, 0) : graft_strdup("{\"type\": \"object\"}");
+    graft_json *arguments = parameters != NULL ? graft_json_copy(parameters) : graft_json_new_object();
     static const char *const required[] = {"name", "arguments"};
-    if (text == NULL || graft_json_parse(text, strlen(text), "parameters", &arguments, NULL) != GRAFT_OK) {
-        writer->failed = 1;
+    if (parameters == NULL) {
+        graft_writer_set_string(writer, arguments, "type", "object");
     }
-    graft_free(text);
     graft_writer_set_string(writer, name, "const", graft_json_string(graft_json_get(function, "name"), NULL));
     graft_writer_set(writer, properties, "name", name);
     graft_writer_set(writer, properties, "arguments", arguments);

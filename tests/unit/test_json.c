@@ -362,6 +362,25 @@ static void test_out_of_memory(void **state) {
     }
 }
 
+static void test_copy(void **state) {
+    (void)state;
+    graft_json *document = parse("{\"a\": [1, 2.5, \"x\\u0000y\", null, true], \"b\": {\"c\": {}}}");
+    graft_json *copy = NULL;
+    for (long n = 1;; n++) {
+        graft_alloc_fail_at(n);
+        copy = graft_json_copy(document);
+        if (graft_alloc_fail_at(0) > 0) {
+            break;
+        }
+        assert_null(copy); /* nothing is left out where memory runs out */
+    }
+    assert_true(graft_json_equal(document, copy));
+    graft_json_free(graft_json_detach_path(document, "a"));
+    assert_int_equal(graft_json_size(graft_json_get(copy, "a")), 5); /* nothing is shared */
+    graft_json_free(document);
+    graft_json_free(copy);
+}
+
 /* Members by their paths; what is no member of an object stays. */
 static void test_detach_path(void **state) {
     static const char text[] = "{\"a\": 1, \"b\": {\"c\": [0, {\"d\": 2, \"e\": 3}]}}";
@@ -390,6 +409,7 @@ int main(void) {
         cmocka_unit_test(test_strict),  cmocka_unit_test(test_refuses),       cmocka_unit_test(test_depth),
         cmocka_unit_test(test_dump),    cmocka_unit_test(test_dump_reals),    cmocka_unit_test(test_build),
         cmocka_unit_test(test_read),    cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_detach_path),
+        cmocka_unit_test(test_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,16 +14,6 @@
 #include "base/json_writer.h"
 #include "cli/setup.h"
 
-graft_json *family_json_copy(const graft_json *value) {
-    graft_json *copy = NULL;
-    char *text = graft_json_dump(value, 0);
-    if (text != NULL && graft_json_parse(text, strlen(text), "copy", &copy, NULL) != GRAFT_OK) {
-        copy = NULL;
-    }
-    graft_free(text);
-    return copy;
-}
-
 /* --- Edits --- */
 
 static void finish_edit(struct family_edit *edit) {
@@ -58,7 +48,7 @@ void family_edits_remove(struct family_edits *edits, const char *name) {
 int family_edits_set(struct family_edits *edits, const char *name, const graft_json *value, const char *from,
                      const char *field, struct graft_error *error) {
     struct family_edit edit = {.name = graft_strdup(name),
-                               .value = family_json_copy(value),
+                               .value = graft_json_copy(value),
                                .from = from != NULL ? graft_strdup(from) : NULL,
                                .field = field != NULL ? graft_strdup(field) : NULL};
     if (edit.name == NULL || edit.value == NULL || (from != NULL && edit.from == NULL) ||
@@ -87,7 +77,7 @@ void family_edits_finish(struct family_edits *edits) {
 /* --- As a file --- */
 
 static void set_copy(struct graft_writer *writer, graft_json *object, const char *key, const graft_json *value) {
-    graft_writer_set(writer, object, key, family_json_copy(value));
+    graft_writer_set(writer, object, key, graft_json_copy(value));
 }
 
 /* The edits of a section, or of none (""). */

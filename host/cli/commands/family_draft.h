@@ -65,7 +65,4 @@ void family_outcome_finish(struct family_outcome *outcome);
  * could not be opened. */
 int64_t family_outcome_score(const struct family_outcome *outcome);
 
-/* A copy of any value; NULL if memory ran out. */
-graft_json *family_json_copy(const graft_json *value);
-
 #endif

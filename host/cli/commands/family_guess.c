@@ -171,7 +171,7 @@ static int guess_field(struct family_draft *draft, const struct family_known *kn
 
 static int guess_fields(struct family_draft *draft, const struct family_known *known, struct family_outcome *outcome,
                         struct graft_error *error) {
-    graft_json *unused = family_json_copy(outcome->unused); /* a copy: each accepted guess replaces `outcome` */
+    graft_json *unused = graft_json_copy(outcome->unused); /* a copy: each accepted guess replaces `outcome` */
     int status = unused != NULL ? GRAFT_OK : graft_fail_memory(error, "family");
     for (size_t i = 0; status == GRAFT_OK && i < graft_json_size(unused); i++) {
         const char *field = graft_json_string(graft_json_get(graft_json_at(unused, i), "name"), NULL);

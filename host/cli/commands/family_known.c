@@ -35,7 +35,7 @@ static int add(struct family_known *known, const char *name, const graft_json *v
         return graft_fail_memory(error, "family");
     }
     struct family_known_choice *item = &known->items[known->count++];
-    *item = (struct family_known_choice){graft_strdup(name), family_json_copy(value), graft_strdup(from)};
+    *item = (struct family_known_choice){graft_strdup(name), graft_json_copy(value), graft_strdup(from)};
     return item->name != NULL && item->value != NULL && item->from != NULL ? GRAFT_OK
                                                                            : graft_fail_memory(error, "family");
 }

@@ -172,7 +172,7 @@ static int take_defaults(struct family_draft *draft, const struct family_known *
         const graft_json *value = family_known_default(known, draft->like, field);
         if (value != NULL && strchr(field, '.') == NULL && graft_json_get(draft->config, field) == NULL &&
             family_edits_find(&draft->aliases, field) == NULL &&
-            graft_json_set_take(draft->defaults, field, family_json_copy(value)) != 0) {
+            graft_json_set_take(draft->defaults, field, graft_json_copy(value)) != 0) {
             return graft_fail_memory(error, "family");
         }
     }
