@@ -80,6 +80,10 @@ struct graft_request {
     int continue_final_message;
 };
 
+/* Finds a model by the name that clients use: "NAME", or "NAME:ADAPTER", which sets `*adapter`. Returns 0 if there is
+ * none. */
+int graft_request_find_model(const struct graft_request_context *context, const char *asked, const char **adapter);
+
 /* Reads a body. Returns 0, or -1 with `fault` set. The caller calls graft_request_finish, also on failure. */
 int graft_request_read(const char *body, size_t length, enum graft_request_kind kind,
                        const struct graft_request_context *context, struct graft_request *request,

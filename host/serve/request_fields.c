@@ -8,26 +8,33 @@
 #include "graft/host/model.h"
 #include "serve/request_parts.h"
 
-/* "NAME" or "NAME:ADAPTER". */
-int graft_read_model(struct graft_reading *reading, const char *name, const graft_json *value) {
-    const struct graft_request_context *context = reading->context;
-    const char *asked = graft_json_string(value, NULL);
+int graft_request_find_model(const struct graft_request_context *context, const char *asked, const char **adapter) {
     const size_t length = strlen(context->name);
+    if (strncmp(asked, context->name, length) != 0) {
+        return 0;
+    }
+    if (asked[length] == '\0') {
+        return 1;
+    }
+    for (size_t i = 0; asked[length] == ':' && i < context->n_adapters; i++) {
+        if (strcmp(asked + length + 1, context->adapters[i]) == 0) {
+            *adapter = context->adapters[i];
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int graft_read_model(struct graft_reading *reading, const char *name, const graft_json *value) {
+    const char *asked = graft_json_string(value, NULL);
     if (asked == NULL) {
         return graft_field_expected(reading, name, "a string", value);
     }
     reading->request->model = asked;
-    if (strcmp(asked, context->name) == 0) {
-        return 0;
-    }
-    for (size_t i = 0; i < context->n_adapters; i++) {
-        if (strncmp(asked, context->name, length) == 0 && asked[length] == ':' &&
-            strcmp(asked + length + 1, context->adapters[i]) == 0) {
-            reading->request->adapter = context->adapters[i];
-            return 0;
-        }
-    }
-    return graft_fault_set(reading->fault, 404, "model_not_found", name, "there is no model \"%.200s\" here", asked);
+    return graft_request_find_model(reading->context, asked, &reading->request->adapter)
+               ? 0
+               : graft_fault_set(reading->fault, 404, "model_not_found", name, "there is no model \"%.200s\" here",
+                                 asked);
 }
 
 /* Reads a string or an array of strings; empty strings are ignored. */

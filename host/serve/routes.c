@@ -2,7 +2,6 @@
 /* The routes that are answered without the engine. */
 #include <event2/http.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/base64.h"
@@ -58,17 +57,11 @@ void graft_route_model(struct graft_server *server, struct evhttp_request *http,
     static const char route[] = "/v1/models/";
     const char *path = evhttp_uri_get_path(evhttp_request_get_evhttp_uri(http)) + sizeof route - 1;
     char *name = evhttp_uridecode(path, 0, NULL);
-    const size_t n = strlen(server->options.name);
     struct graft_writer writer = {0};
     struct graft_fault fault = {0};
     const char *adapter = NULL;
-    int is_known = name != NULL && strcmp(name, server->options.name) == 0;
     (void)body, (void)length;
-    for (size_t i = 0; i < server->options.n_adapters && !is_known && name != NULL; i++) {
-        adapter = server->options.adapters[i];
-        is_known = strncmp(name, server->options.name, n) == 0 && name[n] == ':' && strcmp(name + n + 1, adapter) == 0;
-    }
-    if (is_known) {
+    if (name != NULL && graft_request_find_model(&server->context, name, &adapter)) {
         graft_json *document = describe_model(&writer, server, adapter);
         graft_http_send_json(server, http, 200, graft_writer_finish(&writer, document));
     } else {
