@@ -27,6 +27,9 @@ graft_json *graft_answer_logprobs(const struct graft_job *job, const struct graf
 
 /* --- Calls of tools --- */
 
+/* Whether a token is one of the marks around tool calls. */
+int graft_calls_is_mark(const char *token);
+
 /* How many bytes of a growing text are certainly not a tool call or the beginning of one. */
 size_t graft_calls_begin(const char *text, size_t length);
 

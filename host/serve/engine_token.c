@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "graft/host/model.h"
+#include "serve/answer.h"
 #include "serve/engine_parts.h"
 
 /* Computes the log probabilities of the token and of the most probable ones from the model's logits. */
@@ -109,18 +110,12 @@ static int end(struct graft_engine *engine, struct graft_job *job, size_t choice
 
 /* Whether the token is shown as text: special tokens are not, except the marks of tool calls. */
 static int is_shown(const struct graft_engine *engine, const struct graft_request *request, int32_t id) {
-    static const char *const marks[] = {"[TOOL_CALLS]", "[ARGS]", "<|python_tag|>", "<tool_call>", "</tool_call>"};
     const struct graft_tokenizer *tokenizer = engine->options.tokenizer;
     if (request->keeps_special || !graft_tokenizer_is_special(tokenizer, id)) {
         return 1;
     }
     const char *token = graft_tokenizer_token(tokenizer, id, NULL);
-    for (size_t i = 0; request->with_tools && token != NULL && i < sizeof marks / sizeof marks[0]; i++) {
-        if (strcmp(token, marks[i]) == 0) {
-            return 1;
-        }
-    }
-    return 0;
+    return request->with_tools && token != NULL && graft_calls_is_mark(token);
 }
 
 /* Decodes the token and adds the text that is complete now to the held text. */

@@ -19,6 +19,16 @@
 static const char open_mark[] = "<tool_call>", close_mark[] = "</tool_call>", list_mark[] = "[TOOL_CALLS]",
                   args_mark[] = "[ARGS]", python_mark[] = "<|python_tag|>";
 
+int graft_calls_is_mark(const char *token) {
+    static const char *const marks[] = {open_mark, close_mark, list_mark, args_mark, python_mark};
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        if (strcmp(token, marks[i]) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* The text being parsed, from `at` on. */
 struct parsing {
     struct graft_server *server;
