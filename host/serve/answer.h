@@ -30,8 +30,9 @@ graft_json *graft_answer_logprobs(const struct graft_job *job, const struct graf
 /* Whether a token is one of the marks around tool calls. */
 int graft_calls_is_mark(const char *token);
 
-/* How many bytes of a growing text are certainly not a tool call or the beginning of one. */
-size_t graft_calls_begin(const char *text, size_t length);
+/* How many bytes of a growing text are certainly not a tool call or the beginning of one. `from` is the result for the
+ * text so far, 0 at first; only the bytes after it are searched. */
+size_t graft_calls_begin(const char *text, size_t length, size_t from);
 
 /* Parses the tool calls of a complete text into an array as in messages; NULL if there is none or memory ran out.
  * `*content` becomes the number of bytes of text before the calls. `tools` are the request's; a call of any other tool

@@ -55,8 +55,8 @@ static void take_started(struct graft_job *job) {
 /* Streams text. If there are tools, text that may be a call is held back until the end. */
 static void stream_text(struct graft_job *job, size_t choice, const struct graft_event *event) {
     struct graft_said *said = &job->said[choice];
-    const size_t known =
-        job->request.with_tools ? graft_calls_begin(said->text.bytes, said->text.length) : said->text.length;
+    const size_t known = job->request.with_tools ? graft_calls_begin(said->text.bytes, said->text.length, said->sent)
+                                                 : said->text.length;
     if (known > said->sent || event->info != NULL) {
         const size_t from = said->sent;
         said->sent = known > from ? known : from;

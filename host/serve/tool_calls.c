@@ -189,7 +189,7 @@ static const char *find(const char *text, size_t length, const char *mark) {
     return NULL;
 }
 
-size_t graft_calls_begin(const char *text, size_t length) {
+size_t graft_calls_begin(const char *text, size_t length, size_t from) {
     static const char *const marks[] = {open_mark, list_mark, python_mark};
     size_t spaces = 0;
     while (spaces < length && strchr(" \t\r\n", text[spaces]) != NULL) {
@@ -198,7 +198,7 @@ size_t graft_calls_begin(const char *text, size_t length) {
     if (spaces == length || text[spaces] == '{') {
         return 0;
     }
-    for (size_t at = 0; at < length; at++) {
+    for (size_t at = from; at < length; at++) {
         for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
             const size_t n = strlen(marks[i]), left = length - at;
             if (memcmp(text + at, marks[i], n < left ? n : left) == 0) {

@@ -34,7 +34,7 @@ static void read_calls(const char *text, size_t size) {
     size_t content = 0;
     if (graft_json_parse(tools, sizeof tools - 1, "tools", &known, NULL) == GRAFT_OK) {
         graft_json *calls = graft_calls_parse(&server, text, size, known, 1, &content);
-        if (content > size || graft_calls_begin(text, size) > size) {
+        if (content > size || graft_calls_begin(text, size, 0) > size) {
             abort();
         }
         graft_json_free(calls);

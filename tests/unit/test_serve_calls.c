@@ -100,7 +100,13 @@ static void test_begin(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        assert_int_equal(graft_calls_begin(cases[i].text, strlen(cases[i].text)), cases[i].known);
+        const size_t length = strlen(cases[i].text);
+        size_t known = 0;
+        assert_int_equal(graft_calls_begin(cases[i].text, length, 0), cases[i].known);
+        for (size_t n = 1; n <= length; n++) { /* byte by byte, as it grows */
+            known = graft_calls_begin(cases[i].text, n, known);
+        }
+        assert_int_equal(known, cases[i].known);
     }
 }
 
