@@ -155,25 +155,23 @@ int graft_read_tools(struct graft_reading *reading, const char *name, const graf
     return 0;
 }
 
+static int require(struct graft_reading *reading, const char *name, const graft_json *value) {
+    return value != NULL
+               ? 0
+               : graft_fault_set(reading->fault, 400, "missing_required_parameter", name, "%s: is missing", name);
+}
+
 static int settle_prompt(struct graft_reading *reading) {
     const struct graft_request *request = reading->request;
     switch (request->kind) {
     case GRAFT_REQUEST_CHAT:
-        return request->messages != NULL ? 0
-                                         : graft_fault_set(reading->fault, 400, "missing_required_parameter",
-                                                           "messages", "messages: is missing");
+        return require(reading, "messages", request->messages);
     case GRAFT_REQUEST_COMPLETION:
-        return request->prompt != NULL
-                   ? 0
-                   : graft_fault_set(reading->fault, 400, "missing_required_parameter", "prompt", "prompt: is missing");
+        return require(reading, "prompt", request->prompt);
     case GRAFT_REQUEST_EMBEDDING:
-        return request->prompt != NULL
-                   ? 0
-                   : graft_fault_set(reading->fault, 400, "missing_required_parameter", "input", "input: is missing");
+        return require(reading, "input", request->prompt);
     case GRAFT_REQUEST_DETOKENIZE:
-        return request->ids != NULL
-                   ? 0
-                   : graft_fault_set(reading->fault, 400, "missing_required_parameter", "tokens", "tokens: is missing");
+        return require(reading, "tokens", request->ids);
     case GRAFT_REQUEST_TOKENIZE:
     default:
         return (request->prompt != NULL) != (request->messages != NULL)
