@@ -106,7 +106,6 @@ void graft_job_link(struct graft_job *job) {
         server->jobs->before = job;
     }
     server->jobs = job;
-    server->n_jobs++;
     server->n_choices += job->n_choices;
 }
 
@@ -120,7 +119,6 @@ void graft_job_unlink(struct graft_job *job) {
     if (job->after != NULL) {
         job->after->before = job->before;
     }
-    server->n_jobs--;
     server->n_choices -= job->n_choices;
 }
 

@@ -148,7 +148,6 @@ static void count(struct graft_engine *engine, size_t tokens, int is_step) {
     engine->counts.cache_bytes = all.cache_bytes;
     engine->counts.new_tokens += (int64_t)tokens;
     engine->counts.steps += is_step;
-    engine->counts.sequences = (int64_t)graft_sequences_count(engine->sequences);
     (void)pthread_mutex_unlock(&engine->mutex);
 }
 

@@ -25,7 +25,6 @@ struct graft_engine_counts {
     int64_t shared_tokens;
     int64_t new_tokens;
     int64_t cache_bytes;
-    int64_t sequences; /* current sequences, including waiting ones */
 };
 
 int graft_engine_create(const struct graft_engine_options *options, struct graft_engine **engine,

@@ -8,11 +8,6 @@
 #include "graft/logits_processor.h"
 #include "serve/engine_parts.h"
 
-static int fail(struct graft_job *job, int status) {
-    job->status = status;
-    return -1;
-}
-
 /* Adds a sequence. Each answer gets its own seed. */
 static int add(struct graft_engine *engine, struct graft_job *job, size_t choice) {
     const struct graft_request *request = &job->request;
@@ -44,7 +39,7 @@ static int add(struct graft_engine *engine, struct graft_job *job, size_t choice
         status = graft_sequences_add(engine->sequences, &prompt, &options, &making->number, &job->error);
     }
     if (status != GRAFT_OK) {
-        return fail(job, status);
+        return -1;
     }
     making->is_running = 1;
     job->n_running++;
@@ -54,7 +49,8 @@ static int add(struct graft_engine *engine, struct graft_job *job, size_t choice
 static int post_started(struct graft_engine *engine, struct graft_job *job) {
     struct graft_event *event = graft_alloc(1, sizeof *event);
     if (event == NULL) {
-        return fail(job, graft_fail_memory(&job->error, "serve"));
+        (void)graft_fail_memory(&job->error, "serve");
+        return -1;
     }
     *event = (struct graft_event){.job = job, .kind = GRAFT_EVENT_STARTED};
     graft_engine_post(engine, event);
@@ -98,5 +94,5 @@ int graft_engine_embed(struct graft_engine *engine, struct graft_job *job) {
         status =
             graft_model_embed(engine->options.model, &prompt, 1, job->vectors + i * (size_t)info.size, &job->error);
     }
-    return status == GRAFT_OK ? 0 : fail(job, status);
+    return status == GRAFT_OK ? 0 : -1;
 }

@@ -86,7 +86,6 @@ struct graft_job {
 
     /* The engine's until DONE. */
     struct graft_error error;
-    int status;
     float *vectors; /* for embeddings: [n_prompts, vector_size] */
     int64_t vector_size;
 

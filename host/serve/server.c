@@ -116,7 +116,7 @@ static void set_context(struct graft_server *server) {
 /* --- The loop --- */
 
 void graft_server_check_end(struct graft_server *server) {
-    if (server->is_stopping && server->n_jobs == 0 && server->n_flushing == 0) {
+    if (server->is_stopping && server->jobs == NULL && server->n_flushing == 0) {
         (void)event_base_loopbreak(server->base);
     }
 }

@@ -46,9 +46,8 @@ struct graft_server {
     struct graft_engine *engine;
     struct graft_vocabulary *vocabulary; /* vocabulary for formats of answers; NULL until the first request for one */
     struct graft_job *jobs;              /* jobs that are not freed yet */
-    size_t n_jobs;
-    size_t n_choices;  /* choices of these jobs */
-    size_t n_flushing; /* answers being sent */
+    size_t n_choices;                    /* choices of these jobs */
+    size_t n_flushing;                   /* answers being sent */
     int is_stopping;
     uint64_t last_id;
     struct graft_metrics metrics;
