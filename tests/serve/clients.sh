@@ -17,12 +17,7 @@ skip() { # skip WHAT WHY
     echo "ok $number - $1 # SKIP $2"
 }
 
-cp -r "$root/demo/tiny-qwen2-moe" own && chmod -R u+w own
-rm -f own/chat_template.json
-cat >own/chat_template.jinja <<'END'
-{%- for message in messages %}{{ '<|im_start|>' + message.role + '\n' + (message.content or '') + '<|im_end|>\n' }}{% endfor %}
-{{- tools | tojson if tools }}{{ '<|im_start|>assistant\n' if add_generation_prompt }}
-END
+make_chat_model "$root"
 start --model own
 if command -v curl >/dev/null 2>&1; then
     check 'curl' '{"status": "ok"}' "$(curl -sS "http://127.0.0.1:$port/health")"

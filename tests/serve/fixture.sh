@@ -3,6 +3,14 @@
 # program, $client the client; the current directory is the test's own.
 # shellcheck shell=sh disable=SC2034,SC2154 # what tests give and read
 
+make_chat_model() { # make_chat_model ROOT: the folder `own`, a model of the demo with a chat template for tools
+    cp -r "$1/demo/tiny-qwen2-moe" own && chmod -R u+w own
+    rm -f own/chat_template.json
+    cat >own/chat_template.jinja <<'END'
+{%- for message in messages %}{{ '<|im_start|>' + message.role + '\n' + (message.content or '') + '<|im_end|>\n' }}{% endfor %}
+{{- tools | tojson if tools }}{{ '<|im_start|>assistant\n' if add_generation_prompt }}
+END
+}
 start() { # start OPTIONS...: $server and $port
     : >log
     "$program" serve --port 0 --report none "$@" 2>log >out &

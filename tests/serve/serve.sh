@@ -7,7 +7,7 @@ set -u
 . "$(dirname "$0")/fixture.sh"
 program=$(realpath "$1")
 client=$(realpath "$2")
-demo=$(realpath "$3")/demo/tiny-qwen2-moe
+root=$(realpath "$3")
 llama=$(realpath "$4")/plain/llama
 scratch=$(mktemp -d)
 trap 'kill "$server" 2>/dev/null; rm -rf "$scratch"' EXIT
@@ -273,12 +273,7 @@ check 'a second signal ends all' 0 "$ended"
 
 # --- Chats ---
 
-cp -r "$demo" own && chmod -R u+w own
-rm -f own/chat_template.json
-cat >own/chat_template.jinja <<'END'
-{%- for message in messages %}{{ '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' }}{% endfor %}
-{{- tools | tojson if tools }}{{ '<|im_start|>assistant\n' if add_generation_prompt }}
-END
+make_chat_model "$root"
 start --model own
 said() {
     sed -n 's/.*"content": "\(.*\)"}, "logprobs".*/\1/p' body
