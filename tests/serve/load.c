@@ -30,15 +30,20 @@ static atomic_long wrong[WAYS];
 static atomic_long tokens;
 static time_t end;
 
+/* How many tokens are asked for. */
+static int tokens_of(int number) {
+    return 4 + number * 7 % 60;
+}
+
 static void write_body(char body[MOST_TEXT], int number, int is_stream) {
-    const int words = 1 + number * number % 400, most = 4 + number * 7 % 60;
+    const int words = 1 + number * number % 400;
     int at = snprintf(body, MOST_TEXT, "{\"prompt\": \"Number %d", number);
     for (int i = 0; i < words; i++) {
         at += snprintf(body + at, (size_t)(MOST_TEXT - at), " word%d", i * (number % 5 + 1) % 97);
     }
     (void)snprintf(body + at, (size_t)(MOST_TEXT - at),
-                   "\", \"max_tokens\": %d, \"temperature\": 0, \"ignore_eos\": true, \"stream\": %s}", most,
-                   is_stream ? "true" : "false");
+                   "\", \"max_tokens\": %d, \"temperature\": 0, \"ignore_eos\": true, \"stream\": %s}",
+                   tokens_of(number), is_stream ? "true" : "false");
 }
 
 /* All texts of an answer, one behind another: as JSON writes them, which is the same for the same text. */
@@ -111,7 +116,7 @@ static void *work(void *data) {
                 (void)fprintf(stderr, "%s %d: status %d: %.300s\n", names[way], number, answer.status, answer.body);
             }
         } else if (way < LEFT) {
-            tokens += 4 + number * 7 % 60;
+            tokens += tokens_of(number);
         }
         client_free(&answer);
     }
