@@ -110,7 +110,7 @@ int graft_chat_has_template(const struct graft_options *options) {
     return has;
 }
 
-/* The only prompt as a message of a user. */
+/* Reads the only prompt, a text, as a conversation with one message of the user. */
 static int read_question(const struct graft_options *options, graft_json **messages, struct graft_error *error) {
     char *text = NULL;
     size_t length = 0;

@@ -7,36 +7,38 @@
 #include "cli/prompts.h"
 #include "graft/host/chat.h"
 
-/* What a command line says of templates, read once. Starts as {0}. */
+/* The directory's chat template, and the tools and variables that the command line gives it. Starts as {0}. */
 struct graft_chat {
     struct graft_chat_template *template; /* NULL: the directory has none */
     char *tools;                          /* JSON, this and the following; NULL: none */
     char *variables;
 };
 
-/* Opens the directory's template, which may not be there. The tokenizer outlives it. */
+/* Loads the chat template, if the directory has one, and reads --tools and --template-variable. The tokenizer must
+ * outlive `chat`. */
 int graft_chat_open(const struct graft_options *options, const struct graft_tokenizer *tokenizer,
                     struct graft_chat *chat, struct graft_error *error);
 void graft_chat_close(struct graft_chat *chat);
 
-/* On stderr: which tools and variables of the command line the template does not read. */
+/* Notes on stderr that the template does not use --tools, or a variable of --template-variable. */
 void graft_chat_note_unread(const struct graft_options *options, const struct graft_chat *chat);
 
-/* Adds the ids of messages to `ids`, with the answer's turn opened, or, where the last message is the assistant's, with
- * that left open. A directory without a template is GRAFT_ERROR_MODEL. */
+/* Renders messages by the template and adds their token ids to `ids`. They end with the generation prompt or, if the
+ * last message is the assistant's, with that message left open, to be continued. Without a template:
+ * GRAFT_ERROR_MODEL. */
 int graft_chat_encode(const struct graft_options *options, const struct graft_chat *chat, const graft_json *messages,
                       struct graft_ids *ids, struct graft_error *error);
 
-/* The ids of the command line's messages. */
+/* The token ids of the messages on the command line. */
 int graft_chat_read(const struct graft_options *options, const struct graft_tokenizer *tokenizer, struct graft_ids *ids,
                     struct graft_error *error);
 
-/* Replaces the ids of the only prompt, which must be a text or messages, by those of a conversation that has a place
- * for each of prompts->images. Without a template the prompt stays. */
+/* For models that take images: renders the only prompt again as a conversation with a placeholder for each of
+ * prompts->images. Does nothing without a template, for ids, and for several prompts. */
 int graft_chat_wrap(const struct graft_options *options, const struct graft_tokenizer *tokenizer,
                     struct graft_prompts *prompts, struct graft_error *error);
 
-/* Whether the model directory has a chat template. What cannot be read counts as none. */
+/* Whether the model directory has a chat template that can be loaded. */
 int graft_chat_has_template(const struct graft_options *options);
 
 #endif

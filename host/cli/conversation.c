@@ -23,7 +23,7 @@ int graft_conversation_add(graft_json *messages, const char *role, const char *t
     return graft_json_append_take(messages, message);
 }
 
-/* A file that a user wrote: faults in it are the user's. */
+/* Reads an array from a file that the user wrote, so errors in it are GRAFT_ERROR_USAGE. */
 static int read_array(const char *path, graft_json **array, struct graft_error *error) {
     struct graft_error own = graft_error_none();
     char *text = NULL;
@@ -43,7 +43,7 @@ static int read_array(const char *path, graft_json **array, struct graft_error *
     return status;
 }
 
-/* An array of objects, each of which is `what`: "message". */
+/* Reads an array of objects. `what` names an element in errors: "message". */
 static int read_objects(const char *path, const char *what, graft_json **array, struct graft_error *error) {
     int status = read_array(path, array, error);
     for (size_t i = 0; i < graft_json_size(*array) && status == GRAFT_OK; i++) {
@@ -60,7 +60,7 @@ int graft_conversation_read_file(const char *path, graft_json **messages, struct
     return read_objects(path, "message", messages, error);
 }
 
-/* "user:Hello". */
+/* Adds a message from "ROLE:TEXT", such as "user:Hello". */
 static int add_given(graft_json *messages, const char *given, struct graft_error *error) {
     const char *colon = strchr(given, ':');
     const size_t length = colon != NULL ? (size_t)(colon - given) : 0;
@@ -174,7 +174,7 @@ int graft_conversation_read_tools(const struct graft_options *options, char **to
     return status;
 }
 
-/* "enable_thinking=false". */
+/* Adds a member from "NAME=JSON", such as "enable_thinking=false". */
 static int add_variable(graft_json *object, const char *given, struct graft_error *error) {
     const char *equals = strchr(given, '=');
     char *name = equals != NULL && equals > given ? graft_strndup(given, (size_t)(equals - given)) : NULL;

@@ -28,7 +28,7 @@ int graft_generation_is_given(const struct graft_options *options, const char *n
     return 0;
 }
 
-/* Any option of sampling asks for sampling, but temperature 0 never. */
+/* Whether an option asks for sampling: any sampling parameter does, unless the temperature is 0. */
 static int asks_for_chance(const struct graft_options *options) {
     static const char *const names[] = {"min-p", "typical-p", "epsilon-cutoff", "eta-cutoff", "top-h"};
     int asks = options->top_k >= 0 || options->top_p > 0.0 || options->temperature > 0.0;
@@ -38,7 +38,7 @@ static int asks_for_chance(const struct graft_options *options) {
     return asks && options->temperature != 0.0;
 }
 
-/* What is written as 1,2,3 as well as [1,2,3]. */
+/* Whether a field is a list, which may be written as 1,2,3 or [1,2,3]. */
 static int is_list(const char *name) {
     static const char *const lists[] = {"suppress-tokens", "begin-suppress-tokens", "forced-eos-token-id",
                                         "exponential-decay-length-penalty"};
@@ -50,7 +50,7 @@ static int is_list(const char *name) {
     return 0;
 }
 
-/* The value of an option as JSON, which it is but for lists without brackets, and for words. */
+/* Parses the value of an option as JSON; lists may lack brackets, and words quotes. */
 static int read_value(const char *name, const char *value, graft_json **read, struct graft_error *error) {
     char option[64];
     (void)snprintf(option, sizeof option, "--%s", name);
@@ -67,7 +67,7 @@ static int read_value(const char *name, const char *value, graft_json **read, st
     return status == GRAFT_ERROR_MODEL ? error->code = GRAFT_ERROR_USAGE : status;
 }
 
-/* "min-p" is the field min_p. */
+/* Adds the field of an option: min_p for "min-p". */
 static int add_field(graft_json *document, const char *option, const char *value, struct graft_error *error) {
     graft_json *read = NULL;
     char *field = graft_strdup(option);
@@ -82,7 +82,7 @@ static int add_field(graft_json *document, const char *option, const char *value
     return status;
 }
 
-/* The fields that the options give, as generation_config.json would have them. The caller frees the text. */
+/* Writes the fields that options set as the text of a generation_config.json. The caller frees it. */
 static int gather(const struct graft_options *options, char **text, struct graft_error *error) {
     const struct graft_named_strings *given = &options->generation;
     graft_json *document = graft_json_new_object();
@@ -101,7 +101,7 @@ static int gather(const struct graft_options *options, char **text, struct graft
     return status;
 }
 
-/* An error of a field ("min_p: expected ...") is one of its option. */
+/* Replaces a field's name in an error ("min_p: expected ...") by that of its option. */
 static void name_option(struct graft_error *error) {
     const size_t length = strcspn(error->message, ".:");
     const char *rest = strchr(error->message, ':');
@@ -117,7 +117,7 @@ static void name_option(struct graft_error *error) {
     memcpy(error->message, message, sizeof message);
 }
 
-/* Options with members of their own. */
+/* Applies the options that have members of their own in struct graft_options. */
 static void put_over(const struct graft_options *options, struct graft_generation *generation) {
     generation->seed = options->seed >= 0 ? (uint64_t)options->seed : any_seed();
     if (options->speculate >= 0) {

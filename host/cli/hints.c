@@ -38,7 +38,8 @@ static const struct translation sources[] = {
     {"variables", "--template-variable"},
 };
 
-/* Whole hints; @ is the program's name. tests/library_words.sh holds that the library has each of them. */
+/* Translations of whole hints; @ stands for the program's name. tests/library_words.sh checks that the library still
+ * uses each. */
 static const struct translation hints[] = {
     {"graft_model_logits gives those of a prompt", "--logits without --embed gives those of a prompt"},
     {"graft_library_classes lists the classes", "@ list --classes lists the classes"},
@@ -94,7 +95,7 @@ int graft_hint_is_convertible(const char *path) {
     return 0;
 }
 
-/* The text as a word of a shell. */
+/* Adds text quoted as one word for a shell. */
 static void add_word(struct graft_text *text, const char *word) {
     int is_plain =
         word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-,:@%=")] == '\0';
@@ -120,7 +121,7 @@ void graft_hint_convert(const char *path, struct graft_error *error) {
     graft_free(script);
 }
 
-/* The library knows the file that has to be converted, but not how this program's users do it. */
+/* Adds the conversion command to an error of the library that names a file which has to be converted. */
 static void translate_conversion(struct graft_error *error) {
     static const char ending[] = " has to be converted to safetensors";
     const char *at = strstr(error->hint, ending);

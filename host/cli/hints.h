@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library speaks of its calls and their fields; here they become commands and options. */
+/* Translates errors and hints of the library, which name its calls and fields, into commands and options. */
 #ifndef GRAFT_CLI_HINTS_H
 #define GRAFT_CLI_HINTS_H
 
@@ -14,12 +14,12 @@ int graft_hint_is_convertible(const char *path);
 /* Hints at the command that converts the weights of this file, or directory, to safetensors. */
 void graft_hint_convert(const char *path, struct graft_error *error);
 
-/* On stderr: that a model with a chat template ended its answer to a prompt at once. */
+/* Hints on stderr at `chat`, if a model with a chat template ended its answer to a plain prompt at once. */
 struct graft_options;
 struct graft_printer;
 void graft_hint_chat(const struct graft_options *options, const struct graft_printer *printer);
 
-/* What to add to a note: "", or " with --plugins". */
+/* What to add to a note of the library: "", or " with --enable". */
 const char *graft_hint_for_note(const char *note);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The layout of the cache and the variables that name it are those of huggingface_hub. */
+/* The cache's layout and the environment variables that name it are those of huggingface_hub. */
 #include "cli/hub.h"
 
 #include <ctype.h>
@@ -43,7 +43,8 @@ static int is_id(const char *id, size_t length) {
     return length > 0 && id[length - 1] != '/' && slashes <= 1;
 }
 
-/* Branches may have slashes in their names. What leads out of the folder of references is no revision. */
+/* Whether a text can be a revision. It may contain slashes, as branches do, but must not lead out of the folder of
+ * references. */
 static int is_revision(const char *revision) {
     return revision[0] != '\0' && revision[0] != '/' && strstr(revision, "..") == NULL;
 }
@@ -55,19 +56,19 @@ static int parse(const char *name, struct repository *repository) {
     return is_id(name, repository->length) && is_revision(repository->revision);
 }
 
-/* The value of a variable of the environment; NULL if it is absent or empty. */
+/* The value of an environment variable; NULL if it is unset or empty. */
 static const char *variable(const char *name) {
     const char *value = getenv(name);
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-/* A leading "~/" means the home directory. */
+/* Replaces a leading "~/" by the home directory. */
 static char *expand(const char *path) {
     const char *home = path[0] == '~' && path[1] == '/' ? variable("HOME") : NULL;
     return home != NULL ? graft_path_join(home, path + 2) : graft_strdup(path);
 }
 
-/* "FOLDER/REST", where the variable `name` holds FOLDER. */
+/* "FOLDER/REST", where FOLDER is the value of the environment variable `name`. */
 static char *below(const char *name, const char *rest) {
     char *folder = variable(name) != NULL ? expand(variable(name)) : NULL;
     char *path = folder != NULL ? graft_path_join(folder, rest) : NULL;
@@ -133,7 +134,7 @@ static int read_reference(const char *entry, const char *revision, char **commit
     return status;
 }
 
-/* The snapshots that an entry has, for a message: "none" or their names. */
+/* Adds the names of an entry's snapshots, or "none", to a message. */
 static void name_snapshots(const char *entry, struct graft_text *text) {
     enum { MOST = 4 };
     char *path = graft_path_join(entry, "snapshots");
@@ -151,7 +152,7 @@ static void name_snapshots(const char *entry, struct graft_text *text) {
     graft_free(path);
 }
 
-/* The snapshot of a revision in an entry of a cache. */
+/* Finds the snapshot of a revision in an entry of the cache. */
 static int find_snapshot(const char *entry, const char *revision, char **directory, struct graft_error *error) {
     char *commit = NULL;
     int status = read_reference(entry, revision, &commit, error);
@@ -175,7 +176,7 @@ static int find_snapshot(const char *entry, const char *revision, char **directo
     return status;
 }
 
-/* Whether a directory is the cache's of one repository, and no model directory itself. */
+/* Whether a directory is an entry of a cache (models--ORG--NAME), and not a model directory itself. */
 static int is_entry(const char *path) {
     char *snapshots = graft_path_join(path, "snapshots");
     char *config = graft_path_join(path, "config.json");
@@ -230,6 +231,6 @@ int graft_hub_find(const char *name, char **directory, struct graft_error *error
         return parse(name, &repository) ? find_repository(name, &repository, directory, error)
                                         : fail_absent(name, NULL, NULL, error);
     }
-    *directory = graft_strdup(name); /* whoever opens files there tells what is wrong with it */
+    *directory = graft_strdup(name); /* opening files in it reports what is wrong */
     return *directory != NULL ? GRAFT_OK : graft_fail_memory(error, name);
 }

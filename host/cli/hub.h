@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a model lies that a command line names: a directory, or a repository in the hub cache that huggingface_hub
- * keeps. Nothing is downloaded. */
+/* Finds the directory of a model that the command line names: a directory, or a repository in the hub cache of
+ * huggingface_hub. Nothing is downloaded. */
 #ifndef GRAFT_CLI_HUB_H
 #define GRAFT_CLI_HUB_H
 

@@ -8,7 +8,7 @@
 #include "cli/chat.h"
 #include "graft/host/image.h"
 
-/* Both are made when the first of their kind is read. */
+/* The preprocessors, each created when the first image or video is read. */
 struct processors {
     struct graft_image_processor *image;
     struct graft_video_processor *video;
@@ -75,15 +75,15 @@ static int read_images(const struct graft_options *options, const struct graft_m
                             : graft_images_read(options->pixel_values, &prompts->images, &prompts->n_images, error);
 }
 
-/* A kind of what is placed, and how far it is. */
+/* Images or videos, with counts for both passes over the prompts. */
 struct kind {
     const char *option;
     const char *name;
     int32_t token;
     size_t given;
-    size_t places; /* in the prompts */
+    size_t places; /* placeholders in the prompts */
     size_t placed;
-    size_t next; /* where to look for the next one among all images and videos */
+    size_t next; /* index in prompts->images from which to look for the next one */
 };
 
 /* A walk over the image and video tokens of all prompts. */
@@ -92,11 +92,11 @@ struct placing {
     const struct graft_tokenizer *tokenizer; /* NULL: there are only ids */
     struct graft_prompts *prompts;
     struct kind kinds[2];        /* images, videos */
-    struct graft_image *ordered; /* [n_images]: in the order of their tokens */
+    struct graft_image *ordered; /* [n_images] in the order of their placeholders */
     size_t n_ordered;
 };
 
-/* The kind that `token` stands for, or NULL. */
+/* The kind whose placeholder `token` is, or NULL. */
 static struct kind *kind_of(struct placing *placing, int32_t token) {
     for (size_t k = 0; k < 2; k++) {
         if (placing->kinds[k].token >= 0 && placing->kinds[k].token == token) {
@@ -148,8 +148,8 @@ static int check_counts(const struct placing *placing, struct graft_error *error
     return GRAFT_OK;
 }
 
-/* Adds what a run of `length` tokens stands for: one token is filled up, a whole image's tokens are left; of a video
- * whose frames stand alone there is one token. */
+/* Assigns the next image or video to a run of `length` placeholder tokens and adds its tokens to `to`. The run has one
+ * token, or already as many as the image needs; for a video whose frames the model separates, only one. */
 static int expand(struct placing *placing, struct kind *kind, size_t length, struct graft_ids *to,
                   struct graft_error *error) {
     const struct graft_image *images = placing->prompts->images;
@@ -169,7 +169,7 @@ static int expand(struct placing *placing, struct kind *kind, size_t length, str
     return graft_model_image_ids(placing->model, placing->tokenizer, image, to, error);
 }
 
-/* Gives prompt number `i` its images and videos. */
+/* Expands the placeholders of prompt number `i` and sets its images. */
 static int place(struct placing *placing, size_t i, struct graft_error *error) {
     struct graft_prompts *prompts = placing->prompts;
     struct graft_ids *from = &prompts->ids[i];
@@ -201,7 +201,7 @@ static int place(struct placing *placing, size_t i, struct graft_error *error) {
     return status;
 }
 
-/* Every image and video gets its place, and they the order of their places. */
+/* Assigns all images and videos and sorts prompts->images by their placeholders. */
 static int place_all(struct placing *placing, struct graft_error *error) {
     struct graft_prompts *prompts = placing->prompts;
     int status = check_counts(placing, error);
@@ -220,7 +220,7 @@ static int place_all(struct placing *placing, struct graft_error *error) {
     return status;
 }
 
-/* Nothing in a prompt stands for what is given. */
+/* Checks that the prompts have placeholders for the kinds that are given. */
 static int check_places(const struct placing *placing, struct graft_error *error) {
     for (size_t k = 0; k < 2; k++) {
         const struct kind *kind = &placing->kinds[k];

@@ -19,7 +19,7 @@ struct spec {
     const char *name; /* without the dashes */
     enum kind kind;
     size_t offset; /* of the field in struct graft_options */
-    int commands;  /* that take it */
+    int commands;  /* commands that take it, and LOCKED or PROSE */
 };
 
 enum {
@@ -37,16 +37,16 @@ enum {
     CHAT = GRAFT_COMMAND_CHAT,
     FAMILY = GRAFT_COMMAND_FAMILY,
     SERVE = GRAFT_COMMAND_SERVE,
-    SAYS = RUN | CHAT, /* what it generates is read */
+    SAYS = RUN | CHAT, /* commands that generate text for a reader */
     LOADED = SAYS | VERIFY | BENCH | PERPLEXITY | SERVE,
     MODEL = LOADED | PLAN | INSPECT | SAVE,
-    ADAPTED = LOADED | PLAN, /* others show or write the model itself */
+    ADAPTED = LOADED | PLAN, /* commands that take adapters; others show or write the model itself */
     PROMPT = RUN | VERIFY,
     MUTED = MODEL | TOKENIZE | LIST | VALIDATE | FAMILY,
     EVERY = MUTED | TRY,
-    /* No commands, but what is special about an option: */
-    LOCKED = 1 << 16, /* it decides what a model is made of, and is locked */
-    PROSE = 1 << 17   /* its value is a text for the model, which may be empty; all others are not */
+    /* Not commands but properties of options: */
+    LOCKED = 1 << 16, /* it decides how a model is built, so a lock contains it */
+    PROSE = 1 << 17   /* its value is text for the model, which may be empty; values of other options may not */
 };
 
 static const struct spec specs[] = {
@@ -195,7 +195,7 @@ static int usage(struct graft_error *error, const char *what, const char *name) 
 enum { GIVEN_BITS = 64 };
 _Static_assert(sizeof specs / sizeof specs[0] <= sizeof((struct graft_options *)0)->given * 8, "a bit for each");
 
-/* What is read. */
+/* The state of parsing. */
 struct parser {
     int argc;
     char **argv;
@@ -203,7 +203,7 @@ struct parser {
     struct graft_options *options;
 };
 
-/* The option that `argument` ("--name" or "--name=value") means; `*value` is what follows the '=' or NULL. */
+/* Finds the option of `argument` ("--name" or "--name=value"). `*value` becomes the text after '=', or NULL. */
 static const struct spec *find(const char *argument, const char **value) {
     const char *name = argument + 2;
     size_t length = strcspn(name, "=");
@@ -269,7 +269,7 @@ static int is_given(const struct graft_options *options, const struct spec *spec
     return (int)(options->given[i / GIVEN_BITS] >> i % GIVEN_BITS & 1);
 }
 
-/* An option that has a single value is given once. */
+/* Whether an option with a single value has been given before. */
 static int is_repeated(struct parser *parser, const struct spec *spec) {
     size_t i = (size_t)(spec - specs);
     int repeated =
@@ -278,7 +278,7 @@ static int is_repeated(struct parser *parser, const struct spec *spec) {
     return repeated;
 }
 
-/* What an option does not apply to may need a word. */
+/* Sets the error for an option that the command does not take, with a reason if there is one. */
 static int misplaced(const struct parser *parser, const struct spec *spec, struct graft_error *error) {
     int is_adapter = spec->offset == offsetof(struct graft_options, adapters) ||
                      spec->offset == offsetof(struct graft_options, adapter_scales);
@@ -289,7 +289,7 @@ static int misplaced(const struct parser *parser, const struct spec *spec, struc
                  parser->argv[parser->at]);
 }
 
-/* No option has that name; one of the command's may have nearly the same. */
+/* Sets the error for an unknown option, with the most similar option of the command as a hint. */
 static int unknown(const struct parser *parser, const char *argument, struct graft_error *error) {
     char name[64];
     (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(argument + strspn(argument, "-"), "="),
@@ -302,7 +302,7 @@ static int unknown(const struct parser *parser, const char *argument, struct gra
     }
     (void)graft_error_set(error, GRAFT_ERROR_USAGE, argument, "no such option");
     graft_nearest_hint(&nearest, error);
-    graft_error_hint(error, "see --help"); /* where no name is near: the first hint stays */
+    graft_error_hint(error, "see --help"); /* ignored after a hint at a similar name */
     return GRAFT_ERROR_USAGE;
 }
 
@@ -347,13 +347,14 @@ static int one_of(const char *value, const char *const *choices) {
     return 0;
 }
 
-/* Whether `verify` may have something to compare the original with. Kernels and families come from plugins. */
+/* Whether the options can make `verify`'s model differ from the original. Kernels and fusion families come from
+ * plugins. */
 static int changes_model(const struct graft_options *options) {
     return options->plugins_dirs.count > 0 || options->fuse.count > 0 || options->attn_implementation != NULL ||
            options->experts_implementation != NULL || options->against != NULL;
 }
 
-/* Whether `family` has what its word takes. */
+/* Checks that `family` has the arguments of its subcommand. */
 static int check_family(const struct graft_options *options, struct graft_error *error) {
     static const char *const words[] = {"choices", "new", "show", NULL};
     if (options->subject == NULL || !one_of(options->subject, words)) {
@@ -374,7 +375,7 @@ static int check_family(const struct graft_options *options, struct graft_error 
     return options->json && takes_one ? usage(error, "is for `family choices`", "--json") : GRAFT_OK;
 }
 
-/* What the command cannot do without. */
+/* Checks options that the command requires. */
 static int check_command(const struct graft_options *options, struct graft_error *error) {
     if (options->command == GRAFT_COMMAND_INSPECT && options->subject == NULL) {
         return usage(error, "expected a plugin file or a class", "inspect");
@@ -411,7 +412,7 @@ static int check_command(const struct graft_options *options, struct graft_error
     return GRAFT_OK;
 }
 
-/* What options need, and commands of options. */
+/* Checks options that require others, or that a command restricts. */
 static int check_needs(const struct graft_options *options, struct graft_error *error) {
     if (options->plugins != NULL && options->plugins_dirs.count == 0) {
         return usage(error, "needs --plugins-dir, which says where the plugins are", "--plugins");
@@ -444,7 +445,7 @@ static int check_needs(const struct graft_options *options, struct graft_error *
     return GRAFT_OK;
 }
 
-/* Values, and options that exclude each other. */
+/* Checks values, and options that exclude each other. */
 static int check_values(const struct graft_options *options, struct graft_error *error) {
     static const char *const dtypes[] = {"auto", "float32", "bfloat16", NULL};
     static const char *const reports[] = {"text", "full", "json", "none", NULL};
@@ -523,7 +524,8 @@ static int records(const struct graft_options *options) {
            options->module_outputs != NULL;
 }
 
-/* Both put something between the modules of the model. */
+/* Checks that --check-finite and --trace are not combined with options that they exclude, as both hook the model's
+ * modules. */
 static int check_watch(const struct graft_options *options, struct graft_error *error) {
     const char *name = options->check_finite ? "--check-finite" : "--trace";
     if (!options->check_finite && options->trace == NULL) {
@@ -578,7 +580,7 @@ static int check_bench(const struct graft_options *options, struct graft_error *
                : GRAFT_OK;
 }
 
-/* The command, when the first word is none of the options. */
+/* Reads the command from the first word, if that is not an option. */
 static int parse_command(struct parser *parser, struct graft_error *error) {
     static const char *const names[] = {"run",  "plan",       "tokenize", "list",     "inspect", "verify", "bench",
                                         "save", "perplexity", "try",      "validate", "chat",    "family", "serve"};
@@ -688,7 +690,7 @@ static void add_named(const struct graft_named_strings *list, const char *name, 
     }
 }
 
-/* Below 0 it was not given. */
+/* Adds a number to the text. One below 0 means that the option is not given. */
 static void add_number(const char *name, int64_t number, struct graft_text *text) {
     if (number < 0) {
         graft_text_printf(text, "--%s\tnot given\n", name);
@@ -724,7 +726,8 @@ static void add_value(const struct spec *spec, const struct graft_options *optio
     }
 }
 
-/* Machines may have files in different places, and different numbers of cores. */
+/* Whether an option may differ between processes: paths of files, and the number of threads, differ between
+ * machines. */
 static int is_own(const struct spec *spec) {
     static const char *const own[] = {"model", "plugins-dir", "prompt-file", "messages", "tools", "patch",
                                       "text",  "threads",     "report",      "quiet",    NULL};

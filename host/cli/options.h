@@ -45,9 +45,10 @@ struct graft_lock;
 
 struct graft_options {
     enum graft_command command;
-    uint64_t given[4];          /* a bit for each option that was there, in the order of options.c */
-    const char *subject;        /* what follows `inspect`, a file or a class, `validate`, a file, or `family`, a word */
-    struct graft_strings files; /* what follows `try`; of `family` a directory or a model type */
+    uint64_t given[4];   /* a bit for each option that was there, in the order of options.c */
+    const char *subject; /* word after the command: a file or class for `inspect`, a file for `validate`, a subcommand
+                            for `family` */
+    struct graft_strings files; /* words after `try`; for `family` a directory or a model type */
     int help;
     int version;
     int list_options;
@@ -62,7 +63,7 @@ struct graft_options {
     int skip_bad_plugins;
     int rescan;
     const char *lock;          /* a file; or NULL */
-    struct graft_lock *locked; /* what it holds: cli/lock/lock.h; NULL: nothing is locked yet */
+    struct graft_lock *locked; /* content of the lock (cli/lock/lock.h); NULL: the file does not exist yet */
     int sha256;
     struct graft_strings plugin_options; /* "ID.NAME=VALUE" each */
     struct graft_strings fusion;         /* names of families */
@@ -87,7 +88,7 @@ struct graft_options {
 
     struct graft_strings prompts;
     struct graft_strings prompt_files;
-    struct graft_text standard_input; /* the prompt that it is (cli/standard_input.h) */
+    struct graft_text standard_input; /* text of standard input, if it is a prompt (cli/standard_input.h) */
     struct graft_strings input_ids;
     const char *system;                      /* this and the following: a conversation; or NULL */
     const char *messages;                    /* a file */
@@ -109,7 +110,7 @@ struct graft_options {
     int64_t top_k;
     int64_t seed;
     int64_t speculate;                     /* -1: as the model says */
-    struct graft_named_strings generation; /* of other options that are fields of generation_config.json */
+    struct graft_named_strings generation; /* options for the other fields of generation_config.json */
     struct graft_strings stop_strings;
     struct graft_strings logits_processors;
     const char *session;     /* a file; or NULL */
@@ -177,22 +178,22 @@ void graft_options_finish(struct graft_options *options);
 /* Adds a value of --prompt-file, which outlives the options. */
 int graft_options_add_prompt_file(struct graft_options *options, const char *path, struct graft_error *error);
 
-/* What all processes that run one model must have been given alike, as text: all but files' places, threads, and what
- * is shown. */
+/* Writes as text the options that must be the same in all processes that run one model: all except paths of files,
+ * --threads, and those for reports. */
 void graft_options_shared(const struct graft_options *options, struct graft_text *text);
 
-/* The options given that decide what a model is made of: {"--dtype": "float32", "--fuse": ["GLOB,GLOB"], "--strict":
- * true}. The caller frees it; NULL if memory ran out. */
+/* The given options that decide how a model is built, for locks: {"--dtype": "float32", "--fuse": ["GLOB,GLOB"],
+ * "--strict": true}. The caller frees it; NULL if memory ran out. */
 struct json_t *graft_options_locked(const struct graft_options *options);
 
-/* Whether `inspect` is for a plugin's file, not for a class. */
+/* Whether `inspect` is given a plugin's file, not a class. */
 int graft_options_name_file(const struct graft_options *options);
 
-/* The options that a command takes, for shells that complete them: one line each, "--prompt VALUE" for one that takes a
- * value. To stdout. */
+/* Prints the options of a command to stdout, for shell completions: one a line, as "--prompt VALUE" if it takes a
+ * value. */
 void graft_options_print(enum graft_command command);
 
-/* The text of --help, to stdout. */
+/* Prints the text of --help to stdout. */
 void graft_usage_print(void);
 
 #endif

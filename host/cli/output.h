@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing to stdout and stderr. A stream that cannot be written (a full disk, a closed pipe) is an error, not silence.
- */
+/* Writes to stdout and stderr. Failing to write (a full disk, a closed pipe) is an error. */
 #ifndef GRAFT_CLI_OUTPUT_H
 #define GRAFT_CLI_OUTPUT_H
 
@@ -8,10 +7,10 @@
 
 #include "base/json.h"
 
-/* A document and a line end; `indent` 1 spreads it over lines. */
+/* Writes a document and a line end; with `indent` 1 on many lines. */
 int graft_output_json(const graft_json *document, FILE *out, int indent, struct graft_error *error);
 
-/* Flushes, and tells whether everything was written. */
+/* Flushes a stream. It is an error if anything could not be written. */
 int graft_output_flush(FILE *out, struct graft_error *error);
 
 /* "PROGRAM: FILE: what is wrong; what to do" on stderr, on one line whatever the error holds. */

@@ -33,7 +33,7 @@ void graft_program_ignore_signals(int is_one_of_several) {
     }
 }
 
-/* Returns 0, or -1 where the system does not tell. */
+/* Finds the path of the program's file. Returns 0, or -1 if the system does not give it. */
 static int find_file(char file[PATH_MAX]) {
     ssize_t length = readlink("/proc/self/exe", file, PATH_MAX - 1);
     if (length <= 0) {
@@ -52,7 +52,7 @@ int graft_program_path(char **path, struct graft_error *error) {
     return *path != NULL ? GRAFT_OK : graft_fail_memory(error, "program");
 }
 
-/* The folder that the program's file lies in. Likewise. */
+/* Finds the folder of the program's file. Returns as find_file. */
 static int find_folder(char folder[PATH_MAX]) {
     if (find_file(folder) != 0) {
         return -1;
@@ -65,7 +65,7 @@ static int find_folder(char folder[PATH_MAX]) {
     return 0;
 }
 
-/* The place as seen from a folder whose name has no links in it; without the "..", since reports show it. */
+/* The path of `place` relative to a folder without links in its path, with ".." resolved, since reports show it. */
 static char *path_from(const char *folder, const char *place) {
     size_t length = strlen(folder);
     while (strncmp(place, "../", 3) == 0) {
@@ -76,8 +76,7 @@ static char *path_from(const char *folder, const char *place) {
     return graft_format("%.*s/%s", (int)length, folder, place);
 }
 
-/* The first of the `n` places, as seen from the program's folder, that there is; else `configured`. NULL: memory ran
- * out. */
+/* The first of `n` places, relative to the program's folder, that exists; else `configured`. NULL if memory ran out. */
 static char *find_installed(const char *const *places, size_t n, const char *configured) {
     char folder[PATH_MAX];
     struct stat status;
@@ -94,7 +93,7 @@ static char *find_installed(const char *const *places, size_t n, const char *con
 
 int graft_program_plugins_dir(char **directory, struct graft_error *error) {
     static const char *const places[] = {GRAFT_PLUGINS_FROM_BINDIR,
-                                         "plugins"}; /* the latter as scripts/bundle lays out */
+                                         "plugins"}; /* the latter in the layout of scripts/bundle */
     struct stat status;
     *directory = find_installed(places, sizeof places / sizeof places[0], GRAFT_PLUGINS_DIR);
     if (*directory == NULL) {

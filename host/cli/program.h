@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the program knows of itself: the name it was called by and where its plugins were installed. */
+/* The name by which the program was called, and the places of its installed files. */
 #ifndef GRAFT_CLI_PROGRAM_H
 #define GRAFT_CLI_PROGRAM_H
 
 #include "graft/error.h"
 
-/* Keeps what is behind the last slash of `argv0`, which outlives the program; NULL or nothing there is "graft". */
+/* Sets the program's name to the last part of the path `argv0`, which must stay valid; "graft" if it is NULL or
+ * empty. */
 void graft_program_set_name(const char *argv0);
 
-/* Under this name the program speaks of itself in usage, errors and hints. */
+/* The program's name, for usage, errors and hints. */
 const char *graft_program_name(void);
 
-/* A write beyond a limit on file sizes, or to a pipe that nobody reads any more, fails from now on, as a write to a
- * full disk does: what was begun is removed, and an error tells. Otherwise the signal would end the program at once.
- * With `is_one_of_several` that stays so for pipes: of processes that run one model only one tells why they end, and
- * the others find their connections closed. */
+/* Ignores SIGXFSZ and SIGPIPE, so that a write beyond a limit on file sizes, or to a closed pipe, fails like one to a
+ * full disk: partial output is removed and an error is reported. With `is_one_of_several`, SIGPIPE is left as it is:
+ * only one of the processes that run a model reports why they end, and the others die when their connections close. */
 void graft_program_ignore_signals(int is_one_of_several);
 
-/* The file that the program was started from. The caller frees it with graft_free. */
+/* The path of the program's file. The caller frees it with graft_free. */
 int graft_program_path(char **path, struct graft_error *error);
 
-/* The folder that `--plugins-dir default` means: below the prefix that the program lies in, wherever that was moved to;
- * beside the program; or as configured. The caller frees it with graft_free. None of them there is an error. */
+/* The folder of `--plugins-dir default`: the first that exists of that below the prefix where the program is installed
+ * now, that beside the program, and the configured one. The caller frees it with graft_free. It is an error if none
+ * exists. */
 int graft_program_plugins_dir(char **directory, struct graft_error *error);
 
-/* The script that converts weights to safetensors, likewise found; NULL where it is not installed. The caller frees it
- * with graft_free. */
+/* The path of the script that converts weights to safetensors, found in the same way; NULL if it is not installed. The
+ * caller frees it with graft_free. */
 char *graft_program_converter(void);
 
 #endif

@@ -54,7 +54,7 @@ static int read_one(const struct graft_options *options, const struct graft_toke
     return graft_prompts_read_ids(options->input_ids.items[i - options->prompt_files.count], "--input-ids", ids, error);
 }
 
-/* One for each prompt, so that nobody has to count which is whose. */
+/* Checks that --prompt-adapter is given once for each prompt or not at all. */
 static int check_adapters(const struct graft_options *options, size_t prompts, struct graft_error *error) {
     size_t given = options->prompt_adapters.count;
     if (given == 0 || given == prompts) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The prompts of a command line as token ids. */
+/* Reads the prompts of the command line as token ids. */
 #ifndef GRAFT_CLI_PROMPTS_H
 #define GRAFT_CLI_PROMPTS_H
 
@@ -9,19 +9,19 @@
 
 struct graft_prompts {
     struct graft_ids *ids;        /* [count] */
-    struct graft_prompt *prompts; /* [count], onto `ids` */
+    struct graft_prompt *prompts; /* [count], pointing into `ids` */
     size_t count;
     struct graft_image *images; /* [n_images]: images and videos of all prompts, one after another */
     size_t n_images;
 };
 
-/* Texts, then files, then ids, each in the order given. `tokenizer`, the model's, may be NULL when there are only ids.
- */
+/* Reads --prompt, then --prompt-file, then --input-ids, each in the order given. `tokenizer` may be NULL if there are
+ * only ids. */
 int graft_prompts_read(const struct graft_options *options, const struct graft_model *model,
                        const struct graft_tokenizer *tokenizer, struct graft_prompts *prompts,
                        struct graft_error *error);
 
-/* Gives what rank 0 read to the other processes, whose `prompts` is {0}. */
+/* Sends the prompts of rank 0 to the other processes, whose `prompts` is {0}. */
 int graft_prompts_share(const struct graft_options *options, struct graft_prompts *prompts, struct graft_error *error);
 void graft_prompts_finish(struct graft_prompts *prompts);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prompts and their images go from rank 0, which reads them, to the other processes. */
+/* Sends prompts and their images from rank 0, which reads them, to the other processes. */
 #include "base/alloc.h"
 #include "cli/prompts.h"
 #include "graft/host/process.h"
@@ -17,7 +17,7 @@ static int share_one(const struct graft_parallel *parallel, struct graft_ids *id
     return status == GRAFT_OK ? parallel->broadcast(ids->ids, n * (int64_t)sizeof *ids->ids, 0, error) : status;
 }
 
-/* What there is of one image, or video: its pixels follow. */
+/* The fields of an image or video, sent before its pixels. */
 struct image_header {
     int64_t grid[3];
     int64_t patch_dim;
@@ -46,7 +46,7 @@ static int share_image(const struct graft_parallel *parallel, struct graft_image
                                       .frames = header.frames};
         status = pixels != NULL ? GRAFT_OK : graft_fail_memory(error, "--image");
     }
-    /* Rank 0 is only read from. */
+    /* Broadcasting from rank 0 does not write to its buffer. */
     return status == GRAFT_OK ? parallel->broadcast(pixels != NULL ? pixels : (float *)(uintptr_t)image->pixel_values,
                                                     (int64_t)(count * sizeof *pixels), 0, error)
                               : status;
@@ -66,7 +66,7 @@ static int share_images(const struct graft_parallel *parallel, struct graft_prom
     return status;
 }
 
-/* Ids, and how many of the images are the prompt's, from number `*first` on. */
+/* Sends a prompt's ids and its number of images, which start at number `*first`. */
 static int share_prompt(const struct graft_parallel *parallel, struct graft_prompts *prompts, size_t i, size_t *first,
                         struct graft_error *error) {
     struct graft_ids *ids = &prompts->ids[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Token ids to run a model with when it does not matter which. */
+/* Makes token ids for runs in which any will do. */
 #ifndef GRAFT_CLI_SAMPLE_IDS_H
 #define GRAFT_CLI_SAMPLE_IDS_H
 

@@ -13,12 +13,12 @@
 #include "base/clock.h"
 #include "graft/host/process.h"
 
-/* How often the line is drawn, and how long something takes before it is. */
+/* How often the line is drawn, and how long an activity must have taken before it is. */
 enum { INTERVAL_NANOSECONDS = 250000000 };
 static const double patience = 1.0; /* seconds */
 
 static struct {
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* protects all members below */
     pthread_cond_t changed;
     pthread_t drawer;
     int is_open;
@@ -26,15 +26,15 @@ static struct {
     int is_closing;
     const char *what; /* NULL: nothing */
     double start;     /* seconds */
-    double drawn;     /* when the line was; seconds */
+    double drawn;     /* when the line was drawn, seconds */
     int64_t done;
     int64_t total;
     const char *unit; /* NULL: nothing is counted */
-    int32_t counted;  /* by the library */
-    int width;        /* of the line that is there; 0: none */
+    int32_t counted;  /* progress of the library that is shown: GRAFT_PROGRESS_... */
+    int width;        /* columns of the line on the terminal; 0: none */
 } screen = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
-/* The following are for who holds the lock. */
+/* The following functions require the lock. */
 
 static void erase(void) {
     if (screen.width > 0) {
@@ -85,7 +85,7 @@ static void *draw_until_closed(void *data) {
     return NULL;
 }
 
-/* What the library tells of itself, on the thread that begins activities. */
+/* Receives progress from the library, on the thread that begins activities. */
 static void hear(void *data, int32_t what, int64_t done, int64_t total) {
     (void)data;
     if (what == screen.counted && what == GRAFT_PROGRESS_LOAD) {
@@ -104,7 +104,7 @@ void graft_screen_open(const struct graft_options *options) {
     if (!is_wanted(options)) {
         return;
     }
-    /* Signals are for the thread that does the work. */
+    /* The drawing thread blocks all signals, so that the working thread handles them. */
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     screen.has_drawer = pthread_create(&screen.drawer, NULL, draw_until_closed, NULL) == 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the program is busy with, on a line of its own that is written over and cleared in the end. It is there only if
- * stderr is a terminal and --quiet is not given, and only for what takes longer than a second. */
+/* Shows progress on one line of the terminal, which is overwritten and finally cleared. It is shown only if stderr is a
+ * terminal, without --quiet, and only for activities that take longer than a second. */
 #ifndef GRAFT_CLI_SCREEN_H
 #define GRAFT_CLI_SCREEN_H
 
@@ -8,30 +8,30 @@
 
 #include "cli/options.h"
 
-/* To be called once. Of several processes that run one model, the first one alone has a screen. */
+/* Call it once. Of several processes that run one model, only rank 0 shows progress. */
 void graft_screen_open(const struct graft_options *options);
 void graft_screen_close(void);
 
-/* The same without a thread that draws, for what needs a process of one thread: graft_screen_tick draws. */
+/* The same without a drawing thread, for code that needs a process of one thread: graft_screen_tick draws. */
 void graft_screen_open_threadless(const struct graft_options *options);
 
-/* From now on the program is busy with `what`, such as "loading"; a static text. `counted` is what the library counts
- * of it, GRAFT_PROGRESS_... of graft/host/process.h; 0: nothing. */
+/* Begins the activity `what`, such as "loading"; a static text. `counted` says which progress of the library belongs to
+ * it, GRAFT_PROGRESS_... of graft/host/process.h; 0: none. */
 void graft_screen_begin(const char *what, int32_t counted);
 
-/* How much of it is done: `done` of `total` units, such as "tokens", a static text. A total of 0 is unknown. */
+/* Sets the progress: `done` of `total` units, such as "tokens", a static text. A total of 0 is unknown. */
 void graft_screen_count(int64_t done, int64_t total, const char *unit);
 
-/* The program goes on with what it began, of which this part is called `what`; a static text. */
+/* Renames the current activity for its next part; a static text. */
 void graft_screen_name(const char *what);
 
-/* Draws the line if it is due. To be called several times a second where no thread draws. */
+/* Draws the line if it is due. Call it several times a second if there is no drawing thread. */
 void graft_screen_tick(void);
 
-/* The program is done with it. To be called before anything is written to the terminal. */
+/* Ends the activity. Call it before anything else is written to the terminal. */
 void graft_screen_end(void);
 
-/* Takes the line away until it is drawn again: somebody writes a line of his own. */
+/* Clears the line until it is drawn again, so that another line can be written. */
 void graft_screen_clear(void);
 
 #endif

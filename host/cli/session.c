@@ -29,7 +29,7 @@ int graft_session_end(const struct graft_options *options, struct graft_sequence
     return status;
 }
 
-/* Sequences that a prompt takes at once. */
+/* The number of sequences that a prompt occupies at the same time: beams, or one more for guidance. */
 static int64_t width(const struct graft_generation *generation) {
     const int is_guided = generation->guidance_scale != 0.0 && generation->guidance_scale != 1.0;
     return generation->num_beams > 1 ? generation->num_beams : 1 + is_guided;
@@ -77,7 +77,7 @@ int graft_session_generate(const struct graft_options *options, struct graft_mod
     if (status == GRAFT_OK) {
         const struct graft_sequences_options wanted = {
             .struct_size = sizeof wanted,
-            .max_running = (int32_t)(width(generation) * (int64_t)prompts->count) + 1, /* and what the file has */
+            .max_running = (int32_t)(width(generation) * (int64_t)prompts->count) + 1, /* and the file's prefix */
             .piece_tokens = GRAFT_SESSION_PIECE,
             .step_tokens = INT32_MAX,
         };

@@ -35,7 +35,7 @@ int graft_setup_find_models(struct graft_options *options, struct graft_error *e
     return status;
 }
 
-/* The program tries plugins by running itself. */
+/* Lets the library try plugins by running this program's `try`. */
 static int set_trials(const struct graft_options *options, struct graft_error *error) {
     char *path = NULL;
     int status = graft_program_path(&path, error);
@@ -152,7 +152,7 @@ int graft_setup_plugins(const struct graft_options *options, struct graft_librar
     return status;
 }
 
-/* The fusion_config that the options ask for: `*text`, the caller's; NULL for none. */
+/* Makes the fusion_config of the options as `*text`, which the caller frees; NULL if none is asked for. */
 static int make_fusion_config(const struct graft_options *options, char **text, struct graft_error *error) {
     graft_json *object = graft_json_new_object();
     int failed = object == NULL;
@@ -233,7 +233,7 @@ int graft_setup_original(const struct graft_options *options, struct graft_libra
     usual.kernels = NULL;
     usual.adapters = (struct graft_strings){0};
     usual.adapter_scales = (struct graft_strings){0};
-    usual.quantize = NULL; /* what they cost is seen beside the files as they are */
+    usual.quantize = NULL; /* the original keeps the weights of the files, which shows what quantizing costs */
     usual.dequantize = 0;
     if (options->against != NULL) {
         usual.model = options->against;
@@ -264,7 +264,7 @@ int graft_setup_report(const struct graft_options *options, const struct graft_m
     }
     int is_full = strcmp(options->report, "full") == 0;
     if (is_full || strcmp(options->report, "text") == 0) {
-        /* Plugins that were named are meant to be used. */
+        /* With --plugins, notes name plugins that are not used, as they were meant to be. */
         int brief = !is_full && options->plugins == NULL;
         int status = graft_report_text(model, library, brief, stderr, error);
         return status == GRAFT_OK && options->sha256 ? graft_report_sha256(library, stderr, error) : status;

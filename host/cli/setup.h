@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From options to the library's handles. */
+/* Creates the library's handles from the options. */
 #ifndef GRAFT_CLI_SETUP_H
 #define GRAFT_CLI_SETUP_H
 
@@ -7,32 +7,33 @@
 #include "graft/host/graft.h"
 #include "graft/host/observe.h"
 
-/* Finds the directories that --model and --against name (cli/hub.h). From then on the options name these. */
+/* Finds the directories of --model and --against (cli/hub.h) and replaces the options' values by them. */
 int graft_setup_find_models(struct graft_options *options, struct graft_error *error);
 
-/* Threads, and where plugins' log lines go. */
+/* Sets the number of threads, and where log lines of plugins go. */
 int graft_setup_process(const struct graft_options *options, struct graft_error *error);
 
-/* With --parallel: finds the other processes. From then on ranks above 0 are quiet, and write nothing to stdout. */
+/* With --parallel: connects to the other processes. After that, ranks above 0 are quiet and write nothing to stdout. */
 int graft_setup_parallel(struct graft_options *options, struct graft_error *error);
 
-/* That the other processes have the same plugins, to the byte: an error otherwise. */
+/* Checks that all processes have loaded the same plugins, with identical files. */
 int graft_setup_agree_plugins(const struct graft_library *library, struct graft_error *error);
 
-/* After an error: goes on where it is to be told. Of several ranks that fail one tells, and ends the others. */
+/* Call it before reporting an error. Of several failing ranks one returns from here, reports, and ends the others. */
 void graft_setup_claim_abort(void);
 
-/* Ends the other processes, and this one, if there are any. */
+/* Ends all processes of the model, if there are several. */
 void graft_setup_fail_together(int status);
 
-/* Loads the plugins that the options name. */
+/* Loads the plugins of --plugins-dir that the options select. */
 int graft_setup_plugins(const struct graft_options *options, struct graft_library *library, struct graft_error *error);
 
-/* Names the folder of installed plugins where `default` was given. `*directories` and `*installed` are the caller's. */
+/* Sets `*directories` to the given ones, with "default" replaced by the folder of installed plugins. The caller frees
+ * `*directories` and `*installed`. */
 int graft_setup_directories(const struct graft_strings *given, const char ***directories, char **installed,
                             struct graft_error *error);
 
-/* Loads the plugin of a file, and beside it those of --plugins-dir. Without a model they are only looked at. */
+/* Loads the plugin of a file, and those of --plugins-dir. Without a model they are loaded but not used. */
 int graft_setup_plugin(const struct graft_options *options, const char *file, struct graft_library *library,
                        struct graft_error *error);
 
@@ -40,33 +41,32 @@ int graft_setup_plugin(const struct graft_options *options, const char *file, st
 int graft_setup_model(const struct graft_options *options, struct graft_library *library, struct graft_model **model,
                       struct graft_error *error);
 
-/* The same, or with --against the model there, without replacements and without what is chosen by name: attention and
- * experts are the usual ones, kernels the classes' own, and there are no adapters. What `verify` and `bench` compare
- * with. The model's family may be a plugin's, so `library` is a new one with the same plugins. The caller frees both,
- * also after an error. */
+/* Opens the original, with which `verify` and `bench` compare: the same model, or that of --against, without
+ * replacements, adapters, or implementations chosen by name (attention, experts, kernels). Since a plugin may declare
+ * the model's family, `library` is a new one with the same plugins. The caller frees both, also after an error. */
 int graft_setup_original(const struct graft_options *options, struct graft_library **library,
                          struct graft_model **model, struct graft_error *error);
 
 /* Whether modules of the model have another class than those of its original. */
 int graft_setup_replaces(const struct graft_model *model, const struct graft_model *original);
 
-/* What --adapter and --adapter-scale ask for: `*adapters`, an array of options->adapters.count, which the caller gives
- * to graft_setup_adapters_free, also after an error. */
+/* Makes `*adapters` [options->adapters.count] from --adapter and --adapter-scale. The caller frees it with
+ * graft_setup_adapters_free, also after an error. */
 int graft_setup_adapters(const struct graft_options *options, struct graft_adapter_options **adapters,
                          struct graft_error *error);
 void graft_setup_adapters_free(struct graft_adapter_options *adapters, size_t n);
 
-/* Fuses modules as --fuse says, in a model that was opened; loading it puts the chains in place. */
+/* Plans the chains of --fuse in an opened model; loading the model then fuses them. */
 int graft_setup_fuse(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
 
-/* What --check-finite and --trace ask for; NULL: nothing. */
+/* Starts watching for --check-finite and --trace; NULL if neither is given. */
 int graft_setup_watch(const struct graft_options *options, struct graft_model *model, struct graft_watch **watch,
                       struct graft_error *error);
 
-/* Ends it after a run that ended in `status`: that, or if it is GRAFT_OK how the end went. Accepts NULL. */
+/* Ends watching after a run. Returns the run's `status` or, if that is GRAFT_OK, the status of ending. Accepts NULL. */
 int graft_setup_unwatch(struct graft_watch *watch, int status, struct graft_error *error);
 
-/* The load report on stderr, in the form that --report and --quiet ask for. */
+/* Prints the load report to stderr, in the form of --report; nothing with --quiet. */
 int graft_setup_report(const struct graft_options *options, const struct graft_model *model,
                        const struct graft_library *library, struct graft_error *error);
 

@@ -8,10 +8,10 @@
 #include "cli/hub.h"
 #include "cli/setup.h"
 
-/* As in PEFT. */
+/* The default name of an adapter, as in PEFT. */
 static const char usual_name[] = "default";
 
-/* How long the name is in front of "=DIR"; 0 without one: a directory may have a '=' behind a '/' or a '.'. */
+/* The length of NAME in "NAME=DIR"; 0 without a name. A '=' after a '/' or '.' belongs to the directory. */
 static size_t name_length(const char *given) {
     size_t length = strcspn(given, "=./");
     return given[length] == '=' ? length : 0;

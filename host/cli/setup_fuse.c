@@ -6,7 +6,7 @@
 
 enum { MAX_PATHS = 64 };
 
-/* Cuts "GLOB,GLOB" in place: a spec for each path, all names being the usual ones. */
+/* Splits "GLOB,GLOB" in place into a spec for each path. */
 static int read_specs(char *list, struct graft_module_spec specs[MAX_PATHS], size_t *n, struct graft_error *error) {
     *n = 0;
     for (char *at = list; at != NULL; (*n)++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running as one of several processes: they find each other, agree on what they do, and speak with one voice. */
+/* Runs as one of several processes: connects them, checks that they agree, and lets only one report. */
 #define _POSIX_C_SOURCE 200809L /* nanosleep, sysconf */
 
 #include <string.h>
@@ -13,7 +13,8 @@
 #include "cli/setup.h"
 #include "graft/host/process.h"
 
-/* Threads: those that the process may use, or where all ranks of a machine may use the same ones, its share. */
+/* Sets the number of threads: the processors that this process may use, divided by the ranks of the machine if all may
+ * use the same ones. */
 static void share_threads(const struct graft_options *options, const struct graft_parallel *parallel) {
     int32_t mine = graft_threads_count();
     int32_t all = (int32_t)sysconf(_SC_NPROCESSORS_ONLN);
@@ -67,7 +68,7 @@ int graft_setup_parallel(struct graft_options *options, struct graft_error *erro
     return status;
 }
 
-/* One build may decide otherwise than another of the same version. */
+/* Adds a plugin by its file's hash, since builds of one version may behave differently. */
 static int add_plugin(const struct graft_library *library, size_t i, struct graft_text *lines,
                       struct graft_error *error) {
     const struct graft_plugin *descriptor = graft_library_plugin(library, i)->descriptor;
@@ -101,8 +102,8 @@ void graft_setup_fail_together(int status) {
     }
 }
 
-/* Where the provider knows no better: a while for each rank, in which the one before it may end them all. On a machine
- * that is busy or stopped its moments last longer, as does all else. */
+/* Waits longer the higher the rank, so that a lower rank can report and end the others first; for providers without
+ * claim_abort. It counts short sleeps, which take longer on a busy or suspended machine, as everything does. */
 static void wait_turn(int32_t rank) {
     enum { FIRST = 75, MORE = 5, MOST_RANKS = 8 };
     const struct timespec moment = {0, 20000000L};

@@ -11,6 +11,6 @@ int graft_setup_watch(const struct graft_options *options, struct graft_model *m
 }
 
 int graft_setup_unwatch(struct graft_watch *watch, int status, struct graft_error *error) {
-    int ended = graft_watch_end(watch, status == GRAFT_OK ? error : NULL); /* what failed first counts */
+    int ended = graft_watch_end(watch, status == GRAFT_OK ? error : NULL); /* an earlier error is kept */
     return status == GRAFT_OK ? ended : status;
 }

@@ -18,7 +18,7 @@
 enum { MAX_PROMPT_BYTES = 64 << 20, PATIENCE_MILLISECONDS = 2000 };
 
 static const char source[] = "standard input";
-static const char itself[] = "-"; /* --prompt-file of this name */
+static const char itself[] = "-"; /* the --prompt-file that means standard input */
 
 static size_t count_asked(const struct graft_options *options) {
     size_t n = 0;
@@ -28,7 +28,7 @@ static size_t count_asked(const struct graft_options *options) {
     return n;
 }
 
-/* Whether `run` was given nothing to run, and standard input may have it. */
+/* Whether `run` has no prompt on the command line, so that standard input may be it. */
 static int may_be_prompt(const struct graft_options *options) {
     struct stat status;
     return options->command == GRAFT_COMMAND_RUN && !graft_conversation_is_given(options) &&
@@ -38,7 +38,7 @@ static int may_be_prompt(const struct graft_options *options) {
            (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || S_ISREG(status.st_mode));
 }
 
-/* Whoever has left a pipe open without meaning to is told what is waited for. */
+/* Says that standard input is read, if text does not come at once: the pipe may have been left open by mistake. */
 static void wait_for_text(const struct graft_options *options) {
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
     if (!options->quiet && poll(&in, 1, PATIENCE_MILLISECONDS) == 0) {
@@ -63,11 +63,11 @@ static int read_all(struct graft_text *text, struct graft_error *error) {
                                    MAX_PROMPT_BYTES);
         }
     }
-    graft_text_add(text, "", 0); /* so that there are bytes */
+    graft_text_add(text, "", 0); /* allocates text->bytes, also for an empty text */
     return text->failed ? graft_fail_memory(error, source) : GRAFT_OK;
 }
 
-/* Without the line end that `echo` and editors put behind a text. */
+/* Removes the line end that `echo` and editors add. */
 static void drop_line_end(struct graft_text *text) {
     const char *end = text->bytes + text->length;
     size_t n = text->length > 0 && end[-1] == '\n' ? 1 : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Standard input as a prompt. */
+/* Reads standard input as a prompt. */
 #ifndef GRAFT_CLI_STANDARD_INPUT_H
 #define GRAFT_CLI_STANDARD_INPUT_H
 

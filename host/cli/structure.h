@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What generated text must fit, by --json-schema or --grammar. */
+/* --json-schema and --grammar: restricts generated text to a schema or grammar. */
 #ifndef GRAFT_CLI_STRUCTURE_H
 #define GRAFT_CLI_STRUCTURE_H
 
@@ -20,8 +20,8 @@ struct graft_structure {
 
 int graft_structure_is_given(const struct graft_options *options);
 
-/* Adds the processor of the command line's schema or grammar, if there is one, to `generation`, which ends before the
- * structure does. Without a tokenizer nothing is added: another process chooses. */
+/* Reads the schema or grammar, if one is given, and sets the logits processor that enforces it in `generation`, which
+ * must not outlive `structure`. Without a tokenizer nothing is set, as rank 0 chooses the tokens. */
 int graft_structure_open(const struct graft_options *options, struct graft_model *model,
                          const struct graft_tokenizer *tokenizer, struct graft_generation *generation,
                          struct graft_structure *structure, struct graft_error *error);

@@ -55,18 +55,18 @@ void graft_text_ids_free(struct graft_text_ids *text) {
     graft_ids_free(&text->types);
 }
 
-/* What a text is called in messages, and the code of those: an argument is at fault, or what is in a file or line. */
+/* The name of a text in error messages, and the code of these errors. */
 struct place {
     char name[64];
     int code;
 };
 
-/* A pair ends with its second text, but for special tokens. */
+/* Finds the second text of a pair by its ids: it is last in the pair, but for special tokens. */
 static int find_second(const struct graft_texts *texts, const struct graft_text_view *second,
                        struct graft_text_ids *text, struct graft_error *error) {
     struct graft_ids own = {0};
     int status = graft_tokenizer_encode(texts->tokenizer, second->text, second->length, 0, &own, error);
-    size_t last = text->ids.n >= own.n ? text->ids.n - own.n + 1 : 0; /* one behind where it may begin */
+    size_t last = text->ids.n >= own.n ? text->ids.n - own.n + 1 : 0; /* last place where it may begin, plus 1 */
     for (size_t at = last; status == GRAFT_OK && own.n > 0 && at > 0 && text->n_second == 0; at--) {
         if (memcmp(text->ids.ids + at - 1, own.ids, own.n * sizeof *own.ids) == 0) {
             text->second = at - 1;
@@ -82,7 +82,7 @@ static int encode(struct graft_texts *texts, const struct graft_text_view *first
     int add = !texts->options->no_special_tokens;
     if (second != NULL || texts->cut_to == 0 || !add) {
         int paired = graft_tokenizer_encode_pair(texts->tokenizer, first, second, add, &text->ids, &text->types, error);
-        text->types.n = texts->token_types > 1 ? text->types.n : 0; /* which become zeros */
+        text->types.n = texts->token_types > 1 ? text->types.n : 0; /* the model has one type, so types become zeros */
         if (paired == GRAFT_OK && second != NULL && texts->finds_second) {
             paired = find_second(texts, second, text, error);
         }
@@ -108,7 +108,7 @@ static int read_file(struct graft_texts *texts, const char *path, struct graft_t
     return status;
 }
 
-/* Number `i` of the command line: texts, then files, then ids. */
+/* Reads text number `i` of the command line: texts first, then files, then ids. */
 static int read_given(struct graft_texts *texts, size_t i, struct graft_text_ids *text, struct graft_error *error) {
     const struct graft_options *options = texts->options;
     size_t files = options->prompts.count;
@@ -162,7 +162,7 @@ static int read_line(struct graft_texts *texts, const struct place *place, struc
     return encode(texts, &first, &second, text, error);
 }
 
-/* A text as it may be given to the model. */
+/* Fills up the types of a text with zeros and checks its length against the model. */
 static int check(const struct graft_texts *texts, const struct place *place, struct graft_text_ids *text,
                  struct graft_error *error) {
     while (text->types.n < text->ids.n && !text->types.failed) {

@@ -4,7 +4,7 @@
 #include "cli/options.h"
 #include "cli/program.h"
 
-/* What follows the program's name. */
+/* The commands, as they follow the program's name. */
 static const char *const commands[] = {
     "[run]      --model DIR [--plugins-dir DIR]... [PROMPT]             load, report replacements, generate\n",
     "chat       --model DIR [--plugins-dir DIR]... [--system TEXT]      talk to a model that has a chat template\n",
@@ -22,7 +22,7 @@ static const char *const commands[] = {
     "validate   FILE.so [--model DIR [--plugins-dir DIR]...] [--json] | --list     check a plugin\n",
 };
 
-/* In sections, since compilers need not accept longer strings. */
+/* The options, in several strings, since compilers need not accept a longer one. */
 static const char *const sections[] = {
     "Models\n"
     "  --model DIR            a directory with config.json and safetensors files; or ORG/NAME[@REVISION], a repository "

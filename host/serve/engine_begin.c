@@ -79,7 +79,7 @@ void graft_engine_remove(struct graft_engine *engine, struct graft_job *job) {
     job->n_running = 0;
 }
 
-/* embeds one text at a time, so that memory does not grow with their number */
+/* Embeds one text at a time, so that memory does not grow with their number. */
 int graft_engine_embed(struct graft_engine *engine, struct graft_job *job) {
     struct graft_embedding_info info = {.struct_size = sizeof info};
     int status = graft_model_embedding(engine->options.model, &info, &job->error);

@@ -90,7 +90,7 @@ int graft_request_read(const char *body, size_t length, enum graft_request_kind 
                        struct graft_fault *fault);
 void graft_request_finish(struct graft_request *request);
 
-/* Encodes the prompts as `*prompts` [*n], which the caller frees with graft_prompts_free, also on failure. */
+/* Encodes the prompts as `*prompts` [*n], which the caller frees with graft_request_prompts_free, also on failure. */
 int graft_request_encode(const struct graft_request *request, const struct graft_tokenizer *tokenizer,
                          const struct graft_chat_template *chat, int64_t vocab_size, struct graft_ids **prompts,
                          size_t *n, struct graft_fault *fault);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Encodes the prompts of a request. */
+/* Turns the prompts of a request into token ids: texts by the tokenizer, messages by the chat template, ids after a
+ * check. */
 #include <stdio.h>
 #include <string.h>
 

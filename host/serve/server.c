@@ -220,7 +220,8 @@ int32_t graft_server_port(const struct graft_server *server) {
     return server->port;
 }
 
-/* Ignores SIGPIPE, so that a client that left does not end the process. */
+/* Blocks SIGPIPE in this thread and those that it starts, so that writing to a client that left does not end the
+ * process. */
 static void ignore_pipes(void) {
     sigset_t pipes;
     (void)sigemptyset(&pipes);

@@ -18,7 +18,7 @@
 static const struct graft_plugin plugin;
 static const struct graft_host *the_host;
 
-/* Somebody installs a new version of a file that is in use. */
+/* Overwrites a file that is in use, as installing a new version in place would. */
 static void overwrite(const char *file) {
     FILE *stream = fopen(file, "wb");
     if (stream != NULL) {
@@ -26,7 +26,7 @@ static void overwrite(const char *file) {
     }
 }
 
-/* Deeper than any stack. */
+/* Recurses until the stack overflows. */
 static int overflow_stack(volatile const char *outer, int depth) {
     volatile char room[4096];
     room[0] = outer != NULL ? outer[0] : 'x';
@@ -103,7 +103,7 @@ static void destroy(void *instance) {
 static void body(void *data, int64_t begin, int64_t end) {
     (void)data, (void)begin;
     crash("workers");
-    if (end == 64) { /* the last run: of another thread than the caller's, if there is one */
+    if (end == 64) { /* the last part, which runs on another thread than the caller's if there is one */
         crash("worker");
     }
 }

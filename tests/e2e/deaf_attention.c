@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For the test: an attention that knows no features, as one would be that is older than they are. */
+/* An attention implementation that declares no features, like one from before features existed. */
 #include "graft/attention.h"
 #include "graft/plugin.h"
 

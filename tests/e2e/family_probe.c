@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Brings a model type of the host, and one that is new; both are llama. It is built under two ids. */
+/* Declares a model type that the host has too, and a new one; both are llama. It is built under two ids. */
 #include "graft/family.h"
 #include "graft/plugin.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Logits processors that keep what they are told, and see to it that it is what the sequence says. "told" forbids what
- * was said, as no_repeat_ngram_size 1 does; "told_anew" does the same without `fork`; "fails" fails at the third token.
- */
+/* Logits processors that record the ids they are told and check them against the sequence. "told" forbids ids that
+ * occurred, as no_repeat_ngram_size 1 does; "told_anew" does the same without `fork`; "fails" fails at the third
+ * token. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -48,7 +48,7 @@ int client_request(int fd, const char *method, const char *path, const char *hea
     return status;
 }
 
-/* Takes the marks of chunks out of a body, in place. */
+/* Joins the chunks of a body with chunked encoding, in place. */
 static void join_chunks(char *body, const char *behind) {
     char *to = body;
     for (char *at = body; *at != '\0';) {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One request, for tests in shell: the answer's status on a line, its headers and its body to files.
+ * Sends one request, for tests in shell. Prints the status of the response, and writes its headers and body to the
+ * files `headers` and `body` in the current directory.
  *
- *     http_client PORT METHOD PATH [-H HEADER]... [-d BODY | -f FILE] [-l BYTES]     leaves once so many bytes have
- * come http_client PORT raw FILE                                                      sends the file's bytes
- *     http_client listen PROGRAM [ARGUMENT]...    runs it with a socket that listens, as systemd does; its port goes to
- *                                                 the file `port`
- *
- * Writes the files `headers` and `body` in the current directory.
+ *     http_client PORT METHOD PATH [-H HEADER]... [-d BODY | -f FILE] [-l BYTES]
+ *         -l: closes the connection once that many bytes have arrived
+ *     http_client PORT raw FILE
+ *         sends the bytes of the file
+ *     http_client listen PROGRAM [ARGUMENT]...
+ *         runs the program with a listening socket, as systemd does, and writes its port to the file `port`
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -39,7 +40,7 @@ static void write_file(const char *path, const char *text) {
     }
 }
 
-/* Becomes the program, which finds the socket as file descriptor 3. */
+/* Listens on a free port and executes the program, which inherits the socket as file descriptor 3. */
 static int listen_for(char **program) {
     struct sockaddr_in address = {.sin_family = AF_INET};
     socklen_t length = sizeof address;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many clients at once: `load PORT CLIENTS SECONDS`. Of ten requests one is malformed, one is left before it ends, one
- * is read slowly; the others are greedy completions of mixed lengths, half of them streams, each of which has to say
- * what it said when it was asked alone. Prints what was asked and what went wrong; its exit status is 1 where something
- * did.
+ * Many clients at once: `load PORT CLIENTS SECONDS`. Of ten requests, one is malformed, one client leaves before the
+ * end of its answer, and one reads slowly. The others are greedy completions of mixed lengths, about half of them
+ * streams. Each answer must equal the one to the same prompt when nothing else ran. Prints the number of requests and
+ * of wrong answers; the exit status is 1 if there are any.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -24,13 +24,13 @@ static const char *const names[WAYS] = {"plain", "stream", "slow", "left", "malf
 static const char headers[] = "Content-Type: application/json\r\n";
 
 static int port;
-static char *alone[PROMPTS]; /* what each says alone */
+static char *alone[PROMPTS]; /* the answer to each prompt when nothing else runs */
 static atomic_long asked[WAYS];
 static atomic_long wrong[WAYS];
 static atomic_long tokens;
 static time_t end;
 
-/* How many tokens are asked for. */
+/* The number of tokens that a request asks for, and gets, as it ignores eos. */
 static int tokens_of(int number) {
     return 4 + number * 7 % 60;
 }
@@ -46,7 +46,7 @@ static void write_body(char body[MOST_TEXT], int number, int is_stream) {
                    tokens_of(number), is_stream ? "true" : "false");
 }
 
-/* All texts of an answer, one behind another: as JSON writes them, which is the same for the same text. */
+/* Joins all texts of an answer, still escaped as in JSON; equal texts have equal escapes. */
 static char *texts_of(const char *body) {
     static const char mark[] = "\"text\": \"";
     char *text = calloc(strlen(body) + 1, 1), *to = text;
@@ -62,7 +62,7 @@ static char *texts_of(const char *body) {
     return text;
 }
 
-/* One request; 0, or -1 where the answer is none. */
+/* Sends a request in one of the ways and reads the answer. Returns 0, or -1 if there is none. */
 static int ask(int number, enum way way, unsigned random, struct answer *answer) {
     char *body = malloc(MOST_TEXT);
     const int fd = client_connect(port);

@@ -17,13 +17,14 @@
 
 enum { DEFAULT_PROMPT = 512 };
 
-/* One run: the first token of each sequence comes when the prompts are done, the last ones `new_tokens` steps after. */
+/* Times of one run, in seconds: its start, when every sequence had its first token (the prompts are read), and the last
+ * token. */
 struct timing {
     double start;
     double first;
     double last;
     int64_t awaited;               /* sequences without a token */
-    struct graft_profile *profile; /* NULL, or to be told when the prompt is done */
+    struct graft_profile *profile; /* told when the prompts are read; or NULL */
 };
 
 static int on_token(void *data, size_t sequence, int32_t id, int last, struct graft_error *error) {
@@ -81,7 +82,7 @@ static struct graft_spread spread_of(double *values, int64_t n) {
     return (struct graft_spread){(values[(n - 1) / 2] + values[n / 2]) / 2.0, values[0], values[n - 1]};
 }
 
-/* What was measured beside one run. */
+/* The machine's limits, measured next to a run. */
 struct limits {
     double bandwidth;
     double peak;
@@ -92,7 +93,7 @@ static struct limits measure_limits(const struct graft_options *options, struct 
     return (struct limits){graft_read_bandwidth(0), graft_matrix_peak(bf16, &bench->peak_unit)};
 }
 
-/* Of the repeats, one after another. */
+/* The values of each timed run, in order. */
 struct samples {
     double *values[7]; /* prompt and token speed, bandwidth and shares of it, peak and share of it */
 };
@@ -105,7 +106,8 @@ static double share(double used, double available) {
     return available > 0.0 ? used / available : 0.0;
 }
 
-/* A machine's speed varies from minute to minute: what is measured right before and after a run counts for it. */
+/* The timed runs. A machine's speed varies from minute to minute, so its limits are measured right before and after
+ * each run. */
 static int run_timed(const struct graft_options *options, struct graft_bench *bench, struct samples *samples,
                      struct graft_error *error) {
     struct limits before = measure_limits(options, bench);
@@ -175,7 +177,7 @@ static int begin(struct graft_bench *bench, int which, struct graft_error *error
     return graft_model_profile(is_original ? bench->original : bench->model, &options, &bench->profiles[which], error);
 }
 
-/* One run under a profile of its own. */
+/* Runs once with the hooks of profile `which`. */
 static int run_profiled(struct graft_bench *bench, struct graft_model *model, int which, struct graft_error *error) {
     struct timing timing;
     int status = begin(bench, which, error);
@@ -186,7 +188,7 @@ static int run_profiled(struct graft_bench *bench, struct graft_model *model, in
     return status;
 }
 
-/* The two models by turns. */
+/* Runs the model and the original in turn, each under the profile of its replaced modules. */
 static int run_in_turn(struct graft_bench *bench, struct graft_error *error) {
     struct timing timing;
     int status = begin(bench, GRAFT_BENCH_REPLACED, error);
@@ -202,7 +204,7 @@ static int run_in_turn(struct graft_bench *bench, struct graft_error *error) {
     return status;
 }
 
-/* What replaces, and what is replaced, in turn; the first run of the original model warms it up. */
+/* Profiles replacements and their originals. The first run of the original model, for its bytes, also warms it up. */
 static int compare(const struct graft_options *options, struct graft_bench *bench, struct graft_library **plain,
                    struct graft_error *error) {
     int status = graft_setup_original(options, plain, &bench->original, error);
@@ -218,7 +220,8 @@ static int compare(const struct graft_options *options, struct graft_bench *benc
     return status == GRAFT_OK ? run_in_turn(bench, error) : status;
 }
 
-/* What one token takes. The model's last product is left out of a prompt's operations: one token of it needs that. */
+/* Computes weights, operations and cache per token. A prompt's operations leave out the head, which runs for its last
+ * token only. */
 static int measure_token(struct graft_bench *bench, struct graft_error *error) {
     int status = graft_model_weight_use(bench->model, &bench->weights, error);
     bench->token_operations = 2.0 * (double)bench->weights.weights_per_token;
@@ -228,7 +231,8 @@ static int measure_token(struct graft_bench *bench, struct graft_error *error) {
                : status;
 }
 
-/* A run to warm up. Several sequences share what they read, and of experts each has its own: it is watched for that. */
+/* Runs once to warm up. Several sequences share most weights that a step reads, but each chooses its own experts, so
+ * with several the run is profiled to count the bytes. */
 static int warm_up(struct graft_bench *bench, struct graft_error *error) {
     struct timing timing;
     bench->step_bytes = bench->weights.bytes_per_token;
@@ -243,13 +247,13 @@ static int warm_up(struct graft_bench *bench, struct graft_error *error) {
     return status;
 }
 
-/* What a step reads beside the weights is each sequence's own. */
+/* Cache and states are read for each sequence, weights once for all. */
 static double read_bytes(const struct graft_bench *bench) {
     const double own = bench->cache_bytes + (double)bench->weights.state_bytes_per_token;
     return (double)bench->step_bytes + (double)bench->sequences * own;
 }
 
-/* A run to warm up, the timed ones, and those that are watched: hooks take time. */
+/* Measures: a warm-up, the timed runs, then with --modules the profiled runs, apart because hooks take time. */
 static int measure(const struct graft_options *options, struct graft_bench *bench, struct graft_library **plain,
                    struct graft_error *error) {
     int status = measure_token(bench, error);
@@ -266,7 +270,7 @@ static int measure(const struct graft_options *options, struct graft_bench *benc
     return status == GRAFT_OK && options->modules ? compare(options, bench, plain, error) : status;
 }
 
-/* How long the prompt is: as asked for, else as usual, or as long as the model has positions for. */
+/* Chooses the length of the prompt: --prompt-tokens, else the default, or less if the model has fewer positions. */
 static int choose_sizes(const struct graft_options *options, struct graft_bench *bench, struct graft_error *error) {
     int64_t positions = graft_model_max_positions(bench->model), room = positions - bench->new_tokens;
     int64_t wanted = options->prompt_tokens > 0 ? options->prompt_tokens : DEFAULT_PROMPT;

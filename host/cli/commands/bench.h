@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `bench` measured: shared by its units. */
+/* The measurements of `bench`, for the files that measure and the files that report. */
 #ifndef GRAFT_CLI_COMMANDS_BENCH_H
 #define GRAFT_CLI_COMMANDS_BENCH_H
 
@@ -8,49 +8,50 @@
 #include "graft/host/graft.h"
 #include "graft/host/observe.h"
 
-/* Of several repeats. */
+/* A value over the timed runs. */
 struct graft_spread {
     double median;
     double minimum;
     double maximum;
 };
 
-/* Runs with hooks. They keep products apart that otherwise run together, so the replaced modules and their
- * originals are timed in runs that hook nothing else. */
+/* Profiles, each of runs with hooks. A hook on a module prevents its product from running together with others', so
+ * replaced modules and their originals are timed in runs without any other hook. */
 enum {
     GRAFT_BENCH_CLASSES,        /* every module */
-    GRAFT_BENCH_REPLACED,       /* what replaces, `repeat` runs */
-    GRAFT_BENCH_ORIGINAL,       /* what was replaced, `repeat` runs */
-    GRAFT_BENCH_ORIGINAL_BYTES, /* every module of the original model, for the bytes */
+    GRAFT_BENCH_REPLACED,       /* the replacements, `repeat` runs */
+    GRAFT_BENCH_ORIGINAL,       /* the modules that they replace, `repeat` runs */
+    GRAFT_BENCH_ORIGINAL_BYTES, /* every module of the original model, for the bytes that it reads */
     GRAFT_BENCH_STEPS,          /* every module, while several sequences generate */
     GRAFT_BENCH_PROFILES
 };
 
 struct graft_bench {
     struct graft_model *model;
-    struct graft_model *original; /* NULL unless it is measured too */
+    struct graft_model *original; /* the model without plugins; NULL unless --modules measures it too */
     int32_t *ids;                 /* [sequences, prompt_tokens] */
     int64_t sequences;
-    int64_t prompt_tokens; /* of each sequence, as are new tokens */
+    int64_t prompt_tokens; /* per sequence, as new_tokens */
     int64_t new_tokens;
     int64_t repeat;
     struct graft_spread prompt_speed; /* tokens per second of all sequences */
     struct graft_spread token_speed;
     struct graft_weight_use weights;
-    int64_t step_bytes;     /* of weights, that a token of each sequence reads */
-    double cache_bytes;     /* of what is kept of earlier tokens, that a token of one sequence reads; the mean */
-    double read_bytes;      /* all that a token of each sequence reads: weights, cache and states */
-    double bandwidth;       /* bytes per second; the median of what was seen beside the runs, as are shares and peak */
-    double bandwidth_share; /* how much of it reading the weights took */
-    double read_share;      /* and reading all */
-    double peak;            /* operations per second */
-    double peak_share;      /* how much of it the prompt took */
+    int64_t step_bytes;     /* bytes of weights that a step reads: one token of each sequence */
+    double cache_bytes;     /* bytes of the cache that a token of one sequence reads, on average */
+    double read_bytes;      /* bytes that a step reads in all: weights, cache and states */
+    double bandwidth;       /* of memory, bytes per second; this and the following are medians */
+    double bandwidth_share; /* part of the bandwidth that reading weights took */
+    double read_share;      /* part of the bandwidth that reading everything took */
+    double peak;            /* of matrix products, operations per second */
+    double peak_share;      /* part of the peak that reading the prompt took */
     const char *peak_unit;
-    double token_operations;                              /* of a prompt's token, without the head and attention */
-    struct graft_profile *profiles[GRAFT_BENCH_PROFILES]; /* NULL: not made */
+    double token_operations;                              /* per token of a prompt, without the head and attention */
+    struct graft_profile *profiles[GRAFT_BENCH_PROFILES]; /* NULL: not profiled */
 };
 
-/* Reads what --compare names, and checks that it fits; *other stays NULL without it. The caller frees it. */
+/* Reads the file of --compare and checks that it measured the same work; `*other` stays NULL without the option. The
+ * caller frees it. */
 int graft_bench_read_other(const struct graft_options *options, const struct graft_bench *bench, graft_json **other,
                            struct graft_error *error);
 

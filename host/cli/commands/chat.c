@@ -14,8 +14,8 @@
 #include "cli/session.h"
 #include "cli/talk/talk.h"
 
-/* What messages have in common is read once, in whole pieces. The second sequence is the one before, which is over, and
- * whose pieces the next takes over. */
+/* Two sequences: the current answer, and the previous one, which has ended but keeps its cache, so that the
+ * conversation so far need not be read again. */
 enum { SEQUENCES = 2, MOST_NEW_TOKENS = 1 << 20 };
 
 int graft_talk_restart(struct graft_talk *talk, struct graft_error *error) {
@@ -49,7 +49,7 @@ static int start(struct graft_talk *talk, struct graft_error *error) {
     const struct graft_options *options = talk->options;
     const struct graft_sequences_options wanted = {
         .struct_size = sizeof wanted,
-        .max_running = SEQUENCES + (options->session != NULL), /* what the file has takes a place */
+        .max_running = SEQUENCES + (options->session != NULL), /* the file's prefix is one, too */
         .piece_tokens = GRAFT_SESSION_PIECE};
     int status = graft_open_tokenizer(options, &talk->tokenizer, error);
     if (status == GRAFT_OK) {
@@ -70,7 +70,7 @@ static int start(struct graft_talk *talk, struct graft_error *error) {
             graft_structure_open(options, talk->model, talk->tokenizer, &talk->generation, &talk->structure, error);
     }
     if (status == GRAFT_OK && options->max_new_tokens < 0 && !graft_generation_is_given(options, "max-length")) {
-        talk->generation.max_new_tokens = MOST_NEW_TOKENS; /* an answer ends where the model ends it */
+        talk->generation.max_new_tokens = MOST_NEW_TOKENS; /* until the model ends the answer */
     }
     if (status == GRAFT_OK) {
         status = graft_sequences_create(talk->model, &wanted, &talk->sequences, error);
@@ -96,7 +96,7 @@ static void finish(struct graft_talk *talk) {
     graft_tokenizer_free(talk->tokenizer);
 }
 
-/* Adds what was typed as a message, behind the images that were put before it. */
+/* Adds a typed line as the user's message, after the images that /image added. */
 static int say(struct graft_talk *talk, const char *text, struct graft_error *error) {
     if (graft_conversation_add(talk->messages, "user", text, strlen(text)) != 0) {
         return graft_fail_memory(error, "messages");
@@ -118,7 +118,7 @@ static int say(struct graft_talk *talk, const char *text, struct graft_error *er
                                                                          : GRAFT_OK;
 }
 
-/* Takes back a message that was not answered. */
+/* Removes the last message, which got no answer. */
 static void unsay(struct graft_talk *talk) {
     graft_json *kept = graft_json_new_array();
     const size_t n = graft_json_size(talk->messages);
@@ -133,7 +133,7 @@ static void unsay(struct graft_talk *talk) {
     (void)graft_talk_take_messages(talk, kept, NULL);
 }
 
-/* Whether a user has said something that nobody answered, as in a file that ends so. */
+/* Whether the last message is the user's and has no answer, as --messages may end. */
 static int is_open(const struct graft_talk *talk) {
     const size_t n = graft_json_size(talk->messages);
     const char *role =
@@ -159,7 +159,7 @@ static int take_line(struct graft_talk *talk, const char *line, struct graft_err
     return say(talk, line[0] == '/' ? line + 1 : line, error);
 }
 
-/* What happens next: an answer where one is due, else a line; `*is_end`: there are no more. */
+/* Answers the last message if it has no answer; else reads a line. `*is_end` becomes 1 at the end of input. */
 static int go_on(struct graft_talk *talk, struct graft_text *line, int *is_end, struct graft_error *error) {
     if (is_open(talk)) {
         return answer(talk, error);
@@ -178,8 +178,8 @@ static int go_on(struct graft_talk *talk, struct graft_text *line, int *is_end, 
     return GRAFT_OK;
 }
 
-/* One line after another. What goes wrong is told, and the conversation goes on; where nobody sits at a terminal, it
- * ends. */
+/* Runs the conversation. On a terminal an error is printed and the conversation continues; otherwise it ends with the
+ * error. */
 static int loop(struct graft_talk *talk, struct graft_error *error) {
     const int is_terminal = isatty(STDIN_FILENO);
     struct graft_text line = {0};

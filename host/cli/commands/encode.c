@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `run` for what reads texts as a whole: in batches of limited size, results in the order of the texts. */
+/* `run` for encoders: runs texts in batches of limited size and prints results in the order of the texts. */
 #include "cli/commands/encode.h"
 #include "cli/open_tokenizer.h"
 
@@ -12,7 +12,7 @@
 #include "cli/report/recordings.h"
 #include "cli/screen.h"
 
-/* What keeps memory bounded: a batch ends with the text that reaches this. */
+/* A batch ends with the text that reaches this many tokens, which bounds memory. */
 enum { BATCH_TOKENS = 4096 };
 
 int graft_encode_reserve(struct graft_encode_run *run, size_t rows, size_t columns, struct graft_error *error) {
@@ -57,7 +57,7 @@ static int batch_fill(struct graft_text_batch *batch, struct graft_texts *texts,
         struct graft_text_ids *text = &batch->texts[batch->count];
         *text = (struct graft_text_ids){0};
         status = graft_texts_next(texts, text, more, error);
-        batch->count += 1; /* also where it failed: what it has is freed with the batch */
+        batch->count += 1; /* also after an error, so that the text is freed with the batch */
         batch->tokens += text->ids.n;
     }
     if (!*more) {
@@ -95,7 +95,7 @@ static int print(struct graft_encode_run *run, const struct graft_text_batch *ba
     return status == GRAFT_OK ? graft_output_flush(stdout, error) : status;
 }
 
-/* Whether something is written to files, so that printing is not all there is to do. */
+/* Whether the options ask for output in files. */
 static int writes_files(const struct graft_options *options) {
     return options->logits != NULL || graft_recordings_wanted(options) != 0;
 }
@@ -111,7 +111,7 @@ static int record(struct graft_encode_run *run, const struct graft_text_batch *b
     return status;
 }
 
-/* All texts of the command line as one batch, for --logits and what is recorded. */
+/* Runs all texts of the command line as one batch and writes --logits and recordings. */
 static int write_files(struct graft_encode_run *run, struct graft_texts *texts, struct graft_error *error) {
     const struct graft_options *options = run->options;
     struct graft_text_batch batch = {0};
@@ -136,7 +136,7 @@ static int run_texts(struct graft_encode_run *run, struct graft_texts *texts, st
     struct graft_text_batch batch = {0};
     int more = 1;
     int status = GRAFT_OK;
-    if (!isatty(STDOUT_FILENO)) { /* on a terminal the results show how far it is */
+    if (!isatty(STDOUT_FILENO)) { /* on a terminal the results themselves show the progress */
         graft_screen_begin("encoding", 0);
     }
     while (more && status == GRAFT_OK) {
@@ -152,7 +152,7 @@ static int run_texts(struct graft_encode_run *run, struct graft_texts *texts, st
     return status;
 }
 
-/* Whether what is printed of a model names tokens. */
+/* Whether the printed results name tokens. */
 static int prints_tokens(const struct graft_encode_run *run, int needs) {
     const struct graft_options *options = run->options;
     switch (options->embed ? GRAFT_TASK_FEATURES : graft_model_task(run->model)) {
@@ -166,7 +166,7 @@ static int prints_tokens(const struct graft_encode_run *run, int needs) {
     }
 }
 
-/* The tokenizer where texts are read or tokens printed, and those of its tokens that have a part in it. */
+/* Opens the tokenizer if texts are read or tokens printed, and finds its mask and cls tokens if results need them. */
 static int prepare(struct graft_encode_run *run, struct graft_error *error) {
     const struct graft_options *options = run->options;
     int needs = graft_texts_need_tokenizer(options);

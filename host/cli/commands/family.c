@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `family`: what an author of a family file asks for. */
+/* `family`: subcommands for authors of family files. */
 #include "cli/commands/family.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "cli/output.h"
 #include "graft/host/choices.h"
 
-/* The file of one of the library's own types. */
+/* Prints the built-in family file of a model type. */
 static int show(const struct graft_options *options, struct graft_error *error) {
     const char *model_type = options->files.items[0];
     graft_json *document = NULL;

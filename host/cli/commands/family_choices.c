@@ -9,7 +9,7 @@
 #include "cli/output.h"
 #include "graft/host/choices.h"
 
-/* Bytes of a choice's name before its last part: of "attention.heads" 9; 0 of one that is in no section. */
+/* The length of a choice's section: 9 for "attention.heads"; 0 for a name without one. */
 static size_t section_length(const char *name) {
     const char *dot = strchr(name, '.');
     return dot != NULL ? (size_t)(dot - name) : 0;
@@ -57,7 +57,7 @@ static void print_values(const struct graft_family_choice *choice, struct graft_
     graft_text_printf(line, "%s", choice->is_nullable ? ", null" : "");
 }
 
-/* A row: the choice, its values, what it is where a file says nothing, what it means. */
+/* Adds a row: name, values, default, and meaning of a choice. */
 static void print_choice(const struct graft_family_choice *choice, struct graft_text *line) {
     graft_text_printf(line, "| `%s`%s | ", own_name(choice->name), choice->is_by_layer ? " *" : "");
     print_values(choice, line);
@@ -71,14 +71,15 @@ static void print_choice(const struct graft_family_choice *choice, struct graft_
     graft_text_printf(line, "%s |\n", choice->says);
 }
 
-/* Whether two choices are in one section of one member. */
+/* Whether two choices are in the same section of the same member of the file. */
 static int are_beside(const struct graft_family_choice *a, const struct graft_family_choice *b) {
     const size_t length = section_length(a->name);
     return strcmp(a->member, b->member) == 0 && section_length(b->name) == length &&
            strncmp(a->name, b->name, length) == 0;
 }
 
-/* Of a decoder, which most files describe, sections are called as they are; of others with the member in front. */
+/* Adds the heading of a section. Sections of "decoder", which most files have, stand without the member's name, others
+ * with it: "vision.attention". */
 static void print_heading(const struct graft_family_choice *choice, struct graft_text *text) {
     const int length = (int)section_length(choice->name);
     if (strcmp(choice->member, "decoder") != 0) {
@@ -181,7 +182,7 @@ static graft_json *choice_schema(struct graft_writer *writer, const struct graft
     return object;
 }
 
-/* An object with these members and no other. */
+/* A schema for objects with these members and no others. */
 static graft_json *closed_object(struct graft_writer *writer, graft_json *properties_take) {
     graft_json *object = graft_json_new_object();
     graft_writer_set_string(writer, object, "type", "object");
@@ -198,11 +199,12 @@ static void append_other(struct graft_writer *writer, graft_json *properties, co
     graft_writer_set(writer, properties, name, object);
 }
 
-/* The schema of a member, from choice number `*i` on, which becomes the one behind its last. */
+/* The schema of a member, whose first choice is number `*i`. `*i` and `*choice` become the first choice of the next
+ * member. */
 static graft_json *member_schema(struct graft_writer *writer, size_t *i, struct graft_family_choice *choice) {
     graft_json *top = graft_json_new_object();
     const struct graft_family_choice first = *choice;
-    if (strcmp(first.member, "vision") == 0) { /* what it has beside choices */
+    if (strcmp(first.member, "vision") == 0) { /* members of "vision" that are not choices */
         append_other(writer, top, "prefix", "string", "what names of its classes begin with; that of the file");
         append_other(writer, top, "defaults", "object", "what fields of vision_config are where it lacks them");
     }
@@ -225,7 +227,7 @@ static graft_json *member_schema(struct graft_writer *writer, size_t *i, struct 
     return closed_object(writer, top);
 }
 
-/* An object of what each member of a family file that has choices may be. */
+/* Prints an object with a schema for each member that has choices. */
 static int print_schema(struct graft_error *error) {
     struct graft_family_choice choice = {.struct_size = sizeof choice};
     struct graft_writer writer = {0};

@@ -80,7 +80,7 @@ static void set_copy(struct graft_writer *writer, graft_json *object, const char
     graft_writer_set(writer, object, key, graft_json_copy(value));
 }
 
-/* The edits of a section, or of none (""). */
+/* An object of the edits in a section; "": of those in none. */
 static graft_json *section_of(struct graft_writer *writer, const struct family_edits *edits, const char *section) {
     graft_json *object = graft_json_new_object();
     const size_t length = strlen(section);
@@ -178,7 +178,8 @@ static int write_text(const char *path, const char *text, struct graft_error *er
                : graft_error_set(error, GRAFT_ERROR_IO, path, "cannot be written");
 }
 
-/* A folder with the text as its only file, "draft.family.json": its name, and the file's. */
+/* Makes a temporary folder with the text as its only file, "draft.family.json". The caller frees both paths, also on
+ * failure. */
 static int make_folder(const char *text, char **folder, char **file, struct graft_error *error) {
     const char *place = getenv("TMPDIR");
     *folder = graft_format("%s/graft-family-XXXXXX", place != NULL && place[0] != '\0' ? place : "/tmp");
@@ -216,8 +217,8 @@ static int load_from_folder(const char *text, struct graft_library *library, str
     return status;
 }
 
-/* A library with the draft as one of its plugins. Whoever interrupts the program does so after the folder is gone: no
- * other thread takes signals, and opening models, which takes long, comes later. */
+/* Makes a library with the draft as one of its plugins. Signals are blocked while the temporary folder exists, so that
+ * an interrupted program leaves none; opening the model, which takes long, comes after. */
 static int load_draft(const struct family_draft *draft, const char *text, struct family_outcome *outcome,
                       struct graft_library **library, struct graft_error *error) {
     sigset_t ends, before;
@@ -279,7 +280,7 @@ void family_outcome_finish(struct family_outcome *outcome) {
 }
 
 int64_t family_outcome_score(const struct family_outcome *outcome) {
-    enum { TENSOR = 1000, FIELD = 1 }; /* a tensor that does not fit outweighs all fields */
+    enum { TENSOR = 1000, FIELD = 1 }; /* a tensor that does not fit counts as much as 1000 unused fields */
     if (outcome->status != GRAFT_OK) {
         return INT64_MAX;
     }

@@ -12,7 +12,7 @@
 /* --- Aliases --- */
 
 int family_guess_aliases(struct family_draft *draft, struct graft_error *error) {
-    /* What choices ask for where a family says nothing, and what others call it. */
+    /* A field's name in transformers' usual form, then the names that other models have for it. */
     static const char *const names[][8] = {
         {"hidden_size", "n_embd", "d_model", "dim", "model_dim", "emb_dim"},
         {"num_hidden_layers", "n_layer", "n_layers", "num_layers"},
@@ -42,7 +42,7 @@ int family_guess_aliases(struct family_draft *draft, struct graft_error *error) 
 
 /* --- Choices --- */
 
-/* Keeps the edits behind the first `before` if less is left over with them. */
+/* Tries the draft and removes the edits after the first `before` again unless the score became better. */
 static int keep_or_drop(struct family_draft *draft, struct family_outcome *outcome, size_t before,
                         struct graft_error *error) {
     struct family_outcome with;
@@ -59,7 +59,7 @@ static int keep_or_drop(struct family_draft *draft, struct family_outcome *outco
     return status;
 }
 
-/* What the draft already says stays. */
+/* Tries one edit; choices that the draft already makes stay. */
 static int try_edit(struct family_draft *draft, struct family_outcome *outcome, const char *name,
                     const graft_json *value, const char *from, struct graft_error *error) {
     const size_t before = draft->choices.count;
@@ -70,7 +70,7 @@ static int try_edit(struct family_draft *draft, struct family_outcome *outcome, 
     return status == GRAFT_OK ? keep_or_drop(draft, outcome, before, error) : status;
 }
 
-/* The choices of one family that mention a field. */
+/* Collects the choices of one family that mention a field. */
 static int collect(const graft_json *document, const char *model_type, const char *field, struct family_edits *edits,
                    struct graft_error *error) {
     void *iterator = NULL, *inner = NULL;
@@ -91,7 +91,7 @@ static int collect(const graft_json *document, const char *model_type, const cha
     return status;
 }
 
-/* Whether two expressions differ in no more than what they are where the field is not there: "a" and "a ?? false". */
+/* Whether two expressions are the same but for the value if the field is absent: "a" and "a ?? false". */
 static int means_same(const graft_json *a, const graft_json *b) {
     const char *left = graft_json_string(a, NULL), *right = graft_json_string(b, NULL);
     const char *left_end = strstr(left, " ?? "), *right_end = strstr(right, " ?? ");
@@ -115,7 +115,7 @@ static int find_agreed(const struct family_known *known, const char *field, stru
                        struct graft_error *error) {
     int status = GRAFT_OK, is_one = 1;
     *agreed = (struct family_edits){NULL, 0, 0};
-    for (int pass = 0; pass < 2; pass++) { /* the most, then whether the others fit */
+    for (int pass = 0; pass < 2; pass++) { /* finds the most edits, then compares the others */
         void *iterator = NULL;
         const char *model_type;
         const graft_json *document;
@@ -138,7 +138,7 @@ static int find_agreed(const struct family_known *known, const char *field, stru
     return status;
 }
 
-/* Takes edits from number `first` on, `n` of them, as far as the draft says nothing of their choices yet. */
+/* Tries `n` edits from number `first` on, without those for choices that the draft already makes. */
 static int take(struct family_draft *draft, struct family_outcome *outcome, const struct family_edits *edits,
                 size_t first, size_t n, struct graft_error *error) {
     const size_t before = draft->choices.count;
@@ -152,7 +152,7 @@ static int take(struct family_draft *draft, struct family_outcome *outcome, cons
     return status == GRAFT_OK && draft->choices.count > before ? keep_or_drop(draft, outcome, before, error) : status;
 }
 
-/* All that it means elsewhere, else a part of it. */
+/* Tries all edits that known families make for a field, then each alone. */
 static int guess_field(struct family_draft *draft, const struct family_known *known, struct family_outcome *outcome,
                        const char *field, struct graft_error *error) {
     const size_t before = draft->choices.count;
@@ -181,7 +181,7 @@ static int guess_fields(struct family_draft *draft, const struct family_known *k
     return status;
 }
 
-/* Whether a name is a part of one of those tensors' or parameters'. */
+/* Whether one of the names of tensors or parameters has `part` as one of its parts. */
 static int is_part(const graft_json *names, const char *part) {
     const size_t length = strlen(part);
     for (size_t i = 0; i < graft_json_size(names); i++) {
@@ -208,7 +208,7 @@ static int guess_names(struct family_draft *draft, const struct family_known *kn
     return status;
 }
 
-/* Each word of a choice, each truth. */
+/* Tries every value of a choice that is a word or a truth value. */
 static int guess_values(struct family_draft *draft, struct family_outcome *outcome,
                         const struct graft_family_choice *choice, struct graft_error *error) {
     const char *word = choice->kind == GRAFT_FAMILY_CHOICE_WORD ? choice->words : "";
@@ -239,7 +239,7 @@ int family_guess_choices(struct family_draft *draft, const struct family_known *
     struct graft_family_choice choice = {.struct_size = sizeof choice};
     int status = guess_fields(draft, known, outcome, error);
     for (int round = 0; round < 2 && status == GRAFT_OK && !fits(outcome);
-         round++) { /* one may make room for another */
+         round++) { /* a choice kept in the first round may let another one help */
         const size_t before = draft->choices.count;
         status = guess_names(draft, known, outcome, error);
         for (size_t i = 0; status == GRAFT_OK && !fits(outcome) && graft_family_choice_at(i, &choice); i++) {

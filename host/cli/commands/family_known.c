@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the library's own families say. */
+/* Collects the choices of the built-in families. */
 #include <ctype.h>
 #include <string.h>
 

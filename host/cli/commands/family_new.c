@@ -21,7 +21,7 @@ enum { MAX_CONFIG_BYTES = 16 << 20 };
 
 /* --- What a checkpoint says of itself --- */
 
-/* Whether a file can be called by it, and a terminal show that. */
+/* Whether a model type can be part of a file name and has no control characters. */
 static int is_name(const char *model_type) {
     if (model_type == NULL || model_type[0] == '\0' || strchr(model_type, '/') != NULL) {
         return 0;
@@ -47,7 +47,7 @@ static int read_config(const char *directory, graft_json **config, const char **
     return status;
 }
 
-/* The words of a model type: "my_type" as "MyType". */
+/* A prefix of class names from a model type: "MyType" for "my_type". */
 static char *join_words(const char *model_type) {
     char *prefix = graft_strdup(model_type);
     char *to = prefix;
@@ -114,7 +114,7 @@ static int is_described(const struct family_known *known, const char *model_type
     return document != NULL && graft_json_get(document, "prefix") != NULL;
 }
 
-/* Tries one, with other names of fields and without them; keeps it if less is left over than before. */
+/* Tries a family as "like", with and without the guessed aliases; keeps it if its score is the best so far. */
 static int try_like(struct family_draft *draft, const struct family_known *known, const char *like,
                     struct family_outcome *best, struct graft_error *error) {
     struct family_draft with = *draft;
@@ -139,7 +139,7 @@ static int try_like(struct family_draft *draft, const struct family_known *known
     return status;
 }
 
-/* The family that --like names, or the one with which the least is left over. */
+/* Chooses "like": the family of --like, or the one with the best score. */
 static int find_like(struct family_draft *draft, const struct family_known *known,
                      const struct graft_family_info *families, size_t n, struct family_outcome *outcome,
                      struct graft_error *error) {
@@ -163,7 +163,8 @@ static int find_like(struct family_draft *draft, const struct family_known *know
     return status;
 }
 
-/* Defaults of the other family on which this checkpoint relies: they may be others here. */
+/* Copies into the draft the defaults of the family "like" for fields that config.json lacks, since this model's may
+ * differ. */
 static int take_defaults(struct family_draft *draft, const struct family_known *known,
                          const struct family_outcome *outcome, struct graft_error *error) {
     draft->defaults = graft_json_new_object();
@@ -189,7 +190,7 @@ static int write_file(const struct family_draft *draft, const char *path, struct
     return status;
 }
 
-/* Where the file goes: an error if something is there. */
+/* The path of the new file; an error if it exists. */
 static int find_output(const struct graft_options *options, const char *model_type, char **path,
                        struct graft_error *error) {
     *path = options->output != NULL ? graft_strdup(options->output) : graft_format("%s" SUFFIX, model_type);

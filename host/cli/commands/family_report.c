@@ -78,7 +78,7 @@ static int is_alike(const char *a, const char *b) {
     return 1;
 }
 
-/* Names that differ in numbers have one line. */
+/* Prints names, those that differ only in numbers on one line. */
 static void print_names(const graft_json *names, const char *what, const char *problem) {
     for (size_t i = 0; i < graft_json_size(names); i++) {
         size_t more = 0;

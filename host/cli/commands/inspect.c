@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `inspect`: everything that a plugin, or a class, declares. */
+/* `inspect`: prints the whole declaration of a plugin or a class. */
 #include "cli/commands/inspect.h"
 
 #include <stdio.h>
@@ -30,8 +30,8 @@ static void print_warning(const struct graft_replacement *replacement, const str
     }
 }
 
-/* Patterns are judged by the classes of a model when it is opened: who wants to use the plugin elsewhere should know of
- * the others. */
+/* Warns about classes that the key matches but cannot replace, or that this model would not have replaced: opening a
+ * model checks only its own classes. */
 static void warn(const struct graft_replacement *replacement, const struct graft_inspected_classes *classes,
                  const struct graft_model *model) {
     struct graft_text misfits = {0};
@@ -57,7 +57,7 @@ static void warn(const struct graft_replacement *replacement, const struct graft
     graft_text_free(&unused);
 }
 
-/* That of the file, which was loaded. */
+/* The plugin of options->subject, a file that was loaded. */
 static const struct graft_plugin_info *find_plugin(const struct graft_library *library, const char *file) {
     size_t i = 0;
     while (strcmp(graft_library_plugin(library, i)->file, file) != 0) {
@@ -88,7 +88,7 @@ static int with_plugin(const struct graft_options *options, struct graft_library
     return status;
 }
 
-/* Without a model the plugin is only looked at. */
+/* Without a model the plugin is loaded but not used. */
 static int inspect_file(const struct graft_options *options, struct graft_error *error) {
     struct graft_library *library = NULL;
     struct graft_model *model = NULL;
@@ -124,7 +124,7 @@ static graft_json *replacement_json(struct graft_writer *writer, const struct gr
     return object;
 }
 
-/* Who would replace the class; in a model, where. */
+/* The replacements whose key matches the class and, with a model, the modules where they apply. */
 static graft_json *replaced_by_json(struct graft_writer *writer, const struct graft_library *library,
                                     const struct graft_class *cls, const struct graft_model *model) {
     graft_json *array = graft_json_new_array();
@@ -140,7 +140,8 @@ static graft_json *replaced_by_json(struct graft_writer *writer, const struct gr
     return array;
 }
 
-/* What the class is in a model: as it is with the plugins or, where they replace it everywhere, without. */
+/* Sets members for the class in the model: of a module with the plugins loaded or, if they replace the class
+ * everywhere, without them. */
 static int set_in_model(const struct graft_options *options, struct graft_writer *writer, graft_json *object,
                         const struct graft_class *cls, const struct graft_model *model, struct graft_error *error) {
     struct graft_inspected found = graft_inspect_find(model, cls->name, NULL);

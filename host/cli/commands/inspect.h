@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The documents of `inspect`, piece by piece: shared by its units. */
+/* Builds the parts of the JSON document of `inspect`, for the files of `inspect`. */
 #ifndef GRAFT_CLI_COMMANDS_INSPECT_H
 #define GRAFT_CLI_COMMANDS_INSPECT_H
 
@@ -7,26 +7,26 @@
 #include "graft/field_rule.h"
 #include "graft/host/graft.h"
 
-/* Sets what a class declares: interface, flags, what it brings itself and what it inherits, conversions. */
+/* Sets members for a class's declaration: interface, flags, its own and inherited slots, conversions. */
 void graft_inspect_class(struct graft_writer *writer, graft_json *object, const struct graft_class *cls);
 
 /* Sets the model families that a plugin declares. */
 void graft_inspect_families(struct graft_writer *writer, graft_json *object, const struct graft_plugin *descriptor);
 
-/* Rules for fields, of a family or a plugin (graft/field_rule.h). */
+/* An array of field rules of a family or a plugin (graft/field_rule.h). */
 graft_json *graft_inspect_rules(struct graft_writer *writer, const struct graft_field_rule *rules, int32_t n,
                                 uint32_t stride);
 
-/* Sets what the class of a module is in its model: arguments, parameters, attributes, states, children. */
+/* Sets members for a module as its model has built it: arguments, parameters, attributes, states, children. */
 void graft_inspect_module(struct graft_writer *writer, graft_json *object, const struct graft_named_module *module);
 
 /* Sets the key of a replacement and where it applies. */
 void graft_inspect_key(struct graft_writer *writer, graft_json *object, const struct graft_replacement *replacement);
 
-/* Whether the key of a replacement hits the class. Basic classes are reached by their exact name only. */
+/* Whether the key of a replacement matches the class. Basic classes are matched by their exact name only. */
 int graft_inspect_hits(const struct graft_replacement *replacement, const struct graft_class *cls);
 
-/* The classes of a library, and the families that have them. */
+/* All classes of a library, and the families that declare them. */
 struct graft_inspected_classes {
     struct graft_class_info *items;
     size_t n;
@@ -34,21 +34,21 @@ struct graft_inspected_classes {
     size_t n_families;
 };
 
-/* The same of one of these: 0, too, where it is of families that the replacement is not for. */
+/* Likewise for one of `classes`, but 0 if only families that the replacement excludes declare it. */
 int graft_inspect_reaches(const struct graft_replacement *replacement, const struct graft_inspected_classes *classes,
                           const struct graft_class *cls);
 
-/* What a plugin declares. `model` (NULL: none) was opened with it. */
+/* The declaration of a plugin as an object. `model` (or NULL) was opened with the plugin. */
 graft_json *graft_inspect_plugin(struct graft_writer *writer, const struct graft_plugin_info *plugin,
                                  const struct graft_inspected_classes *classes, const struct graft_model *model);
 
-/* Modules of a model that are alike. */
+/* The modules of a model that have one class. */
 struct graft_inspected {
     const struct graft_named_module *first;
     int64_t modules;
 };
 
-/* The modules of a class; with `replacement`, those of the class that it replaced. */
+/* Finds the modules of a class or, if `replacement` is not NULL, those of the class that it replaced. */
 struct graft_inspected graft_inspect_find(const struct graft_model *model, const char *class_name,
                                           const struct graft_class *replacement);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a class declares, and what it is in a model. */
+/* The parts of `inspect` about a class and its modules. */
 #include "cli/commands/inspect.h"
 
 #include <string.h>
@@ -105,7 +105,7 @@ void graft_inspect_class(struct graft_writer *writer, graft_json *object, const 
     graft_writer_set(writer, object, "conversions", conversions_json(writer, cls));
 }
 
-/* The tensors behind a parameter, those that differ in indices alone once. */
+/* The tensors from which a parameter is made; names that differ only in indices appear once. */
 static graft_json *sources_json(struct graft_writer *writer, const struct graft_planned_parameter *parameter) {
     graft_json *array = graft_json_new_array();
     struct graft_text seen = {0};

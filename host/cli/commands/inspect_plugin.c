@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a plugin declares, which classes its keys hit, and what that comes to in a model. */
+/* The parts of `inspect` about a plugin: its declaration, the classes that its keys match, and their modules in a
+ * model. */
 #include <string.h>
 
 #include "base/regex.h"
@@ -40,7 +41,7 @@ static int is_among(const char *const *names, const char *name) {
 
 int graft_inspect_reaches(const struct graft_replacement *replacement, const struct graft_inspected_classes *classes,
                           const struct graft_class *cls) {
-    int is_elsewhere = 0; /* in other families alone */
+    int is_elsewhere = 0; /* only families that the replacement excludes declare it */
     for (size_t i = 0; i < classes->n_families && replacement->model_types != NULL; i++) {
         const struct graft_family *family = classes->families[i].family;
         for (int32_t k = 0; k < family->n_classes; k++) {
@@ -87,7 +88,7 @@ void graft_inspect_key(struct graft_writer *writer, graft_json *object, const st
     }
 }
 
-/* The host's classes that the key hits, in `fits` those with the replacement's interface. */
+/* Sets the classes of the host that the key matches: `fits` has those with the replacement's interface. */
 static void set_hits(struct graft_writer *writer, graft_json *object, const struct graft_replacement *replacement,
                      const struct graft_inspected_classes *classes) {
     graft_json *fits = graft_json_new_array();
@@ -103,7 +104,7 @@ static void set_hits(struct graft_writer *writer, graft_json *object, const stru
     graft_writer_set(writer, object, "hits_of_other_interfaces", others);
 }
 
-/* How many modules of the model each class that the key fits gives up. */
+/* Sets for each matched class the number of its modules that the replacement takes over in the model. */
 static void set_modules(struct graft_writer *writer, graft_json *object, const struct graft_replacement *replacement,
                         const struct graft_inspected_classes *classes, const struct graft_model *model) {
     graft_json *array = graft_json_new_array();
@@ -135,7 +136,7 @@ static graft_json *replacement_json(struct graft_writer *writer, const struct gr
     return object;
 }
 
-/* What --quantize may name. */
+/* The quantizations that --quantize may name. */
 static graft_json *quantizations_json(struct graft_writer *writer, const struct graft_plugin *descriptor) {
     graft_json *names = graft_json_new_array();
     for (int32_t i = 0; i < graft_plugin_n_quantizations(descriptor); i++) {

@@ -11,7 +11,7 @@
 #include "graft/family.h"
 #include "graft/fusion.h"
 
-/* Whether some class of the plugin takes effect only where the plugin is named. */
+/* Whether a class of the plugin is lossy, so that it takes effect only if the plugin is named. */
 static int is_lossy(const struct graft_plugin *descriptor) {
     int lossy = 0;
     for (int32_t i = 0; i < descriptor->n_replacements; i++) {
@@ -23,7 +23,7 @@ static int is_lossy(const struct graft_plugin *descriptor) {
     return lossy;
 }
 
-/* The same of one that waits without being lossy. */
+/* Whether a replacement of the plugin takes effect only if the plugin is named, though it is not lossy. */
 static int is_on_request(const struct graft_plugin *descriptor) {
     uint32_t flags = 0;
     for (int32_t i = 0; i < descriptor->n_replacements; i++) {

@@ -10,7 +10,7 @@
 #include "cli/output.h"
 #include "graft/host/graft.h"
 
-/* The class of a root: the family's own, else one that it names. */
+/* The root class of an architecture: the family's class of that name, else another one of the library. */
 static const struct graft_class *root_class(struct graft_library *library, const struct graft_family *family,
                                             const struct graft_architecture *architecture) {
     const char *name = architecture->class_name != NULL ? architecture->class_name : architecture->name;

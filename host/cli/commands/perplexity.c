@@ -18,7 +18,8 @@
 
 enum { MAX_TEXT_BYTES = 64 << 20 };
 
-/* Bytes that are no text would be measured as U+FFFD, which says nothing about the model: they are refused. */
+/* Reads the file. Refuses bytes that are not UTF-8, which would be measured as U+FFFD and say nothing about the
+ * model. */
 static int read_text(const char *file, char **text, size_t *length, struct graft_error *error) {
     int status = graft_file_read(file, MAX_TEXT_BYTES, GRAFT_ERROR_IO, text, length, error);
     if (status != GRAFT_OK) {
@@ -31,7 +32,7 @@ static int read_text(const char *file, char **text, size_t *length, struct graft
     return GRAFT_OK;
 }
 
-/* The ids of the file's text, without added tokens. */
+/* The token ids of the file's text, without special tokens. */
 static int read_ids(const struct graft_options *options, const struct graft_model *model, struct graft_ids *ids,
                     struct graft_error *error) {
     struct graft_tokenizer *tokenizer = NULL;

@@ -5,7 +5,7 @@
 #include "cli/report/plan_html.h"
 #include "cli/report/report.h"
 
-/* As JSON on stdout, as a page in a file, compared with another one: one document. */
+/* Makes the JSON document once for --json, --html and --diff. */
 static int with_document(const struct graft_options *options, const struct graft_model *model,
                          const struct graft_library *library, const graft_json *document, struct graft_error *error) {
     int status = GRAFT_OK;

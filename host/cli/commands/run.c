@@ -98,7 +98,7 @@ static int check_absent(const struct given *options, size_t n, const char *why, 
     return GRAFT_OK;
 }
 
-/* What only models that generate do. */
+/* Checks, for an encoder, that no option for models that generate is given. */
 static int check_encodes(const struct graft_options *options, struct graft_error *error) {
     const struct given given[] = {{"--message", options->message.count > 0},
                                   {"--messages", options->messages != NULL},
@@ -111,7 +111,7 @@ static int check_encodes(const struct graft_options *options, struct graft_error
     return check_absent(given, sizeof given / sizeof given[0], "is for models that generate text", error);
 }
 
-/* What is for models that read texts as a whole. */
+/* Checks, for a model that generates, that no option for encoders is given. */
 static int check_generates(const struct graft_options *options, struct graft_error *error) {
     const struct given given[] = {{"--lines", options->lines},
                                   {"--pairs", options->pairs},
@@ -133,7 +133,7 @@ int graft_command_run(const struct graft_options *options, struct graft_model *m
     }
     status = check_generates(options, error);
     if (status == GRAFT_OK && texts + options->input_ids.count + options->prompt_adapters.count == 0) {
-        /* Loading and reporting is all that is asked for, unless there are images. */
+        /* Only loading and reporting is asked for; images that are given without a prompt are an error. */
         return graft_images_place(options, model, NULL, &prompts, error);
     }
     if (status != GRAFT_OK) {

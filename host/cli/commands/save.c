@@ -6,7 +6,7 @@
 #include "cli/screen.h"
 #include "graft/host/model.h"
 
-/* Set by a signal that asks to end: what is half written has to be removed first. */
+/* Set by SIGINT and the like: saving stops and removes what it has written. */
 static volatile sig_atomic_t stopped;
 
 static void on_signal(int number) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `serve`: the library's server with what the command line says. */
+/* `serve`: runs the library's server with the options of the command line. */
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 enum { USUAL_PORT = 8000, MAX_KEY_FILE = 1 << 20 };
 
-/* What is to be freed. */
+/* What has to be freed when the server has ended. */
 struct serving {
     struct graft_tokenizer *tokenizer;
     struct graft_chat_template *chat;
@@ -44,7 +44,7 @@ static void catch (void (*handler)(int)) {
     (void)sigaction(SIGINT, &action, NULL);
 }
 
-/* One key a line; empty lines and those that begin with '#' are none. */
+/* Reads the API keys, one a line. Empty lines and lines that begin with '#' are ignored. */
 static int read_keys(const struct graft_options *options, struct serving *serving, struct graft_error *error) {
     const char *file = options->api_key_file;
     size_t length = 0;
@@ -90,7 +90,7 @@ static int read_adapters(const struct graft_options *options, struct serving *se
     return status;
 }
 
-/* The last part of the directory's path. */
+/* The name that clients use: --served-model-name, or the last part of the model directory's path. */
 static int find_name(const struct graft_options *options, struct serving *serving, struct graft_error *error) {
     const char *path = options->served_model_name != NULL ? options->served_model_name : options->model;
     size_t end = strlen(path);
@@ -163,7 +163,7 @@ static int fill_in(const struct graft_options *options, const struct serving *se
     return status;
 }
 
-/* A key over an open line is for whoever listens in: said once, where the address is no longer this machine's own. */
+/* Prints the address. If other machines can reach it and no key is required, a note says so. */
 static void say_where(const struct graft_options *options, const struct serving *serving,
                       const struct graft_server *server) {
     const char *address = options->host != NULL ? options->host : "127.0.0.1";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The protocols of systemd: LISTEN_FDS for a socket that it has opened, NOTIFY_SOCKET for being told of the start. */
+/* systemd's protocols: LISTEN_FDS passes a listening socket, NOTIFY_SOCKET receives notifications. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

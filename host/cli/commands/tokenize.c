@@ -15,7 +15,7 @@
 struct line {
     const char *text;
     size_t length;
-    size_t number; /* from 1 */
+    size_t number; /* number of the line, from 1 */
 };
 
 static int bad_line(const struct line *line, const char *expected, struct graft_error *error) {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `try`: what the program runs itself before it opens plugins, a line for each. */
+/* `try`: opens plugins to see whether that is safe, and prints a line for each. The program runs itself with this
+ * command before it loads plugins. */
 #include <stdio.h>
 
 #include "cli/commands/commands.h"
 #include "cli/output.h"
 #include "graft/host/validate.h"
 
-/* Flushed at once: the next one is tried in a copy of this process, which must not find it. */
+/* Prints a verdict. It is flushed at once, since the next file is tried in a fork, which would print buffered lines
+ * again. */
 static void print_verdict(void *data, const char *file, int32_t verdict, const char *cause) {
     static const char *const words[] = {[GRAFT_TRIAL_SAFE] = "safe",
                                         [GRAFT_TRIAL_REFUSED] = "refused",

@@ -12,7 +12,7 @@
 
 struct report {
     const struct graft_options *options;
-    graft_json *checks; /* with --json */
+    graft_json *checks; /* of --json */
     int made;
     int failed;
 };
@@ -49,7 +49,7 @@ static int on_result(void *data, const struct graft_check_result *result, struct
     } else if (result->outcome == GRAFT_CHECK_PASSED && result->text[0] != '\0' && !report->options->quiet) {
         graft_output_line(stdout, "# %s", result->text);
     }
-    return graft_output_flush(stdout, error); /* a copy of this process must not print it again */
+    return graft_output_flush(stdout, error); /* a fork of this process must not print the line again */
 }
 
 static void on_progress(void *data, const struct graft_check_info *info, int32_t done, int32_t total) {

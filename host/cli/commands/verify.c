@@ -39,7 +39,7 @@ static size_t count_tokens(const struct graft_prompts *prompts) {
     return tokens;
 }
 
-/* The logits of every prompt position of both models. */
+/* Compares the logits of both models at every position of the prompts. */
 static int compare_logits(struct graft_verification *run, struct graft_error *error) {
     struct graft_error failure = graft_error_none();
     size_t tokens = count_tokens(&run->prompts);
@@ -70,7 +70,7 @@ static int on_token(void *data, size_t sequence, int32_t id, int last, struct gr
     return ids[sequence].failed ? graft_fail_memory(error, "verify") : GRAFT_OK;
 }
 
-/* What both models go on with. */
+/* Compares the greedy continuations of both models. */
 static int compare_greedy(struct graft_verification *run, struct graft_error *error) {
     struct graft_error failure = graft_error_none();
     const struct graft_generation generation = graft_generation_plain(run->new_tokens);
@@ -108,7 +108,7 @@ static int compare(struct graft_verification *run, struct graft_error *error) {
     return status;
 }
 
-/* The prompts asked for, or some ids. */
+/* Reads the prompts of the command line, or makes one of sample ids. */
 static int read_prompts(const struct graft_options *options, struct graft_verification *run,
                         struct graft_error *error) {
     struct graft_tokenizer *tokenizer = NULL;
@@ -133,7 +133,7 @@ static int read_prompts(const struct graft_options *options, struct graft_verifi
     return status;
 }
 
-/* The module at fault, or NULL: the one whose output differs most. */
+/* The module whose output differs most; NULL if none differs. */
 static const struct graft_compared *find_worst(const struct graft_comparison *modules) {
     const struct graft_compared *module;
     const struct graft_compared *worst = NULL;
@@ -170,7 +170,7 @@ static int judge(const struct graft_verification *run, struct graft_error *error
     return GRAFT_ERROR_VERIFY;
 }
 
-/* Comparing a model with itself would always pass. */
+/* Requires that something is replaced, since a model always agrees with itself. */
 static int check_replaced(const struct graft_options *options, const struct graft_verification *run,
                           const struct graft_library *library, struct graft_error *error) {
     const struct graft_model *model = run->model;
@@ -199,7 +199,8 @@ static int check_replaced(const struct graft_options *options, const struct graf
     return GRAFT_ERROR_VERIFY;
 }
 
-/* The model, or that of --against, without replacements, without fusion and without what was chosen by name. */
+/* Opens the original: the model, or that of --against, without replacements, fusion, or implementations chosen by
+ * name. */
 static int open_original(const struct graft_options *options, struct graft_verification *run,
                          struct graft_error *error) {
     struct graft_error failure = graft_error_none();

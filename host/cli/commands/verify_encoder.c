@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `verify` for encoders: all that both models give for the prompts. */
+/* `verify` for encoders: compares all outputs of both models for the prompts. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "cli/commands/verify.h"
 
-/* What a model gives: all numbers in one block. */
+/* The outputs of a model, in one block of memory. */
 struct given {
     float *numbers;
     size_t count;
-    struct graft_encoder_outputs outputs; /* into `numbers` */
+    struct graft_encoder_outputs outputs; /* pointers into `numbers` */
 };
 
 static size_t count_tokens(const struct graft_prompts *prompts) {
@@ -19,7 +19,7 @@ static size_t count_tokens(const struct graft_prompts *prompts) {
     return tokens;
 }
 
-/* Hidden states and pooled ones of a model without a head, else the logits. */
+/* Reserves hidden states and pooled vectors for a model without a head, logits for one with a head. */
 static int given_init(struct given *given, const struct graft_verification *run, const int32_t *rows,
                       struct graft_error *error) {
     struct graft_encoder_info info = {.struct_size = sizeof info};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A lock against what is there. Each difference is a line, and all of them end in one error. */
+/* Compares a lock with the plugins, options and plan in use. Each difference is printed on a line; together they are
+ * one error. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -11,7 +12,7 @@
 #include "graft/host/process.h"
 #include "graft/option.h"
 
-/* The text is consumed; NULL or a text that failed: memory ran out. */
+/* Prints a difference. The text is consumed; NULL or a failed text means that memory ran out. */
 static void differs(struct graft_lock *lock, struct graft_text *text_take) {
     lock->differences++;
     graft_output_line(lock->out, "%s: %s: %s", graft_program_name(), lock->file,
@@ -62,8 +63,8 @@ static const struct graft_locked_plugin *find_unmet(const struct graft_lock *loc
     return NULL;
 }
 
-/* Files that are not locked: another build of a plugin that is, or one more plugin. Where --plugins chooses, others may
- * lie beside. */
+/* Reports files that are not locked: another build of a locked plugin, or an additional plugin. With `others_may_be`
+ * (--plugins chooses which are loaded) additional ones are fine. */
 static void check_files(struct graft_lock *lock, int others_may_be) {
     for (size_t i = 0; i < lock->n_unlocked; i++) {
         const struct graft_unlocked_file *file = &lock->unlocked[i];
@@ -160,7 +161,7 @@ static void check_plugin(struct graft_lock *lock, const struct graft_locked_plug
     check_values(lock, plugin, loaded);
 }
 
-/* A file that is locked has one of the ids that are, unless somebody edited the lock. */
+/* Reports loaded plugins whose ids are not locked, which happens only if somebody edited the lock. */
 static void check_loaded(struct graft_lock *lock, const struct graft_library *library) {
     const struct graft_plugin_info *loaded;
     for (size_t i = 0; (loaded = graft_library_plugin(library, i)) != NULL; i++) {
@@ -178,7 +179,7 @@ static void check_loaded(struct graft_lock *lock, const struct graft_library *li
 
 /* --- Options --- */
 
-/* "BEFORE VALUE", or `absent` where there is none. */
+/* Adds "BEFORE VALUE", or `absent` if there is no value. */
 static void add_value(struct graft_text *text, const char *before, const graft_json *value, const char *absent) {
     char *dumped = value != NULL ? graft_json_dump(value, 0) : NULL;
     if (value == NULL) {
@@ -189,7 +190,8 @@ static void add_value(struct graft_text *text, const char *before, const graft_j
     graft_free(dumped);
 }
 
-/* Those of `first` whose value `second` does not have; with `only_absent`, whose name. */
+/* Reports members of `first` that `second` lacks or has with another value; with `only_absent`, only those that it
+ * lacks. */
 static void check_each(struct graft_lock *lock, const graft_json *first, const graft_json *second, int only_absent) {
     void *iterator = NULL;
     const char *key = NULL;

@@ -21,13 +21,13 @@ enum { GRAFT_LOCK_VERSION = 1 };
 struct graft_locked_plugin {
     const char *id;
     const char *version;
-    const char *file; /* without folders */
+    const char *file; /* name of its file, without folders */
     const char *sha256;
     const graft_json *options; /* an object of strings */
-    int met;                   /* such a file was found */
+    int met;                   /* 1: the file was found */
 };
 
-/* A file found that is not locked, by its content. */
+/* A plugin file whose SHA-256 is not in the lock. */
 struct graft_unlocked_file {
     char *name;
     char sha256[GRAFT_SHA256_DIGITS + 1];
@@ -35,38 +35,38 @@ struct graft_unlocked_file {
 
 struct graft_lock {
     const char *file;
-    FILE *out;            /* where differences are named: stderr */
-    graft_json *document; /* holds what the strings here point to */
-    const char *host;     /* the version that wrote it */
-    const char *plan;     /* SHA-256 */
+    FILE *out;            /* stream to which differences are printed: stderr */
+    graft_json *document; /* owns the strings below */
+    const char *host;     /* version of the program that wrote it */
+    const char *plan;     /* of the plan, SHA-256 */
     const graft_json *options;
     struct graft_locked_plugin *plugins;
     size_t n;
     struct graft_unlocked_file *unlocked;
     size_t n_unlocked;
     size_t unlocked_capacity;
-    size_t differences; /* named so far */
+    size_t differences; /* number printed so far */
 };
 
-/* Reads what --lock names into options->locked, if the file exists; the caller frees that. Whatever is not as
- * graft_lock_write writes it is a GRAFT_ERROR_MODEL. */
+/* Reads the file of --lock, if it exists, into options->locked, which the caller frees. Anything that graft_lock_write
+ * would not write is GRAFT_ERROR_MODEL. */
 int graft_lock_read(struct graft_options *options, struct graft_error *error);
 void graft_lock_free(struct graft_lock *lock);
 
-/* For struct graft_library_options: opens the files that are locked, and no others. `data` is the lock. */
+/* Callback for struct graft_library_options: allows only locked files to be opened. `data` is the lock. */
 int graft_lock_on_file(void *data, const char *file, const char *sha256, int32_t *open, struct graft_error *error);
 
-/* After plugins were loaded, with `status`: names in its `out` each plugin and each option that is not as locked, which
- * is a GRAFT_ERROR_VERIFY; else `status`. Without a lock too. */
+/* Call it after plugins were loaded with `status`. Prints each plugin and option that differs from the lock and then
+ * fails with GRAFT_ERROR_VERIFY; otherwise, and without a lock, returns `status`. */
 int graft_lock_check_plugins(const struct graft_options *options, const struct graft_library *library, int status,
                              struct graft_error *error);
 
-/* After a model was opened and fused: compares the plan, or writes the lock if there was none. Without --lock nothing
- * happens. */
+/* Call it after a model was opened and fused. Compares the plan with the lock, or writes the lock if the file did not
+ * exist. Does nothing without --lock. */
 int graft_lock_check_plan(const struct graft_options *options, const struct graft_model *model,
                           const struct graft_library *library, struct graft_error *error);
 
-/* The hash of what was planned: of `plan --json`, without files' places, notes, and sums of bytes. */
+/* The SHA-256 of the plan: of `plan --json` without paths of files, notes and sums of bytes. */
 int graft_lock_hash_plan(const struct graft_model *model, char digits[GRAFT_SHA256_DIGITS + 1],
                          struct graft_error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A lock as it is read: nothing in it is trusted, and nothing that is unknown is passed over. */
+/* Reads a lock. Its content is untrusted, and unknown fields are errors. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -8,7 +8,7 @@
 
 enum { MAX_BYTES = 16 << 20, MAX_PLUGINS = 4096 };
 
-/* A field, and where it stands: "plugins[3].". */
+/* The place of a field, for messages: "plugins[3].". */
 struct place {
     const char *file;
     char prefix[32];
@@ -20,7 +20,7 @@ static int fail(const struct place *place, const char *field, const char *expect
                            expected, graft_json_type_name(found));
 }
 
-/* A string that is not empty and has no NUL in it. */
+/* Reads a string that is not empty and contains no NUL. */
 static int read_string(const struct place *place, const graft_json *object, const char *field, const char **text,
                        struct graft_error *error) {
     const graft_json *value = graft_json_get(object, field);
@@ -44,7 +44,7 @@ static int read_sha256(const struct place *place, const graft_json *object, cons
                                  *sha256);
 }
 
-/* An object with the fields named (NULL-terminated), and no others. */
+/* Checks that an object has the fields in a NULL-terminated list and no others. */
 static int check_fields(const struct place *place, const graft_json *object, const char *const *fields,
                         struct graft_error *error) {
     const char *other = graft_json_other_key(object, fields);
@@ -53,7 +53,7 @@ static int check_fields(const struct place *place, const graft_json *object, con
                                            place->prefix, other);
 }
 
-/* An object whose values are strings. */
+/* Reads an object whose values are strings. */
 static int read_values(const struct place *place, const graft_json *object, const char *field,
                        const graft_json **values, struct graft_error *error) {
     void *iterator = NULL;
@@ -129,7 +129,7 @@ static int read_plugins(struct graft_lock *lock, struct graft_error *error) {
     return status;
 }
 
-/* true, a string, or an array of strings each. */
+/* Reads options, each of which is true, a string, or an array of strings. */
 static int read_options(struct graft_lock *lock, struct graft_error *error) {
     const struct place place = {.file = lock->file};
     void *iterator = NULL;

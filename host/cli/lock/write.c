@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A lock as it is written. */
+/* Writes a lock. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -11,7 +11,7 @@
 
 int graft_lock_hash_plan(const struct graft_model *model, char digits[GRAFT_SHA256_DIGITS + 1],
                          struct graft_error *error) {
-    /* What a plan decides. Where files lie, and sums of what parameters say already, are left out. */
+    /* The members of a plan that are hashed. Paths of files, and sums over parameters, are left out. */
     static const char *const keys[] = {"model_type",
                                        "model_type_by",
                                        "architecture",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a model that answers questions says: the best spans of the text that the question is about. */
+/* Prints the best spans of the text as answers to the question, for models that answer questions. */
 #include <math.h>
 #include <string.h>
 
@@ -11,22 +11,23 @@
 #include "cli/output.h"
 #include "cli/report/labels.h"
 
-/* No answer has more tokens, as in the pipeline of transformers 4. */
+/* LONGEST: the most tokens of an answer, as in the pipeline of transformers 4. */
 enum { ENDS = 2, LONGEST = 15 };
 
 struct span {
     double score;
-    size_t first; /* tokens of the prompt */
+    size_t first; /* first and last token, as positions in the prompt */
     size_t last;
 };
 
-/* The tokens of a prompt that an answer may be of. */
+/* The tokens of a prompt that may be part of an answer. */
 struct text {
     size_t first;
     size_t count;
 };
 
-/* Question and text by their ids alone: types tell them apart, or all is text. */
+/* Finds the text in a prompt: the second text of the pair if its place is known, else the tokens of type 1, or all
+ * tokens if there are none. */
 static struct text find_text(const struct graft_text_ids *text) {
     struct text found = {text->second, text->n_second};
     for (size_t i = 0; text->n_second == 0 && i < text->types.n; i++) {
@@ -55,7 +56,7 @@ static void find_probabilities(const float *logits, const struct text *text, int
     }
 }
 
-/* spans [k]: the best, best first; returns how many there are. starts and ends [text->count]. */
+/* Fills spans [k] with the best ones, best first, and returns their number. starts and ends: [text->count]. */
 static size_t pick(const struct text *text, const double *starts, const double *ends, struct span *spans, size_t k) {
     size_t n = 0;
     for (size_t i = 0; i < text->count; i++) {
@@ -76,7 +77,7 @@ static size_t pick(const struct text *text, const double *starts, const double *
     return n;
 }
 
-/* Where the token stands that has no part in the text. */
+/* The position of the [CLS] token outside the text; -1 if there is none. */
 static int64_t find_cls(const struct graft_encode_run *run, const struct graft_encoder_prompt *prompt,
                         const struct text *text) {
     for (size_t i = 0; run->cls_id >= 0 && i < prompt->count; i++) {
@@ -87,9 +88,9 @@ static int64_t find_cls(const struct graft_encode_run *run, const struct graft_e
     return -1;
 }
 
-/* What the tokens from the text's first up to a span's last spell, less what those before the span do: a first token
- * that goes on a word has no mark of that then. Where the one doesn't begin the other, what the span's tokens spell
- * alone. `words` starts as {0}. */
+/* Decodes a span in its context: decodes the text up to the span's end and removes the part before the span, as a span
+ * decoded alone may begin with the mark of a continued word. If the decoded text does not begin with that part, decodes
+ * the span alone. `words` starts as {0}. */
 static int spell_words(const struct graft_encode_run *run, const int32_t *ids, const struct text *text,
                        const struct span *span, struct graft_text *words, struct graft_error *error) {
     struct graft_text before = {0};
@@ -119,7 +120,7 @@ static int spell_words(const struct graft_encode_run *run, const int32_t *ids, c
     return status;
 }
 
-/* The words of a span, or its ids. `words` starts as {0}. */
+/* Decodes a span, or lists its ids with --output-ids. `words` starts as {0}. */
 static int spell(const struct graft_encode_run *run, const int32_t *ids, const struct text *text,
                  const struct span *span, struct graft_text *words, struct graft_error *error) {
     int status = GRAFT_OK;
@@ -184,7 +185,7 @@ static int print_one(const struct graft_encode_run *run, const struct graft_text
     return status;
 }
 
-/* A text that comes alone has no question to answer. */
+/* Checks that every text is a pair of a question and a text; ids may have both in one prompt. */
 static int check_pairs(const struct graft_encode_run *run, const struct graft_text_batch *batch,
                        struct graft_error *error) {
     size_t texts = run->options->prompts.count + run->options->prompt_files.count;

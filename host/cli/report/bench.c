@@ -12,7 +12,7 @@ static double load_seconds(const struct graft_bench *bench) {
     return graft_model_plan(bench->model)->seconds + graft_model_load_seconds(bench->model);
 }
 
-/* What a class's modules took for one prompt, or for one token. */
+/* Time and bytes of the modules of a class, for a prompt or a token. */
 struct cost {
     int64_t calls;
     double milliseconds;
@@ -20,12 +20,12 @@ struct cost {
     double bytes;
 };
 
-/* Row number `i` of one of the profiles; NULL after the last, and where that profile was not made. */
+/* Row number `i` of a profile; NULL after the last, and if the profile was not made. */
 static const struct graft_profile_row *row_of(const struct graft_bench *bench, int which, size_t i) {
     return bench->profiles[which] != NULL ? graft_profile_at(bench->profiles[which], i) : NULL;
 }
 
-/* Of row number `i` in one of the profiles; zeros where there is no such row. */
+/* The cost in row number `i` of a profile; zeros if there is no such row. */
 static struct cost cost_of(const struct graft_bench *bench, int which, size_t i, int32_t phase) {
     int timed = which == GRAFT_BENCH_REPLACED || which == GRAFT_BENCH_ORIGINAL;
     double runs = timed ? (double)bench->repeat : 1.0;
@@ -39,7 +39,8 @@ static struct cost cost_of(const struct graft_bench *bench, int which, size_t i,
                          sum->own_seconds * 1e3 / steps, (double)sum->bytes / steps};
 }
 
-/* The row in another profile that is of the same class in the place of the same; after the last if there is none. */
+/* The row in another profile with the same class and the same replaced class; the number after the last if there is
+ * none. */
 static size_t same_row(const struct graft_bench *bench, int which, const struct graft_profile_row *row) {
     const struct graft_profile_row *other;
     size_t i = 0;
@@ -52,7 +53,7 @@ static size_t same_row(const struct graft_bench *bench, int which, const struct 
     return i;
 }
 
-/* What replaced modules and their originals took. */
+/* The costs of replaced modules and of their originals. */
 struct pair {
     struct cost replaced;
     struct cost original;

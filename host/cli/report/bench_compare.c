@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `bench --compare`: two measurements of the same work, as ratios. */
+/* `bench --compare`: prints ratios of two measurements of the same work. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 enum { MAX_FILE_BYTES = 64 << 20 };
 
-/* What is compared: a number at the end of at most two keys, and the word before it. */
+/* A compared number: its path of one or two keys, and its name in the output. */
 static const struct measure {
     const char *label;
     const char *keys[2];
@@ -36,7 +36,7 @@ static int is_number(const graft_json *value) {
     return graft_json_type(value) == GRAFT_JSON_INT || graft_json_type(value) == GRAFT_JSON_REAL;
 }
 
-/* What has to be alike, or the ratios would mean nothing. */
+/* Checks that both documents measured the same work; otherwise the ratios would mean nothing. */
 static int check_work(const char *file, const graft_json *other, const struct graft_bench *bench,
                       struct graft_error *error) {
     const struct {
@@ -79,7 +79,7 @@ int graft_bench_read_other(const struct graft_options *options, const struct gra
     return status;
 }
 
-/* A difference that explains others. */
+/* Prints a setting that differs and may explain other differences. */
 static void print_difference(const graft_json *document, const graft_json *other, const char *label, const char *key) {
     const char *here = graft_json_string(graft_json_get(document, key), NULL);
     const char *there = graft_json_string(graft_json_get(other, key), NULL);

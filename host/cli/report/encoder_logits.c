@@ -7,7 +7,7 @@
 
 enum { NAME_BYTES = 32 };
 
-/* What all texts give together: `rows` rows of `columns` logits. */
+/* The logits of all texts: `rows` rows of `columns`. */
 struct logits {
     float *numbers;
     size_t rows;

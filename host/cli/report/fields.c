@@ -14,7 +14,7 @@ static int is_same_file(const struct graft_model_field *a, const struct graft_mo
                                                                           strcmp(a->adapter, b->adapter) == 0));
 }
 
-/* All fields of the file and use of number `first`. */
+/* Adds a line with all fields that have the file and the use of field number `first`. */
 static void add_line(struct graft_text *text, const struct graft_model *model, size_t first) {
     const struct graft_model_field *of = graft_model_field_at(model, first), *field;
     size_t n = 0;
@@ -38,7 +38,7 @@ int graft_report_fields_text(const struct graft_model *model, const char *before
     } lines[] = {{GRAFT_FIELD_NOT_USED, "not used", ""}, {GRAFT_FIELD_IGNORED, "ignored", ", by --ignore-field"}};
     const struct graft_model_field *field;
     for (size_t k = 0; k < sizeof lines / sizeof lines[0]; k++) {
-        const struct graft_model_field *last = NULL; /* whose line was the last: those of one file follow each other */
+        const struct graft_model_field *last = NULL; /* of the previous line; a file's fields are consecutive */
         for (size_t i = 0; (field = graft_model_field_at(model, i)) != NULL; i++) {
             struct graft_text text = {0};
             if (field->use != lines[k].use || (last != NULL && is_same_file(last, field))) {

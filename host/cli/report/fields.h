@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What became of the fields of a model's JSON files. */
+/* Reports how the fields of a model's JSON files were used. */
 #ifndef GRAFT_CLI_REPORT_FIELDS_H
 #define GRAFT_CLI_REPORT_FIELDS_H
 
@@ -7,8 +7,8 @@
 
 #include "graft/host/graft.h"
 
-/* A line for each file that has fields which are not used, and for each that had fields which --ignore-field took out:
- * "not used config.json: clip_qkv (0.5)", behind `before`. */
+/* Prints a line, after `before`, for each file with unused fields and for each with fields that --ignore-field removed:
+ * "not used config.json: clip_qkv (0.5)". */
 int graft_report_fields_text(const struct graft_model *model, const char *before, FILE *out, struct graft_error *error);
 
 #endif

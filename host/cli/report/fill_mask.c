@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a masked model puts in the place of each [MASK]: the best tokens with their probabilities. */
+/* Prints the most probable tokens for each [MASK] with their probabilities, for masked models. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@ struct prediction {
     double probability;
 };
 
-/* The `k` largest, largest first, of equals the first one first. */
+/* Finds the `k` largest logits, largest first; of equal ones, the first comes first. */
 static void pick(const float *logits, int64_t vocab_size, struct prediction *best, int64_t k) {
     double largest = -INFINITY, sum = 0.0;
     int64_t n = 0;
@@ -62,7 +62,7 @@ static void pick(const float *logits, int64_t vocab_size, struct prediction *bes
     }
 }
 
-/* A token's spelling, or nothing where the model has more rows than there are tokens. */
+/* A token's spelling; empty if the model has more rows than the vocabulary has tokens. */
 static const char *spelling(const struct graft_encode_run *run, int32_t id) {
     const char *token = graft_tokenizer_token(run->tokenizer, id, NULL);
     return token != NULL ? token : "";
@@ -99,13 +99,13 @@ static graft_json *predictions_json(struct graft_writer *writer, const struct gr
     return array;
 }
 
-/* The places to fill in, of all texts. */
+/* The positions of mask tokens in all texts. */
 struct places {
     int32_t *rows; /* [count] */
     size_t count;
 };
 
-/* A text with nothing to fill in is a mistake, unless the logits were what was wanted. */
+/* Finds the mask tokens. A text without one is an error, unless logits or recordings are written. */
 static int find_places(const struct graft_encode_run *run, const struct graft_text_batch *batch, struct places *places,
                        struct graft_error *error) {
     size_t at = 0;
@@ -128,7 +128,7 @@ static int find_places(const struct graft_encode_run *run, const struct graft_te
     return GRAFT_OK;
 }
 
-/* The predictions of one text, whose rows are the next `n` of `logits`. */
+/* Prints the predictions of a text, whose rows are the next `n` of `logits`. */
 static int print_predictions(const struct graft_encode_run *run, const float *logits, size_t n, struct prediction *best,
                              int64_t k, struct graft_error *error) {
     int64_t vocab_size = graft_model_vocab_size(run->model);

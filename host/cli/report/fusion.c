@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each fusion family that was asked for fused and what not, with the reasons. */
+/* Reports what each requested fusion family fused, and what it did not and why. */
 #include "cli/report/report.h"
 #include "cli/report/rows.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is chosen by name in a model, and what plugins offer to be chosen. */
+/* Reports implementations that are chosen by name in a model, and those that plugins offer. */
 #ifndef GRAFT_CLI_REPORT_IMPLEMENTATIONS_H
 #define GRAFT_CLI_REPORT_IMPLEMENTATIONS_H
 
@@ -17,7 +17,7 @@ void graft_list_implementations(const struct graft_plugin *plugin, FILE *out);
 void graft_list_implementations_json(struct graft_writer *writer, graft_json *object,
                                      const struct graft_plugin *plugin);
 
-/* Sets all that they declare. */
+/* Sets members for all implementations that a plugin declares. */
 void graft_inspect_implementations(struct graft_writer *writer, graft_json *object, const struct graft_plugin *plugin);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a classifier says: its labels with scores, the best first. */
+/* Prints the labels of a classifier with their scores, highest first. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 
 enum { NAME_BYTES = 32 };
 
-/* One tensor per prompt onto its rows of `logits`; `names` holds NAME_BYTES for each. */
+/* Describes a tensor for each prompt, with its rows of `logits`. `names` has NAME_BYTES for each name. */
 static void fill(const struct graft_prompt *prompts, size_t n, int64_t vocab_size, const float *logits, char *names,
                  struct graft_recorded *tensors) {
     for (size_t i = 0; i < n; i++) {

@@ -16,7 +16,7 @@ static int is_empty(const graft_json *value) {
     return graft_json_type(value) == GRAFT_JSON_NULL || (is_container(value) && graft_json_size(value) == 0);
 }
 
-/* An array of plain values. */
+/* Whether a value is an array without objects and arrays. */
 static int is_flat(const graft_json *value) {
     for (size_t i = 0; i < graft_json_size(value); i++) {
         if (is_container(graft_json_at(value, i))) {
@@ -47,7 +47,7 @@ static void add_flat(struct graft_text *text, const graft_json *array) {
 
 static void add_object(struct graft_text *text, const graft_json *object, int depth, int is_element);
 
-/* Behind "key:": on the same line if it is plain, else below. */
+/* Adds a value after "key:": on the same line if it is plain, else below. */
 static void add_value(struct graft_text *text, const graft_json *value, int depth) {
     if (is_flat(value)) {
         graft_text_add_string(text, " ");
@@ -68,7 +68,7 @@ static void add_value(struct graft_text *text, const graft_json *value, int dept
     }
 }
 
-/* The elements of arrays that are not flat are objects. */
+/* Adds an object. Arrays that are not flat have objects as elements. */
 static void add_object(struct graft_text *text, const graft_json *object, int depth, int is_element) {
     void *iterator = NULL;
     const char *key = NULL;

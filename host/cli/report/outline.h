@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A JSON document for people. */
+/* Prints a JSON document in a form for people. */
 #ifndef GRAFT_CLI_REPORT_OUTLINE_H
 #define GRAFT_CLI_REPORT_OUTLINE_H
 
@@ -7,8 +7,8 @@
 
 #include "base/json.h"
 
-/* A line for each "key: value", indented by depth, a '-' before each element of an array. What is null or empty is left
- * out; short arrays stand on one line; control characters are replaced. */
+/* Prints a line for each "key: value", indented by depth, with '-' before elements of arrays. Omits null and empty
+ * values, prints short arrays on one line, and replaces control characters. */
 int graft_outline_print(const graft_json *document, FILE *out, struct graft_error *error);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands in lists is matched by what it is called, not by its place: a module that is new changes no other. */
+/* Elements of lists are matched by name, not by position, so that an inserted module does not make all later ones
+ * differ. */
 #include "cli/report/plan_diff.h"
 
 #include <stdlib.h>
@@ -19,9 +20,9 @@ struct diff {
 
 /* An element of a list. */
 struct item {
-    char *name; /* what it is called */
+    char *name; /* name by which it is matched */
     const graft_json *value;
-    size_t place; /* in its list: things of one name keep their order */
+    size_t place; /* position in its list; elements of the same name are matched in order */
 };
 
 struct items {
@@ -36,8 +37,8 @@ static char *text_of(struct diff *diff, const graft_json *value) {
     return text;
 }
 
-/* What an object of a list is called: a module by its path and, as several classes share one, its class if it stands
- * behind another; a chain by its modules. */
+/* The name by which an object of a list is matched: for a module its path and, if it is wrapped by another one at the
+ * same path, its class; for a chain its modules. */
 static char *name_of(struct diff *diff, const graft_json *value) {
     static const char *const keys[] = {"path", "name", "id", "family", "modules"};
     const graft_json *name = NULL;
@@ -98,7 +99,7 @@ static void print_change(struct diff *diff, const char *what, const char *name, 
     graft_free(texts[1]);
 }
 
-/* Two things of one name, field by field. */
+/* Compares two elements of the same name, field by field. */
 static void compare_values(struct diff *diff, const char *list, const char *name, const graft_json *older,
                            const graft_json *newer) {
     void *iterator = NULL;
@@ -167,7 +168,7 @@ static void compare(struct diff *diff, const graft_json *older, const graft_json
     }
 }
 
-/* What every plan has. */
+/* Checks that a document has the members that every plan has. */
 static int check(const char *file, const graft_json *document, struct graft_error *error) {
     static const char *const lists[] = {"modules", "parameters", "plugins"};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `plan --diff`: a plan beside one that was saved. */
+/* `plan --diff`: compares a plan with a saved one. */
 #ifndef GRAFT_CLI_REPORT_PLAN_DIFF_H
 #define GRAFT_CLI_REPORT_PLAN_DIFF_H
 
@@ -7,8 +7,8 @@
 
 #include "base/json.h"
 
-/* Compares a document of `plan --json` with the one in a file, which is the older: a line in `out` for each thing that
- * was added, removed or changed. A GRAFT_ERROR_VERIFY if there is any, a GRAFT_ERROR_MODEL if the file is no plan. */
+/* Compares a document of `plan --json` with the older one in a file. Prints a line for everything that was added,
+ * removed or changed. Returns GRAFT_ERROR_VERIFY if anything was, GRAFT_ERROR_MODEL if the file is not a plan. */
 int graft_plan_diff(const graft_json *document, const char *file, FILE *out, struct graft_error *error);
 
 #endif

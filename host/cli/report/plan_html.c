@@ -107,7 +107,7 @@ void plan_html_letter(struct graft_text *page, int number) {
     graft_text_printf(page, "%c: ", 'A' + number % LETTERS);
 }
 
-/* A plugin with its colour, letter and name, and what it wants to replace. */
+/* Adds a plugin with its colour, letter and name, and the targets of its replacements. */
 static void add_plugin(struct graft_text *page, const graft_json *plugin, size_t i) {
     const graft_json *patches = graft_json_get(plugin, "patches");
     graft_text_printf(page, "<li><span class=\"who p%zu\">", i % PLAN_HTML_COLOURS);
@@ -142,7 +142,7 @@ static void add_plugins(struct graft_text *page, const graft_json *plugins) {
     graft_text_add_string(page, "</ul>\n");
 }
 
-/* A list of strings under a heading; nothing when it is empty. */
+/* Adds a list of strings under a heading, if it is not empty. */
 static void add_list(struct graft_text *page, const char *heading, const char *class_name, const graft_json *strings) {
     if (graft_json_size(strings) == 0) {
         return;
@@ -156,7 +156,7 @@ static void add_list(struct graft_text *page, const char *heading, const char *c
     graft_text_add_string(page, "</ul>\n");
 }
 
-/* The fields of JSON files that nothing is done about, because nobody knows what to do or an option says so. */
+/* Adds the fields of JSON files with one kind of use: unused, or ignored by an option. */
 static void add_fields_of_use(struct graft_text *page, const char *heading, const char *use, const graft_json *fields) {
     size_t n = 0;
     for (size_t i = 0; i < graft_json_size(fields); i++) {
@@ -186,7 +186,7 @@ static void add_fields(struct graft_text *page, const graft_json *fields) {
     add_fields_of_use(page, "Fields ignored by --ignore-field", "ignored", fields);
 }
 
-/* The chains of --fuse. */
+/* Adds the chains of --fuse. */
 static void add_fused(struct graft_text *page, const graft_json *fused) {
     if (graft_json_size(fused) == 0) {
         return;
@@ -209,7 +209,8 @@ static void add_fused(struct graft_text *page, const graft_json *fused) {
     graft_text_add_string(page, "</ul>\n");
 }
 
-/* JSON inside of HTML: "<" stands in strings only, where it may as well be an escape; so nothing in it ends it. */
+/* Adds JSON to the page, with "<", which occurs only in strings, as an escape, so that no text in it can end the script
+ * element. */
 static void add_data(struct graft_text *page, const char *json) {
     graft_text_add_string(page, "<script type=\"application/json\" id=\"plan\">\n");
     for (size_t length; *json != '\0'; json += length) {

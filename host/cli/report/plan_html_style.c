@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The look of the page: narrow and wide, light and dark, on paper. Plugins have a colour, a letter and their name. */
+/* The page's style sheet: for narrow and wide screens, light and dark, and print. */
 #include "cli/report/plan_html.h"
 
 const char graft_plan_html_style[] =

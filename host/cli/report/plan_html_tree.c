@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nesting comes from the tree, what is said of modules and parameters from the report, which goes through the tree in
- * the same order. */
+/* Writes the module tree. The nesting comes from the model; texts about modules and parameters come from the document's
+ * lists, which have them in the order of this traversal. */
 #include <string.h>
 
 #include "cli/report/plan_html.h"
@@ -13,7 +13,7 @@ struct writer {
     const struct graft_library *library;
     const graft_json *modules;
     const graft_json *parameters;
-    size_t module; /* the next one of each */
+    size_t module; /* index of the next module in `modules`, and of the next parameter in `parameters` */
     size_t parameter;
 };
 
@@ -31,7 +31,7 @@ static void add_code(struct writer *writer, const char *text) {
     add(writer, "</code>");
 }
 
-/* Modules below `node` that are replaced. */
+/* The number of replaced modules below `node`. */
 static size_t count_replaced(const struct graft_named_module *node) {
     size_t count = node->super != NULL ? count_replaced(node->super) : 0;
     for (size_t i = 0; i < node->n_children; i++) {
@@ -58,7 +58,7 @@ static void add_sources(struct writer *writer, const graft_json *sources) {
     add(writer, n > FEW_SOURCES + 1 ? "</details>" : "");
 }
 
-/* "from", or why there is no such thing. */
+/* The word before a parameter's tensors, "from", or why it has none. */
 static const char *origin_of(const struct graft_planned_parameter *planned) {
     switch (planned->status) {
     case GRAFT_PLANNED_MISSING:
@@ -118,7 +118,7 @@ static void add_parameter(struct writer *writer, const struct graft_planned_para
     add(writer, "</div></div>\n");
 }
 
-/* Parameters of the node itself, as far as they are not another's of the same name. */
+/* Adds the node's own parameters, without those that it shares with another module. */
 static void add_parameters(struct writer *writer, const struct graft_named_module *node) {
     for (size_t i = 0; i < node->n_parameters; i++) {
         if (node->parameters[i]->shared_with == NULL) {
@@ -177,8 +177,8 @@ static void add_title(struct writer *writer, const struct graft_named_module *no
     }
 }
 
-/* Whether the page opens at this module: at what is replaced, but of a list's elements, which are alike, at one only.
- */
+/* Whether a module starts expanded: if it or a module in it is replaced, but only the first such element of a list, as
+ * elements are alike. */
 static int is_open(const struct graft_named_module *node, int depth) {
     const struct graft_named_module *parent = node->parent;
     int interesting = node->original_class != NULL || count_replaced(node) > 0;
@@ -193,7 +193,7 @@ static int is_open(const struct graft_named_module *node, int depth) {
     return 1;
 }
 
-/* As deep as the tree, whose depth is bounded where it is described. */
+/* Adds a node. Recursion is as deep as the tree, whose depth is bounded when the model is built. */
 static void add_node(struct writer *writer, const struct graft_named_module *node, int depth) {
     size_t replaced = count_replaced(node);
     int leaf = node->n_parameters + node->n_children == 0 && node->super == NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of plugins, and the values in force. */
+/* Reports the options of plugins with their values. */
 #ifndef GRAFT_CLI_REPORT_PLUGIN_OPTIONS_H
 #define GRAFT_CLI_REPORT_PLUGIN_OPTIONS_H
 
@@ -10,7 +10,7 @@
 /* Prints "; options scale=max, bits=8", or nothing. */
 void graft_list_options(const struct graft_plugin_info *plugin, FILE *out);
 
-/* Sets `options`: all that each declares, and its value. */
+/* Sets `options`: the declaration and value of each option. */
 void graft_inspect_options(struct graft_writer *writer, graft_json *object, const struct graft_plugin_info *plugin);
 
 #endif

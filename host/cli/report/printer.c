@@ -69,7 +69,7 @@ static int add_logprobs(const struct graft_printer *printer, const struct graft_
                               graft_model_vocab_size(printer->model), token->id, error);
 }
 
-/* A text that comes out on the terminal shows by itself how far it is. */
+/* Shows progress, unless the text is printed on the terminal as it comes, which shows it already. */
 static void show(struct graft_printer *printer) {
     if (printer->n_tokens++ == 0 && printer->stream != NULL && isatty(STDOUT_FILENO)) {
         graft_screen_end();

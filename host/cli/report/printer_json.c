@@ -5,7 +5,7 @@
 #include "cli/report/printer.h"
 #include "graft/host/process.h"
 
-/* A token as the vocabulary spells it; null of an id that has none. */
+/* A token as the vocabulary spells it; null for an id without a token. */
 static graft_json *token_json(const struct graft_tokenizer *tokenizer, int32_t id) {
     size_t length = 0;
     const char *token = graft_tokenizer_token(tokenizer, id, &length);
@@ -68,19 +68,19 @@ static int sequence_json(struct graft_writer *writer, const struct graft_printer
     return status;
 }
 
-/* Of numbers that were counted in some seconds; null if these are none. */
+/* Sets a rate per second; null if the time is 0. */
 static void set_rate(struct graft_writer *writer, graft_json *object, const char *key, int64_t count, double seconds) {
     graft_writer_set(writer, object, key,
                      seconds > 0.0 && count > 0 ? graft_json_new_real((double)count / seconds)
                                                 : graft_json_new_string(NULL));
 }
 
-/* Seconds below 0 are not known: null. */
+/* Sets seconds; null if they are below 0, which means unknown. */
 static void set_seconds(struct graft_writer *writer, graft_json *object, const char *key, double seconds) {
     graft_writer_set(writer, object, key, seconds >= 0.0 ? graft_json_new_real(seconds) : graft_json_new_string(NULL));
 }
 
-/* The prompts take until each sequence has its first token. */
+/* Makes the timings. Reading the prompts lasts until every sequence has its first token. */
 static graft_json *timings_json(struct graft_writer *writer, const struct graft_printer *printer) {
     graft_json *object = graft_json_new_object();
     double prompt = printer->comes_at_end ? -1.0 : printer->first - printer->start;

@@ -13,12 +13,12 @@
 #include "cli/output.h"
 #include "graft/host/process.h"
 
-/* A rank's, as it travels. */
+/* The counts of a rank, as they are sent to rank 0. */
 struct row {
     int64_t mapped_bytes;
     int64_t copied_bytes;
-    int64_t touched_bytes; /* of mapped weights, that are in memory now */
-    int64_t elsewhere;     /* tensors that others have */
+    int64_t touched_bytes; /* bytes of mapped weights that are in memory */
+    int64_t elsewhere;     /* number of tensors that only other ranks have */
     int64_t peak_bytes;
     struct graft_parallel_statistics spent;
 };
@@ -29,8 +29,8 @@ static int is_weights(const char *line, size_t length) {
     return length > end && strcmp(line + length - end, ending) == 0;
 }
 
-/* What this process has touched of the files that it maps; 0 where the system does not tell. A mapping's first line
- * ends with its file, and others with how much of it is in memory follow. */
+/* Bytes of mapped files that are in this process's memory, from /proc/self/smaps; 0 if it cannot be read. There, a
+ * mapping's first line ends with its file, and a later line says how much of it is in memory. */
 static int64_t touched_bytes(void) {
     FILE *maps = fopen("/proc/self/smaps", "r");
     char *line = NULL;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each of several processes had of a model, and what it gave to the others. */
+/* Reports what part of a model each of several processes holds and how much it sent to the others. */
 #ifndef GRAFT_CLI_REPORT_RANKS_H
 #define GRAFT_CLI_REPORT_RANKS_H
 
 #include "cli/options.h"
 #include "graft/host/graft.h"
 
-/* Called by all ranks when the model has run; rank 0 shows what all say, on stderr, in the form that --report and
- * --quiet ask for. Nothing where there is one process. */
+/* Call it on all ranks when the model has run. Rank 0 prints the counts of all to stderr, in the form of --report,
+ * unless --quiet is given. Does nothing if there is one process. */
 int graft_report_ranks(const struct graft_options *options, const struct graft_model *model, struct graft_error *error);
 
 #endif

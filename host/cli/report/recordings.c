@@ -9,7 +9,7 @@ enum { KINDS = 4 };
 
 struct kind {
     uint32_t what;
-    const char *start; /* of the tensors' names */
+    const char *start; /* beginning of the tensors' names */
     const char *path;  /* NULL: not wanted */
 };
 

@@ -8,7 +8,7 @@
 #include "base/paths.h"
 #include "base/text.h"
 
-/* The row of that text, made when there is none yet; NULL if memory ran out. */
+/* Finds or adds the row of a text. NULL if memory ran out. */
 static struct graft_row *find(struct graft_rows *rows, struct graft_text *text_take) {
     if (!text_take->failed) {
         graft_error_clean(text_take->bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/report/stack.h"
 
-/* " -> GptqLinear by gptq (plugins/gptq.so)". */
+/* Adds " -> GptqLinear by gptq (plugins/gptq.so)". */
 static void add_class(struct graft_text *text, const char *class_name, const char *plugin, const char *file,
                       int with_files) {
     graft_text_printf(text, " -> %s by %s", class_name, plugin);
@@ -10,7 +10,7 @@ static void add_class(struct graft_text *text, const char *class_name, const cha
     }
 }
 
-/* The innermost first. As deep as the stack, whose depth the host bounds. */
+/* Adds the innermost class first. Recursion is as deep as the stack, whose depth the host bounds. */
 static void add_module(struct graft_text *text, const struct graft_named_module *module, int with_files) {
     if (module->super != NULL) {
         add_module(text, module->super, with_files);

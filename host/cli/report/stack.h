@@ -5,8 +5,8 @@
 #include "base/text.h"
 #include "graft/host/modules.h"
 
-/* What stands in the place of a replaced module's original: "Linear -> GptqLinear by gptq -> LoraLinear by
- * lora", each called by the next one; `with_files`: and where the plugins are. */
+/* Adds the classes in the place of a replaced module, from the original to the outermost, each called by the next one:
+ * "Linear -> GptqLinear by gptq -> LoraLinear by lora". If `with_files`, with the plugins' files. */
 void graft_report_stack(struct graft_text *text, const struct graft_named_module *module, int with_files);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The load report for people: equal lines are drawn together, so that a model of any size fits a screen. */
+/* The load report for people. Equal lines are counted in one row, so that the report of any model fits on a screen. */
 #include "base/text.h"
 #include "base/alloc.h"
 #include "cli/generic_name.h"
@@ -32,7 +32,7 @@ static void add_replacement(struct summary *summary, const struct graft_named_mo
     graft_rows_add(&summary->replaced, &text, NULL);
 }
 
-/* "Qwen3RMSNorm + Qwen3MLP, one after another". */
+/* Adds a row for a chain: "Qwen3RMSNorm + Qwen3MLP, one after another". */
 static void add_fused(struct summary *summary, const struct graft_chain_info *chain) {
     const char **paths = graft_alloc(chain->n_modules, sizeof *paths);
     struct graft_text text = {0};
@@ -61,7 +61,7 @@ static void add_conversion(struct summary *summary, const struct graft_planned_p
     graft_rows_add(&summary->converted, &text, parameter);
 }
 
-/* What a parameter without a tensor starts as; NULL of any other. */
+/* How a parameter without a tensor is initialised; NULL for one that has a tensor. */
 static const char *initial(const struct graft_planned_parameter *parameter) {
     return parameter->status != GRAFT_PLANNED_INITIAL ? NULL : parameter->init == GRAFT_INIT_ONES ? "ones" : "zeros";
 }
@@ -113,7 +113,7 @@ static void summarize(struct summary *summary, const struct graft_model *model) 
     const struct graft_chain_info *chain;
     for (size_t i = 0; (module = graft_model_module(model, i)) != NULL; i++) {
         if ((module->flags & GRAFT_MODULE_SUPER) != 0) {
-            continue; /* it is in its wrapper's row */
+            continue; /* a wrapped module is part of its wrapper's row */
         }
         summary->modules++;
         if (module->original_class != NULL) {
@@ -189,7 +189,8 @@ static void print_unexpected(FILE *out, const struct graft_plan_info *plan) {
     }
 }
 
-/* Where several notes tell of plugins that are not used, `brief` makes one line of them. */
+/* Prints the model's notes. If `brief`, several notes on plugins that are not used become one line with their
+ * number. */
 static void print_model_notes(FILE *out, const struct graft_model *model, int brief) {
     size_t unused = 0, n = 0;
     for (size_t i = 0; graft_model_note(model, i) != NULL; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a classifier of tokens says: each token with its best labels. */
+/* Prints each token of a text with its best labels, for classifiers of tokens. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/json_writer.h"
@@ -7,21 +7,21 @@
 #include "cli/output.h"
 #include "cli/report/labels.h"
 
-/* What is printed of each text. */
+/* The state of printing a text. */
 struct printing {
     const struct graft_encode_run *run;
     const struct graft_encoder_info *info;
-    struct graft_scored *labels; /* [n_labels], of the token at hand */
-    int64_t k;                   /* so many of them */
+    struct graft_scored *labels; /* [n_labels], scores of the current token */
+    int64_t k;                   /* number of labels printed */
 };
 
-/* Tokens around the text are not the text's, unless ids are all that is known. */
+/* Whether a token is printed: special tokens are not, but without a tokenizer all tokens are. */
 static int is_printed(const struct printing *printing, int32_t id) {
     const struct graft_tokenizer *tokenizer = printing->run->tokenizer;
     return tokenizer == NULL || !graft_tokenizer_is_special(tokenizer, id);
 }
 
-/* A token's spelling, or nothing where the model has more rows than there are tokens. */
+/* A token's spelling; empty if the model has more rows than the vocabulary has tokens. */
 static const char *spelling(const struct printing *printing, int32_t id) {
     const char *token = graft_tokenizer_token(printing->run->tokenizer, id, NULL);
     return token != NULL ? token : "";

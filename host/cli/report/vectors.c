@@ -4,7 +4,7 @@
 
 #include "cli/commands/encode.h"
 
-/* Nine digits lead back to the same f32. */
+/* Prints a vector as JSON. Nine digits read back as the same f32. */
 static void print_vector(const float *vector, int64_t size) {
     for (int64_t i = 0; i < size; i++) {
         (void)printf("%s%.9g", i == 0 ? "[" : ",", (double)vector[i]);

@@ -6,7 +6,7 @@
 #include "cli/output.h"
 #include "cli/report/stack.h"
 
-/* Mean milliseconds of a call. */
+/* The mean duration of a call in milliseconds. */
 static double per_call(const struct graft_compared *module, double seconds) {
     return module->calls > 0 ? seconds * 1e3 / (double)module->calls : 0.0;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a model's weights take, as `bench` and `perplexity` report it. */
+/* Reports the size of a model's weights, for `bench` and `perplexity`. */
 #ifndef GRAFT_CLI_REPORT_WEIGHTS_H
 #define GRAFT_CLI_REPORT_WEIGHTS_H
 
 #include "base/json_writer.h"
 #include "graft/host/observe.h"
 
-/* Scales and the like included. */
+/* The mean number of bits per weight, including scales and the like. */
 double graft_bits_per_weight(const struct graft_weight_use *use);
 
 /* Sets `weights`, `bits_per_weight` and `bytes_per_token` of an object. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One answer: the conversation as ids, a sequence of them, and its tokens as text. */
+/* Generates an answer: encodes the conversation, adds it as a sequence, and decodes its tokens. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "cli/token_ids.h"
 #include "graft/host/process.h"
 
-/* Whether the template has opened a thought for the answer. */
+/* Whether the rendered conversation ends with an opened thought. */
 static int opens_thought(const struct graft_talk *talk, const struct graft_ids *ids) {
     static const char mark[] = "<think>";
     enum { LOOKED_AT = 8 };
@@ -53,7 +53,7 @@ static int start(struct graft_talk *talk, const struct graft_ids *ids, int64_t *
     return status;
 }
 
-/* Takes the tokens of one step. Returns whether the sequence goes on. */
+/* Runs a step and prints its tokens. `*goes_on` becomes whether the sequence continues. */
 static int take(struct graft_talk *talk, struct graft_decode_stream *decoder, struct graft_talk_stream *stream,
                 const struct graft_sequence_token *tokens, size_t n, int *goes_on, struct graft_error *error) {
     int status = GRAFT_OK;
@@ -107,7 +107,7 @@ static int run(struct graft_talk *talk, int64_t number, struct graft_decode_stre
     return status;
 }
 
-/* The answer as the template wants it back: thoughts apart. */
+/* Adds the answer to the messages, with thoughts in a member of their own, as templates expect. */
 static int keep(struct graft_talk *talk, const struct graft_talk_stream *stream, struct graft_error *error) {
     const struct graft_text *said = &stream->said, *thought = &stream->thought;
     if (stream->held.failed || said->failed || thought->failed ||

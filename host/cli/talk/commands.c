@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines that begin with '/'. */
+/* The commands of `chat`: lines that begin with '/'. */
 #include <stdio.h>
 #include <string.h>
 
@@ -87,7 +87,7 @@ static int help(struct graft_talk *talk, const char *rest, struct graft_error *e
 
 static const struct {
     const char *name;
-    const char *argument; /* NULL: takes none */
+    const char *argument; /* name of its argument, for /help; NULL: it takes none */
     int (*run)(struct graft_talk *talk, const char *rest, struct graft_error *error);
     const char *what;
 } commands[] = {

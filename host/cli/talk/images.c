@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Images of a conversation. Messages name their files, so that a conversation that was saved has them again. */
+/* Images of a conversation. Messages contain the paths of their files, so that a saved conversation can be loaded with
+ * its images. */
 #include <string.h>
 
 #include "base/alloc.h"

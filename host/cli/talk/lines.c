@@ -20,12 +20,12 @@
 static const char block[] = "\"\"\"";
 
 struct graft_lines {
-    int is_terminal; /* stdin is one: it is shown that a line is waited for */
-    int goes_on;     /* within a message of several lines */
-    char *line;      /* of getline */
+    int is_terminal; /* stdin is a terminal, so a prompt is shown */
+    int goes_on;     /* 1: the next line continues a message */
+    char *line;      /* buffer of getline */
     size_t capacity;
 #ifdef GRAFT_HAS_LIBEDIT
-    EditLine *edit; /* NULL: plain lines */
+    EditLine *edit; /* NULL: lines are read without libedit */
     History *history;
 #endif
 };
@@ -85,7 +85,7 @@ void graft_lines_destroy(struct graft_lines *lines) {
     graft_free(lines);
 }
 
-/* One line without its end; NULL at the end of input, or when Ctrl-C was pressed. */
+/* Reads a line, without its end. NULL at the end of input or after Ctrl-C. */
 static const char *read_line(struct graft_lines *lines, size_t *length) {
     const char *line = NULL;
 #ifdef GRAFT_HAS_LIBEDIT

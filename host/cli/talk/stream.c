@@ -9,7 +9,7 @@ static const char closing[] = "</think>";
 static const char dim[] = "\033[2m";
 static const char plain[] = "\033[0m";
 
-/* A terminal obeys control characters, and a model is no one to be obeyed. */
+/* Drops control characters on a terminal, as a model's output must not control it. */
 static void write_clean(const struct graft_talk_stream *stream, const char *bytes, size_t length) {
     for (size_t i = 0; i < length; i++) {
         const unsigned char c = (unsigned char)bytes[i];
@@ -24,7 +24,7 @@ static void write_clean(const struct graft_talk_stream *stream, const char *byte
 
 static void pass(struct graft_talk_stream *stream, const char *bytes, size_t length) {
     struct graft_text *text = stream->in_thought ? &stream->thought : &stream->said;
-    /* What a model leaves empty between its thoughts and its answer is not part of the latter. */
+    /* Empty lines between thoughts and answer are part of neither. */
     while (length > 0 && text->length == 0 && (*bytes == '\n' || *bytes == '\r')) {
         bytes++;
         length--;
@@ -47,7 +47,7 @@ static void turn(struct graft_talk_stream *stream) {
     stream->in_thought = !stream->in_thought;
 }
 
-/* Bytes at the end of the held text that a mark may begin with. */
+/* The number of bytes at the end of the held text that may be the beginning of a mark. */
 static size_t may_begin(const struct graft_text *held, const char *mark) {
     size_t n = strlen(mark) - 1;
     n = n < held->length ? n : held->length;
@@ -60,7 +60,7 @@ static size_t may_begin(const struct graft_text *held, const char *mark) {
 void graft_talk_stream_add(struct graft_talk_stream *stream, const char *bytes, size_t length) {
     struct graft_text *held = &stream->held;
     graft_text_add(held, bytes, length);
-    /* A thought is what an answer begins with; later such a mark is text like any other. */
+    /* Only at its beginning can an answer have thoughts; a later mark is ordinary text. */
     while (!held->failed && held->bytes != NULL && (stream->in_thought || stream->said.length == 0)) {
         const char *mark = stream->in_thought ? closing : opening;
         const char *found = strstr(held->bytes, mark);

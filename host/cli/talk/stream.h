@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An answer as it arrives: what of it are thoughts, which are shown dimmed on a terminal, and what is said. */
+/* Prints an answer as it arrives, and separates its thoughts, shown dimmed on a terminal, from the rest. */
 #ifndef GRAFT_CLI_TALK_STREAM_H
 #define GRAFT_CLI_TALK_STREAM_H
 
@@ -10,15 +10,15 @@
 /* Starts as {.in_color = ..., .in_thought = ...}. */
 struct graft_talk_stream {
     int in_color;
-    int in_thought;            /* 1 from the start where the template has opened a thought */
-    struct graft_text held;    /* what may be the beginning of a mark */
-    struct graft_text thought; /* this and the following: all there was, without marks */
+    int in_thought;            /* whether the text is within a thought; starts as 1 if the template has opened one */
+    struct graft_text held;    /* text that may be the beginning of a mark, such as "</think>" */
+    struct graft_text thought; /* this and the following: the whole text so far, without marks */
     struct graft_text said;
 };
 
-/* Takes bytes, whole characters, and writes to stdout what is known not to be a mark. */
+/* Adds bytes, which are whole characters, and prints all text that cannot be part of a mark. */
 void graft_talk_stream_add(struct graft_talk_stream *stream, const char *bytes, size_t length);
-/* Writes what is held. */
+/* Prints the rest. */
 void graft_talk_stream_end(struct graft_talk_stream *stream);
 void graft_talk_stream_free(struct graft_talk_stream *stream);
 

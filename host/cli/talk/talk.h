@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A conversation in the terminal: what its files share. */
+/* The state of `chat`, shared by its files. */
 #ifndef GRAFT_CLI_TALK_TALK_H
 #define GRAFT_CLI_TALK_TALK_H
 
@@ -11,13 +11,13 @@
 #include "graft/host/image.h"
 #include "graft/host/sequences.h"
 
-/* What the last answer took. */
+/* Counts and times of the last answer. */
 struct graft_talk_counts {
-    size_t prompt_tokens; /* of the whole conversation up to the answer */
-    int64_t read_tokens;  /* of these, those that went through the model for it */
+    size_t prompt_tokens; /* tokens of the conversation before the answer */
+    int64_t read_tokens;  /* of these, tokens that the model had to read */
     int64_t new_tokens;
-    double read_seconds; /* up to the first token */
-    double new_seconds;  /* from there on */
+    double read_seconds; /* time until the first token */
+    double new_seconds;  /* time from the first token to the last */
 };
 
 struct graft_talk {
@@ -35,7 +35,7 @@ struct graft_talk {
     struct graft_image *images; /* [n_images] of all messages, in their order */
     size_t n_images;
     size_t images_capacity;
-    graft_json *next_parts; /* of the next message: images before its text; NULL: none yet */
+    graft_json *next_parts; /* image parts for the next message; NULL: none */
     struct graft_talk_counts counts;
     int in_color; /* stdout is a terminal that shows colours */
     int is_over;
@@ -45,25 +45,25 @@ struct graft_talk {
  * ends it early. */
 int graft_talk_answer(struct graft_talk *talk, struct graft_error *error);
 
-/* Does what a line that begins with '/' says. */
+/* Runs a command line, which begins with '/'. */
 int graft_talk_command(struct graft_talk *talk, const char *line, struct graft_error *error);
 
-/* Puts an image before the next message. */
+/* Adds an image to the next message, before its text. */
 int graft_talk_add_image(struct graft_talk *talk, const char *file, struct graft_error *error);
 void graft_talk_drop_images(struct graft_talk *talk);
-/* Other messages from now on; reads their images, from the paths that they name. */
+/* Replaces all messages, and reads their images from the paths in them. */
 int graft_talk_take_messages(struct graft_talk *talk, graft_json *messages_take, struct graft_error *error);
 
-/* Starts with the messages of the command line. */
+/* Restarts the conversation with the messages of the command line. */
 int graft_talk_restart(struct graft_talk *talk, struct graft_error *error);
 
-/* Replaces the first message, if it is the system's, or puts one there. */
+/* Replaces the system message, or inserts one at the start. */
 int graft_talk_set_system(struct graft_talk *talk, const char *text, struct graft_error *error);
 
 /* Whether Ctrl-C was pressed since the last call of graft_talk_clear_interrupt. */
 int graft_talk_is_interrupted(void);
 void graft_talk_clear_interrupt(void);
-/* From now on Ctrl-C is only noted. */
+/* From now on, Ctrl-C only sets a flag, which graft_talk_is_interrupted returns. */
 void graft_talk_catch_interrupts(void);
 
 #endif
