@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "graft/error.h"
 
 static void add_value(struct graft_text *out, const graft_json *value, int indent, int depth);
@@ -14,13 +15,6 @@ static void add_line_break(struct graft_text *out, int indent, int depth) {
     if (indent > 0) {
         graft_text_printf(out, "\n%*s", indent * depth, "");
     }
-}
-
-/* The code point of a character of one to three bytes. */
-static unsigned character(const unsigned char *bytes, size_t length) {
-    return length == 1   ? bytes[0]
-           : length == 2 ? (bytes[0] & 0x1FU) << 6 | (bytes[1] & 0x3FU)
-                         : (bytes[0] & 0x0FU) << 12 | (bytes[1] & 0x3FU) << 6 | (bytes[2] & 0x3FU);
 }
 
 /* Adds a string. Control characters are escaped, including those above 0x7E, which JSON allows but terminals obey. */
@@ -35,7 +29,9 @@ static void add_string(struct graft_text *out, const char *bytes, size_t length)
         if (found != NULL) {
             graft_text_printf(out, "\\%c", short_letters[found - short_escapes]);
         } else if (step > 0 && graft_error_is_control(bytes + at)) {
-            graft_text_printf(out, "\\u%04x", character((const unsigned char *)bytes + at, step));
+            uint32_t code; /* of three bytes at most */
+            (void)graft_utf8_read(bytes + at, &code);
+            graft_text_printf(out, "\\u%04x", (unsigned)code);
         } else {
             graft_text_add(out, bytes + at, step);
         }
