@@ -58,6 +58,10 @@ void graft_kv_cache_destroy(struct graft_kv_cache *cache) {
     }
 }
 
+static struct entry *entry_of(const struct graft_kv_cache *cache, int32_t layer, int32_t slot) {
+    return &cache->entries[(int64_t)layer * cache->slots + slot];
+}
+
 static int check_slot(const struct graft_kv_cache *cache, int32_t slot, struct graft_error *error) {
     if (slot < 0 || slot >= cache->slots) {
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "KV cache: there is no slot %d, only %d slots",
@@ -207,7 +211,7 @@ int graft_kv_cache_append(struct graft_kv_cache *cache, int32_t layer, int32_t s
     if (status != GRAFT_OK) {
         return status;
     }
-    struct entry *entry = &cache->entries[(int64_t)layer * cache->slots + slot];
+    struct entry *entry = entry_of(cache, layer, slot);
     status = check_added(entry, layer, slot, added, error);
     if (status == GRAFT_OK) {
         entry->kv_heads = added->kv_heads;
@@ -231,18 +235,22 @@ int graft_kv_cache_append(struct graft_kv_cache *cache, int32_t layer, int32_t s
 int graft_kv_cache_fix(struct graft_kv_cache *cache, int32_t layer, int32_t slot, const struct graft_kv_new *added,
                        struct graft_kv_view *view, struct graft_error *error) {
     struct graft_kv_new whole = *added;
-    const int64_t expected = check_slot(cache, slot, NULL) == GRAFT_OK ? cache->expected[slot] : 0;
+    int status = check_slot(cache, slot, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    const int64_t expected = cache->expected[slot];
     whole.position = 0;
-    if (layer >= 0 && layer < cache->layers && check_slot(cache, slot, NULL) == GRAFT_OK) {
-        struct entry *entry = &cache->entries[(int64_t)layer * cache->slots + slot];
+    if (layer >= 0 && layer < cache->layers) {
+        struct entry *entry = entry_of(cache, layer, slot);
         entry->length = added->tokens > 0 ? 0 : entry->length;
         whole.position = entry->length;
     }
-    graft_kv_cache_expect(cache, slot, added->tokens);
-    int status = graft_kv_cache_append(cache, layer, slot, &whole, view, error);
-    graft_kv_cache_expect(cache, slot, expected);
+    cache->expected[slot] = added->tokens;
+    status = graft_kv_cache_append(cache, layer, slot, &whole, view, error);
+    cache->expected[slot] = expected;
     if (status == GRAFT_OK) {
-        cache->entries[(int64_t)layer * cache->slots + slot].is_fixed = 1;
+        entry_of(cache, layer, slot)->is_fixed = 1;
     }
     return status;
 }
@@ -252,8 +260,9 @@ int graft_kv_cache_length(const struct graft_kv_cache *cache, int32_t slot, int6
     *length = 0;
     int status = check_slot(cache, slot, error);
     for (int32_t layer = 0; status == GRAFT_OK && layer < cache->layers; layer++) {
-        int64_t held = cache->entries[(int64_t)layer * cache->slots + slot].length;
-        if (cache->entries[(int64_t)layer * cache->slots + slot].is_fixed) {
+        const struct entry *entry = entry_of(cache, layer, slot);
+        const int64_t held = entry->length;
+        if (entry->is_fixed) {
             continue;
         }
         if (layer > 0 && held != *length) {
@@ -273,7 +282,7 @@ graft_dtype graft_kv_cache_dtype(const struct graft_kv_cache *cache) {
 int64_t graft_kv_cache_token_bytes(const struct graft_kv_cache *cache, int32_t slot) {
     int64_t numbers = 0;
     for (int32_t layer = 0; layer < cache->layers && check_slot(cache, slot, NULL) == GRAFT_OK; layer++) {
-        const struct entry *entry = &cache->entries[(int64_t)layer * cache->slots + slot];
+        const struct entry *entry = entry_of(cache, layer, slot);
         numbers += entry->kv_heads * (entry->keys.dim + entry->values.dim);
     }
     return numbers * graft_dtype_size(cache->dtype);
@@ -285,7 +294,7 @@ int graft_kv_cache_truncate(struct graft_kv_cache *cache, int32_t slot, int64_t 
         status = graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "KV cache: a length of %lld", (long long)length);
     }
     for (int32_t layer = 0; status == GRAFT_OK && layer < cache->layers; layer++) {
-        struct entry *entry = &cache->entries[(int64_t)layer * cache->slots + slot];
+        struct entry *entry = entry_of(cache, layer, slot);
         entry->length = entry->length < length || (entry->is_fixed && length > 0) ? entry->length : length;
     }
     return status;
@@ -297,8 +306,8 @@ int graft_kv_cache_copy(struct graft_kv_cache *cache, int32_t from, int32_t to, 
     int status = check_slot(cache, from, error);
     status = status == GRAFT_OK ? check_slot(cache, to, error) : status;
     for (int32_t layer = 0; status == GRAFT_OK && layer < cache->layers; layer++) {
-        struct entry source = cache->entries[(int64_t)layer * cache->slots + from];
-        struct entry *target = &cache->entries[(int64_t)layer * cache->slots + to];
+        struct entry source = *entry_of(cache, layer, from);
+        struct entry *target = entry_of(cache, layer, to);
         source.length = source.length < length || source.is_fixed ? source.length : length;
         target->is_fixed = source.is_fixed;
         target->kv_heads = source.kv_heads;
@@ -320,7 +329,7 @@ int32_t graft_kv_cache_layers(const struct graft_kv_cache *cache) {
 }
 
 struct graft_kv_layer graft_kv_cache_layer(const struct graft_kv_cache *cache, int32_t layer, int32_t slot) {
-    const struct entry *entry = &cache->entries[(int64_t)layer * cache->slots + slot];
+    const struct entry *entry = entry_of(cache, layer, slot);
     const int64_t size = graft_dtype_size(cache->dtype);
     return (struct graft_kv_layer){entry->kv_heads, entry->keys.dim * size, entry->values.dim * size};
 }
@@ -328,7 +337,7 @@ struct graft_kv_layer graft_kv_cache_layer(const struct graft_kv_cache *cache, i
 int graft_kv_cache_make(struct graft_kv_cache *cache, int32_t slot, int64_t length, struct graft_error *error) {
     int status = check_slot(cache, slot, error);
     for (int32_t layer = 0; layer < cache->layers && status == GRAFT_OK; layer++) {
-        struct entry *entry = &cache->entries[(int64_t)layer * cache->slots + slot];
+        struct entry *entry = entry_of(cache, layer, slot);
         if (entry->kv_heads > 0) {
             status = reserve(entry, length, cache->expected[slot], graft_dtype_size(cache->dtype), error);
             entry->length = status == GRAFT_OK ? length : entry->length;
@@ -338,14 +347,14 @@ int graft_kv_cache_make(struct graft_kv_cache *cache, int32_t slot, int64_t leng
 }
 
 void *graft_kv_cache_head(const struct graft_kv_cache *cache, int32_t layer, int32_t slot, int64_t head, int values) {
-    const struct entry *entry = &cache->entries[(int64_t)layer * cache->slots + slot];
+    const struct entry *entry = entry_of(cache, layer, slot);
     const struct rows *rows = values ? &entry->values : &entry->keys;
     return rows->data + head * entry->capacity * rows->dim * graft_dtype_size(cache->dtype);
 }
 
 void graft_kv_cache_release(struct graft_kv_cache *cache, int32_t slot) {
     for (int32_t layer = 0; layer < cache->layers; layer++) {
-        struct entry *entry = &cache->entries[(int64_t)layer * cache->slots + slot];
+        struct entry *entry = entry_of(cache, layer, slot);
         graft_free(entry->keys.data);
         graft_free(entry->values.data);
         *entry = (struct entry){0};
