@@ -186,6 +186,24 @@ static int expand(const struct graft_call *call, const struct graft_attention_ar
     return status;
 }
 
+/* Sequence `index` of the batch with the keys and values in `view`; `past` is 0, which the caller may change. */
+static struct graft_attention_sequence sequence_of(const struct graft_batch *batch, int32_t index,
+                                                   const struct graft_kv_view *view) {
+    return (struct graft_attention_sequence){
+        .struct_size = sizeof(struct graft_attention_sequence),
+        .dtype = view->dtype,
+        .first_token = batch->cu_seqlens[index],
+        .tokens = batch->cu_seqlens[index + 1] - batch->cu_seqlens[index],
+        .length = view->length,
+        .keys = view->keys.data,
+        .key_head_stride = view->keys.head_stride,
+        .key_row_stride = view->keys.row_stride,
+        .values = view->values.data,
+        .value_head_stride = view->values.head_stride,
+        .value_row_stride = view->values.row_stride,
+    };
+}
+
 /* The keys and values of a source: those that the sequence brings along, or what the cache has kept of them. */
 static int find_source(const struct graft_call *call, const struct graft_attention_args *args, int reads_bf16,
                        int32_t index, struct graft_attention_sequence *sequence, struct graft_error *error) {
@@ -207,19 +225,7 @@ static int find_source(const struct graft_call *call, const struct graft_attenti
     if (status == GRAFT_OK && !reads_bf16) {
         status = widen_view(call, &view, kept.kv_heads, error);
     }
-    *sequence = (struct graft_attention_sequence){
-        .struct_size = sizeof *sequence,
-        .dtype = view.dtype,
-        .first_token = batch->cu_seqlens[index],
-        .tokens = batch->cu_seqlens[index + 1] - batch->cu_seqlens[index],
-        .length = view.length,
-        .keys = view.keys.data,
-        .key_head_stride = view.keys.head_stride,
-        .key_row_stride = view.keys.row_stride,
-        .values = view.values.data,
-        .value_head_stride = view.values.head_stride,
-        .value_row_stride = view.values.row_stride,
-    };
+    *sequence = sequence_of(batch, index, &view);
     return status;
 }
 
@@ -243,20 +249,8 @@ static int find_keys(const struct graft_call *call, const struct graft_attention
     if (status == GRAFT_OK && args->latents != NULL && tokens > 0) {
         status = expand(call, args, &view, error);
     }
-    *sequence = (struct graft_attention_sequence){
-        .struct_size = sizeof *sequence,
-        .dtype = view.dtype,
-        .first_token = first,
-        .tokens = tokens,
-        .past = view.length - tokens,
-        .length = view.length,
-        .keys = view.keys.data,
-        .key_head_stride = view.keys.head_stride,
-        .key_row_stride = view.keys.row_stride,
-        .values = view.values.data,
-        .value_head_stride = view.values.head_stride,
-        .value_row_stride = view.values.row_stride,
-    };
+    *sequence = sequence_of(batch, index, &view);
+    sequence->past = view.length - tokens;
     return status;
 }
 
