@@ -102,6 +102,15 @@ int graft_linear_of(const struct graft_call *call, const struct graft_product *p
 /* Bytes of worker scratch that graft_product_panel_run needs for `panel`. */
 int64_t graft_product_panel_scratch(const struct graft_loops *loops, const struct graft_product_panel *panel);
 
+/* [any] Steps of a product of many tokens, by portions of the panel's columns. The first one sets the panel's outputs
+ * to 0. The others add columns [k, k + depth) of rows [r, r + rows) to them, by weights that lie transposed in `w`: as
+ * loops->multiply takes them, or as loops->multiply_pairs does, which overwrites the outputs at k = 0. */
+void graft_product_panel_clear(const struct graft_product_panel *panel);
+void graft_product_panel_add(const struct graft_loops *loops, const struct graft_product_panel *panel, int64_t r,
+                             int64_t rows, int64_t k, int64_t depth, const float *w);
+void graft_product_panel_add_pairs(const struct graft_loops *loops, const struct graft_product_panel *panel, int64_t r,
+                                   int64_t rows, int64_t k, int64_t depth, const uint32_t *w);
+
 /* [any] The products of a panel, where a source makes its weights: portion by portion, each by all tokens. */
 void graft_product_transposed_run(const struct graft_loops *loops, const struct graft_product_panel *panel,
                                   char *scratch);

@@ -40,47 +40,62 @@ static void run_split(const struct graft_loops *loops, const struct graft_produc
                      panel->input->data_stride, product->tokens, product->y + panel->row, product->y_stride);
 }
 
-static void run_multiply(const struct graft_loops *loops, const struct graft_product_panel *panel, float *packed) {
+void graft_product_panel_clear(const struct graft_product_panel *panel) {
     const struct graft_product *product = panel->product;
-    const float *x = (const float *)panel->input->data;
-    int64_t columns = product->weight->columns;
-    int64_t element = graft_reading_size(panel->reading);
     for (int64_t t = 0; t < product->tokens; t++) {
         memset(product->y + t * product->y_stride + panel->row, 0, (size_t)panel->rows * sizeof(float));
     }
+}
+
+void graft_product_panel_add(const struct graft_loops *loops, const struct graft_product_panel *panel, int64_t r,
+                             int64_t rows, int64_t k, int64_t depth, const float *w) {
+    const struct graft_product *product = panel->product;
+    loops->multiply((const float *)panel->input->data + k, panel->input->data_stride, 1, product->tokens,
+                    GRAFT_READ_F32, w, loops->pack_rows, depth, rows, product->y + panel->row + r, product->y_stride,
+                    NULL);
+}
+
+void graft_product_panel_add_pairs(const struct graft_loops *loops, const struct graft_product_panel *panel, int64_t r,
+                                   int64_t rows, int64_t k, int64_t depth, const uint32_t *w) {
+    const struct graft_product *product = panel->product;
+    const struct graft_pairs operands = {
+        .x = (const uint16_t *)panel->input->data + k,
+        .x_stride = panel->input->data_stride,
+        .x_step = 2,
+        .tokens = product->tokens,
+        .w = w,
+        .pairs = (depth + 1) / 2,
+        .rows = rows,
+        .y = product->y + panel->row + r,
+        .y_stride = product->y_stride,
+        .add = k > 0,
+    };
+    loops->multiply_pairs(&operands);
+}
+
+static void run_multiply(const struct graft_loops *loops, const struct graft_product_panel *panel, float *packed) {
+    int64_t columns = panel->product->weight->columns;
+    int64_t element = graft_reading_size(panel->reading);
+    graft_product_panel_clear(panel);
     for (int64_t r = 0; r < panel->rows; r += loops->pack_rows) {
         int64_t rows = panel->rows - r < loops->pack_rows ? panel->rows - r : loops->pack_rows;
         for (int64_t k = 0; k < columns; k += GRAFT_PORTION) {
             int64_t depth = columns - k < GRAFT_PORTION ? columns - k : GRAFT_PORTION;
             const char *weights = (const char *)panel->weights + (r * columns + k) * element;
             loops->pack(panel->reading, weights, columns, rows, depth, packed);
-            loops->multiply(x + k, panel->input->data_stride, 1, product->tokens, GRAFT_READ_F32, packed,
-                            loops->pack_rows, depth, rows, product->y + panel->row + r, product->y_stride, NULL);
+            graft_product_panel_add(loops, panel, r, rows, k, depth, packed);
         }
     }
 }
 
 static void run_pairs(const struct graft_loops *loops, const struct graft_product_panel *panel, uint32_t *packed) {
-    const struct graft_product *product = panel->product;
-    int64_t columns = product->weight->columns;
+    int64_t columns = panel->product->weight->columns;
     for (int64_t r = 0; r < panel->rows; r += loops->pack_rows) {
-        struct graft_pairs operands = {
-            .x_stride = panel->input->data_stride,
-            .x_step = 2,
-            .tokens = product->tokens,
-            .w = packed,
-            .rows = panel->rows - r < loops->pack_rows ? panel->rows - r : loops->pack_rows,
-            .y = product->y + panel->row + r,
-            .y_stride = product->y_stride,
-        };
+        int64_t rows = panel->rows - r < loops->pack_rows ? panel->rows - r : loops->pack_rows;
         for (int64_t k = 0; k < columns; k += GRAFT_PAIRS_PORTION) {
             int64_t depth = columns - k < GRAFT_PAIRS_PORTION ? columns - k : GRAFT_PAIRS_PORTION;
-            loops->pack_pairs((const uint16_t *)panel->weights + r * columns + k, columns, operands.rows, depth,
-                              packed);
-            operands.x = (const uint16_t *)panel->input->data + k;
-            operands.pairs = (depth + 1) / 2;
-            operands.add = k > 0;
-            loops->multiply_pairs(&operands);
+            loops->pack_pairs((const uint16_t *)panel->weights + r * columns + k, columns, rows, depth, packed);
+            graft_product_panel_add_pairs(loops, panel, r, rows, k, depth, packed);
         }
     }
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One panel of a weight that a source makes (turned.h): a portion of all its rows at a time, multiplied while it is in
  * the cache. The sums are those of product_panel.c. */
-#include <string.h>
-
 #include "kernels/product.h"
 #include "kernels/tiles_transposed.h"
 
@@ -23,33 +21,6 @@ int64_t graft_product_transposed_scratch(const struct graft_product_panel *panel
     }
     const int64_t size = panel->kind == GRAFT_PANEL_PAIRS ? 2 : 4;
     return panel->rows * portion_of(panel) * size;
-}
-
-/* Columns [k, k + depth) of rows [r, r + pack_rows) of a panel. */
-static void multiply(const struct graft_loops *loops, const struct graft_product_panel *panel, int64_t r, int64_t k,
-                     int64_t depth, const float *turned) {
-    const struct graft_product *product = panel->product;
-    loops->multiply((const float *)panel->input->data + k, panel->input->data_stride, 1, product->tokens,
-                    GRAFT_READ_F32, turned, loops->pack_rows, depth, loops->pack_rows, product->y + panel->row + r,
-                    product->y_stride, NULL);
-}
-
-static void multiply_pairs(const struct graft_loops *loops, const struct graft_product_panel *panel, int64_t r,
-                           int64_t k, int64_t depth, const uint32_t *turned) {
-    const struct graft_product *product = panel->product;
-    const struct graft_pairs operands = {
-        .x = (const uint16_t *)panel->input->data + k,
-        .x_stride = panel->input->data_stride,
-        .x_step = 2,
-        .tokens = product->tokens,
-        .w = turned,
-        .pairs = depth / 2,
-        .rows = loops->pack_rows,
-        .y = product->y + panel->row + r,
-        .y_stride = product->y_stride,
-        .add = k > 0,
-    };
-    loops->multiply_pairs(&operands);
 }
 
 static void run_tiles(const struct graft_product_panel *panel, char *scratch) {
@@ -80,8 +51,8 @@ static void run_loops(const struct graft_loops *loops, const struct graft_produc
         .width = loops->pack_rows,
         .out = scratch,
     };
-    for (int64_t t = 0; t < product->tokens && (!is_pairs || columns == 0); t++) {
-        memset(product->y + t * product->y_stride + panel->row, 0, (size_t)panel->rows * sizeof(float));
+    if (!is_pairs || columns == 0) {
+        graft_product_panel_clear(panel);
     }
     for (int64_t k = 0; k < columns; k += most) {
         portion.column = k;
@@ -89,10 +60,11 @@ static void run_loops(const struct graft_loops *loops, const struct graft_produc
         panel->source->write(panel->source->weight, &portion);
         for (int64_t r = 0; r < panel->rows; r += loops->pack_rows) {
             if (is_pairs) {
-                multiply_pairs(loops, panel, r, k, portion.columns,
-                               (const uint32_t *)(void *)scratch + r * (portion.columns / 2));
+                graft_product_panel_add_pairs(loops, panel, r, loops->pack_rows, k, portion.columns,
+                                              (const uint32_t *)(void *)scratch + r * (portion.columns / 2));
             } else {
-                multiply(loops, panel, r, k, portion.columns, (const float *)(void *)scratch + r * portion.columns);
+                graft_product_panel_add(loops, panel, r, loops->pack_rows, k, portion.columns,
+                                        (const float *)(void *)scratch + r * portion.columns);
             }
         }
     }
