@@ -40,9 +40,18 @@ static void keep_new(struct graft_family_file *file, const struct graft_class *c
     }
 }
 
+/* The classes of a decoder's description, or of an encoder's before it; NULL: there is none. */
+static void keep_described(struct graft_family_file *file, const struct graft_description *description) {
+    struct graft_class cls;
+    for (int32_t i = 0; description != NULL && i < graft_decoder_n_classes(); i++) {
+        if (graft_decoder_class(description, i, &cls)) {
+            keep_new(file, &cls);
+        }
+    }
+}
+
 int graft_family_generate(struct graft_family_file *file, const char *path, struct graft_error *error) {
     const int32_t decoder = file->description != NULL ? graft_decoder_n_classes() : 0;
-    const struct graft_description *before = decoder > 0 ? graft_description_encoder(file->description) : NULL;
     const int32_t vision = file->vision != NULL ? graft_vision_n_classes() : 0;
     struct graft_class cls;
     if (decoder + vision == 0) {
@@ -52,16 +61,8 @@ int graft_family_generate(struct graft_family_file *file, const char *path, stru
     if (file->generated == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    for (int32_t i = 0; i < decoder; i++) {
-        if (graft_decoder_class(file->description, i, &cls)) {
-            keep_new(file, &cls);
-        }
-    }
-    for (int32_t i = 0; i < decoder && before != NULL; i++) {
-        if (graft_decoder_class(before, i, &cls)) {
-            keep_new(file, &cls);
-        }
-    }
+    keep_described(file, file->description);
+    keep_described(file, decoder > 0 ? graft_description_encoder(file->description) : NULL);
     for (int32_t i = 0; i < vision; i++) {
         graft_vision_class(file->vision, i, &cls);
         keep_new(file, &cls);
