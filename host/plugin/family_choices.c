@@ -89,6 +89,25 @@ int graft_family_read_value(const struct graft_family_part *part, const graft_js
                            graft_json_type_name(json));
 }
 
+int graft_family_read_defaults(const struct graft_family_part *part, const graft_json *defaults, int skips_objects,
+                               struct graft_error *error) {
+    const graft_json *value;
+    const char *key;
+    void *iterator = NULL;
+    int status = GRAFT_OK;
+    while (status == GRAFT_OK && graft_json_next(defaults, &iterator, &key, &value)) {
+        struct graft_value read;
+        if (skips_objects && graft_json_type(value) == GRAFT_JSON_OBJECT) {
+            continue;
+        }
+        status = graft_family_read_value(part, value, key, &read, error);
+        if (status == GRAFT_OK) {
+            status = graft_description_set_default(part->description, key, &read, error);
+        }
+    }
+    return status;
+}
+
 /* The names of classes and modules are checked like those that a plugin's code has. */
 static int check_name(const struct graft_family_part *part, const struct graft_choice_info *info,
                       const struct graft_value *value, struct graft_error *error) {

@@ -21,4 +21,9 @@ int graft_family_read_choices(const struct graft_family_part *part, const graft_
 int graft_family_read_value(const struct graft_family_part *part, const graft_json *json, const char *name,
                             struct graft_value *value, struct graft_error *error);
 
+/* Sets the defaults of the part's description from the object `defaults`; NULL: there are none. Values must be scalars;
+ * with `skips_objects` objects are left alone. */
+int graft_family_read_defaults(const struct graft_family_part *part, const graft_json *defaults, int skips_objects,
+                               struct graft_error *error);
+
 #endif

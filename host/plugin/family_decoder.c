@@ -10,26 +10,6 @@
 #include "arch/decoder/roles.h"
 #include "plugin/family_choices.h"
 
-/* Reads "defaults" of the description; defaults of objects are handled in family_members.c. */
-int graft_family_read_defaults(const struct graft_family_file *file, const struct graft_family_part *part,
-                               struct graft_error *error) {
-    const graft_json *value;
-    const char *key;
-    void *iterator = NULL;
-    int status = GRAFT_OK;
-    while (status == GRAFT_OK && graft_json_next(graft_json_get(file->document, "defaults"), &iterator, &key, &value)) {
-        struct graft_value read;
-        if (graft_json_type(value) == GRAFT_JSON_OBJECT) {
-            continue;
-        }
-        status = graft_family_read_value(part, value, key, &read, error);
-        if (status == GRAFT_OK) {
-            status = graft_description_set_default(part->description, key, &read, error);
-        }
-    }
-    return status;
-}
-
 /* Names the classes: by the prefix, unless the file names them. LayerNorm keeps its common name unless the file gives
  * another. */
 static int name_classes(struct graft_family_file *file, const char *path, const char *prefix, int is_new,
@@ -145,7 +125,7 @@ int graft_family_read_decoder(struct graft_family_file *file, const char *path, 
         status = graft_description_set_section(file->description, section, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_family_read_defaults(file, &part, error);
+        status = graft_family_read_defaults(&part, graft_json_get(file->document, "defaults"), 1, error);
     }
     if (status == GRAFT_OK) {
         status = graft_family_read_choices(&part, decoder, NULL, error);

@@ -14,11 +14,6 @@ int graft_family_read_decoder(struct graft_family_file *file, const char *path, 
 int graft_family_read_encoder(struct graft_family_file *file, const char *path, const char *prefix,
                               struct graft_error *error);
 
-/* "defaults" of the part's description. */
-struct graft_family_part;
-int graft_family_read_defaults(const struct graft_family_file *file, const struct graft_family_part *part,
-                               struct graft_error *error);
-
 /* Makes file->vision, likewise. */
 int graft_family_read_vision(struct graft_family_file *file, const char *path, struct graft_error *error);
 

@@ -40,7 +40,7 @@ static int start(struct graft_family_file *file, const char *path, struct graft_
         return *encoder != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     }
     const struct graft_family_part part = {"decoder", path, &graft_decoder_choices, *encoder};
-    int status = graft_family_read_defaults(file, &part, error);
+    int status = graft_family_read_defaults(&part, graft_json_get(file->document, "defaults"), 1, error);
     return status == GRAFT_OK ? graft_family_read_choices(&part, graft_json_get(file->document, "decoder"), NULL, error)
                               : status;
 }

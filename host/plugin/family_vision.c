@@ -24,30 +24,12 @@ static int start(struct graft_family_file *file, const char *prefix, struct graf
     return file->vision != NULL ? graft_vision_name_classes(file->vision, prefix, error) : GRAFT_ERROR_INTERNAL;
 }
 
-/* "defaults" of vision_config. */
-static int read_defaults(const struct graft_family_part *part, const graft_json *defaults, struct graft_error *error) {
-    const struct json_place place = {part->path, "vision"};
-    const graft_json *value;
-    const char *key;
-    void *iterator = NULL;
-    int status = defaults == NULL || graft_json_type(defaults) == GRAFT_JSON_OBJECT
-                     ? GRAFT_OK
-                     : graft_json_place_wrong(&place, "defaults", "an object", defaults, error);
-    while (status == GRAFT_OK && defaults != NULL && graft_json_next(defaults, &iterator, &key, &value)) {
-        struct graft_value read;
-        status = graft_family_read_value(part, value, key, &read, error);
-        if (status == GRAFT_OK) {
-            status = graft_description_set_default(part->description, key, &read, error);
-        }
-    }
-    return status;
-}
-
 int graft_family_read_vision(struct graft_family_file *file, const char *path, struct graft_error *error) {
     static const char *const others[] = {"prefix", "defaults", NULL};
     const struct json_place top = {path, ""}, inner = {path, "vision"};
     const struct graft_place place = {.file = path, .index = -1};
     const graft_json *vision = graft_json_get(file->document, "vision");
+    const graft_json *defaults = graft_json_get(vision, "defaults");
     const char *prefix = NULL;
     if (vision == NULL) {
         return GRAFT_OK;
@@ -70,8 +52,11 @@ int graft_family_read_vision(struct graft_family_file *file, const char *path, s
         status = start(file, prefix, error);
     }
     const struct graft_family_part part = {"vision", path, &graft_vision_choices, file->vision};
+    if (status == GRAFT_OK && defaults != NULL && graft_json_type(defaults) != GRAFT_JSON_OBJECT) {
+        status = graft_json_place_wrong(&inner, "defaults", "an object", defaults, error);
+    }
     if (status == GRAFT_OK) {
-        status = read_defaults(&part, graft_json_get(vision, "defaults"), error);
+        status = graft_family_read_defaults(&part, defaults, 0, error);
     }
     return status == GRAFT_OK ? graft_family_read_choices(&part, vision, others, error) : status;
 }
