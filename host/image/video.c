@@ -46,11 +46,11 @@ static int add_frame(struct progress *progress, size_t i, struct graft_error *er
     }
     if (status == GRAFT_OK && i == 0) {
         status = graft_start_image(config, &pixels, times, progress->source, video, error);
+        video->seconds = (double)config->temporal_patch_size / FRAMES_A_SECOND;
+        video->frames = (int64_t)progress->frames->count;
     }
     if (status == GRAFT_OK) {
         float *values = (float *)(uintptr_t)video->pixel_values;
-        video->seconds = (double)config->temporal_patch_size / FRAMES_A_SECOND;
-        video->frames = (int64_t)progress->frames->count;
         values += time * video->grid[1] * video->grid[2] * video->patch_dim;
         graft_fill_patches(config, &pixels, (int64_t)i % config->temporal_patch_size, values);
     }
