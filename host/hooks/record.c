@@ -135,7 +135,8 @@ static int before(void *data, struct graft_hooked_call *hooked, struct graft_err
         hooked->mark = recording->layer;
         recording->layer = layer_of(node);
     }
-    /* Positions and more are added to what the module of the embedding gives. */
+    /* the input of the first layer is recorded, since positions and other embeddings are added to the output of the
+     * embedding module */
     return is_layer(node) && !graft_recording_has(recording, embeddings_name)
                ? add_view(recording, embeddings_name, hooked, "hidden_states", error)
                : GRAFT_OK;

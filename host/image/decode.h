@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * PNG and JPEG into pixels, as Pillow's `ImageOps.exif_transpose` and `convert("RGB")` make them: alpha is dropped (a
- * colour that stands for transparent pixels is remembered), grey and palettes become colours, CMYK is inverted and
- * multiplied out, and what EXIF or XMP says of the orientation is done. Of 16 bits the upper 8 are kept.
- */
+/* Decodes PNG and JPEG like Pillow's `ImageOps.exif_transpose` and `convert("RGB")`: alpha is dropped (the colour that
+ * a PNG declares transparent is remembered), grey and palette images become RGB, CMYK is inverted and multiplied, and
+ * the orientation in EXIF or XMP is applied. Of 16-bit channels the upper 8 bits are kept. */
 #ifndef GRAFT_IMAGE_DECODE_H
 #define GRAFT_IMAGE_DECODE_H
 

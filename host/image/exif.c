@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one field of EXIF and XMP that matters here. Both are hints: what cannot be read says nothing. */
+/* Reads the orientation, the one field of EXIF and XMP that is used. Both are hints: a block that cannot be read counts
+ * as absent. */
 #include <string.h>
 
 #include "image/orientation.h"

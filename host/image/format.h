@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One decoder a format. Shared by the units of this folder only. */
+/* The decoders, one for each format. Used in this folder only. */
 #ifndef GRAFT_IMAGE_FORMAT_H
 #define GRAFT_IMAGE_FORMAT_H
 
 #include "image/pixels.h"
 
-/* Each decodes `length` bytes into `pixels`, which the caller finishes also after an error, and tells the orientation
- * that the file declares (GRAFT_ORIENTATION_...). */
+/* Decode `length` bytes into `pixels`, which the caller finishes also after an error, and set the orientation that the
+ * file declares (GRAFT_ORIENTATION_...). */
 int graft_png_decode(const uint8_t *bytes, size_t length, const char *source, struct graft_pixels *pixels,
                      int32_t *orientation, struct graft_error *error);
 int graft_jpeg_decode(const uint8_t *bytes, size_t length, const char *source, struct graft_pixels *pixels,

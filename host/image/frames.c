@@ -14,7 +14,7 @@ static size_t digits(const char *text) {
     return strspn(text, "0123456789");
 }
 
-/* Runs of digits by their value; both are moved behind theirs. */
+/* Compares two runs of digits by their value, and moves both pointers behind them. */
 static int compare_numbers(const char **one, const char **other) {
     *one += strspn(*one, "0");
     *other += strspn(*other, "0");
@@ -39,7 +39,7 @@ int graft_frame_names_compare(const char *one, const char *other) {
             return order;
         }
     }
-    /* One is the beginning of the other, or they differ in leading zeros alone. */
+    /* one name is a prefix of the other, or they differ only in leading zeros */
     return *a != *b ? (unsigned char)*a - (unsigned char)*b : strcmp(one, other);
 }
 

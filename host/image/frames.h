@@ -11,12 +11,12 @@ struct graft_frame_files {
     size_t capacity;
 };
 
-/* [any] Everything in `directory` that is not hidden. An error is GRAFT_ERROR_IO; the caller finishes `files` also
- * after one. */
+/* [any] Lists all files of `directory` that are not hidden. Errors are GRAFT_ERROR_IO; the caller finishes `files` also
+ * after an error. */
 int graft_frame_files_find(const char *directory, struct graft_frame_files *files, struct graft_error *error);
 void graft_frame_files_finish(struct graft_frame_files *files);
 
-/* [any] Below 0, 0 or above it, as the one name comes before the other, is it, or comes after it. */
+/* [any] Compares two names in that order. Returns like strcmp. */
 int graft_frame_names_compare(const char *one, const char *other);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JPEG by libjpeg-turbo. Its errors come back by longjmp: what lives across it is in struct reading. */
+/* Decodes JPEG with libjpeg-turbo. Its errors come back by longjmp, so that variables that must survive it are in
+ * struct reading. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 enum { MAX_SCANS = 500, MAX_MARKER = 0xffff };
 
 struct reading {
-    struct jpeg_error_mgr errors; /* first: libjpeg knows only this */
+    struct jpeg_error_mgr errors; /* first member: libjpeg sees only this */
     struct jpeg_progress_mgr progress;
     jmp_buf back;
     const char *source;
@@ -40,7 +41,8 @@ static void on_error(j_common_ptr info) {
     longjmp(reading->back, 1);
 }
 
-/* Of what libjpeg gets along with, the end of the file is an error: the rest of the image would be grey. */
+/* Turns the warning of a truncated file, which libjpeg tolerates, into an error: the rest of the image would be
+ * grey. */
 static void on_message(j_common_ptr info, int level) {
     struct reading *reading = reading_of(info);
     if (level < 0 && info->err->msg_code == JWRN_JPEG_EOF) {
@@ -49,7 +51,8 @@ static void on_message(j_common_ptr info, int level) {
     }
 }
 
-/* A file of a few bytes a scan can have its whole image decoded thousands of times. */
+/* Limits the number of scans: a few bytes for each scan could make libjpeg decode the whole image thousands of
+ * times. */
 static void on_progress(j_common_ptr info) {
     struct reading *reading = reading_of(info);
     if (((j_decompress_ptr)info)->input_scan_number > MAX_SCANS) {
@@ -73,7 +76,7 @@ static void read_orientation(struct reading *reading, const struct jpeg_decompre
     reading->orientation = reading->orientation == GRAFT_ORIENTATION_NONE ? by_xmp : reading->orientation;
 }
 
-/* Four inks, stored inverted as Adobe's programs do, on white paper: (255 - C) (255 - K) / 255, rounded. */
+/* Converts CMYK, stored inverted as Adobe's programs do, to RGB: (255 - C) (255 - K) / 255, rounded. */
 static void ink_to_rgb(const uint8_t *ink, int64_t width, uint8_t *rgb) {
     for (int64_t x = 0; x < width; x++) {
         int32_t light = ink[x * 4 + 3];

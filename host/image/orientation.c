@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-/* What brings each orientation upright: where the pixel (x, y) of the result is in the image as it is stored. */
+/* How to bring an image of each orientation upright: for pixel (x, y) of the result, its place in the stored image. */
 static const struct {
-    uint8_t transposed; /* x and y change places */
+    uint8_t transposed; /* x and y are exchanged first */
     uint8_t flip_x;     /* then x counts from the right of the stored image */
     uint8_t flip_y;
 } turns[9] = {

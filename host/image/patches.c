@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* What each of the 256 levels of a channel becomes. Of images: scaled in f64, then in f32 less the mean, over the
- * deviation. */
+/* The value of each of the 256 levels of a channel. For images: scaled in f64, then in f32 less the mean, divided by
+ * the deviation. */
 static void fill_image_levels(const struct graft_processor_config *config, int64_t channel, float levels[256]) {
     for (int32_t i = 0; i < 256; i++) {
         float value = config->do_rescale ? (float)((double)i * config->rescale_factor) : (float)i;
@@ -14,7 +14,7 @@ static void fill_image_levels(const struct graft_processor_config *config, int64
     }
 }
 
-/* Of videos, all in f32: mean and deviation are scaled instead, back to levels. */
+/* For videos all computation is in f32, and mean and deviation are scaled to levels instead. */
 static void fill_video_levels(const struct graft_processor_config *config, int64_t channel, float levels[256]) {
     float scale = config->do_rescale ? (float)(1.0 / config->rescale_factor) : 1.0f;
     float mean = (float)config->image_mean[channel] * scale;
@@ -25,8 +25,8 @@ static void fill_video_levels(const struct graft_processor_config *config, int64
     }
 }
 
-/* One channel of the patch whose upper left pixel is `from`: values [temporal_patch_size, patch_size, patch_size], from
- * frame `first` on. */
+/* Fills one channel of the patch whose upper left pixel is `from`: values [temporal_patch_size, patch_size,
+ * patch_size], from frame `first` on. */
 static void fill_channel(const struct graft_processor_config *config, const uint8_t *from, int64_t row, int64_t first,
                          const float levels[256], float *values) {
     int64_t patch = config->patch_size;

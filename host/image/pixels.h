@@ -8,8 +8,7 @@
 
 #include "graft/error.h"
 
-/* More than any camera makes, and few enough to be held: where the reference starts to warn of "decompression bombs".
- */
+/* The most pixels of an image: the limit above which the reference warns of "decompression bombs". */
 enum { GRAFT_MAX_PIXELS = 89478485 };
 
 struct graft_pixels {
@@ -17,7 +16,7 @@ struct graft_pixels {
     int64_t height;
     uint8_t *rgb; /* [height, width, 3] */
     int32_t has_key;
-    uint8_t key[3]; /* with has_key: the colour that stands for transparent pixels */
+    uint8_t key[3]; /* with has_key: the colour of transparent pixels */
 };
 
 /* [any] Memory for an image of that size, which must be within the bounds; freed by graft_pixels_finish. `source` is

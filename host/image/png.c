@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PNG by libpng. Its errors come back by longjmp: what lives across it is in struct reading. */
+/* Decodes PNG with libpng. Its errors come back by longjmp, so that variables that must survive it are in struct
+ * reading. */
 #include <png.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ static void on_error(png_structp png, png_const_charp message) {
     png_longjmp(png, 1);
 }
 
-/* What libpng gets along with: colour profiles it does not like, chunks it does not know. */
+/* Ignores warnings, which libpng gives for colour profiles and chunks that it does not accept. */
 static void on_warning(png_structp png, png_const_charp message) {
     (void)png;
     (void)message;
@@ -40,8 +41,8 @@ static void on_read(png_structp png, png_bytep data, size_t length) {
     reading->at += length;
 }
 
-/* Rows become red, green, blue of 8 bits. Alpha and transparent colours are left out, not blended, and of 16 bits the
- * upper 8 are kept. */
+/* Makes libpng convert rows to 8-bit RGB. Alpha and transparent colours are dropped, not blended; of 16 bits the upper
+ * 8 are kept. */
 static void ask_for_rgb(png_structp png, png_infop info) {
     int colour = png_get_color_type(png, info);
     if (colour == PNG_COLOR_TYPE_PALETTE) {
@@ -57,8 +58,8 @@ static void ask_for_rgb(png_structp png, png_infop info) {
     png_set_strip_alpha(png);
 }
 
-/* The colour that a tRNS chunk makes transparent: that of the palette's only entry without alpha, or the one it names.
- * Other degrees of transparency are dropped, as alpha is. */
+/* Reads the colour that a tRNS chunk makes transparent: that of the palette's only entry without alpha, or the one that
+ * the chunk names. Other degrees of transparency are dropped, like alpha. */
 static void read_key(struct graft_pixels *pixels, png_structp png, png_infop info) {
     png_bytep alphas = NULL;
     png_color_16p named = NULL;

@@ -20,7 +20,7 @@ static int check_grid(const struct graft_processor_config *config, const struct 
                            (long long)pixels->width, (long long)pixels->height, (long long)factor);
 }
 
-/* Transparent pixels, before white. */
+/* Makes the pixels of the transparent colour white. */
 static void paint_key(struct graft_pixels *pixels) {
     for (int64_t i = 0; i < pixels->width * pixels->height; i++) {
         uint8_t *pixel = pixels->rgb + i * 3;
@@ -30,9 +30,9 @@ static void paint_key(struct graft_pixels *pixels) {
     }
 }
 
-/* How many pixels a frame may have, or all of them where they are counted together. With cap_pixels_per_frame a frame
- * has its share of nine tenths of what max_video_tokens stand for, or where frames are counted what these stand for and
- * its share of all, but not less than 1.05 times the least. */
+/* The most pixels of a frame, or of all frames together with counts_frames. With cap_pixels_per_frame, a frame gets its
+ * share of nine tenths of what max_video_tokens allow or, with counts_frames, at most what they allow and its share of
+ * max_pixels; but at least 1.05 times min_pixels. */
 static int64_t max_pixels(const struct graft_processor_config *config, int64_t frames) {
     const int64_t factor = config->patch_size * config->merge_size;
     const int64_t least = (int64_t)((double)config->min_pixels * 1.05);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From decoded images and videos to patches, as the model directory says (Qwen2VLImageProcessor with the Pillow
+/* Turns decoded images and videos into patches, as the model directory says (Qwen2VLImageProcessor with the Pillow
  * backend, Qwen2VLVideoProcessor, Qwen3VLVideoProcessor). */
 #ifndef GRAFT_IMAGE_PROCESSOR_H
 #define GRAFT_IMAGE_PROCESSOR_H
@@ -12,11 +12,11 @@ enum { GRAFT_MAX_FRAMES = 1 << 16 };
 
 /* Fields have the names they have in the file; `size` is min_pixels (shortest_edge) and max_pixels (longest_edge). */
 struct graft_processor_config {
-    int32_t is_video; /* of the video processor, which calculates in another way */
+    int32_t is_video; /* 1: for the video processor, which computes differently */
     int32_t do_resize;
     int32_t do_rescale;
     int32_t do_normalize;
-    int32_t do_convert_rgb; /* files always are: 1 makes the colour that stands for transparency white */
+    int32_t do_convert_rgb; /* 1: transparent pixels become white; images are always converted to RGB */
     int32_t resample;       /* GRAFT_RESAMPLE_... */
     double rescale_factor;
     double image_mean[3];
@@ -26,32 +26,34 @@ struct graft_processor_config {
     int64_t patch_size;
     int64_t temporal_patch_size;
     int64_t merge_size;
-    int32_t counts_frames;        /* 1: min_pixels and max_pixels are of all frames together (Qwen3VLVideoProcessor) */
-    int32_t cap_pixels_per_frame; /* of videos: frames share the pixels that max_video_tokens stand for */
+    int32_t counts_frames;        /* 1: min_pixels and max_pixels count all frames together (Qwen3VLVideoProcessor) */
+    int32_t cap_pixels_per_frame; /* for videos: frames share the pixels that max_video_tokens allow */
     int64_t max_video_tokens;
 };
 
-/* [load] Reads and checks a preprocessor_config.json, or another file of the same fields. `kind` is which processor the
- * model has where the file does not say. Errors are GRAFT_ERROR_MODEL. */
+/* [load] Reads and checks a preprocessor_config.json, or another file with the same fields. `kind` is the processor to
+ * assume if the file does not name one. Errors are GRAFT_ERROR_MODEL. */
 enum { GRAFT_PROCESSOR_IMAGE, GRAFT_PROCESSOR_VIDEO, GRAFT_PROCESSOR_COUNTED_VIDEO };
 int graft_processor_config_read(const struct graft_config *file, int32_t kind, struct graft_processor_config *config,
                                 struct graft_error *error);
 
-/* [any] Paints and resizes (in place), normalises and cuts into patches. image->pixel_values is the caller's, to be
- * freed with graft_free. */
+/* [any] Makes transparent pixels white, resizes (in place), normalises, and cuts into patches. The caller frees
+ * image->pixel_values with graft_free. */
 int graft_process_pixels(const struct graft_processor_config *config, struct graft_pixels *pixels, const char *source,
                          struct graft_image *image, struct graft_error *error);
 
 /* Where the frames of a video come from. */
 struct graft_frames {
     size_t count;
-    /* Frame number `i`; the caller finishes it after success. `*source` names it in messages, as long as the frames. */
+    /* Reads frame `i`, which the caller finishes after success. `*source` names it in messages and lives as long as the
+     * frames. */
     int (*read)(void *data, size_t i, struct graft_pixels *pixels, const char **source, struct graft_error *error);
     void *data;
 };
 
-/* [any] The same for a video, by the video processor's config: frames one by one, all of one size. The last one is
- * repeated until temporal_patch_size divides their number. `source` names the video in messages. */
+/* [any] The same for a video, with the video processor's config: frames are read one by one and must have the same
+ * size. The last one is repeated until their number is a multiple of temporal_patch_size. `source` names the video in
+ * messages. */
 int graft_process_frames(const struct graft_processor_config *config, const struct graft_frames *frames,
                          const char *source, struct graft_image *video, struct graft_error *error);
 

@@ -8,7 +8,7 @@
 
 enum { MAX_PATCH = 1024, MAX_SIZE = 64, MAX_TOKENS = 1 << 24 };
 
-/* A number that products of f32 have room for. */
+/* Reads a number small enough for products in f32. */
 static int read_number(const struct graft_config *file, const char *path, const char *expected, double *value,
                        struct graft_error *error) {
     int32_t kind = file->kind(file->data, path);
@@ -37,7 +37,7 @@ static int read_factor(const struct graft_config *file, struct graft_processor_c
     return status;
 }
 
-/* A number for each channel, or one for all. */
+/* Reads a number for each channel, or one for all. */
 static int read_channels(const struct graft_config *file, const char *name, int is_divisor, double values[3],
                          struct graft_error *error) {
     int is_array = file->kind(file->data, name) == GRAFT_FIELD_ARRAY;
@@ -63,7 +63,7 @@ static int read_channels(const struct graft_config *file, const char *name, int 
     return GRAFT_OK;
 }
 
-/* Their older names go before `size`. */
+/* Reads min_pixels and max_pixels; these older names take precedence over `size`. */
 static int read_size(const struct graft_config *file, struct graft_processor_config *config,
                      struct graft_error *error) {
     const struct {
@@ -108,8 +108,8 @@ static int read_resample(const struct graft_config *file, struct graft_processor
     return status;
 }
 
-/* Other processors mean other things by the same fields. A field of that name is absent or has one of the types
- * `known`, of which the first is the one to name. */
+/* Checks the type of the processor, since other processors use the same fields differently: the field `name` must be
+ * absent or one of `known`, the first of which is named in the error. */
 static int check_type(const struct graft_config *file, const char *name, const char *const *known,
                       struct graft_error *error) {
     const char *type = NULL;
@@ -125,7 +125,7 @@ static int check_type(const struct graft_config *file, const char *name, const c
     return graft_error_set(error, GRAFT_ERROR_MODEL, file->file, "%s: expected \"%s\", got %s", name, known[0], type);
 }
 
-/* Which of the processors the file is for: *kind, if it says. */
+/* Sets `*kind` to the processor that the file names, if it names one. */
 static int read_kind(const struct graft_config *file, int32_t *kind, struct graft_error *error) {
     static const char *const image[] = {"Qwen2VLImageProcessor", "Qwen2VLImageProcessorFast",
                                         "Qwen2VLImageProcessorPil", NULL};
@@ -190,7 +190,7 @@ static int read_fields(const struct graft_config *file, struct graft_processor_c
     return status == GRAFT_OK ? read_channels(file, "image_std", 1, config->image_std, error) : status;
 }
 
-/* The processors' defaults. Mean and deviation are CLIP's (Radford et al. 2021), or 0.5. */
+/* The defaults of a processor. Mean and deviation are CLIP's (Radford et al. 2021), or 0.5. */
 static struct graft_processor_config defaults_of(int32_t kind) {
     struct graft_processor_config config = {
         .is_video = kind != GRAFT_PROCESSOR_IMAGE,

@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "image/resize_weights.h"
 
-/* The three channels of one output: inputs are `step` bytes apart. */
+/* Computes the three channels of one output pixel; inputs are `step` bytes apart. */
 static void combine(const struct resize_weights *weights, int64_t output, const uint8_t *from, int64_t step,
                     uint8_t *to) {
     const int32_t *weight = weights->weights + output * weights->width;
@@ -60,14 +60,14 @@ static int resize_columns(const struct graft_pixels *from, int64_t height, struc
     return status;
 }
 
-/* Which direction comes first changes the last bit, since what lies between is rounded to 8 bits. Pillow 13 begins with
- * the columns where they shrink by more than twice what the rows shrink by; earlier ones always begin with the rows, as
- * torchvision does. */
+/* Whether columns are resized before rows. The order changes the last bit, since the intermediate image is rounded to 8
+ * bits. Pillow 13 begins with the columns if they shrink by more than twice as much as the rows; earlier versions
+ * always begin with the rows, like torchvision. */
 static int columns_first(const struct graft_pixels *from, int64_t width, int64_t height, int32_t backend) {
     return backend == GRAFT_RESIZE_PILLOW && height < from->height && from->height - height > 2 * (from->width - width);
 }
 
-/* One direction: to `size` columns, or rows. */
+/* Resizes in one direction: to `size` columns, or rows. */
 static int resize_along(int columns, const struct graft_pixels *from, int64_t size, struct graft_resize_method method,
                         const char *source, struct graft_pixels *to, struct graft_error *error) {
     return columns ? resize_columns(from, size, method, source, to, error)

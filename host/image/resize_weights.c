@@ -7,7 +7,7 @@
 
 enum { PILLOW_BITS = 22 };
 
-/* Keys 1981, eq. 4, with the slope a = -1/2. */
+/* The bicubic kernel: Keys 1981, eq. 4, with the slope a = -1/2. */
 static double cubic(double x) {
     static const double a = -0.5;
     x = fabs(x);
@@ -26,7 +26,8 @@ static double filter(int32_t resample, double x) {
     return resample == GRAFT_RESAMPLE_BICUBIC ? cubic(x) : triangle(x);
 }
 
-/* One output: the inputs within `support` of its centre, their weights summing to 1. `exact` has room for them. */
+/* Computes the weights of one output: those of the inputs within `support` of its centre, which add up to 1. `exact` is
+ * scratch memory for them. */
 static void fill(struct resize_weights *weights, int64_t output, int64_t inputs, double scale, double support,
                  int32_t resample, double *exact) {
     double stretch = scale > 1.0 ? scale : 1.0;
@@ -47,7 +48,7 @@ static void fill(struct resize_weights *weights, int64_t output, int64_t inputs,
     }
 }
 
-/* The most bits with which `count` weights stay below 2^15, at most Pillow's. */
+/* The largest number of fractional bits, at most Pillow's, with which `count` weights stay below 2^15. */
 static int32_t bits_within_16(const double *exact, int64_t count) {
     double largest = 0.0;
     int32_t bits = 0;

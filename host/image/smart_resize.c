@@ -7,7 +7,7 @@
 
 enum { MAX_RATIO = 200 };
 
-/* The nearest multiple, of two equally near ones the even one: the reference rounds as IEEE 754 does. */
+/* The nearest multiple, or the even one of two that are equally near, as the reference rounds ties to even. */
 static int64_t nearest(int64_t side, int64_t factor) {
     return (int64_t)nearbyint((double)side / (double)factor) * factor;
 }
@@ -21,7 +21,7 @@ static int64_t above(double side, int64_t factor) {
     return (int64_t)ceil(side / (double)factor) * factor;
 }
 
-/* Both sides at least `factor`, in the proportion that they have. */
+/* Scales both sides up so that each has at least `factor` pixels, and keeps their ratio. */
 static void stretch(int64_t factor, int64_t *height, int64_t *width) {
     const double down = (double)factor / (double)*height, across = (double)factor / (double)*width;
     const double scale = down > across ? down : across;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Videos: frames one by one into the patches that they share. */
+/* Processes videos: writes frames one by one into the patches that they share. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "image/patches.h"
@@ -15,15 +15,15 @@ static int check_size(const struct graft_pixels *first, const struct graft_pixel
         (long long)pixels->width, (long long)pixels->height, (long long)first->width, (long long)first->height);
 }
 
-/* What the reference takes frames without a video's metadata for. */
+/* The frame rate that the reference assumes for frames without a video's metadata. */
 enum { FRAMES_A_SECOND = 24 };
 
-/* A video that is being made. */
+/* A video being processed. */
 struct progress {
     const struct graft_processor_config *config;
     const struct graft_frames *frames;
     const char *source;
-    struct graft_pixels first; /* its size alone */
+    struct graft_pixels first; /* only its size is used */
     struct graft_image *video;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done number by number: activation functions and sums. */
+/* Element-wise operations: activation functions and sums. */
 #include "kernels/loops.h"
 #include "kernels/table.h"
 

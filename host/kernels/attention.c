@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way to attention: checks, appends to the cache, and runs the implementation that the call names. */
+/* graft_attention: checks the arguments, appends to the cache, and calls the implementation that the call names. */
 #include "kernels/attention.h"
 
 #include <math.h>
@@ -32,12 +32,12 @@ static int is_mask(const struct graft_mask *mask) {
     }
 }
 
-/* Callers that were built before there was one of these give shorter structs. */
+/* Whether the mask has biases by distance. Callers built with older headers pass a shorter struct. */
 static int has_relative(const struct graft_mask *mask) {
     return GRAFT_HAS(mask, struct graft_mask, reach) && mask->relative != NULL;
 }
 
-/* Whether keys and values are those of sources, of which attention sees all. */
+/* Whether this is cross-attention: keys and values are those of a source, and every query sees all of them. */
 static int is_cross(const struct graft_attention_args *args) {
     return GRAFT_HAS(args, struct graft_attention_args, cross) && args->cross != 0;
 }
@@ -83,7 +83,7 @@ static int has_alibi(const struct graft_attention_args *args) {
     return GRAFT_HAS(args, struct graft_attention_args, alibi_rounded) && args->alibi != NULL;
 }
 
-/* Which features these arguments need. */
+/* The GRAFT_ATTENTION_... features that the arguments need. */
 static uint32_t features_of(const struct graft_attention_args *args) {
     return (args->softcap != 0.0f ? (uint32_t)GRAFT_ATTENTION_SOFTCAP : 0) |
            (args->sinks != NULL ? (uint32_t)GRAFT_ATTENTION_SINKS : 0) |
@@ -93,8 +93,8 @@ static uint32_t features_of(const struct graft_attention_args *args) {
            (has_relative(args->mask) ? (uint32_t)GRAFT_ATTENTION_RELATIVE : 0);
 }
 
-/* An implementation that does not obey this kind of mask would show tokens what they must not see, and one without a
- * feature compute something else. */
+/* Checks that the implementation supports the mask and the features. Without the mask, tokens would see what they must
+ * not; without a feature, the result would be wrong. */
 static int check_chosen(const struct graft_attention_implementation *chosen, const struct graft_attention_args *args,
                         struct graft_error *error) {
     static const char *const masks[] = {"none", "causal", "sliding window", "dense", "window", "chunked", "by head"};
@@ -121,7 +121,7 @@ static int64_t or_packed(int64_t head_stride, int64_t dim) {
     return head_stride != 0 ? head_stride : dim;
 }
 
-/* What is kept of the tokens from `first` on of the batch. */
+/* The keys and values, or latents, that the cache keeps for the batch's tokens from `first` on. */
 static struct graft_kv_new kept_of(const struct graft_attention_args *args, int64_t first, int64_t tokens) {
     const struct graft_attention_latents *latents = args->latents;
     int64_t v_head_dim = value_dim(args);
@@ -139,7 +139,7 @@ static struct graft_kv_new kept_of(const struct graft_attention_args *args, int6
     return kept;
 }
 
-/* One array of a view as f32, in scratch memory; one that is f32 stays as it is. */
+/* Widens one array of a view to f32 in scratch memory; an f32 array is left as it is. */
 static int widen_rows(const struct graft_call *call, const struct graft_kv_view *view, int64_t kv_heads,
                       struct graft_kv_rows *rows, struct graft_error *error) {
     int64_t head = view->length * rows->dim;
@@ -167,7 +167,7 @@ static int widen_view(const struct graft_call *call, struct graft_kv_view *view,
     return status;
 }
 
-/* A view of latents becomes one of keys and values, in scratch memory. */
+/* Replaces a view of latents by one of keys and values, in scratch memory. */
 static int expand(const struct graft_call *call, const struct graft_attention_args *args, struct graft_kv_view *view,
                   struct graft_error *error) {
     const struct graft_attention_latents *latents = args->latents;
@@ -204,7 +204,8 @@ static struct graft_attention_sequence sequence_of(const struct graft_batch *bat
     };
 }
 
-/* The keys and values of a source: those that the sequence brings along, or what the cache has kept of them. */
+/* Finds the keys and values of a sequence's source, for cross-attention: those in the arguments, which the cache then
+ * keeps, or those that it kept earlier. */
 static int find_source(const struct graft_call *call, const struct graft_attention_args *args, int reads_bf16,
                        int32_t index, struct graft_attention_sequence *sequence, struct graft_error *error) {
     const struct graft_batch *batch = args->batch;
@@ -313,7 +314,8 @@ static int run(const struct graft_call *call, const struct graft_attention_imple
     return status;
 }
 
-/* What a class has put in the place of what the user asked for would run, or be left out of a record, in silence. */
+/* Refuses an implementation that a class chose instead of the one asked for, which would silently not run, or whose
+ * attention weights would be missing from a recording. */
 static int check_asked(const struct graft_call *call, const struct graft_attention_implementation *chosen,
                        struct graft_error *error) {
     const struct graft_attention_implementation *asked = call->asked_attention;
@@ -362,7 +364,7 @@ void graft_attention_add_alibi(const struct graft_attention_input *input, int64_
     }
 }
 
-/* Keys that are as far away as is told apart, or further, get the same: those before the query, and those behind it. */
+/* Keys `reach` or more positions before the query share one bias, and so do those that far behind it. */
 void graft_attention_add_relative(const struct graft_loops *loops, const struct graft_attention_input *input,
                                   int64_t head, int64_t position, int64_t first_key, int64_t keys, float *scores) {
     const struct graft_mask *mask = input->mask;
@@ -370,7 +372,7 @@ void graft_attention_add_relative(const struct graft_loops *loops, const struct 
         return;
     }
     const float *row = mask->relative + head * (2 * mask->reach + 1);
-    int64_t near = position - mask->reach - first_key; /* the first key that is not too far before */
+    int64_t near = position - mask->reach - first_key; /* the first key less than `reach` before the query */
     int64_t far = position + mask->reach + 1 - first_key;
     near = near < 0 ? 0 : near > keys ? keys : near;
     far = far < near ? near : far > keys ? keys : far;

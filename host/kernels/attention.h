@@ -6,7 +6,7 @@
 #include "graft/attention_implementation.h"
 #include "kernels/loops.h"
 
-/* What the host's implementations know: every kind of mask and each feature. */
+/* The masks and features that the host's implementations support: all of them. */
 enum {
     GRAFT_ATTENTION_ALL_MASKS = GRAFT_ATTENTION_MASK_NONE | GRAFT_ATTENTION_MASK_CAUSAL | GRAFT_ATTENTION_MASK_SLIDING |
                                 GRAFT_ATTENTION_MASK_DENSE | GRAFT_ATTENTION_MASK_WINDOW |
@@ -15,13 +15,14 @@ enum {
                                    GRAFT_ATTENTION_ALIBI | GRAFT_ATTENTION_CROSS | GRAFT_ATTENTION_RELATIVE
 };
 
-/* Materialises the scores of every query and key, and can give the probabilities away. */
+/* Computes the scores of all queries and keys at once, and can return the probabilities. */
 extern const struct graft_attention_implementation graft_attention_eager;
 
-/* Goes over keys in portions with an online softmax (Milakov & Gimelshein 2018): scores are never all there. */
+/* Processes keys in portions with an online softmax (Milakov & Gimelshein 2018), so that the scores of all keys never
+ * exist at once. */
 extern const struct graft_attention_implementation graft_attention_sdpa;
 
-/* Multiplications below which a second thread costs more than it brings. */
+/* Number of multiplications below which a second thread costs more than it saves. */
 enum { GRAFT_ATTENTION_SERIAL_WORK = 1 << 17 };
 
 /* Query heads for each key/value head. */
@@ -29,25 +30,24 @@ static inline int64_t graft_attention_group(const struct graft_attention_input *
     return input->heads / input->kv_heads;
 }
 
-/* Caps scaled scores [count], where the call has a softcap. */
+/* Applies the softcap to scaled scores [count], if the call has one. */
 void graft_attention_cap(const struct graft_loops *loops, const struct graft_attention_input *input, float *scores,
                          int64_t count);
 
-/* Adds to scores [keys] of a query and head what they get for the positions of their keys, of which `first_key` is the
- * first, where the call has ALiBi. */
+/* Adds the ALiBi biases of keys `first_key` and following to scores [keys] of a query and head, if the call has
+ * ALiBi. */
 void graft_attention_add_alibi(const struct graft_attention_input *input, int64_t head, int64_t first_key, int64_t keys,
                                float *scores);
 
-/* Adds to scores [keys] of the query at `position` what they get for how far their keys are from it, where the mask has
- * that. */
+/* Adds the mask's biases by distance to scores [keys] of the query at `position`, if it has any. */
 void graft_attention_add_relative(const struct graft_loops *loops, const struct graft_attention_input *input,
                                   int64_t head, int64_t position, int64_t first_key, int64_t keys, float *scores);
 
-/* What exp(score - largest) of a query's scores has to be multiplied by, given their sum, to be its weights: its sink
- * takes part; 0 where the sum is, since all keys are hidden. */
+/* The factor that turns exp(score - largest) of a query's scores, which add up to `sum`, into probabilities. The head's
+ * sink is taken into account. 0 if `sum` is 0, as all keys are hidden. */
 float graft_attention_factor(const struct graft_attention_input *input, int64_t head, float largest, float sum);
 
-/* Multiplications of queries with keys, about. */
+/* The approximate number of multiplications of queries with keys. */
 int64_t graft_attention_work(const struct graft_attention_input *input);
 
 /* --- Parts of sdpa --- */
@@ -58,8 +58,8 @@ struct graft_attention_item {
     const struct graft_attention_sequence *sequence;
     int64_t kv_head;
     int64_t head;  /* the first query head */
-    int64_t heads; /* so many, in order */
-    int64_t first; /* query of the sequence */
+    int64_t heads; /* number of consecutive query heads */
+    int64_t first; /* first query, counted within the sequence */
     int64_t queries;
 };
 
@@ -72,8 +72,8 @@ int64_t graft_attention_block_scratch(const struct graft_loops *loops, const str
 void graft_attention_block_run(const struct graft_loops *loops, const struct graft_attention_input *input,
                                const struct graft_attention_item *item, float *scratch);
 
-/* For GRAFT_SMALL_BATCH queries at most: reads keys and values as they lie, once. A query's result is the same
- * whichever others there are. */
+/* For at most GRAFT_SMALL_BATCH queries: reads keys and values in place, once. A query's result does not depend on the
+ * other queries. */
 int64_t graft_attention_direct_scratch(const struct graft_attention_input *input);
 void graft_attention_direct_run(const struct graft_loops *loops, const struct graft_attention_input *input,
                                 const struct graft_attention_item *item, float *scratch);

@@ -6,7 +6,8 @@
 #include "kernels/attention_block.h"
 #include "kernels/cpu.h"
 
-/* In one item, if the group is not larger. Tiles take more, since values are turned for each item. */
+/* The most columns of an item, unless a group has more. With tiles there are more, since values are transposed for each
+ * item. */
 enum { COLUMNS = 64, TILES_COLUMNS = 128 };
 
 static int64_t padded(int64_t columns) {
@@ -63,7 +64,7 @@ static int64_t clamped(int64_t query, int64_t queries) {
     return query < 0 ? 0 : query > queries ? queries : query;
 }
 
-/* Hides a key from the queries that do not reach it yet, and from those that have moved past it. */
+/* Sets the scores of keys to -inf for queries that the mask hides them from. */
 static void hide(const struct graft_attention_block *block, int64_t first_key, int64_t keys) {
     int64_t queries = block->item->queries;
     const struct graft_mask *mask = block->input->mask;
@@ -177,7 +178,8 @@ void graft_attention_block_run(const struct graft_loops *loops, const struct gra
     if (products->start != NULL) {
         products->start(&block);
     }
-    /* Portions begin at the same keys whichever queries an item has, so that results do not depend on it. */
+    /* Portions begin at the same keys for all items, so that results do not depend on how queries are divided into
+     * items. */
     int64_t first = graft_attention_first_key(input->mask, block.position);
     for (int64_t j = first - first % GRAFT_ATTENTION_KEYS; j < end; j += GRAFT_ATTENTION_KEYS) {
         run_portion(&block, products, j, end - j < GRAFT_ATTENTION_KEYS ? end - j : GRAFT_ATTENTION_KEYS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One item of attention with many queries, as attention_block.c and its ways to multiply see it. */
+/* An item of attention with many queries, for attention_block.c and the files that multiply for it. */
 #ifndef GRAFT_KERNELS_ATTENTION_BLOCK_H
 #define GRAFT_KERNELS_ATTENTION_BLOCK_H
 
@@ -20,17 +20,17 @@ struct graft_attention_block {
     float *maximum;   /* [columns] */
     float *sum;       /* [columns] */
     float *factor;    /* [columns] */
-    void *stored;     /* what the way to multiply keeps, graft_attention_stored_bytes */
+    void *stored;     /* memory of `products`, of graft_attention_stored_bytes bytes */
 };
 
-/* Keys or values of the item's head, from one key on: row j is at data + j * row_stride elements. */
+/* Keys or values of the item's head: row j is at data + j * row_stride elements. */
 struct graft_attention_rows {
     const void *data;
     int64_t row_stride;
 };
 
-/* [any] n rows of `dim` numbers as f32: as they lie, or widened to `wide` [n, dim]. Rows that lie one behind the other
- * are widened in one go, which takes less than to begin anew with each. */
+/* [any] n rows of `dim` numbers as f32: in place, or widened to `wide` [n, dim]. Contiguous rows are widened in one
+ * call, which is faster than one call for each row. */
 struct graft_attention_rows graft_attention_rows_as_f32(const struct graft_loops *loops,
                                                         const struct graft_attention_rows *rows, graft_dtype dtype,
                                                         int64_t n, int64_t dim, float *wide);
@@ -39,26 +39,26 @@ struct graft_attention_rows graft_attention_rows_as_f32(const struct graft_loops
 struct graft_attention_products {
     void (*keys)(const struct graft_attention_block *block, const struct graft_attention_rows *rows, int64_t keys);
     void (*values)(const struct graft_attention_block *block, const struct graft_attention_rows *rows, int64_t keys);
-    /* Turns scores into what `values` multiplies, as columns_softmax does. */
+    /* Turns scores into the factors of `values`, like columns_softmax. */
     void (*softmax)(const struct graft_attention_block *block, int64_t keys);
-    /* Once `q` is there, and after the last portion; NULL: nothing to do. */
+    /* Called once `q` has been filled, and after the last portion; NULL: nothing to do. */
     void (*start)(const struct graft_attention_block *block);
     void (*end)(const struct graft_attention_block *block);
 };
 
-/* In f32; stored numbers of another type are widened. */
+/* Multiplies in f32; other stored types are widened. */
 extern const struct graft_attention_products graft_attention_in_f32;
 
-/* In bf16, with f32 sums: queries and probabilities are rounded. For keys and values stored in bf16, with an even
- * head_dim, on processors that multiply pairs, or tiles of them. */
+/* Multiplies in bf16 with f32 sums, so that queries and probabilities are rounded. For keys and values stored as bf16
+ * with an even head_dim, on processors that multiply pairs or tiles of bf16. */
 extern const struct graft_attention_products graft_attention_in_pairs;
 extern const struct graft_attention_products graft_attention_by_tiles;
 
-/* [any] Which of the three an item takes. */
+/* [any] Chooses the products for an item. */
 const struct graft_attention_products *graft_attention_products_of(const struct graft_attention_input *input,
                                                                    const struct graft_attention_item *item);
 
-/* Bytes of `stored` for items of so many columns, whichever way they are multiplied. */
+/* The bytes of `stored` for items with that many columns, for any of the products. */
 int64_t graft_attention_stored_bytes(const struct graft_loops *loops, const struct graft_attention_input *input,
                                      int64_t columns);
 

@@ -6,7 +6,7 @@
 #include "kernels/attention_block.h"
 #include "kernels/kernels.h"
 
-/* In one portion: so few that keys and values stay in the cache from when they are fetched until they are read. */
+/* Keys in a portion: few enough that prefetched keys and values are still in the cache when they are read. */
 enum { KEYS = 128 };
 
 /* One query, with heads that share a key/value head. */
@@ -14,9 +14,9 @@ struct direct {
     const struct graft_loops *loops;
     const struct graft_attention_input *input;
     const struct graft_attention_item *item;
-    int64_t token; /* its row in the batch */
+    int64_t token; /* the query's row in the batch */
     int64_t position;
-    int64_t first_key; /* it sees the keys [first_key, end_key) */
+    int64_t first_key; /* the query sees keys [first_key, end_key) */
     int64_t end_key;
     float *q;       /* [heads, head_dim], scaled */
     float *scores;  /* [heads, KEYS] */
@@ -25,7 +25,7 @@ struct direct {
     float *sum;     /* [heads] */
 };
 
-/* For one query. */
+/* The scratch memory of one query, in floats. */
 static int64_t scratch_floats(const struct graft_attention_input *input) {
     return graft_attention_group(input) * (input->head_dim + input->v_head_dim + KEYS + 2);
 }
@@ -59,8 +59,8 @@ static void start(struct direct *direct, int64_t query, float *scratch) {
     }
 }
 
-/* Scores become exp(score - maximum), and what was summed with a smaller maximum is scaled to the new one. While only
- * -inf has been seen nothing is subtracted, since -inf - -inf is NaN. */
+/* Turns scores into exp(score - maximum) and rescales earlier sums to a new maximum. As long as all scores were -inf
+ * nothing is subtracted, since -inf - -inf is NaN. */
 static void weigh(struct direct *direct, int64_t g, const float *bias, int64_t first_key, int64_t keys) {
     const struct graft_loops *loops = direct->loops;
     float *scores = direct->scores + g * KEYS;
@@ -108,8 +108,8 @@ static const char *values_at(const struct direct *direct, int64_t j) {
     return (const char *)(const void *)sequence->values + number * graft_dtype_size(sequence->dtype);
 }
 
-/* The keys behind number j of the item's head, or those of the next head: mostly this thread's next item. NULL behind
- * the last. */
+/* The address of the keys after key j of the item's head, or of the next head's keys, which this thread mostly reads
+ * next; NULL after the last head. */
 static const char *keys_after(const struct direct *direct, int64_t j) {
     int64_t kv_head = direct->item->kv_head;
     if (j + 1 < direct->end_key) {
@@ -118,8 +118,8 @@ static const char *keys_after(const struct direct *direct, int64_t j) {
     return kv_head + 1 < direct->input->kv_heads ? keys_at(direct, kv_head + 1, direct->first_key) : NULL;
 }
 
-/* Portion number `index` of the keys that the query sees. What is read next is fetched meanwhile: while keys are
- * multiplied, their values, and then the keys of the next portion. */
+/* Processes portion `index` of the keys that the query sees. The data needed next are prefetched: the values while keys
+ * are multiplied, then the keys of the next portion. */
 static void run_portion(struct direct *direct, int64_t index) {
     const struct graft_loops *loops = direct->loops;
     const struct graft_attention_input *input = direct->input;
@@ -141,7 +141,7 @@ static void run_portion(struct direct *direct, int64_t index) {
                     input->v_head_dim, direct->out, input->v_head_dim, keys_after(direct, j + n - 1));
 }
 
-/* Each portion is read for all queries while it is in the cache. */
+/* Each portion is read once for all queries, while it is in the cache. */
 void graft_attention_direct_run(const struct graft_loops *loops, const struct graft_attention_input *input,
                                 const struct graft_attention_item *item, float *scratch) {
     struct direct queries[GRAFT_SMALL_BATCH];

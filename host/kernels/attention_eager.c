@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention as it is written down: all scores, softmax, the weighted sum of the values. */
+/* Attention step by step, as in its definition: all scores, softmax, the weighted sum of the values. */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ enum { QUERIES = 32 };
 struct item {
     const struct graft_attention_sequence *sequence;
     int64_t head;
-    int64_t first; /* query of the sequence */
+    int64_t first; /* first query, counted within the sequence */
     int64_t queries;
 };
 
@@ -39,7 +39,7 @@ static void add_mask(const struct graft_mask *mask, const float *bias, int64_t p
     }
 }
 
-/* A row of nothing but -inf has no distribution; it becomes zeros. */
+/* A row in which all scores are -inf has no distribution; its probabilities become 0. */
 static void softmax(const struct work *work, int64_t head, float *scores, int64_t length) {
     float largest = work->loops->maximum(scores, length);
     float sum = work->loops->exp_sum(scores, largest == -INFINITY ? 0.0f : largest, length);

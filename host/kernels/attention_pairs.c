@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The products of attention with many queries in bf16, where keys and values are stored so: in pairs, or by tiles. */
+/* Products of attention with many queries in bf16, if keys and values are stored as bf16: by pairs or by tiles. */
 #include "kernels/attention_block.h"
 #include "kernels/cpu.h"
 #include "kernels/tiles_attention.h"
@@ -8,7 +8,7 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* Numbers in a row of all strips: columns are paired and multiplied pack_rows at a time. */
+/* The columns rounded up to whole strips: columns are paired and multiplied in strips of pack_rows. */
 static int64_t in_strips(const struct graft_loops *loops, int64_t columns) {
     return (columns + loops->pack_rows - 1) / loops->pack_rows * loops->pack_rows;
 }
@@ -21,7 +21,8 @@ static uint32_t *paired_scores(const struct graft_attention_block *block) {
     return paired_q(block) + block->input->head_dim / 2 * in_strips(block->loops, block->columns);
 }
 
-/* Pairs of keys: [keys / 2, v_head_dim], or turned [v_head_dim, GRAFT_ATTENTION_KEYS / 2]. */
+/* Pairs of values of two keys each: [keys / 2, v_head_dim], or for tiles transposed, [v_head_dim, GRAFT_ATTENTION_KEYS
+ * / 2]. */
 static uint32_t *paired_values(const struct graft_attention_block *block) {
     return paired_scores(block) + GRAFT_ATTENTION_KEYS / 2 * in_strips(block->loops, block->columns);
 }
@@ -36,7 +37,8 @@ int64_t graft_attention_stored_bytes(const struct graft_loops *loops, const stru
 
 typedef void (*multiply_pairs)(const struct graft_pairs *operands);
 
-/* `operands` has all but what belongs to a strip: w is the first's, y the first column. */
+/* Multiplies strip by strip. `operands` is filled in except for the strip; its w is that of the first strip, its y the
+ * first column. */
 static void multiply(const struct graft_attention_block *block, multiply_pairs run, struct graft_pairs operands) {
     int64_t width = block->loops->pack_rows;
     for (int64_t c = 0; c < block->columns; c += width) {
@@ -74,7 +76,7 @@ static void multiply_keys(const struct graft_attention_block *block, multiply_pa
              });
 }
 
-/* Here the sums run along the keys, and so do the pairs. */
+/* out += v scores. The sums run over keys here, so that pairs are of two keys each. */
 static void multiply_values(const struct graft_attention_block *block, multiply_pairs run, int64_t stride, int64_t step,
                             int64_t keys) {
     multiply(block, run,

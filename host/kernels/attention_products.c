@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The products of attention with many queries in f32. */
+/* Products of attention with many queries in f32. */
 #include <string.h>
 
 #include "kernels/attention_block.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention in portions: cuts the work into items and hands them to the threads. */
+/* graft_attention_sdpa: divides the work into items and runs them on the threads. */
 #include "kernels/attention.h"
 #include "kernels/kernels.h"
 #include "kernels/parallel.h"
 
-/* Heads of one query that share a key/value head and an item: with as many, keys cost more to multiply than to read,
- * and further ones are better left to another thread. */
+/* The most heads of one query in an item, all of which share a key/value head: with that many, multiplying keys takes
+ * longer than reading them, so that further heads are better left to another thread. */
 enum { DIRECT_HEADS = 8 };
 
 struct work {
@@ -25,15 +25,15 @@ static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* Fills the items of one sequence, or only counts them if `items` is NULL. Later queries may have more keys to see;
- * they come first, so that the threads end together. */
+/* Fills the items of one sequence, or only counts them if `items` is NULL. Later queries see more keys and come first,
+ * so that threads finish at the same time. */
 static int64_t cut(const struct graft_attention_input *input, const struct graft_attention_sequence *sequence,
                    struct graft_attention_item *items) {
     int64_t most = is_direct(sequence) ? sequence->tokens : graft_attention_block_queries(input);
     int64_t blocks = (sequence->tokens + most - 1) / most;
     int64_t group = graft_attention_group(input);
     int64_t heads = is_direct(sequence) ? smaller(group, DIRECT_HEADS) : group;
-    int64_t parts = (group + heads - 1) / heads; /* of a group */
+    int64_t parts = (group + heads - 1) / heads; /* items for each group */
     int64_t row = input->kv_heads * parts;       /* items of one block */
     for (int64_t i = 0; items != NULL && i < blocks * row; i++) {
         int64_t first = (blocks - 1 - i / row) * most;

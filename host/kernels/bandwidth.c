@@ -13,8 +13,8 @@
 
 enum { PASSES = 4, PART_BYTES = 1 << 20, PART_FLOATS = PART_BYTES / sizeof(float) };
 
-/* Fewer bytes than this say little about any machine; of larger caches, this many times their size. What code that the
- * address sanitizer looks after reads says nothing anyway. */
+/* The least bytes to read; with large caches, this many times their size, so that caches hardly matter. With the
+ * address sanitizer the result means nothing, so that less is read. */
 #ifdef __SANITIZE_ADDRESS__
 enum { LEAST_BYTES = 16 << 20, CACHES = 0 };
 #else
@@ -23,10 +23,10 @@ enum { LEAST_BYTES = 256 << 20, CACHES = 4 };
 
 struct memory {
     float *floats;
-    atomic_int sink; /* makes reading them of use */
+    atomic_int sink; /* keeps the compiler from dropping the reads */
 };
 
-/* Touches the pages by the threads that will read them. */
+/* Writes the pages on the threads that will read them. */
 static void fill(void *data, int64_t begin, int64_t end) {
     struct memory *memory = data;
     memset(memory->floats + begin * PART_FLOATS, 1, (size_t)(end - begin) * PART_BYTES);

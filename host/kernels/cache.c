@@ -67,7 +67,7 @@ void graft_cache_release(struct graft_cache *cache, int32_t slot) {
     graft_states_release(cache->states, slot);
 }
 
-/* Without a cache nothing is kept: a sequence begins with each forward. */
+/* Makes an empty state for a call without a cache, where every forward starts its sequences anew. */
 static void *fresh(const struct graft_call *call, const struct graft_state *state, struct graft_error *error) {
     void *data = call->scratch_alloc(call->scratch, state->bytes);
     if (data == NULL) {

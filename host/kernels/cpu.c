@@ -17,9 +17,10 @@ static const char *const names[N_ISAS] = {"scalar", "avx2", "avx512", "avx512_bf
 static atomic_int chosen = UNDECIDED;
 static atomic_int modelled = 0;
 
-/* Without tiles, which the operating system is asked for only if they are to be used. */
+/* The best instruction set below AMX. Tiles are requested from the operating system only if they are going to be
+ * used. */
 static int best_below_tiles(void) {
-    return graft_isa_runnable() - 1; /* they are in the order of the enumeration */
+    return graft_isa_runnable() - 1; /* the numbers follow the order of the enumeration */
 }
 
 int graft_cpu_best_isa(void) {
@@ -32,13 +33,14 @@ const char *graft_cpu_isa_name(int isa) {
     return names[isa];
 }
 
-/* Some loops of plugins have builds with VNNI, too. */
+/* Whether GRAFT_ISA names an instruction set. The names with _vnni count as the set without VNNI, as only loops of
+ * plugins have builds for it. */
 static int is_name(const char *name, int isa) {
     size_t length = strlen(names[isa]);
     return strncmp(name, names[isa], length) == 0 && (name[length] == '\0' || strcmp(name + length, "_vnni") == 0);
 }
 
-/* An unknown name in the environment asks for nothing. */
+/* The instruction set that GRAFT_ISA asks for; an unknown name has no effect. */
 static int isa_asked_for(const char *name) {
     int isa = GRAFT_ISA_SCALAR;
     while (isa < GRAFT_ISA_AMX && (name == NULL || !is_name(name, isa))) {
@@ -71,7 +73,7 @@ int graft_cpu_models_tiles(void) {
     return atomic_load(&modelled);
 }
 
-/* Three answers of 16 letters each, with blanks before or after them. */
+/* Reads the brand string from three CPUID answers of 16 bytes each, and trims blanks. */
 void graft_processor_name(char name[GRAFT_PROCESSOR_NAME]) {
     char text[GRAFT_PROCESSOR_NAME] = "";
 #if defined(__x86_64__)

@@ -17,22 +17,23 @@ enum {
     GRAFT_ISA_AMX = 4          /* tiles of bf16 on top */
 };
 
-/* [any] What this machine offers. */
+/* [any] The best instruction set of this machine. */
 int graft_cpu_best_isa(void);
 
-/* [any] What the kernels use. */
+/* [any] The instruction set that the kernels use. */
 int graft_cpu_isa(void);
 
-/* [test] Sets what the kernels use; a request beyond graft_cpu_best_isa() is lowered to it. */
+/* [test] Sets the instruction set that the kernels use, at most graft_cpu_best_isa(). */
 void graft_cpu_set_isa(int isa);
 
-/* [test] Whether tiles are the model: graft_cpu_best_isa() then offers AMX where there is AVX512-BF16 at least. */
+/* [test] Sets whether the model of tiles is used: graft_cpu_best_isa() is then AMX on every processor with
+ * AVX512-BF16. */
 void graft_cpu_model_tiles(int yes);
 
 /* [any] */
 int graft_cpu_models_tiles(void);
 
-/* [any] The name that GRAFT_ISA knows it by; "amx" for the last. */
+/* [any] The name of an instruction set in GRAFT_ISA; "amx" for AMX. */
 const char *graft_cpu_isa_name(int isa);
 
 #endif

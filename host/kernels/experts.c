@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way to stacked experts: checks, and runs the implementation that the call names. */
+/* graft_experts: checks the arguments and calls the implementation that the call names. */
 #include "graft/experts_implementation.h"
 
 #include "base/crash_context.h"
 #include "kernels/coded/weight.h"
 #include "kernels/table.h"
 
-/* What these fields need of an implementation. */
+/* The GRAFT_EXPERTS_... features that the input needs. */
 static uint32_t features_of(const struct graft_experts_input *input) {
     return (input->gate_up_bias != NULL || input->down_bias != NULL ? (uint32_t)GRAFT_EXPERTS_BIASES : 0) |
            (input->gating != NULL ? (uint32_t)GRAFT_EXPERTS_GATING : 0) |
@@ -41,7 +41,8 @@ static int check_input(const struct graft_experts_implementation *chosen, const 
     return GRAFT_OK;
 }
 
-/* Experts get some of the tokens each, and compute them as the forward's tokens are. */
+/* Each expert gets only some tokens, but computes them like the whole forward's batch: its size decides between kernels
+ * for few and for many tokens. */
 int graft_experts(const struct graft_call *call, const struct graft_experts_implementation *own,
                   const struct graft_experts_input *input, struct graft_error *error) {
     const struct graft_experts_implementation *chosen = call->experts != NULL ? call->experts : own;

@@ -6,14 +6,15 @@
 #include "kernels/cpu.h"
 #include "kernels/round.h"
 
-/* Numbers of a block of x, of all tokens: it stays in the first-level cache beside the rows. */
+/* The most elements of a block of x, for all tokens together: a block stays in the first-level cache beside the
+ * rows. */
 enum { BLOCK_NUMBERS = 12288 };
 
 int graft_gemv_pairs_run(void) {
     return graft_cpu_isa() >= GRAFT_ISA_AVX512_BF16;
 }
 
-/* One quarter of 4 KB more than a multiple of them: numbers 4 KB apart share a set of the cache. */
+/* Rounds up to a multiple of 4 KB plus 1 KB, since elements 4 KB apart share a set of the cache. */
 int64_t graft_gemv_stride(int64_t columns) {
     enum { SETS = 2048, QUARTER = 512 };
     return (columns - QUARTER + SETS - 1) / SETS * SETS + QUARTER;
@@ -32,7 +33,7 @@ int64_t graft_gemv_block(int64_t tokens, int64_t columns) {
     return graft_round_up(columns / blocks, GRAFT_GEMV_LINE);
 }
 
-/* One block's columns of token t; out is where the block begins. */
+/* Packs the columns of one block of token t; `out` is the start of the block. */
 static void pack_block(const struct graft_loops *loops, const float *x, int64_t columns, int64_t tokens, int64_t t,
                        uint16_t *out) {
     const int64_t lines = (columns + GRAFT_GEMV_LINE - 1) / GRAFT_GEMV_LINE;

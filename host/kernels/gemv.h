@@ -23,35 +23,36 @@ struct graft_gemv {
     int64_t y_stride;
 };
 
-/* [any] Whether this processor has what the next one takes, and GRAFT_ISA allows it. */
+/* [any] Whether the processor has the instructions of graft_gemv_pairs, and GRAFT_ISA allows them. */
 int graft_gemv_pairs_run(void);
 
-/* Up to so many tokens a product is left to graft_gemv_pairs, else to graft_gemv_quarters. */
+/* Products of up to GRAFT_GEMV_BY_ROWS tokens use graft_gemv_pairs, others graft_gemv_quarters. */
 enum { GRAFT_GEMV_BY_ROWS = 6 };
 
-/* [any] How far apart rows of x best lie: so that the same columns of all tokens share the first-level cache evenly. */
+/* [any] The best distance between rows of x, in elements: the same columns of all tokens then spread evenly over the
+ * first-level cache. */
 int64_t graft_gemv_stride(int64_t columns);
 
-/* [any] y[t, r] = sum over k of x[t, k] * w[r, k]. A token's sums are the same whichever tokens are with it. Denormals
- * count as zeros. */
+/* [any] y[t, r] = sum over k of x[t, k] * w[r, k]. A token's sums do not depend on the other tokens. Denormals count as
+ * zeros. */
 void graft_gemv_pairs(const struct graft_gemv *operands);
 void graft_gemv_quarters(const struct graft_gemv *operands);
 
-/* The layout of quarters, in numbers and tokens. */
+/* The sizes in the quarters layout, in elements and tokens. */
 enum { GRAFT_GEMV_LINE = 32, GRAFT_GEMV_QUARTERS = 4, GRAFT_GEMV_EIGHT = 8, GRAFT_GEMV_FOUR = 4 };
 
-/* Quarters: x in blocks of columns, of which all but the last have graft_gemv_block; within a block, the first eight of
- * each 32 columns, of all tokens, then the second, third and fourth: [blocks][4][lines of 32][tokens][8]. Tokens are
- * rounded up to a multiple of four, and columns to one of 32; numbers that are not there are zeros. */
+/* The quarters layout: x in blocks of graft_gemv_block columns, the last of which may be smaller. Within a block come
+ * the first eight of each 32 columns, of all tokens, then the second, third and fourth eight: [blocks][4][lines of
+ * 32][tokens][8]. Tokens are padded to a multiple of four and columns to one of 32, with zeros. */
 
-/* [any] Tokens rounded up, and how many numbers all of them take. */
+/* [any] The padded number of tokens, and the number of elements of all padded tokens. */
 int64_t graft_gemv_tokens(int64_t tokens);
 int64_t graft_gemv_numbers(int64_t tokens, int64_t columns);
 
-/* [any] A multiple of 32. */
+/* [any] The columns of a block, a multiple of 32. */
 int64_t graft_gemv_block(int64_t tokens, int64_t columns);
 
-/* [any] Writes token t, of those rounded up: its columns, or zeros if x is NULL. */
+/* [any] Packs token t, which may be a padding token: its columns, or zeros if x is NULL. */
 void graft_gemv_pack(const struct graft_loops *loops, const float *x, int64_t tokens, int64_t columns, int64_t t,
                      uint16_t *out);
 

@@ -13,7 +13,7 @@
 
 enum { PAIRS = 32 }; /* numbers of a vector, and of a cache line */
 
-enum { AHEAD = 1024, NEAR = 1536 }; /* in numbers */
+enum { AHEAD = 1024, NEAR = 1536 }; /* in elements */
 
 INLINE void fetch(const uint16_t *line, const int is_near) {
     if (is_near) {
@@ -27,12 +27,12 @@ INLINE __m512bh load(const uint16_t *p) {
     return (__m512bh)_mm512_loadu_si512(p);
 }
 
-/* The first n < PAIRS; the others are zeros. */
+/* Loads the first n < PAIRS elements; the others become zeros. */
 INLINE __m512bh load_part(const uint16_t *p, int64_t n) {
     return (__m512bh)_mm512_maskz_loadu_epi16((__mmask32)((1u << n) - 1u), p);
 }
 
-/* sum + the numbers 0 .. columns - 1 of a row times those of x. */
+/* sum + elements 0 .. columns - 1 of a row times those of x. */
 INLINE vf add_pairs(vf sum, const uint16_t *w, const uint16_t *x, int64_t columns) {
     int64_t k = 0;
     for (; k + PAIRS <= columns; k += PAIRS) {
@@ -41,28 +41,28 @@ INLINE vf add_pairs(vf sum, const uint16_t *w, const uint16_t *x, int64_t column
     return k < columns ? _mm512_dpbf16_ps(sum, load_part(w + k, columns - k), load_part(x + k, columns - k)) : sum;
 }
 
-/* How many numbers of the line in which a row begins belong to others. */
+/* How many elements of the row's first cache line come before the row. */
 INLINE int64_t offset_of(const uint16_t *row) {
     return (int64_t)((uintptr_t)row % 64 / sizeof *row);
 }
 
-/* That line; what lies before the row is zeros. */
+/* That cache line, with zeros in place of the elements before the row. */
 INLINE __m512i first_line(const uint16_t *row) {
     int64_t offset = offset_of(row);
     return _mm512_maskz_loadu_epi16(~(__mmask32)0 << offset, row - offset);
 }
 
-/* Picks 32 numbers of a row from two lines. */
+/* The indices that pick 32 elements of a row from two cache lines. */
 INLINE __m512i order_of(const uint16_t *row) {
     const __m512i count = _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13,
                                            12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     return _mm512_add_epi16(count, _mm512_set1_epi16((short)offset_of(row)));
 }
 
-/* A row on its way: whole cache lines wherever it begins. Loads that touch two lines each, as weights that begin
- * anywhere in a file mean, would take a tenth longer. */
+/* A row that is read in whole cache lines, wherever it begins. Unaligned loads, each of which touches two lines, take a
+ * tenth longer; weights may begin anywhere in a file. */
 struct stream {
-    const uint16_t *next; /* the line behind the last one read, if column 0 came next */
+    const uint16_t *next; /* the row's second cache line; column k reads the one at next + k */
     __m512i line;         /* the last one read */
     __m512i order;
 };
@@ -72,7 +72,7 @@ INLINE struct stream stream_of(const uint16_t *row) {
     return s;
 }
 
-/* The numbers k .. k + PAIRS - 1; the line that follows them is read, too. */
+/* Elements k .. k + PAIRS - 1. The cache line after them is read as well. */
 INLINE __m512bh numbers_of(struct stream *s, int64_t k) {
     __m512i line = _mm512_load_si512(s->next + k);
     __m512i numbers = _mm512_permutex2var_epi16(s->line, s->order, line);
@@ -80,7 +80,7 @@ INLINE __m512bh numbers_of(struct stream *s, int64_t k) {
     return (__m512bh)numbers;
 }
 
-/* Rows upper and lower with all tokens. */
+/* Multiplies rows `upper` and `lower` by all tokens. */
 INLINE void multiply_two(const struct graft_gemv *o, int64_t upper, int64_t lower, const int tokens,
                          const int is_near) {
     const int64_t columns = o->columns;
@@ -113,15 +113,16 @@ INLINE void multiply_two(const struct graft_gemv *o, int64_t upper, int64_t lowe
     }
 }
 
-/* The first `rows` rows, an even number: a row of either half by turns. So memory is read in two long streams, which
- * the processor follows better than four, or steps from row to row. */
+/* Multiplies the first `rows` rows, an even number, taking a row of the first half and one of the second in turn:
+ * memory is then read in two long streams, which the processor's prefetcher follows better than four streams, or than
+ * jumps from row to row. */
 INLINE void multiply_halves(const struct graft_gemv *o, int64_t rows, const int tokens, const int is_near) {
     for (int64_t r = 0; r < rows / 2; r++) {
         multiply_two(o, r, rows / 2 + r, tokens, is_near);
     }
 }
 
-/* The last of an odd number of rows. */
+/* Multiplies the last row of an odd number of rows. */
 static void multiply_last(const struct graft_gemv *o, int64_t row) {
     for (int64_t t = 0; t < o->tokens; t++) {
         vf sum = add_pairs(vf_zero(), o->w + row * o->columns, o->x + t * o->x_stride, o->columns);
@@ -129,7 +130,8 @@ static void multiply_last(const struct graft_gemv *o, int64_t row) {
     }
 }
 
-/* The first `rows` rows with any number of tokens. `is_near` is a constant: loops have no time to ask. */
+/* Multiplies the first `rows` rows by any number of tokens. `is_near` is a compile-time constant, so that the loops
+ * need not test it. */
 INLINE void multiply_even(const struct graft_gemv *o, int64_t rows, const int is_near) {
     switch (o->tokens) {
     case 1:

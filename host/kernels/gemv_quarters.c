@@ -14,27 +14,28 @@
 
 enum { LINE = GRAFT_GEMV_LINE, QUARTERS = GRAFT_GEMV_QUARTERS, EIGHT = GRAFT_GEMV_EIGHT };
 
-/* Tokens of a vector, and rows whose sums are stored together; vectors of all tokens. */
+/* FOUR tokens share a vector, and the sums of FOUR rows are stored together. MOST_VECTORS hold all tokens. */
 enum { FOUR = GRAFT_GEMV_FOUR, MOST_VECTORS = 4 };
 
-/* The sums of so many rows and vectors stay in registers. */
+/* rows times vectors whose sums fit into registers */
 enum { SUMS = 24 };
 
-/* Rows that take turns before the next columns come, while those are on their way: two tiles of four vectors. */
+/* Rows that are multiplied by the same columns before the next columns, which are fetched meanwhile: two tiles of four
+ * vectors. */
 enum { BLOCK_ROWS = 12 };
 
-/* Some columns of some rows. */
+/* Some columns of some rows, which are multiplied together. */
 struct block {
     const struct graft_gemv *few;
     int64_t row;
     int64_t k;
     int64_t columns;
     const uint16_t *x;                  /* [QUARTERS, lines, tokens, EIGHT] */
-    int64_t ahead;                      /* how far behind this block's numbers those lie that are fetched meanwhile */
+    int64_t ahead;                      /* distance to the elements that are prefetched meanwhile */
     vf (*sums)[QUARTERS][MOST_VECTORS]; /* of each row */
 };
 
-/* Eight numbers of a row, or n of them and zeros, for each token. */
+/* Eight elements of a row, or n of them and zeros, repeated for each of the four tokens. */
 INLINE __m512bh spread(const uint16_t *w) {
     return (__m512bh)_mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)(const void *)w));
 }
@@ -44,7 +45,8 @@ INLINE __m512bh spread_part(const uint16_t *w, int64_t n) {
     return (__m512bh)_mm512_broadcast_i32x4(_mm_maskz_loadu_epi16((__mmask8)mask, w));
 }
 
-/* A quarter of the lines of rows r .. r + rows - 1 with all tokens. It fetches its part of these rows' next numbers. */
+/* Multiplies one quarter of the lines of rows r .. r + rows - 1 by all tokens, and prefetches a part of what these rows
+ * need next. */
 INLINE void tile(const struct block *b, int64_t r, const int rows, const int vectors, int quarter) {
     const int64_t step = b->few->columns;
     const int64_t lines = b->columns / LINE, rest = b->columns % LINE;
@@ -91,7 +93,8 @@ INLINE void tile(const struct block *b, int64_t r, const int rows, const int vec
     }
 }
 
-/* What is left of a block's rows, fewer than registers have room for, is done by fours and one by one. */
+/* The rest of a block's rows, for which registers have room to spare, is multiplied four rows at a time, then one by
+ * one. */
 INLINE void run_block(const struct block *b, int64_t rows, const int vectors) {
     const int at_once = SUMS / vectors;
     int64_t r = 0;
@@ -112,12 +115,13 @@ INLINE void run_block(const struct block *b, int64_t rows, const int vectors) {
     }
 }
 
-/* What is left to add up of four tokens of a row. */
+/* The remaining sum of a row for four tokens, over the quarters. */
 INLINE vf quarters_of(vf sums[QUARTERS][MOST_VECTORS], int64_t j) {
     return vf_add(vf_add(sums[0][j], sums[2][j]), vf_add(sums[1][j], sums[3][j]));
 }
 
-/* The results of n <= 4 rows, each the total of 16 lanes by halves: lane i and i + 8, then i + 4, i + 2, i + 1. */
+/* Stores the results of n <= 4 rows. Each is the total of 16 lanes, added up by halves: lanes i and i + 8, then i + 4,
+ * i + 2, i + 1. */
 static void store_totals(const struct graft_gemv *o, int64_t row, int64_t n, vf sums[FOUR][QUARTERS][MOST_VECTORS]) {
     const __mmask8 rows = (__mmask8)((1u << n) - 1u);
     for (int64_t t = 0; t < o->tokens; t += FOUR) {
@@ -133,8 +137,8 @@ static void store_totals(const struct graft_gemv *o, int64_t row, int64_t n, vf 
     }
 }
 
-/* Columns come in as many blocks as they must; then the next block is fetched, and with the last what comes after these
- * rows. */
+/* Multiplies some rows block by block; meanwhile the next block is prefetched, and with the last block the rows that
+ * follow. */
 INLINE void run_rows(const struct graft_gemv *o, int64_t row, int64_t rows, const int vectors) {
     const int64_t most = graft_gemv_block(o->tokens, o->columns);
     vf sums[BLOCK_ROWS + FOUR][QUARTERS][MOST_VECTORS];

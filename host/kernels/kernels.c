@@ -30,8 +30,9 @@ const struct graft_kernels *graft_kernels_get(void) {
     return &kernels;
 }
 
-/* Every call of a module begins with a mark, when its parent still runs, and ends with a release, when the module still
- * does: so whoever changed the floating-point environment is running when that is seen. */
+/* Every call of a module begins with a mark, while the parent still counts as running, and ends with a release, while
+ * the module still does. So when a change of the floating-point environment is seen, the code that made it is still the
+ * one recorded as running. */
 static int64_t mark(const struct graft_scratch *scratch) {
     graft_crash_context_look();
     return graft_scratch_mark(scratch);

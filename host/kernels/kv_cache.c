@@ -21,7 +21,7 @@ struct entry {
     int64_t kv_heads;
     int64_t capacity;
     int64_t length;
-    int32_t is_fixed; /* 1: it is about another text, and stays as it is until the slot is empty */
+    int32_t is_fixed; /* 1: keys and values of a source text, which stay until the slot is emptied */
 };
 
 struct graft_kv_cache {
@@ -83,7 +83,7 @@ static int add_layers(struct graft_kv_cache *cache, int32_t layers, struct graft
     return GRAFT_OK;
 }
 
-/* Copies what an entry holds in one of its arrays to an array with room for `capacity` tokens. */
+/* Copies one of an entry's arrays to an array with room for `capacity` tokens. */
 static void copy_rows(const struct entry *entry, const struct rows *from, char *to, int64_t capacity, int64_t size) {
     int64_t bytes = from->dim * size;
     for (int64_t h = 0; h < entry->kv_heads && bytes > 0; h++) {
@@ -104,7 +104,7 @@ static char *enlarged(const struct entry *entry, const struct rows *old, int64_t
     return fresh;
 }
 
-/* Room grows in doubles, or at once to what is expected. */
+/* The new capacity: the expected length if it suffices, else the old capacity doubled until it does. */
 static int64_t enough(int64_t capacity, int64_t length, int64_t expected) {
     if (expected >= length) {
         return expected;
@@ -136,7 +136,7 @@ static int reserve(struct entry *entry, int64_t length, int64_t expected, int64_
     return GRAFT_OK;
 }
 
-/* Numbers of a value that the cache holds beside its key. */
+/* The elements of a value that the cache stores besides the key. */
 static int64_t kept_dim(const struct graft_kv_rows *values) {
     return values->data != NULL ? values->dim : 0;
 }
@@ -187,7 +187,7 @@ static void copy_added(const struct entry *entry, const struct graft_kv_rows *ad
     }
 }
 
-/* What an entry holds, to be read as `dim` numbers of each of its rows. */
+/* A view of one of an entry's arrays, of which the first `dim` elements of each row are read. */
 static struct graft_kv_rows view_of(const struct entry *entry, const struct rows *rows, int64_t dim) {
     const float *data = (const float *)(const void *)rows->data;
     return (struct graft_kv_rows){data, dim, entry->capacity * rows->dim, rows->dim};

@@ -13,8 +13,8 @@
 #include "graft/dtype.h"
 #include "graft/error.h"
 
-/* Keys or values. That of token j for head h is at data + h * head_stride + j * row_stride, [dim]; a view of a cache in
- * bf16 has bf16 numbers there. */
+/* Keys or values. The row of token j and head h is at data + h * head_stride + j * row_stride, [dim]; in a view of a
+ * bf16 cache its elements are bf16. */
 struct graft_kv_rows {
     const float *data;
     int64_t dim;
@@ -38,7 +38,7 @@ struct graft_kv_new {
     struct graft_kv_rows values; /* without data: the first `dim` numbers of each key, of which no copy is kept */
     int64_t tokens;
     int64_t kv_heads;
-    int64_t position; /* of the first: how many tokens the slot is to hold already */
+    int64_t position; /* position of the first new token: the number of tokens already in the slot */
 };
 
 /* A cache for sequences 0 .. slots - 1, all empty, that keeps numbers as GRAFT_DTYPE_F32 or GRAFT_DTYPE_BF16; NULL if
@@ -50,45 +50,47 @@ void graft_kv_cache_destroy(struct graft_kv_cache *cache);
 int graft_kv_cache_append(struct graft_kv_cache *cache, int32_t layer, int32_t slot, const struct graft_kv_new *added,
                           struct graft_kv_view *view, struct graft_error *error);
 
-/* In a layer that is about another text: takes the place of what is there, unless `added` has no tokens; fills `view`
- * likewise. It stays as it is, however the slot is cut, until that is empty. `position` is not read. */
+/* For a layer of cross-attention: replaces the keys and values by `added`, unless that has no tokens, and fills `view`
+ * like graft_kv_cache_append. They stay when the slot is truncated, until it is emptied. `position` is not read. */
 int graft_kv_cache_fix(struct graft_kv_cache *cache, int32_t layer, int32_t slot, const struct graft_kv_new *added,
                        struct graft_kv_view *view, struct graft_error *error);
 
-/* How many tokens a slot holds; an error if its layers differ, as after a forward that failed. */
+/* The number of tokens in a slot; an error if its layers differ, as after a failed forward. */
 int graft_kv_cache_length(const struct graft_kv_cache *cache, int32_t slot, int64_t *length, struct graft_error *error);
 
 graft_dtype graft_kv_cache_dtype(const struct graft_kv_cache *cache);
 
-/* Bytes that a slot takes for each of its tokens, in all layers; 0 before it holds any. */
+/* The bytes of a slot for each token, in all layers; 0 before the slot holds any token. */
 int64_t graft_kv_cache_token_bytes(const struct graft_kv_cache *cache, int32_t slot);
 
-/* Forgets all but the first `length` tokens of a slot, in every layer; 0 empties it. Memory is kept for reuse. */
+/* Drops all but the first `length` tokens of a slot, in every layer; 0 empties it. Memory is kept for reuse. */
 int graft_kv_cache_truncate(struct graft_kv_cache *cache, int32_t slot, int64_t length, struct graft_error *error);
 
-/* Makes slot `to` what the first `length` tokens of slot `from` are, or all of them. On failure it is in part. */
+/* Copies the first `length` tokens of slot `from`, or all if there are fewer, to slot `to`. On failure `to` is
+ * incomplete. */
 int graft_kv_cache_copy(struct graft_kv_cache *cache, int32_t from, int32_t to, int64_t length,
                         struct graft_error *error);
 
-/* What a layer of a slot holds of each token and head, in bytes. */
+/* The sizes of a layer of a slot, for each token and head. */
 struct graft_kv_layer {
-    int64_t kv_heads; /* 0: it has held nothing yet */
+    int64_t kv_heads; /* 0: nothing has been appended yet */
     int64_t key_bytes;
     int64_t value_bytes; /* 0: values are the beginnings of keys */
 };
 
-/* How many layers are known, and one of them. */
+/* The number of layers appended to so far, and the sizes of one of them. */
 int32_t graft_kv_cache_layers(const struct graft_kv_cache *cache);
 struct graft_kv_layer graft_kv_cache_layer(const struct graft_kv_cache *cache, int32_t layer, int32_t slot);
 
-/* Makes a slot hold `length` tokens in each layer, for graft_kv_cache_head to be filled in. */
+/* Gives each layer of a slot room for `length` tokens and that length, for the caller to fill in through
+ * graft_kv_cache_head. */
 int graft_kv_cache_make(struct graft_kv_cache *cache, int32_t slot, int64_t length, struct graft_error *error);
 
 /* The keys (`values` 0) or values of a head, token after token. Valid until the slot grows. */
 void *graft_kv_cache_head(const struct graft_kv_cache *cache, int32_t layer, int32_t slot, int64_t head, int values);
 
-/* From now on a slot of the cache has room for `tokens` when it first takes any, so that it need not grow; 0: for as
- * many as it is given. */
+/* Sets the number of tokens for which a slot allocates memory at its first append, so that it need not grow; 0: as many
+ * as are appended. */
 void graft_kv_cache_expect(struct graft_kv_cache *cache, int32_t slot, int64_t tokens);
 
 /* Empties a slot and frees its memory. */

@@ -23,7 +23,7 @@ static int64_t read_number(const char *folder, int64_t processor, const char *na
 int64_t graft_l3_cache_bytes(const char *folder, int64_t processors) {
     int64_t kibibytes = 0;
     for (int64_t i = 0; i < processors; i++) {
-        /* A list such as "0-7,64-71": a cache is counted at the first that it names. */
+        /* the list is such as "0-7,64-71"; a cache is counted at the first processor in it */
         if (read_number(folder, i, "shared_cpu_list") == i) {
             const int64_t size = read_number(folder, i, "size"); /* such as "32768K" */
             kibibytes += size > 0 ? size : 0;

@@ -14,7 +14,7 @@
 
 #include "graft/dtype.h"
 
-/* How stored numbers become f32. */
+/* How stored elements are converted to f32. */
 enum {
     GRAFT_READ_NONE = -1,       /* a type that no kernel reads: NaN */
     GRAFT_READ_F32 = 0,         /* as they are */
@@ -24,13 +24,13 @@ enum {
     GRAFT_READ_F16_AS_BF16 = 4  /* widened, rounded to bf16, widened again */
 };
 
-/* Queries handled together by the columns_ loops come in multiples of this many. */
+/* The columns_ loops handle queries in multiples of this number. */
 enum { GRAFT_LANES = 16 };
 
-/* Columns of x for dot_split come in multiples of this many. */
+/* Columns of x for dot_split are padded to a multiple of this number. */
 enum { GRAFT_SPLIT_COLUMNS = 32 };
 
-/* y[t, r] = sum over k of x[t, k] * w[r, k], or that added to y. */
+/* Operands of y[t, r] = sum over k of x[t, k] * w[r, k], or with `add` y[t, r] += that. */
 struct graft_pairs {
     const uint16_t *x; /* bf16: pair k of token t is at x + t * x_stride + k * x_step */
     int64_t x_stride;
@@ -45,16 +45,16 @@ struct graft_pairs {
 };
 
 struct graft_loops {
-    int64_t pack_rows; /* columns that `multiply` handles at once: how wide what `pack` makes should be */
+    int64_t pack_rows; /* the rows that `pack` interleaves, which `multiply` handles as columns */
 
-    /* y[t, r] = sum over k of w[r, k] * x[t, k]. w [rows, columns] as `reading` says; x [tokens, columns]; strides in
-     * elements. As many bytes as are read of w are fetched from `next` on meanwhile; NULL: what follows in w. */
+    /* y[t, r] = sum over k of w[r, k] * x[t, k]. w [rows, columns] is stored as `reading` says; x [tokens, columns];
+     * strides are in elements. Meanwhile as many bytes as w has are prefetched from `next`; NULL: the bytes after w. */
     void (*dot)(int32_t reading, const void *w, int64_t w_stride, int64_t rows, int64_t columns, const float *x,
                 int64_t x_stride, int64_t tokens, float *y, int64_t y_stride, const void *next);
 
-    /* The same of bf16, with x in the order that widening gives: `split` writes a token's numbers so, as they are
-     * (GRAFT_READ_F32) or rounded (GRAFT_READ_F32_AS_BF16), and zeros up to a multiple of GRAFT_SPLIT_COLUMNS. NULL
-     * where it is not faster. */
+    /* The same for bf16, with x in the order in which widening yields the columns of w: `split` writes a token's
+     * elements in that order, unchanged (GRAFT_READ_F32) or rounded (GRAFT_READ_F32_AS_BF16), padded with zeros to a
+     * multiple of GRAFT_SPLIT_COLUMNS. NULL where this is not faster. */
     void (*split)(int32_t reading, const float *x, int64_t columns, float *out);
     void (*dot_split)(const uint16_t *w, int64_t w_stride, int64_t rows, int64_t columns, const float *x,
                       int64_t x_stride, int64_t tokens, float *y, int64_t y_stride);
@@ -63,16 +63,15 @@ struct graft_loops {
      * `out` from `rows` on are zeros. */
     void (*pack)(int32_t reading, const void *w, int64_t w_stride, int64_t rows, int64_t columns, float *out);
 
-    /* c[i, j] += sum over k of a[i * a_row + k * a_step] * b[k, j]. b [depth, columns] of f32, f16 or bf16, as
-     * `reading` says; c [rows, columns]. As many bytes as are read of b are fetched from `next` on meanwhile; NULL:
-     * none. */
+    /* c[i, j] += sum over k of a[i * a_row + k * a_step] * b[k, j]. b [depth, columns] is f32, f16 or bf16, as
+     * `reading` says; c [rows, columns]. Meanwhile as many bytes as b has are prefetched from `next`; NULL: none. */
     void (*multiply)(const float *a, int64_t a_row, int64_t a_step, int64_t rows, int32_t reading, const void *b,
                      int64_t b_stride, int64_t depth, int64_t columns, float *c, int64_t c_stride, const void *next);
 
-    /* The same two steps in bf16, for multiplying instructions that take two numbers at once. NULL where there are
-     * none; the scalar form is a reference for tests and not otherwise run. Each product of a pair is added to its sum
-     * by an operation that rounds once, the odd number's first; denormals may count as zeros. out [columns / 2 rounded
-     * up, pack_rows] = pairs of w's columns, transposed; numbers that are not there are 0. */
+    /* `pack` and `multiply` in bf16, for instructions that multiply two elements at once; NULL where there are none.
+     * The scalar form is a reference for tests and not used otherwise. Each product of a pair is added to its sum by an
+     * operation that rounds once, the odd element's first; denormals may count as zeros. out [columns / 2 rounded up,
+     * pack_rows] = pairs of w's columns, transposed; missing elements are 0. */
     void (*pack_pairs)(const uint16_t *w, int64_t w_stride, int64_t rows, int64_t columns, uint32_t *out);
     void (*multiply_pairs)(const struct graft_pairs *operands);
     /* out[i] = the pair of even[i] and odd[i], or of even[i] and 0 if `odd` is NULL: GRAFT_READ_BF16, or GRAFT_READ_F32
@@ -89,8 +88,8 @@ struct graft_loops {
     void (*scale_by)(int32_t reading, const void *weight, float offset, const float *x, float factor, int64_t count,
                      float *y);
     float (*sum)(const float *x, int64_t count);
-    /* Multiplies and adds in registers alone, as fast as that goes; returns how many multiply-adds were done in
-     * `rounds` rounds. `*sink` makes them of use. */
+    /* Multiplies and adds in registers only, as fast as possible; returns the number of multiply-adds done in `rounds`
+     * rounds. Writing `*sink` keeps the compiler from dropping them. */
     int64_t (*multiply_add)(int64_t rounds, float *sink);
     /* y[i] = x[i] - middle; returns the sum of y's squares. y may be x. */
     float (*centre)(const float *x, float middle, int64_t count, float *y);
@@ -111,12 +110,12 @@ struct graft_loops {
     /* x[i] = exp(x[i] - shift); returns their sum. */
     float (*exp_sum)(float *x, float shift, int64_t count);
 
-    /* One step of softmax down each column, over rows that come in portions. scores [rows, columns], columns a multiple
-     * of GRAFT_LANES, become exp(scores - maximum); `maximum` and `sum` [columns] are brought up to date; `factor`
-     * [columns] is what results of earlier portions have to be multiplied by. */
+    /* One step of an online softmax down each column, over rows that come in portions. scores [rows, columns], with
+     * columns a multiple of GRAFT_LANES, become exp(scores - maximum); `maximum` and `sum` [columns] are updated;
+     * `factor` [columns] becomes the factor for results of earlier portions. */
     void (*columns_softmax)(float *scores, int64_t rows, int64_t columns, float *maximum, float *sum, float *factor);
-    /* The same, with exp(scores - maximum) as pairs of rows, of which the last may lack the odd one: out
-     * [columns / pack_rows rounded up, rows / 2 rounded up, pack_rows]. `scores` stay. NULL where `pair` is. */
+    /* The same, with exp(scores - maximum) as pairs of rows, the last of which may lack the odd one: out [columns /
+     * pack_rows rounded up, rows / 2 rounded up, pack_rows]. `scores` are not changed. NULL where `pair` is. */
     void (*columns_softmax_pairs)(const float *scores, int64_t rows, int64_t columns, float *maximum, float *sum,
                                   float *factor, uint32_t *out);
     /* x[i, j] *= factor[j]; x [rows, columns], columns a multiple of GRAFT_LANES. */
@@ -131,7 +130,7 @@ extern const struct graft_loops graft_loops_avx2;
 extern const struct graft_loops graft_loops_avx512;
 extern const struct graft_loops graft_loops_avx512_bf16;
 
-/* [any] How weights of `dtype` are read; GRAFT_READ_NONE if they are not. */
+/* [any] The reading of weights of `dtype`; GRAFT_READ_NONE if no kernel reads the type. */
 int32_t graft_reading_of(graft_dtype dtype);
 
 /* [any] The same with rounding to bf16 on the way. */

@@ -66,7 +66,7 @@ static void pack(int32_t reading, const void *w, int64_t w_stride, int64_t rows,
     }
 }
 
-/* Numbers of `b` are read a few at a time, once for all rows of `a`. */
+/* Elements of `b` are read a few at a time, once for all rows of `a`. */
 static void multiply(const float *a, int64_t a_row, int64_t a_step, int64_t rows, int32_t reading, const void *b,
                      int64_t b_stride, int64_t depth, int64_t columns, float *c, int64_t c_stride, const void *next) {
     (void)next;
@@ -248,7 +248,7 @@ static float exp_sum(float *x, float shift, int64_t count) {
     return sum_parts(parts);
 }
 
-/* While a column has seen nothing but -inf its maximum cannot be subtracted: -inf - -inf is NaN. */
+/* As long as all scores of a column were -inf, the maximum is not subtracted, since -inf - -inf is NaN. */
 static void columns_softmax(float *scores, int64_t rows, int64_t columns, float *maxima, float *sum, float *factor) {
     for (int64_t j = 0; j < columns; j++) {
         float largest = maxima[j];

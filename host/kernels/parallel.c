@@ -8,8 +8,8 @@
 #include "base/float_environment.h"
 #include "kernels/pool.h"
 
-/* A run is this part of one worker's share of what is left: long ones first, which memory is read fastest in, and
- * short ones at the end, so that all finish together and one that was held up does not hold up the others. */
+/* A run of items has 1 / SHARE_PARTS of an equal share of the items left: long runs first, which memory is read fastest
+ * in, and short ones at the end, so that all threads finish together and a delayed one does not hold up the others. */
 enum { SHARE_PARTS = 2 };
 
 void graft_threads_set_count(int32_t count) {
@@ -31,13 +31,13 @@ struct loop {
     int64_t items;
     int64_t grain;
     int32_t workers;
-    struct graft_crash_context running; /* a worker does what its caller does */
-    struct graft_context *context;      /* and works by what that works by */
+    struct graft_crash_context running; /* what the caller runs, which workers count as running too */
+    struct graft_context *context;      /* the caller's context, which workers use too */
     atomic_llong next;                  /* the first item that nobody has taken */
     atomic_ullong environment; /* the floating-point environment that the body left in a worker; 0: as it was */
 };
 
-/* How many of the items that are left make the next run: the last one takes what would be shorter than the grain. */
+/* The length of the next run. The last run includes a rest that would be shorter than the grain. */
 static int64_t run_length(const struct loop *loop, int64_t left) {
     int64_t length = left / ((int64_t)loop->workers * SHARE_PARTS);
     length = length > loop->grain ? length : loop->grain;

@@ -6,17 +6,17 @@
 #include "graft/host/process.h" /* graft_threads_set_count */
 #include "graft/threads.h"
 
-/* Does the items [begin, end); `worker` is below graft_parallel_workers() and no two bodies run with the same at once.
- */
+/* Processes items [begin, end). `worker` is below graft_parallel_workers(), and no two bodies that run at the same time
+ * have the same. */
 typedef void (*graft_worker_body)(void *data, int32_t worker, int64_t begin, int64_t end);
 
-/* [any] The table that plugins and built-in classes are given. */
+/* [any] The table for plugins and built-in classes. */
 const struct graft_threads *graft_threads_get(void);
 
-/* [any] How many workers a loop started here has at most; 1 inside a body. */
+/* [any] The most workers of a loop that is started here; 1 inside a body. */
 int32_t graft_parallel_workers(void);
 
-/* [any] As parallel_for, for bodies that keep something per worker, such as scratch memory. */
+/* [any] Like parallel_for, for bodies that have something for each worker, such as scratch memory. */
 void graft_parallel_for_workers(int64_t items, int64_t grain, graft_worker_body body, void *data);
 
 #endif

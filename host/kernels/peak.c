@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How fast the machine multiplies, by loops that touch no memory. */
+/* Measures how fast the machine multiplies, with loops that touch no memory. */
 #include "graft/host/process.h"
 
 #include <stdatomic.h>
@@ -11,22 +11,22 @@
 #include "kernels/peak_bf16.h"
 #include "kernels/tiles.h"
 
-/* A pass takes about a hundredth of a second; the best of several counts. Where addresses are checked it would take ten
- * times as long, and say nothing. */
+/* A pass takes about a hundredth of a second; the best of several passes counts. With the address sanitizer it would
+ * take ten times as long and mean nothing. */
 #ifdef __SANITIZE_ADDRESS__
 enum { PASSES = 2, ROUNDS = 1 << 14, TILE_ROUNDS = 1 << 10 };
 #else
 enum { PASSES = 8, ROUNDS = 1 << 20, TILE_ROUNDS = 1 << 16 };
 #endif
 
-/* Multiply-adds done in `rounds` rounds. */
+/* Returns the number of multiply-adds done in `rounds` rounds. */
 typedef int64_t (*peak_loop)(int64_t rounds, float *sink);
 
 struct pass {
     peak_loop loop;
     int64_t rounds;
     atomic_llong done;
-    atomic_int sink; /* makes the sums of use */
+    atomic_int sink; /* keeps the compiler from dropping the sums */
 };
 
 static void run_loop(void *data, int64_t begin, int64_t end) {

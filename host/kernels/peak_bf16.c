@@ -30,8 +30,8 @@ __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16"))) int64_t
 
 enum { LINE = 64, TILE_NUMBERS = 16 * 32 };
 
-/* Numbers of many bits and of both signs, from 0.008 to 2. Tiles of zeros take so little power that the processor
- * multiplies them at a higher clock than it has for any model. */
+/* Fills in numbers of both signs from 0.008 to 2 with many significant bits. Tiles of zeros take so little power that
+ * the processor would run at a higher clock than it does for any model. */
 static void fill(uint16_t numbers[TILE_NUMBERS]) {
     const unsigned smallest = 0x3c00;
     for (unsigned i = 0; i < TILE_NUMBERS; i++) {
@@ -39,7 +39,7 @@ static void fill(uint16_t numbers[TILE_NUMBERS]) {
     }
 }
 
-/* Four sums of 16 x 16 take 32 products each. */
+/* A round has 32 products for each of four sums of 16 x 16. */
 __attribute__((target("amx-tile,amx-bf16"))) int64_t graft_peak_tiles(int64_t rounds, float *sink) {
     alignas(LINE) uint16_t numbers[TILE_NUMBERS];
     (void)sink;

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* [any] Multiply in registers of zeros, or in tiles of other numbers: from GRAFT_ISA_AVX512_BF16 on, and with
- * GRAFT_ISA_AMX. Return how many multiply-adds were done in `rounds` rounds; `*sink` makes them of use. */
+/* [any] Multiply in registers, of zeros with AVX512-BF16, or in tiles of other numbers with AMX. Return the number of
+ * multiply-adds done in `rounds` rounds; writing `*sink` keeps the compiler from dropping them. */
 int64_t graft_peak_bf16(int64_t rounds, float *sink);
 int64_t graft_peak_tiles(int64_t rounds, float *sink);
 

@@ -10,17 +10,17 @@
 
 enum { MAX_HELPERS = 1023 };
 
-/* How long a thread looks before it sleeps. Longer than what mostly lies between two loops of a forward, and not much
- * longer than it takes to wake up. */
+/* How long a thread polls before it sleeps: longer than the usual time between two loops of a forward, and not much
+ * longer than waking up takes. */
 enum { LOOK_NANOSECONDS = 50000, LOOKS = 64 };
 
 struct job {
     graft_pool_work work;
     void *data;
-    int32_t workers; /* that may take part */
+    int32_t workers; /* the most workers */
 };
 
-/* The gate of a job, in one word: which job it is, how many helpers may still come in, and how many are inside. */
+/* The gate of a job, in one word: the job's number, how many helpers may still join, and how many are working on it. */
 #define INSIDE UINT64_C(1)
 #define ROOM (UINT64_C(1) << 16)
 #define TURN (UINT64_C(1) << 32)
@@ -37,17 +37,17 @@ static uint32_t turn(uint64_t gate) {
     return (uint32_t)(gate / TURN);
 }
 
-/* Who comes in or goes out touches one line of the cache, which threads hand to each other; while memory is busy, each
- * time takes a good part of a microsecond. The lock is for those that sleep, and for whoever has to wake them. */
+/* Joining and leaving touch a single cache line, which threads pass to each other; while memory is busy, each pass
+ * takes a good part of a microsecond. The lock is only for threads that sleep, and for the threads that wake them. */
 static struct {
     _Alignas(64) _Atomic uint64_t gate;
-    struct job job;                 /* changes while nobody is inside */
+    struct job job;                 /* changes only while no helper works on a job */
     _Alignas(64) atomic_int asleep; /* helpers that wait for `opened` */
     atomic_int is_awaited;          /* the owner waits for `finished` */
     int32_t helpers;
     pthread_mutex_t lock;
     pthread_cond_t opened;   /* there is another job */
-    pthread_cond_t finished; /* nobody is inside */
+    pthread_cond_t finished; /* no helper works on the job any more */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER, .finished = PTHREAD_COND_INITIALIZER};
 
 static pthread_mutex_t owner = PTHREAD_MUTEX_INITIALIZER; /* held by the thread whose job it is */
@@ -55,7 +55,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int32_t processors = 1;
 static _Thread_local int is_inside;
 
-/* A child of fork has no threads but the one that called it. */
+/* Called in the child of a fork, which has only the thread that called fork. */
 static void begin_anew(void) {
     pool.helpers = 0;
     atomic_store(&pool.gate, 0);
@@ -90,7 +90,7 @@ static int64_t nanoseconds(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* The processor's hint that this thread only looks. */
+/* Tells the processor that this thread is polling. */
 static void pause_briefly(void) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -106,7 +106,7 @@ static int is_empty(uint32_t unused) {
     return inside(atomic_load(&pool.gate)) == 0;
 }
 
-/* Looks for a while whether it is so. */
+/* Polls for a while. Returns whether the condition became true. */
 static int look(int (*is_so)(uint32_t), uint32_t value) {
     int64_t end = 0, now = 0;
     do {
@@ -122,8 +122,8 @@ static int look(int (*is_so)(uint32_t), uint32_t value) {
     return 0;
 }
 
-/* Whoever opens the gate looks whether somebody sleeps, and who falls asleep whether it was opened: one of the two sees
- * the other. */
+/* Sleeps until there is another job. No wake-up is lost: a thread that opens the gate checks `asleep` afterwards, and a
+ * thread that falls asleep checks the gate after counting itself in `asleep`. */
 static void sleep_until_next(uint32_t seen) {
     (void)pthread_mutex_lock(&pool.lock);
     atomic_fetch_add(&pool.asleep, 1);
@@ -134,7 +134,7 @@ static void sleep_until_next(uint32_t seen) {
     (void)pthread_mutex_unlock(&pool.lock);
 }
 
-/* Waits for a job that the thread may join, or for one that it came too late for. Returns its number there, or 0. */
+/* Waits for the next job and joins it. Returns the thread's worker number, or 0 if the thread came too late. */
 static int32_t join_next(uint32_t *seen, struct job *joined) {
     if (!look(is_next, *seen)) {
         sleep_until_next(*seen);
@@ -150,7 +150,8 @@ static int32_t join_next(uint32_t *seen, struct job *joined) {
     return joined->workers - (int32_t)room(gate);
 }
 
-/* As sleep_until_next has it: who goes out last sees that it is awaited, or whoever waits that nobody is inside. */
+/* Leaves the job. No wake-up is lost, as in sleep_until_next: the last helper to leave checks `is_awaited`, and the
+ * owner checks the gate after setting it. */
 static void leave(void) {
     const uint64_t gate = atomic_fetch_sub(&pool.gate, INSIDE);
     if (inside(gate) == 1 && atomic_load(&pool.is_awaited)) {
@@ -161,7 +162,7 @@ static void leave(void) {
 }
 
 static void *help(void *unused) {
-    uint32_t seen = 0; /* a job may be open already: turns begin with 1 */
+    uint32_t seen = 0; /* a job may be open already, as job numbers begin with 1 */
     (void)unused;
     is_inside = 1;
     for (;;) {
@@ -176,8 +177,8 @@ static void *help(void *unused) {
     return NULL;
 }
 
-/* Signals are for the threads of the program, but for those that say what a helper itself has done: blocked, they would
- * end the process without a word. */
+/* Starts helpers. They block all signals, which are for the program's own threads, except those that a helper's own
+ * fault raises: if these were blocked, the process would end without a message. */
 static void add_helpers(int32_t wanted) {
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
     sigset_t all, before;
@@ -192,7 +193,7 @@ static void add_helpers(int32_t wanted) {
     while (pool.helpers < wanted) {
         pthread_t thread;
         if (pthread_create(&thread, NULL, help, NULL) != 0) {
-            break; /* those there are do it */
+            break; /* the helpers that exist do the work */
         }
         (void)pthread_detach(thread);
         pool.helpers++;
@@ -214,7 +215,7 @@ static void open_job(const struct job *job) {
     }
 }
 
-/* Nobody joins any more; those who have are waited for. */
+/* Closes the job to further helpers, and waits for those that have joined. */
 static void close_job(void) {
     const uint64_t gate = atomic_fetch_and(&pool.gate, ~(TURN - ROOM));
     if (inside(gate) == 0 || look(is_empty, 0)) {

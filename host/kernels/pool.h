@@ -12,11 +12,12 @@
 
 #include <stdint.h>
 
-/* Does parts of a job until none are left. `worker` is below the number asked for, and 0 in the thread that asks. */
+/* Does parts of a job until none are left. `worker` is below the number of workers asked for, and 0 on the calling
+ * thread. */
 typedef void (*graft_pool_work)(void *data, int32_t worker);
 
-/* [any] Runs `work` on this thread and on up to `workers` - 1 others, and returns when all have. While another thread
- * has the pool, this one runs it alone. Not to be called from within a job. */
+/* [any] Runs `work` on this thread and on up to `workers` - 1 helpers, and returns when all have returned. While
+ * another thread uses the pool, this thread runs the job alone. Must not be called from within a job. */
 void graft_pool_run(int32_t workers, graft_pool_work work, void *data);
 
 /* [any] Whether this thread is within a job. */

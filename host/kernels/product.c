@@ -19,8 +19,9 @@
 #include "kernels/table.h"
 #include "kernels/tiles.h"
 
-/* Fewer multiplications than this are not worth a second thread: about what one does while another wakes up. Few tokens
- * wait for the weight, so that each of its numbers takes as long as some multiplications. */
+/* The number of multiplications below which a second thread does not pay: about as many as a thread does while another
+ * wakes up. With few tokens threads wait for the weight, so that each of its elements counts as READING_WORK
+ * multiplications. */
 enum { SERIAL_WORK = 1 << 18, READING_WORK = 4 };
 
 struct plan {
@@ -77,7 +78,7 @@ int graft_product_check(const struct graft_product *product, struct graft_error 
     return status == GRAFT_OK && bias != NULL ? graft_check_types(bias, "bias", error) : status;
 }
 
-/* Fills the panels of one product, or only counts them if `panels` is NULL. They start anew with each block. */
+/* Fills the panels of one product, or only counts them if `panels` is NULL. Each row block begins a new panel. */
 static int64_t cut(const struct graft_call *call, const struct graft_product *product,
                    struct graft_product_panel *panels) {
     int64_t n = 0;
@@ -126,7 +127,7 @@ static void *scratch_zeroed(const struct graft_call *call, int64_t bytes) {
     return memory;
 }
 
-/* Each panel adds at most one input. */
+/* Allocates panels and inputs; each panel adds at most one input. */
 static int make_room(struct plan *plan, int64_t n_panels) {
     const struct graft_call *call = plan->call;
     plan->panels = (struct graft_product_panel *)scratch_zeroed(call, n_panels * (int64_t)sizeof *plan->panels);
@@ -149,7 +150,7 @@ static int make_panels(struct plan *plan, const struct graft_product *products, 
     return 0;
 }
 
-/* The panels of a product whose weight a source makes. */
+/* Makes the panels of a product whose weight a source makes. */
 static int make_transposed(struct plan *plan, const struct graft_product *product,
                            const struct graft_transposed_source *source, int32_t reading) {
     const int64_t most = graft_product_transposed_rows(plan->call, product, reading);
@@ -169,7 +170,7 @@ static int make_transposed(struct plan *plan, const struct graft_product *produc
     return 0;
 }
 
-/* Inputs and scratch memory of all panels. */
+/* Makes the inputs of all panels, and allocates scratch memory. */
 static int make_inputs(struct plan *plan) {
     const struct graft_call *call = plan->call;
     for (int64_t i = 0; i < plan->n_panels; i++) {
@@ -184,8 +185,8 @@ static int make_inputs(struct plan *plan) {
     return plan->scratch != NULL ? 0 : -1;
 }
 
-/* Whether b's rows lie right behind a's, and it is as well to read both in one go: dot products are faster in long
- * streams, the others have scratch memory for one panel. */
+/* Whether b's rows follow a's in memory and both panels should be read as one: dot products are faster in long streams,
+ * while the other kinds have scratch memory for one panel only. */
 static int goes_on(const struct graft_product_panel *a, const struct graft_product_panel *b) {
     const int is_dot = a->kind == GRAFT_PANEL_DOT || a->kind == GRAFT_PANEL_FEW || a->kind == GRAFT_PANEL_SPLIT;
     const int64_t row_bytes = a->product->weight->columns * graft_reading_size(a->reading);
@@ -204,7 +205,7 @@ static void run_panels(void *data, int32_t worker, int64_t begin, int64_t end) {
     }
 }
 
-/* How many panels one thread should get at least: all of them where waking another costs more than it brings. */
+/* The least number of panels for one thread: all of them if waking another thread would cost more than it saves. */
 static int64_t grain_of(const struct plan *plan, const struct graft_product *products, uint32_t stride, int32_t n) {
     int64_t multiplications = 0;
     for (int32_t i = 0; i < n && multiplications < SERIAL_WORK; i++) {
@@ -235,7 +236,7 @@ int graft_linear_of(const struct graft_call *call, const struct graft_product *p
     return status;
 }
 
-/* Products with coded weights among others: the plain ones run first, then the coded ones. */
+/* Runs products of which some have coded weights: first those with plain weights, then the others. */
 static int linear_mixed(const struct graft_call *call, const struct graft_product *products, int32_t n, uint32_t stride,
                         struct graft_error *error) {
     const int64_t mark = call->scratch_mark(call->scratch);

@@ -11,7 +11,7 @@
 #include "kernels/loops.h"
 #include "kernels/transposed.h"
 
-/* What a panel's x looks like. */
+/* The form of x that a panel needs. */
 enum {
     GRAFT_INPUT_AS_GIVEN = 0,      /* f32 with the caller's stride */
     GRAFT_INPUT_ROUNDED = 1,       /* dense, rounded to bf16, kept as f32 */
@@ -21,17 +21,17 @@ enum {
     GRAFT_INPUT_TILES = 5,         /* bf16, packed for tiles (tiles.h) */
     GRAFT_INPUT_SPLIT = 6,         /* f32 in the order of `split` (loops.h) */
     GRAFT_INPUT_ROUNDED_SPLIT = 7, /* the same, rounded to bf16 */
-    GRAFT_INPUT_TILE_ROWS = 8      /* bf16, packed for tiles of turned weights (tiles_transposed.h) */
+    GRAFT_INPUT_TILE_ROWS = 8      /* bf16, packed for tiles of transposed weights (tiles_transposed.h) */
 };
 
-/* x as some panels want it. Made once for all panels of the call that want the same. */
+/* x in the form that some panels need. It is made once for all panels of a call that need the same form. */
 struct graft_product_input {
     const float *x; /* [tokens, columns] as given */
     int64_t x_stride;
     int64_t tokens;
     int64_t columns;
     int32_t form;
-    const void *data;    /* [tokens, columns]; of tiles as graft_tiles_offset says, of quarters as few.h does */
+    const void *data;    /* [tokens, columns]; for tiles see graft_tiles_offset, for quarters gemv.h */
     int64_t data_stride; /* from row to row of `data` */
 };
 
@@ -41,13 +41,13 @@ enum {
     GRAFT_PANEL_MULTIPLY = 1, /* many: the panel is widened and transposed in portions, then multiplied in f32 */
     GRAFT_PANEL_PAIRS = 2,    /* many, of bf16: the same in bf16, where the processor multiplies pairs */
     GRAFT_PANEL_TILES = 3,    /* many, of bf16, where it multiplies tiles: the file's rows as they lie (tiles.h) */
-    GRAFT_PANEL_FEW = 4,      /* few, of bf16, where it multiplies pairs (few.h) or tiles (tiles_gemv.h) of them */
+    GRAFT_PANEL_FEW = 4,      /* few, of bf16, where it multiplies pairs (gemv.h) or tiles (tiles_gemv.h) */
     GRAFT_PANEL_SPLIT = 5     /* few, of bf16, elsewhere: dot products in f32 of numbers in the order of `split` */
 };
 
-/* Columns of a panel that are transposed and multiplied at once: the transposed portion stays in the second-level
- * cache. Each portion's sums start from zero, which also keeps rounding errors smaller than one long sum would. The
- * second is that of pairs, where a portion takes less and what is done between two of them counts for more. */
+/* The columns of a portion, which is transposed and multiplied as a whole, while it is in the second-level cache. Each
+ * portion's sums start from zero, which also keeps rounding errors smaller than one long sum would. GRAFT_PAIRS_PORTION
+ * is for pairs, where a portion is smaller in memory and the work between two portions matters more. */
 enum { GRAFT_PORTION = 512, GRAFT_PAIRS_PORTION = 2048 };
 
 struct graft_product_panel {
@@ -57,17 +57,17 @@ struct graft_product_panel {
     const struct graft_transposed_source *source;
     int32_t reading; /* GRAFT_READ_... */
     int32_t kind;    /* GRAFT_PANEL_... */
-    int64_t row;     /* its first row, counted as y's columns are */
+    int64_t row;     /* its first row, counted like the columns of y */
     int64_t rows;
 };
 
-/* Finds or makes `wanted` (its `data` not yet set) among inputs[0 .. *n_inputs - 1], which has room for one more; NULL
- * if memory ran out. */
+/* Finds `wanted` among inputs[0 .. *n_inputs - 1], which has room for one more, or makes it; its `data` is not set yet.
+ * NULL if memory ran out. */
 const struct graft_product_input *graft_product_input_get(const struct graft_call *call,
                                                           const struct graft_product_input *wanted,
                                                           struct graft_product_input *inputs, int64_t *n_inputs);
 
-/* The one that is `wanted` among inputs[0 .. n - 1]; NULL: none. */
+/* The input equal to `wanted` among inputs[0 .. n - 1]; NULL if there is none. */
 const struct graft_product_input *graft_product_input_find(const struct graft_product_input *inputs, int64_t n,
                                                            const struct graft_product_input *wanted);
 
@@ -76,12 +76,12 @@ int64_t graft_product_input_bytes(const struct graft_product_input *input);
 
 /* --- product_choose.c --- */
 
-/* [any] Whether rows of this reading are multiplied by tiles; whether all of a product's are. */
+/* [any] Whether rows of this reading are multiplied by tiles; and whether all rows of a product are. */
 int graft_product_takes_tiles(const struct graft_call *call, const struct graft_product *product, int32_t reading);
 int graft_product_is_of_tiles(const struct graft_call *call, const struct graft_product *product);
 
-/* [any] Rows of a panel: of tiles, `most` unless threads would have nothing to do; of a block of this type; of a weight
- * that a source makes. */
+/* [any] The rows of a panel: by tiles, at most `most` and fewer if threads would be idle; of a block of this type; of a
+ * weight that a source makes. */
 int64_t graft_product_tile_rows(int64_t rows, int64_t most);
 int64_t graft_product_panel_rows(const struct graft_call *call, const struct graft_product *product, graft_dtype dtype);
 int64_t graft_product_transposed_rows(const struct graft_call *call, const struct graft_product *product,
@@ -92,10 +92,10 @@ int32_t graft_product_choose(const struct graft_call *call, struct graft_product
 
 /* --- product.c --- */
 
-/* [any] Whether a product's sizes fit its weight, and kernels read that; else an error. */
+/* [any] Checks that a product's sizes fit its weight and that kernels read the weight's types. */
 int graft_product_check(const struct graft_product *product, struct graft_error *error);
 
-/* [forward] graft_linear where some inputs are made already. */
+/* [forward] graft_linear, with some inputs made already. */
 int graft_linear_of(const struct graft_call *call, const struct graft_product *products, int32_t n, uint32_t stride,
                     const struct graft_product_input *made, int64_t n_made, struct graft_error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which way the panels of a product go, and how many rows they have. */
+/* Chooses how the panels of a product are multiplied, and how many rows they have. */
 #include "kernels/blocks.h"
 #include "kernels/cpu.h"
 #include "kernels/gemv.h"
@@ -8,8 +8,8 @@
 #include "kernels/round.h"
 #include "kernels/tiles.h"
 
-/* Rows of a panel: enough to keep a thread busy, few enough to share the work evenly; whole multiples of what the inner
- * loops take at once. */
+/* Rows of a panel: enough to keep a thread busy, and few enough to divide the work evenly; multiples of what the inner
+ * loops process at once. */
 enum { FEW_PANEL_ROWS = 48, FEW_LEAST_ROWS = 8, FEW_LEAST_TILE_ROWS = 16, MANY_PANEL_ROWS = 64 };
 
 static int is_rounded(const struct graft_call *call, int32_t reading) {
@@ -41,7 +41,7 @@ int64_t graft_product_tile_rows(int64_t rows, int64_t most) {
     return most;
 }
 
-/* Panels of few tokens: of a weight with few rows, such as lora_A, one for each thread. */
+/* The rows of panels for few tokens. A weight with few rows, such as lora_A, gets one panel for each thread. */
 static int64_t few_rows(int64_t rows) {
     const int64_t least = graft_cpu_isa() == GRAFT_ISA_AMX ? FEW_LEAST_TILE_ROWS : FEW_LEAST_ROWS;
     const int64_t share = graft_round_up(rows / graft_parallel_workers(), least);

@@ -11,7 +11,7 @@
 #include "kernels/table.h"
 #include "kernels/tiles.h"
 
-/* Rows of gate, and as many of up. */
+/* Rows of gate in a panel, and the same number of rows of up. */
 enum { FOLDED_ROWS = GRAFT_TILE_PANEL / 2 };
 
 struct folded_panel {
@@ -21,7 +21,7 @@ struct folded_panel {
     int64_t rows;
 };
 
-/* An MLP whose inner width stays packed. */
+/* An MLP whose inner activations stay packed. */
 struct folded {
     const struct graft_gated_products *products;
     const struct graft_product_input *x;
@@ -61,7 +61,7 @@ static int check(const struct graft_gated_products *mlp, struct graft_error *err
     return status;
 }
 
-/* The rows from `row` on that lie one behind the other in gate and in up. */
+/* The number of rows from `row` on that are contiguous both in gate and in up. */
 static int64_t run_of(const struct graft_gated_products *mlp, int64_t row, struct folded_panel *panel) {
     const int64_t rest = mlp->gate->rows - row;
     struct graft_row_run gate = graft_weight_run(mlp->gate->weight, mlp->gate->first_row + row, rest);
@@ -71,8 +71,8 @@ static int64_t run_of(const struct graft_gated_products *mlp, int64_t row, struc
     return gate.rows < up.rows ? gate.rows : up.rows;
 }
 
-/* Fills the panels of one MLP, or only counts them if `panels` is NULL. 0: its rows are in pieces that no columns of
- * tiles are made of. */
+/* Fills the panels of one MLP, or only counts them if `panels` is NULL. Returns 0 if contiguous rows do not make whole
+ * columns of tiles. */
 static int64_t cut(const struct graft_gated_products *mlp, const struct folded *folded, struct folded_panel *panels) {
     const int64_t rows = mlp->gate->rows, columns = mlp->gate->weight->columns;
     const int64_t most = graft_product_tile_rows(rows, FOLDED_ROWS);
@@ -180,7 +180,7 @@ static void run_panels(void *data, int32_t worker, int64_t begin, int64_t end) {
     }
 }
 
-/* down of all MLPs, whose x is `made` or was written. */
+/* Runs down of all MLPs, whose inputs are `made` already or were written. */
 static int run_down(const struct graft_call *call, const struct graft_gated_products *mlps, uint32_t stride, int32_t n,
                     const struct graft_product_input *made, struct graft_error *error) {
     struct graft_product *down = (struct graft_product *)room(call, n, sizeof *down);

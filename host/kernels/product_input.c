@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* x in the form that panels want. */
+/* Converts x to the form that panels need. */
 #include <string.h>
 
 #include "kernels/gemv.h"
@@ -27,7 +27,8 @@ static int is_packed(const struct graft_product_input *input) {
     return input->form == GRAFT_INPUT_TILES || input->form == GRAFT_INPUT_TILE_ROWS;
 }
 
-/* Numbers 4 KB apart share a set of the cache: those of tokens that are multiplied together are a line further. */
+/* The distance of tokens: elements 4 KB apart share a set of the cache, so that tokens that are multiplied together are
+ * a cache line further apart. */
 static int64_t split_stride(int64_t columns) {
     enum { LINE = 16 };
     return graft_round_up(columns, GRAFT_SPLIT_COLUMNS) + LINE;
@@ -89,7 +90,7 @@ static int64_t token_groups(const struct graft_product_input *input) {
     return (input->tokens + GRAFT_TILE_TOKENS - 1) / GRAFT_TILE_TOKENS;
 }
 
-/* Item by item: a block of columns of a group of tokens. */
+/* Packs items, each of which is a block of columns of a group of tokens. */
 static void pack_tiles(void *data, int64_t begin, int64_t end) {
     const struct conversion *conversion = (const struct conversion *)data;
     const struct graft_product_input *input = conversion->input;
@@ -138,7 +139,7 @@ static int is_same(const struct graft_product_input *a, const struct graft_produ
 
 const struct graft_product_input *graft_product_input_find(const struct graft_product_input *inputs, int64_t n,
                                                            const struct graft_product_input *wanted) {
-    for (int64_t i = n - 1; i >= 0; i--) { /* mostly it is that of the panel before */
+    for (int64_t i = n - 1; i >= 0; i--) { /* it is usually the input of the previous panel */
         if (is_same(&inputs[i], wanted)) {
             return &inputs[i];
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One panel: its products, then the bias. */
+/* Computes one panel: the products, then the bias. */
 #include <string.h>
 
 #include "kernels/blocks.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole rows: looking them up, moving them, adding them, and widening a weight. */
+/* Operations on whole rows: looking them up, moving and adding them, and widening a weight. */
 #include <string.h>
 
 #include "kernels/blocks.h"

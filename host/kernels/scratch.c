@@ -5,7 +5,7 @@
 
 enum { ALIGNMENT = 64, FIRST_CHUNK = 1 << 20 };
 
-/* Chunks follow each other on one axis of positions, so that a mark is a single number. */
+/* Chunks share one axis of positions, so that a mark is a single number. */
 struct chunk {
     struct chunk *previous;
     struct chunk *next;
@@ -16,7 +16,7 @@ struct chunk {
 };
 
 struct graft_scratch {
-    struct chunk *current; /* those before it are in use, those after it are empty */
+    struct chunk *current; /* chunks before it are in use, chunks after it are empty */
 };
 
 static struct chunk *chunk_create(int64_t capacity) {
@@ -62,7 +62,8 @@ void graft_scratch_destroy(struct graft_scratch *scratch) {
     }
 }
 
-/* Makes a chunk with room for `bytes` the current one. Too small empty ones give way to one of twice the size. */
+/* Makes a chunk with room for `bytes` the current one. Empty chunks that are too small are replaced by one of twice the
+ * size. */
 static int advance(struct graft_scratch *scratch, int64_t bytes) {
     struct chunk *current = scratch->current;
     if (current->next == NULL || current->next->capacity < bytes) {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The memory behind struct graft_call's scratch functions: a stack of allocations on 64-byte boundaries. What was
- * released is kept and used again. Not for several threads at once.
- */
+/* The memory of struct graft_call's scratch functions: a stack of allocations aligned to 64 bytes. Released memory is
+ * kept and reused. Not thread-safe. */
 #ifndef GRAFT_KERNELS_SCRATCH_H
 #define GRAFT_KERNELS_SCRATCH_H
 
@@ -10,7 +8,7 @@
 
 struct graft_scratch;
 
-/* An empty arena, or NULL if memory ran out. Whoever calls owns it. */
+/* Creates an empty stack, which the caller destroys; NULL if memory ran out. */
 struct graft_scratch *graft_scratch_create(void);
 void graft_scratch_destroy(struct graft_scratch *scratch);
 

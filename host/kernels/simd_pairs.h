@@ -8,14 +8,14 @@
 
 enum { PAIR_ROWS = MULTIPLY_VECTORS * VF_WIDTH }; /* pack_rows */
 
-/* 16 pairs of a row; of the numbers only the first n, 0 <= n <= 32, are read and the others are zeros. */
+/* Loads 16 pairs of a row; only the first n elements, 0 <= n <= 32, are read, the others are zeros. */
 INLINE vf pairs_load(const uint16_t *p, int64_t n) {
     return n >= 32 ? vf_load((const float *)(const void *)p)
                    : _mm512_castsi512_ps(_mm512_maskz_loadu_epi16((__mmask32)((1u << (n > 0 ? n : 0)) - 1u), p));
 }
 
-/* Transposes 16 rows, of which `rows` are there, a cache line of each at a time. The rows below are fetched meanwhile,
- * and at the end the first again, further right: `next`. */
+/* Transposes 16 rows, of which `rows` exist, one cache line of each at a time. Meanwhile the rows below are prefetched
+ * or, for the last rows, the next columns of the first rows: `next`. */
 INLINE void pairs_pack_rows(const uint16_t *w, int64_t w_stride, int64_t rows, int64_t columns, const uint16_t *next,
                             uint32_t *out) {
     for (int64_t k = 0; k < columns; k += 32) {
@@ -122,7 +122,7 @@ INLINE __m512i pairs_round(vf even, vf odd) {
     return _mm512_permutexvar_epi16(order, (__m512i)_mm512_cvtne2ps_pbh(odd, even));
 }
 
-/* 32 pairs of numbers that are bf16 already. */
+/* Writes 32 pairs of elements that are bf16 already. */
 INLINE void pairs_join(__m512i even, __m512i odd, uint32_t *out) {
     const __m512i low = _mm512_set_epi16(47, 15, 46, 14, 45, 13, 44, 12, 43, 11, 42, 10, 41, 9, 40, 8, 39, 7, 38, 6, 37,
                                          5, 36, 4, 35, 3, 34, 2, 33, 1, 32, 0);

@@ -16,7 +16,7 @@ struct dot_operands {
     const char *next; /* [rows * columns] to be fetched; or NULL */
 };
 
-/* What lies so far behind what is read is fetched meanwhile, in bytes of a row, unless there is something else to. */
+/* The distance of prefetching in bytes of a row, unless there is something else to prefetch. */
 enum { STREAM_AHEAD = 2048 };
 
 /* Rows r .. r + rows - 1, DOT_ROWS or 1, with tokens t .. t + tokens - 1; both numbers are constants where this is
@@ -74,7 +74,7 @@ INLINE void dot_tile(const int32_t reading, const struct dot_operands *o, int64_
  * more lines can be under way to it than to the first. */
 enum { STREAMS = 4, STREAM_TURN = 64 /* bytes of a row */ };
 
-/* sum + the row's numbers 0 .. columns - 1 times those of x, in their order. */
+/* sum + elements 0 .. columns - 1 of the row times those of x, in order. */
 INLINE vf dot_turn(const int32_t reading, const char *w, const float *x, const int64_t columns, vf sum) {
     int64_t k = 0;
     for (; k + VF_WIDTH <= columns; k += VF_WIDTH) {
@@ -86,10 +86,10 @@ INLINE vf dot_turn(const int32_t reading, const char *w, const float *x, const i
     return sum;
 }
 
-/* The same of a whole turn, while another line is fetched. */
+/* The same for a whole turn, while another cache line is prefetched. */
 INLINE vf dot_turn_ahead(const int32_t reading, const char *fetched, const char *w, const float *x, vf sum) {
     _mm_prefetch(fetched, _MM_HINT_T1);
-    __asm__ volatile("" ::: "memory"); /* the compiler would mix the turns */
+    __asm__ volatile("" ::: "memory"); /* keeps the compiler from interleaving the turns */
     return dot_turn(reading, w, x, STREAM_TURN / graft_reading_size(reading), sum);
 }
 
@@ -120,8 +120,8 @@ INLINE void dot_streams(const int32_t reading, const struct dot_operands *o, int
     y[3 * part] = vf_sum(dot_turn(reading, w + 3 * step, x, rest, d));
 }
 
-/* The first `rows` rows, a multiple of STREAMS, with the only token: a row of each quarter by turns. So memory is read
- * in long streams, which the processor follows better than steps from row to row. */
+/* Multiplies the first `rows` rows, a multiple of STREAMS, by the only token, taking a row of each quarter in turn:
+ * memory is then read in long streams, which the processor's prefetcher follows better than jumps from row to row. */
 INLINE void dot_quarters(const int32_t reading, const struct dot_operands *o, int64_t rows, const int fetches) {
     const int64_t part = rows / STREAMS;
     for (int64_t r = 0; r < part; r++) {
@@ -222,8 +222,8 @@ INLINE void pack_write(float lines[VF_WIDTH][PACK_COLUMNS], int64_t columns, flo
     }
 }
 
-/* While some rows are transposed, those that come next are fetched: the ones below, and at the end the first again,
- * further right. */
+/* Packs rows. Meanwhile the next ones are prefetched: the rows below or, for the last rows, the next columns of the
+ * first rows. */
 INLINE void pack_rows(const int32_t reading, const char *w, int64_t w_bytes, int64_t rows, int64_t columns,
                       float *out) {
     float lines[VF_WIDTH][PACK_COLUMNS];
@@ -279,8 +279,8 @@ struct multiply_operands {
     const char *next; /* [depth * columns] to be fetched; or NULL */
 };
 
-/* `rows` rows from row i on, and `vectors` vectors of columns from column j on, the last of which has `last` lanes.
- * `next` is fetched in its order, as if tiles lay one behind the other. */
+/* Multiplies `rows` rows from row i on by `vectors` vectors of columns from column j on, the last of which has `last`
+ * lanes. `next` is prefetched sequentially, tile by tile. */
 INLINE void multiply_tile(const int32_t reading, const struct multiply_operands *o, int64_t i, const int rows,
                           int64_t j, const int vectors, const int64_t last, const int fetches) {
     const int64_t size = graft_reading_size(reading);
@@ -323,7 +323,7 @@ INLINE void multiply_tile(const int32_t reading, const struct multiply_operands 
     }
 }
 
-/* All rows for the columns of one tile. */
+/* Multiplies all rows by the columns of one tile. */
 INLINE void multiply_columns(const int32_t reading, const struct multiply_operands *o, int64_t rows, int64_t j,
                              const int vectors, const int64_t last, const int fetches) {
     int64_t i = 0;

@@ -6,7 +6,7 @@
 
 #include "kernels/loops.h"
 
-/* The numbers from number `i` on. */
+/* Reads a vector of elements from element `i` on. */
 INLINE vf vf_read(const int32_t reading, const void *source, int64_t i) {
     switch (reading) {
     case GRAFT_READ_F32:
@@ -22,7 +22,7 @@ INLINE vf vf_read(const int32_t reading, const void *source, int64_t i) {
     }
 }
 
-/* The n numbers from number `i` on; the other lanes are zero. */
+/* Reads n elements from element `i` on; the other lanes are zero. */
 INLINE vf vf_read_part(const int32_t reading, const void *source, int64_t i, int64_t n) {
     switch (reading) {
     case GRAFT_READ_F32:

@@ -13,16 +13,16 @@
 #include "kernels/loops.h"
 #include "kernels/round.h"
 
-/* Numbers of two vectors, the even ones of which come first; of a cache line, which rows take turns by. */
+/* Elements of two vectors, even ones first; and elements of a cache line, after which the next row takes its turn. */
 enum { SPLIT_BOTH = 2 * VF_WIDTH, SPLIT_LINE = GRAFT_SPLIT_COLUMNS };
 
-/* Tokens that share what is widened; the sums of SPLIT_ROWS rows fill the registers. */
+/* Tokens that share widened elements; with them, the sums of SPLIT_ROWS rows fill the registers. */
 enum { SPLIT_TOKENS = 4 };
 
-/* What lies so far behind what is read is fetched meanwhile into the second-level cache, in numbers. */
+/* The distance of prefetching into the second-level cache, in elements. */
 enum { SPLIT_AHEAD = 1024 };
 
-/* Numbers i .. i + VF_WIDTH - 1 of n, as `reading` says; zeros for those that are not there. */
+/* Elements i .. i + VF_WIDTH - 1 of n, as `reading` says; missing ones are zeros. */
 INLINE vf split_read(int32_t reading, const float *x, int64_t i, int64_t n) {
     const int64_t left = n - i < 0 ? 0 : n - i;
     vf numbers = left < VF_WIDTH ? vf_load_part(x + i, left) : vf_load(x + i);
@@ -47,7 +47,7 @@ struct split_operands {
     int64_t y_stride;
 };
 
-/* sums [rows][tokens] += a line of each row, `step` apart, times one of each token. */
+/* sums [rows][tokens] += a cache line of each row, `step` apart, times one of each token. */
 INLINE void split_add(const uint16_t *w, int64_t step, const int rows, const float *x, int64_t x_stride,
                       const int tokens, vf sums[SPLIT_ROWS][SPLIT_TOKENS]) {
     for (int k = 0; k < SPLIT_LINE; k += VF_WIDTH) {
@@ -65,7 +65,7 @@ INLINE void split_add(const uint16_t *w, int64_t step, const int rows, const flo
     }
 }
 
-/* The same of the last n numbers. */
+/* The same for the last n elements. */
 INLINE void split_add_rest(const uint16_t *w, int64_t step, const int rows, int64_t n, const float *x, int64_t x_stride,
                            const int tokens, vf sums[SPLIT_ROWS][SPLIT_TOKENS]) {
     uint16_t ends[SPLIT_ROWS][SPLIT_LINE] = {{0}};
@@ -75,7 +75,7 @@ INLINE void split_add_rest(const uint16_t *w, int64_t step, const int rows, int6
     split_add(ends[0], SPLIT_LINE, rows, x, x_stride, tokens, sums);
 }
 
-/* y [tokens] = what a row's sums come to. */
+/* y [tokens] = the totals of a row's sums. */
 INLINE void split_store(const vf *sums, const int tokens, float *y, int64_t y_stride) {
     float of[SPLIT_TOKENS];
     if (tokens == SPLIT_TOKENS) {
@@ -86,9 +86,9 @@ INLINE void split_store(const vf *sums, const int tokens, float *y, int64_t y_st
     }
 }
 
-/* Rows r, r + part ... with tokens t .. t + tokens - 1. So memory is read in a few long streams, which processors
- * follow better than steps from row to row. The next numbers of each, or the first of the row below, are fetched
- * meanwhile. */
+/* Multiplies rows r, r + part, ... by tokens t .. t + tokens - 1: memory is then read in a few long streams, which the
+ * processor's prefetcher follows better than jumps from row to row. Meanwhile the next elements of each row, or the
+ * first of the row below, are prefetched. */
 INLINE void split_tile(const struct split_operands *o, int64_t r, int64_t part, const int rows, int64_t t,
                        const int tokens) {
     const uint16_t *w = o->w + r * o->w_stride;
@@ -115,7 +115,7 @@ INLINE void split_tile(const struct split_operands *o, int64_t r, int64_t part, 
     }
 }
 
-/* So many rows with all tokens, about as many at a time. */
+/* Multiplies some rows by all tokens, in groups of similar size. */
 INLINE void split_rows(const struct split_operands *o, int64_t r, int64_t part, const int rows, int64_t tokens) {
     for (int64_t t = 0, times = (tokens + SPLIT_TOKENS - 1) / SPLIT_TOKENS; times > 0; times--) {
         const int64_t n = (tokens - t + times - 1) / times;

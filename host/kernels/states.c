@@ -8,7 +8,7 @@
 
 enum { ALIGNMENT = 64, COPIED_AT_ONCE = 1 << 16 };
 
-/* One state of one slot. After no tokens it is zeros, whatever the arrays hold. */
+/* One state of one slot. After 0 tokens it is all zeros, whatever the arrays contain. */
 struct entry {
     void *now;    /* [bytes] after `length` tokens; NULL until used */
     void *before; /* [bytes] after `length_before` tokens; NULL until used */
@@ -59,7 +59,7 @@ static int add_states(struct graft_states *states, int32_t count, struct graft_e
     return GRAFT_OK;
 }
 
-/* Makes an array that is not there yet. */
+/* Allocates an array unless it exists. */
 static int reserve(void **array, int64_t bytes, struct graft_error *error) {
     *array = *array != NULL ? *array : graft_alloc_aligned(ALIGNMENT, (size_t)bytes);
     return *array != NULL ? GRAFT_OK : graft_fail_memory(error, "");
@@ -75,13 +75,13 @@ static void copy_part(void *data, int64_t begin, int64_t end) {
     memcpy(copy->to + begin, copy->from + begin, (size_t)(end - begin));
 }
 
-/* States of recurrent layers have megabytes, and each step copies them: too much for one thread. */
+/* Copies an array, on several threads: states of recurrent layers have megabytes, and each step copies them. */
 static void copy_array(void *to, const void *from, int64_t bytes) {
     struct copy copy = {to, from};
     graft_threads_get()->parallel_for(bytes, COPIED_AT_ONCE, copy_part, &copy);
 }
 
-/* Keeps what the state is now, so that it can come back to it. */
+/* Saves the current state, so that it can be restored. */
 static int keep(struct entry *entry, struct graft_error *error) {
     int status = reserve(&entry->now, entry->bytes, error);
     if (status == GRAFT_OK && entry->length == 0) {

@@ -11,7 +11,7 @@ int graft_check_types(const struct graft_weight *weight, const char *role, struc
 /* Loops over fewer numbers than this are not worth a second thread. */
 enum { GRAFT_GRAIN_NUMBERS = 16384 };
 
-/* Rows of `columns` numbers that make a run worth handing to a thread. */
+/* The number of rows of `columns` elements that is worth handing to a thread. */
 static inline int64_t graft_grain_rows(int64_t columns) {
     return columns >= GRAFT_GRAIN_NUMBERS ? 1 : GRAFT_GRAIN_NUMBERS / (columns > 0 ? columns : 1);
 }

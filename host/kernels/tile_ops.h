@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The tile instructions that kernels use: the processor's, or with GRAFT_TILE_MODEL those of the model. Registers are
- * numbers from 0 to 7, written out. A thread configures its tiles before it uses any, and releases them when it is
- * done, so that nobody has to save them when threads change.
- */
+/* The tile instructions that kernels use: the processor's, or with GRAFT_TILE_MODEL those of the model. Registers are
+ * literal numbers from 0 to 7. A thread configures its tiles before it uses any and releases them afterwards, so that
+ * the system does not have to save them when it switches threads. */
 #ifndef GRAFT_KERNELS_TILE_OPS_H
 #define GRAFT_KERNELS_TILE_OPS_H
 
@@ -29,7 +27,7 @@ static const struct graft_tile_config tiles_whole = {
 
 #include <immintrin.h>
 
-/* GCC's intrinsics do not say that they read memory: what is to be read has to be written before. */
+/* GCC's intrinsics do not declare that they read memory: this makes sure that earlier writes are done. */
 #define tile_written() __asm__ volatile("" ::: "memory")
 
 #define tile_configure(config)    \

@@ -29,15 +29,15 @@ static int processor_has_tiles(void) {
            (c & 0xffffu) == 16u;
 }
 
-/* Whether the system saves tiles when threads change. */
+/* Whether the operating system saves tiles when it switches threads. */
 __attribute__((target("xsave"))) static int system_keeps_tiles(void) {
     enum { OSXSAVE = 1 << 27 };
-    const unsigned long long states = 1ull << 17 | 1ull << 18; /* their shape, their data */
+    const unsigned long long states = 1ull << 17 | 1ull << 18; /* XTILECFG and XTILEDATA */
     unsigned a = 0, b = 0, c = 0, d = 0;
     return __get_cpuid(1, &a, &b, &c, &d) && (c & (unsigned)OSXSAVE) != 0 && (_xgetbv(0) & states) == states;
 }
 
-/* For all threads of the process, whenever they begin. */
+/* Asks the operating system to permit tiles, for all present and future threads of the process. */
 static int system_permits_tiles(void) {
     enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 }; /* of arch_prctl */
     return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;

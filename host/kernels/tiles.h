@@ -16,17 +16,17 @@
 enum {
     GRAFT_TILE_TOKENS = 16,
     GRAFT_TILE_COLUMNS = 32,
-    GRAFT_TILE_BLOCK = 1024, /* columns of x that lie together, for all tokens */
-    GRAFT_TILE_PANEL = 512   /* rows that best share what is read of x */
+    GRAFT_TILE_BLOCK = 1024, /* columns of x that are packed together, for all tokens */
+    GRAFT_TILE_PANEL = 512   /* the best number of rows to share a read of x */
 };
 
-/* act(y) * (up's y), rounded and packed as `pack` would, instead of y: for the product that comes next. */
+/* Writes act(y) * (y of up), rounded and packed like `pack` does, instead of y: the x of the next product. */
 struct graft_tiles_fold {
-    const uint16_t *up; /* as w: a second weight, which takes turns with it */
+    const uint16_t *up; /* a second weight like w; the two are processed in turn */
     void (*activate_gate)(int32_t activation, float *gate, const float *up, int64_t count); /* of loops.h */
     int32_t activation;
     uint16_t *out;   /* [tokens, columns] */
-    int64_t columns; /* of the next product */
+    int64_t columns; /* columns of the next product */
     int64_t column;  /* the first that is written; a multiple of GRAFT_TILE_COLUMNS */
 };
 
@@ -46,29 +46,29 @@ struct graft_tiles {
     /* Rounds up to GRAFT_TILE_TOKENS tokens of up to GRAFT_TILE_BLOCK columns to bf16 and packs them: out
      * [columns / 32 rounded up, 16 pairs, 16 tokens, 2], zeros where there are none. */
     void (*pack)(const float *x, int64_t x_stride, int64_t tokens, int64_t columns, uint16_t *out);
-    /* Bytes of scratch memory for so many rows of each of one or two weights, and tokens. */
+    /* Bytes of scratch memory for products with one weight, or with two of as many rows each. */
     int64_t (*scratch_bytes)(int64_t weights, int64_t rows, int64_t tokens);
     /* y[t, r] = sum over k of x[t, k] * w[r, k], or the fold of such sums; 0 < columns. Denormals are zeros. */
     void (*multiply)(const struct graft_tiles_product *operands);
 };
 
-/* [any] Where in x the columns of block `block` of the tokens from `token` on lie, a multiple of GRAFT_TILE_TOKENS: one
- * block behind the other, and in it the tokens by sixteens. */
+/* [any] The offset in x of the columns of block `block`, for the tokens from `token` on, a multiple of
+ * GRAFT_TILE_TOKENS: blocks follow each other, and within a block groups of 16 tokens. */
 static inline int64_t graft_tiles_offset(int64_t tokens, int64_t columns, int64_t block, int64_t token) {
     int64_t left = graft_round_up(columns, GRAFT_TILE_COLUMNS) - block * GRAFT_TILE_BLOCK;
     int64_t depth = left < GRAFT_TILE_BLOCK ? left : GRAFT_TILE_BLOCK;
     return block * GRAFT_TILE_BLOCK * graft_round_up(tokens, GRAFT_TILE_TOKENS) + token * depth;
 }
 
-/* [any] Whether this processor has tiles of bf16 and the operating system lets the process use them; asks it for them
- * the first time. */
+/* [any] Whether the processor has tiles of bf16 and the operating system lets the process use them. The first call asks
+ * it to. */
 int graft_tiles_are_here(void);
 
-/* [any] Whether they are, and a small product by them is what the model makes of it: tried the first time. */
+/* [any] Whether they are, and compute a small product as the model does, which is tried at the first call. */
 int graft_tiles_are_right(void);
 
-/* [any] Whether a small product by `tiles` is what the model makes of it, but for how sums are rounded; 0 as well if
- * memory runs out. */
+/* [any] Whether `tiles` compute a small product as the model does, up to the rounding of sums; 0 too if memory ran
+ * out. */
 int graft_tiles_agree(const struct graft_tiles *tiles);
 
 /* [any] The processor's, or the model's where graft_cpu_models_tiles(). Only with GRAFT_ISA_AMX. */

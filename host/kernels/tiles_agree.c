@@ -9,7 +9,7 @@
 /* Four tiles of two steps. */
 enum { ROWS = 32, TOKENS = 32, COLUMNS = 2 * GRAFT_TILE_COLUMNS, LINE = 64 };
 
-/* Of numbers up to 1, of which sums are made in whatever order. */
+/* The largest difference that is accepted, since sums may be made in any order; elements are at most 1. */
 static const float MOST_APART = 1e-4f;
 
 struct small_product {

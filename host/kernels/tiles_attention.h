@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The products of attention on processors that multiply tiles: in shape those of pairs, whose operands they take. Rows
- * of keys are a left operand as they lie; values have to be turned. */
+/* Products of attention on processors with tiles. They take the same operands as those of pairs. Rows of keys are a
+ * left operand in place; values have to be transposed. */
 #ifndef GRAFT_KERNELS_TILES_ATTENTION_H
 #define GRAFT_KERNELS_TILES_ATTENTION_H
 
@@ -9,12 +9,13 @@
 enum { GRAFT_TILES_STRIP = 64 /* pack_rows of the loops that run beside it */ };
 
 struct graft_tiles_attention {
-    /* Before and after what one thread multiplies. */
+    /* Called by a thread before and after it multiplies. */
     void (*begin)(void);
     void (*end)(void);
-    /* multiply_pairs of loops.h, with x_step 2 and rows in multiples of 16. Sums go on in steps of 16 pairs. */
+    /* Like multiply_pairs of loops.h, with x_step 2 and rows in multiples of 16. Sums are added up in steps of 16
+     * pairs. */
     void (*multiply_pairs)(const struct graft_pairs *operands);
-    /* out [columns, n rounded up to 32] = rows [n, columns] turned, zeros behind them. */
+    /* out [columns, n rounded up to 32] = rows [n, columns] transposed, padded with zeros. */
     void (*turn)(const uint16_t *rows, int64_t row_stride, int64_t n, int64_t columns, uint16_t *out,
                  int64_t out_stride);
 };

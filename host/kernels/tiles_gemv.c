@@ -19,7 +19,8 @@
  * takes a sixth longer. */
 enum { ROWS = 16, TOKENS = GRAFT_TILE_TOKENS, STEP = GRAFT_TILE_COLUMNS, X_TILE = TOKENS * STEP, LINE = 64 };
 
-/* Numbers of a row. So far ahead lines are fetched into the first-level cache: what tiles wait for is seen too late. */
+/* The distance of prefetching into the first-level cache, in elements of a row: the processor notices too late what
+ * tiles wait for. */
 enum { AHEAD = 4 * STEP };
 
 /* Some rows of a product, ROWS at most. */
@@ -35,7 +36,7 @@ INLINE void add_step(const uint16_t *w, int64_t stride, const uint16_t *x) {
     tile_multiply(0, 1, 2);
 }
 
-/* A step of which not all rows or columns are there: the others are zeros. */
+/* Adds a step of which some rows or columns are missing; these count as zeros. */
 static void add_part(const struct strip *strip, int64_t column, const uint16_t *x) {
     const struct graft_gemv *o = strip->few;
     const int64_t columns = o->columns - column < STEP ? o->columns - column : STEP;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Products of a few tokens (few.h) by tiles, straight from the rows as they lie. Each output is the chain of additions
- * that it is in tiles.h: whether a token is one of few or of many, its sums are the same to the bit.
- */
+/* Products of a few tokens (gemv.h) by tiles, with rows in place. Each output is the same chain of additions as in
+ * tiles.h, so that a token's sums are the same to the bit among few tokens and among many. */
 #ifndef GRAFT_KERNELS_TILES_GEMV_H
 #define GRAFT_KERNELS_TILES_GEMV_H
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Products of many tokens with weights that a source makes portion by portion (turned.h), on processors that multiply
- * tiles. Pairs of columns, with 16 rows side by side, are the right operand, so here x is the left one and lies as it
- * does in memory. Each output is the same chain of additions as that of tiles.h, with the same bits.
- */
+/* Products of many tokens with weights that a source makes portion by portion (transposed.h), on processors that
+ * multiply tiles. Pairs of columns, with 16 rows side by side, are the right operand, so here x is the left one and
+ * lies as it does in memory. Each output is the same chain of additions as that of tiles.h, with the same bits. */
 #ifndef GRAFT_KERNELS_TILES_TRANSPOSED_H
 #define GRAFT_KERNELS_TILES_TRANSPOSED_H
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Weights that a product of many tokens has made for it portion by portion, as its loops want them: turned, the numbers
- * of an input side by side for some outputs. A packed weight need not become rows then that are turned afterwards
- * (graft_linear_transposed).
- */
+/* Weights that are made portion by portion for a product of many tokens, in the layout that its loops need: transposed,
+ * with the elements of one input side by side for some outputs. So a packed weight does not have to be unpacked to rows
+ * that are then transposed (graft_linear_transposed). */
 #ifndef GRAFT_KERNELS_TRANSPOSED_H
 #define GRAFT_KERNELS_TRANSPOSED_H
 
@@ -16,10 +14,10 @@ enum {
         2 /* [rows / width, columns / 2, width] pairs of bf16, the even column's in the lower half */
 };
 
-/* The rows and inputs of a turned weight are multiples of these. */
+/* The rows and columns of a transposed weight are multiples of these. */
 enum { GRAFT_TRANSPOSED_ROWS = 64, GRAFT_TRANSPOSED_COLUMNS = 8 };
 
-/* A portion that is wanted: columns [column, column + columns) of rows [row, row + rows). */
+/* A portion to fill in: columns [column, column + columns) of rows [row, row + rows). */
 struct graft_transposed_portion {
     uint32_t struct_size;
     int32_t layout;  /* GRAFT_TRANSPOSED_... */
@@ -31,12 +29,12 @@ struct graft_transposed_portion {
     void *out;       /* as `layout` says; on a boundary of 64 bytes */
 };
 
-/* Where it comes from. The caller's, as what it points to, until the product is done. */
+/* The source of a weight. It belongs to the caller, and must live until the product is done, like what it points to. */
 struct graft_transposed_source {
     uint32_t struct_size;
-    uint32_t layouts;   /* a bit 1 << GRAFT_TRANSPOSED_... for each that `write` knows; it is asked for no other */
+    uint32_t layouts;   /* a bit 1 << GRAFT_TRANSPOSED_... for each layout that `write` can fill in */
     const void *weight; /* for `write` */
-    /* [any] Fills in a portion. By several threads at once, from inside a parallel loop. */
+    /* [any] Fills in a portion. Called by several threads at once, from inside a parallel loop. */
     void (*write)(const void *weight, const struct graft_transposed_portion *portion);
 };
 

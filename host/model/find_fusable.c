@@ -28,7 +28,7 @@ static int add_conversion(void *data, const struct graft_conversion *conversion,
     return graft_candidate_add_conversion(data, conversion, error);
 }
 
-/* What runs while a function of the family does. */
+/* The call to record while a function of the family runs. */
 static struct graft_plugin_call task_of(const struct search *search, const struct graft_node *node,
                                         const char *function) {
     const struct graft_origin *origin = graft_fusion_origin(search->fused->known);

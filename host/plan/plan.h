@@ -94,7 +94,7 @@ struct graft_plan_options {
     const char *const *ignored_tensors; /* patterns of tensor names that may stay unused; NULL-terminated, or NULL */
     int32_t (*ignores)(const struct graft_config *config,
                        const char *tensor); /* whether another tensor may stay unused; or NULL */
-    const char *ignores_plugin;             /* whose it is; NULL: the host's */
+    const char *ignores_plugin;             /* id of the plugin that has `ignores`; NULL: the host */
     int32_t runtime_layout; /* 1: the checkpoint is in the runtime layout, so that its tensors are parameters */
     const struct graft_adapters *adapters; /* adapters, which outlive the plan; NULL: none */
     const char *patch_file;                /* the file of the forced transforms, which outlives the plan; NULL: none */

@@ -9,7 +9,8 @@
 
 enum { MAX_PLACE = 256 };
 
-/* The names of choices in a section ("attention."), or of sections and of what is in none, for a message. */
+/* Lists the names of choices in a section ("attention.") for a message; without a section, the names of sections and of
+ * choices outside of sections. */
 static void list_names(const struct graft_family_part *part, const char *section, struct graft_text *names) {
     const size_t length = strlen(section);
     const char *last = "";
@@ -25,7 +26,7 @@ static void list_names(const struct graft_family_part *part, const char *section
     }
 }
 
-/* Those that are written alike, and those of that name in another section. */
+/* Suggests choices with similar names, and choices of the same name in other sections. */
 static void suggest(const struct graft_family_part *part, const char *section, const char *key,
                     struct graft_error *error) {
     char name[MAX_PLACE];
@@ -108,7 +109,7 @@ int graft_family_read_defaults(const struct graft_family_part *part, const graft
     return status;
 }
 
-/* The names of classes and modules are checked like those that a plugin's code has. */
+/* Checks the name of a class or module like one in a plugin's code. */
 static int check_name(const struct graft_family_part *part, const struct graft_choice_info *info,
                       const struct graft_value *value, struct graft_error *error) {
     const struct graft_place top = {.file = part->path, .index = -1};

@@ -61,8 +61,8 @@ static int start(struct graft_family_file *file, const char *path, const char *p
     return file->description != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
 }
 
-/* Whether the file says of a decoder no more than what its root is, which it names itself, and describes a tower: the
- * language model is the other family's. */
+/* Whether the file only adds a vision tower to the other family's language model: it has a "vision", and its "decoder"
+ * has nothing but "class" and "head". */
 static int adds_tower(const struct graft_family_file *file) {
     const graft_json *value;
     const char *key;

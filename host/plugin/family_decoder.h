@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a family file describes by data: "prefix", "section" and "decoder" (arch/decoder), "vision" (arch/vision). */
+/* Reads the descriptions in a family file: "prefix", "section" and "decoder" (arch/decoder), "encoder", "vision"
+ * (arch/vision). */
 #ifndef GRAFT_PLUGIN_FAMILY_DECODER_H
 #define GRAFT_PLUGIN_FAMILY_DECODER_H
 
 #include "plugin/family_members.h"
 
-/* Makes file->description of the first three; it stays as it is where the file has none of them. With `like`, choices
- * that the file leaves out are that family's. */
+/* Makes file->description from "prefix", "section" and "decoder"; it is left alone if the file has none of them. With
+ * `like`, choices that the file leaves out are those of that family. */
 int graft_family_read_decoder(struct graft_family_file *file, const char *path, struct graft_error *error);
 
-/* The description of an encoder in file->description, if it has one by the file or by `like`; the names of its classes
- * begin with `prefix`, unless that is NULL. */
+/* Adds the description of an encoder to file->description, if the file or the family in `like` has an encoder. The
+ * names of its classes begin with `prefix`, unless that is NULL. */
 int graft_family_read_encoder(struct graft_family_file *file, const char *path, const char *prefix,
                               struct graft_error *error);
 
-/* Makes file->vision, likewise. */
+/* Makes file->vision from "vision", in the same way. */
 int graft_family_read_vision(struct graft_family_file *file, const char *path, struct graft_error *error);
 
 /* The description of a family's decoder; NULL if it has none. */
 const struct graft_description *graft_family_description(const struct graft_family *family);
 
-/* Makes file->generated, the classes of all of these. */
+/* Makes file->generated, the classes of all descriptions. */
 int graft_family_generate(struct graft_family_file *file, const char *path, struct graft_error *error);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The member "encoder" of a family file: what of the decoder's choices is another one in an encoder before it. */
+/* Reads the member "encoder" of a family file: the choices in which an encoder differs from the decoder that it
+ * feeds. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 
 enum { MAX_NAME = 256 };
 
-/* Classes of an encoder are the decoder's but for the model and its layers. */
+/* Names the classes of an encoder: those of the decoder, except for the model and its layers. */
 static int name_classes(struct graft_description *encoder, const struct graft_description *decoder, const char *path,
                         const char *prefix, struct graft_error *error) {
     int status = GRAFT_OK;
@@ -29,8 +30,8 @@ static int name_classes(struct graft_description *encoder, const struct graft_de
     return status;
 }
 
-/* Into *encoder, that of the family that this one is like, or else a copy of the decoder: what the file says of the
- * decoder. */
+/* Sets `*encoder` to the encoder of the family that this one is like, changed by what the file says of the decoder, or
+ * to a copy of the decoder if that family has no encoder. */
 static int start(struct graft_family_file *file, const char *path, struct graft_description **encoder,
                  struct graft_error *error) {
     *encoder = graft_description_encoder(file->description);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The classes that the descriptions of a family file make. */
+/* Makes the classes of a family file's descriptions. */
 #include <string.h>
 
 #include "arch/decoder/roles.h"
 #include "arch/vision/roles.h"
 #include "plugin/family_decoder.h"
 
-/* Whether the family that this one is like has a class of that name, which this family then shares: its own, or one
- * that it shares in turn, so that its description makes the name but its list lacks the class. */
+/* Whether the family that this one is like has a class of that name, which this family then uses as well. Either it
+ * lists the class, or it uses another family's in turn: then its description names the class, but its list lacks it. */
 static int is_shared(const struct graft_family_file *file, const char *name) {
     const struct graft_description *like = file->like != NULL ? graft_family_description(file->like) : NULL;
     struct graft_class cls;
@@ -24,7 +24,7 @@ static int is_shared(const struct graft_family_file *file, const char *name) {
     return 0;
 }
 
-/* Two choices with one name are one class. */
+/* Whether there is a generated class of that name already, as two choices may have the same name. */
 static int is_generated(const struct graft_family_file *file, const char *name) {
     for (int32_t i = 0; i < file->n_generated; i++) {
         if (strcmp(file->generated[i].name, name) == 0) {
@@ -40,7 +40,7 @@ static void keep_new(struct graft_family_file *file, const struct graft_class *c
     }
 }
 
-/* The classes of a decoder's description, or of an encoder's before it; NULL: there is none. */
+/* Adds the classes of a decoder's or an encoder's description, if it is not NULL. */
 static void keep_described(struct graft_family_file *file, const struct graft_description *description) {
     struct graft_class cls;
     for (int32_t i = 0; description != NULL && i < graft_decoder_n_classes(); i++) {

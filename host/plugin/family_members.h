@@ -15,19 +15,20 @@ struct graft_family_file {
     struct transforms_read blocks;         /* the memory to which the family points */
     const struct graft_family *like;       /* NULL: none */
     struct graft_description *description; /* NULL: none */
-    struct graft_description *vision;      /* likewise, of its tower */
-    struct graft_class *generated;         /* [n_generated]: the classes that both make */
+    struct graft_description *vision;      /* description of the vision tower; NULL: none */
+    struct graft_class *generated;         /* [n_generated]: the classes that the descriptions make */
     int32_t n_generated;
     struct graft_family family;
     struct graft_plugin plugin;
 };
 
-/* "classes": derived classes, with conversions of their own or their base's, or conversions of a generated class;
- * behind the generated ones. */
+/* Reads "classes": derived classes, with conversions of their own or of their base, and conversions for generated
+ * classes. The generated classes come first in the list. */
 int graft_family_read_classes(struct graft_family_file *file, const char *path,
                               const struct graft_family *const *families, struct graft_error *error);
 
-/* "architectures", or else those that the description makes, or else those of the family that it is like. */
+/* Reads "architectures"; by default those of the description or, without a description, those of the family that this
+ * one is like. */
 int graft_family_read_architectures(struct graft_family_file *file, const char *path, struct graft_error *error);
 
 /* Reads "stand_ins", followed by those of the family that this one is like. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The member "vision" of a family file: a vision tower described by data (arch/vision). */
+/* Reads the member "vision" of a family file: a vision tower described by data (arch/vision). */
 #include "arch/vision/choices.h"
 #include "arch/vision/roles.h"
 #include "plugin/family_choices.h"
 #include "plugin/family_decoder.h"
 
-/* The description behind a family's tower; NULL: it has none. */
+/* The description of a family's vision tower; NULL if it has none. */
 static const struct graft_description *description_of(const struct graft_family *family) {
     for (int32_t i = 0; family != NULL && i < family->n_classes; i++) {
         const struct graft_description *description = graft_vision_description(graft_family_class(family, i));
@@ -16,7 +16,8 @@ static const struct graft_description *description_of(const struct graft_family 
     return NULL;
 }
 
-/* file->vision = that of the family that it is like, under the names of `prefix`, or a new one. */
+/* Sets file->vision to a copy of the tower of the family that this one is like, with class names that begin with
+ * `prefix`, or to a new description. */
 static int start(struct graft_family_file *file, const char *prefix, struct graft_error *error) {
     const struct graft_description *like = description_of(file->like);
     file->vision =

@@ -14,7 +14,8 @@ struct graft_model_facts {
     /* The checkpoint's tensor called `name`, relative to the module at `path`, or NULL. Without this function there are
      * no tensors. */
     const struct graft_tensor_view *(*tensor)(const void *data, const char *path, const char *name);
-    /* Whether such a tensor is in a missing file that the index lists. Without this function no file is missing. */
+    /* Whether the index lists a tensor called `name`, relative to the module at `path`, for a file that is missing.
+     * Without this function no file is missing. */
     int (*is_absent)(const void *data, const char *path, const char *name);
     /* Whether the checkpoint has tensors below the module at `path`. Without this function that is unknown. */
     int (*has_below)(const void *data, const char *path);

@@ -40,7 +40,7 @@ struct rule {
     const struct graft_fused_modules
         *fused;          /* for a fusion: the modules to which it applies, each with its own class */
     int is_name;         /* KEY_BOTH: the key is a class's name, so that classes of other interfaces are not meant */
-    int is_kernel;       /* a kernel, chosen by name: it runs a class wherever that class stands */
+    int is_kernel;       /* 1: a kernel, which the user chose by name; it may also run a replacement of its class */
     int is_unasked;      /* lossy or on request, and its plugin was not named: it has no effect */
     atomic_int reported; /* whether a look-up has noted `invalid` */
 };

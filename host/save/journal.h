@@ -57,7 +57,7 @@ struct journal_use {
     size_t first; /* tensor number of the first output; the other outputs follow */
 };
 
-/* What calls of its operation are, for a crash (base/crash_context.h). */
+/* The call to record while a function of the use's operation runs (base/crash_context.h). */
 struct graft_plugin_call graft_journal_use_task(const struct journal_use *use, const char *function);
 
 /* A replacement whose parameters the runtime layout stores. */

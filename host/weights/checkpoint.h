@@ -46,9 +46,8 @@ void graft_checkpoint_hint_unread(const char *directory, struct graft_error *err
 /* [load] A checkpoint without tensors, for a model that is built from its config alone. No file is opened. */
 int graft_checkpoint_open_none(const char *directory, struct graft_checkpoint **checkpoint, struct graft_error *error);
 
-/* [load] A checkpoint of `n` tensors in memory, for a model that has no files: names, types and shapes are copied, the
- * data stays the caller's and outlives the checkpoint. Two of one name are
- * GRAFT_ERROR_MODEL. */
+/* [load] A checkpoint of `n` tensors in memory, for a model without files. Names, types and shapes are copied; the data
+ * belong to the caller and must outlive the checkpoint. Two tensors of the same name are GRAFT_ERROR_MODEL. */
 int graft_checkpoint_open_memory(const char *directory, const struct graft_tensor_view *tensors, size_t n,
                                  struct graft_checkpoint **checkpoint, struct graft_error *error);
 

@@ -24,7 +24,7 @@ struct graft_checkpoint {
     size_t count;
     struct graft_tensor_view *made; /* [n_made] tensors in memory; the checkpoint owns names and data */
     size_t n_made;
-    int is_lent; /* 1: the data of these is a caller's */
+    int is_lent; /* 1: the caller of graft_checkpoint_open_memory owns the data of `made` */
     struct graft_absent_file *absent;
     size_t n_absent;
     size_t absent_capacity;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Codes in words along columns (GPTQ) or along rows (AWQ), or in strips (HQQ, Quanto), become rows, once, when the
- * weight is made: rows are read in long streams, and few tokens are multiplied faster. Scales and zero points come
- * along with words. Words are moved by all threads in squares that fit the cache.
- */
+/* Rearranges codes once, when a weight is made: codes in words along columns (GPTQ) or along rows (AWQ), or in strips
+ * (HQQ, Quanto), become rows, which are read in long streams and multiply few tokens faster. Scales and zero points are
+ * rearranged with them. All threads move words in squares that fit the cache. */
 #define _DEFAULT_SOURCE /* for madvise */
 #include <string.h>
 #include <sys/mman.h>
@@ -17,12 +15,12 @@
 enum {
     ALIGNMENT = 64, /* of arranged memory: a cache line */
     BIG_PAGE = 1 << 21,
-    STRIP = 64,  /* rows that a thread does at least */
+    STRIP = 64,  /* the fewest rows for a thread */
     SQUARE = 16, /* words that are moved together: a cache line */
     NIBBLES = 8  /* codes of 4 bits in a word */
 };
 
-/* What the bodies of parallel loops are given. */
+/* The data of the parallel loops' bodies. */
 struct arranging {
     const struct graft_codec *codec;
     int64_t groups;
@@ -36,7 +34,7 @@ struct arranging {
 
 /* --- Zero points and scales --- */
 
-/* Code `i` of a stream of words that are `stride` apart. */
+/* Code `i` of a stream of words that are `stride` words apart. */
 static uint32_t code_at(const uint32_t *words, int64_t stride, int32_t bits, int64_t i) {
     const int64_t first = i * bits, word = first / 32;
     const int32_t shift = (int32_t)(first % 32);
@@ -47,12 +45,12 @@ static uint32_t code_at(const uint32_t *words, int64_t stride, int32_t bits, int
     return (uint32_t)(pair >> shift) & ((1U << bits) - 1);
 }
 
-/* Where a word along rows has the code of row k of its eight. */
+/* The place of row k's code in a word of eight rows. */
 static int place_of(int k) {
     return k / 2 + k % 2 * 4;
 }
 
-/* A word along rows with its codes in the order of the rows. */
+/* A word of eight rows with its codes in the order of the rows. */
 static uint32_t in_order(uint32_t word) {
     uint32_t ordered = 0;
     for (int k = 0; k < NIBBLES; k++) {
@@ -61,7 +59,8 @@ static uint32_t in_order(uint32_t word) {
     return ordered;
 }
 
-/* Zero points whose words stay what they are, but for the order of their codes: words [begin, end) along rows. */
+/* Copies zero points that keep their size, with the codes in each word put into order: words [begin, end) along
+ * rows. */
 static void arrange_zero_words(const struct arranging *arranging, int64_t begin, int64_t end) {
     const struct graft_codec *codec = arranging->codec;
     const uint32_t *from = graft_weight_block(codec->zeros, 0)->data;
@@ -75,7 +74,7 @@ static void arrange_zero_words(const struct arranging *arranging, int64_t begin,
     }
 }
 
-/* Zero points of other bits, of rows [begin, end), which fill words. */
+/* Widens zero points of another size: rows [begin, end), which fill whole words. */
 static void widen_zeros(const struct arranging *arranging, int64_t begin, int64_t end) {
     const struct graft_codec *codec = arranging->codec;
     const uint32_t *from = graft_weight_block(codec->zeros, 0)->data;
@@ -105,7 +104,7 @@ static void arrange_scales(const struct arranging *arranging, int64_t begin, int
     }
 }
 
-/* Both, of rows that one thread does. */
+/* Rearranges scales and zero points of the rows of one thread. */
 static void arrange_groups(const struct arranging *arranging, int64_t begin, int64_t end) {
     const int64_t slots = 32 / arranging->to_bits;
     arrange_scales(arranging, begin, end);
@@ -152,7 +151,7 @@ static void arrange_columns(void *data, int64_t begin, int64_t end) {
 
 /* --- Words along rows, of 4 bits --- */
 
-/* Turns squares of 8 x 8 codes side by side: code i of word k becomes code k of word i. */
+/* Transposes squares of 8 x 8 codes side by side: code i of word k becomes code k of word i. */
 static void turn_squares(uint32_t words[NIBBLES][SQUARE]) {
     static const uint32_t masks[] = {0x0000ffffU, 0x00ff00ffU, 0x0f0f0f0fU};
     for (int round = 0, apart = 4; apart > 0; round++, apart /= 2) {
@@ -167,7 +166,7 @@ static void turn_squares(uint32_t words[NIBBLES][SQUARE]) {
     }
 }
 
-/* Columns from `column` on, a cache line of a row at most, of n words along rows from `first` on. */
+/* Rearranges columns from `column` on, at most a cache line of a row, of n words along rows from `first` on. */
 static void arrange_lines(const struct arranging *arranging, int64_t column, int64_t first, int64_t n) {
     const int64_t across = arranging->codec->rows / NIBBLES, columns = arranging->codec->columns;
     const int64_t left = arranging->to_words - column / NIBBLES, line = left < SQUARE ? left : SQUARE;
@@ -203,19 +202,19 @@ static void arrange_rows(void *data, int64_t begin, int64_t end) {
 
 /* --- Strips --- */
 
-/* Code `at` of a strip, whose codes are `shift` bits up in their numbers. */
+/* Code `at` of a strip; each strip has its codes `shift` bits up in the stored numbers. */
 static uint32_t strip_code(const struct arranging *arranging, int64_t at, int32_t shift) {
     const struct graft_codec *codec = arranging->codec;
     const uint32_t number = codec->bits == 3 ? arranging->from[at] : ((const uint8_t *)arranging->from)[at];
     return number >> shift & ((1U << codec->bits) - 1);
 }
 
-/* Group `group` of all, to column `column` of a row of bytes. Where it has 4 bits and its size is odd, it is all of the
- * row. */
+/* Writes group `group`, counted over the weight, to column `column` of a row of bytes. A group of 4-bit codes with an
+ * odd size is the whole row. */
 static void arrange_strip_group(const struct arranging *arranging, int64_t group, int64_t column, uint8_t *to) {
     const struct graft_codec *codec = arranging->codec;
     const int64_t strips = graft_coded_strips(codec->bits), size = codec->group_size;
-    const int64_t most = (codec->rows * arranging->groups + strips - 1) / strips; /* groups of a strip */
+    const int64_t most = (codec->rows * arranging->groups + strips - 1) / strips; /* the most groups in a strip */
     const int64_t strip = group / most, first = group % most * size;
     const int32_t shift = (int32_t)(codec->layout == GRAFT_CODED_STRIPS ? strips - 1 - strip : strip) * codec->bits;
     if (arranging->to_bits == 8) {
@@ -259,7 +258,7 @@ static void set_weight(struct graft_weight *weight, struct graft_row_block *bloc
                                     .block_stride = sizeof *block};
 }
 
-/* Memory in big pages, if there is much of it: the system makes them in a fraction of the time. */
+/* Allocates memory, with huge pages if there is much of it, as the system then maps it in a fraction of the time. */
 static void *room(int64_t bytes) {
     const int is_large = bytes >= BIG_PAGE;
     void *memory = graft_alloc_aligned(is_large ? BIG_PAGE : ALIGNMENT, (size_t)bytes + ALIGNMENT);

@@ -4,7 +4,7 @@
  *
  * A product of few tokens (graft_call_is_small_batch) reads the codes where they are, each token as if it were alone.
  * One of many is multiplied as integers where that is faster than what the host multiplies otherwise (panels.h), and
- * else with portions of the weight that are widened as its products want them (turned.h).
+ * else with portions of the weight that are widened as its products want them (transposed.h).
  *
  * Loops are compiled once for each instruction set (kind.h), in a file for each kind of codes.
  */
@@ -19,61 +19,62 @@ enum { GRAFT_CODED_PANEL = 64 /* rows of many tokens that stay in one thread */ 
 
 struct graft_coded_loops;
 
-/* Some rows of a coded weight, and where the tokens of x and y are that they are multiplied by. */
+/* Rows of a coded weight, and the layout of the tokens of x and y that they are multiplied with. */
 struct graft_coded {
     const struct graft_coded_loops *loops; /* for this processor and these codes */
-    int64_t columns;                       /* of the weight: inputs */
-    int64_t first;                         /* the stored row that is row 0 here */
+    int64_t columns;                       /* columns of the weight, which are inputs */
+    int64_t first;                         /* the stored row of row 0 */
     int64_t step;                          /* stored rows from one row to the next */
     int64_t x_stride;                      /* floats from token to token */
     int64_t y_stride;                      /* likewise */
-    int64_t row_bytes;                     /* of a stored row's codes */
+    int64_t row_bytes;                     /* bytes of a stored row's codes */
     int64_t block_rows;                    /* stored rows that share their scales */
-    int64_t groups;                        /* of columns */
-    int64_t group_size;                    /* columns that follow each other: of 4 bits, whole bytes */
+    int64_t groups;                        /* number of groups of columns */
+    int64_t group_size;                    /* consecutive columns of a group; with 4 bits they fill whole bytes */
     const int32_t *group_of;               /* [columns] each below `groups`; NULL: column / group_size */
-    int32_t bits;                          /* of a code: 4 or 8 */
-    int32_t input_bits;                    /* 8: those of many tokens may be rounded to so many; else 0 */
-    int32_t zero;                          /* the zero point or, with `zeros`, what is to be added to those */
-    float divisor;                         /* of scales that are F8_E4M3: f32, as what it gives */
+    int32_t bits;                          /* bits of a code: 4 or 8 */
+    int32_t input_bits;                    /* 8: inputs of many tokens may be rounded to 8 bits; else 0 */
+    int32_t zero;                          /* the zero point; with `zeros`, what is added to each of them */
+    float divisor;                         /* the divisor of F8_E4M3 scales, in f32 */
     const int32_t *zeros;                  /* [ceil(stored rows * bits / 32), groups], words along rows; or NULL */
-    const void *zero_numbers;              /* [stored rows, groups] instead, of a type of floats; or NULL */
+    const void *zero_numbers;              /* [stored rows, groups] zero points as floats instead; or NULL */
     const struct graft_weight *codes;      /* a row of bytes for each stored row */
     const struct graft_weight *scales;     /* [ceil(stored rows / block_rows), groups] */
-    float factor;                          /* of scales that are F8_E4M3; 0: there is a divisor */
-    graft_dtype zero_dtype;                /* of zero_numbers: F32, F16 or BF16 */
-    const float *table;                    /* [16] what codes stand for (GRAFT_CODE_TABLE) */
+    float factor;                          /* the factor of F8_E4M3 scales; 0: there is a divisor */
+    graft_dtype zero_dtype;                /* type of zero_numbers: F32, F16 or BF16 */
+    const float *table;                    /* [16] the numbers that codes stand for (GRAFT_CODE_TABLE) */
 };
 
-/* Products with inputs in another order, with --dtype other than float32. Where they are of bf16 or of integers, inputs
- * are rounded; codes and scales are not. */
+/* Products with inputs that are converted or reordered first, if --dtype is not float32. Products of bf16 or of
+ * integers round inputs, but not codes and scales. */
 struct graft_coded_prepared {
-    /* [any] Bytes of a token's inputs as prepared, a multiple of 64; 0 if the weight has groups of sizes that these
-     * loops are not for. */
+    /* [any] The bytes of a token's prepared inputs, a multiple of 64; 0 if these loops do not support the weight's
+     * group sizes. */
     int64_t (*size)(const struct graft_coded *self);
-    /* [any] Fills in `inputs` for x [columns]. */
+    /* [any] Prepares x [columns] and writes it to `inputs`. */
     void (*prepare)(const struct graft_coded *self, const float *x, void *inputs);
-    /* [any] y [tokens, n] = x W^T for rows [first, first + n), of inputs as prepared, token after token. The same to
-     * the bit, whichever rows and tokens are done in one call. */
+    /* [any] y [tokens, n] = x W^T for rows [first, first + n), with prepared inputs, token after token. Results are the
+     * same to the bit, however rows and tokens are divided into calls. */
     void (*multiply)(const struct graft_coded *self, int64_t first, int64_t n, const void *inputs, int64_t tokens,
                      float *y);
 };
 
-/* One for each kind of codes and instruction set. */
+/* The loops of one kind of codes for one instruction set. */
 struct graft_coded_loops {
-    const char *name;                            /* as GRAFT_ISA spells it */
-    const struct graft_coded_prepared *prepared; /* few tokens; of size 0: x is multiplied as it is */
-    /* [any] y [tokens, n] = x W^T for rows [first, first + n). The same to the bit, whichever rows and tokens are done
-     * in one call. */
+    const char *name;                            /* the instruction set's name in GRAFT_ISA */
+    const struct graft_coded_prepared *prepared; /* for few tokens; if its size is 0, x is multiplied unprepared */
+    /* [any] y [tokens, n] = x W^T for rows [first, first + n). Results are the same to the bit, however rows and tokens
+     * are divided into calls. */
     void (*multiply)(const struct graft_coded *self, int64_t first, int64_t n, const float *x, int64_t tokens,
                      float *y);
-    /* [any] out [n, columns] = rows [first, first + n), F32 and exact or, rounded, BF16. */
+    /* [any] out [n, columns] = rows [first, first + n), exact as F32 or rounded to BF16. */
     void (*widen)(const struct graft_coded *self, int64_t first, int64_t n, graft_dtype dtype, void *out);
-    /* [any] Fills in a portion of a weight whose groups end where portions may; as f32 exact, else rounded. */
+    /* [any] Fills in a portion of a weight whose groups end only where portions can end; exact as f32, else rounded. */
     void (*turn)(const struct graft_coded *self, const struct graft_transposed_portion *portion);
-    /* Many tokens, with inputs rounded to 16 bits; of size 0 where it is not faster than what the host multiplies. */
+    /* For many tokens, with inputs rounded to 16 bits; of size 0 where it is not faster than the host's other
+     * products. */
     const struct graft_coded_prepared *many;
-    /* The same, rounded to 8 bits, for weights that allow it (input_bits). */
+    /* The same with inputs rounded to 8 bits, for weights that allow it (input_bits). */
     const struct graft_coded_prepared *bytes;
 };
 
@@ -85,7 +86,7 @@ static inline int graft_coded_has_zeros(const struct graft_coded *self) {
     return self->zeros != NULL || self->zero_numbers != NULL;
 }
 
-/* [any] The block that has row `row` of a weight, which becomes that row's number in it. */
+/* [any] The block that has row `row` of a weight; `row` becomes the row's number within the block. */
 static inline const struct graft_row_block *graft_coded_block(const struct graft_weight *weight, int64_t *row) {
     int32_t i = 0;
     while (*row >= graft_weight_block(weight, i)->rows) {
@@ -95,7 +96,7 @@ static inline const struct graft_row_block *graft_coded_block(const struct graft
     return graft_weight_block(weight, i);
 }
 
-/* [any] How many of `count` are left at `first`, at most `most`. */
+/* [any] How many of `count` elements follow `first`, at most `most`. */
 static inline int64_t graft_coded_left(int64_t count, int64_t first, int64_t most) {
     return count - first < most ? count - first : most;
 }

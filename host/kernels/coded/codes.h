@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Rows of codes: where a row lies, what its codes are as numbers, and what belongs to its groups. For
- * loops.h and its parts, in the compiler's vectors, as wide as the target has them.
- */
+/* Reads rows of codes: finds a row, converts its codes to numbers, and reads the scales and zero points of its groups.
+ * For loops.h and its parts, in the compiler's vectors, as wide as the target has them. */
 #ifndef GRAFT_KERNELS_CODED_CODES_H
 #define GRAFT_KERNELS_CODED_CODES_H
 
@@ -16,7 +14,7 @@
 
 #define GRAFT_ROW_INLINE static inline __attribute__((always_inline, unused))
 
-/* Kinds of codes as the loops have them. Of 4 bits the first of two has the lower half of their byte. */
+/* Kinds of codes in the loops' layout. With 4 bits the first of two codes is in the lower half of their byte. */
 enum {
     GRAFT_ROW_KIND_UINT4 = 0,
     GRAFT_ROW_KIND_UINT8 = 1,
@@ -25,21 +23,21 @@ enum {
     GRAFT_ROW_KIND_FLOAT4 = 4
 };
 
-/* Numbers in a register. */
+/* Floats in a register. */
 enum { GRAFT_ROW_LANES = GRAFT_VECTOR_LANES };
 
-/* As many numbers as there are lanes. */
+/* A register of floats. */
 typedef float graft_row_floats __attribute__((vector_size(GRAFT_ROW_LANES * 4)));
-/* Likewise. */
+/* A register of integers. */
 typedef int32_t graft_row_ints __attribute__((vector_size(GRAFT_ROW_LANES * 4)));
-/* The same, as bits. */
+/* A register of words. */
 typedef uint32_t graft_row_words __attribute__((vector_size(GRAFT_ROW_LANES * 4)));
 
-/* [any] The codes of a row from input `input` on, as many as there are lanes, less `zero`; those of a table are in
- * `table`. */
+/* [any] Unpacks codes of a row from input `input` on, one for each lane, and subtracts `zero`; for codes of a table,
+ * `table` has the numbers. */
 typedef graft_row_floats (*graft_row_unpack)(const unsigned char *codes, int64_t input, float zero, const float *table);
 
-/* [any] Bytes with their signs. Spelled out, since compilers widen them one by one. */
+/* [any] Sign-extends bytes. Written as intrinsics, since compilers widen bytes one by one. */
 GRAFT_ROW_INLINE graft_row_ints graft_row_bytes(const unsigned char *bytes) {
 #if defined(__AVX512F__)
     return (graft_row_ints)_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(const void *)bytes));
@@ -51,8 +49,8 @@ GRAFT_ROW_INLINE graft_row_ints graft_row_bytes(const unsigned char *bytes) {
 #endif
 }
 
-/* [any] F8_E4M3: exponents are moved, and the largest codes are NaN. There are no zero points. With F16C by way of f16,
- * as the subnormals of f32 take some processors long. */
+/* [any] F8_E4M3, without zero points: the exponent is rebiased, and the largest codes are NaN. With F16C the conversion
+ * goes through f16, as some processors are slow with the subnormals of f32. */
 GRAFT_ROW_INLINE graft_row_floats graft_row_float8(const unsigned char *codes, int64_t input, float zero,
                                                    const float *table) {
     (void)table;
@@ -76,7 +74,7 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_float8(const unsigned char *codes, i
 #endif
 }
 
-/* [any] A single one: a vector would have to be put together in memory first. */
+/* [any] Converts a single code, for which a vector would have to be assembled in memory first. */
 GRAFT_ROW_INLINE float graft_row_float8_alone(unsigned char code) {
     const uint32_t size = code & 0x7f, sign = code & 0x80;
     const uint32_t bits = size == 0x7f ? 0x7fc00000 : sign << 24 | size << 20;
@@ -100,7 +98,8 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_uint8(const unsigned char *codes, in
 }
 
 #if defined(__AVX2__)
-/* [any] Codes of 4 bits, eight in a word, the first in its lowest bits: one in each lane, with others above it. */
+/* [any] Shifts codes of 4 bits, eight in a word with the first in its lowest bits, to the low bits of a lane each;
+ * other codes stay above them. */
 GRAFT_ROW_INLINE graft_row_ints graft_row_nibbles(const unsigned char *codes, int64_t input) {
 #if defined(__AVX512F__)
     static const graft_row_ints shifts = {0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28};
@@ -134,7 +133,7 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_uint4(const unsigned char *codes, in
 #endif
 }
 
-/* [any] E2M1. There are no zero points. */
+/* [any] E2M1, without zero points. */
 GRAFT_ROW_INLINE graft_row_floats graft_row_float4(const unsigned char *codes, int64_t input, float zero,
                                                    const float *table) {
     (void)table;
@@ -160,10 +159,10 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_float4(const unsigned char *codes, i
 
 /* A row of the weight. */
 struct graft_row {
-    const unsigned char *codes;           /* those of the first input first */
+    const unsigned char *codes;           /* codes, beginning with the first input's */
     const struct graft_row_block *scales; /* the block that has its scales */
-    int64_t scale;                        /* that of group 0 in it */
-    int64_t stored;                       /* its number among those of the weight */
+    int64_t scale;                        /* index of group 0's scale in that block */
+    int64_t stored;                       /* the row's number in the weight */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_row, 32);
@@ -181,12 +180,12 @@ GRAFT_ROW_INLINE struct graft_row graft_row_at(const struct graft_coded *self, i
     return row;
 }
 
-/* [any] Bytes of a scale. */
+/* [any] The bytes of a scale. */
 GRAFT_ROW_INLINE int64_t graft_row_scale_size(graft_dtype dtype) {
     return dtype == GRAFT_DTYPE_F32 ? 4 : dtype == GRAFT_DTYPE_U8 || dtype == GRAFT_DTYPE_F8_E4M3 ? 1 : 2;
 }
 
-/* [any] 2^(byte - 127). 0 is below what f32 has as exponents. */
+/* [any] 2^(byte - 127). Byte 0 is a subnormal of f32. */
 GRAFT_ROW_INLINE float graft_row_power(unsigned char byte) {
     const uint32_t bits = byte == 0 ? 1U << 22 : (uint32_t)byte << 23;
     float number;
@@ -194,7 +193,7 @@ GRAFT_ROW_INLINE float graft_row_power(unsigned char byte) {
     return number;
 }
 
-/* [any] What the codes of a row's group are multiplied by. */
+/* [any] The scale of a row's group, by which its codes are multiplied. */
 GRAFT_ROW_INLINE float graft_row_scale(const struct graft_coded *self, const struct graft_row *row, int64_t group) {
     const int64_t at = row->scale + group;
     switch (row->scales->dtype) {
@@ -225,7 +224,7 @@ GRAFT_ROW_INLINE float graft_row_zero_number(const struct graft_coded *self, int
     }
 }
 
-/* [any] What is taken off them first. */
+/* [any] The zero point of a row's group, which is subtracted from codes first. */
 GRAFT_ROW_INLINE float graft_row_zero(const struct graft_coded *self, const struct graft_row *row, int64_t group) {
     if (self->zero_numbers != NULL) {
         return graft_row_zero_number(self, row->stored * self->groups + group);
@@ -238,11 +237,11 @@ GRAFT_ROW_INLINE float graft_row_zero(const struct graft_coded *self, const stru
     return (float)(((word >> (row->stored % slots * self->bits)) & ((1 << self->bits) - 1)) + self->zero);
 }
 
-/* Groups whose scales and zero points are widened at once; what may be read or written behind the last; and how many
- * bytes ahead they are fetched. */
+/* The groups whose scales and zero points are widened at once, the elements behind the last one that may be read or
+ * written, and the distance of prefetching scales in bytes. */
 enum { GRAFT_ROW_GROUPS = 64, GRAFT_ROW_BEHIND = 16, GRAFT_ROW_SCALES_AHEAD = 384 };
 
-/* [any] As many powers as there are lanes (graft_row_power). */
+/* [any] graft_row_power for each lane. */
 GRAFT_ROW_INLINE graft_row_floats graft_row_powers(const unsigned char *bytes) {
 #if defined(__AVX512F__)
     const graft_row_ints all =
@@ -255,7 +254,7 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_powers(const unsigned char *bytes) {
     return (graft_row_floats)(all << 23 | ((all == 0) & 1 << 22));
 }
 
-/* [any] Scales at `scales`, as many as there are lanes. */
+/* [any] Reads a register of scales from `scales`. */
 GRAFT_ROW_INLINE graft_row_floats graft_row_some_scales(const struct graft_coded *self, graft_dtype dtype,
                                                         const void *scales) {
     switch (dtype) {
@@ -274,8 +273,8 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_some_scales(const struct graft_coded
     }
 }
 
-/* [any] out [n] = the scales of a row's groups from `group` on. Those of rows below are fetched: nothing else would be
- * done while they come. */
+/* [any] out [n] = the scales of a row's groups from `group` on. Prefetches the scales of rows below, since nothing else
+ * could be done while they are loaded. */
 GRAFT_ROW_INLINE void graft_row_scales(const struct graft_coded *self, const struct graft_row *row, int64_t group,
                                        int64_t n, float *out) {
     const graft_dtype dtype = row->scales->dtype;
@@ -292,7 +291,7 @@ GRAFT_ROW_INLINE void graft_row_scales(const struct graft_coded *self, const str
     }
 }
 
-/* [any] Likewise zero points that are stored as numbers. */
+/* [any] The same for zero points that are stored as numbers. */
 GRAFT_ROW_INLINE void graft_row_zero_numbers(const struct graft_coded *self, const struct graft_row *row, int64_t group,
                                              int64_t n, float *out) {
     const int64_t first = row->stored * self->groups + group, size = graft_row_scale_size(self->zero_dtype);
@@ -308,7 +307,7 @@ GRAFT_ROW_INLINE void graft_row_zero_numbers(const struct graft_coded *self, con
     }
 }
 
-/* [any] Likewise their zero points. */
+/* [any] The same for zero points in any form. */
 GRAFT_ROW_INLINE void graft_row_zeros(const struct graft_coded *self, const struct graft_row *row, int64_t group,
                                       int64_t n, float *out) {
     const int32_t slots = 32 / self->bits, most = (1 << self->bits) - 1;

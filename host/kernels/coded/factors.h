@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scales and zero points of a tile, some groups at once. Part of loops.h. */
+/* Reads scales and zero points of a tile's rows, several groups at once. Part of loops.h. */
 #ifndef GRAFT_KERNELS_CODED_FACTORS_H
 #define GRAFT_KERNELS_CODED_FACTORS_H
 
@@ -10,21 +10,20 @@ enum { GRAFT_ROW_SUMS = 12 };
 
 /* Scales and zero points of some groups of a tile's rows. */
 struct graft_row_factors {
-    float scales[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* of each row */
-    float zeros[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND];  /* likewise, where they are stored */
+    float scales[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* scales of each row */
+    float zeros[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND];  /* zero points of each row, if they are stored */
 };
 
-/* Of the rows and tokens of a tile, where inputs are integers: of each part, which is a group or a block of a larger
- * one. */
+/* Factors for a tile with integer inputs, for each part: a part is a group, or a block of a larger group. */
 struct graft_row_steps {
-    float steps[GRAFT_ROW_SUMS][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* what an integer counts for, times the scale */
-    float zeros[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* of rows, where they are stored */
+    float steps[GRAFT_ROW_SUMS][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* an integer's unit times the scale */
+    float zeros[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* zero points of rows, if they are stored */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_row_factors, 2560);
 GRAFT_ASSERT_SIZE(struct graft_row_steps, 5120);
 
-/* [any] Fills them in for groups [group, group + n) of some rows. */
+/* [any] Fills in the factors of groups [group, group + n) for some rows. */
 GRAFT_ROW_INLINE void graft_row_factors_at(const struct graft_coded *self, const struct graft_row *rows,
                                            const int n_rows, int64_t group, int64_t n,
                                            struct graft_row_factors *factors) {
@@ -38,11 +37,12 @@ GRAFT_ROW_INLINE void graft_row_factors_at(const struct graft_coded *self, const
 
 #if defined(__AVX2__)
 
-/* [any] The first `many` numbers, 1, 2, 4 or, of 16 lanes, 8, each in as many lanes; four can be read, or eight. */
+/* [any] Repeats each of the first `many` numbers (1, 2, 4 or, with 16 lanes, 8) over an equal share of the lanes; four
+ * numbers can be read, or eight. */
 GRAFT_ROW_INLINE graft_row_floats graft_row_spread(const float *numbers, const int many) {
     const graft_row_floats none = {0};
     if (many == 1) {
-        return *numbers - none; /* adding 0 would change the sign of -0, so the compiler would do it */
+        return *numbers - none; /* compilers drop this; an addition of 0 they would keep, as it changes -0 */
     }
 #if defined(__AVX512F__)
     const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);

@@ -36,17 +36,17 @@ struct graft_row_integers_shape {
 
 /* Rows that are multiplied side by side, and the inputs as prepared. */
 struct graft_row_integers_tile {
-    const struct graft_coded *self;        /* whose they are */
+    const struct graft_coded *self;        /* the weight */
     struct graft_row rows[GRAFT_ROW_MOST]; /* the first n_rows */
-    int64_t part;                          /* outputs from one to the next */
+    int64_t part;                          /* distance of the rows, in outputs */
     const char *inputs;                    /* [n_tokens, size]: see graft_row_integers_prepare */
-    int64_t size;                          /* of a token's inputs, in bytes */
-    const float *steps;                    /* in those of the first token */
+    int64_t size;                          /* bytes of a token's inputs */
+    const float *steps;                    /* the steps of the first token */
 };
 
-/* Some blocks that have their steps and zero points ready. */
+/* Blocks whose steps and zero points have been filled in. */
 struct graft_row_integers_run {
-    int64_t b;      /* the first of them */
+    int64_t b;      /* first block */
     int64_t n;      /* how many */
     int64_t group;  /* that of the first; `many` to each, if blocks have several */
     int64_t groups; /* how many they are of, likewise */

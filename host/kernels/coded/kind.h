@@ -16,14 +16,14 @@
         GRAFT_ISA_ALL_TABLES(graft_coded_##kind##_loops);
 #endif
 
-/* A table of what the file has defined: `kind`_multiply and the like (GRAFT_ROW_FUNCTIONS). */
+/* A table of the functions that the file has defined: `kind`_multiply and so on (GRAFT_ROW_FUNCTIONS). */
 #define LOOPS_TABLE(kind)                                                                                             \
     extern const struct graft_coded_loops GRAFT_ISA_ALL_NAME(graft_coded_##kind##_loops);                             \
     const struct graft_coded_loops GRAFT_ISA_ALL_NAME(graft_coded_##kind##_loops) = {                                 \
         GRAFT_ISA_TARGET, &kind##_prepared, kind##_multiply, kind##_widen, kind##_turn, &kind##_many, &kind##_bytes}; \
     LOOPS_LIST(kind)
 
-/* All of it; `kind` as in graft_row_..., `prepared` as in GRAFT_ROW_PREPARED_... */
+/* Defines functions and table; `kind` is as in graft_row_..., `prepared` as in GRAFT_ROW_PREPARED_... */
 #define LOOPS_KIND(kind, prepared)              \
     GRAFT_ROW_FUNCTIONS(kind, graft_row_##kind) \
     GRAFT_ROW_PREPARED(kind, prepared)          \

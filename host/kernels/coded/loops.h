@@ -13,11 +13,11 @@
 
 #include "kernels/coded/codes.h"
 
-/* Rows and tokens that are multiplied side by side: a token alone, or several that share what is unpacked, as many as
- * there are registers for. */
+/* The rows and tokens that are multiplied side by side: a single token, or several tokens that share unpacked codes, as
+ * many as registers allow. */
 enum { GRAFT_ROW_MOST = 4, GRAFT_ROW_TOKENS = 4, GRAFT_ROW_SHARED = GRAFT_ROW_LANES == 16 ? 4 : 2 };
 
-/* [any] As `unpack`, of a row that ends after n codes; zeros behind them. */
+/* [any] Like `unpack`, for a row that ends after n codes; the other lanes are zeros. */
 GRAFT_ROW_INLINE graft_row_floats graft_row_unpack_end(graft_row_unpack unpack, int32_t bits,
                                                        const unsigned char *codes, int64_t input, int64_t n, float zero,
                                                        const float *table) {
@@ -26,7 +26,7 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_unpack_end(graft_row_unpack unpack, 
     return unpack(end, 0, zero, table);
 }
 
-/* [any] The first n numbers, then zeros. */
+/* [any] Loads the first n numbers; the other lanes are zeros. */
 GRAFT_ROW_INLINE graft_row_floats graft_row_load(const float *x, int64_t n) {
     float numbers[GRAFT_ROW_LANES] = {0};
     graft_row_floats loaded;
@@ -50,9 +50,9 @@ GRAFT_ROW_INLINE float graft_row_sum(graft_row_floats v) {
     return (v[0] + v[1]) + (v[2] + v[3]);
 }
 
-/* [any] Row `output` and those `part`, 2 `part` ... behind it, which are multiplied side by side: one of each of as
- * many parts of the weight. So memory is read in a few long streams, which processors follow better than steps from row
- * to row. */
+/* [any] Finds row `output` and rows `part`, 2 `part`, ... after it, which are multiplied side by side, one from each
+ * part of the weight: memory is then read in a few long streams, which the processor's prefetcher follows better than
+ * jumps from row to row. */
 GRAFT_ROW_INLINE void graft_row_each_part(const struct graft_coded *self, int64_t output, int64_t part, int n_rows,
                                           struct graft_row *rows) {
     for (int r = 0; r < n_rows; r++) {
@@ -60,14 +60,15 @@ GRAFT_ROW_INLINE void graft_row_each_part(const struct graft_coded *self, int64_
     }
 }
 
-/* Codes are fetched so many bytes ahead into the second-level cache, or into the first where that is better
- * (graft_isa_fetches_near): those of the row or, at its end, of the one below, whose turn is next. */
+/* The distance of prefetching codes in bytes, into the second-level cache, or into the first if that is better
+ * (graft_isa_fetches_near). At a row's end, the codes of the row below are prefetched. */
 enum { GRAFT_ROW_LINE = 64, GRAFT_ROW_AHEAD = 2048, GRAFT_ROW_NEAR = 3072 };
 
-/* Rows of 8 bits that a token alone is multiplied by where they are fetched near. */
+/* The rows of 8-bit codes that are multiplied by a single token side by side, if codes are prefetched into the
+ * first-level cache. */
 enum { GRAFT_ROW_NEAR_ROWS = 2 };
 
-/* [any] Fetches what is wanted a while after these. `is_near` is a constant: loops have no time to ask. */
+/* [any] Prefetches the codes that follow. `is_near` is a compile-time constant, so that the loops need not test it. */
 GRAFT_ROW_INLINE void graft_row_prefetch(const unsigned char *codes, const int is_near) {
     if (is_near) {
         __builtin_prefetch((const void *)((uintptr_t)codes + GRAFT_ROW_NEAR), 0, 3);
@@ -76,7 +77,8 @@ GRAFT_ROW_INLINE void graft_row_prefetch(const unsigned char *codes, const int i
     }
 }
 
-/* [any] Whether a token's codes are fetched near; a constant in builds that no such processor takes. */
+/* [any] Whether codes for a single token are prefetched into the first-level cache; constant in builds that no such
+ * processor runs. */
 GRAFT_ROW_INLINE int graft_row_is_near(void) {
 #if defined(__AVX512BF16__)
     return graft_isa_fetches_near();
@@ -85,17 +87,18 @@ GRAFT_ROW_INLINE int graft_row_is_near(void) {
 #endif
 }
 
-/* A tile: so many rows times so many tokens. */
+/* A tile: some rows times some tokens. */
 struct graft_row_tile {
-    const struct graft_coded *self;        /* whose they are */
+    const struct graft_coded *self;        /* the weight */
     struct graft_row rows[GRAFT_ROW_MOST]; /* the first `n_rows` of them */
-    int64_t part;                          /* outputs from one to the next */
+    int64_t part;                          /* distance of the rows, in outputs */
     const float *x;                        /* [n_tokens, columns] */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_row_tile, 152);
 
-/* [any] sums [n_tokens][n_rows] += inputs [i, i + n) of a tile, n at most the number of lanes. Counts are constants. */
+/* [any] sums [n_tokens][n_rows] += inputs [i, i + n) of a tile times weights, n at most the number of lanes. Counts are
+ * compile-time constants. */
 GRAFT_ROW_INLINE void graft_row_step(const struct graft_row_tile *tile, graft_row_unpack unpack, int n_rows,
                                      int n_tokens, const float *zeros, int64_t i, int64_t n,
                                      graft_row_floats sums[][GRAFT_ROW_MOST]) {
@@ -113,7 +116,7 @@ GRAFT_ROW_INLINE void graft_row_step(const struct graft_row_tile *tile, graft_ro
     }
 }
 
-/* [any] y of a tile, where groups follow each other. */
+/* [any] Computes y of a tile whose groups are of consecutive inputs. */
 GRAFT_ROW_INLINE void graft_row_multiply(const struct graft_row_tile *tile, graft_row_unpack unpack, int n_rows,
                                          int n_tokens, float *y) {
     const struct graft_coded *self = tile->self;
@@ -150,7 +153,7 @@ GRAFT_ROW_INLINE void graft_row_multiply(const struct graft_row_tile *tile, graf
     }
 }
 
-/* [any] Weights [i, i + n) of a row, n at most the number of lanes, where inputs have groups of their own; then
+/* [any] Weights [i, i + n) of a row whose inputs name their groups, n at most the number of lanes; the other lanes are
  * zeros. */
 GRAFT_ROW_INLINE graft_row_floats graft_row_scattered(const struct graft_coded *self, graft_row_unpack unpack,
                                                       const struct graft_row *row, int64_t i, int64_t n) {
@@ -164,7 +167,7 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_scattered(const struct graft_coded *
            graft_row_load(scales, GRAFT_ROW_LANES);
 }
 
-/* [any] The same of y of one row. */
+/* [any] Computes y of one such row. */
 GRAFT_ROW_INLINE void graft_row_multiply_scattered(const struct graft_coded *self, graft_row_unpack unpack,
                                                    int64_t output, const float *x, int64_t tokens, float *y) {
     const struct graft_row row = graft_row_at(self, output);
@@ -178,7 +181,7 @@ GRAFT_ROW_INLINE void graft_row_multiply_scattered(const struct graft_coded *sel
     }
 }
 
-/* [any] y of n rows: tiles of `n_rows`, then what is left one by one. */
+/* [any] Computes y of n rows: tiles of `n_rows` rows, then the remaining rows one by one. */
 GRAFT_ROW_INLINE void graft_row_tiles(const struct graft_coded *self, graft_row_unpack unpack, int n_rows, int n_tokens,
                                       int64_t first, int64_t n, const float *x, float *y) {
     struct graft_row_tile tile;
@@ -195,7 +198,7 @@ GRAFT_ROW_INLINE void graft_row_tiles(const struct graft_coded *self, graft_row_
     }
 }
 
-/* [any] What multiply of a table does. */
+/* [any] Implements `multiply` of a table. */
 GRAFT_ROW_INLINE void graft_row_multiply_all(const struct graft_coded *self, graft_row_unpack unpack, int64_t first,
                                              int64_t n, const float *x, int64_t tokens, float *y) {
     int64_t t = 0;
@@ -214,14 +217,15 @@ GRAFT_ROW_INLINE void graft_row_multiply_all(const struct graft_coded *self, gra
     }
 }
 
-/* [any] Numbers rounded to bf16, to the nearest, ties to even, NaN to NaN; in the upper half of each lane. */
+/* [any] Rounds numbers to bf16, to nearest with ties to even, NaN to NaN; the result is in the upper half of each
+ * lane. */
 GRAFT_ROW_INLINE graft_row_words graft_row_round(graft_row_floats numbers) {
     const graft_row_words bits = (graft_row_words)numbers;
     const graft_row_words is_number = (graft_row_words)(numbers == numbers);
     return (bits + (is_number & (0x7fff + ((bits >> 16) & 1)))) & 0xffff0000;
 }
 
-/* [any] Writes the first n numbers, as they are or rounded to bf16, NaN to NaN. */
+/* [any] Writes the first n numbers, unchanged or rounded to bf16, NaN to NaN. */
 GRAFT_ROW_INLINE void graft_row_store(graft_row_floats numbers, int64_t n, graft_dtype dtype, void *out) {
     uint16_t halves[GRAFT_ROW_LANES];
 #if defined(__AVX512BF16__)
@@ -246,7 +250,7 @@ GRAFT_ROW_INLINE void graft_row_store(graft_row_floats numbers, int64_t n, graft
     memcpy(out, halves, (size_t)n * sizeof *halves);
 }
 
-/* [any] out [columns] = a row. */
+/* [any] out [columns] = a row, widened. */
 GRAFT_ROW_INLINE void graft_row_widen(const struct graft_coded *self, graft_row_unpack unpack, int64_t output,
                                       graft_dtype dtype, char *out) {
     const struct graft_row row = graft_row_at(self, output);
@@ -271,7 +275,7 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_coded *self, graft_row_
     }
 }
 
-/* Defines what a format's table points to: format##_multiply, format##_widen and format##_turn. */
+/* Defines the functions of a format's table: format##_multiply, format##_widen and format##_turn. */
 #define GRAFT_ROW_FUNCTIONS(format, unpack)                                                                     \
     static void format##_multiply(const struct graft_coded *self, int64_t first, int64_t n, const float *x,     \
                                   int64_t tokens, float *y) {                                                   \
@@ -288,8 +292,8 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_coded *self, graft_row_
         graft_row_transposed(self, unpack, portion);                                                            \
     }
 
-/* Defines format##_prepared for a kind of codes, UINT4, UINT8, INT8, FLOAT8 or FLOAT4; what a format's table has of it,
- * if it is built for prepared inputs of that kind. */
+/* Defines format##_prepared for a kind of codes, UINT4, UINT8, INT8, FLOAT8 or FLOAT4, if the build has loops for
+ * prepared inputs of that kind. */
 #if defined(__AVX2__)
 #define GRAFT_ROW_PREPARED_UINT4(format) GRAFT_ROW_INTEGERS(format, GRAFT_ROW_KIND_UINT4)
 #define GRAFT_ROW_PREPARED_UINT8(format) GRAFT_ROW_INTEGERS(format, GRAFT_ROW_KIND_UINT8)
@@ -310,7 +314,7 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_coded *self, graft_row_
 #endif
 #define GRAFT_ROW_PREPARED(format, kind) GRAFT_ROW_PREPARED_##kind(format)
 
-/* Defines the static graft_coded_prepared `name`: what its functions do, as calls. */
+/* Defines a static graft_coded_prepared called `name` whose functions are the given calls. */
 #define GRAFT_ROW_PREPARED_AS(name, size_call, prepare_call, multiply_call)                                   \
     static int64_t name##_size(const struct graft_coded *self) {                                              \
         return size_call;                                                                                     \
@@ -324,7 +328,7 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_coded *self, graft_row_
     }                                                                                                         \
     static const struct graft_coded_prepared name = {name##_size, name##_prepare, name##_multiply};
 
-/* Defines one that is for no weight. */
+/* Defines one that supports no weight. */
 #define GRAFT_CODED_UNPREPARED(name)                             \
     static int64_t name##_size(const struct graft_coded *self) { \
         (void)self;                                              \
@@ -332,7 +336,7 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_coded *self, graft_row_
     }                                                            \
     static const struct graft_coded_prepared name = {name##_size, NULL, NULL};
 
-/* Inputs are always multiplied as they are. */
+/* For formats whose inputs are never prepared. */
 #define GRAFT_ROW_UNPREPARED(format) GRAFT_CODED_UNPREPARED(format##_prepared)
 
 #include "kernels/coded/factors.h"

@@ -12,14 +12,16 @@
 
 #if defined(__AVX2__)
 
-/* [any] The sizes of a weight. Pairs are codes less their zero points, as integers: these have to be whole. */
+/* [any] The sizes of a weight. Pairs hold codes less their zero points as integers, so that zero points must be whole
+ * numbers. */
 GRAFT_ROW_INLINE struct graft_many_sizes graft_row_many_sizes(const struct graft_coded *self,
                                                               const struct graft_many_shape shape) {
     const int fits = self->group_of == NULL && (shape.is_bytes || self->zero_numbers == NULL);
     return graft_many_sizes_of(shape, self->columns, self->groups, self->group_size, fits);
 }
 
-/* [any] Words [word, word + n) of each row of a strip, a vector for each word; n at most the number of lanes. */
+/* [any] Loads words [word, word + n) of each row of a strip, transposed to one vector for each word; n is at most the
+ * number of lanes. */
 GRAFT_ROW_INLINE void graft_row_many_words(const struct graft_row *rows, int64_t word, int64_t n,
                                            graft_vector_words *words) {
     for (int r = 0; r < GRAFT_ROW_LANES; r++) {
@@ -35,7 +37,7 @@ GRAFT_ROW_INLINE void graft_row_many_words(const struct graft_row *rows, int64_t
     graft_vector_square(words);
 }
 
-/* [any] out [n] = numbers of groups, each of a strip's rows [GRAFT_ROW_LANES, GRAFT_MANY_BLOCKS], turned. */
+/* [any] out [n] = numbers of groups for each row of a strip [GRAFT_ROW_LANES, GRAFT_MANY_BLOCKS], transposed. */
 GRAFT_ROW_INLINE void graft_row_many_numbers(float numbers[][GRAFT_MANY_BLOCKS], int64_t n, graft_row_floats *out) {
     for (int64_t g = 0; g < n; g += GRAFT_ROW_LANES) {
         graft_vector_words words[GRAFT_ROW_LANES];
@@ -47,7 +49,7 @@ GRAFT_ROW_INLINE void graft_row_many_numbers(float numbers[][GRAFT_MANY_BLOCKS],
     }
 }
 
-/* [any] Zero points of groups [group, group + n) of a strip of rows. */
+/* [any] Reads zero points of groups [group, group + n) of a strip of rows. */
 GRAFT_ROW_INLINE void graft_row_many_zeros(const struct graft_coded *self, const struct graft_row *rows, int64_t group,
                                            int64_t n, graft_row_floats *zeros) {
     float numbers[GRAFT_ROW_LANES][GRAFT_MANY_BLOCKS];
@@ -63,8 +65,8 @@ GRAFT_ROW_INLINE void graft_row_many_zeros(const struct graft_coded *self, const
     graft_row_many_numbers(numbers, n, zeros);
 }
 
-/* [any] Scales and zero points of a panel's blocks, from column `column` on, of a strip of rows; `across` is its
- * number. */
+/* [any] Fills in scales and zero points of a panel's blocks, from column `column` on, for strip `across` of its
+ * rows. */
 GRAFT_ROW_INLINE void graft_row_many_blocks(const struct graft_coded *self, const struct graft_row *rows,
                                             const struct graft_many_shape shape, int64_t column, int64_t across,
                                             struct graft_many_panel *panel) {
@@ -84,7 +86,7 @@ GRAFT_ROW_INLINE void graft_row_many_blocks(const struct graft_coded *self, cons
     }
 }
 
-/* [any] Codes of a panel, from column `column` on, of a strip of rows whose blocks are filled in. */
+/* [any] Fills in the codes of a panel, from column `column` on, for a strip of rows whose blocks are filled in. */
 GRAFT_ROW_INLINE void graft_row_many_codes(const struct graft_coded *self, const struct graft_row *rows,
                                            const struct graft_many_shape shape, int64_t column, int64_t across,
                                            struct graft_many_panel *panel) {
@@ -101,7 +103,7 @@ GRAFT_ROW_INLINE void graft_row_many_codes(const struct graft_coded *self, const
     }
 }
 
-/* [any] As graft_many_fill has it. Behind the rows there is the last again. */
+/* [any] A graft_many_fill. Missing rows are copies of the last one. */
 GRAFT_ROW_INLINE void graft_row_many_fill(const struct graft_coded *self, const struct graft_many_shape shape,
                                           int64_t first, int64_t n, int64_t column, struct graft_many_panel *panel) {
     panel->stored = graft_coded_has_zeros(self);

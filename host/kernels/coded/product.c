@@ -14,22 +14,22 @@
 #include "kernels/table.h"
 
 enum {
-    TILE = 16,          /* rows of few tokens that stay in one thread */
-    GRAIN = 1 << 16,    /* bytes of codes that are worth waking a thread for */
-    WIDENED_ROWS = 1024 /* rows that are widened at once where they cannot be turned */
+    TILE = 16,          /* rows of few tokens that one thread multiplies at a time */
+    GRAIN = 1 << 16,    /* bytes of codes that are worth waking another thread */
+    WIDENED_ROWS = 1024 /* rows that are widened at once if they cannot be transposed in portions */
 };
 
-/* Some rows of a product. */
+/* A run: rows of a product that are stored at even distances. */
 struct run {
     const struct graft_product *product;
     struct graft_coded rows;
-    const struct graft_coded_prepared *how; /* NULL: x is multiplied as it is */
-    int64_t row;                            /* the first, counted as y's columns are */
+    const struct graft_coded_prepared *how; /* NULL: x is multiplied unprepared */
+    int64_t row;                            /* first row, counted like the columns of y */
     int64_t n;                              /* rows */
     char *inputs;                           /* [tokens, size] as prepared */
-    int64_t size;                           /* of a token's, in bytes */
+    int64_t size;                           /* bytes of a token's inputs */
     const float *bias;                      /* [n]; NULL: there is none */
-    int64_t item;                           /* number of its first item in the common loop */
+    int64_t item;                           /* index of its first item in the common loop */
     int64_t unit;                           /* rows of an item */
 };
 
@@ -45,7 +45,7 @@ static const struct graft_coded_prepared *if_fits(const struct graft_coded_prepa
     return how->size(rows) > 0 ? how : NULL;
 }
 
-/* Which loops multiply prepared inputs; NULL: none. */
+/* Chooses the loops for prepared inputs; NULL: none. */
 static const struct graft_coded_prepared *choose(const struct graft_call *call, const struct graft_coded *rows,
                                                  int is_few) {
     const struct graft_coded_loops *loops = rows->loops;
@@ -68,8 +68,8 @@ static void prepare_tokens(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* Inputs that a run before has made serve this one as well, if they are of the same x for the same kind of weight:
- * those of integers have a zero point that all rows have multiplied in. */
+/* Whether a run can use the inputs that an earlier run prepared: they must be of the same x and for the same kind of
+ * weight, since prepared integers may include a zero point that all rows share. */
 static int shares_inputs(const struct run *a, const struct run *b) {
     const int same_zeros =
         graft_coded_has_zeros(&a->rows) == graft_coded_has_zeros(&b->rows) && a->rows.zero == b->rows.zero;
@@ -99,7 +99,7 @@ static int make_inputs(const struct graft_call *call, struct run *runs, int64_t 
     return GRAFT_OK;
 }
 
-/* The bias of a run's rows in f32: its numbers are stored as the rows are. */
+/* Makes the bias of a run's rows in f32. Its elements are in the order in which rows are stored. */
 static int make_bias(const struct graft_call *call, struct run *run, struct graft_error *error) {
     const struct graft_weight *bias = run->product->bias;
     if (bias == NULL) {
@@ -144,7 +144,7 @@ static void multiply_rows(const struct run *run, int64_t first, int64_t n) {
     }
 }
 
-/* The run that has an item. */
+/* Finds the run of an item. */
 static const struct run *find_run(const struct work *work, int64_t item) {
     int64_t low = 0, high = work->n;
     while (high - low > 1) {
@@ -171,12 +171,12 @@ static void turn(const void *data, const struct graft_transposed_portion *portio
     rows->loops->turn(rows, portion);
 }
 
-/* Portions begin and end where groups do. */
+/* Whether the weight can be unpacked in portions, which must not divide groups. */
 static int is_transposed(const struct graft_coded *rows) {
     return rows->group_of == NULL && (rows->groups == 1 || rows->group_size % GRAFT_TRANSPOSED_COLUMNS == 0);
 }
 
-/* The first `*done` rows of a run, as portions. */
+/* Multiplies the first `*done` rows of a run, unpacked in portions. */
 static int multiply_transposed(const struct graft_call *call, const struct run *run, int64_t *done,
                                struct graft_error *error) {
     const int64_t whole = run->n / GRAFT_TRANSPOSED_ROWS * GRAFT_TRANSPOSED_ROWS;
@@ -220,7 +220,7 @@ static void widen(void *data, int64_t begin, int64_t end) {
                        widened->out + begin * rows->columns * size);
 }
 
-/* Rows of a run from `first` on, widened some at a time. */
+/* Multiplies the rows of a run from `first` on, some widened at a time. */
 static int multiply_widened(const struct graft_call *call, const struct run *run, int64_t first,
                             struct graft_error *error) {
     const int is_exact = call->precision == GRAFT_PRECISION_FLOAT32;
@@ -251,8 +251,9 @@ static int multiply_widened(const struct graft_call *call, const struct run *run
     return status;
 }
 
-/* bf16 holds integers of 8 bits exactly. So where a row has one scale, and numbers may be rounded, it comes behind the
- * product, in f32; where there are several, each is multiplied in before. */
+/* Whether scales are applied to the product instead of to the weights: bf16 holds integers of 8 bits exactly, so that a
+ * row's only scale can be applied afterwards, in f32, if rounding is allowed. A row with several scales has them
+ * applied to its weights. */
 static int is_scaled_after(const struct graft_call *call, const struct graft_coded_weight *weight) {
     return call->precision != GRAFT_PRECISION_FLOAT32 && weight->codec.kind == GRAFT_CODE_INT &&
            weight->rows.groups == 1 && graft_weight_block(weight->rows.scales, 0)->dtype == GRAFT_DTYPE_F32 &&
@@ -315,7 +316,7 @@ static int multiply_many(const struct graft_call *call, struct run *run, struct 
 
 /* --- All of them --- */
 
-/* The runs of a product, or only their number if `runs` is NULL. */
+/* Fills in the runs of a product, or only counts them if `runs` is NULL. */
 static int64_t cut(const struct graft_product *product, struct run *runs) {
     const struct graft_coded_weight *weight = graft_coded_weight_of(product->weight);
     int64_t n = 0;
@@ -335,7 +336,7 @@ static int64_t grain_of(const struct run *run, int is_few) {
     return is_few ? 1 + GRAIN / (TILE * run->rows.row_bytes) : 1;
 }
 
-/* Runs that share a loop come to stand first in `runs`; the others are done at once. */
+/* Moves the runs that share a loop to the front of `runs`, and multiplies the others at once. */
 static int multiply(const struct graft_call *call, struct run *runs, int64_t n, struct graft_error *error) {
     struct work work = {runs, 0};
     int64_t items = 0, grain = 1;

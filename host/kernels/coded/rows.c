@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which rows a product has, and rows as numbers. */
+/* Finds the rows of a product, and unpacks rows to numbers. */
 #include "kernels/coded/rows.h"
 
-/* Rows stored by turns: those of the first half of a matrix at even places, those of the second at odd ones. */
+/* Rows of gate and up may be interleaved: rows of the matrix's first half are then stored at even places, those of the
+ * second half at odd places. */
 struct graft_coded_run graft_coded_run_at(const struct graft_coded_weight *weight, int64_t row, int64_t most) {
     const int64_t turns = weight->codec.by_turns;
     struct graft_coded_run run = {weight->rows, most};

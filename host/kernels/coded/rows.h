@@ -10,7 +10,7 @@ struct graft_coded_run {
     int64_t n;
 };
 
-/* [any] Rows of a weight from `row` on, at most `most`. */
+/* [any] The run of rows that begins at `row` of a weight, of at most `most` rows. */
 struct graft_coded_run graft_coded_run_at(const struct graft_coded_weight *weight, int64_t row, int64_t most);
 
 /* [any] graft_codec.read_rows. */

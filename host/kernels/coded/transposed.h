@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many tokens, without rows in between: rows of codes become portions of W as the host's products want them (turned.h).
- * Lanes are inputs where codes are unpacked and outputs there, so blocks of as many rows as there are lanes are turned
- * in registers. The numbers are those that `widen` makes. Part of loops.h.
+ * Many tokens, without rows in between: rows of codes become portions of W as the host's products want them
+ * (transposed.h). Lanes are inputs where codes are unpacked and outputs there, so blocks of as many rows as there are
+ * lanes are turned in registers. The numbers are those that `widen` makes. Part of loops.h.
  */
 #ifndef GRAFT_KERNELS_CODED_TRANSPOSED_H
 #define GRAFT_KERNELS_CODED_TRANSPOSED_H
@@ -10,19 +10,19 @@
 #include "kernels/coded/loops.h"
 #include "kernels/transposed.h"
 
-/* As many rows as there are lanes, and what belongs to some groups of inputs. */
+/* A strip: as many rows as there are lanes, with the scales and zero points of some groups. */
 struct graft_row_strip {
     struct graft_row rows[GRAFT_ROW_LANES];                             /* the rows */
     float scales[GRAFT_ROW_LANES][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* their scales in the groups */
     float zeros[GRAFT_ROW_LANES][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND];  /* their zero points in them */
-    int64_t group;                                                      /* the first of these */
-    int64_t groups;                                                     /* how many they are */
-    const float *table;                                                 /* of the weight */
+    int64_t group;                                                      /* first of these groups */
+    int64_t groups;                                                     /* number of these groups */
+    const float *table;                                                 /* the weight's table */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_row_strip, GRAFT_ROW_LANES * 672 + 24);
 
-/* [any] Numbers of `first`, then those of `second`, as pairs of bf16. */
+/* [any] Rounds the elements of `first`, then those of `second`, to pairs of bf16. */
 GRAFT_ROW_INLINE graft_vector_words graft_row_pairs(graft_row_floats first, graft_row_floats second) {
 #if defined(__AVX512BF16__) /* denormals become 0, as the products take them */
     return (graft_vector_words)(__m512i)_mm512_cvtne2ps_pbh((__m512)second, (__m512)first);
@@ -32,8 +32,8 @@ GRAFT_ROW_INLINE graft_vector_words graft_row_pairs(graft_row_floats first, graf
 #endif
 }
 
-/* [any] Weights [i, i + n) of a strip's row, n at most the number of lanes, of group `g` of those that it has; then
- * any. */
+/* [any] Weights [i, i + n) of a strip's row, in group `g` of those that the strip has; n is at most the number of
+ * lanes, and the other lanes are undefined. */
 GRAFT_ROW_INLINE graft_row_floats graft_row_transposed_weights(const struct graft_row_strip *strip,
                                                                graft_row_unpack unpack, int bits, int64_t g, int r,
                                                                int64_t i, int64_t n) {
@@ -44,8 +44,8 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_transposed_weights(const struct graf
            strip->scales[r][g];
 }
 
-/* [any] Lines of a portion `width` words apart: columns [i, i + n) of a strip, in group `g` of those that it has, as
- * many as there are lanes or, of pairs, twice as many at most. */
+/* [any] Writes columns [i, i + n) of a strip, in group `g` of those that it has, as lines of a portion `width` words
+ * apart. There are at most as many columns as lanes or, with pairs, twice as many. */
 GRAFT_ROW_INLINE void graft_row_transposed_block(const struct graft_row_strip *strip, graft_row_unpack unpack, int bits,
                                                  const int is_pairs, int is_rounded, int64_t g, int64_t i, int64_t n,
                                                  int64_t width, uint32_t *out) {
@@ -67,7 +67,7 @@ GRAFT_ROW_INLINE void graft_row_transposed_block(const struct graft_row_strip *s
     }
 }
 
-/* [any] The strip gets what belongs to group `group` and those behind it, as many as it has room for. */
+/* [any] Reads scales and zero points of group `group` and the groups after it, as many as the strip has room for. */
 GRAFT_ROW_INLINE void graft_row_transposed_groups(const struct graft_coded *self, struct graft_row_strip *strip,
                                                   int64_t group) {
     const int64_t n = graft_coded_left(self->groups, group, GRAFT_ROW_GROUPS);
@@ -79,8 +79,8 @@ GRAFT_ROW_INLINE void graft_row_transposed_groups(const struct graft_coded *self
     strip->groups = n;
 }
 
-/* [any] Fetches the same columns of the strip that comes next into the second-level cache: rows are too many streams
- * for a processor to follow. */
+/* [any] Prefetches the same columns of the next strip into the second-level cache, since a strip's rows are too many
+ * streams for the processor's prefetcher. */
 GRAFT_ROW_INLINE void graft_row_transposed_prefetch(const struct graft_coded *self, const struct graft_row_strip *strip,
                                                     int64_t i) {
     const int64_t ahead = i * self->bits / 8 + GRAFT_ROW_LANES * self->row_bytes;
@@ -89,7 +89,7 @@ GRAFT_ROW_INLINE void graft_row_transposed_prefetch(const struct graft_coded *se
     }
 }
 
-/* [any] All columns of a portion, of a strip of its rows. */
+/* [any] Writes all columns of a portion for a strip of its rows. */
 GRAFT_ROW_INLINE void graft_row_transposed_strip(const struct graft_coded *self, graft_row_unpack unpack,
                                                  const int is_pairs, const struct graft_transposed_portion *portion,
                                                  struct graft_row_strip *strip, uint32_t *out) {
@@ -122,7 +122,7 @@ GRAFT_ROW_INLINE void graft_row_transposed_strip(const struct graft_coded *self,
     }
 }
 
-/* [any] What turn of a table does. */
+/* [any] Implements `turn` of a table. */
 GRAFT_ROW_INLINE void graft_row_transposed(const struct graft_coded *self, graft_row_unpack unpack,
                                            const struct graft_transposed_portion *portion) {
     const int is_pairs = portion->layout == GRAFT_TRANSPOSED_PAIRS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making a coded weight: nothing that a plugin or a file says about it is believed before it is checked. */
+/* Makes coded weights. Everything that a plugin or a file says about one is checked first. */
 #include <float.h>
 #include <string.h>
 
@@ -37,12 +37,12 @@ const struct graft_coded_loops *graft_coded_loops_of(int32_t kind, int32_t bits)
 
 /* --- Checks --- */
 
-/* Bits of a code as loops have it. */
+/* The bits of a code in the layout of the loops. */
 static int32_t stored_bits(const struct graft_codec *codec) {
     return codec->bits <= 4 ? 4 : 8;
 }
 
-/* Integers have zero points, which are of their size. */
+/* Whether the codes are integers, which have zero points of the same size. */
 static int has_zero(const struct graft_codec *codec) {
     const int32_t most = codec->kind == GRAFT_CODE_UINT || codec->kind == GRAFT_CODE_INT ? 1 << codec->bits : 0;
     return codec->zero >= -most && codec->zero <= most;
@@ -52,7 +52,7 @@ static int is_strips(const struct graft_codec *codec) {
     return codec->layout == GRAFT_CODED_STRIPS || codec->layout == GRAFT_CODED_STRIPS_UPWARDS;
 }
 
-/* Whether codes of so many bits are arranged from such a layout. */
+/* Whether codes with these bits can be rearranged from such a layout. */
 static int is_arranged(const struct graft_codec *codec) {
     switch (codec->layout) {
     case GRAFT_CODED_COLUMN_WORDS:
@@ -137,7 +137,7 @@ static int is_scale(graft_dtype dtype) {
            dtype == GRAFT_DTYPE_U8 || dtype == GRAFT_DTYPE_F8_E4M3;
 }
 
-/* Their types, and how many they are. */
+/* Checks the types and the number of scales. */
 static int check_scales(const struct graft_codec *codec, const char *path, struct graft_error *error) {
     const int64_t expected = graft_codec_blocks(codec) * graft_codec_groups(codec);
     int64_t n = 0;
@@ -163,7 +163,7 @@ static int check_scales(const struct graft_codec *codec, const char *path, struc
                : GRAFT_OK;
 }
 
-/* Those that are numbers: whether they are there for each group, in one block. */
+/* Checks zero points that are stored as numbers: there must be one for each group, in one block. */
 static int check_zero_numbers(const struct graft_codec *codec, const char *path, struct graft_error *error) {
     const int is_read = codec->layout == GRAFT_CODED_ROWS || is_strips(codec);
     const int64_t expected = codec->rows * graft_codec_groups(codec);
@@ -179,7 +179,7 @@ static int check_zero_numbers(const struct graft_codec *codec, const char *path,
                                  (long long)n, (long long)expected);
 }
 
-/* Whether they are numbers, and no codes. */
+/* Whether zero points are stored as numbers instead of codes. */
 static int has_zero_numbers(const struct graft_codec *codec) {
     const graft_dtype dtype = codec->zeros != NULL && codec->zeros->n_blocks > 0
                                   ? graft_weight_block(codec->zeros, 0)->dtype
@@ -205,7 +205,7 @@ static int check_zeros(const struct graft_codec *codec, const char *path, struct
     return expect_bytes("zero points", bytes_of(codec->zeros), words * graft_codec_groups(codec) * 4, path, error);
 }
 
-/* Bytes of codes in strips. */
+/* The bytes of codes stored in strips. */
 static int64_t strip_bytes(const struct graft_codec *codec) {
     const int64_t strips = graft_coded_strips(codec->bits), groups = codec->rows * graft_codec_groups(codec);
     return (groups + strips - 1) / strips * codec->group_size * (codec->bits == 3 ? 4 : 1);
