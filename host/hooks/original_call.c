@@ -84,8 +84,8 @@ int graft_original_call_prepare(struct graft_original_call *original, const stru
     if (original->args == NULL) {
         return out_of_memory(hooked, error);
     }
-    graft_struct_copy(original->args, size,
-                      hooked->args); /* a class that was built with other headers may have made the args */
+    /* a class that was built with other headers may have made the args */
+    graft_struct_copy(original->args, size, hooked->args);
     int status = batch_field > 0 ? replace_batch(original, batch_field, error) : GRAFT_OK;
     for (int32_t i = 0; i < hooked->n_views && status == GRAFT_OK; i++) {
         status = copy_view(original, hooked, i, error);

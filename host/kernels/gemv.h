@@ -15,8 +15,8 @@ struct graft_gemv {
     const uint16_t *w; /* [rows, columns] bf16, one row behind the other */
     int64_t rows;
     int64_t columns;
-    const uint16_t
-        *x; /* [tokens, columns] bf16, x_stride apart; of graft_gemv_quarters as graft_gemv_pack leaves them */
+    /* [tokens, columns] bf16, x_stride apart; for graft_gemv_quarters in the layout of graft_gemv_pack */
+    const uint16_t *x;
     int64_t x_stride;
     int64_t tokens; /* at most GRAFT_SMALL_BATCH */
     float *y;       /* [tokens, rows] */

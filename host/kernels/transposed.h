@@ -10,8 +10,8 @@
 enum {
     GRAFT_TRANSPOSED_F32 = 0,  /* [rows / width, columns, width] f32 */
     GRAFT_TRANSPOSED_BF16 = 1, /* the same, each number rounded to bf16 and widened again */
-    GRAFT_TRANSPOSED_PAIRS =
-        2 /* [rows / width, columns / 2, width] pairs of bf16, the even column's in the lower half */
+    /* [rows / width, columns / 2, width] pairs of bf16, the even column in the lower half */
+    GRAFT_TRANSPOSED_PAIRS = 2
 };
 
 /* The rows and columns of a transposed weight are multiples of these. */

@@ -7,8 +7,8 @@
 #include "model/node.h"
 
 static const struct graft_weight *find_weight(void *data, const char *name) {
-    const struct graft_weight *coded =
-        graft_node_coded(data, name); /* a coded parameter's tensor of codes may have the same name */
+    /* a coded parameter's tensor of codes may have the same name */
+    const struct graft_weight *coded = graft_node_coded(data, name);
     const struct graft_parameter *parameter = coded == NULL ? graft_node_parameter(data, name) : NULL;
     return parameter != NULL ? parameter->weight : coded;
 }

@@ -15,8 +15,8 @@
  * name. */
 struct graft_node_join {
     struct graft_node *owner; /* the module whose class joins the parts */
-    const char
-        *name; /* name of the joined module below the owner: the first `name_length` bytes of the conversion's string */
+    /* name of the joined module below the owner: the first `name_length` bytes of the conversion's string */
+    const char *name;
     size_t name_length;
     char **names;               /* [joined.n_parts] names of the parts below the owner */
     char **paths;               /* [joined.n_parts] full paths of the parts */

@@ -155,8 +155,8 @@ static int derive(struct joining *joining, const struct graft_parameter *paramet
     int is_scalar = 0, failed = derived == NULL;
     for (size_t i = 0, n = 0; i < joining->n && !failed; i++) {
         if (joining->views[i] != NULL) {
-            is_scalar = joining->views[i]->rank ==
-                        0; /* tensors without dimensions are stacked to vectors, which can be joined */
+            /* tensors without dimensions are stacked to vectors, which can be joined */
+            is_scalar = joining->views[i]->rank == 0;
             derived->sources[n] = graft_format("%s.%s", join->names[i], name);
             failed = derived->sources[n++] == NULL;
         }

@@ -24,9 +24,9 @@ struct graft_parameter {
     int32_t init;                  /* GRAFT_INIT_... */
     uint32_t flags;                /* GRAFT_PARAMETER_... */
     int64_t shape[GRAFT_MAX_RANK]; /* entries from `rank` on are 1 */
-    struct graft_parameter
-        *tied_to; /* the parameter whose weight it shares if the checkpoint has none of its own name; or NULL */
-    size_t index; /* index of its binding in a plan */
+    /* the parameter whose weight it shares if the checkpoint has none of its own name; or NULL */
+    struct graft_parameter *tied_to;
+    size_t index;                      /* index of its binding in a plan */
     const struct graft_weight *weight; /* the binding's weight, once bound */
     graft_dtype dtype;                 /* the only type allowed; GRAFT_DTYPE_NONE: any that kernels read */
     struct graft_join join;            /* how the tensors of several modules are joined */

@@ -9,8 +9,8 @@
 int graft_json_place_wrong(const struct json_place *place, const char *key, const char *expected,
                            const graft_json *value, struct graft_error *error) {
     const char *dot = place->field[0] != '\0' && key[0] != '\0' ? "." : "";
-    const char *colon =
-        place->field[0] != '\0' || key[0] != '\0' ? ": " : ""; /* the document itself has no field to name */
+    /* the document itself has no field to name */
+    const char *colon = place->field[0] != '\0' || key[0] != '\0' ? ": " : "";
     return graft_error_set(error, GRAFT_ERROR_USAGE, place->file, "%s%s%s%sexpected %s, got %s", place->field, dot, key,
                            colon, expected, value != NULL ? graft_json_type_name(value) : "nothing");
 }

@@ -29,21 +29,21 @@ struct graft_binding {
     struct graft_parameter *parameter;
     enum graft_binding_status status;
     struct graft_value value;
-    const struct graft_conversion
-        *conversion; /* the conversion that made it; NULL: it is the tensor of the parameter's own name */
+    /* the conversion that made it; NULL: it is the tensor of the parameter's own name */
+    const struct graft_conversion *conversion;
     const struct graft_weight_transform *transform; /* the list's transform that made the tensor bound, or the
                                                        conversion's first source; NULL: it is the checkpoint's own */
     int32_t by_patch;                               /* 1: that list is the load patch */
     const struct graft_node *site;   /* the module whose class has the conversion; NULL without a conversion */
     const struct graft_node *cut_by; /* the topmost module whose conversion made a source of `conversion`; or NULL */
     struct graft_binding *tied_to;
-    struct graft_binding
-        *shared_with; /* an earlier binding of the same name, of an original and its replacement; or NULL */
+    /* an earlier binding of the same name, of an original and its replacement; or NULL */
+    struct graft_binding *shared_with;
     char *problem;
     int32_t from_tied;    /* 1: converted from the weight of a tied parameter, which keeps that weight */
     int32_t from_adapter; /* 1: made of an adapter's tensors, instead of the model's own or to change them */
-    const struct graft_tensor_view
-        *replaced;      /* the model's tensor that an adapter replaced; NULL: none, or not a whole tensor */
+    /* the model's tensor that an adapter replaced; NULL: none, or not a whole tensor */
+    const struct graft_tensor_view *replaced;
     int32_t contiguous; /* 1: the parameter, or one tied to it, needs a single row block */
     graft_dtype dtype;  /* type of the bound weight */
     int32_t copied;     /* 1: bound as one contiguous copy; 0: as row blocks in the mapped files */
@@ -59,8 +59,8 @@ struct graft_plan {
     struct graft_sources *sources;               /* the checkpoint's tensors as classes see them */
     const struct graft_tensor_view **unexpected; /* the sources that nothing uses */
     size_t n_unexpected;
-    const struct graft_tensor_view *
-        *elsewhere; /* tensors of modules that another process has, and fully dropped ones; sorted by name */
+    /* tensors of modules that another process has, and fully dropped ones; sorted by name */
+    const struct graft_tensor_view **elsewhere;
     size_t n_elsewhere;
     int64_t elsewhere_bytes;           /* bytes of those that are present, and bytes dropped of other tensors */
     struct graft_tensor_view **absent; /* absent tensors, of missing files (plan/absent.h) */
@@ -77,8 +77,8 @@ struct graft_plan {
     size_t n_computed;
     size_t computed_capacity;
     int64_t computed_bytes; /* bytes of their outputs, and of the checkpoint's tensors in memory */
-    int64_t
-        peak_anonymous_bytes; /* the most memory that binding takes besides mapped files: copies, outputs, scratch */
+    /* the most memory that binding takes besides mapped files: copies, outputs, scratch */
+    int64_t peak_anonymous_bytes;
 };
 
 struct key_list;

@@ -20,8 +20,8 @@ struct graft_source {
     char *problem;                          /* why there is no value; or NULL */
     int32_t used;                           /* 1: a parameter takes it */
     int32_t by_patch;                       /* 1: `transform` belongs to the load patch */
-    const struct graft_weight_transform
-        *transform; /* the list's transform that made it, or renamed it first; NULL: none */
+    /* the list's transform that made it, or renamed it first; NULL: none */
+    const struct graft_weight_transform *transform;
 };
 
 struct graft_sources {

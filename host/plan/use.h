@@ -33,8 +33,8 @@ struct conversion_use {
     /* Takes the value for index `index` of a target's `*`. */
     int (*deliver)(void *data, int32_t target, int64_t index, struct graft_value *value, struct graft_error *error);
     struct gathered *gathered; /* [n_sources] */
-    struct graft_value_list
-        *lists; /* [n_lists]: one for each source, and after graft_conversion_use_run for each target */
+    /* [n_lists]: one for each source, and after graft_conversion_use_run for each target */
+    struct graft_value_list *lists;
     size_t n_lists;
 };
 

@@ -145,8 +145,8 @@ int graft_family_read_stand_ins(struct graft_family_file *file, const char *path
         }
         add_stand_in(file, list, key, class_name);
     }
-    for (int32_t i = 0; i < file->family.n_classes && status == GRAFT_OK;
-         i++) { /* they take precedence over inherited ones */
+    /* they take precedence over inherited ones */
+    for (int32_t i = 0; i < file->family.n_classes && status == GRAFT_OK; i++) {
         const struct graft_class *cls = graft_family_class(&file->family, i);
         if (cls->base != NULL) {
             add_stand_in(file, list, cls->base, cls->name);

@@ -25,8 +25,8 @@ struct graft_plugin_ref {
     const void *entry; /* address of its entry function, which identifies the plugin under any file name; NULL: none */
     struct graft_object *object; /* NULL: the descriptor belongs to a program */
     const struct graft_plugin *descriptor;
-    struct graft_family_file
-        *family; /* the family file of the descriptor; NULL: the descriptor is from an object or a program */
+    /* the family file of the descriptor; NULL: the descriptor is from an object or a program */
+    struct graft_family_file *family;
     struct graft_plugin_ref *like;      /* the plugin whose family the file is like; NULL: a family of the host */
     struct graft_option_values *values; /* set before `init` until after `deinit`, like the links */
     struct link *links;
@@ -95,9 +95,8 @@ static int call_entry(const char *file, void *address, const struct graft_plugin
                       struct graft_error *error) {
     struct graft_error own = graft_error_none();
     graft_plugin_entry_function entry;
-    memcpy(
-        &entry, &address,
-        sizeof entry); /* ISO C has no cast from object to function pointers; POSIX says that they have the same form */
+    /* ISO C has no cast from object to function pointers; POSIX says that they have the same form */
+    memcpy(&entry, &address, sizeof entry);
     const struct graft_plugin_call task = {GRAFT_PLUGIN_ENTRY, NULL, NULL, NULL, file};
     const struct graft_crash_context before = graft_crash_context_begin(&task);
     *descriptor = entry(graft_host_get(), &own);

@@ -33,9 +33,8 @@ static const struct graft_loaded_plugin *find_provider(const struct graft_plugin
     const struct graft_loaded_plugin *found = NULL;
     for (size_t i = 0; i < scope->n_others && found == NULL; i++) {
         found = graft_plugin_offering(scope->others[i], id, asking);
-        found = found != NULL && found->started
-                    ? found
-                    : NULL; /* the plugins of a set that is only inspected are not started */
+        /* the plugins of a set that is only inspected are not started */
+        found = found != NULL && found->started ? found : NULL;
     }
     return found != NULL ? found : graft_plugin_offering(scope->set, id, asking);
 }

@@ -11,8 +11,8 @@ struct assignment_row {
     int left_out; /* the rule is unasked, or its group or plugin is left out */
     int skipped;  /* its plugin is left out, independently of groups */
     int counts;   /* the rule is for this model's type, and its conditions on the config hold */
-    const struct graft_condition
-        *unmet;                /* for a rule of this model's type: the unmet condition on the config; or NULL */
+    /* for a rule of this model's type: the unmet condition on the config; or NULL */
+    const struct graft_condition *unmet;
     size_t wanted;             /* modules that its key matches */
     size_t won;                /* modules that it replaces */
     size_t last_wanted;        /* number of the last module wanted */

@@ -29,8 +29,8 @@ struct graft_built_in {
     pthread_mutex_t lock;
     struct entry *entries; /* [n], in the order of the texts */
     size_t n;
-    const struct graft_family *
-        *families; /* [n + 1], NULL-terminated: the families read so far, in the order of the files */
+    /* [n + 1], NULL-terminated: the families read so far, in the order of the files */
+    const struct graft_family **families;
     struct known_class *first_in[BUCKETS];
     char *missed[BUCKETS]; /* for each bucket, the last name asked for that no file has; or NULL */
 };

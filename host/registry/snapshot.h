@@ -37,8 +37,8 @@ struct rule {
     struct graft_regex *target;      /* the compiled pattern; NULL for a name, and for an invalid pattern */
     struct graft_regex *module_path; /* the compiled module path; NULL: any path */
     char *invalid; /* KEY_BOTH: why the key is not a valid regular expression and so only a name; or NULL */
-    const struct graft_fused_modules
-        *fused;          /* for a fusion: the modules to which it applies, each with its own class */
+    /* for a fusion: the modules to which it applies, each with its own class */
+    const struct graft_fused_modules *fused;
     int is_name;         /* KEY_BOTH: the key is a class's name, so that classes of other interfaces are not meant */
     int is_kernel;       /* 1: a kernel, which the user chose by name; it may also run a replacement of its class */
     int is_unasked;      /* lossy or on request, and its plugin was not named: it has no effect */

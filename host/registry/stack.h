@@ -21,8 +21,8 @@ struct stack {
     struct stack_item items[MAX_WANTING]; /* the first rule of each source; wrappers first once the stack is ordered */
     size_t n;
     size_t n_wrappers;
-    const struct rule
-        *tied; /* a rule that is tied with the innermost one, as nothing decides between the two; or NULL */
+    /* a rule that is tied with the innermost one, as nothing decides between the two; or NULL */
+    const struct rule *tied;
 };
 
 /* Adds a rule that wants the module, of the class `original`. Too many sources are an error. */

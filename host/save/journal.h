@@ -44,8 +44,8 @@ struct journal_entry {
 /* One use of a custom operation that can be undone. Its outputs are the journal's `made` tensors; its inputs are parts
  * of tensors, and a `made` tensor among them is the output of an earlier use. */
 struct journal_use {
-    const struct graft_custom_operation
-        *operation; /* NULL when the use was read from a file: see graft_journal_find_operations */
+    /* NULL when the use was read from a file: see graft_journal_find_operations */
+    const struct graft_custom_operation *operation;
     const struct graft_computed *computed; /* of this load's plan; NULL when the use was read from a file */
     const char *name;
     const char *plugin;              /* the plugin's id; "(none)" for the host's own operations */

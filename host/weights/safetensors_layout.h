@@ -20,8 +20,8 @@ enum { GRAFT_SAFETENSORS_BOUNDARY = 8, GRAFT_SAFETENSORS_LINE = 64 };
 
 struct graft_safetensors_layout {
     struct graft_text header; /* the start of the file: the length, and the header */
-    const struct graft_tensor_view *
-        *order; /* [n]: pointers to the given tensors, in the order in which their bytes follow */
+    /* [n]: pointers to the given tensors, in the order in which their bytes follow */
+    const struct graft_tensor_view **order;
 };
 
 /* [load] Lays out `n` tensors, whose `data` and `file` are not read. `metadata` is an object of strings, or NULL. The

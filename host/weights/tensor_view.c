@@ -51,9 +51,8 @@ int64_t graft_stored_dtype_unit(graft_dtype dtype) {
 
 int64_t graft_tensor_view_size(graft_dtype dtype, int32_t rank, const int64_t *shape) {
     int32_t bits = graft_stored_dtype_bits(dtype);
-    int64_t size = bits % 8 == 0
-                       ? bits / 8
-                       : bits; /* of an element: in bytes, or in bits where it is not a whole number of bytes */
+    /* of an element: in bytes, or in bits where it is not a whole number of bytes */
+    int64_t size = bits % 8 == 0 ? bits / 8 : bits;
     for (int32_t i = 0; i < rank; i++) {
         if (shape[i] > 0 && size > INT64_MAX / shape[i]) {
             return GRAFT_SIZE_OVERFLOWS;
