@@ -2,7 +2,6 @@
 /* test_conditional CASES-FOLDER PLUGINS-FOLDER [NAME...]: a miniature of each model type that has an encoder and a
  * decoder, and variants, against the reference: logits of the decoder at each step, what is generated greedily, with
  * beams and beside others, the plan, saving. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +15,10 @@
 #include "golden.h"
 #include "graft/host/graft.h"
 #include "graft/host/model.h"
+#include "miniature.h"
 #include "weights/safetensors.h"
 
 enum { MAX_FILE_BYTES = 16 << 20, MAX_NEW = 16, MAX_IDS = 64 };
-
-/* As in test_types.c. */
-#define NOISE_TIMES 8.0
-#define LEAST_TOLERANCE 5e-6
-#define MOST_TOLERANCE 1e-4
 
 struct ids {
     int32_t *ids; /* [n] */
@@ -154,42 +149,6 @@ static void compare_generated(const struct conditional *self) {
     free(best.logits);
 }
 
-/* --- The plan, and saving --- */
-
-static void check_plan(const struct conditional *self) {
-    const struct graft_plan_info *plan = graft_model_plan(self->model);
-    const struct graft_model_field *field;
-    for (size_t i = 0; (field = graft_model_field_at(self->model, i)) != NULL; i++) {
-        check(field->use != GRAFT_FIELD_NOT_USED, "%s: %s: %s (%s) is not used", self->name, field->file, field->name,
-              field->value);
-    }
-    for (size_t i = 0; i < plan->n_unexpected; i++) {
-        check(0, "%s: nobody takes the tensor %s", self->name, plan->unexpected[i]);
-    }
-}
-
-static void check_saved(const struct conditional *self) {
-    struct graft_error error = graft_error_none();
-    char folder[64];
-    char *bytes[2] = {NULL};
-    size_t length[2] = {0};
-    folder_create(folder);
-    char *saved = graft_path_join(folder, "saved");
-    need(graft_model_save(self->model, saved, NULL, &error), &error);
-    const char *const places[] = {self->directory, saved};
-    for (size_t i = 0; i < 2; i++) {
-        need(graft_file_read(folder_path(places[i], "model.safetensors"), (size_t)MAX_FILE_BYTES, GRAFT_ERROR_IO,
-                             &bytes[i], &length[i], &error),
-             &error);
-    }
-    check(length[0] == length[1] && memcmp(bytes[0], bytes[1], length[0]) == 0, "%s: saved, it is another file",
-          self->name);
-    graft_free(bytes[0]);
-    graft_free(bytes[1]);
-    graft_free(saved);
-    folder_remove(folder);
-}
-
 /* --- Cases --- */
 
 /* With the adapter in its folder, if there is one, what the reference gives where that is merged. */
@@ -213,29 +172,24 @@ static void check_adapted(struct graft_library *library, const struct conditiona
     graft_free(adapter);
 }
 
+static void wrong(void *data, const char *what) {
+    const struct conditional *self = data;
+    check(0, "%s: %s", self->name, what);
+}
+
 static void run_case(struct graft_library *library, struct graft_library *with_lora, struct conditional *self) {
     const struct graft_model_options options = {.struct_size = sizeof options, .precision = GRAFT_PRECISION_FLOAT32};
     struct graft_error error = graft_error_none();
-    const double noise = graft_json_real(graft_json_get(self->document, "f64_difference"));
-    self->tolerance = fmin(MOST_TOLERANCE, fmax(LEAST_TOLERANCE, NOISE_TIMES * noise));
+    self->tolerance = miniature_tolerance(self->document);
     need(graft_model_open(library, self->directory, &options, &self->model, &error), &error);
     need(graft_model_load(self->model, &error), &error);
     self->vocab_size = (size_t)graft_model_vocab_size(self->model);
-    check_plan(self);
+    miniature_check_plan(self->model, wrong, self);
     compare_logits(self, self->model, self->directory);
     compare_generated(self);
-    check_saved(self);
+    miniature_check_saved(self->model, self->directory, wrong, self);
     graft_model_free(self->model);
     check_adapted(with_lora, self);
-}
-
-static int is_wanted(const char *name, char **names, int n) {
-    for (int i = 0; i < n; i++) {
-        if (strcmp(names[i], name) == 0) {
-            return 1;
-        }
-    }
-    return n == 0;
 }
 
 int main(int argc, char **argv) {
@@ -262,7 +216,7 @@ int main(int argc, char **argv) {
     const graft_json *cases = graft_json_get(document, "cases");
     check(graft_json_size(cases) > 0 && decoder.n < MAX_IDS, "there are no cases");
     while (graft_json_next(cases, &iterator, &name, &item)) {
-        if (is_wanted(name, argv + 3, argc - 3)) {
+        if (miniature_is_wanted(name, argv + 3, argc - 3)) {
             struct conditional self = {.name = name, .directory = graft_path_join(argv[1], name), .document = item};
             const int failures = check_failures();
             run_case(library, with_lora, &self);

@@ -2,11 +2,8 @@
 /* test_readers CASES-FOLDER PLUGINS-FOLDER [NAME...]: a miniature of each encoder with each of its heads against the
  * reference: texts as one ragged batch, the plan, saving; again with the projections of queries, keys and values
  * joined, where a plugin can, and with weights of 8 bits, which are near. */
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../unit/folder.h"
 #include "base/alloc.h"
@@ -16,13 +13,10 @@
 #include "golden.h"
 #include "graft/host/graft.h"
 #include "graft/host/model.h"
+#include "miniature.h"
 #include "weights/safetensors.h"
 
 enum { MAX_FILE_BYTES = 1 << 24, MAX_TEXTS = 2, MAX_TOKENS = 32, MAX_ROWS = MAX_TEXTS * MAX_TOKENS };
-
-/* Two sums of f32 in other orders are apart by about as much as one of them is from that in f64, times a few. */
-#define NOISE_TIMES 8.0
-#define LEAST_TOLERANCE 5e-6
 
 struct texts {
     int32_t ids[MAX_TEXTS][MAX_TOKENS];
@@ -124,39 +118,9 @@ static void compare_outputs(const struct reader_case *self) {
     free(logits);
 }
 
-static void check_plan(const struct reader_case *self) {
-    const struct graft_plan_info *plan = graft_model_plan(self->model);
-    const struct graft_model_field *field;
-    for (size_t i = 0; (field = graft_model_field_at(self->model, i)) != NULL; i++) {
-        check(field->use != GRAFT_FIELD_NOT_USED, "%s: %s: %s (%s) is not used", self->name, field->file, field->name,
-              field->value);
-    }
-    for (size_t i = 0; i < plan->n_unexpected; i++) {
-        check(0, "%s: nobody takes the tensor %s", self->name, plan->unexpected[i]);
-    }
-}
-
-/* Saved again, it is the same file. */
-static void check_saved(const struct reader_case *self) {
-    struct graft_error error = graft_error_none();
-    char folder[64];
-    char *bytes[2] = {NULL};
-    size_t length[2] = {0};
-    folder_create(folder);
-    char *saved = graft_path_join(folder, "saved");
-    need(graft_model_save(self->model, saved, NULL, &error), &error);
-    const char *const places[] = {self->directory, saved};
-    for (size_t i = 0; i < 2; i++) {
-        need(graft_file_read(folder_path(places[i], "model.safetensors"), MAX_FILE_BYTES, GRAFT_ERROR_IO, &bytes[i],
-                             &length[i], &error),
-             &error);
-    }
-    check(length[0] == length[1] && memcmp(bytes[0], bytes[1], length[0]) == 0, "%s: saved, it is another file",
-          self->name);
-    graft_free(bytes[0]);
-    graft_free(bytes[1]);
-    graft_free(saved);
-    folder_remove(folder);
+static void wrong(void *data, const char *what) {
+    const struct reader_case *self = data;
+    check(0, "%s: %s", self->name, what);
 }
 
 static void run_case(struct graft_library *library, struct reader_case *self, int is_joined) {
@@ -166,19 +130,10 @@ static void run_case(struct graft_library *library, struct reader_case *self, in
     need(graft_model_open(library, self->directory, &options, &self->model, &error), &error);
     need(graft_model_load(self->model, &error), &error);
     compare_outputs(self);
-    check_plan(self);
-    check_saved(self);
+    miniature_check_plan(self->model, wrong, self);
+    miniature_check_saved(self->model, self->directory, wrong, self);
     graft_model_free(self->model);
     (void)printf("%s %s%s\n", check_failures() == before ? "ok" : "not ok", self->name, is_joined ? ", joined" : "");
-}
-
-static int is_wanted(const char *name, char **names, int n) {
-    for (int i = 0; i < n; i++) {
-        if (strcmp(names[i], name) == 0) {
-            return 1;
-        }
-    }
-    return n == 0;
 }
 
 /* All cases with a library that has the plugins of a folder; NULL: none. */
@@ -194,16 +149,13 @@ static void run_all(const char *cases, const graft_json *document, const char *p
     }
     while (graft_json_next(graft_json_get(document, "cases"), &iterator, &name, &item)) {
         struct texts texts;
-        if (!is_wanted(name, names, n)) {
+        if (!miniature_is_wanted(name, names, n)) {
             continue;
         }
         read_texts(&texts, graft_json_get(document, "texts"), graft_json_get(item, "token_type_ids"));
         char *directory = graft_path_join(cases, name);
         struct reader_case self = {
-            .name = name,
-            .directory = directory,
-            .tolerance = fmax(LEAST_TOLERANCE, NOISE_TIMES * graft_json_real(graft_json_get(item, "f64_difference"))),
-            .texts = &texts};
+            .name = name, .directory = directory, .tolerance = miniature_tolerance(item), .texts = &texts};
         run_case(library, &self, plugins != NULL);
         graft_free(directory);
     }

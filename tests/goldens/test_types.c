@@ -2,7 +2,6 @@
 /* test_types CASES-FOLDER FAMILIES-FOLDER [NAME...]: a miniature of each model type that transformers has a causal
  * language model for, and variants of them, against the reference: logits, the plan, generating with a cache, saving.
  * Those that nobody runs yet are in not_yet.txt, "NAME: WHY" a line; a type's line is for its variants, too. */
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +15,10 @@
 #include "golden.h"
 #include "graft/host/graft.h"
 #include "graft/host/model.h"
+#include "miniature.h"
 #include "weights/safetensors.h"
 
 enum { MAX_FILE_BYTES = 1 << 20, MAX_WHY = 2000, MAX_NAME = 64, NEW_TOKENS = 3 };
-
-/* Two sums of f32 in other orders are apart by about as much as one of them is from that in f64, times a few. */
-#define NOISE_TIMES 8.0
-#define LEAST_TOLERANCE 5e-6
-#define MOST_TOLERANCE 1e-4
 
 static struct graft_library *library;
 static char *not_yet; /* the whole file */
@@ -155,49 +150,6 @@ static int is_causal(struct type_case *self, const float *logits) {
     return same;
 }
 
-/* --- The plan --- */
-
-static void check_plan(struct type_case *self) {
-    const struct graft_plan_info *plan = graft_model_plan(self->model);
-    const struct graft_model_field *field;
-    for (size_t i = 0; (field = graft_model_field_at(self->model, i)) != NULL; i++) {
-        if (field->use == GRAFT_FIELD_NOT_USED) {
-            wrong(self, "%s: %s (%s) is not used", field->file, field->name, field->value);
-        }
-    }
-    for (size_t i = 0; i < plan->n_unexpected; i++) {
-        wrong(self, "nobody takes the tensor %s", plan->unexpected[i]);
-    }
-}
-
-/* --- Saving --- */
-
-static void check_saved(struct type_case *self) {
-    struct graft_error error = graft_error_none();
-    char folder[64];
-    char *bytes[2] = {NULL};
-    size_t length[2] = {0};
-    folder_create(folder);
-    char *saved = graft_path_join(folder, "saved");
-    if (!failed(self, graft_model_save(self->model, saved, NULL, &error), &error)) {
-        const char *const places[] = {self->directory, saved};
-        for (size_t i = 0; i < 2; i++) {
-            (void)failed(self,
-                         graft_file_read(folder_path(places[i], "model.safetensors"), (size_t)MAX_FILE_BYTES * 16,
-                                         GRAFT_ERROR_IO, &bytes[i], &length[i], &error),
-                         &error);
-        }
-        if (bytes[0] != NULL && bytes[1] != NULL &&
-            (length[0] != length[1] || memcmp(bytes[0], bytes[1], length[0]) != 0)) {
-            wrong(self, "saved, it is another file");
-        }
-    }
-    graft_free(bytes[0]);
-    graft_free(bytes[1]);
-    graft_free(saved);
-    folder_remove(folder);
-}
-
 /* --- Cases --- */
 
 /* What not_yet.txt says of a name: the rest of its line, `*length` bytes; NULL: nothing. */
@@ -262,8 +214,12 @@ static int open_case(struct type_case *self) {
     return !failed(self, status, &error);
 }
 
+static void wrong_line(void *self, const char *what) {
+    wrong(self, "%s", what);
+}
+
 static void check_case(struct type_case *self) {
-    check_plan(self);
+    miniature_check_plan(self->model, wrong_line, self);
     float *logits = logits_of(self, ids, n_ids);
     if (logits != NULL) {
         compare_logits(self, logits);
@@ -272,17 +228,15 @@ static void check_case(struct type_case *self) {
         }
     }
     free(logits);
-    check_saved(self);
+    miniature_check_saved(self->model, self->directory, wrong_line, self);
 }
 
 static void run_case(const char *folder, const graft_json *cases, const char *name, const graft_json *document,
                      size_t number) {
     struct type_case self = {.name = name, .directory = graft_path_join(folder, name)};
-    const graft_json *noise = graft_json_get(document, "f64_difference");
     size_t length = 0;
     const char *why = why_not(&self, cases, &length);
-    self.tolerance = noise == NULL ? MOST_TOLERANCE
-                                   : fmin(MOST_TOLERANCE, fmax(LEAST_TOLERANCE, NOISE_TIMES * graft_json_real(noise)));
+    self.tolerance = miniature_tolerance(document);
     const int runs = open_case(&self);
     if (why != NULL && !runs) {
         (void)printf("ok %zu - %s # SKIP %.*s\n", number, name, (int)length, why);
@@ -299,15 +253,6 @@ static void run_case(const char *folder, const graft_json *cases, const char *na
 end:
     graft_model_free(self.model);
     graft_free(self.directory);
-}
-
-static int is_wanted(const char *name, char **names, int n) {
-    for (int i = 0; i < n; i++) {
-        if (strcmp(names[i], name) == 0) {
-            return 1;
-        }
-    }
-    return n == 0;
 }
 
 int main(int argc, char **argv) {
@@ -333,7 +278,7 @@ int main(int argc, char **argv) {
     check(graft_json_size(cases) > 0, "there are no cases");
     check_lines(cases);
     while (graft_json_next(cases, &iterator, &name, &item)) {
-        if (is_wanted(name, argv + 3, argc - 3)) {
+        if (miniature_is_wanted(name, argv + 3, argc - 3)) {
             run_case(argv[1], cases, name, item, ++number);
         }
     }
