@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
+#include "each_isa.h"
 #include "graft/kernels.h"
-#include "kernels/cpu.h"
 #include "numbers.h"
 
 static const int64_t sizes[] = {0, 1, 3, 7, 8, 9, 16, 17, 31, 48, 100, 1000};
@@ -564,7 +564,7 @@ static void test_not_finite(void **state) {
     assert_true(isnan(y));
 }
 
-int main(void) {
+static int run_all(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dot),        cmocka_unit_test(test_dot_split),  cmocka_unit_test(test_multiply_add),
         cmocka_unit_test(test_pack),       cmocka_unit_test(test_multiply),   cmocka_unit_test(test_all_16bit_numbers),
@@ -573,12 +573,10 @@ int main(void) {
         cmocka_unit_test(test_columns),    cmocka_unit_test(test_not_finite), cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_made_pairs),
     };
-    int failures = 0;
-    for (int isa = GRAFT_ISA_SCALAR; isa <= graft_cpu_best_isa(); isa++) {
-        graft_cpu_set_isa(isa);
-        loops = graft_loops_get();
-        print_message("%s\n", graft_cpu_isa_name(isa));
-        failures += cmocka_run_group_tests(tests, NULL, NULL);
-    }
-    return failures;
+    loops = graft_loops_get();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void) {
+    return each_isa(run_all);
 }

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/dtype.h"
-#include "kernels/cpu.h"
+#include "each_isa.h"
 #include "kernels/kernels.h"
 #include "kernels/parallel.h"
 #include "numbers.h"
@@ -437,28 +437,19 @@ static void test_without_memory(void **state) {
     numbers_free(y, 4);
 }
 
-int main(void) {
+static int run_all(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),  cmocka_unit_test(test_blocks),         cmocka_unit_test(test_company),
         cmocka_unit_test(test_threads), cmocka_unit_test(test_not_finite),     cmocka_unit_test(test_bias_shape),
         cmocka_unit_test(test_faults),  cmocka_unit_test(test_without_memory), cmocka_unit_test(test_among),
     };
-    int failures = 0;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void) {
     scratch = graft_scratch_create();
     graft_call_init(&call, GRAFT_PRECISION_AUTO, scratch);
-    for (int isa = GRAFT_ISA_SCALAR; isa <= graft_cpu_best_isa(); isa++) {
-        graft_cpu_set_isa(isa);
-        print_message("%s\n", graft_cpu_isa_name(isa));
-        failures += cmocka_run_group_tests(tests, NULL, NULL);
-    }
-    graft_cpu_model_tiles(1);
-    if (graft_cpu_best_isa() == GRAFT_ISA_AMX) {
-        graft_cpu_set_isa(GRAFT_ISA_AMX);
-        print_message("amx_model\n");
-        failures += cmocka_run_group_tests(tests, NULL, NULL);
-    } else {
-        print_message("skipped with the model of tiles: this processor has no AVX512-BF16\n");
-    }
+    const int failures = each_isa_and_model(run_all);
     graft_scratch_destroy(scratch);
     return failures;
 }

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "kernels/cpu.h"
+#include "each_isa.h"
 #include "kernels/kernels.h"
 #include "kernels/parallel.h"
 #include "numbers.h"
@@ -337,7 +337,7 @@ static void test_types(void **state) {
     assert_true(graft_kernels_reads(GRAFT_DTYPE_F32) && !graft_kernels_reads(GRAFT_DTYPE_I64));
 }
 
-int main(void) {
+static int run_all(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rms_norm),
         cmocka_unit_test(test_layer_norm),
@@ -349,15 +349,14 @@ int main(void) {
         cmocka_unit_test(test_gather_and_scatter),
         cmocka_unit_test(test_types),
     };
-    int failures = 0;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void) {
     scratch = graft_scratch_create();
     graft_threads_set_count(2);
     graft_call_init(&call, GRAFT_PRECISION_AUTO, scratch);
-    for (int isa = GRAFT_ISA_SCALAR; isa <= graft_cpu_best_isa(); isa++) {
-        graft_cpu_set_isa(isa);
-        print_message("%s\n", graft_cpu_isa_name(isa));
-        failures += cmocka_run_group_tests(tests, NULL, NULL);
-    }
+    const int failures = each_isa(run_all);
     graft_scratch_destroy(scratch);
     return failures;
 }

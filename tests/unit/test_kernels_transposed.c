@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "each_isa.h"
 #include "kernels/cpu.h"
 #include "kernels/kernels.h"
 #include "kernels/parallel.h"
@@ -150,21 +151,14 @@ static void test_faults(void **state) {
     source_destroy(weight);
 }
 
-int main(void) {
+static int run_all(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_bits), cmocka_unit_test(test_faults)};
-    int failures = 0;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void) {
     scratch = graft_scratch_create();
-    for (int isa = GRAFT_ISA_SCALAR; isa <= graft_cpu_best_isa(); isa++) {
-        graft_cpu_set_isa(isa);
-        print_message("%s\n", graft_cpu_isa_name(isa));
-        failures += cmocka_run_group_tests(tests, NULL, NULL);
-    }
-    graft_cpu_model_tiles(1);
-    if (graft_cpu_best_isa() == GRAFT_ISA_AMX) {
-        graft_cpu_set_isa(GRAFT_ISA_AMX);
-        print_message("amx_model\n");
-        failures += cmocka_run_group_tests(tests, NULL, NULL);
-    }
+    const int failures = each_isa_and_model(run_all);
     graft_scratch_destroy(scratch);
     return failures;
 }

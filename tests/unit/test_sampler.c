@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
+#include "each_isa.h"
 #include "generate/candidates.h"
 #include "generate/sampler.h"
-#include "kernels/cpu.h"
 #include "numbers.h"
 
 enum { MOST = 5000, FEWER = 1000 };
@@ -328,17 +328,15 @@ static void test_top_k(void **state) {
     }
 }
 
-int main(void) {
+static int run_all(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_alone),       cmocka_unit_test(test_none),  cmocka_unit_test(test_punished),
         cmocka_unit_test(test_frequencies), cmocka_unit_test(test_equal), cmocka_unit_test(test_top_p),
         cmocka_unit_test(test_top_k),
     };
-    int failures = 0;
-    for (int isa = GRAFT_ISA_SCALAR; isa <= graft_cpu_best_isa(); isa++) {
-        graft_cpu_set_isa(isa);
-        print_message("%s\n", graft_cpu_isa_name(isa));
-        failures += cmocka_run_group_tests(tests, NULL, NULL);
-    }
-    return failures;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void) {
+    return each_isa(run_all);
 }
