@@ -10,11 +10,8 @@ sides compute them.
 import os
 import shutil
 import sys
-import tempfile
-import warnings
 
 import torch
-import transformers
 from safetensors.torch import load_file, save_file
 from transformers import CONFIG_MAPPING, AutoModelForSeq2SeqLM
 
@@ -111,8 +108,7 @@ def make_adapter(name, folder):
             module.weight = torch.nn.Parameter((module.weight.double() + ALPHA / RANK * b @ a).float())
     logits = logits_of(model, IDS, DECODER_IDS)
     os.remove(f"{adapter}/adapter_model.safetensors")
-    save_file({"logits": logits.contiguous()}, f"{adapter}/golden.safetensors")
-    os.chmod(f"{adapter}/golden.safetensors", 0o644)
+    types.write_golden(adapter, {"logits": logits})
 
 
 def make(name, folder):
@@ -128,34 +124,23 @@ def make(name, folder):
                 for ids, out in zip((IDS, MORE_IDS), greedy)]
         if noise < types.NOISE and min(gaps) > GAP and len(set(greedy[0])) > 2 and greedy[0] != greedy[1]:
             break
-    for file in os.listdir(folder):
-        if file not in ("config.json", "weights.txt"):
-            os.remove(f"{folder}/{file}")
-    save_file({"logits": logits.contiguous()}, f"{folder}/golden.safetensors")
-    os.chmod(f"{folder}/golden.safetensors", 0o644)
+    types.keep_recipe(folder)
+    types.write_golden(folder, {"logits": logits})
     return {"f64_difference": float(f"{noise:.1e}"), "start": model.config.decoder_start_token_id, "generated": greedy[0],
             "generated_more": greedy[1], "beams": beams}
 
 
+def make_with_adapter(name, folder):
+    made = make(name, folder)
+    if name in ADAPTED:
+        weights.write(folder)
+        make_adapter(name, folder)
+        weights.drop(folder)
+    return made
+
+
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    warnings.filterwarnings("ignore")
-    transformers.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
-    document = {"input_ids": IDS, "more_ids": MORE_IDS, "decoder_ids": DECODER_IDS, "num_beams": BEAMS, "cases": {}}
-    index = f"{TARGET}/cases.json"
-    if sys.argv[1:]:
-        document["cases"] = types.json.load(open(index, encoding="utf-8"))["cases"]
-    for case in sys.argv[1:] or CASES:
-        with tempfile.TemporaryDirectory() as scratch:
-            made = make(case, f"{scratch}/{case}")
-            if case in ADAPTED:
-                weights.write(f"{scratch}/{case}")
-                make_adapter(case, f"{scratch}/{case}")
-                weights.drop(f"{scratch}/{case}")
-            shutil.rmtree(f"{TARGET}/{case}", ignore_errors=True)
-            shutil.copytree(f"{scratch}/{case}", f"{TARGET}/{case}")
-        document["cases"][case] = made
-        print(case, made, flush=True)
-    document["cases"] = dict(sorted(document["cases"].items()))
-    weights.write_json(index, document)
+    types.quiet()
+    document = {"input_ids": IDS, "more_ids": MORE_IDS, "decoder_ids": DECODER_IDS, "num_beams": BEAMS,
+                "cases": types.recorded(TARGET) if sys.argv[1:] else {}}
+    sys.exit(not types.make_all(TARGET, document, sys.argv[1:] or CASES, make_with_adapter))

@@ -8,21 +8,19 @@ As make_type_goldens.py, of which sizes and weights are. A case TYPE-HEAD has wh
 `logits.N`, or of a model without a head `last_hidden_state.N` and `pooler_output.N`. readers/cases.json lists the cases with
 how far the reference's run in float64 is from them.
 """
-import json
 import os
 import shutil
 import sys
-import tempfile
-import warnings
 
 import torch
 import transformers
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from transformers import CONFIG_MAPPING
 from transformers.models.auto import modeling_auto as auto
 
 import weights
-from make_type_goldens import IDS, NOISE, SEEDS, SIZES, SPECIAL, spread
+from make_type_goldens import (IDS, NOISE, SEEDS, SIZES, SPECIAL, keep_recipe, make_all, quiet, recorded, spread,
+                                write_golden)
 
 TARGET = os.path.join(os.path.dirname(os.path.abspath(__file__)), "readers")
 TEXTS = [IDS, IDS[3:10]]
@@ -119,11 +117,8 @@ def make(name, folder):
         if noise < NOISE:
             break
     layout(name, folder, best[1])
-    for file in os.listdir(folder):
-        if file not in ("config.json", "weights.txt"):
-            os.remove(f"{folder}/{file}")
-    save_file({key: t.contiguous() for key, t in best[2].items()}, f"{folder}/golden.safetensors")
-    os.chmod(f"{folder}/golden.safetensors", 0o644)
+    keep_recipe(folder)
+    write_golden(folder, best[2])
     config = class_of(name).config_class.from_pretrained(folder)
     made = {"f64_difference": float(f"{best[0]:.1e}")}
     if types_of(config, TEXTS[0]) is not None:
@@ -138,29 +133,6 @@ def wanted(arguments):
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    warnings.filterwarnings("ignore")
-    transformers.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
-    index = f"{TARGET}/cases.json"
-    document = {"texts": TEXTS, "cases": {}}
-    os.makedirs(TARGET, exist_ok=True)
-    if os.path.exists(index):
-        with open(index, encoding="utf-8") as f:
-            document = json.load(f)
-    failed = []
-    for case in wanted(sys.argv[1:]):
-        with tempfile.TemporaryDirectory() as scratch:
-            try:
-                made = make(case, f"{scratch}/{case}")
-            except Exception as error:
-                failed.append(case)
-                print(case, "FAILED", type(error).__name__, str(error)[:300].replace("\n", " "), flush=True)
-                continue
-            shutil.rmtree(f"{TARGET}/{case}", ignore_errors=True)
-            shutil.copytree(f"{scratch}/{case}", f"{TARGET}/{case}")
-        document["cases"][case] = made
-        print(case, made["f64_difference"], flush=True)
-        document["cases"] = dict(sorted(document["cases"].items()))
-        weights.write_json(index, document)
-    sys.exit(1 if failed else 0)
+    quiet()
+    document = {"texts": TEXTS, "cases": recorded(TARGET)}
+    sys.exit(not make_all(TARGET, document, wanted(sys.argv[1:]), make))

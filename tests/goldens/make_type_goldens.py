@@ -272,6 +272,18 @@ def noise_of(folder, logits):
         return None
 
 
+def keep_recipe(folder):
+    """Remove what the reference saved beside the config and the recipe."""
+    for file in os.listdir(folder):
+        if file not in ("config.json", "weights.txt"):
+            os.remove(f"{folder}/{file}")
+
+
+def write_golden(folder, tensors):
+    save_file({key: t.contiguous() for key, t in tensors.items()}, f"{folder}/golden.safetensors")
+    os.chmod(f"{folder}/golden.safetensors", 0o644)
+
+
 def make(name, folder):
     best = None
     for seed in range(SEEDS):
@@ -284,27 +296,33 @@ def make(name, folder):
         if noise is None or noise < NOISE:
             break
     layout(name, folder, best[1])
-    for file in os.listdir(folder):
-        if file not in ("config.json", "weights.txt"):
-            os.remove(f"{folder}/{file}")
-    save_file({"logits": best[2].contiguous()}, f"{folder}/golden.safetensors")
-    os.chmod(f"{folder}/golden.safetensors", 0o644)
+    keep_recipe(folder)
+    write_golden(folder, {"logits": best[2]})
     made = {"max_abs_output": float(f"{best[2].abs().max():.3g}")}
     return made if best[0] is None else {"f64_difference": float(f"{best[0]:.1e}"), **made}
 
 
-if __name__ == "__main__":
+def quiet():
     torch.set_num_threads(1)
     warnings.filterwarnings("ignore")
     transformers.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
-    index = f"{TARGET}/cases.json"
-    document = {"input_ids": IDS, "cases": {}}
-    if os.path.exists(index):
-        with open(index, encoding="utf-8") as f:
-            document = json.load(f)
+
+
+def recorded(target):
+    """The cases that target/cases.json lists."""
+    if not os.path.exists(f"{target}/cases.json"):
+        return {}
+    with open(f"{target}/cases.json", encoding="utf-8") as f:
+        return json.load(f)["cases"]
+
+
+def make_all(target, document, names, make):
+    """Make each named case with `make(name, folder)`, copy its folder to target and write what it returns into
+    target/cases.json, beside the cases that the document has. Whether all could be made."""
+    os.makedirs(target, exist_ok=True)
     failed = []
-    for case in sys.argv[1:] or [*document["cases"]]:
+    for case in names:
         with tempfile.TemporaryDirectory() as scratch:
             try:
                 made = make(case, f"{scratch}/{case}")
@@ -312,10 +330,16 @@ if __name__ == "__main__":
                 failed.append(case)
                 print(case, "FAILED", type(error).__name__, str(error)[:300].replace("\n", " "), flush=True)
                 continue
-            shutil.rmtree(f"{TARGET}/{case}", ignore_errors=True)
-            shutil.copytree(f"{scratch}/{case}", f"{TARGET}/{case}")
+            shutil.rmtree(f"{target}/{case}", ignore_errors=True)
+            shutil.copytree(f"{scratch}/{case}", f"{target}/{case}")
         document["cases"][case] = made
         print(case, made, flush=True)
         document["cases"] = dict(sorted(document["cases"].items()))
-        weights.write_json(index, document)
-    sys.exit(1 if failed else 0)
+        weights.write_json(f"{target}/cases.json", document)
+    return not failed
+
+
+if __name__ == "__main__":
+    quiet()
+    cases = recorded(TARGET)
+    sys.exit(not make_all(TARGET, {"input_ids": IDS, "cases": cases}, sys.argv[1:] or [*cases], make))
