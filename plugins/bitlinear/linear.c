@@ -183,14 +183,13 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
 /* --- Creating --- */
 
 static int bind_packed(struct bitlinear *self, const struct graft_build *build, struct graft_error *error) {
-    int status = GRAFT_OK;
     const struct graft_weight *weight = graft_build_weight(build, "weight", error);
     const struct graft_weight *scale = graft_build_weight(build, "weight_scale", error);
-    if (status != GRAFT_OK) {
-        return status;
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     self->codes = graft_weight_block(weight, 0)->data;
-    status = read_scale(scale, build->path, &self->weight_scale, error);
+    const int status = read_scale(scale, build->path, &self->weight_scale, error);
     return status == GRAFT_OK ? check_codes(weight, build->path, error) : status;
 }
 
