@@ -104,12 +104,10 @@ cmp "$scratch/one.ids" "$scratch/many.ids" || fail "parts of a model: other ids"
 table=$(sed -n 's/.*"model.embed_tokens.weight": "\(.*\)".*/\1/p' "$scratch/tied/model.safetensors.index.json")
 cp -r "$scratch/tied" "$scratch/headless"
 rm "$scratch/headless/$table"
-for list in pipeline_parallel; do
-    one="$host --quiet --plugins-dir $plugins --parallel mpi --plugins $list --input-ids 5,6,7 --output-ids"
-    # shellcheck disable=SC2086 # words
-    refused 4 "weight_map lists \"$table\" for 1 tensors (\"model.embed_tokens.weight\"), but that file does not exist" \
-        -n 1 $one --model "$scratch/headless" : -n 1 $one --model "$scratch/tied"
-done
+one="$host --quiet --plugins-dir $plugins --parallel mpi --plugins pipeline_parallel --input-ids 5,6,7 --output-ids"
+# shellcheck disable=SC2086 # words
+refused 4 "weight_map lists \"$table\" for 1 tensors (\"model.embed_tokens.weight\"), but that file does not exist" \
+    -n 1 $one --model "$scratch/headless" : -n 1 $one --model "$scratch/tied"
 
 # Layers are divided by bytes: every other one has experts, and embeddings and head weigh almost as much as one without.
 # The first stage has the embeddings, the last one norm and head.
