@@ -13,9 +13,9 @@ from common import folder, golden
 from transformers import AutoModelForCausalLM, AutoModelForImageTextToText, monkey_patching
 from transformers.conversion_mapping import get_checkpoint_conversion_mapping
 
-MOE, LLAMA, VISION = "plain/qwen2_moe", "plain/llama", "vision/qwen2_vl_two_images"
+MOE, LLAMA, QWEN3, VISION = "plain/qwen2_moe", "plain/llama", "plain/qwen3", "vision/qwen2_vl_two_images"
 PASSES_ON = os.path.join(os.environ["GRAFT_TEST_BUILD"], "python/tests/passes_on.so")
-LAYERS = os.path.join(os.environ["GRAFT_TEST_BUILD"], "python/tests/decoder_layer.so")
+LAYERS = os.path.join(os.environ["GRAFT_TEST_BUILD"], "sdk/examples/fused_norm_mlp/fused_norm_mlp.so")
 TOLERANCE = 5e-5
 
 
@@ -201,9 +201,9 @@ class Refused(Patched):
 
     def test_interfaces_by_name(self):
         with self.assertRaisesRegex(graft.UsageError, "decoder_layer/1"):
-            graft.torch.register(LAYERS, model_types=["llama"])
+            graft.torch.register(LAYERS, model_types=["qwen3"])
         with self.assertRaisesRegex(graft.UsageError, "decoder_layer/1"):
-            graft.torch.verify(reference(LLAMA), LAYERS)
+            graft.torch.verify(reference(QWEN3), LAYERS)
         self.assertEqual(monkey_patching.get_patch_mapping(), {})
 
     def test_what_it_replaces_nothing_of(self):
