@@ -7,6 +7,7 @@ Every call releases the interpreter's lock, as ctypes does, so other threads of 
 from __future__ import annotations
 
 import ctypes
+import itertools
 import os
 import threading
 
@@ -51,6 +52,21 @@ def strings(values):
     """An array of strings; None where there are none."""
     encoded = [value if isinstance(value, bytes) else str(value).encode() for value in values]
     return (ctypes.c_char_p * len(encoded))(*encoded) if encoded else None
+
+
+def structs(kind, pointer, n: int, stride: int) -> list:
+    """An array of the library's: n structs, `stride` bytes apart, as a newer library's may be longer than `kind`."""
+    address = ctypes.cast(pointer, ctypes.c_void_p).value
+    return [kind.from_address(address + i * stride) for i in range(n)]
+
+
+def listed(at):
+    """The structs that at(0), at(1), ... point to, up to the first NULL."""
+    for i in itertools.count():
+        found = at(i)
+        if not found:
+            return
+        yield found.contents
 
 
 def error_none() -> abi.graft_error:

@@ -12,7 +12,7 @@ import torch
 from transformers import PretrainedConfig, conversion_mapping, core_model_loading
 
 from . import _abi as abi
-from ._library import lib, new, text
+from ._library import lib, listed, new, text
 from .conversions import WeightConverter, WeightTransform, from_conversions
 from .errors import UsageError
 from .model import Model
@@ -63,15 +63,10 @@ def _architecture(config: PretrainedConfig) -> List[str]:
 
 
 def _read(model: Model, original: str) -> Layout:
-    found = None
-    i = 0
-    while found is None:
-        module = lib.graft_model_module(model._open(), i)
-        if not module:
-            raise UsageError("the plugin replaces no module of this class in the model", original)
-        if text(module.contents.original_class) == original and module.contents.plugin:
-            found = module.contents
-        i += 1
+    modules = listed(lambda i: lib.graft_model_module(model._open(), i))
+    found = next((one for one in modules if text(one.original_class) == original and one.plugin), None)
+    if found is None:
+        raise UsageError("the plugin replaces no module of this class in the model", original)
     prefix = text(found.path) + "."
     info = lib.graft_model_plan(model._open()).contents
     parameters: Dict[str, Tuple[int, ...]] = {}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import List, Optional, Sequence, Union
 
 from . import _abi as abi
-from ._library import strings
+from ._library import strings, structs
 
 
 class ConversionOps:
@@ -299,16 +299,11 @@ def _operation_of(operation) -> ConversionOps:
 def from_conversions(conversions, n: int, stride: int) -> List[WeightTransform]:
     """What a class's conversions, n structs `stride` bytes apart, say."""
     result: List[WeightTransform] = []
-    address = abi.cast(conversions, abi.c_void_p).value
-    for i in range(n):
-        conversion = abi.graft_conversion.from_address(address + i * stride)
+    for conversion in structs(abi.graft_conversion, conversions, n, stride):
         sources = [conversion.sources[k].decode() for k in range(conversion.n_sources)]
         targets = [conversion.targets[k].decode() for k in range(conversion.n_targets)]
-        at = abi.cast(conversion.operations, abi.c_void_p).value
-        operations = [
-            _operation_of(abi.graft_operation.from_address(at + k * conversion.operation_stride))
-            for k in range(conversion.n_operations)
-        ]
+        given = (conversion.operations, conversion.n_operations, conversion.operation_stride)
+        operations = [_operation_of(each) for each in structs(abi.graft_operation, *given)]
         result.append(WeightConverter(sources, targets, operations) if operations else WeightRenaming(sources, targets))
     return result
 

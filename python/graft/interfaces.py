@@ -10,15 +10,12 @@ from typing import Callable, Dict, NamedTuple, Optional, Tuple
 import numpy as np
 
 from . import _abi as abi
+from ._library import structs
 
 _TYPES = {"float": np.dtype(np.float32), "int32_t": np.dtype(np.int32)}
 
 # How a dimension is called among the arguments that a parent gives, where that is another name.
-_ARGUMENTS = {
-    "hidden": "hidden_size",
-    "embedding_dim": "embedding_dim",
-    "vocab_size": "vocab_size",
-}
+_ARGUMENTS = {"hidden": "hidden_size"}
 
 
 class Array(NamedTuple):
@@ -91,9 +88,7 @@ def args_dict(args) -> Dict[str, object]:
     if not args:
         return result
     args = args.contents
-    for i in range(args.count):
-        at = ctypes.cast(args.items, ctypes.c_void_p).value + i * args.item_stride
-        item = abi.graft_arg.from_address(at)
+    for item in structs(abi.graft_arg, args.items, args.count, args.item_stride):
         name = item.name.decode()
         if item.kind == abi.GRAFT_ARG_INT:
             result[name] = item.integer

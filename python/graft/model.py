@@ -16,7 +16,7 @@ import numpy as np
 from . import _abi as abi
 from . import forwards
 from . import inputs as given
-from ._library import check, keep_raised, lib, new, path, strings, text
+from ._library import check, keep_raised, lib, listed, new, path, strings, structs, text
 from .errors import UsageError
 from .comparing import compare, original_options, sample_ids
 from .generation import Generation
@@ -172,13 +172,7 @@ class Model:
 
     def named_modules(self) -> Iterator[NamedModule]:
         """Modules by path, parents before their children."""
-        i = 0
-        while True:
-            found = lib.graft_model_module(self._open(), i)
-            if not found:
-                return
-            i += 1
-            one = found.contents
+        for one in listed(lambda i: lib.graft_model_module(self._open(), i)):
             if one.flags & abi.GRAFT_MODULE_SUPER:  # has the path of what calls it
                 continue
             yield NamedModule(
@@ -307,9 +301,8 @@ class Model:
                     if lib.graft_sequences_count(sequences) == 0:
                         return
                     check(lib.graft_sequences_step, sequences, ctypes.byref(tokens), ctypes.byref(n))
-                    at = ctypes.cast(tokens, ctypes.c_void_p).value
                     stride = tokens[0].struct_size if n.value else 0
-                    ids = [abi.graft_sequence_token.from_address(at + i * stride).id for i in range(n.value)]
+                    ids = [one.id for one in structs(abi.graft_sequence_token, tokens, n.value, stride)]
                 yield from ids
         finally:
             if self._pointer:

@@ -20,7 +20,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import _abi as abi
-from ._library import new, text
+from ._library import new, structs, text
 from .conversions import WeightTransform
 from .errors import PluginError
 from .interfaces import INTERFACES, Interface, args_dict, make_args, size_of, view
@@ -281,9 +281,7 @@ def _weight_array(weight, name: str) -> np.ndarray:
         raise PluginError("its numbers are codes, which kernels alone read", name)
     shape = tuple(weight.shape[: weight.rank])
     blocks = []
-    at = ctypes.cast(weight.blocks, ctypes.c_void_p).value
-    for i in range(weight.n_blocks):
-        block = abi.graft_row_block.from_address(at + i * weight.block_stride)
+    for block in structs(abi.graft_row_block, weight.blocks, weight.n_blocks, weight.block_stride):
         count = block.rows * weight.columns
         if block.dtype == abi.GRAFT_DTYPE_BF16:
             bits = view(block.data, (count,), np.dtype(np.uint16), False)

@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Mapping, Sequence, Union
 
 from . import _abi as abi
 from . import registry
-from ._library import PLUGINS, check, lib, new, path, strings, text
+from ._library import PLUGINS, check, lib, listed, new, path, strings, structs, text
 from .conversions import as_transforms
 from .errors import UsageError
 from .python_class import ClassOf
@@ -81,25 +81,22 @@ class Library:
         check(lib.graft_library_load_plugins, self.pointer, directories, 1, ctypes.byref(options))
 
     def _plugins(self):
-        i = 0
-        while True:
-            found = lib.graft_library_plugin(self.pointer, i)
-            if not found:
-                return
-            yield found.contents
-            i += 1
+        return listed(lambda i: lib.graft_library_plugin(self.pointer, i))
 
     def _ids(self) -> List[str]:
         return [text(plugin.descriptor.contents.id) for plugin in self._plugins()]
 
     def replacements(self, identifier: str):
-        """(key, class, is a pattern) of each replacement of a plugin."""
+        """The structs graft_replacement of a plugin."""
         for plugin in self._plugins():
             descriptor = plugin.descriptor.contents
             if text(descriptor.id) == identifier:
-                at = ctypes.cast(descriptor.replacements, ctypes.c_void_p).value
-                for i in range(descriptor.n_replacements):
-                    yield abi.graft_replacement.from_address(at + i * descriptor.replacement_stride)
+                yield from structs(
+                    abi.graft_replacement,
+                    descriptor.replacements,
+                    descriptor.n_replacements,
+                    descriptor.replacement_stride,
+                )
 
     def notes(self) -> List[str]:
         return list(_all(lib.graft_library_note, self.pointer))
@@ -170,9 +167,8 @@ class Library:
         check(lib.graft_library_classes, self.pointer, ctypes.byref(classes), ctypes.byref(n))
         result = {}
         stride = classes[0].struct_size if n.value else 0
-        at = ctypes.cast(classes, ctypes.c_void_p).value
-        for i in range(n.value):
-            found = abi.graft_class_info.from_address(at + i * stride).cls.contents
+        for info in structs(abi.graft_class_info, classes, n.value, stride):
+            found = info.cls.contents
             result[text(found.name)] = text(found.interface_id)
         lib.graft_classes_free(classes)
         for identifier in self._ids():

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ._library import lib, text
+from ._library import lib, listed, text
 from .interfaces import view
 
 
@@ -44,17 +44,11 @@ class Recording:
     def __init__(self, pointer: ctypes.c_void_p):
         self._pointer = pointer
         self.tensors: Dict[str, np.ndarray] = {}
-        i = 0
-        while True:
-            found = lib.graft_recording_at(pointer, i)
-            if not found:
-                break
-            one = found.contents
+        for one in listed(lambda i: lib.graft_recording_at(pointer, i)):
             shape = tuple(one.shape[: one.rank])
             array = view(one.data, shape, np.dtype(np.float32), False).view(_Recorded)
             array.recording = self  # the memory is the recording's
             self.tensors[text(one.name)] = array
-            i += 1
 
     def __del__(self):
         lib.graft_recording_free(self._pointer)
@@ -126,12 +120,8 @@ class Plan(Dict[str, Any]):
 def compared(comparison) -> List[ModuleDifference]:
     """The rows of a comparison."""
     result = []
-    i = 0
-    while True:
-        found = lib.graft_comparison_at(comparison, i)
-        if not found:
-            return result
-        one, module = found.contents, found.contents.module.contents
+    for one in listed(lambda i: lib.graft_comparison_at(comparison, i)):
+        module = one.module.contents
         result.append(
             ModuleDifference(
                 text(module.path),
@@ -145,7 +135,7 @@ def compared(comparison) -> List[ModuleDifference]:
                 text(one.reason),
             )
         )
-        i += 1
+    return result
 
 
 __all__ = ["ModelOutput", "ModuleDifference", "Plan", "Recording", "Verification", "compared"]

@@ -28,7 +28,7 @@ from transformers import PreTrainedModel, monkey_patching
 from transformers.models.auto.configuration_auto import model_type_to_module_name
 
 from . import _abi as abi
-from ._library import check, lib, text
+from ._library import check, lib, structs, text
 from ._torch_calls import check_interface, run, takes
 from ._torch_host import Host
 from ._torch_layout import config_of, forget_conversions, lay_out, layout_of, register_conversions
@@ -109,10 +109,9 @@ def _model_types(library: Library) -> List[str]:
     """Those that Graft knows, and transformers."""
     families, n = abi.POINTER(abi.graft_family_info)(), abi.c_size_t()
     check(lib.graft_library_families, library.pointer, abi.byref(families), abi.byref(n))
-    at = abi.cast(families, abi.c_void_p).value
     stride = families[0].struct_size if n.value else 0
-    every = [abi.graft_family_info.from_address(at + i * stride).family.contents for i in range(n.value)]
-    result = list(dict.fromkeys(text(each.model_type) for each in every))
+    every = structs(abi.graft_family_info, families, n.value, stride)
+    result = list(dict.fromkeys(text(each.family.contents.model_type) for each in every))
     lib.graft_families_free(families)
     return result
 
