@@ -11,7 +11,7 @@ static const struct graft_host *host;
 static const struct graft_regexes *regexes;
 static int32_t input_bits;
 
-/* The layout, and what else would be one. AutoAWQ calls it version, transformers format. */
+/* Refuses every layout but "gemm". AutoAWQ names the layout in `version`, transformers in `format`. */
 static int check_format(const struct graft_config *config, struct graft_error *error) {
     static const char *const names[] = {"version", "format", "checkpoint_format", NULL};
     static const char *const words[] = {"int32", NULL};
@@ -33,7 +33,8 @@ static int check_format(const struct graft_config *config, struct graft_error *e
     return status == GRAFT_OK ? graft_quantization_only(config, "pack_dtype", words, error) : status;
 }
 
-/* Where the config has the fields of the module that it calls `path`. */
+/* Writes to `place` the path of the object in config.json that has the quantization fields of the module `path`.
+ * AutoRound may have one for a single module. */
 static int find_place(const struct graft_config *config, const char *path, char place[GRAFT_AUTO_ROUND_PLACE],
                       struct graft_error *error) {
     (void)snprintf(place, GRAFT_AUTO_ROUND_PLACE, "quantization_config");
@@ -50,7 +51,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     graft_scheme_of_linear(&scheme, args, sink->path, error);
     find_place(config, sink->config_path, place, error);
     if (error->code == GRAFT_OK) {
-        codec->bits = graft_auto_round_layout(config) != NULL ? 0 : 4; /* where it is not there */
+        codec->bits = graft_auto_round_layout(config) != NULL ? 0 : 4; /* for a config without the field `bits` */
         graft_word_codes_read(&scheme, config, place, sink->path, 1 << 4, error);
     }
     check_format(config, error);
@@ -111,7 +112,7 @@ static const struct graft_field_rule field_rules[] = {
     {.name = "quantization_config.modules_to_not_convert"},
     {.name = "quantization_config.zero_point", .values = "[true]"},
     {.name = "quantization_config.sym", .values = "[false]"},
-    /* How the reference computes. */
+    /* Fields that choose how the reference computes; they do not change the results. */
     {.name = "quantization_config.do_fuse"},
     {.name = "quantization_config.exllama_config"},
     {.name = "quantization_config.fuse_max_seq_len"},

@@ -17,7 +17,8 @@ static const char *const online[] = {"online", NULL};
 #define CONDITION_PACKED CONDITION(GRAFT_CONDITION_TENSOR, NULL, of_packed)
 #define CONDITION_AUTO CONDITION(GRAFT_CONDITION_CONFIG, FIELD("linear_class"), autobitlinear)
 
-/* BitLinear takes no notice of the mode. What is neither class or neither mode comes to one that refuses it. */
+/* The class BitLinear ignores `quantization_mode`. An unknown `linear_class` or `quantization_mode` matches a class
+ * whose `describe` refuses it. */
 static const struct graft_condition if_bitlinear[] = {
     CONDITION_METHOD, CONDITION(GRAFT_CONDITION_NO_CONFIG, FIELD("linear_class"), autobitlinear), CONDITION_PACKED};
 static const struct graft_condition if_auto[] = {

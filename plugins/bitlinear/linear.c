@@ -51,7 +51,7 @@ static int read_scale(const struct graft_weight *weight, const char *path, float
 
 /* --- Describing --- */
 
-/* Refuses a string of config.json that is none of two. */
+/* Refuses a field of config.json whose string is neither `one` nor `two`. */
 static int check_string(const struct graft_config *config, const char *field, const char *one, const char *two,
                         struct graft_error *error) {
     const char *value = one;
@@ -75,7 +75,8 @@ static int read_settings(const struct graft_config *config, struct settings *set
                               : status;
 }
 
-/* Where weights are rounded by this plugin, the tensors do not say which are to be. */
+/* In the mode "online" every weight is stored in floating point, so tensors do not show which modules are to be
+ * quantized: only the usual list of exceptions, ["lm_head"], is accepted. */
 static int check_skipped(const struct graft_config *config, struct graft_error *error) {
     static const char field[] = FIELD("modules_to_not_convert");
     const char *only = config->string(config->data, FIELD("modules_to_not_convert.0"));
@@ -106,7 +107,7 @@ static int read_sizes(const struct graft_args *args, const char *path, struct bi
     return status;
 }
 
-/* The scale is all weights', of BitLinear its inverse. */
+/* One scale is for all weights of the module. BitLinear stores its inverse. */
 static int finish(const struct graft_build *build, const void *context, struct graft_codec *codec,
                   struct graft_error *error) {
     float scale = 0.0F, *numbers = NULL;
@@ -125,7 +126,8 @@ static int finish(const struct graft_build *build, const void *context, struct g
     return GRAFT_OK;
 }
 
-/* What codes stand for, to those who ask; they are multiplied here. */
+/* Describes the codec, so that others can read the weights. Products do not use it: this plugin has loops of its own.
+ */
 static int describe_packed(const struct graft_sink *sink, const struct bitlinear *self, const struct graft_args *args,
                            struct graft_error *error) {
     const int64_t packed[2] = {self->rows, self->in_features};

@@ -9,10 +9,10 @@
 /* Rows of codes that stay in one thread, and bytes of codes that are worth waking one. */
 enum { PANEL = 16, GRAIN = 1 << 16 };
 
-/* What is left of a token beside its integers. */
+/* What is kept of a token besides its inputs as integers. */
 struct token {
     float factor; /* inputs were multiplied by it; NaN: one of them is infinite or not a number */
-    int32_t sum;  /* of its integers, which codes count once too often */
+    int32_t sum;  /* of its integers; subtracted, as each code is its weight plus one */
 };
 
 /* What the bodies of parallel loops are given. */

@@ -22,10 +22,11 @@ struct bnb_name bnb_name_of(const char *path, const char *tensor) {
 }
 
 static int64_t element_bytes(graft_dtype dtype) {
-    return dtype == GRAFT_DTYPE_F32 ? 4 : 1; /* what is described here has no others */
+    return dtype == GRAFT_DTYPE_F32 ? 4 : 1; /* the tensors described in this plugin are F32 or U8 */
 }
 
-/* The block that has element `*at`, which becomes its number there; NULL: none. */
+/* The row block that has element `*at` of a vector; `*at` becomes the element's index within the block. NULL: the
+ * vector is shorter. */
 static const struct graft_row_block *find_block(const struct graft_weight *vector, int64_t *at) {
     for (int32_t i = 0; i < vector->n_blocks; i++) {
         const struct graft_row_block *block = graft_weight_block(vector, i);
@@ -105,7 +106,8 @@ int bnb_quant_state_read(const struct graft_weight *tensor, const char *name, co
     if (block == NULL) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, name, "ends before all outputs are described");
     }
-    /* There are no objects in it, so it ends with the first brace; of one in a string the rest is no JSON. */
+    /* The object contains no objects, so the first closing brace ends it. If that brace is within a string, what was
+     * cut out is not valid JSON, and refused. */
     const char *begin = (const char *)block->data + first;
     const char *end = memchr(begin, '}', (size_t)(block->rows - first));
     const int64_t length = end != NULL ? end - begin + 1 : block->rows - first;

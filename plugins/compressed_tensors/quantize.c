@@ -17,7 +17,7 @@ static float epsilon_of(graft_dtype dtype) {
     return dtype == GRAFT_DTYPE_F32 ? 0x1p-23F : dtype == GRAFT_DTYPE_F16 ? 0x1p-10F : 0x1p-7F;
 }
 
-/* How numbers are found. */
+/* How a quantization finds its scales. */
 struct kind {
     int32_t bits;     /* of a code */
     int32_t searches; /* 1: for the scale with the smallest error; 0: as the minmax observer */
@@ -66,7 +66,8 @@ static float furthest(const float *weights, int64_t n) {
     return most;
 }
 
-/* Codes of a group from input `first` of a row on, which are added to its words. */
+/* Rounds the weights of a group, which begins at input `first` of its row, to codes, and adds these to the row's words.
+ */
 static void add_codes(const float *weights, int64_t n, int64_t first, float scale, int32_t bits, graft_dtype dtype,
                       uint32_t *words) {
     const float half = (float)(1 << (bits - 1));
@@ -77,7 +78,7 @@ static void add_codes(const float *weights, int64_t n, int64_t first, float scal
     }
 }
 
-/* The same of nearest codes of 4 bits. */
+/* The same with codes of 4 bits by ct_nearest, which searched scales are chosen for. */
 static void add_nearest(const float *weights, int64_t n, int64_t first, float scale, uint32_t *words) {
     const float factor = 1.0F / scale;
     for (int64_t i = 0; i < n; i++) {

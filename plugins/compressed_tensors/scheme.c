@@ -126,7 +126,7 @@ static int find_group(const struct graft_config *config, const struct graft_rege
 
 /* --- How it is stored --- */
 
-/* A text in small letters or large, in small ones; where it is absent, `text` stays as it is. */
+/* Reads a string in lower case. Without the field `text` stays as it is. */
 static int read_word(const struct graft_config *config, const char *path, char text[GRAFT_QUANTIZATION_TEXT],
                      struct graft_error *error) {
     const char *value = NULL;
@@ -137,7 +137,7 @@ static int read_word(const struct graft_config *config, const char *path, char t
     return status;
 }
 
-/* What a format may have. */
+/* A value of the field `format`, and the bits and strategies that go with it. */
 struct format {
     const char *name;        /* as configs spell it */
     const char *type;        /* of codes */
@@ -164,7 +164,7 @@ static const struct format formats[] = {
     {"nvfp4-pack-quantized", "float", "4", 1 << 4, "\"tensor_group\"", 1 << CT_TENSOR_GROUP, 16},
 };
 
-/* That of a name, and of the type if there are several; NULL: none. */
+/* The format of this name. Where several have the name, the one with this `type`. NULL: there is none. */
 static const struct format *find_format(const char *name, const char *type) {
     const struct format *found = NULL;
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
@@ -246,7 +246,7 @@ static int read_sizes(const struct group *group, const struct format *format, st
     }
     (void)field(group, "weights.block_structure", path);
     const char *sizes = scheme->strategy == CT_BLOCK ? config->string(config->data, path) : NULL;
-    if (sizes != NULL) { /* "128x128", as it was written once */
+    if (sizes != NULL) { /* "128x128", as older versions of the library wrote it */
         return read_block(config, path, sizes, scheme, error);
     }
     for (int i = 0; scheme->strategy == CT_BLOCK && i < 2 && status == GRAFT_OK; i++) {
@@ -262,7 +262,7 @@ static int read_strategy(const struct group *group, const struct format *format,
     char name[GRAFT_QUANTIZATION_TEXT], path[MAX_FIELD], size[MAX_FIELD];
     const struct graft_config *config = group->config;
     (void)field(group, "weights.group_size", size);
-    (void)snprintf(name, sizeof name, "%s", /* what the library makes of none */
+    (void)snprintf(name, sizeof name, "%s", /* the library's default where the field is absent */
                    !graft_config_has(config, size)           ? "tensor"
                    : config->integer(config->data, size) > 0 ? "group"
                                                              : "channel");
@@ -314,7 +314,8 @@ static int read_extras(const struct group *group, struct ct_scheme *scheme, stru
                : status;
 }
 
-/* Of activations whose groups are scaled as they come there is one number for the tensor. */
+/* Finds which fixed scale of activations the checkpoint has: `input_global_scale` beside dynamic scales of groups
+ * (`dynamic` "local"), none where scales are dynamic altogether, else `input_scale`. */
 static int read_inputs(const struct group *group, struct ct_scheme *scheme, struct graft_error *error) {
     const struct graft_config *config = group->config;
     char path[MAX_FIELD];

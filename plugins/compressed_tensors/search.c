@@ -6,10 +6,11 @@
 
 #include "graft/convert.h"
 
-/* Codes that the largest weight of a group is tried with: from -7 to -10 and from 6 to 9, in steps of a quarter. */
+/* Scales that are tried: those at which the largest weight of a group would be -7 to -10, or 6 to 9, in steps of a
+ * quarter of a code. */
 enum { STEPS = 12 };
 
-/* Weights that are done side by side, and most of a group. */
+/* SIDE: sums that are added up side by side, for vectors. MOST: weights of a group, at most. */
 enum { SIDE = 8, MOST = 256 };
 
 float ct_rounded(float number, graft_dtype dtype) {

@@ -34,8 +34,8 @@ int expert_parallel_experts(int64_t experts, struct run *run, struct graft_error
     return GRAFT_OK;
 }
 
-/* The larger the pieces, the better for what reads or quantizes groups of columns; but the ranks are to have as many.
- */
+/* Chooses the largest piece, of 128 columns at most, of which every rank gets equally many: groups of columns that
+ * share a scale should not be cut. */
 int expert_parallel_width(int64_t width, const char *path, struct run *run, struct graft_error *error) {
     const struct graft_parallel *ranks = expert_parallel_ranks();
     int64_t piece = 128;
@@ -81,7 +81,8 @@ int expert_parallel_slice(const struct graft_sink *sink, const struct slice *sli
 
 /* --- Sums --- */
 
-/* The innermost block of this thread, which calls all that is in it; other threads run other models. NULL: none. */
+/* The innermost block that is running on this thread; NULL: none. A block calls its modules on its own thread, and
+ * other threads run other models. */
 static _Thread_local struct block *running;
 
 void expert_parallel_begin_block(struct block *block, struct block **outer) {

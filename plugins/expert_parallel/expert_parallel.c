@@ -21,7 +21,8 @@ int expert_parallel_by_width(void) {
     return strcmp(graft_args_string(host->options(&plugin), "divide", "experts"), "width") == 0;
 }
 
-/* Experts whose tensors are known, and nothing beside them that counts experts from 0 as well. */
+/* Conditions for slicing the tensors of experts: the names are known, and neither a quantization nor an adapter has
+ * further tensors that name experts by number. */
 static const char *const known[] = {"gate_up_proj", "0.gate_proj.weight", "0.w1.weight", NULL};
 static const struct graft_condition conditions[] = {
     {sizeof conditions[0], GRAFT_CONDITION_NO_CONFIG, "quantization_config", NULL},
@@ -40,7 +41,8 @@ static const struct graft_condition stacked[] = {
 /* The Linears of others, one by one. */
 static const struct graft_condition quantized = {sizeof quantized, GRAFT_CONDITION_CONFIG, "quantization_config", NULL};
 
-/* Families whose blocks have nothing beside experts and shared ones. In others the experts sum. */
+/* Families whose blocks contain experts and shared experts only: the block sums over the ranks. In other families the
+ * experts do. */
 static const char *const families[] = {"mixtral",     "qwen2_moe",   "qwen3_moe", "qwen3_next",
                                        "deepseek_v2", "deepseek_v3", NULL};
 #define SHARED_EXPERT "\\.shared_experts?$"

@@ -7,7 +7,7 @@
 #include "graft/config.h"
 #include "graft/parallel.h"
 
-/* Experts, or rows of a width: [begin, end). */
+/* A rank's part: the experts, or the rows of a width, from `begin` to before `end`. */
 struct run {
     int64_t begin;
     int64_t end;
@@ -16,25 +16,26 @@ struct run {
 /* [any] The processes. */
 const struct graft_parallel *expert_parallel_ranks(void);
 
-/* [any] Whether each expert is divided by its width, and not their number. */
+/* [any] Whether every expert is divided by its width (divide=width); else each rank has some of the experts, whole. */
 int expert_parallel_by_width(void);
 
-/* [load] Whether the config has the experts at `path` divided, or those that a shared one is beside. */
+/* [load] Whether config.json wants the experts at `path` divided; of a shared expert, the experts beside it. */
 int expert_parallel_divides(const struct graft_config *config, const char *path, int *divides,
                             struct graft_error *error);
 
-/* [load] From here to the next experts: those at `path`, a list perhaps, are described with the numbers that they have,
- * and these are the own ones. NULL: they are not, or all of them are in every process. */
+/* [load] Until the next call: the experts at `path` are all described, under their own numbers, and `own` are those of
+ * this rank. NULL: the experts are sliced, or every rank has all of them. */
 void expert_parallel_keep_whole(const char *path, const struct run *own);
 
-/* [load] The experts of this rank. */
+/* [load] Which of `experts` experts this rank has. */
 int expert_parallel_experts(int64_t experts, struct run *run, struct graft_error *error);
 
-/* [load] Of an MLP's width the part of this rank. */
+/* [load] Which part of an MLP's width this rank has. */
 int expert_parallel_width(int64_t width, const char *path, struct run *run, struct graft_error *error);
 
-/* [load] Says that the class inside takes the run, of dimension `dim`, of a tensor. `parts`: how many parts of the same
- * size the dimension has, each with a run. Of a list ("*.up_proj.weight"), stacked along dimension 0 first. */
+/* [load] Declares that the wrapped class gets only the run `run` of dimension `dim` of the tensor `name`. The dimension
+ * has `parts` parts of equal size, and the run is taken of each. The tensors of a list ("*.up_proj.weight") are stacked
+ * along dimension 0 first. */
 struct slice {
     const char *name;
     int64_t dim;
@@ -44,22 +45,23 @@ struct slice {
 int expert_parallel_slice(const struct graft_sink *sink, const struct slice *slice, const struct run *run,
                           struct graft_error *error);
 
-/* [forward] What a module gives is a part of the sum over all ranks: it is added up here, or once at the end of the
- * block that is running. */
+/* [forward] Adds up what the ranks' modules computed, each a part of the sum: at once, or, within a block, when that
+ * ends. */
 int expert_parallel_sum(float *values, int64_t count, struct graft_error *error);
 
-/* [forward] From here to the end the block sums. `*outer` is for the end. */
+/* [forward] Between begin and end, `block` does the summing for its modules. `*outer` is what to give to the end. */
 struct block {
     int32_t n_parts; /* how many of its modules gave a part of their sum */
 };
 void expert_parallel_begin_block(struct block *block, struct block **outer);
 void expert_parallel_end_block(struct block *outer);
 
-/* Experts; with `data` the class inside has a part of them. */
+/* The experts of a layer. Around expert_parallel_part the wrapped class has this rank's part of them, around
+ * expert_parallel_whole all. */
 extern const struct graft_class expert_parallel_part;
 extern const struct graft_class expert_parallel_whole;
 
-/* Linears below experts that are kept whole: elsewhere, if they are of another rank's. */
+/* Linears below experts of which all are described: those of another rank's experts are declared elsewhere. */
 extern const struct graft_class expert_parallel_linear;
 
 /* The block of experts, and the MLP beside them that every token goes through. */

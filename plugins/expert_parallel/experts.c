@@ -22,7 +22,8 @@ struct experts {
     int64_t first;    /* the number here of the first that super has: run.begin, or 0 where it has all */
 };
 
-/* The tensors of experts, stacked or in a list, and how those of one are divided by its width. */
+/* The tensors that experts may have, stacked or in a list, and the dimension along which each is cut where every expert
+ * is divided by its width. */
 static const struct slice tensors[] = {
     {"gate_up_proj", 1, 2, 0},     {"down_proj", 2, 1, 0},           {"*.gate_proj.weight", 1, 1, 1},
     {"*.up_proj.weight", 1, 1, 1}, {"*.down_proj.weight", 2, 1, 1},  {"*.w1.weight", 1, 1, 1},
@@ -31,7 +32,7 @@ static const struct slice tensors[] = {
     {"down_proj_blocks", 0, 0, 0}, {"down_proj_scales", 0, 0, 0},
 };
 
-/* The class inside gets the own experts, and is told that these are all. */
+/* Describes the wrapped class with this rank's experts only, as if there were no others. */
 static int give_experts(const struct graft_sink *sink, const struct run *run, struct graft_error *error) {
     const struct graft_arg own = graft_int_arg("num_experts", run->end - run->begin);
     const struct graft_args args = graft_args_of(&own, 1);
@@ -68,7 +69,7 @@ static int give_width(const struct graft_args *args, const struct graft_sink *si
     return status;
 }
 
-/* With `data` the class inside has tensors that are known, and takes a part of them. */
+/* Where the class has `data`, the tensors of the wrapped class are known and sliced. Without it they stay whole. */
 static int experts_describe(const struct graft_class *cls, const struct graft_config *config,
                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     struct experts *kept = sink->keep(sink->data, sizeof *kept, error); /* for `create` */

@@ -8,18 +8,18 @@
 
 #define FIELD "base_model_ep_plan"
 
-/* One class does what transformers divides among several: any of those that divide stands for all. How tokens find
- * their experts is the same whichever it is, since the others' are left out. What is beside the experts is the other
- * plan's, and whole here. */
+/* The styles of transformers that a rule may name, and whether the style divides the experts. One class here does what
+ * transformers divides among several styles, so any that divides will do. Styles of modules besides the experts belong
+ * to the plan of tensor parallelism: those modules stay whole here. */
 static const struct {
     const char *name;
     int divides;
 } styles[] = {
-    {"grouped_gemm", 1},                   /* of the weights: those of a run of experts */
-    {"ep_dispatch_experts", 1},            /* of the experts: each token goes to who has its experts */
-    {"moe_tp_experts", 1},                 /* the same by a sum at the end, in plans of older versions */
-    {"ep_router", 0},                      /* of the router, in those: it leaves out experts of others */
-    {"colwise", 0},                        /* of an MLP beside the experts */
+    {"grouped_gemm", 1},                   /* weights: each rank has those of a run of experts */
+    {"ep_dispatch_experts", 1},            /* experts: each token is sent to the rank that has its experts */
+    {"moe_tp_experts", 1},                 /* experts: ranks compute their own and sum up (older versions) */
+    {"ep_router", 0},                      /* router: leaves out experts of other ranks (older versions) */
+    {"colwise", 0},                        /* an MLP besides the experts */
     {"rowwise", 0},                        /* likewise */
     {"packed_colwise", 0},                 /* likewise */
     {"replicate", 0},                      /* whole */
@@ -39,7 +39,7 @@ static int style_divides(const struct graft_config *config, int64_t i) {
     return -1;
 }
 
-/* A rule is of the experts or of a parameter of theirs, which is one part more. */
+/* Whether the glob of a rule matches the path of the experts, or that path and the name of one of their parameters. */
 static int is_of(const char *glob, const char *path) {
     size_t length = strlen(glob), matched = graft_glob_match(glob, length, path);
     return matched > 0 && (matched == length || memchr(glob + matched + 1, '.', length - matched - 1) == NULL);

@@ -34,7 +34,7 @@ static const struct graft_operation join[] = {
         .struct_size = sizeof(struct graft_conversion), .n_sources = 3, .sources = (of), .n_targets = 1, \
         .targets = (to), .n_operations = 1, .operations = join, .operation_stride = sizeof join[0]       \
     }
-/* Of one family's names (graft/attention.h). */
+/* The conversions for one set of names that projections have in a family (graft/attention.h). */
 #define JOIN_NAMES(q, k, v)                                                               \
     JOIN(((const char *const[]){q ".weight", k ".weight", v ".weight"}), weight_targets), \
         JOIN(((const char *const[]){q ".bias", k ".bias", v ".bias"}), bias_targets)
@@ -59,7 +59,8 @@ static const struct graft_class llama = FUSED_CLASS("LlamaFusedAttention"); /* w
 
 static const char *const llama_types[] = {"llama", NULL};
 
-/* Weights that are rounded whenever they are used have a scale each; one for all three would be another. */
+/* BitNet's mode "online" rounds a weight by a scale of the whole weight. A joined weight would have one scale in the
+ * place of three, so projections stay apart. */
 static const char *const online[] = {"online", NULL};
 static const struct graft_condition conditions_of_use[] = {
     {sizeof(struct graft_condition), GRAFT_CONDITION_NO_CONFIG, "quantization_config.quantization_mode", online}};

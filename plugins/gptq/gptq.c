@@ -31,8 +31,8 @@ static int has_layout_2(const char *layout) {
     return i < sizeof layouts / sizeof layouts[0];
 }
 
-/* The layout, and what else would be one. AutoGPTQ and vLLM call it checkpoint_format, transformers and GPTQModel
- * format. */
+/* Reads the layout and refuses those that are not supported. AutoGPTQ and vLLM name it in `checkpoint_format`,
+ * transformers and GPTQModel in `format`. */
 static int read_format(const struct graft_config *config, struct graft_codec *codec, struct graft_error *error) {
     static const char *const names[] = {"checkpoint_format", "format", "version", NULL};
     static const char *const words[] = {"int32", NULL};
@@ -61,7 +61,8 @@ static int read_format(const struct graft_config *config, struct graft_codec *co
                : status;
 }
 
-/* Where the config has the fields of the module that it calls `path`. */
+/* Writes to `place` the path of the object in config.json that has the quantization fields of the module `path`:
+ * AutoRound and `dynamic` may have one for a single module. */
 static int find_place(const struct graft_config *config, const char *path, char place[GPTQ_PLACE],
                       struct graft_error *error) {
     return graft_auto_round_layout(config) != NULL ? graft_auto_round_read(config, regexes, path, place, error)
@@ -75,12 +76,13 @@ static void add_groups(struct graft_scheme *scheme, int32_t is_ordered) {
     info->flags = GRAFT_PARAMETER_CONTIGUOUS;
     info->init = is_ordered ? GRAFT_INIT_NONE : GRAFT_INIT_ABSENT;
     info->join = graft_join_whole(GRAFT_JOIN_EQUAL);
-    if (!is_ordered) { /* else inputs of each share may be of any group */
+    if (!is_ordered) { /* with act-order any part of the inputs may need the scales of all groups */
         info->inputs = graft_join_rows(0, 1);
     }
 }
 
-/* Of a part of the inputs, groups are those of the whole: where they are in their order, nothing is left to say. */
+/* Drops `g_idx` where inputs are in the order of their groups. Groups count from the first input's: of a part of a
+ * module's inputs, `g_idx` has the numbers that groups have in the whole module. */
 static int drop_later_groups(const struct graft_build *build, const void *context, struct graft_codec *codec,
                              struct graft_error *error) {
     const int32_t *g_idx = codec->group_index != NULL ? graft_weight_block(codec->group_index, 0)->data : NULL;
@@ -188,7 +190,7 @@ static const struct graft_field_rule field_rules[] = {
     {.name = "quantization_config.sym"},
     {.name = "quantization_config.tokenizer"},
     {.name = "quantization_config.true_sequential"},
-    /* How the reference computes. */
+    /* Fields that choose how the reference computes; they do not change the results. */
     {.name = "quantization_config.backend"},
     {.name = "quantization_config.cache_block_outputs"},
     {.name = "quantization_config.disable_exllama"},

@@ -8,7 +8,7 @@ enum { PLACE = 128, TAG = 160, PATH = 256 };
 
 static const char all_modules[] = "quantization_config.quant_config";
 
-/* Whether HQQ leaves a part of a name out of what it calls the module. */
+/* Whether HQQ leaves this part of a module's path out of its own name for the module. */
 static int is_left_out(const char *part, size_t length) {
     return (length == 5 && strncmp(part, "model", length) == 0) ||
            (length == 6 && strncmp(part, "layers", length) == 0) || strspn(part, "0123456789") >= length;
@@ -27,7 +27,7 @@ static void tag_of(const char *path, char tag[TAG]) {
     }
 }
 
-/* Where the config has what it says of a module. */
+/* Writes to `place` the path of the object in config.json that has the parameters of the module `path`. */
 static int find_place(const struct graft_config *config, const char *path, char place[PLACE],
                       struct graft_error *error) {
     char tag[TAG];
@@ -53,7 +53,7 @@ static const char *join(const char *place, const char *name, char path[PATH]) {
     return path;
 }
 
-/* A field that is to be one or the other, where it is there. */
+/* Refuses a boolean field that is present and not `expected`. */
 static int check_bool(const struct graft_config *config, const char *place, const char *name, int32_t expected,
                       struct graft_error *error) {
     char path[PATH];

@@ -45,8 +45,8 @@ int hqq_describe_notes(const struct graft_sink *sink, struct graft_error *error)
     return status;
 }
 
-/* Codes of 8 bits, and those of 5 and 6, have bytes of their own: rows. Others are strips of all that a module has, so
- * that modules are not joined. */
+/* Codes of 5, 6 and 8 bits take a byte each and lie in rows. Smaller codes lie in strips: a byte has codes from distant
+ * parts of the module, so such modules cannot be joined. */
 void hqq_add_tensors(struct graft_scheme *scheme, const struct hqq_params *params) {
     struct graft_codec *codec = &scheme->codec;
     codec->kind = GRAFT_CODE_UINT;
@@ -84,7 +84,8 @@ static int64_t number_at(const struct graft_weight *weight, int64_t i) {
     }
 }
 
-/* Each number of a note that is there, but for every other one if it has two for a module. */
+/* Compares the elements of the tensor `name` from `first` on, each `step`th of them, with `expected`. Without the
+ * tensor there is nothing to compare. */
 static int check(const struct graft_build *build, const char *name, int64_t first, int64_t step, int64_t expected,
                  struct graft_error *error) {
     const struct graft_weight *weight = build->weight(build->data, name);

@@ -99,13 +99,15 @@ static int32_t has(const struct graft_sink *sink, const struct lora_adapter *ada
     return sink->adapter_tensor(sink->data, name, &info);
 }
 
-/* One of either, so that half a pair is found as well. */
+/* The name of the first of two tensors that the adapter has; NULL: it has neither. A pair of which half is missing is
+ * found too, and refused later. */
 static const char *find_pair(const struct graft_sink *sink, const struct lora_adapter *adapter, const char *a,
                              const char *b) {
     return has(sink, adapter, a) ? a : has(sink, adapter, b) ? b : NULL;
 }
 
-/* What the adapter calls the place, which is what its config means: a tensor's name without its end. */
+/* Writes the name that the adapter has for the module: that of its tensor, without the last parts. adapter_config.json
+ * uses the same names. */
 static void module_name(const struct graft_sink *sink, const struct lora_place *place,
                         const struct lora_adapter *adapter, const char *tensor, char module[MAX_MODULE]) {
     char name[MAX_TENSOR];
@@ -121,14 +123,15 @@ static void parameter_name(const char *module, const char *name, char parameter[
     (void)snprintf(parameter, MAX_TENSOR, "%.*s.%s", MAX_MODULE, module, name);
 }
 
-/* DoRA, where nothing here does it. */
+/* Refuses `use_dora` for modules in which this plugin does not support DoRA. */
 static int refuse_magnitudes(const struct lora_fields *fields, const char *what, struct graft_error *error) {
     int32_t has_magnitudes = 0;
     int status = lora_field_bool(fields, "use_dora", &has_magnitudes, error);
     return status == GRAFT_OK && has_magnitudes ? lora_field_refuse(fields, "use_dora", what, error) : status;
 }
 
-/* Of a product that is made of other tensors: its rank is not the config's, which those are to have. */
+/* Checks LoHa, LoKr and VeRA, whose product is made of other tensors. `r` of the config is the rank of those tensors,
+ * not of the product. */
 static int read_made(const struct lora_fields *fields, const char *module, int64_t i, struct lora_adapter *adapter,
                      struct graft_error *error) {
     const struct lora_made *made = &adapter->made;

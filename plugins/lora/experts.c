@@ -89,8 +89,8 @@ static int describe_stack(const struct graft_config *config, const struct graft_
                                 given, sizeof given / sizeof given[0], error);
 }
 
-/* Experts that are modules have adapters of their own, so there is nothing to do around them; but what an adapter has
- * for a stack, they cannot take. */
+/* Checks experts that are separate modules. Their Linears take adapters themselves; an adapter for stacked experts has
+ * no place there and is an error. */
 static int check_listed(const struct graft_config *config, const struct graft_sink *sink, struct graft_error *error) {
     for (int64_t i = 0; i < lora_count(config); i++) {
         struct lora_adapter adapters[LORA_STACKED];

@@ -135,7 +135,8 @@ static int read_delta(const struct lora_piece *piece, struct lora_delta *delta) 
     return 1;
 }
 
-/* Where all that there is are pairs, and all are products. */
+/* Merges the pairs with the weight. Leaves everything as it is unless all pieces are pairs, and these and the original
+ * are products. */
 static int merge(struct lora_linear *self, const char *path, struct graft_error *error) {
     const struct graft_linear_args none = {.struct_size = sizeof none};
     struct graft_product original;

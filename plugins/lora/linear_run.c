@@ -29,7 +29,7 @@ int32_t lora_linear_as_product(void *instance, const struct graft_linear_args *a
     return 1;
 }
 
-/* Whether modules that are stored whole take the place of all outputs of all rows. */
+/* Whether modules that an adapter stores whole compute all outputs of all rows, so that the original need not run. */
 static int is_replaced(const struct lora_linear *self, const struct lora_rows *rows, int64_t tokens) {
     int64_t outputs = 0;
     for (int32_t i = 0; i < self->n_whole; i++) {
@@ -45,7 +45,7 @@ static int run_scale(const struct lora_piece *piece, const struct graft_call *ca
     return graft_module_forward(piece->module, call, &args, error);
 }
 
-/* What the original is of: the inputs, or where adapters scale these, a copy. */
+/* Replaces args->x with a scaled copy where an adapter (IA3) scales the inputs. */
 static int scale_inputs(const struct lora_linear *self, const struct graft_call *call, const struct lora_rows *rows,
                         struct graft_linear_args *args, struct graft_error *error) {
     int status = GRAFT_OK;

@@ -20,7 +20,8 @@ static const char *const of_linears[] = {"adapter.*.lora_A.weight", "adapter.*.l
 static const char *const of_embeddings[] = {"adapter.*.lora_embedding_A", "adapter.*.lora_embedding_B",
                                             "adapter.*.weight", OF_TOKENS, NULL};
 
-/* Of all experts together, or of the first: who adapts experts adapts them all. */
+/* Tensors that an adapter for experts has: those for a stack, or those for expert 0, since PEFT adapts all experts or
+ * none. */
 static const char *const of_experts[] = {
     "adapter.*.lora_A.weight",           "adapter.*.base_layer.lora_A.weight",  "adapter.*.0.gate_proj.lora_A.weight",
     "adapter.*.0.up_proj.lora_A.weight", "adapter.*.0.down_proj.lora_A.weight", "adapter.*.0.w1.lora_A.weight",

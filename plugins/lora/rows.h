@@ -13,23 +13,24 @@ struct lora_rows {
 /* Whether an adapter may take effect on some rows only. */
 int lora_chooses_rows(const struct graft_call *call);
 
-/* Those of `rows` rows that adapter number `adapter` takes effect on. */
+/* Finds which of `rows` rows adapter number `adapter` takes effect on. */
 int lora_rows_of(const struct graft_call *call, int64_t rows, int32_t adapter, struct lora_rows *found,
                  struct graft_error *error);
 
-/* to [.., width], whose rows lie `stride` floats apart, gets from [n, width], each row in its place or, with `adds`,
- * added to it. */
+/* Copies the rows of `from` [n, width] to their places in `to` [.., width], whose rows lie `stride` floats apart. With
+ * `adds` they are added. */
 void lora_rows_put(const struct lora_rows *rows, const struct graft_call *call, const float *from, int64_t width,
                    int64_t stride, int adds, float *to);
 
-/* What a Linear reads and writes. */
+/* The widths of a Linear's inputs and outputs. */
 struct lora_sizes {
     int64_t in;
     int64_t out;
     int64_t stride; /* from one row of y to the next */
 };
 
-/* Of args->x [.., in], a Linear's products of the rows, into args->y [.., out] likewise. */
+/* Runs a Linear on these rows of args->x [.., in] and puts the results into args->y [.., out], as lora_rows_put does.
+ */
 int lora_rows_run(const struct lora_rows *rows, const struct graft_call *call, const struct graft_module *linear,
                   const struct graft_linear_args *args, const struct lora_sizes *sizes, int adds,
                   struct graft_error *error);

@@ -31,8 +31,8 @@ static int64_t rank_of(const struct graft_args *args, int which) {
 
 /* --- What is stored --- */
 
-/* Where both are adapted, PEFT wraps the module twice: the tensors of the parameter that comes first are those of what
- * the outer one calls its base_layer. */
+/* Where both parameters are adapted, PEFT wraps the module twice, and the tensors of the inner wrapper, for
+ * gate_up_proj, are named "base_layer....". */
 static int describe_stored(const struct graft_sink *sink, const struct graft_args *args, int which, const char *part,
                            struct graft_error *error) {
     const int is_inner = which == LORA_GATE_UP && rank_of(args, LORA_DOWN) > 0;

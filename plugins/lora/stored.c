@@ -40,7 +40,8 @@ static int apply(const struct graft_custom_operation *self, const struct graft_c
     return GRAFT_OK;
 }
 
-/* Not GRAFT_CUSTOM_LOSSY, which would hold back the whole plugin until it is named: who gives the option has. */
+/* Without the flag GRAFT_CUSTOM_LOSSY, although rounding loses bits: with it the plugin would take no effect until the
+ * user names it, and a user who sets the option `dtype` has asked for the rounding. */
 static const struct graft_custom_operation round_to_bf16 = {
     .struct_size = sizeof round_to_bf16,
     .flags = GRAFT_CUSTOM_ROWS | GRAFT_CUSTOM_SEES_F32,
@@ -49,7 +50,7 @@ static const struct graft_custom_operation round_to_bf16 = {
     .apply = apply,
 };
 
-/* Such a tensor needs no copy. */
+/* Whether the tensor is bf16 already, so that it needs no rounded copy. */
 static int is_bf16(const struct graft_sink *sink, const char *name) {
     struct graft_value_info info = {.struct_size = sizeof info};
     return sink->adapter_tensor(sink->data, name, &info) && info.dtype == GRAFT_DTYPE_BF16;

@@ -23,14 +23,14 @@ int lora_matches(const char *pattern, const char *text, const char *file, int32_
     return regexes->search(whole, text, file, found, error);
 }
 
-/* The whole name, or its last parts. */
+/* Whether `name` is the path `module` or its last parts. */
 static int is_end_of(const char *module, const char *name) {
     size_t length = strlen(module), wanted = strlen(name);
     return wanted <= length && strcmp(module + length - wanted, name) == 0 &&
            (wanted == length || module[length - wanted - 1] == '.');
 }
 
-/* Whether a list of the config has an end of the name. */
+/* Whether the list `field` of the config contains the path `module` or its last parts. */
 static int lists(const struct lora_fields *fields, const char *field, const char *module) {
     const struct graft_config *config = fields->config;
     char path[LORA_FIELD], element[LORA_FIELD + 24];
@@ -60,7 +60,8 @@ static int names(const struct lora_fields *fields, const char *field, const char
     return pattern != NULL ? lora_matches(pattern, module, where, found, error) : GRAFT_OK;
 }
 
-/* The number behind a name that ends in `.PATTERN.`; PATTERN NULL: any one name. -1: the module is in no layer. */
+/* The layer of a module: the number that follows ".PATTERN." in its path, or with PATTERN NULL any name. -1: the module
+ * is in no layer. */
 static int layer_of(const struct lora_fields *fields, const char *module, const char *pattern, int64_t *layer,
                     struct graft_error *error) {
     *layer = -1;
@@ -128,7 +129,8 @@ static int refuse(const struct lora_fields *fields, const char *field, const cha
                            field, what, module);
 }
 
-/* What PEFT would not adapt whatever its targets are. */
+/* Refuses a pair for a module that `exclude_modules` or `modules_to_save` names, as PEFT would not adapt it whatever
+ * `target_modules` says. */
 static int check_excluded(const struct lora_fields *fields, const char *module, struct graft_error *error) {
     static const char *const lists_of[] = {"exclude_modules", "modules_to_save"};
     for (size_t i = 0; i < sizeof lists_of / sizeof lists_of[0]; i++) {
@@ -166,7 +168,7 @@ int lora_check_target(const struct lora_fields *fields, const char *module, int6
     lora_field_path(fields, "target_modules", path);
     const char *pattern = config->string(config->data, path);
     if (status != GRAFT_OK || !graft_config_has(config, path) ||
-        (pattern != NULL && strcmp(pattern, "all-linear") == 0)) { /* which is short for a list, by the model */
+        (pattern != NULL && strcmp(pattern, "all-linear") == 0)) { /* PEFT: all Linears */
         return status;
     }
     status = names(fields, "target_modules", module, &found, error);

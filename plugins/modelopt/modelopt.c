@@ -46,7 +46,7 @@ static int check_algorithm(const struct format *format, const struct graft_confi
                                  field, algorithm);
 }
 
-/* A tensor that a module may have; of joined ones, some of them. */
+/* Adds a tensor that a module may lack. Of joined modules some may have it and others not. */
 static void add_optional(struct graft_scheme *scheme, const char *name, int64_t length) {
     struct graft_parameter_info *info = graft_scheme_add(scheme, GRAFT_CODED_OTHER, name, GRAFT_DTYPE_NONE, 1, &length);
     info->flags = GRAFT_PARAMETER_SCALAR | GRAFT_PARAMETER_ANY_LENGTH;

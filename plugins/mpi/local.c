@@ -30,7 +30,7 @@ int local_start(MPI_Comm comm, void (*on_wait)(void)) {
     progress = on_wait;
     (void)MPI_Comm_rank(comm, &rank);
     (void)MPI_Comm_size(comm, &size);
-    /* All of it is rank 0's, so that parts lie one behind the other. */
+    /* Rank 0 allocates the memory of all ranks, so that it is one array. */
     bytes = rank == 0 ? (MPI_Aint)sizeof(struct part) * size : 0;
     int code = MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, comm, (void *)&own, &window);
     if (code == MPI_SUCCESS) {
@@ -64,7 +64,8 @@ static void wait_for(struct part *part, uint64_t pieces) {
     }
 }
 
-/* Gives a piece to the others, and waits for theirs: number `*piece`. */
+/* Publishes a piece of this rank's numbers and waits until every rank has published the piece of the same number, which
+ * `*piece` becomes. */
 static void exchange(const void *own, size_t bytes, uint64_t *piece) {
     uint64_t before = atomic_load_explicit(&parts[rank].pieces, memory_order_relaxed);
     memcpy(parts[rank].halves[before % 2], own, bytes);

@@ -99,7 +99,7 @@ static int broadcast(void *data, int64_t bytes, int32_t root, struct graft_error
 
 /* --- Two of them --- */
 
-/* Lets go of what has arrived; with `waits`, of the oldest in any case. */
+/* Frees the copies of messages that have arrived. With `waits` it waits until the oldest one has. */
 static int let_go(int waits) {
     int code = MPI_SUCCESS;
     int kept = 0;
@@ -117,7 +117,7 @@ static int let_go(int waits) {
     return code;
 }
 
-/* What fails here fails again where it can be told. */
+/* Its result is ignored: what fails here fails again in a call that can return an error. */
 static void help_along(void) {
     (void)let_go(0);
 }
@@ -220,7 +220,8 @@ static int find_ranks(struct graft_error *error) {
 /* One thread at a time calls, but not always the same one. */
 static int start(const struct graft_parallel **result, struct graft_error *error) {
     int level = MPI_THREAD_SINGLE;
-    /* Who waits lets others have the processor: threads of its own process, or of one that it waits for. */
+    /* A rank that waits yields the processor: to its own threads, or to a rank on the same machine that it waits for.
+     */
     (void)setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
     int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
     if (code != MPI_SUCCESS) {

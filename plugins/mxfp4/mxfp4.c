@@ -70,7 +70,8 @@ static int init(struct graft_error *error) {
 }
 
 static const struct graft_field_rule field_rules[] = {
-    /* What the tensors say, and how the reference computes. */
+    /* The tensors show which modules are quantized; the other fields choose how the reference computes, which does not
+       change results. */
     {.name = "quantization_config.dequantize"},
     {.name = "quantization_config.modules_to_not_convert"},
     {.name = "quantization_config.use_experts_hub_kernels"},

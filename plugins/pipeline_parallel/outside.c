@@ -25,7 +25,8 @@ struct outside {
     struct outside_sizes sizes;
 };
 
-/* Rank 0 counts the tokens of images by it, whoever has the tower. */
+/* An attribute of a vision tower that every rank declares: rank 0 computes from it how many tokens an image has, also
+ * where another rank has the tower. */
 static const char merge_size[] = "spatial_merge_size";
 
 /* The class's `data` is the argument that says how wide the outputs are. */

@@ -11,7 +11,8 @@
 
 enum { LARGEST_GROUP = 128, GROUP_STEP = 32 };
 
-/* Beside a shift so many times its scale, codes are lost in f32: all weights of the group are the same. */
+/* From this ratio of shift to scale on, adding scale * code to a shift changes nothing in f32: all weights of the group
+ * are equal. */
 static const float beyond = 0x1p30F;
 
 /* How many inputs share a scale: the library's rule, which no file says. */
@@ -82,7 +83,7 @@ static void add_numbers(struct graft_scheme *scheme, int32_t role, const char *n
     graft_scheme_add(scheme, role, name, GRAFT_DTYPE_NONE, 2, shape)->flags = GRAFT_PARAMETER_CONTIGUOUS;
 }
 
-/* Strips are of all that a module has: such modules are not joined. */
+/* Codes lie in strips: a byte has codes from distant parts of the module, so such modules cannot be joined. */
 void quanto_add_packed(struct graft_scheme *scheme) {
     struct graft_codec *codec = &scheme->codec;
     codec->layout = GRAFT_CODED_STRIPS_UPWARDS;

@@ -150,7 +150,7 @@ static int add_bias(const struct linear *self, const struct graft_call *call, co
     return bias != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
 }
 
-/* This rank's inputs of each token, where it has all of them. */
+/* Copies this rank's share of the inputs of each token, for a Linear that is given all of them. */
 static const float *split(const struct linear *self, const struct graft_call *call,
                           const struct graft_linear_args *args, struct graft_error *error) {
     const struct graft_parallel *ranks = tensor_parallel_ranks();
@@ -176,7 +176,8 @@ static int sum(const struct linear *self, const struct graft_call *call, const s
     return status == GRAFT_OK && self->bias != NULL ? add_bias(self, call, args, error) : status;
 }
 
-/* Ranks exchange as many bytes each, so the last ones' runs end in what nobody reads. */
+/* Collects the outputs of all ranks. Each sends equally many bytes; the last ranks, which may have fewer outputs, fill
+ * up with bytes that nobody reads. */
 static int gather(const struct linear *self, const struct graft_call *call, const struct graft_linear_args *args,
                   struct graft_error *error) {
     const struct graft_parallel *ranks = tensor_parallel_ranks();
@@ -215,7 +216,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
                                                              : graft_linear_forward(self->super, call, args, error);
 }
 
-/* Whether nothing is left to do behind the part that is here. */
+/* Whether the product with this rank's part of the weight is the whole result: nothing to sum, nothing to gather. */
 static int is_whole(const struct linear *self) {
     return !sums(self) && self->kept.style != STYLE_COLWISE_GATHER_OUTPUT;
 }

@@ -17,7 +17,7 @@ int tensor_parallel_scheme(const struct graft_config *config, struct scheme *sch
 /* [any] Whether another plugin divides the module at `path`, or what it is a part of. */
 int tensor_parallel_leaves(const char *path);
 
-/* [load] This rank's share of what all ranks have as much of. */
+/* [load] A Slice that takes this rank's part of a dimension that is divided evenly among the ranks. */
 struct graft_operation tensor_parallel_share(void);
 
 /* Around attentions and MLPs, which compute a share of their heads or of their width. */

@@ -53,7 +53,7 @@ static int infer(const struct graft_custom_operation *self, const struct graft_c
     return GRAFT_OK;
 }
 
-/* The same there and back. */
+/* Flips the sign bit of each code, q to q + 8. It is its own reverse. */
 static int turn_signs(const struct graft_custom_operation *self, const struct graft_custom_work *work,
                       struct graft_error *error) {
     int64_t bytes = work->end - work->begin;

@@ -12,7 +12,7 @@
 #include "kernels/kernels.h"
 #include "model/tree.h"
 
-/* A prompt that has run, and where its sequence is then. */
+/* A run of the prompt, and a batch that reads the states behind it. */
 struct run {
     const struct golden *golden;
     struct graft_call call;
@@ -20,7 +20,8 @@ struct run {
     size_t compared;
 };
 
-/* Layers may lay matrices out the other way, and the reference's convolutions keep a token that they no longer need. */
+/* The largest difference of a state from the reference's. Our layer may store the transposed matrix, and the
+ * reference's convolutions keep one token more than is needed. */
 static double difference_from(const float *expected, const struct graft_tensor_view *tensor, const float *ours,
                               const struct graft_node_state *state) {
     int64_t rows = state->shape[state->rank - 2];

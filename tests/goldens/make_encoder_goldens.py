@@ -181,14 +181,14 @@ CASES = {
 }
 
 
-# Classes that only hold others.
+# Classes of transformers that only hold other modules, which families described by data have as a ModuleList.
 HOLDERS = re.compile("(Embeddings|Encoder|SelfOutput|Intermediate|Output|Pooler|MLMHead|LMPredictionHead|PredictionHeadTransform|LMHead"
                      "|ClassificationHead|PredictionHead)$")
 MOVED = [("attention.output.LayerNorm", "attention_norm"), ("intermediate", "mlp.intermediate"), ("output.dense", "mlp.output.dense")]
 
 
 def moved(path):
-    """What a layer of a family that is described by data calls a module of BERT's."""
+    """The path that a family described by data has for a module of transformers' BERT."""
     layer, rest = re.match(r"((?:.*\.)?encoder\.layer\.\d+\.)?(.*)", path).groups()
     for old, new in MOVED if layer else []:
         if rest == old or rest.startswith(old + "."):
@@ -197,8 +197,8 @@ def moved(path):
 
 
 def as_data(runtime):
-    """Models whose family is described by data have the decoder's classes: what only holds others is a list, attention has its
-    output, an MLP is a module, functions are modules, and a norm that is nothing is none."""
+    """Rename modules and parameters as families described by data have them: a class that only holds others is a ModuleList,
+    attention includes its output projection, the MLP and activation functions are modules, and an Identity is left out."""
     modules = {}
     for path, name in runtime["modules"].items():
         if name == "Identity":

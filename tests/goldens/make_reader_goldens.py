@@ -4,9 +4,9 @@
 
 A variant has other fields and is called TYPE+WHAT.
 
-As make_type_goldens.py, of which sizes and weights are. A case TYPE-HEAD has what the reference gives for TEXTS, alone each:
-`logits.N`, or of a model without a head `last_hidden_state.N` and `pooler_output.N`. readers/cases.json lists the cases with
-how far the reference's run in float64 is from them.
+Sizes and weights are those of make_type_goldens.py. A case TYPE-HEAD records the reference's outputs for each of TEXTS, run by
+itself: `logits.N`, or for a model without a head `last_hidden_state.N` and `pooler_output.N`. readers/cases.json lists the
+cases, and how far the reference's run in float64 is from these numbers.
 """
 import os
 import shutil

@@ -25,7 +25,7 @@ struct ids {
     size_t n;
 };
 
-/* What all cases have. */
+/* The prompts that all cases share (cases.json). */
 static struct ids source, more, decoder;
 static int64_t num_beams;
 
@@ -50,7 +50,7 @@ static struct graft_prompt prompt_of(const struct ids *from) {
 
 /* --- Logits --- */
 
-/* Those of `model` are to be what the file in `directory` has. */
+/* Compares the logits of `model` with those in golden.safetensors of `directory`. */
 static void compare_logits(const struct conditional *self, struct graft_model *model, const char *directory) {
     struct graft_error error = graft_error_none();
     struct graft_safetensors *file = NULL;
@@ -76,7 +76,7 @@ static void compare_logits(const struct conditional *self, struct graft_model *m
 
 /* --- Generating --- */
 
-/* What came of some prompts. */
+/* The new ids of one prompt or two, and the logits that each id was chosen from. */
 struct generated {
     int32_t ids[2][MAX_NEW];
     size_t n[2];
@@ -151,7 +151,8 @@ static void compare_generated(const struct conditional *self) {
 
 /* --- Cases --- */
 
-/* With the adapter in its folder, if there is one, what the reference gives where that is merged. */
+/* Where the case has a folder `adapter`: the logits with that adapter are those of the reference with the adapter
+ * merged into its weights. */
 static void check_adapted(struct graft_library *library, const struct conditional *self) {
     struct graft_error error = graft_error_none();
     char *adapter = graft_path_join(self->directory, "adapter");

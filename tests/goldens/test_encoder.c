@@ -216,7 +216,8 @@ static void check_same(const char *a, const char *b) {
     graft_checkpoint_close(saved);
 }
 
-/* The runtime layout has the names that the classes have; it leads back. */
+/* Saved in the runtime layout, tensors have the names of the parameters; opened and saved again in the original layout,
+ * the checkpoint is the first one. */
 static void check_saved(const struct golden *golden, const struct runner *runner, const char *plugins) {
     char folder[64];
     struct graft_error error = graft_error_none();

@@ -18,7 +18,8 @@ static struct graft_model_options options_of(const char *attention, const char *
                                         .n_kernels = n_kernels};
 }
 
-/* A name for experts is an error of a model that has none which are stacked: NULL there. */
+/* Naming an experts implementation is an error for a model without stacked experts, so experts_named gives NULL for
+ * those. */
 static int has_stacked_experts;
 
 static const char *experts_named(const char *name) {
@@ -72,7 +73,7 @@ static void check_equal(const struct golden *golden, const char *plugins) {
     free(d);
 }
 
-/* How often each was asked, and who does the work. */
+/* Counts the calls of each implementation; the work is passed on to the host's. */
 static int attention_calls;
 static int experts_calls;
 

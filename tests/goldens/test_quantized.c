@@ -147,8 +147,8 @@ static void compare_weight(const graft_json *expected, const struct runner *runn
     }
 }
 
-/* Projections that are joined may have to be copied; powers of two are, and scales that are stored with outputs last.
- */
+/* Parameters that may be copies: those of joined projections, scales that are stored as exponents, and scales and
+ * shifts that are stored with outputs last. */
 static int may_be_copied(const struct graft_binding *binding) {
     const char *name = binding->parameter->name;
     return strstr(name, ".qkv_proj.") != NULL || strstr(name, ".gate_up_proj.") != NULL ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_readers CASES-FOLDER PLUGINS-FOLDER [NAME...]: a miniature of each encoder with each of its heads against the
- * reference: texts as one ragged batch, the plan, saving; again with the projections of queries, keys and values
- * joined, where a plugin can, and with weights of 8 bits, which are near. */
+ * reference: texts as one ragged batch, the plan, saving; and again with the plugins of a folder, which join the
+ * projections of queries, keys and values. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -60,7 +60,7 @@ static void read_texts(struct texts *texts, const graft_json *rows, const graft_
     }
 }
 
-/* numbers: what all texts give, one behind the other. */
+/* Compares an output of the model with the reference's. `numbers` has the output for each text in turn. */
 static void compare(const struct reader_case *self, const struct graft_safetensors *file, const char *what,
                     const float *numbers, size_t columns, int by_token) {
     for (size_t i = 0; i < self->texts->n; i++) {
@@ -136,7 +136,7 @@ static void run_case(struct graft_library *library, struct reader_case *self, in
     (void)printf("%s %s%s\n", check_failures() == before ? "ok" : "not ok", self->name, is_joined ? ", joined" : "");
 }
 
-/* All cases with a library that has the plugins of a folder; NULL: none. */
+/* Runs all cases with the plugins of the folder `plugins`; NULL: without plugins. */
 static void run_all(const char *cases, const graft_json *document, const char *plugins, char **names, int n) {
     struct graft_error error = graft_error_none();
     struct graft_library *library = NULL;

@@ -25,7 +25,7 @@ static char *not_yet; /* the whole file */
 static int32_t *ids;
 static size_t n_ids;
 
-/* A case, and what is wrong with it; lines, each with a "# ". */
+/* A case. `why` collects what is wrong with it, as comment lines of TAP ("#   ..."). */
 struct type_case {
     const char *name;
     char *directory;
@@ -53,7 +53,7 @@ static void wrong(struct type_case *self, const char *format, ...) {
     }
 }
 
-/* Whether a call failed, which is said. */
+/* Whether a call failed; if so, its error is added to `why`. */
 static int failed(struct type_case *self, int status, struct graft_error *error) {
     if (status != GRAFT_OK) {
         wrong(self, "%s%s%s", error->source, error->source[0] != '\0' ? ": " : "", error->message);
@@ -152,7 +152,7 @@ static int is_causal(struct type_case *self, const float *logits) {
 
 /* --- Cases --- */
 
-/* What not_yet.txt says of a name: the rest of its line, `*length` bytes; NULL: nothing. */
+/* The reason that not_yet.txt gives for a case: the rest of its line, `*length` bytes. NULL: the case has no line. */
 static const char *find_line(const char *name, size_t name_length, size_t *length) {
     for (const char *line = not_yet; line != NULL && *line != '\0'; line += strcspn(line, "\n") + 1) {
         if (strncmp(line, name, name_length) == 0 && strncmp(line + name_length, ": ", 2) == 0) {
@@ -167,7 +167,7 @@ static const char *find_line(const char *name, size_t name_length, size_t *lengt
     return NULL;
 }
 
-/* Each line is of a case. */
+/* Checks that each line of not_yet.txt names a case that exists. */
 static void check_lines(const graft_json *cases) {
     for (const char *line = not_yet; *line != '\0'; line += strcspn(line, "\n") + 1) {
         char name[MAX_NAME];
@@ -179,7 +179,8 @@ static void check_lines(const graft_json *cases) {
     }
 }
 
-/* Whether the case is called like its model type, which may have '-' in it. */
+/* Whether the case has the name of its model type. Such a name may contain a '-', which otherwise ends the type in the
+ * name of a variant. */
 static int is_type(const struct type_case *self) {
     struct graft_error error = graft_error_none();
     graft_json *config = NULL;
@@ -191,7 +192,7 @@ static int is_type(const struct type_case *self) {
     return is;
 }
 
-/* The line of a case, or of the type that it is a variant of: names of types are cases themselves. */
+/* The reason that not_yet.txt gives for a case or, for a variant, for its model type, which is a case as well. */
 static const char *why_not(const struct type_case *self, const graft_json *cases, size_t *length) {
     const char *name = self->name;
     const char *why = find_line(name, strlen(name), length);

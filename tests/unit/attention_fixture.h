@@ -31,8 +31,8 @@ struct heads {
     const float *relative; /* [heads, 2 * reach + 1] */
     int64_t reach;
     int64_t gap; /* floats between heads; 0: their strides are left to the host */
-    int shared;  /* values are the beginnings of the keys */
-    int latents; /* keys and values are made from those, which are both one behind the other */
+    int shared;  /* each value is the first v_head_dim numbers of its key */
+    int latents; /* keys and values are computed from latents, in which both are stored one after the other */
 };
 
 /* Whole sequences, of which a batch holds the tokens from `past` to `past + tokens` of each. */
@@ -101,7 +101,7 @@ static inline int expand(void *instance, const struct graft_call *forward_call, 
     const struct heads *heads = instance;
     int64_t k_width = heads->kv_heads * heads->head_dim;
     int64_t v_width = heads->kv_heads * heads->v_head_dim;
-    if (graft_scratch_floats(forward_call, tokens, k_width, error) == NULL) { /* the host takes it back */
+    if (graft_scratch_floats(forward_call, tokens, k_width, error) == NULL) { /* the host releases it */
         return GRAFT_ERROR_INTERNAL;
     }
     for (int64_t t = 0; t < tokens; t++) {

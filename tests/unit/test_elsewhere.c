@@ -27,7 +27,7 @@ static int describe_far(const struct graft_class *cls, const struct graft_config
     return strcmp(sink->path, "a") == 0 ? sink->elsewhere(sink->data, error) : GRAFT_OK;
 }
 
-/* Says so too late. */
+/* Says that the module is elsewhere after describing it, which is too late. */
 static int describe_late(const struct graft_class *cls, const struct graft_config *config,
                          const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     int status = fake_describe(cls, config, args, sink, error);
@@ -54,10 +54,10 @@ static struct graft_class far_class(int (*describe)(const struct graft_class *, 
     return cls;
 }
 
-/* Asks what lies before each block, and what a block comes before; says in the second description that "b" is
- * elsewhere. */
+/* What `describe_asking` is told of the bytes before the paths "a", "b", "c" and NULL, and whether a module comes
+ * before another one of an interface. */
 static int64_t before[4];
-static int32_t comes_before[3]; /* "a" the first block, "b" likewise, "b" a module of an interface that is nowhere */
+static int32_t comes_before[3]; /* a before a Block; b before a Block; either before an interface that no module has */
 
 static int describe_asking(const struct graft_class *cls, const struct graft_config *config,
                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {

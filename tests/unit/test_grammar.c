@@ -206,8 +206,8 @@ static uint32_t random_below(uint32_t *seed, uint32_t n) {
     return (*seed >> 8) % n;
 }
 
-/* Texts by chance, from tokens that the mask leaves: each step's mask is what trying every token says, and the largest
- * of scores by chance is the same with the quick way. */
+/* Generates random texts of tokens that the mask allows. Each mask is compared with trying every token, and the highest
+ * random score that is left with the one that the mask for the largest score only (`quick`) leaves. */
 static void test_masks(void **state) {
     (void)state;
     static const char *const grammars[] = {
@@ -246,7 +246,7 @@ static void test_masks(void **state) {
     }
 }
 
-/* A token that does not fit, whoever chose it, leaves nothing. */
+/* After a token that does not fit, the mask allows no token at all. */
 static void test_dead(void **state) {
     (void)state;
     struct opened opened = open_text("root ::= \"a\"");
@@ -261,7 +261,8 @@ static void test_dead(void **state) {
 
 /* --- Bounds --- */
 
-/* Little may be kept: sets get new numbers often, and matchers stay where they are. */
+/* With a small limit of memory the sets of states are thrown away and numbered anew often; matchers keep their
+ * positions. */
 static void test_tidied(void **state) {
     (void)state;
     static const struct graft_machine_limits little = {.bytes = 4000, .configs = 100, .depth = 100};

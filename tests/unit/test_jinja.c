@@ -205,7 +205,7 @@ static void test_bounds(void **state) {
     assert_bounded(strcat(deep, " }}"), &limits, "nested deeper than 150 levels");
 }
 
-/* What takes long in few steps counts as many. */
+/* Comparisons and searches of long values count as many steps, so that the limit bounds the time as well. */
 static void test_bounded_work(void **state) {
     static const char *const dear[] = {
         "{% set n = namespace(a=[1], b=[1]) %}{% for i in range(60) %}{% set n.a = [n.a, n.a] %}"

@@ -3,13 +3,13 @@
  * without a cache. */
 #include "attention_fixture.h"
 
-/* Of those below: far under the scores, among them, far above them, no sink at all. */
+/* Sinks of the heads in `shapes`: far below the scores, among them, far above them, and -inf: no sink at all. */
 static const float sinks[] = {-200.0f, 0.5f, 2.0f, 200.0f, -INFINITY, 1.0f};
 
-/* With powers of two results are as exact as without. */
+/* Slopes of ALiBi. They are powers of two, so that adding the bias costs no precision. */
 static const float slopes[] = {0.25f, 0.0625f, 0.015625f, -0.03125f, 0.0f, 0.00390625f};
 
-/* By distance from -2 to 2, and from -70 to 70. */
+/* Biases of each head by the distance of a key from the query: distances -2 to 2 in `near`, -70 to 70 in `far`. */
 static const float near[][5] = {{1.0f, 0.5f, -2.0f, 0.25f, 3.0f}, {0.0f, 1.0f, 2.0f, 3.0f, -4.0f},
                                 {-1.0f, 0.0f, 0.0f, 8.0f, 0.0f},  {2.0f, -2.0f, 0.5f, 0.5f, 1.0f},
                                 {0.0f, 0.0f, 4.0f, 0.0f, 0.0f},   {-0.5f, 0.25f, 0.0f, -1.0f, 1.0f}};
@@ -168,8 +168,8 @@ static void check_source(const struct heads *heads, const struct batch *batch, i
     }
 }
 
-/* Keys and values of another text: brought along once, read in later forwards, whatever becomes of the sequence's own;
- * of the one forward where there is no cache. */
+/* Cross attention: keys and values of a source text are given once, kept in the cache and read in later forwards, also
+ * after the sequence is forked and rewound. Without a cache they are given with the one forward. */
 static void test_sources(void **state) {
     (void)state;
     enum { LONG = 200, SHORT = 3 };

@@ -134,7 +134,7 @@ static void generate(struct graft_model *model, const struct graft_tokenizer *to
     graft_vocabulary_free(vocabulary);
 }
 
-/* Whatever the weights, which are random, and however tokens are chosen. */
+/* A model of random weights generates text that fits the grammar: greedily, by chance, with beams and with guesses. */
 static void test_model(void **state) {
     (void)state;
     struct graft_library *library = new_library();
@@ -160,7 +160,8 @@ static void test_model(void **state) {
     graft_library_free(library);
 }
 
-/* One that somebody offers under the name is asked instead, and told the text, whatever is in it. */
+/* A logits processor that a program registers as "json_schema" runs in the place of the host's own, and gets the schema
+ * as its setting, unread: this one need not be valid. */
 static int create_told(const struct graft_logits_sequence *sequence, void **state, struct graft_error *error) {
     *state = NULL;
     return strcmp(sequence->setting, "{\"words\": \"no draft has\"}") == 0

@@ -169,8 +169,8 @@ static void test_text_model(void **state) {
     graft_model_free(model);
 }
 
-/* The frames of a video that a prompt has one by one: as the text with their times is encoded as a whole, in the place
- * of whose placeholders are as many tokens as a frame has. */
+/* A model that has the frames of a video one by one: the ids are those of the whole text with the times of the frames,
+ * in which each placeholder is repeated once for each token of a frame. */
 static void test_frames(void **state) {
     static const char text[] = "<0.0 seconds><|vision_start|><|video_pad|><|vision_end|><0.1 seconds><|vision_start|>"
                                "<|video_pad|><|vision_end|><0.2 seconds><|vision_start|><|video_pad|><|vision_end|>";

@@ -187,7 +187,8 @@ static void test_one_rule(void **state) {
     assert_string_equal(mlp_class(NULL), "FirstMLP");
 }
 
-/* A patch that holds in one place leaves what is registered under its key to the others. */
+/* A patch with a module path replaces only the modules at that path; the others get what is registered under the same
+ * key. */
 static void test_patch_of_a_path(void **state) {
     const struct graft_patch element = {
         .struct_size = sizeof element, .key = "LlamaMLP", .replacement = &second_mlp, .module_path = "layers\\.1\\."};

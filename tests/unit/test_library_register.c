@@ -294,7 +294,7 @@ static int count_mlp(void *self, const struct graft_call *call, const struct gra
     return GRAFT_OK;
 }
 
-/* A kernel holds only where it is asked for by its name. */
+/* A kernel takes effect only in a model that is opened with its name. */
 static void test_kernel(void **state) {
     static const struct graft_mlp vtable = {.struct_size = sizeof vtable, .forward = count_mlp};
     static float plain[MAX_LOGITS], logits[MAX_LOGITS];

@@ -25,7 +25,7 @@ static void make_ids(int32_t *ids, int last) {
     }
 }
 
-/* The tokens of a prompt that ends in its own way, and the logits of the first. */
+/* What a prompt generates: its new tokens, and the logits of the first of them. */
 struct said {
     int32_t ids[NEW_TOKENS];
     float *logits;
@@ -68,7 +68,8 @@ static int64_t shared_tokens(const struct graft_sequences *sequences) {
     return counts.shared_tokens;
 }
 
-/* What begins alike is taken over from the file, and everything behind it has the bits that it has without. */
+/* A prompt that begins like one in the file takes that beginning over, and its tokens and logits have the same bits as
+ * without the file. */
 static void check_model(const char *name) {
     struct graft_model *model = open_model(library, golden(name), 0);
     const char *path = folder_path(folder, "prefix");
@@ -155,7 +156,8 @@ static void test_other(void **state) {
     graft_library_free(patched);
 }
 
-/* Wherever a file is changed or ends, it is refused; and a directory, and nothing. */
+/* A file with a changed byte, a truncated or a longer one is refused; so are a directory, a path where nothing is, and
+ * an empty path. */
 static void test_broken(void **state) {
     (void)state;
     const char *path = folder_path(folder, "whole"), *broken = folder_path(folder, "broken");
@@ -184,7 +186,8 @@ static void test_broken(void **state) {
     graft_model_free(model);
 }
 
-/* Models of which this cannot be done. */
+/* Models that keep a state besides keys and values, or whose keys depend on the sequence's length: saving a prefix is
+ * refused. */
 static void test_not_kept(void **state) {
     static const char *const names[] = {"mamba2", "llama_rope_dynamic_growing"};
     (void)state;
@@ -211,7 +214,8 @@ static void test_not_kept(void **state) {
     graft_model_free(model);
 }
 
-/* A folder: the file that begins most alike is found among others, and the oldest goes where room is short. */
+/* Prefixes in a folder: loading takes the file that shares most tokens with the prompt, and saving removes the oldest
+ * files once the folder is larger than allowed. */
 static int64_t load_from(struct graft_model *model, int last, int changed_at) {
     struct graft_sequences *sequences = create(model, 2, 0);
     int32_t ids[PROMPT];
@@ -248,7 +252,7 @@ static void test_folder(void **state) {
     assert_int_equal(save_in(model, INT64_MAX), 2 * PIECE);
     assert_int_equal(save_in(model, INT64_MAX), 0); /* it has that */
     assert_int_equal(load_from(model, 2, -1), 2 * PIECE);
-    assert_int_equal(load_from(model, 2, PIECE + 3), 2 * PIECE); /* of which the first piece is of use */
+    assert_int_equal(load_from(model, 2, PIECE + 3), 2 * PIECE); /* one piece fits */
     assert_int_equal(load_from(model, 2, 3), 0);
     assert_int_equal(save_in(model, 0), 0);
     assert_int_equal(load_from(model, 1, -1), 0); /* all are gone */

@@ -200,7 +200,7 @@ static void test_look_up(void **state) {
     graft_snapshot_release(snapshot);
 }
 
-/* A kernel runs the class of its name, wherever that stands. */
+/* A kernel that was chosen by name replaces the forward of its class, wherever in a stack of wrappers that class is. */
 static void test_kernels(void **state) {
     static const char *const name = "fast";
     static const struct graft_class fast_leaf = {

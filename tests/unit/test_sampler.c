@@ -40,7 +40,8 @@ static void fill(float *logits, int64_t n, float value) {
     }
 }
 
-/* Among what is smaller, or no number: at either end, and on both sides of each power of two. */
+/* The largest logit is found among others that are smaller or NaN, at the ends of the vocabulary and next to each power
+ * of two. */
 static void check_alone(float others, float largest) {
     float logits[MOST];
     for (int i = 0; i < SIZES; i++) {

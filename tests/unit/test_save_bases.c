@@ -132,7 +132,8 @@ static void test_journal(void **state) {
     }
 }
 
-/* A kernel leaves the layout to the class that it runs, whose description is a base's. */
+/* A kernel does not change the runtime layout: the layout is that of the class whose forward the kernel replaces, here
+ * one that inherits its description. */
 static void test_kernel(void **state) {
     static const struct graft_replacement replacement = REPLACING("MistralMLP", &inherited_mlp);
     static const struct graft_kernel_override kernel = {

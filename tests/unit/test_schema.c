@@ -55,7 +55,7 @@ static size_t place_of(const char *key, const char *schema) {
     return found != NULL ? (size_t)(found - schema) : strlen(schema);
 }
 
-/* The value with members in the order of the schema's text. */
+/* The value with the members of its objects in the order in which the schema's text names them. */
 static graft_json *in_order(const graft_json *value, const char *schema) {
     char *text = graft_json_dump(value, 0);
     graft_json *result = NULL;
@@ -63,7 +63,7 @@ static graft_json *in_order(const graft_json *value, const char *schema) {
         const char *key = NULL;
         size_t at = 0;
         result = graft_json_new_object();
-        while (at != SIZE_MAX) { /* the members of each place, from the first on */
+        while (at != SIZE_MAX) { /* members by their place in the schema's text, the first first */
             size_t next = SIZE_MAX;
             for (size_t i = 0; i < graft_json_size(value); i++) {
                 const graft_json *member = graft_json_member(value, i, &key);
@@ -163,7 +163,8 @@ static void assert_fits(const char *schema, const char *const *yes, const char *
 
 #define TEXTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* Spellings that cases, whose values come from a parser, do not have. */
+/* Escapes, white space and spellings of numbers, which the suite's cases cannot have: their values are parsed and
+ * written anew. */
 static void test_spelling(void **state) {
     (void)state;
     assert_fits("true", TEXTS("[1,-0.5e+3,\"\\ud83d\\ude00\\u00e4\\/\"]", "{\"a\":{}}", "1E5", "-0"),
@@ -285,7 +286,8 @@ static void test_refused(void **state) {
     assert_refused("{\"type\": \"array\", \"minItems\": 4000000, \"items\": {\"type\": \"null\"}}", "too large");
 }
 
-/* Values by chance, of tokens that straddle everything: each can be read, and none gets stuck. */
+/* Generates random values from tokens that cross the borders of JSON's parts: each is valid JSON, and generation never
+ * gets stuck. */
 static void test_by_chance(void **state) {
     (void)state;
     static const char schema[] =

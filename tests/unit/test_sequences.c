@@ -310,7 +310,8 @@ static void test_refused(void **state) {
 
 enum { FAILS = -1 };
 
-/* What a program gives with its processor. */
+/* What is recorded about the logits processor of one request: states made and freed, tokens it was told of, flags it
+ * was called with. */
 struct given {
     int made;
     int freed;
@@ -359,8 +360,8 @@ static void free_allowed(void *state) {
     free(allowed);
 }
 
-/* Sequences at once, each with what was asked of the processor for it, or without one: those get what they get alone.
- * States are gone with the sequence, and so may be what they were given; who fails is named. */
+/* Sequences that run together, each with its own setting of a logits processor or without one. One without gets what it
+ * gets alone. A state is freed with its sequence, a setting is copied, and an error names the processor that failed. */
 static void test_processors(void **state) {
     static const struct graft_logits_processor processor = {.struct_size = sizeof processor,
                                                             .interface_id = GRAFT_INTERFACE_LOGITS_PROCESSOR,

@@ -15,8 +15,8 @@
 static const char tools[] = "[{\"type\": \"function\", \"function\": {\"name\": \"get\"}},"
                             " {\"type\": \"function\", \"function\": {\"name\": \"put\"}}]";
 
-/* "NAME ARGUMENTS|NAME ARGUMENTS" of the calls in a text, behind what is text: "Well:NAME ..."; "none" where there is
- * no call. The caller frees it. */
+/* Parses a text and spells the result as "CONTENT:NAME ARGUMENTS|NAME ARGUMENTS": the text before the calls, then the
+ * calls. "none": there is no call. The caller frees it. */
 static char *calls_in(const char *text, int may_be_many) {
     struct graft_server server = {0};
     struct graft_text found = {0};
@@ -88,7 +88,7 @@ static void test_text(void **state) {
     graft_free(found);
 }
 
-/* What of a growing text may be sent. */
+/* How many bytes of an unfinished text may be sent to the client, as they cannot be the start of a call. */
 static void test_begin(void **state) {
     static const struct {
         const char *text;

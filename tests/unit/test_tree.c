@@ -456,7 +456,7 @@ static int describe_counted(const struct graft_class *cls, const struct graft_co
     return GRAFT_OK;
 }
 
-/* Looks at no status, and returns a good one. */
+/* Ignores the status of every call, and returns GRAFT_OK. */
 static int describe_careless(const struct graft_class *cls, const struct graft_config *config,
                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     (void)cls, (void)config, (void)args;
@@ -469,7 +469,7 @@ static int describe_careless(const struct graft_class *cls, const struct graft_c
     return GRAFT_OK;
 }
 
-/* The first failure of a description is its end, whatever follows and whatever it returns. */
+/* A description fails with its first failing call, whatever it calls afterwards and whatever it returns. */
 static void test_first_failure(void **state) {
     struct fake_model model;
     struct graft_class root = FAKE_CLASS("Root", ROOT, NULL), counted = leaf;

@@ -31,7 +31,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     }
     graft_args_size(args, "hidden_size", MAX_SIZE, sink->path, &sizes->hidden, error);
     graft_args_size(args, "intermediate_size", MAX_SIZE, sink->path, &sizes->intermediate, error);
-    if (error->code != GRAFT_OK) { /* else they may be anything */
+    if (error->code != GRAFT_OK) { /* the sizes are not set then */
         return error->code;
     }
     graft_describe_linear(sink, "gate_up_proj", sizes->hidden, 2 * sizes->intermediate, bias, error);
