@@ -32,8 +32,9 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_CLASS_NORM] = NAME("class.norm", NULL, "norms; PREFIXRMSNorm, or LayerNorm with norm.kind layer"),
     [D_CLASS_HEAD_NORM] = NAME("class.head_norm", NULL, "norms of queries and keys; class.norm"),
     [D_CLASS_ROTARY] = NAME("class.rotary", NULL, "rotary angles; PREFIXRotaryEmbedding"),
-    [D_CLASS_EMBEDDING] =
-        NAME("class.embedding", "Embedding", "token embeddings; with embedding.rounded a class of the family"),
+    [D_CLASS_EMBEDDING] = NAME("class.embedding", "Embedding",
+                               "token embeddings; those of another class are multiplied by the root of their width, "
+                               "rounded to bf16 in bf16 models"),
     [D_CLASS_MOE] = NAME("class.moe", NULL, "the block that has experts; PREFIXSparseMoeBlock"),
     [D_CLASS_ROUTER] = NAME("class.router", NULL, "the router; PREFIXTopKRouter"),
     [D_CLASS_EXPERTS] = NAME("class.experts", NULL, "the experts; PREFIXExperts"),
@@ -122,9 +123,6 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_EMBEDDING_PROJECT_EQUAL] =
         BOOL("embedding.project_equal", 0, "false", "it is there even where embedding.size is hidden_size"),
     [D_EMBEDDING_SCALE] = REAL("embedding.scale", 0, ANY_REAL, "1", "what embeddings are multiplied by"),
-    [D_EMBEDDING_ROUNDED] =
-        BOOL("embedding.rounded", 0, "false",
-             "embeddings are multiplied by the root of their width, rounded to bf16 in bf16 models"),
     [D_EMBEDDING_NORM] = NAME("embedding.norm", NULL, "a norm of the embeddings; null: none"),
 
     [D_EMBEDDING_NORMED] = BOOL("embedding.normed", 0, "true", "whether it is there"),
