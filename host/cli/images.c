@@ -82,8 +82,7 @@ struct kind {
     int32_t token;
     size_t given;
     size_t places; /* placeholders in the prompts */
-    size_t placed;
-    size_t next; /* index in prompts->images from which to look for the next one */
+    size_t next;   /* index in prompts->images from which to look for the next one */
 };
 
 /* A walk over the image and video tokens of all prompts. */
@@ -148,55 +147,34 @@ static int check_counts(const struct placing *placing, struct graft_error *error
     return GRAFT_OK;
 }
 
-/* Assigns the next image or video to a run of `length` placeholder tokens and adds its tokens to `to`. The run has one
- * token, or already as many as the image needs; for a video whose frames the model separates, only one. */
-static int expand(struct placing *placing, struct kind *kind, size_t length, struct graft_ids *to,
-                  struct graft_error *error) {
+/* The next image or video of a kind. */
+static void take_next(struct placing *placing, struct kind *kind) {
     const struct graft_image *images = placing->prompts->images;
     while ((images[kind->next].is_video != 0) != (kind == &placing->kinds[1])) {
         kind->next++;
     }
-    const struct graft_image *image = &images[kind->next];
-    const int64_t tokens = graft_model_image_tokens(placing->model, image);
-    const int by_frame = image->is_video && graft_model_videos_by_frame(placing->model);
-    kind->placed++;
-    if (tokens < 1 || (length != 1 && (by_frame || length != (size_t)tokens))) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, kind->option,
-                               "%s %zu needs %lld %s tokens, but its placeholder in the prompt has %zu", kind->name,
-                               kind->placed, (long long)tokens, kind->name, length);
-    }
     placing->ordered[placing->n_ordered++] = images[kind->next++];
-    return graft_model_image_ids(placing->model, placing->tokenizer, image, to, error);
 }
 
 /* Expands the placeholders of prompt number `i` and sets its images. */
 static int place(struct placing *placing, size_t i, struct graft_error *error) {
     struct graft_prompts *prompts = placing->prompts;
-    struct graft_ids *from = &prompts->ids[i];
-    struct graft_ids to = {0};
-    size_t first = placing->n_ordered;
-    int status = GRAFT_OK;
-    for (size_t at = 0; at < from->n && status == GRAFT_OK;) {
-        struct kind *kind = kind_of(placing, from->ids[at]);
-        size_t length = run_length(from, at);
-        if (kind == NULL) {
-            graft_ids_add(&to, from->ids[at++]);
-        } else {
-            status = expand(placing, kind, length, &to, error);
-            at += length;
+    struct graft_ids *ids = &prompts->ids[i];
+    const size_t first = placing->n_ordered;
+    for (size_t at = 0; at < ids->n; at += run_length(ids, at)) {
+        struct kind *kind = kind_of(placing, ids->ids[at]);
+        if (kind != NULL) {
+            take_next(placing, kind);
         }
     }
-    if (status == GRAFT_OK && to.failed) {
-        status = graft_fail_memory(error, "--image");
-    }
-    graft_ids_free(from);
-    *from = to;
+    const size_t n = placing->n_ordered - first;
+    int status = graft_model_place_images(placing->model, placing->tokenizer, placing->ordered + first, n, ids, error);
     struct graft_prompt *prompt = &prompts->prompts[i];
     *prompt = (struct graft_prompt){.struct_size = sizeof *prompt,
-                                    .ids = from->ids,
-                                    .count = from->n,
+                                    .ids = ids->ids,
+                                    .count = ids->n,
                                     .images = prompts->images + first,
-                                    .n_images = placing->n_ordered - first,
+                                    .n_images = n,
                                     .adapter = prompt->adapter};
     return status;
 }

@@ -71,3 +71,75 @@ int graft_model_image_ids(const struct graft_model *model, const struct graft_to
     add_run(image->is_video ? graft_model_video_token_id(model) : graft_model_image_token_id(model), tokens, ids);
     return GRAFT_OK;
 }
+
+/* --- A whole prompt --- */
+
+/* Which token an image or a video has as its placeholder. */
+static int32_t token_of(const struct graft_model *model, int32_t is_video) {
+    return is_video ? graft_model_video_token_id(model) : graft_model_image_token_id(model);
+}
+
+static int is_placeholder(const struct graft_model *model, int32_t id) {
+    return id >= 0 && (id == token_of(model, 0) || id == token_of(model, 1));
+}
+
+static size_t run_length(const struct graft_ids *ids, size_t at) {
+    size_t length = 1;
+    while (at + length < ids->n && ids->ids[at + length] == ids->ids[at]) {
+        length++;
+    }
+    return length;
+}
+
+/* Adds what takes the place of a run of `length` tokens `id`, which stands for image number `i`. The run has one token,
+ * or already as many as the image takes; for a video whose frames the model separates, only one. */
+static int place(const struct graft_model *model, const struct graft_tokenizer *tokenizer,
+                 const struct graft_image *image, size_t i, int32_t id, size_t length, struct graft_ids *to,
+                 struct graft_error *error) {
+    const char *name = image->is_video ? "video" : "image";
+    const int64_t tokens = graft_model_image_tokens(model, image);
+    const int by_frame = image->is_video && graft_model_videos_by_frame(model);
+    if (id != token_of(model, image->is_video)) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
+                               "placeholder %zu is not for %s, which is given for it", i + 1,
+                               image->is_video ? "a video" : "an image");
+    }
+    if (tokens < 1 || (length != 1 && (by_frame || length != (size_t)tokens))) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
+                               "%s %zu needs %lld %s tokens, but its placeholder in the prompt has %zu", name, i + 1,
+                               (long long)tokens, name, length);
+    }
+    return graft_model_image_ids(model, tokenizer, image, to, error);
+}
+
+int graft_model_place_images(const struct graft_model *model, const struct graft_tokenizer *tokenizer,
+                             const struct graft_image *images, size_t n, struct graft_ids *ids,
+                             struct graft_error *error) {
+    struct graft_ids to = {0};
+    size_t placed = 0;
+    int status = graft_check_structs(images, n, GRAFT_IMAGE_SIZE_1_0, "struct graft_image", error);
+    for (size_t at = 0; at < ids->n && status == GRAFT_OK;) {
+        const int32_t id = ids->ids[at];
+        const size_t length = is_placeholder(model, id) ? run_length(ids, at) : 1;
+        if (!is_placeholder(model, id)) {
+            graft_ids_add(&to, id);
+        } else if (placed++ < n) {
+            status = place(model, tokenizer, graft_struct_at(images, placed - 1), placed - 1, id, length, &to, error);
+        }
+        at += length;
+    }
+    if (status == GRAFT_OK && placed != n) {
+        status = graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
+                                 "got %zu images and videos, but the prompt has placeholders for %zu", n, placed);
+    }
+    if (status == GRAFT_OK && to.failed) {
+        status = graft_fail_memory(error, "prompt");
+    }
+    if (status == GRAFT_OK) {
+        graft_ids_free(ids);
+        *ids = to;
+    } else {
+        graft_ids_free(&to);
+    }
+    return status;
+}

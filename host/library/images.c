@@ -197,6 +197,23 @@ int graft_image_processor_read(const struct graft_image_processor *processor, co
     return graft_image_give(status, &made, image);
 }
 
+int graft_image_processor_decode(const struct graft_image_processor *processor, const void *bytes, size_t length,
+                                 const char *source, struct graft_image *image, struct graft_error *error) {
+    struct graft_error cause = graft_error_none();
+    struct graft_pixels pixels;
+    struct graft_image made = {.struct_size = sizeof made};
+    int status = graft_check_given(image, GRAFT_IMAGE_SIZE_1_0, "struct graft_image", error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    status = graft_pixels_decode(bytes, length, source, &pixels, &cause);
+    if (status == GRAFT_OK) {
+        status = graft_process_pixels(&processor->config, &pixels, source, &made, &cause);
+    }
+    graft_pixels_finish(&pixels);
+    return graft_image_give(graft_fail_pixels(status, &cause, error), &made, image);
+}
+
 int graft_image_processor_rgb(const struct graft_image_processor *processor, const uint8_t *rgb, int64_t width,
                               int64_t height, struct graft_image *image, struct graft_error *error) {
     struct graft_error cause = graft_error_none();

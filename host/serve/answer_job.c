@@ -107,6 +107,7 @@ void graft_job_link(struct graft_job *job) {
     }
     server->jobs = job;
     server->n_choices += job->n_choices;
+    server->image_bytes += job->request.image_bytes;
 }
 
 void graft_job_unlink(struct graft_job *job) {
@@ -120,6 +121,7 @@ void graft_job_unlink(struct graft_job *job) {
         job->after->before = job->before;
     }
     server->n_choices -= job->n_choices;
+    server->image_bytes -= job->request.image_bytes;
 }
 
 void graft_answer_cancel_all(struct graft_server *server) {
@@ -257,8 +259,7 @@ static void answer(struct graft_server *server, struct evhttp_request *http, enu
     size_t n = 0;
     int failed = check_room(server, 1, &fault) != 0 || check_task(server, kind, &fault) != 0 ||
                  graft_request_read(body, length, kind, &server->context, &request, &fault) != 0 ||
-                 graft_request_encode(&request, server->tokenizer, server->chat, server->context.vocab_size, &prompts,
-                                      &n, &fault) != 0 ||
+                 graft_server_encode(server, &request, &prompts, &n, &fault) != 0 ||
                  check_room(server, n * (size_t)request.n, &fault) != 0;
     if (!failed && (job = graft_job_create(server, &request, prompts, n)) == NULL) {
         failed = graft_fault_memory(&fault) != 0;

@@ -14,8 +14,12 @@ static int add(struct graft_engine *engine, struct graft_job *job, size_t choice
     const struct graft_ids *ids = &job->prompts[choice / (size_t)request->n];
     struct graft_generation generation = request->generation;
     struct graft_processor_choice processors[sizeof request->processors / sizeof request->processors[0] + 1];
-    const struct graft_prompt prompt = {
-        .struct_size = sizeof prompt, .ids = ids->ids, .count = ids->n, .adapter = request->adapter};
+    const struct graft_prompt prompt = {.struct_size = sizeof prompt,
+                                        .ids = ids->ids,
+                                        .count = ids->n,
+                                        .images = request->images,
+                                        .n_images = request->n_images,
+                                        .adapter = request->adapter};
     const struct graft_sequence_options options = {.struct_size = sizeof options,
                                                    .gives_logits = request->wants_logprobs,
                                                    .generation = &generation,

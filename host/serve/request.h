@@ -7,6 +7,7 @@
 #include "graft/host/chat.h"
 #include "graft/host/generate.h"
 #include "graft/host/tokenizer.h"
+#include "graft/image.h"
 #include "serve/fault.h"
 
 enum graft_request_kind {
@@ -21,7 +22,8 @@ enum {
     GRAFT_REQUEST_MAX_CHOICES = 128,
     GRAFT_REQUEST_MAX_STOPS = 16,
     GRAFT_REQUEST_MAX_TOP = 20,
-    GRAFT_REQUEST_MAX_PROMPTS = 256
+    GRAFT_REQUEST_MAX_PROMPTS = 256,
+    GRAFT_REQUEST_MAX_IMAGES = 64
 };
 
 /* What reading a request depends on. A test can fill it in without a model. */
@@ -68,6 +70,9 @@ struct graft_request {
     const char *format_name;                     /* name of the field that asks for it */
     struct graft_processor_choice processors[1]; /* the processor that enforces it */
     size_t n_processors;
+    struct graft_image *images; /* [n_images] in the order of their parts in the messages */
+    size_t n_images;
+    int64_t image_bytes; /* bytes of their pixel values */
     /* Values of the document; NULL if absent. */
     const graft_json *prompt;
     const graft_json *messages;
@@ -89,6 +94,13 @@ int graft_request_read(const char *body, size_t length, enum graft_request_kind 
                        const struct graft_request_context *context, struct graft_request *request,
                        struct graft_fault *fault);
 void graft_request_finish(struct graft_request *request);
+
+/* Reads the images in the messages, parts of type "image_url" with a data: URL, which become parts of type "image". A
+ * part that is neither text nor image is a fault. `model` may be NULL: no images. `*processor` is opened when the first
+ * image is read; the caller frees it. */
+struct graft_image_processor;
+int graft_request_read_images(struct graft_request *request, const struct graft_model *model,
+                              struct graft_image_processor **processor, struct graft_fault *fault);
 
 /* Encodes the prompts as `*prompts` [*n], which the caller frees with graft_request_prompts_free, also on failure. */
 int graft_request_encode(const struct graft_request *request, const struct graft_tokenizer *tokenizer,

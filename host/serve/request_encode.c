@@ -106,19 +106,6 @@ static int read_arguments(graft_json *call, size_t i, struct graft_fault *fault)
     return graft_json_set_take(function, "arguments", arguments) != 0 ? graft_fault_memory(fault) : 0;
 }
 
-static int check_parts(const graft_json *content, size_t i, struct graft_fault *fault) {
-    for (size_t j = 0; j < graft_json_size(content) && graft_json_type(content) == GRAFT_JSON_ARRAY; j++) {
-        const char *type = graft_json_string(graft_json_get(graft_json_at(content, j), "type"), NULL);
-        if (type == NULL || strcmp(type, "text") != 0) {
-            char name[96];
-            (void)snprintf(name, sizeof name, "messages[%zu].content[%zu].type", i, j);
-            return graft_fault_set(fault, 400, "unsupported_value", name, "%s: expected \"text\", got \"%.60s\"", name,
-                                   type != NULL ? type : "");
-        }
-    }
-    return 0;
-}
-
 static int prepare_messages(const graft_json *messages, struct graft_fault *fault) {
     const size_t n = graft_json_size(messages);
     if (graft_json_type(messages) != GRAFT_JSON_ARRAY || n == 0) {
@@ -132,7 +119,7 @@ static int prepare_messages(const graft_json *messages, struct graft_fault *faul
         if (graft_json_string(graft_json_get(message, "role"), NULL) == NULL) {
             return graft_fault_set(fault, 400, "invalid_type", name, "%s: expected a string", name);
         }
-        int failed = check_parts(graft_json_get(message, "content"), i, fault);
+        int failed = 0;
         for (size_t j = 0; j < graft_json_size(calls) && !failed; j++) {
             failed = read_arguments((graft_json *)graft_json_at(calls, j), i, fault);
         }

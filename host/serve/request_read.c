@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "graft/host/image.h"
 #include "serve/request_parts.h"
 
 int graft_field_expected(struct graft_reading *reading, const char *name, const char *expected,
@@ -336,5 +337,9 @@ void graft_request_finish(struct graft_request *request) {
     graft_free(request->bias_ids);
     graft_free(request->stop_ids);
     graft_free(request->format);
+    for (size_t i = 0; i < request->n_images; i++) {
+        graft_image_finish(&request->images[i]);
+    }
+    graft_free(request->images);
     *request = (struct graft_request){0};
 }

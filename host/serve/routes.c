@@ -95,8 +95,7 @@ void graft_route_tokenize(struct graft_server *server, struct evhttp_request *ht
     struct graft_ids *prompts = NULL;
     size_t n = 0;
     int failed = graft_request_read(body, length, GRAFT_REQUEST_TOKENIZE, &server->context, &request, &fault) != 0 ||
-                 graft_request_encode(&request, server->tokenizer, server->chat, server->context.vocab_size, &prompts,
-                                      &n, &fault) != 0;
+                 graft_server_encode(server, &request, &prompts, &n, &fault) != 0;
     if (!failed && n != 1) {
         failed = graft_fault_set(&fault, 400, "invalid_value", "prompt", "prompt: expected one text") != 0;
     }

@@ -16,12 +16,14 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "graft/host/grammar.h"
+#include "graft/host/image.h"
 #include "graft/host/model.h"
 
 enum {
     USUAL_RUNNING = 32,
     USUAL_WAITING = 64,
     USUAL_BODY = 4 << 20,
+    USUAL_BODY_WITH_IMAGES = 16 << 20,
     USUAL_TIMEOUT = 600,
     USUAL_IDLE = 60,
     USUAL_TOKENS = 4096, /* for a model without a maximum length */
@@ -30,11 +32,12 @@ enum {
 
 /* --- Options --- */
 
-static void fill_in(struct graft_server_options *options) {
+static void fill_in(struct graft_server_options *options, const struct graft_model *model) {
+    const int64_t body = graft_model_image_token_id(model) >= 0 ? USUAL_BODY_WITH_IMAGES : USUAL_BODY;
     options->address = options->address != NULL ? options->address : "127.0.0.1";
     options->max_running = options->max_running > 0 ? options->max_running : USUAL_RUNNING;
     options->max_waiting = options->max_waiting > 0 ? options->max_waiting : USUAL_WAITING;
-    options->max_body_bytes = options->max_body_bytes > 0 ? options->max_body_bytes : USUAL_BODY;
+    options->max_body_bytes = options->max_body_bytes > 0 ? options->max_body_bytes : body;
     options->timeout_seconds = options->timeout_seconds > 0 ? options->timeout_seconds : USUAL_TIMEOUT;
     options->idle_seconds = options->idle_seconds > 0 ? options->idle_seconds : USUAL_IDLE;
 }
@@ -61,7 +64,7 @@ static void free_list(const char *const *list) {
 static int copy_options(struct graft_server *server, const struct graft_server_options *given) {
     struct graft_server_options *options = &server->options;
     graft_struct_copy(options, sizeof *options, given);
-    fill_in(options);
+    fill_in(options, server->model);
     options->name = graft_strdup(options->name);
     options->cors_origin = options->cors_origin != NULL ? graft_strdup(options->cors_origin) : NULL;
     const int failed = copy_list(&options->adapters, options->n_adapters) != 0;
@@ -258,6 +261,7 @@ void graft_server_free(struct graft_server *server) {
     }
     graft_engine_free(server->engine);
     graft_vocabulary_free(server->vocabulary);
+    graft_image_processor_free(server->images);
     if (server->waking != NULL) {
         event_free(server->waking);
     }

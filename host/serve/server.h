@@ -9,6 +9,7 @@
 #include "serve/request.h"
 
 struct event_base;
+struct graft_image_processor;
 struct graft_vocabulary;
 struct evhttp;
 
@@ -44,10 +45,12 @@ struct graft_server {
     int stop;
     int32_t port;
     struct graft_engine *engine;
-    struct graft_vocabulary *vocabulary; /* vocabulary for formats of answers; NULL until the first request for one */
-    struct graft_job *jobs;              /* jobs that are not freed yet */
-    size_t n_choices;                    /* choices of these jobs */
-    size_t n_flushing;                   /* answers being sent */
+    struct graft_vocabulary *vocabulary;  /* vocabulary for formats of answers; NULL until the first request for one */
+    struct graft_image_processor *images; /* NULL until the first request with an image */
+    int64_t image_bytes;                  /* pixel values that the jobs hold */
+    struct graft_job *jobs;               /* jobs that are not freed yet */
+    size_t n_choices;                     /* choices of these jobs */
+    size_t n_flushing;                    /* answers being sent */
     int is_stopping;
     uint64_t last_id;
     struct graft_metrics metrics;
@@ -61,6 +64,10 @@ void graft_server_check_end(struct graft_server *server);
 
 /* Makes a new id of letters and digits behind `prefix`. */
 void graft_server_new_id(struct graft_server *server, const char *prefix, char *id, size_t size);
+
+/* Turns what a request asks about into token ids, its images included. The rest is as for graft_request_encode. */
+int graft_server_encode(struct graft_server *server, struct graft_request *request, struct graft_ids **prompts,
+                        size_t *n, struct graft_fault *fault);
 
 /* --- HTTP --- */
 

@@ -57,6 +57,58 @@ post /v1/completions "{\"model\": \"m:b\", $asked}"
 refused 'another' 404 '"code": "model_not_found"'
 stop
 
+# --- Images ---
+
+seen=$root/demo/tiny-qwen2-vl
+start --model "$seen" --served-model-name eye
+picture() { # picture NAME: a part with a file of the samples
+    printf '{"type": "image_url", "image_url": {"url": "data:image/png;base64,%s"}}' "$(base64 -w 0 "$seen/samples/$1.png")"
+}
+look() { # look PART...: asks for the shape of what the parts show
+    parts=
+    for part; do
+        parts="$parts$part, "
+    done
+    post /v1/chat/completions "{\"messages\": [{\"role\": \"user\", \"content\": [$parts{\"type\": \"text\", \"text\": \"What shape is it?\"}]}], \"max_tokens\": 8, \"temperature\": 0}"
+}
+circle=$(picture 1-green-circle-on-yellow)
+look "$circle"
+has 'an image is seen' '"content": "circle"' body
+has 'its tokens count' '"prompt_tokens": 19' body
+look "$(picture 2-blue-square-on-yellow)"
+has 'another one' '"content": "square"' body
+look "$circle" "$circle"
+check 'two of them' 200 "$status"
+post /tokenize "{\"messages\": [{\"role\": \"user\", \"content\": [$circle]}]}"
+check 'as tokens' 4 "$(grep -o '\<383\>' body | wc -l | tr -d ' ')"
+look '{"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}'
+refused 'an image elsewhere' 400 '"param": "messages[0].content[0].image_url.url"' 'images are not fetched from elsewhere'
+look '{"type": "image_url", "image_url": {"url": "data:image/png;base64,!"}}'
+refused 'no base64' 400 'expected base64 behind'
+look '{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}'
+refused 'no image' 400 '"param": "messages[0].content[0]"' 'is neither a PNG nor a JPEG file'
+look '{"type": "image_url", "image_url": "x"}'
+refused 'no object' 400 'expected an object with \"url\", a string'
+look '{"type": "image_url", "image_url": {"url": "x", "detail": "low"}}'
+refused 'less detail' 400 '"param": "messages[0].content[0].image_url.detail"'
+look '{"type": "video_url", "video_url": {"url": "x"}}'
+refused 'a video' 400 'expected \"text\" or \"image_url\", got \"video_url\"'
+sed 's/image_pad/nothing/' "$seen/chat_template.json" >blind.json
+stop
+cp -r "$seen" blind && chmod -R u+w blind && mv blind.json blind/chat_template.json
+start --model blind
+look "$circle"
+refused 'a template that has no place for it' 400 'got 1 images and videos, but the prompt has placeholders for 0'
+rm blind/preprocessor_config.json
+stop
+start --model blind
+look "$circle"
+refused 'no word about how images are prepared' 500 'preprocessor_config.json'
+get /health
+check 'it still serves' 200 "$status"
+stop
+check 'the end' 0 "$ended"
+
 # --- Too long ---
 
 endless='"prompt": "x", "max_tokens": 1000000, "temperature": 0, "ignore_eos": true'

@@ -292,7 +292,7 @@ has 'logprobs of a chat' '"logprobs": {"content": [{"token": "' body
 post /v1/chat/completions "{$hello, \"max_completion_tokens\": 1}"
 has 'the newer name of max_tokens' '"completion_tokens": 1' body
 post /v1/chat/completions '{"messages": [{"role": "user", "content": [{"type": "text", "text": "Hi"}, {"type": "image_url", "image_url": {"url": "x"}}]}]}'
-refused 'an image' 400 '"param": "messages[0].content[1].type"'
+refused 'an image' 400 '"param": "messages[0].content[1].type"' 'the model takes no images'
 post /v1/chat/completions '{"messages": [{"content": "Hi"}]}'
 refused 'a message without a role' 400 '"param": "messages[0].role"'
 post /v1/chat/completions "{$hello, \"tools\": [{\"type\": \"function\"}]}"

@@ -52,6 +52,8 @@ static void test_file_and_pixels(void **state) {
     struct graft_image_processor *processor = NULL;
     struct graft_image image = {.struct_size = sizeof image}, same = image;
     struct graft_pixels pixels;
+    char *bytes = NULL;
+    size_t length = 0;
     (void)state;
     assert_int_equal(graft_model_image_token_id(model), 383);
     assert_int_equal(graft_image_processor_open(model, &processor, &error), GRAFT_OK);
@@ -66,6 +68,13 @@ static void test_file_and_pixels(void **state) {
     assert_memory_equal(same.pixel_values, image.pixel_values,
                         (size_t)(image.grid[1] * image.grid[2] * image.patch_dim) * sizeof(float));
     graft_image_finish(&same);
+    assert_int_equal(graft_file_read(file, 1 << 20, GRAFT_ERROR_IO, &bytes, &length, &error), GRAFT_OK);
+    assert_int_equal(graft_image_processor_decode(processor, bytes, length, "memory", &same, &error), GRAFT_OK);
+    assert_memory_equal(same.grid, image.grid, sizeof same.grid);
+    graft_image_finish(&same);
+    assert_int_equal(graft_image_processor_decode(processor, bytes, 5, "memory", &same, &error), GRAFT_ERROR_USAGE);
+    assert_string_equal(error.source, "memory");
+    graft_free(bytes);
     image.grid[2]++;
     assert_int_equal(graft_model_image_tokens(model, &image), 0);
     assert_int_equal(graft_image_processor_rgb(processor, pixels.rgb, 0, 5, &same, &error), GRAFT_ERROR_USAGE);
@@ -111,6 +120,32 @@ static void test_video(void **state) {
     graft_video_processor_free(processor);
     graft_model_free(model);
     graft_free(frames);
+}
+
+/* The placeholders of a prompt become as many tokens as their images take. */
+static void test_placing(void **state) {
+    static const int32_t given[] = {1, 383, 2, 384, 383, 383, 3};
+    static const int32_t wanted[] = {1, 383, 383, 2, 384, 384, 383, 383, 3};
+    const struct graft_image images[] = {{.struct_size = sizeof images[0], .grid = {1, 2, 4}},
+                                         {.struct_size = sizeof images[0], .grid = {2, 2, 2}, .is_video = 1},
+                                         {.struct_size = sizeof images[0], .grid = {1, 4, 2}}};
+    const struct graft_image swapped[] = {images[1], images[0], images[2]};
+    struct graft_model *model = open_model("tiny-qwen2-vl");
+    struct graft_error error = graft_error_none();
+    struct graft_ids ids = {0};
+    (void)state;
+    graft_ids_append(&ids, given, 7);
+    assert_int_equal(graft_model_place_images(model, NULL, images, 2, &ids, &error), GRAFT_ERROR_USAGE);
+    assert_string_equal(error.message, "got 2 images and videos, but the prompt has placeholders for 3");
+    error = graft_error_none();
+    assert_int_equal(graft_model_place_images(model, NULL, swapped, 3, &ids, &error), GRAFT_ERROR_USAGE);
+    assert_string_equal(error.message, "placeholder 1 is not for a video, which is given for it");
+    assert_int_equal(ids.n, 7);
+    assert_int_equal(graft_model_place_images(model, NULL, images, 3, &ids, &error), GRAFT_OK);
+    assert_int_equal(ids.n, 9);
+    assert_memory_equal(ids.ids, wanted, sizeof wanted);
+    graft_ids_free(&ids);
+    graft_model_free(model);
 }
 
 /* Tokens that nothing is given for are an error of every call that reads a prompt. */
@@ -258,13 +293,10 @@ static void test_video_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_file_and_pixels),
-        cmocka_unit_test(test_video),
-        cmocka_unit_test(test_places_without_images),
-        cmocka_unit_test(test_text_model),
-        cmocka_unit_test(test_frames),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_video_memory),
+        cmocka_unit_test(test_file_and_pixels), cmocka_unit_test(test_video),
+        cmocka_unit_test(test_placing),         cmocka_unit_test(test_places_without_images),
+        cmocka_unit_test(test_text_model),      cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_memory),          cmocka_unit_test(test_video_memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -6,9 +6,9 @@
  *     struct graft_image image = {.struct_size = sizeof image};
  *     graft_image_processor_open(model, &processor, &error);
  *     graft_image_processor_read(processor, "picture.png", &image, &error);
- *     // among the prompt's ids, for the placeholder: graft_model_image_ids(model, tokenizer, &image, &ids, &error)
+ *     graft_model_place_images(model, tokenizer, &image, 1, &ids, &error); // its tokens, for the placeholder in `ids`
  *     struct graft_prompt prompt = {
- *         .struct_size = sizeof prompt, .ids = ids, .count = count, .images = &image, .n_images = 1};
+ *         .struct_size = sizeof prompt, .ids = ids.ids, .count = ids.n, .images = &image, .n_images = 1};
  *     ...
  *     graft_image_finish(&image);
  *     graft_image_processor_free(processor);
@@ -51,6 +51,10 @@ void graft_image_processor_free(struct graft_image_processor *processor);
 int graft_image_processor_read(const struct graft_image_processor *processor, const char *file,
                                struct graft_image *image, struct graft_error *error);
 
+/* [any] The same for the bytes of a PNG or JPEG file in memory, which `source` names in errors (GRAFT_ERROR_USAGE). */
+int graft_image_processor_decode(const struct graft_image_processor *processor, const void *bytes, size_t length,
+                                 const char *source, struct graft_image *image, struct graft_error *error);
+
 /* [any] The same for pixels in memory: rgb [height, width, 3]. A size that cannot be is GRAFT_ERROR_USAGE. */
 int graft_image_processor_rgb(const struct graft_image_processor *processor, const uint8_t *rgb, int64_t width,
                               int64_t height, struct graft_image *image, struct graft_error *error);
@@ -83,6 +87,13 @@ int graft_model_videos_by_frame(const struct graft_model *model);
  * tokenizer, which may be NULL otherwise; a tokenizer without the tokens around a frame is GRAFT_ERROR_USAGE. */
 int graft_model_image_ids(const struct graft_model *model, const struct graft_tokenizer *tokenizer,
                           const struct graft_image *image, struct graft_ids *ids, struct graft_error *error);
+
+/* [any] Does so for a whole prompt: each run of image or video tokens in `ids` stands for the next of `images` [n] and
+ * becomes what graft_model_image_ids adds for it; a run that has as many tokens already stays. Another number of runs,
+ * or one of another kind or length, is GRAFT_ERROR_USAGE and leaves `ids` as they were. */
+int graft_model_place_images(const struct graft_model *model, const struct graft_tokenizer *tokenizer,
+                             const struct graft_image *images, size_t n, struct graft_ids *ids,
+                             struct graft_error *error);
 
 /* Prepares videos as the model directory's video_preprocessor_config.json says, or preprocessor_config.json if there is
  * none. Immutable: several threads may use it. */

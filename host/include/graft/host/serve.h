@@ -44,7 +44,7 @@ struct graft_server_options {
     int32_t max_waiting;         /* and that wait for it; more are told to come back; 0: 64 */
     int64_t max_cache_bytes;     /* as in struct graft_sequences_options */
     int64_t max_new_tokens;      /* of an answer whose request does not say; 0: as many as there are positions for */
-    int64_t max_body_bytes;      /* of a request; 0: 4 MiB */
+    int64_t max_body_bytes;      /* of a request; 0: 4 MiB, 16 MiB for a model that takes images */
     int32_t timeout_seconds;     /* an answer that takes longer is ended; 0: 600 */
     int32_t idle_seconds;        /* a connection on which nothing moves is closed; 0: 60 */
 };

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The way of a request to its prompts: images, token ids, and the images' places among them. */
+#include "graft/host/image.h"
+#include "serve/server.h"
+
+/* Images wait as pixel values, of which all jobs together may hold so much. A single request may go beyond it. */
+static int check_room(const struct graft_server *server, int64_t bytes, struct graft_fault *fault) {
+    static const int64_t most = 2LL << 30;
+    return bytes == 0 || server->image_bytes == 0 || server->image_bytes + bytes <= most
+               ? 0
+               : graft_fault_set(fault, 429, "queue_full", NULL,
+                                 "the images of other requests leave no room for these: %lld of %lld MiB are taken",
+                                 (long long)(server->image_bytes >> 20), (long long)(most >> 20));
+}
+
+int graft_server_encode(struct graft_server *server, struct graft_request *request, struct graft_ids **prompts,
+                        size_t *n, struct graft_fault *fault) {
+    struct graft_error error = graft_error_none();
+    *prompts = NULL;
+    *n = 0;
+    if (graft_request_read_images(request, server->model, &server->images, fault) != 0 ||
+        check_room(server, request->image_bytes, fault) != 0 ||
+        graft_request_encode(request, server->tokenizer, server->chat, server->context.vocab_size, prompts, n, fault) !=
+            0) {
+        return -1;
+    }
+    return request->n_images == 0 || graft_model_place_images(server->model, server->tokenizer, request->images,
+                                                              request->n_images, &(*prompts)[0], &error) == GRAFT_OK
+               ? 0
+               : graft_fault_from_error(fault, &error, "messages");
+}
