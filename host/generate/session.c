@@ -475,7 +475,7 @@ int graft_session_fork(struct graft_session *session, int32_t from, int32_t to, 
 
 int graft_session_share(struct graft_session *session, int32_t from, int32_t to, int64_t length, int *done,
                         struct graft_error *error) {
-    int status = graft_cache_share(session->cache, from, to, length, done, error);
+    int status = graft_cache_share(session->cache, from, session->cache, to, length, done, error);
     if (status != GRAFT_OK || *done) {
         session->sequences[to] = (struct sequence){.length = *done ? length : 0};
     }

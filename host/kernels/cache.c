@@ -10,6 +10,7 @@ struct graft_cache *graft_cache_create(int32_t slots, graft_dtype kv_dtype) {
     if (cache == NULL) {
         return NULL;
     }
+    cache->slots = slots;
     cache->kv = graft_kv_cache_create(slots, kv_dtype);
     cache->states = graft_states_create(slots);
     if (cache->kv == NULL || cache->states == NULL) {
@@ -38,26 +39,27 @@ int graft_cache_rewind(struct graft_cache *cache, int32_t slot, int64_t length, 
     return status;
 }
 
-static int copy(struct graft_cache *cache, int32_t from, int32_t to, int64_t length, struct graft_error *error) {
+static int copy(const struct graft_cache *source, int32_t from, struct graft_cache *target, int32_t to, int64_t length,
+                struct graft_error *error) {
     int64_t reached;
-    int status = graft_kv_cache_copy(cache->kv, from, to, length, error);
+    int status = graft_kv_cache_copy(source->kv, from, target->kv, to, length, error);
     if (status == GRAFT_OK) {
-        status = graft_states_copy(cache->states, from, to, error);
+        status = graft_states_copy(source->states, from, target->states, to, error);
     }
     if (status != GRAFT_OK) {
-        (void)graft_cache_rewind(cache, to, 0, &reached, NULL);
+        (void)graft_cache_rewind(target, to, 0, &reached, NULL);
     }
     return status;
 }
 
 int graft_cache_fork(struct graft_cache *cache, int32_t from, int32_t to, struct graft_error *error) {
-    return from == to ? GRAFT_OK : copy(cache, from, to, INT64_MAX, error);
+    return from == to ? GRAFT_OK : copy(cache, from, cache, to, INT64_MAX, error);
 }
 
-int graft_cache_share(struct graft_cache *cache, int32_t from, int32_t to, int64_t length, int *done,
-                      struct graft_error *error) {
-    int is_known = graft_states_is_at(cache->states, from, length);
-    int status = is_known ? copy(cache, from, to, length, error) : GRAFT_OK;
+int graft_cache_share(const struct graft_cache *source, int32_t from, struct graft_cache *target, int32_t to,
+                      int64_t length, int *done, struct graft_error *error) {
+    int is_known = graft_states_is_at(source->states, from, length);
+    int status = is_known ? copy(source, from, target, to, length, error) : GRAFT_OK;
     *done = is_known && status == GRAFT_OK;
     return status;
 }

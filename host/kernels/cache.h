@@ -12,6 +12,7 @@
 struct graft_cache {
     struct graft_kv_cache *kv;
     struct graft_states *states;
+    int32_t slots;
 };
 
 /* A cache for sequences 0 .. slots - 1, all empty, with keys and values of `kv_dtype` as in kv_cache.h; NULL if memory
@@ -28,10 +29,11 @@ int graft_cache_rewind(struct graft_cache *cache, int32_t slot, int64_t length, 
 /* Copies slot `from` to slot `to`; on failure `to` is empty. */
 int graft_cache_fork(struct graft_cache *cache, int32_t from, int32_t to, struct graft_error *error);
 
-/* Copies the first `length` tokens of slot `from` to slot `to`, if the states after that many tokens still exist; keys
- * and values always do. `*done` says whether they did; if not, slot `to` is unchanged. On failure `to` is empty. */
-int graft_cache_share(struct graft_cache *cache, int32_t from, int32_t to, int64_t length, int *done,
-                      struct graft_error *error);
+/* Copies the first `length` tokens of slot `from` of `source` to another slot of `target`, which may be the same cache,
+ * if the states after that many tokens still exist; keys and values always do. `*done` says whether they did; if not,
+ * slot `to` is unchanged. On failure `to` is empty. */
+int graft_cache_share(const struct graft_cache *source, int32_t from, struct graft_cache *target, int32_t to,
+                      int64_t length, int *done, struct graft_error *error);
 
 /* Empties a slot and frees its memory. */
 void graft_cache_release(struct graft_cache *cache, int32_t slot);

@@ -300,25 +300,33 @@ int graft_kv_cache_truncate(struct graft_kv_cache *cache, int32_t slot, int64_t 
     return status;
 }
 
-int graft_kv_cache_copy(struct graft_kv_cache *cache, int32_t from, int32_t to, int64_t length,
-                        struct graft_error *error) {
-    int64_t size = graft_dtype_size(cache->dtype);
-    int status = check_slot(cache, from, error);
-    status = status == GRAFT_OK ? check_slot(cache, to, error) : status;
-    for (int32_t layer = 0; status == GRAFT_OK && layer < cache->layers; layer++) {
-        struct entry source = *entry_of(cache, layer, from);
-        struct entry *target = entry_of(cache, layer, to);
-        source.length = source.length < length || source.is_fixed ? source.length : length;
-        target->is_fixed = source.is_fixed;
-        target->kv_heads = source.kv_heads;
-        target->keys.dim = source.keys.dim;
-        target->values.dim = source.values.dim;
-        target->length = 0;
-        if (source.length > 0 &&
-            (status = reserve(target, source.length, cache->expected[to], size, error)) == GRAFT_OK) {
-            copy_rows(&source, &source.keys, target->keys.data, target->capacity, size);
-            copy_rows(&source, &source.values, target->values.data, target->capacity, size);
-            target->length = source.length;
+int graft_kv_cache_copy(const struct graft_kv_cache *source, int32_t from, struct graft_kv_cache *target, int32_t to,
+                        int64_t length, struct graft_error *error) {
+    int64_t size = graft_dtype_size(target->dtype);
+    int status = check_slot(source, from, error);
+    status = status == GRAFT_OK ? check_slot(target, to, error) : status;
+    if (status == GRAFT_OK && source->dtype != target->dtype) {
+        status = graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "KV cache: cannot copy numbers of another type");
+    }
+    if (status == GRAFT_OK && source->layers > target->layers) {
+        status = add_layers(target, source->layers, error);
+    }
+    for (int32_t layer = 0; status == GRAFT_OK && layer < target->layers; layer++) {
+        struct entry had = layer < source->layers ? *entry_of(source, layer, from) : (struct entry){0};
+        struct entry *made = entry_of(target, layer, to);
+        had.length = had.length < length || had.is_fixed ? had.length : length;
+        made->is_fixed = had.is_fixed;
+        made->length = 0;
+        if (had.length == 0) {
+            continue;
+        }
+        made->kv_heads = had.kv_heads;
+        made->keys.dim = had.keys.dim;
+        made->values.dim = had.values.dim;
+        if ((status = reserve(made, had.length, target->expected[to], size, error)) == GRAFT_OK) {
+            copy_rows(&had, &had.keys, made->keys.data, made->capacity, size);
+            copy_rows(&had, &had.values, made->values.data, made->capacity, size);
+            made->length = had.length;
         }
     }
     return status;

@@ -66,10 +66,10 @@ int64_t graft_kv_cache_token_bytes(const struct graft_kv_cache *cache, int32_t s
 /* Drops all but the first `length` tokens of a slot, in every layer; 0 empties it. Memory is kept for reuse. */
 int graft_kv_cache_truncate(struct graft_kv_cache *cache, int32_t slot, int64_t length, struct graft_error *error);
 
-/* Copies the first `length` tokens of slot `from`, or all if there are fewer, to slot `to`. On failure `to` is
- * incomplete. */
-int graft_kv_cache_copy(struct graft_kv_cache *cache, int32_t from, int32_t to, int64_t length,
-                        struct graft_error *error);
+/* Copies the first `length` tokens of a slot of `source`, or all if there are fewer, to another slot of `target`: of
+ * the same cache, or of another with the same type of numbers. On failure the slot `to` is incomplete. */
+int graft_kv_cache_copy(const struct graft_kv_cache *source, int32_t from, struct graft_kv_cache *target, int32_t to,
+                        int64_t length, struct graft_error *error);
 
 /* The sizes of a layer of a slot, for each token and head. */
 struct graft_kv_layer {

@@ -144,16 +144,17 @@ void graft_states_rewind(struct graft_states *states, int32_t slot, int64_t leng
     }
 }
 
-int graft_states_copy(struct graft_states *states, int32_t from, int32_t to, struct graft_error *error) {
-    int status = GRAFT_OK;
-    for (int32_t i = 0; i < states->count && status == GRAFT_OK; i++) {
-        const struct entry *source = entry_of(states, i, from);
-        struct entry *target = entry_of(states, i, to);
-        target->bytes = source->bytes;
-        target->length = source->length;
-        target->length_before = 0;
-        if (source->length > 0 && (status = reserve(&target->now, source->bytes, error)) == GRAFT_OK) {
-            copy_array(target->now, source->now, source->bytes);
+int graft_states_copy(const struct graft_states *source, int32_t from, struct graft_states *target, int32_t to,
+                      struct graft_error *error) {
+    int status = source->count > target->count ? add_states(target, source->count, error) : GRAFT_OK;
+    for (int32_t i = 0; i < source->count && status == GRAFT_OK; i++) {
+        const struct entry *had = entry_of(source, i, from);
+        struct entry *made = entry_of(target, i, to);
+        made->bytes = had->bytes;
+        made->length = had->length;
+        made->length_before = 0;
+        if (had->length > 0 && (status = reserve(&made->now, had->bytes, error)) == GRAFT_OK) {
+            copy_array(made->now, had->now, had->bytes);
         }
     }
     return status;

@@ -37,8 +37,10 @@ int64_t graft_states_reach(const struct graft_states *states, int32_t slot, int6
 /* Rewinds a slot to a number of tokens that graft_states_reach returned. */
 void graft_states_rewind(struct graft_states *states, int32_t slot, int64_t length);
 
-/* Copies slot `from` to slot `to`. On failure `to` is incomplete. */
-int graft_states_copy(struct graft_states *states, int32_t from, int32_t to, struct graft_error *error);
+/* Copies slot `from` of `source` to another slot of `target`, which may be the same. On failure the slot `to` is
+ * incomplete. */
+int graft_states_copy(const struct graft_states *source, int32_t from, struct graft_states *target, int32_t to,
+                      struct graft_error *error);
 
 /* Whether every state of a slot after `length` tokens can be copied without rewinding the slot. */
 int graft_states_is_at(const struct graft_states *states, int32_t slot, int64_t length);

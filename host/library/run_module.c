@@ -8,6 +8,7 @@
 #include "graft/batch.h"
 #include "graft/embedding.h"
 #include "interface/interface.h"
+#include "kernels/cache.h"
 #include "kernels/kernels.h"
 #include "kernels/scratch.h"
 #include "library/library.h"
@@ -23,7 +24,28 @@ static const void *pointer_at(const void *args, size_t offset) {
     return pointer;
 }
 
-/* There is no cache: sequences begin here, and nothing is kept of them. */
+/* A sequence's place in the cache is one that there is, and has no gap. */
+static int check_cached(const struct graft_node *node, const struct graft_batch *batch, struct graft_error *error) {
+    for (int32_t i = 0; i < batch->sequences; i++) {
+        const int64_t begin = batch->cu_seqlens[i], end = batch->cu_seqlens[i + 1];
+        if (batch->slots[i] < 0 || batch->slots[i] >= batch->cache->slots) {
+            return misuse(node, "batch.slots", "numbers below the cache's `slots`", error);
+        }
+        for (int32_t j = 0; j < i; j++) {
+            if (batch->slots[j] == batch->slots[i]) {
+                return misuse(node, "batch.slots", "another one for each sequence", error);
+            }
+        }
+        for (int64_t t = begin; t < end; t++) {
+            if (batch->positions[begin] < 0 || batch->positions[t] != batch->positions[begin] + t - begin) {
+                return misuse(node, "batch.positions", "those of a sequence one after the other", error);
+            }
+        }
+    }
+    return GRAFT_OK;
+}
+
+/* Without a cache sequences begin here, and nothing is kept of them. */
 static int check_batch(const struct graft_node *node, const struct graft_batch *batch, struct graft_error *error) {
     if (batch == NULL) {
         return misuse(node, "batch", "one, got NULL", error);
@@ -32,14 +54,14 @@ static int check_batch(const struct graft_node *node, const struct graft_batch *
         batch->cu_seqlens == NULL || batch->positions == NULL || batch->slots == NULL) {
         return misuse(node, "batch", "a struct graft_batch with sequences, their positions and slots", error);
     }
-    if (batch->cache != NULL) {
-        return misuse(node, "batch.cache", "NULL: no earlier tokens", error);
-    }
     int fits = batch->cu_seqlens[0] == 0 && batch->cu_seqlens[batch->sequences] == batch->tokens;
     for (int32_t i = 0; i < batch->sequences && fits; i++) {
         fits = batch->cu_seqlens[i] < batch->cu_seqlens[i + 1];
     }
-    return fits ? GRAFT_OK : misuse(node, "batch.cu_seqlens", "where each sequence begins, from 0 to tokens", error);
+    if (!fits) {
+        return misuse(node, "batch.cu_seqlens", "where each sequence begins, from 0 to tokens", error);
+    }
+    return batch->cache != NULL ? check_cached(node, batch, error) : GRAFT_OK;
 }
 
 /* What is looked up by them is not as long as all numbers go. */

@@ -262,16 +262,16 @@ static void test_kv_cache_copy(void **state) {
         assert_int_equal(append(cache, layer, 0, 0, 5, &view, NULL), GRAFT_OK);
         assert_int_equal(append(cache, layer, 1, 0, 100, &view, NULL), GRAFT_OK);
     }
-    assert_int_equal(graft_kv_cache_copy(cache, 0, 1, INT64_MAX, NULL), GRAFT_OK);
-    assert_int_equal(graft_kv_cache_copy(cache, 0, 2, INT64_MAX, NULL), GRAFT_OK);
+    assert_int_equal(graft_kv_cache_copy(cache, 0, cache, 1, INT64_MAX, NULL), GRAFT_OK);
+    assert_int_equal(graft_kv_cache_copy(cache, 0, cache, 2, INT64_MAX, NULL), GRAFT_OK);
     for (int32_t slot = 0; slot < 3; slot++) {
         for (int32_t layer = 0; layer < 3; layer++) {
             assert_int_equal(append(cache, layer, slot, 5, 70 + slot, &view, NULL), GRAFT_OK);
             check_view(&view, layer, 75 + slot);
         }
     }
-    assert_int_equal(graft_kv_cache_copy(cache, 0, 3, INT64_MAX, NULL), GRAFT_ERROR_INTERNAL);
-    assert_int_equal(graft_kv_cache_copy(cache, -1, 0, INT64_MAX, NULL), GRAFT_ERROR_INTERNAL);
+    assert_int_equal(graft_kv_cache_copy(cache, 0, cache, 3, INT64_MAX, NULL), GRAFT_ERROR_INTERNAL);
+    assert_int_equal(graft_kv_cache_copy(cache, -1, cache, 0, INT64_MAX, NULL), GRAFT_ERROR_INTERNAL);
     graft_kv_cache_destroy(cache);
 }
 

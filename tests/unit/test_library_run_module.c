@@ -35,6 +35,14 @@ static void check(int status) {
     }
 }
 
+static void refuse(const char *path, const void *args, const char *words) {
+    error = graft_error_none();
+    assert_int_equal(graft_model_run_module(model, path, args, &error), GRAFT_ERROR_USAGE);
+    if (strstr(error.message, words) == NULL) {
+        fail_msg("\"%s\" does not say \"%s\"", error.message, words);
+    }
+}
+
 static int set_up(void **state) {
     char path[512];
     (void)state;
@@ -50,6 +58,27 @@ static int tear_down(void **state) {
     graft_model_free(model);
     graft_library_free(library);
     return 0;
+}
+
+/* Runs layer 0 on the tokens from `begin` on, up to `end`, as a sequence of a cache. */
+static int run_cached(struct graft_cache *cache, int32_t slot, int64_t begin, int64_t end, float *states) {
+    const struct graft_mask mask = {.struct_size = sizeof mask, .kind = GRAFT_MASK_CAUSAL};
+    const int64_t lengths[] = {0, end - begin};
+    const struct graft_batch part = {.struct_size = sizeof part,
+                                     .sequences = 1,
+                                     .tokens = end - begin,
+                                     .cu_seqlens = lengths,
+                                     .positions = positions + begin,
+                                     .slots = &slot,
+                                     .cache = cache};
+    const struct graft_decoder_layer_args layer = {.struct_size = sizeof layer,
+                                                   .batch = &part,
+                                                   .hidden_states = states + begin * HIDDEN,
+                                                   .cos = cosines + begin * HEAD,
+                                                   .sin = sines + begin * HEAD,
+                                                   .mask = &mask};
+    error = graft_error_none();
+    return graft_model_run_module(model, "model.layers.0", &layer, &error);
 }
 
 static void embed(void) {
@@ -88,6 +117,76 @@ static void test_all(void **state) {
     run_by_one();
     check(graft_model_logits(model, &prompt, 1, whole, &error));
     assert_memory_equal(logits, whole, sizeof whole);
+}
+
+/* What a cache keeps of earlier tokens: token after token, from a copy, and again from an earlier length. */
+static void test_cached(void **state) {
+    static float before[TOKENS * HIDDEN], states[TOKENS * HIDDEN], wanted[TOKENS * HIDDEN];
+    const struct graft_rotary_args rotary = {
+        .struct_size = sizeof rotary, .batch = &batch, .head_dim = HEAD, .cos = cosines, .sin = sines};
+    struct graft_cache *cache = NULL, *other = NULL;
+    (void)state;
+    embed();
+    check(graft_model_run_module(model, "model.rotary_emb", &rotary, &error));
+    memcpy(before, hidden, sizeof before);
+    memcpy(wanted, hidden, sizeof wanted);
+    memcpy(states, hidden, sizeof states);
+    check(run_cached(NULL, 0, 0, TOKENS, wanted));
+    check(graft_model_create_cache(model, 3, &cache, &error));
+    check(graft_model_create_cache(model, 1, &other, &error));
+    for (int64_t t = 0; t < TOKENS; t++) {
+        check(run_cached(cache, 2, t, t + 1, states));
+    }
+    assert_memory_equal(states, wanted, sizeof wanted);
+    memcpy(states, before, sizeof states);
+    check(graft_cache_copy(cache, 2, other, 0, 3, &error));
+    check(graft_cache_copy(cache, 2, cache, 0, TOKENS, &error));
+    check(graft_cache_truncate(cache, 2, 1, &error));
+    check(graft_cache_truncate(cache, 0, 4, &error));
+    check(run_cached(other, 0, 3, TOKENS, states));
+    assert_memory_equal(states + 3 * HIDDEN, wanted + 3 * HIDDEN, 2 * HIDDEN * sizeof *states);
+    memcpy(states, before, sizeof states);
+    check(run_cached(cache, 2, 1, 4, states));
+    check(run_cached(cache, 0, 4, TOKENS, states));
+    assert_memory_equal(states + HIDDEN, wanted + HIDDEN, (TOKENS - 1) * HIDDEN * sizeof *states);
+    /* An empty sequence over one that has been used, which then begins anew. */
+    check(graft_cache_copy(cache, 1, cache, 0, TOKENS, &error));
+    memcpy(states, before, sizeof states);
+    check(run_cached(cache, 0, 0, TOKENS, states));
+    assert_memory_equal(states, wanted, sizeof wanted);
+    graft_cache_free(cache);
+    graft_cache_free(other);
+    graft_cache_free(NULL);
+}
+
+static void test_cache_misuse(void **state) {
+    static const int32_t same[] = {1, 1}, beyond[] = {0, 3};
+    static const int64_t halves[] = {0, 2, TOKENS}, wrong[TOKENS] = {0, 1, 0, 2, 3};
+    struct graft_cache *cache = NULL;
+    struct graft_batch bad = batch;
+    const struct graft_rotary_args rotary = {
+        .struct_size = sizeof rotary, .batch = &bad, .head_dim = HEAD, .cos = cosines, .sin = sines};
+    (void)state;
+    assert_int_equal(graft_model_create_cache(model, 0, &cache, &error), GRAFT_ERROR_USAGE);
+    check(graft_model_create_cache(model, 3, &cache, &error));
+    assert_int_equal(graft_cache_truncate(cache, 3, 0, NULL), GRAFT_ERROR_USAGE);
+    assert_int_equal(graft_cache_truncate(cache, 0, -1, NULL), GRAFT_ERROR_USAGE);
+    assert_int_equal(graft_cache_copy(cache, 0, cache, -1, 0, NULL), GRAFT_ERROR_USAGE);
+    assert_int_equal(run_cached(cache, 0, 1, TOKENS, hidden), GRAFT_ERROR_INTERNAL);
+    assert_non_null(strstr(error.message, "holds 0 tokens, but the batch continues at position 1"));
+    bad.cache = cache;
+    bad.sequences = 2;
+    bad.cu_seqlens = halves;
+    bad.slots = same;
+    refuse("model.rotary_emb", &rotary, "batch.slots: expected another one");
+    bad.slots = beyond;
+    refuse("model.rotary_emb", &rotary, "batch.slots: expected numbers below");
+    bad.slots = same + 1;
+    bad.sequences = 1;
+    bad.cu_seqlens = cu_seqlens;
+    bad.positions = wrong;
+    refuse("model.rotary_emb", &rotary, "batch.positions");
+    graft_cache_free(cache);
 }
 
 /* An MLP of its parts, which are modules as well. */
@@ -151,14 +250,6 @@ static void test_replaced(void **state) {
 
 /* --- Misuse --- */
 
-static void refuse(const char *path, const void *args, const char *words) {
-    error = graft_error_none();
-    assert_int_equal(graft_model_run_module(model, path, args, &error), GRAFT_ERROR_USAGE);
-    if (strstr(error.message, words) == NULL) {
-        fail_msg("\"%s\" does not say \"%s\"", error.message, words);
-    }
-}
-
 static void test_misuse(void **state) {
     static const int32_t beyond[TOKENS] = {0, 1, VOCABULARY, 2, 3}, negative[TOKENS] = {0, -1};
     static const int64_t gap[] = {0, 2, 2, TOKENS}, late[] = {1, TOKENS};
@@ -210,6 +301,8 @@ static void test_misuse(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_all, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_cached, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_cache_misuse, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_parts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_replaced, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_misuse, set_up, tear_down),

@@ -24,6 +24,7 @@
 extern "C" {
 #endif
 
+struct graft_cache; /* graft/batch.h */
 struct graft_model;
 struct graft_planned_parameter;
 
@@ -100,10 +101,34 @@ const struct graft_named_module *graft_model_find_module(const struct graft_mode
 /* [any, one thread per model] Runs one module of a loaded model, what replaces it if anything does, as its parent
  * would, outside a forward of the model. `args` is the struct of its interface (graft/linear.h for "graft.linear/1"):
  * arrays are the caller's, as large as the interface says. The host brings all else: arithmetic, threads, scratch
- * memory, and implementations chosen by name. Where args have a batch, its cache is NULL: sequences begin with it, and
- * nothing is kept of them. A path that leads to no module, or to a list, a module in a chain, args that lack an array,
- * and ids of tokens that the model does not have are GRAFT_ERROR_USAGE. */
+ * memory, and implementations chosen by name. Where args have a batch, its cache is NULL, and then sequences begin with
+ * it and nothing is kept of them, or one that graft_model_create_cache made. A path that leads to no module, or to a
+ * list, a module in a chain, args that lack an array, slots that the cache does not have, and ids of tokens that the
+ * model does not have are GRAFT_ERROR_USAGE. */
 int graft_model_run_module(struct graft_model *model, const char *path, const void *args, struct graft_error *error);
+
+/* [any, one thread per model] A cache for `slots` > 0 sequences 0 .. slots - 1, all empty, to be put into a batch: what
+ * modules that are run with it keep of earlier tokens. It holds keys and values in the type that the model's own caches
+ * have. A module finds there the tokens that it was itself given before: a sequence goes on at the position behind them
+ * (anything else is GRAFT_ERROR_INTERNAL) and begins anew at position 0 once it is truncated to 0 tokens. After a call
+ * that failed a sequence may hold its tokens or not: truncate it to where it was. The caller's, until graft_cache_free.
+ */
+int graft_model_create_cache(const struct graft_model *model, int32_t slots, struct graft_cache **cache,
+                             struct graft_error *error);
+
+/* [any] The cache may outlive its model. NULL is none. */
+void graft_cache_free(struct graft_cache *cache);
+
+/* [any, one thread per cache] Drops all but the first `length` tokens of a sequence. States of modules (graft/state.h)
+ * are known before the last step and at the start alone: another length is GRAFT_ERROR_USAGE, and the sequence is then
+ * empty. */
+int graft_cache_truncate(struct graft_cache *cache, int32_t slot, int64_t length, struct graft_error *error);
+
+/* [any, one thread for both caches] Copies the first `length` tokens of a sequence of `source`, or all if there are
+ * fewer, over a sequence of `target`: the same cache or another of the same model. States of modules are copied as they
+ * are now alone: another length is GRAFT_ERROR_USAGE, and nothing is changed. Without memory the target is empty. */
+int graft_cache_copy(const struct graft_cache *source, int32_t from, struct graft_cache *target, int32_t to,
+                     int64_t length, struct graft_error *error);
 
 /* --- Chains --- */
 
