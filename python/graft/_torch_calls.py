@@ -14,6 +14,7 @@ import torch
 
 from . import _abi as abi
 from ._library import new
+from ._torch_cache import Batch, without_cache
 from ._torch_host import Host
 from .errors import UsageError
 
@@ -107,23 +108,39 @@ def _router(host: Host, path: str, module, hidden_states, *more: Any, **kwargs: 
     return logits.to(kind), weights.to(kind), index.to(torch.int64)
 
 
-def _mask(attention_mask, is_causal: bool, sequences: int, new_tokens: int, tokens: int, path: str):
-    """struct graft_mask for `tokens` of each sequence, of which the last `new_tokens` have rows in the mask; and what
-    it leads to."""
-    if attention_mask is None:
+def _mask(attention_mask, is_causal: bool, tokens: int, batch: Batch, path: str):
+    """struct graft_mask for the last `tokens` of each sequence; and what it leads to."""
+    is_whole = all(place.kept == place.length for place in batch.places)
+    if attention_mask is None and is_whole and (is_causal or batch.cache is None):
         return new(abi.graft_mask, kind=abi.GRAFT_MASK_CAUSAL if is_causal else abi.GRAFT_MASK_NONE), None
-    if attention_mask.dim() != 4 or attention_mask.shape[-1] != tokens or attention_mask.shape[-2] != new_tokens:
+    sequences = len(batch.places)
+    if attention_mask is not None:
+        said = _biases(attention_mask, sequences, tokens, batch.width, path)
+    length = max(place.length for place in batch.places) + tokens
+    bias = torch.full((sequences, tokens, length), float("-inf"))
+    for i, place in enumerate(batch.places):
+        seen = bias[i, :, place.length - place.kept : place.length + tokens]  # what transformers' Cache has
+        if attention_mask is not None:
+            seen.copy_(said[i, :, : place.kept + tokens])
+        else:
+            seen.zero_()
+            if is_causal:
+                seen[:, place.kept :].copy_(torch.full((tokens, tokens), float("-inf")).triu(1))
+    return new(abi.graft_mask, kind=abi.GRAFT_MASK_DENSE, bias=bias.data_ptr(), bias_stride=length), bias
+
+
+def _biases(attention_mask, sequences: int, tokens: int, width: int, path: str) -> torch.Tensor:
+    """A mask of transformers as numbers that are added to scores: [sequences, tokens, width or more] f32."""
+    shape = tuple(attention_mask.shape)
+    if len(shape) != 4 or shape[0] not in (1, sequences) or shape[1:3] != (1, tokens) or shape[3] < width:
         raise UsageError(
-            f"attention_mask: expected [sequences, 1, {new_tokens}, {tokens}], got {list(attention_mask.shape)}", path
+            f"attention_mask: expected [{sequences}, 1, {tokens}, {width}], got {list(shape)}", path
         )
     said = attention_mask.detach()[:, 0].expand(sequences, -1, -1)
     if said.dtype == torch.bool:
-        said = torch.zeros(said.shape).masked_fill(~said, float("-inf"))
+        return torch.zeros(said.shape).masked_fill(~said, float("-inf"))
     said = said.to(torch.float32)
-    said = said.masked_fill(said <= torch.finfo(torch.float32).min / 2, float("-inf"))
-    bias = torch.full((tokens, tokens), float("-inf")).triu(1).repeat(sequences, 1, 1)
-    bias[:, tokens - new_tokens :] = said
-    return new(abi.graft_mask, kind=abi.GRAFT_MASK_DENSE, bias=bias.data_ptr(), bias_stride=tokens), bias
+    return said.masked_fill(said <= torch.finfo(torch.float32).min / 2, float("-inf"))
 
 
 def _attention(
@@ -137,43 +154,49 @@ def _attention(
     *more: Any,
     **kwargs: Any,
 ):
-    """Attention over all tokens so far. A cache of transformers keeps what went in, hidden states for keys and angles
-    for values, so sequences are reordered and cropped there as always; each step computes the whole sequence."""
+    """Attention: of tokens that are all there, or of those that follow what Graft's slots hold."""
     if position_embeddings is None:
         raise UsageError("attention without position_embeddings", path)
     given = _floats(hidden_states)
-    sequences, fresh, hidden = given.shape
-    cos, sin = (_floats(each).expand(sequences, -1, -1) for each in position_embeddings)
-    angles = torch.cat([cos, sin], -1)
-    if past_key_values is not None:
-        all_states, all_angles = past_key_values.update(given[:, None], angles[:, None], module.layer_idx)
-        given, angles = all_states[:, 0].contiguous(), all_angles[:, 0]
-    tokens = given.shape[1]
-    cos, sin = (each.contiguous() for each in angles.chunk(2, -1))
-    mask, _bias = _mask(attention_mask, getattr(module, "is_causal", True), sequences, fresh, tokens, path)
-    cu_seqlens = torch.arange(0, (sequences + 1) * tokens, tokens, dtype=torch.int64)
-    positions = torch.arange(tokens, dtype=torch.int64).repeat(sequences)
-    slots = torch.arange(sequences, dtype=torch.int32)
-    batch = new(
-        abi.graft_batch,
-        sequences=sequences,
-        tokens=sequences * tokens,
-        cu_seqlens=cu_seqlens.data_ptr(),
-        positions=positions.data_ptr(),
-        slots=slots.data_ptr(),
-    )
+    sequences, tokens, _ = given.shape
+    cos, sin = (_floats(each.expand(sequences, -1, -1)) for each in position_embeddings)
+    if cos.shape[1] != tokens:
+        raise UsageError(f"position_embeddings: expected those of {tokens} tokens, got {cos.shape[1]}", path)
+    is_causal = getattr(module, "is_causal", True)
     output = torch.empty_like(given)
-    args = new(
-        abi.graft_self_attention_args,
-        batch=ctypes.pointer(batch),
-        hidden_states=given.data_ptr(),
-        cos=cos.data_ptr(),
-        sin=sin.data_ptr(),
-        mask=ctypes.pointer(mask),
-        output=output.data_ptr(),
-    )
-    host.model.run_module(path, args)
-    return output[:, tokens - fresh :].to(hidden_states.dtype), None
+
+    def run_in(batch: Batch) -> None:
+        mask, _bias = _mask(attention_mask, is_causal, tokens, batch, path)
+        cu_seqlens = torch.arange(0, (sequences + 1) * tokens, tokens, dtype=torch.int64)
+        begins = torch.tensor([[place.length] for place in batch.places])
+        positions = (begins + torch.arange(tokens)).contiguous()
+        slots = torch.tensor([place.slot for place in batch.places], dtype=torch.int32)
+        made = new(
+            abi.graft_batch,
+            sequences=sequences,
+            tokens=sequences * tokens,
+            cu_seqlens=cu_seqlens.data_ptr(),
+            positions=positions.data_ptr(),
+            slots=slots.data_ptr(),
+            cache=batch.cache,
+        )
+        args = new(
+            abi.graft_self_attention_args,
+            batch=ctypes.pointer(made),
+            hidden_states=given.data_ptr(),
+            cos=cos.data_ptr(),
+            sin=sin.data_ptr(),
+            mask=ctypes.pointer(mask),
+            output=output.data_ptr(),
+        )
+        host.model.run_module(path, args)
+
+    if past_key_values is None:
+        run_in(without_cache(sequences, tokens))
+    else:
+        with host.sequences(path).going_on(past_key_values, module.layer_idx, sequences, tokens) as batch:
+            run_in(batch)
+    return output.to(hidden_states.dtype), None
 
 
 CALLS: Dict[str, Callable[..., Any]] = {

@@ -14,6 +14,7 @@ import torch
 
 from . import _abi as abi
 from ._library import lib, new, text
+from ._torch_cache import Sequences
 from .errors import UsageError
 from .interfaces import args_dict
 from .model import Model
@@ -61,6 +62,7 @@ class Host:
             self.model = Model(directory, Library(plugins, plugins_dir), options).load()
         self.modules = {module.path: module for module in self.model.named_modules()}
         self.args = {path: _args_of(self.model, path) for path in paths}
+        self._sequences: Dict[str, Sequences] = {}
 
     @staticmethod
     def _write_config(root, directory: str) -> None:
@@ -100,6 +102,10 @@ class Host:
 
     def interface(self, path: str) -> str:
         return self.modules[path].interface
+
+    def sequences(self, path: str) -> Sequences:
+        """What the attention at a path keeps of earlier tokens."""
+        return self._sequences.setdefault(path, Sequences(self.model, path))
 
     def close(self) -> None:
         self.model.close()

@@ -21,7 +21,7 @@ import importlib
 import inspect
 import re
 import time
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Type
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Type
 
 import torch
 from transformers import PreTrainedModel, monkey_patching
@@ -268,7 +268,8 @@ def verify(model: PreTrainedModel, plugin: str, inputs: Any = None, *, plugins_d
     Args:
         model: as transformers builds it, not patched.
         plugin: its id, or its file.
-        inputs: ids [tokens] or [prompts, tokens], or keyword arguments of the model; without it some ids.
+        inputs: ids [tokens] or [prompts, tokens], or keyword arguments of the model, but no past_key_values; without
+            it some ids.
 
     Returns:
         For each module the largest difference of its output, the largest number of the original's, and the seconds that
@@ -307,8 +308,10 @@ def _not_compared(host: Host, path: str, module: torch.nn.Module, reason: str) -
 
 
 def _arguments(model: PreTrainedModel, inputs: Any) -> Dict[str, Any]:
-    if isinstance(inputs, dict):
-        return inputs
+    if isinstance(inputs, Mapping):
+        if inputs.get("past_key_values") is not None:
+            raise UsageError("modules run twice on whole sequences, and past_key_values hold earlier tokens", "verify")
+        return dict(inputs)
     if inputs is None:
         size = model.config.get_text_config().vocab_size
         inputs = torch.randint(size, (1, 16), generator=torch.Generator().manual_seed(0))
@@ -330,6 +333,7 @@ class _watching:
             def before(module, args, kwargs, begun=begun):
                 kept = [a.clone() if isinstance(a, torch.Tensor) else a for a in args]
                 named = {n: a.clone() if isinstance(a, torch.Tensor) else a for n, a in kwargs.items()}
+                named.pop("past_key_values", None)  # an empty one, which the original fills
                 begun.append((time.perf_counter(), kept, named))
 
             def after(module, args, kwargs, output, begun=begun, path=path):

@@ -3,6 +3,7 @@
 
 import copy
 import ctypes
+import gc
 import os
 import unittest
 
@@ -10,7 +11,14 @@ import graft
 import graft.torch
 import torch
 from common import folder, golden
-from transformers import AutoModelForCausalLM, AutoModelForImageTextToText, monkey_patching
+from transformers import (
+    AutoModelForCausalLM,
+    AutoModelForImageTextToText,
+    DynamicCache,
+    MistralConfig,
+    MistralForCausalLM,
+    monkey_patching,
+)
 from transformers.conversion_mapping import get_checkpoint_conversion_mapping
 
 MOE, LLAMA, QWEN3, VISION = "plain/qwen2_moe", "plain/llama", "plain/qwen3", "vision/qwen2_vl_two_images"
@@ -148,6 +156,144 @@ class InTransformers(Patched):
         self.assertLessEqual(float((made - expected).abs().max()), TOLERANCE)
 
 
+class WithACache(Patched):
+    """Attention that goes on from what it has kept, whatever transformers does with its Cache."""
+
+    def setUp(self):
+        super().setUp()
+        self.ids, self.original = ids_of(LLAMA), reference(LLAMA)
+        self.model = self.build(LLAMA, "fused_qkv")
+        self.rows = []
+        self.run_module = graft.Model.run_module
+        graft.Model.run_module = lambda *args: self.watch(*args)
+        self.addCleanup(setattr, graft.Model, "run_module", self.run_module)
+
+    def watch(self, model, path, args):
+        if isinstance(args, graft.abi.graft_self_attention_args):
+            self.rows.append(args.batch.contents.tokens)
+        return self.run_module(model, path, args)
+
+    def both(self, ids, of=None, tolerance=TOLERANCE * 12, **more):
+        """Runs both models, each with its cache, and compares the logits."""
+        caches = of or (DynamicCache(), DynamicCache())
+        with torch.no_grad():
+            made, expected = (
+                model(ids, past_key_values=cache, **more).logits
+                for model, cache in zip((self.model, self.original), caches)
+            )
+        self.assertLessEqual(float((made - expected).abs().max()), tolerance)
+        return caches
+
+    def test_only_new_tokens_are_computed(self):
+        self.model.generate(self.ids, max_new_tokens=6, do_sample=False)
+        length = self.ids.shape[1]
+        self.assertEqual(self.rows, [length] * 2 + [1] * 2 * 5)
+
+    def test_pieces(self):
+        caches = self.both(self.ids[:, :3])
+        for begin, end in ((3, 4), (4, 9), (9, self.ids.shape[1])):
+            self.both(self.ids[:, begin:end], caches)
+
+    def test_crop_and_reset(self):
+        caches = self.both(self.ids)
+        for cache in caches:
+            cache.crop(-4)
+        self.both(self.ids[:, 1:3], caches)
+        for cache in caches:
+            cache.reset()
+        self.both(self.ids[:, 2:], caches)
+
+    def test_sequences_reordered_repeated_and_selected(self):
+        ids = torch.cat([self.ids, self.ids + 1, self.ids + 2])
+        caches = self.both(ids)
+        for change in (
+            lambda cache: cache.reorder_cache(torch.tensor([2, 0, 2])),
+            lambda cache: cache.batch_repeat_interleave(2),
+            lambda cache: cache.reorder_cache(torch.tensor([5, 4, 3, 0, 0, 0])),
+            lambda cache: cache.batch_select_indices(torch.tensor([4, 1])),
+        ):
+            for cache in caches:
+                change(cache)
+            n = caches[0].layers[0].keys.shape[0]
+            self.both(torch.arange(7, 7 + 2 * n).view(n, 2), caches)
+
+    def test_copies_of_a_cache(self):
+        """A prompt that several others begin with is computed once."""
+        begun = self.both(self.ids)
+        for token in (3, 4):
+            copies = copy.deepcopy(begun)
+            for _ in range(3):
+                self.both(torch.tensor([[token]]), copies)
+        self.both(torch.tensor([[5]]), begun)
+        self.assertEqual(self.rows, [self.ids.shape[1]] * 2 + [1] * 2 * 7)
+
+    def test_static_caches(self):
+        more = {"max_new_tokens": 8, "do_sample": False, "cache_implementation": "static"}
+        made, expected = (each.generate(self.ids, **more).tolist() for each in (self.model, self.original))
+        self.assertEqual(made, expected)
+
+    def test_drafts(self):
+        more = {"max_new_tokens": 16, "do_sample": False, "prompt_lookup_num_tokens": 3}
+        made, expected = (each.generate(self.ids, **more).tolist() for each in (self.model, self.original))
+        self.assertEqual(made, expected)
+
+    def test_what_is_kept_goes_with_the_cache(self):
+        host = next(m._graft_place[0] for m in self.each_bridge(attached=True))
+        kept = host.sequences("model.layers.0.self_attn")._slots
+        caches = self.both(self.ids)
+        self.assertEqual(len(kept), 1)
+        del caches
+        gc.collect()
+        self.assertEqual(len(kept), 0)
+
+    def each_bridge(self, attached):
+        if attached:
+            graft.torch.attach(self.model)
+        return (m for m in self.model.modules() if isinstance(m, graft.torch.Bridge))
+
+    def test_a_call_that_fails(self):
+        cache = self.both(self.ids)[0]
+        angles = self.model.model.rotary_emb(torch.zeros(1, 1, 64), torch.tensor([[self.ids.shape[1]]]))
+        attention, states = self.model.model.layers[0].self_attn, torch.zeros(1, 1, 64)
+        wrong = torch.zeros(1, 1, 1, 3)
+        with torch.no_grad():
+            with self.assertRaisesRegex(graft.UsageError, "attention_mask: expected"):
+                attention(states, angles, wrong, past_key_values=cache)
+            with self.assertRaisesRegex(graft.UsageError, "tokens that this module does not know"):
+                attention(states, angles, None, past_key_values=cache)
+
+    def test_caches_of_others(self):
+        filled = DynamicCache()
+        with torch.no_grad():
+            self.original(self.ids, past_key_values=filled)
+            with self.assertRaisesRegex(graft.UsageError, "tokens that this module does not know"):
+                self.model(self.ids, past_key_values=filled)
+            mine = DynamicCache()
+            self.model(self.ids, past_key_values=mine)
+            weight = self.model.model.layers[0].self_attn.q_proj.weight
+            weight.data = weight.data * 2  # found elsewhere: nothing is left of what was computed with the old ones
+            with self.assertRaisesRegex(graft.UsageError, "parameters that have moved"):
+                self.model(self.ids, past_key_values=mine)
+
+    def test_sliding_windows(self):
+        config = MistralConfig(
+            vocab_size=99, hidden_size=64, intermediate_size=96, num_hidden_layers=2, num_attention_heads=4,
+            num_key_value_heads=2, sliding_window=5, bos_token_id=None, eos_token_id=None,
+        )  # fmt: skip
+        ids = torch.randint(99, (2, 9), generator=torch.Generator().manual_seed(4))
+        mask = torch.ones_like(ids)
+        mask[1, :3] = 0
+        original = MistralForCausalLM(config).eval()
+        graft.torch.register(PASSES_ON, model_types=["mistral"])
+        with monkey_patching.apply_patches():
+            model = MistralForCausalLM(config).eval()
+        model.load_state_dict(original.state_dict())
+        for more in ({}, {"attention_mask": mask}, {"cache_implementation": "static"}):
+            more = {"max_new_tokens": 12, "do_sample": False, "pad_token_id": 0, **more}
+            made, expected = (each.generate(ids, **more).tolist() for each in (model, original))
+            self.assertEqual(made, expected, more)
+
+
 class InTheirOwnLayout(Patched):
     PLUGINS = ("sequential_experts", "fused_qkv")
 
@@ -254,6 +400,13 @@ class Verify(Patched):
         self.assertEqual(kinds, {"PassesOn_" + each for each in wanted})
         for row in rows:
             self.assertLessEqual(row.difference, TOLERANCE * max(1, row.largest), row)
+
+    def test_arguments_of_the_model(self):
+        original, ids = reference(LLAMA), ids_of(LLAMA)
+        for row in graft.torch.verify(original, "fused_qkv", {"input_ids": ids, "use_cache": True}):
+            self.assertLessEqual(row.difference, TOLERANCE * max(1, row.largest))
+        with self.assertRaisesRegex(graft.UsageError, "past_key_values"):
+            graft.torch.verify(original, "fused_qkv", {"input_ids": ids, "past_key_values": DynamicCache()})
 
     def test_differences(self):
         original = reference(LLAMA)
