@@ -41,6 +41,16 @@ static const struct graft_class basic_classes[] = {
         .flags = GRAFT_CLASS_BASIC,
         GRAFT_ROLE(GRAFT_INTERFACE_CONV3D, graft_conv3d),
     },
+    {
+        .name = "Conv2d",
+        .flags = GRAFT_CLASS_BASIC,
+        .struct_size = sizeof(struct graft_class),
+        .interface_id = GRAFT_INTERFACE_CONV3D,
+        .describe = graft_conv2d_describe,
+        .create = graft_conv3d_create,
+        .destroy = graft_instance_destroy,
+        .forward = &graft_conv3d_vtable,
+    },
 };
 
 const struct graft_family_text *graft_built_in_texts(void) {

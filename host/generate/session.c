@@ -14,7 +14,7 @@
 struct sequence {
     int64_t length;        /* tokens that it holds */
     int64_t rotary_offset; /* how far rotary positions are ahead, after images */
-    int64_t images_end;    /* how many tokens it held when that changed last */
+    int64_t images_end;    /* how many tokens it held when that changed last, or images came */
 };
 
 struct graft_session {
@@ -323,6 +323,10 @@ static void end_step(struct graft_session *session, const struct step *step, con
             sequence->rotary_offset = step->offsets[n + i];
             sequence->images_end = sequence->length;
         }
+    }
+    for (size_t j = 0; j < step->n_images && status == GRAFT_OK; j++) {
+        struct sequence *sequence = &session->sequences[slots[step->images[j].sequence]];
+        sequence->images_end = sequence->length;
     }
 }
 

@@ -57,8 +57,9 @@ int graft_fit_pixels(const struct graft_processor_config *config, int64_t frames
     }
     const struct graft_resize_method method = {config->resample,
                                                config->is_video ? GRAFT_RESIZE_TORCHVISION : GRAFT_RESIZE_PILLOW};
+    const int64_t counted = config->is_video ? frames : config->temporal_patch_size;
     const struct smart_bounds bounds = {config->patch_size * config->merge_size, config->min_pixels,
-                                        max_pixels(config, frames), config->counts_frames ? frames : 0,
+                                        max_pixels(config, frames), config->counts_frames ? counted : 0,
                                         config->temporal_patch_size};
     int status = graft_smart_resize(pixels->height, pixels->width, &bounds, source, &size, error);
     if (status == GRAFT_OK && (size.width != pixels->width || size.height != pixels->height)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turns decoded images and videos into patches, as the model directory says (Qwen2VLImageProcessor with the Pillow
- * backend, Qwen2VLVideoProcessor, Qwen3VLVideoProcessor). */
+/* Turns decoded images and videos into patches, as the model directory says (Qwen2VLImageProcessor and
+ * Glm4vImageProcessor with the Pillow backend, Qwen2VLVideoProcessor, Qwen3VLVideoProcessor, Glm4vVideoProcessor). */
 #ifndef GRAFT_IMAGE_PROCESSOR_H
 #define GRAFT_IMAGE_PROCESSOR_H
 
@@ -26,14 +26,20 @@ struct graft_processor_config {
     int64_t patch_size;
     int64_t temporal_patch_size;
     int64_t merge_size;
-    int32_t counts_frames;        /* 1: min_pixels and max_pixels count all frames together (Qwen3VLVideoProcessor) */
+    int32_t counts_frames; /* 1: min_pixels and max_pixels count all frames together, of an image those of a patch */
     int32_t cap_pixels_per_frame; /* for videos: frames share the pixels that max_video_tokens allow */
     int64_t max_video_tokens;
 };
 
 /* [load] Reads and checks a preprocessor_config.json, or another file with the same fields. `kind` is the processor to
  * assume if the file does not name one. Errors are GRAFT_ERROR_MODEL. */
-enum { GRAFT_PROCESSOR_IMAGE, GRAFT_PROCESSOR_VIDEO, GRAFT_PROCESSOR_COUNTED_VIDEO };
+enum {
+    GRAFT_PROCESSOR_IMAGE,
+    GRAFT_PROCESSOR_VIDEO,
+    GRAFT_PROCESSOR_COUNTED_VIDEO,
+    GRAFT_PROCESSOR_GLM_IMAGE,
+    GRAFT_PROCESSOR_GLM_VIDEO
+};
 int graft_processor_config_read(const struct graft_config *file, int32_t kind, struct graft_processor_config *config,
                                 struct graft_error *error);
 

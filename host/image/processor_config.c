@@ -108,41 +108,51 @@ static int read_resample(const struct graft_config *file, struct graft_processor
     return status;
 }
 
-/* Checks the type of the processor, since other processors use the same fields differently: the field `name` must be
- * absent or one of `known`, the first of which is named in the error. */
-static int check_type(const struct graft_config *file, const char *name, const char *const *known,
-                      struct graft_error *error) {
-    const char *type = NULL;
+/* Processors by the names that files have for them, those of one kind together, and the kinds that they are for. */
+static const struct {
+    const char *name;
+    int32_t kind;
+} processors[] = {
+    {"Qwen2VLImageProcessor", GRAFT_PROCESSOR_IMAGE},       {"Qwen2VLImageProcessorFast", GRAFT_PROCESSOR_IMAGE},
+    {"Qwen2VLImageProcessorPil", GRAFT_PROCESSOR_IMAGE},    {"Glm4vImageProcessor", GRAFT_PROCESSOR_GLM_IMAGE},
+    {"Glm4vImageProcessorFast", GRAFT_PROCESSOR_GLM_IMAGE}, {"Glm4vImageProcessorPil", GRAFT_PROCESSOR_GLM_IMAGE},
+    {"Qwen2VLVideoProcessor", GRAFT_PROCESSOR_VIDEO},       {"Qwen3VLVideoProcessor", GRAFT_PROCESSOR_COUNTED_VIDEO},
+    {"Glm4vVideoProcessor", GRAFT_PROCESSOR_GLM_VIDEO},
+};
+
+static int is_of_video(int32_t kind) {
+    return kind != GRAFT_PROCESSOR_IMAGE && kind != GRAFT_PROCESSOR_GLM_IMAGE;
+}
+
+/* Sets `*kind` to that of the processor that the field `name` has, if the file has it. Other processors use the same
+ * fields differently, so they are an error, in which the first known one stands as an example. */
+static int read_type(const struct graft_config *file, const char *name, int is_video, int32_t *kind,
+                     struct graft_error *error) {
+    const char *type = NULL, *example = NULL;
     int status = graft_config_string(file, name, &type, error);
     if (status != GRAFT_OK || type == NULL) {
         return status;
     }
-    for (size_t i = 0; known[i] != NULL; i++) {
-        if (strcmp(type, known[i]) == 0) {
-            return GRAFT_OK;
+    for (size_t i = 0; i < sizeof processors / sizeof processors[0]; i++) {
+        if (is_of_video(processors[i].kind) == is_video) {
+            example = example == NULL ? processors[i].name : example;
+            if (strcmp(type, processors[i].name) == 0) {
+                *kind = processors[i].kind;
+                return GRAFT_OK;
+            }
         }
     }
-    return graft_error_set(error, GRAFT_ERROR_MODEL, file->file, "%s: expected \"%s\", got %s", name, known[0], type);
+    return graft_error_set(error, GRAFT_ERROR_MODEL, file->file, "%s: expected \"%s\", got %s", name, example, type);
 }
 
-/* Sets `*kind` to the processor that the file names, if it names one. */
+/* Sets `*kind` to the processor that the file names, if it names one. A file for images may serve videos, too. */
 static int read_kind(const struct graft_config *file, int32_t *kind, struct graft_error *error) {
-    static const char *const image[] = {"Qwen2VLImageProcessor", "Qwen2VLImageProcessorFast",
-                                        "Qwen2VLImageProcessorPil", NULL};
-    static const char *const video[] = {"Qwen2VLVideoProcessor", "Qwen3VLVideoProcessor", NULL};
-    static const char name[] = "video_processor_type";
-    const char *type = NULL;
-    int status = check_type(file, "image_processor_type", image, error);
-    if (status != GRAFT_OK || *kind == GRAFT_PROCESSOR_IMAGE) {
-        return status;
+    int32_t of_images = *kind;
+    int status = read_type(file, "image_processor_type", 0, &of_images, error);
+    if (status == GRAFT_OK && is_of_video(*kind)) {
+        return read_type(file, "video_processor_type", 1, kind, error);
     }
-    status = check_type(file, name, video, error);
-    if (status == GRAFT_OK) {
-        status = graft_config_string(file, name, &type, error);
-    }
-    if (status == GRAFT_OK && type != NULL) {
-        *kind = strcmp(type, video[0]) == 0 ? GRAFT_PROCESSOR_VIDEO : GRAFT_PROCESSOR_COUNTED_VIDEO;
-    }
+    *kind = of_images;
     return status;
 }
 
@@ -190,10 +200,28 @@ static int read_fields(const struct graft_config *file, struct graft_processor_c
     return status == GRAFT_OK ? read_channels(file, "image_std", 1, config->image_std, error) : status;
 }
 
-/* The defaults of a processor. Mean and deviation are CLIP's (Radford et al. 2021), or 0.5. */
+/* What the processors differ in where a file does not say it. */
+struct defaults {
+    int64_t min_pixels;
+    int64_t max_pixels;
+    int64_t patch_size;
+    int64_t max_video_tokens;
+    int32_t counts_frames;
+    int32_t is_centered; /* mean and deviation are 0.5, not CLIP's (Radford et al. 2021) */
+};
+
+static const struct defaults defaults[] = {
+    [GRAFT_PROCESSOR_IMAGE] = {56 * 56, 1280 * 28 * 28, 14, 128000, 0, 0},
+    [GRAFT_PROCESSOR_VIDEO] = {128 * 28 * 28, 768 * 28 * 28, 14, 128000, 0, 0},
+    [GRAFT_PROCESSOR_COUNTED_VIDEO] = {128 * 32 * 32, 768 * 32 * 32, 16, 768, 1, 1},
+    [GRAFT_PROCESSOR_GLM_IMAGE] = {112 * 112, 15000 * 28 * 28, 14, 128000, 1, 0},
+    [GRAFT_PROCESSOR_GLM_VIDEO] = {112 * 112, 60000 * 28 * 28, 14, 128000, 1, 0},
+};
+
 static struct graft_processor_config defaults_of(int32_t kind) {
+    const struct defaults *own = &defaults[kind];
     struct graft_processor_config config = {
-        .is_video = kind != GRAFT_PROCESSOR_IMAGE,
+        .is_video = is_of_video(kind),
         .do_resize = 1,
         .do_rescale = 1,
         .do_normalize = 1,
@@ -202,22 +230,16 @@ static struct graft_processor_config defaults_of(int32_t kind) {
         .rescale_factor = 1.0 / 255.0,
         .image_mean = {0.48145466, 0.4578275, 0.40821073},
         .image_std = {0.26862954, 0.26130258, 0.27577711},
-        .min_pixels = kind == GRAFT_PROCESSOR_IMAGE ? 56 * 56 : 128 * 28 * 28,
-        .max_pixels = kind == GRAFT_PROCESSOR_IMAGE ? 1280 * 28 * 28 : 768 * 28 * 28,
-        .patch_size = 14,
+        .min_pixels = own->min_pixels,
+        .max_pixels = own->max_pixels,
+        .patch_size = own->patch_size,
         .temporal_patch_size = 2,
         .merge_size = 2,
-        .max_video_tokens = 128000,
+        .counts_frames = own->counts_frames,
+        .max_video_tokens = own->max_video_tokens,
     };
-    for (int32_t c = 0; c < 3 && kind == GRAFT_PROCESSOR_COUNTED_VIDEO; c++) {
+    for (int32_t c = 0; c < 3 && own->is_centered; c++) {
         config.image_mean[c] = config.image_std[c] = 0.5;
-    }
-    if (kind == GRAFT_PROCESSOR_COUNTED_VIDEO) {
-        config.counts_frames = 1;
-        config.min_pixels = 128 * 32 * 32;
-        config.max_pixels = 768 * 32 * 32;
-        config.patch_size = 16;
-        config.max_video_tokens = 768;
     }
     return config;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tokens that take the place of an image or a video in a prompt. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,8 +9,13 @@
 #include "graft/host/tokenizer.h"
 #include "library/library.h"
 
+int32_t graft_model_video_form(const struct graft_model *model) {
+    const int64_t form = graft_model_say(model, "video_by_frame", GRAFT_VIDEO_WHOLE);
+    return form >= GRAFT_VIDEO_WHOLE && form <= GRAFT_VIDEO_SECONDS_BEHIND ? (int32_t)form : GRAFT_VIDEO_SECONDS_BEFORE;
+}
+
 int graft_model_videos_by_frame(const struct graft_model *model) {
-    return graft_model_say(model, "video_by_frame", 0) != 0;
+    return graft_model_video_form(model) != GRAFT_VIDEO_WHOLE;
 }
 
 static void add_run(int32_t id, int64_t count, struct graft_ids *ids) {
@@ -18,15 +24,16 @@ static void add_run(int32_t id, int64_t count, struct graft_ids *ids) {
     }
 }
 
-/* The mean time, in seconds, of the frames in temporal patch `patch` of a video; `each` is the number of frames in a
- * patch. */
-static double time_of(const struct graft_image *video, int64_t each, int64_t patch) {
+/* The times, in seconds, of the first frame in temporal patch `patch` of a video and of the last one that is not
+ * repeated; `each` is the number of frames in a patch. */
+static void times_of(const struct graft_image *video, int64_t each, int64_t patch, double times[2]) {
     const double seconds = GRAFT_HAS(video, struct graft_image, seconds) ? video->seconds : 0.0;
     const int64_t given = GRAFT_HAS(video, struct graft_image, frames) ? video->frames : 0;
     const int64_t last_frame = (given > 0 ? given : video->grid[0] * each) - 1;
     const double rate = (double)each / (seconds > 0.0 ? seconds : 1.0);
     const int64_t first = patch * each, last = first + each - 1 < last_frame ? first + each - 1 : last_frame;
-    return ((double)first / rate + (double)last / rate) / 2.0;
+    times[0] = (double)first / rate;
+    times[1] = (double)last / rate;
 }
 
 /* The tokens around each frame, as the reference's processors write them. */
@@ -35,8 +42,13 @@ struct marks {
     int32_t end;
 };
 
-static int find_marks(const struct graft_tokenizer *tokenizer, struct marks *marks, struct graft_error *error) {
-    static const char start[] = "<|vision_start|>", end[] = "<|vision_end|>";
+static int find_marks(const struct graft_tokenizer *tokenizer, int32_t form, struct marks *marks,
+                      struct graft_error *error) {
+    static const char *const names[][2] = {
+        [GRAFT_VIDEO_SECONDS_BEFORE] = {"<|vision_start|>", "<|vision_end|>"},
+        [GRAFT_VIDEO_SECONDS_BEHIND] = {"<|begin_of_image|>", "<|end_of_image|>"},
+    };
+    const char *start = names[form][0], *end = names[form][1];
     *marks = (struct marks){tokenizer != NULL ? graft_tokenizer_id(tokenizer, start) : -1,
                             tokenizer != NULL ? graft_tokenizer_id(tokenizer, end) : -1};
     return marks->start >= 0 && marks->end >= 0
@@ -45,19 +57,36 @@ static int find_marks(const struct graft_tokenizer *tokenizer, struct marks *mar
                                  "the times of its frames need a tokenizer with the tokens %s and %s", start, end);
 }
 
+static int add_text(const struct graft_tokenizer *tokenizer, const char *text, struct graft_ids *ids,
+                    struct graft_error *error) {
+    return graft_tokenizer_encode(tokenizer, text, strlen(text), 0, ids, error);
+}
+
 static int add_frames(const struct graft_model *model, const struct graft_tokenizer *tokenizer,
                       const struct graft_image *video, int64_t tokens, struct graft_ids *ids,
                       struct graft_error *error) {
     const int64_t each = graft_model_say(model, "temporal_patch_size", 1);
+    const int32_t form = graft_model_video_form(model);
+    const int behind = form == GRAFT_VIDEO_SECONDS_BEHIND;
+    const int32_t id = behind ? graft_model_image_token_id(model) : graft_model_video_token_id(model);
     struct marks marks;
-    int status = find_marks(tokenizer, &marks, error);
+    int status = find_marks(tokenizer, form, &marks, error);
     for (int64_t i = 0; i < video->grid[0] && status == GRAFT_OK; i++) {
         char text[64];
-        (void)snprintf(text, sizeof text, "<%.1f seconds>", time_of(video, each, i));
-        status = graft_tokenizer_encode(tokenizer, text, strlen(text), 0, ids, error);
+        double times[2];
+        times_of(video, each, i, times);
+        if (behind) {
+            (void)snprintf(text, sizeof text, "%.0f", floor(times[0]));
+        } else {
+            (void)snprintf(text, sizeof text, "<%.1f seconds>", (times[0] + times[1]) / 2.0);
+            status = add_text(tokenizer, text, ids, error);
+        }
         graft_ids_add(ids, marks.start);
-        add_run(graft_model_video_token_id(model), tokens / video->grid[0], ids);
+        add_run(id, tokens / video->grid[0], ids);
         graft_ids_add(ids, marks.end);
+        if (behind && status == GRAFT_OK) {
+            status = add_text(tokenizer, text, ids, error);
+        }
     }
     return status;
 }

@@ -58,6 +58,9 @@ static int check_images(const struct graft_model *model, const struct graft_prom
         const struct graft_image *image = graft_struct_at(prompt->images, j);
         given[image->is_video != 0]++;
     }
+    if (graft_model_video_form(model) == GRAFT_VIDEO_SECONDS_BEHIND) {
+        given[0] += given[1]; /* image tokens stand for videos, too */
+    }
     for (size_t kind = 0; kind < 2; kind++) {
         if (ids[kind] < 0 && given[kind] > 0) {
             return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt", "prompt %zu: %s takes no %s", i + 1,

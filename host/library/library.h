@@ -203,6 +203,13 @@ int graft_model_check_ready(const struct graft_model *model, struct graft_error 
 /* [any] The value of an attribute, of the first module that has it; `fallback` if none has. Walks over all modules. */
 int64_t graft_model_say(const struct graft_model *model, const char *attribute, int64_t fallback);
 
+/* How a video stands in a prompt: all its tokens together, or those of each patch along time with the text of their
+ * time, which is before them, or behind them, where image tokens stand for videos, too. */
+enum { GRAFT_VIDEO_WHOLE, GRAFT_VIDEO_SECONDS_BEFORE, GRAFT_VIDEO_SECONDS_BEHIND };
+
+/* [any] GRAFT_VIDEO_..., the attribute video_by_frame. */
+int32_t graft_model_video_form(const struct graft_model *model);
+
 /* [any] Whether prompts and their images are sound structs, and those that have image or video tokens have images or
  * videos, too: without them such tokens would be read as words that mean nothing. */
 int graft_model_check_prompts(const struct graft_model *model, const struct graft_prompt *prompts, size_t n,

@@ -20,9 +20,12 @@ struct place {
 static int read_place(struct graft_model *model, const struct place *place, int32_t is_video,
                       struct graft_processor_config *config, int *found, struct graft_error *error) {
     struct graft_model_file **file = &model->processors.files[place->file];
-    const int32_t kind = !is_video                            ? GRAFT_PROCESSOR_IMAGE
-                         : graft_model_videos_by_frame(model) ? GRAFT_PROCESSOR_COUNTED_VIDEO
-                                                              : GRAFT_PROCESSOR_VIDEO;
+    static const int32_t kinds[][2] = {
+        [GRAFT_VIDEO_WHOLE] = {GRAFT_PROCESSOR_IMAGE, GRAFT_PROCESSOR_VIDEO},
+        [GRAFT_VIDEO_SECONDS_BEFORE] = {GRAFT_PROCESSOR_IMAGE, GRAFT_PROCESSOR_COUNTED_VIDEO},
+        [GRAFT_VIDEO_SECONDS_BEHIND] = {GRAFT_PROCESSOR_GLM_IMAGE, GRAFT_PROCESSOR_GLM_VIDEO},
+    };
+    const int32_t kind = kinds[graft_model_video_form(model)][is_video != 0];
     struct graft_config_section section;
     int status = *file == NULL ? graft_model_file_read_if_there(model->directory, names[place->file], MAX_BYTES,
                                                                 &model->ignored, file, error)

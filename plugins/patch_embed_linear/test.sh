@@ -44,7 +44,7 @@ pixels() { # pixels CASE OUTPUT
     } >"$output"
 }
 
-for case in qwen2_vl_two_images qwen2_vl_v5_tied qwen2_5_vl qwen3_vl_tied; do
+for case in qwen2_vl_two_images qwen2_vl_v5_tied qwen2_5_vl qwen3_vl_tied glm4v glm4v_moe glm_ocr; do
     model=$goldens/$case
     echo "$case"
     if "$host" plan --model "$model" --plugins-dir "$plugins" | grep Fused; then exit 1; fi # nobody asked

@@ -26,11 +26,13 @@ from transformers import Qwen2VLVideoProcessor
 from transformers.image_utils import load_image
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 
+from transformers.models.glm4v.image_processing_pil_glm4v import Glm4vImageProcessorPil
+
 import weights
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STEPS = 12
-IMAGE, START, END, VIDEO = 60, 61, 62, 63
+IMAGE, START, END, VIDEO, VIDEO_START, VIDEO_END = 60, 61, 62, 63, 58, 59
 TEXT = dict(vocab_size=64, hidden_size=24, intermediate_size=12, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1,
             max_position_embeddings=128, rms_norm_eps=1e-6, bos_token_id=1, eos_token_id=2, pad_token_id=None)
 VISION = dict(depth=2, embed_dim=8, hidden_size=24, num_heads=2, mlp_ratio=2, in_channels=3, patch_size=2, spatial_merge_size=2,
@@ -41,11 +43,18 @@ VISION_2_5 = dict(depth=3, hidden_size=8, out_hidden_size=24, num_heads=2, inter
                   temporal_patch_size=2, window_size=8, fullatt_block_indexes=[1], tokens_per_second=4)
 VISION_3 = dict(depth=4, hidden_size=8, out_hidden_size=24, num_heads=2, intermediate_size=20, in_channels=3, patch_size=2, spatial_merge_size=2,
                 temporal_patch_size=2, num_position_embeddings=25, deepstack_visual_indexes=[0, 2])
+VISION_GLM = dict(depth=2, hidden_size=8, out_hidden_size=24, num_heads=2, intermediate_size=20, in_channels=3, patch_size=2, spatial_merge_size=2,
+                  temporal_patch_size=2, image_size=10)
+GLM_MOE = dict(head_dim=16, n_routed_experts=4, num_experts_per_tok=2, moe_intermediate_size=12, n_group=2, topk_group=1)
 MOE = dict(num_experts=4, num_experts_per_tok=2, moe_intermediate_size=12)
 LINEAR = dict(num_hidden_layers=4, layer_types=["linear_attention", "full_attention"] * 2, linear_num_key_heads=2, linear_num_value_heads=4,
               linear_key_head_dim=6, linear_value_head_dim=8)
-# What transformers calls the classes, the fields of a tower, those of the text, whether a video's frames stand alone.
+# What transformers calls the classes, the fields of a tower, those of the text, whether a video's frames stand alone
+# (GLM: with image tokens).
 FAMILIES = {
+    "glm4v": ("Glm4v", VISION_GLM, {}, GLM := "image tokens"),
+    "glm4v_moe": ("Glm4vMoe", VISION_GLM, GLM_MOE, GLM),
+    "glm_ocr": ("GlmOcr", VISION_GLM, dict(head_dim=16), GLM),
     "qwen2_vl": ("Qwen2VL", VISION, {}, False),
     "qwen2_5_vl": ("Qwen2_5_VL", VISION_2_5, {}, False),
     "qwen3_vl": ("Qwen3VL", VISION_3, dict(head_dim=12, num_hidden_layers=3), True),
@@ -68,6 +77,12 @@ MODELS = {
                       [[1, 4, 6], [1, 8, 2]], False, torch.bfloat16, 822),
     "qwen3_vl_moe": ("qwen3_vl_moe", {}, {}, [[2, 4, 2, VIDEO], [1, 4, 4]], False, torch.float32, 823),
     "qwen3_5": ("qwen3_5", {}, {}, [[1, 4, 4], [2, 4, 2, VIDEO]], False, torch.float32, 824),
+    "glm4v": ("glm4v", {}, {}, [[1, 4, 6], [1, 12, 2]], False, torch.float32, 831),
+    "glm4v_videos": ("glm4v", dict(tie_word_embeddings=True), dict(attention_bias=True, hidden_act="gelu"),
+                     [[3, 4, 2, VIDEO], [1, 2, 8, VIDEO]], False, torch.bfloat16, 832),
+    "glm4v_moe": ("glm4v_moe", {}, {}, [[1, 4, 6], [1, 2, 2]], False, torch.float32, 833),
+    "glm_ocr": ("glm_ocr", {}, {}, [[1, 4, 6], [1, 2, 4]], False, torch.float32, 834),
+    "glm_ocr_video": ("glm_ocr", {}, dict(attention_bias=False, in_channels=1), [[2, 4, 4, VIDEO]], False, torch.float32, 835),
 }
 
 
@@ -88,26 +103,31 @@ def flatten(config):
 
 
 def prompt(grids, merge, by_frame, generator):
-    words = lambda n: torch.randint(3, 60, (n,), generator=generator).tolist()
+    words = lambda n: torch.randint(3, 58 if by_frame == GLM else 60, (n,), generator=generator).tolist()
     ids = words(4)
     for t, h, w, *video in grids:
         runs = t if video and by_frame else 1
+        around = ([VIDEO_START], [VIDEO_END]) if video and by_frame == GLM else ([], [])
+        ids += around[0]
         for _ in range(runs):
-            ids += [START] + [VIDEO if video else IMAGE] * (t * h * w // merge**2 // runs) + [END] + words(3)
+            ids += [START] + [VIDEO if video and by_frame != GLM else IMAGE] * (t * h * w // merge**2 // runs) + [END] + words(3)
+        ids += around[1]
     return ids
 
 
 def types_of(ids):
-    return (ids == IMAGE).int() + 2 * (ids == VIDEO).int()
+    """1 for images, 2 for videos, whose tokens may be image tokens between those that begin and end one."""
+    of_video = (ids == VIDEO_START).cumsum(-1) > (ids == VIDEO_END).cumsum(-1)
+    return torch.where(ids == IMAGE, of_video.int() + 1, 2 * (ids == VIDEO).int())
 
 
-def inputs_of(ids, grids, generator):
+def inputs_of(ids, grids, patch, generator):
     """Pixel values are random: images and videos in tensors of their own."""
     inputs = {"input_ids": torch.tensor([ids])}
     for values, name, is_video in (("pixel_values", "image_grid_thw", False), ("pixel_values_videos", "video_grid_thw", True)):
         of_kind = [grid[:3] for grid in grids if (len(grid) > 3) == is_video]
         if of_kind:
-            inputs[values] = torch.randn(sum(t * h * w for t, h, w in of_kind), 24, generator=generator)
+            inputs[values] = torch.randn(sum(t * h * w for t, h, w in of_kind), patch, generator=generator)
             inputs[name] = torch.tensor(of_kind)
     seconds = [grid[4] for grid in grids if len(grid) > 4]
     if seconds:
@@ -122,12 +142,14 @@ def write_json(path, value):
 
 
 def make_folder(folder, family, text, vision, flat, dtype, seed):
-    prefix, tower, more, _ = FAMILIES[family]
-    rope = PARTIAL_ROPE if family == "qwen3_5" else ROPE
+    prefix, tower, more, form = FAMILIES[family]
+    marks = (dict(image_start_token_id=START, image_end_token_id=END, video_start_token_id=VIDEO_START, video_end_token_id=VIDEO_END) if form == GLM
+             else dict(vision_start_token_id=START, vision_end_token_id=END))
+    rope = PARTIAL_ROPE if family in ("qwen3_5", "glm4v_moe", "glm_ocr") else ROPE
     shutil.rmtree(folder, ignore_errors=True)
     tied = text.get("tie_word_embeddings", False)
     config = getattr(transformers, f"{prefix}Config")(text_config={**TEXT, **more, **text, "rope_parameters": dict(rope, rope_type="default")}, vision_config={**tower, **vision},
-                           image_token_id=IMAGE, video_token_id=VIDEO, vision_start_token_id=START, vision_end_token_id=END, tie_word_embeddings=tied)
+                           image_token_id=IMAGE, video_token_id=VIDEO, **marks, tie_word_embeddings=tied)
     model = getattr(transformers, f"{prefix}ForConditionalGeneration")(config).to(dtype)
     model.save_pretrained(folder)
     weights.refill(folder, seed, spread)
@@ -159,7 +181,7 @@ def greedy(model, inputs):
     ids, rows = inputs["input_ids"], []
     for _ in range(STEPS):
         model.model.rope_deltas = None
-        types = (ids == IMAGE).int()  # a video token may be among the new ones
+        types = (ids == IMAGE).int()  # tokens of videos may be among the new ones
         out = model(**{**inputs, "input_ids": ids, "mm_token_type_ids": types, "attention_mask": torch.ones_like(ids)}, use_cache=False)
         rows.append(out.logits[0, -1].float())
         ids = torch.cat([ids, rows[-1].argmax().view(1, 1)], 1)
@@ -184,7 +206,7 @@ def make_model(name, out):
         assert not any(info[k] for k in ("missing_keys", "unexpected_keys", "mismatched_keys")), info
         generator = torch.Generator().manual_seed(seed)
         ids = prompt(grids, 2, FAMILIES[family][3], generator)
-        inputs = inputs_of(ids, grids, generator)
+        inputs = inputs_of(ids, grids, 8 * model.config.vision_config.in_channels, generator)
         with torch.no_grad():
             greedy_ids, greedy_logits = (generate if "video_grid_thw" in inputs else greedy)(model.eval(), inputs)
         best = greedy_logits.topk(2).values
@@ -200,7 +222,7 @@ def make_model(name, out):
     with torch.no_grad():
         got = model(**inputs, mm_token_type_ids=types_of(inputs["input_ids"]), attention_mask=torch.ones_like(inputs["input_ids"]), use_cache=False)
         eager = Model.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
-        exact = Model.from_pretrained(folder, dtype=torch.float64).eval()
+        exact = Model.from_pretrained(folder, dtype=torch.float64, experts_implementation="eager").eval()
         doubles = {key: value.double() if value.is_floating_point() else value for key, value in inputs.items()}
         best_known = exact(**doubles, mm_token_type_ids=types_of(inputs["input_ids"]), attention_mask=torch.ones_like(inputs["input_ids"]), use_cache=False)
         other = eager(**inputs, mm_token_type_ids=types_of(inputs["input_ids"]), attention_mask=torch.ones_like(inputs["input_ids"]), use_cache=False)
@@ -209,10 +231,11 @@ def make_model(name, out):
     assert exact_ids == greedy_ids
     for hook in hooks:
         hook.remove()
-    parameters = [{"name": n, "shape": list(p.shape)} for n, p in model.named_parameters(remove_duplicate=False)]
+    counted = [*model.named_parameters(remove_duplicate=False), *((n, b) for n, b in model.named_buffers() if n.endswith("e_score_correction_bias"))]
+    parameters = [{"name": n, "shape": list(p.shape)} for n, p in counted]
     weights.drop(folder)
     weights.write_json(f"{folder}/golden.json", {
-        "seed": seed, "input_ids": ids, **{key: inputs[key].tolist() for key in inputs if key.endswith(("_grid_thw", "_grid_ts"))}, "greedy_ids": greedy_ids, "rope_delta": int(model.model.rope_deltas[0, 0]),
+        "seed": seed, "input_ids": ids, **({"token_types": types_of(inputs["input_ids"])[0].tolist()} if FAMILIES[family][3] == GLM else {}), **{key: inputs[key].tolist() for key in inputs if key.endswith(("_grid_thw", "_grid_ts"))}, "greedy_ids": greedy_ids, "rope_delta": int(model.model.rope_deltas[0, 0]),
         "greedy_min_margin": (best[:, 0] - best[:, 1]).min().item(),
         "reference_spread": {"fp32_eager_vs_sdpa": (got.logits - other.logits).abs().max().item(),
                              "fp32_vs_fp64": max((got.logits.double() - best_known.logits).abs().max().item(), (greedy_logits - exact_logits).abs().max().item())},
@@ -226,6 +249,14 @@ def make_model(name, out):
 
 PREPROCESSOR = {"image_processor_type": "Qwen2VLImageProcessor", "min_pixels": 96, "max_pixels": 400, "patch_size": 2, "temporal_patch_size": 1,
                 "merge_size": 2, "image_mean": [0.48145466, 0.4578275, 0.40821073], "image_std": [0.26862954, 0.26130258, 0.27577711]}
+GLM_PREPROCESSOR = {**PREPROCESSOR, "image_processor_type": "Glm4vImageProcessor", "temporal_patch_size": 2, "size": {"shortest_edge": 192, "longest_edge": 800}}
+for field in ("min_pixels", "max_pixels"):
+    del GLM_PREPROCESSOR[field]
+# What tensors' names begin with: the fields of NAMEpreprocessor_config.json, the processor, the pictures that it prepares.
+PROCESSORS = {
+    "": (PREPROCESSOR, Qwen2VLImageProcessorPil, None),
+    "glm4v_": (GLM_PREPROCESSOR, Glm4vImageProcessorPil, ["rgb_up.png", "rgb_down.png", "rgb_same.png", "rgb_narrow.png", "rgb_columns_first.png"]),
+}
 
 
 def picture(width, height, channels, seed):
@@ -278,24 +309,30 @@ def make_images(out):
     folder = f"{out}/images"
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
-    write_json(f"{folder}/preprocessor_config.json", PREPROCESSOR)
-    processor = Qwen2VLImageProcessorPil.from_pretrained(folder)
     tensors = {}
     for name, data in pictures():
         with open(f"{folder}/{name}", "wb") as f:
             f.write(data)
+    for prefix, (fields, Processor, names) in PROCESSORS.items():
+        write_json(f"{folder}/{prefix}preprocessor_config.json", fields)
+        prepare(folder, prefix, Processor(**fields), names or [name for name, _ in pictures()], tensors)
+    save_file(tensors, f"{folder}/golden.safetensors")
+    os.chmod(f"{folder}/golden.safetensors", 0o644)
+
+
+def prepare(folder, prefix, processor, names, tensors):
+    """Adds what the processor makes of the pictures."""
+    for name in names:
         got = processor(load_image(f"{folder}/{name}"), return_tensors="pt")
         # In f32 every level of a channel is another number: the level says it, in a quarter of the bytes.
         levels = np.arange(256, dtype=np.uint8).reshape(1, 256, 1).repeat(3, 2)
         table = processor.normalize(processor.rescale(np.moveaxis(levels, -1, 0), processor.rescale_factor), processor.image_mean, processor.image_std)
-        values = got["pixel_values"].reshape(-1, 3, PREPROCESSOR["patch_size"] ** 2)
+        values = got["pixel_values"].reshape(-1, 3, processor.temporal_patch_size * processor.patch_size**2)
         index = torch.stack([torch.searchsorted(torch.tensor(table[c, 0]), values[:, c].contiguous()) for c in range(3)], 1)
         assert all(torch.equal(torch.tensor(table[c, 0])[index[:, c]], values[:, c]) for c in range(3))
-        tensors[f"{name}.levels"] = index.reshape(len(values), -1).to(torch.uint8)
-        tensors[f"{name}.grid"] = got["image_grid_thw"][0]
-        tensors["table"] = torch.tensor(table[:, 0]).contiguous()
-    save_file(tensors, f"{folder}/golden.safetensors")
-    os.chmod(f"{folder}/golden.safetensors", 0o644)
+        tensors[f"{prefix}{name}.levels"] = index.reshape(len(values), -1).to(torch.uint8)
+        tensors[f"{prefix}{name}.grid"] = got["image_grid_thw"][0]
+        tensors[f"{prefix}table"] = torch.tensor(table[:, 0]).contiguous()
 
 
 # --- Videos ---
@@ -303,6 +340,7 @@ def make_images(out):
 VIDEO_PROCESSOR = {"video_processor_type": "Qwen2VLVideoProcessor", "size": {"shortest_edge": 64, "longest_edge": 160}, "patch_size": 2,
                    "temporal_patch_size": 2, "merge_size": 2}
 COUNTED = {"video_processor_type": "Qwen3VLVideoProcessor", "do_sample_frames": False}  # pixels of all frames together
+GLM_VIDEO = {"video_processor_type": "Glm4vVideoProcessor", "do_sample_frames": False}
 # name: (frames, width, height, kind of file, fields of the config)
 VIDEOS = {
     "down": (11, 23, 14, "png", {}),  # an odd number, names of unequal length
@@ -315,6 +353,8 @@ VIDEOS = {
     "counted": (5, 23, 14, "png", COUNTED | {"size": {"shortest_edge": 64, "longest_edge": 640}}),
     "counted_up": (2, 7, 2, "png", COUNTED | {"size": {"shortest_edge": 400, "longest_edge": 640}}),
     "counted_capped": (4, 24, 20, "png", COUNTED | {"cap_pixels_per_frame": True, "max_video_tokens": 6, "size": {"shortest_edge": 32, "longest_edge": 1600}}),
+    "glm": (3, 23, 14, "png", GLM_VIDEO | {"size": {"shortest_edge": 64, "longest_edge": 640}}),
+    "glm_up": (2, 3, 7, "png", GLM_VIDEO | {"size": {"shortest_edge": 400, "longest_edge": 640}}),
 }
 
 

@@ -40,21 +40,28 @@ static void add_image(const struct golden *golden, struct images *images, int is
     check(*row <= pixels->shape[0], "pixel values have fewer patches than their grids");
 }
 
+/* 1 if token number `at` stands for an image, 2 for a video, else 0. */
+static int64_t type_at(const struct golden *golden, size_t at) {
+    enum { IMAGE = 60, VIDEO = 63 };
+    const graft_json *types = graft_json_get(golden->document, "token_types");
+    const int32_t id = golden->ids[at];
+    return types != NULL ? graft_json_int(graft_json_at(types, at)) : (id == IMAGE) + 2 * (id == VIDEO);
+}
+
 /* Each run of image or video tokens is one, but where the model has one for each patch of a video along time. */
 static void read_images(const struct golden *golden, int by_frame, struct images *images) {
-    enum { IMAGE = 60, VIDEO = 63 };
     int64_t frames = 0; /* of the last video that have no run yet */
     size_t n[2] = {0, 0};
     int64_t rows[2] = {0, 0};
     *images = (struct images){0};
     for (size_t at = 0; at < golden->n_ids; at++) {
-        int32_t id = golden->ids[at];
-        if ((id != IMAGE && id != VIDEO) || (at > 0 && golden->ids[at - 1] == id) || (id == VIDEO && frames-- > 0)) {
+        const int64_t type = type_at(golden, at);
+        if (type == 0 || (at > 0 && type_at(golden, at - 1) == type) || (type == 2 && frames-- > 0)) {
             continue;
         }
-        add_image(golden, images, id == VIDEO, n[id == VIDEO], &rows[id == VIDEO]);
-        n[id == VIDEO]++;
-        frames = by_frame && id == VIDEO ? images->items[images->n - 1].grid[0] - 1 : 0;
+        add_image(golden, images, type == 2, n[type == 2], &rows[type == 2]);
+        n[type == 2]++;
+        frames = by_frame && type == 2 ? images->items[images->n - 1].grid[0] - 1 : 0;
     }
     check(n[0] + n[1] > 0 && n[0] == graft_json_size(graft_json_get(golden->document, "image_grid_thw")) &&
               n[1] == graft_json_size(graft_json_get(golden->document, "video_grid_thw")),
@@ -239,8 +246,21 @@ static void check_refused(struct runner *runner, const char *what, const struct 
     free(logits);
 }
 
+/* Where the same token stands for images and videos, a video of one patch along time is the same as an image. */
+static void check_mixed(const struct golden *golden, struct runner *runner, const struct graft_prompt *prompt) {
+    struct graft_error error = graft_error_none();
+    const size_t count = golden->n_ids * runner->vocab_size;
+    float *logits = need_memory(count, sizeof *logits);
+    need(graft_model_logits(runner->model, prompt, 1, logits, &error), &error);
+    const double difference =
+        max_difference(logits, golden_tensor(golden, "logits", golden->n_ids, runner->vocab_size), count);
+    check(difference <= compare_tolerance(golden), "images and videos mixed: logits differ by %g", difference);
+    free(logits);
+}
+
 /* Images and their places must match. */
-static void check_refusals(struct runner *runner, const struct graft_prompt *prompt) {
+static void check_refusals(const struct golden *golden, struct runner *runner, const struct graft_prompt *prompt) {
+    const int one_token = graft_json_get(golden->document, "token_types") != NULL;
     struct graft_image more[MAX_IMAGES + 1];
     struct graft_prompt wrong = *prompt;
     memcpy(more, prompt->images, prompt->n_images * sizeof *more);
@@ -258,7 +278,11 @@ static void check_refusals(struct runner *runner, const struct graft_prompt *pro
     check_refused(runner, "a larger grid", &wrong, "");
     more[0] = prompt->images[0];
     more[0].is_video = !more[0].is_video;
-    check_refused(runner, "an image for a video", &wrong, "");
+    if (!one_token || more[0].grid[0] > 1) {
+        check_refused(runner, "an image for a video", &wrong, "");
+    } else {
+        check_mixed(golden, runner, &wrong);
+    }
     wrong.n_images = 0;
     check_refused(runner, "none", &wrong, "to go with them");
 }
@@ -288,7 +312,7 @@ int main(int argc, char **argv) {
     check_logits(&golden, &runner, &prompt);
     check_greedy(&golden, &runner, &prompt);
     check_sequences(&golden, &runner, &prompt);
-    check_refusals(&runner, &prompt);
+    check_refusals(&golden, &runner, &prompt);
     runner_close(&runner);
     golden_close(&golden);
     return check_failures() != 0;

@@ -20,7 +20,24 @@
 
 static char *folder;
 static struct graft_safetensors *golden;
-static struct graft_processor_config config;
+
+/* Processors by what the names of their tensors, and of their config, begin with; of the first they begin with nothing.
+ */
+static const char *const prefixes[] = {"", "glm4v_"};
+enum { N_PROCESSORS = sizeof prefixes / sizeof prefixes[0] };
+static struct graft_processor_config configs[N_PROCESSORS];
+
+static int read_config(size_t i, struct graft_error *error) {
+    struct graft_model_file *preprocessor = NULL;
+    char name[64];
+    (void)snprintf(name, sizeof name, "%spreprocessor_config.json", prefixes[i]);
+    int status = graft_model_file_read(folder, name, 1 << 20, NULL, &preprocessor, error);
+    if (status == GRAFT_OK) {
+        status = graft_processor_config_read(&preprocessor->view, 0, &configs[i], error);
+    }
+    graft_model_file_free(preprocessor);
+    return status;
+}
 
 static int set_up(void **state) {
     struct graft_error error = graft_error_none();
@@ -29,14 +46,9 @@ static int set_up(void **state) {
     char *file = graft_path_join(folder, "golden.safetensors");
     int status = graft_safetensors_open(file, &golden, &error);
     graft_free(file);
-    struct graft_model_file *preprocessor = NULL;
-    if (status == GRAFT_OK) {
-        status = graft_model_file_read(folder, "preprocessor_config.json", 1 << 20, NULL, &preprocessor, &error);
+    for (size_t i = 0; i < N_PROCESSORS && status == GRAFT_OK; i++) {
+        status = read_config(i, &error);
     }
-    if (status == GRAFT_OK) {
-        status = graft_processor_config_read(&preprocessor->view, 0, &config, &error);
-    }
-    graft_model_file_free(preprocessor);
     return status != GRAFT_OK;
 }
 
@@ -48,8 +60,8 @@ static int tear_down(void **state) {
 }
 
 /* values [patches, 3, patch_size^2] are levels of the table [3, 256]. */
-static void assert_levels(const struct graft_image *image, const struct graft_tensor_view *levels, const char *name) {
-    const struct graft_tensor_view *table = graft_safetensors_find(golden, "table");
+static void assert_levels(const struct graft_image *image, const struct graft_tensor_view *table,
+                          const struct graft_tensor_view *levels, const char *name) {
     int64_t pixels = image->patch_dim / 3;
     assert_int_equal(levels->bytes, image->grid[0] * image->grid[1] * image->grid[2] * image->patch_dim);
     for (int64_t i = 0; i < levels->bytes; i++) {
@@ -63,23 +75,27 @@ static void assert_levels(const struct graft_image *image, const struct graft_te
     }
 }
 
-static void check_image(const char *name) {
+static const struct graft_tensor_view *find(const char *prefix, const char *name, const char *suffix) {
+    char tensor[128];
+    (void)snprintf(tensor, sizeof tensor, "%s%s%s", prefix, name, suffix);
+    return graft_safetensors_find(golden, tensor);
+}
+
+/* The picture `name` by processor number `i`. */
+static void check_image(size_t i, const char *name) {
     struct graft_error error = graft_error_none();
     struct graft_pixels pixels;
     struct graft_image image;
-    char tensor[128];
     char *file = graft_path_join(folder, name);
     int status = graft_pixels_read(file, &pixels, &error);
     if (status == GRAFT_OK) {
-        status = graft_process_pixels(&config, &pixels, file, &image, &error);
+        status = graft_process_pixels(&configs[i], &pixels, file, &image, &error);
     }
     if (status != GRAFT_OK) {
         fail_msg("%s: %s", error.source, error.message);
     }
-    (void)snprintf(tensor, sizeof tensor, "%s.grid", name);
-    assert_memory_equal(graft_safetensors_find(golden, tensor)->data, image.grid, sizeof image.grid);
-    (void)snprintf(tensor, sizeof tensor, "%s.levels", name);
-    assert_levels(&image, graft_safetensors_find(golden, tensor), name);
+    assert_memory_equal(find(prefixes[i], name, ".grid")->data, image.grid, sizeof image.grid);
+    assert_levels(&image, find(prefixes[i], "table", ""), find(prefixes[i], name, ".levels"), name);
     graft_free((void *)(uintptr_t)image.pixel_values);
     graft_pixels_finish(&pixels);
     graft_free(file);
@@ -95,11 +111,15 @@ static void test_images(void **state) {
         char *suffix = strstr(name, ".levels");
         if (suffix != NULL) {
             *suffix = '\0';
-            check_image(name);
+            size_t of = N_PROCESSORS - 1;
+            while (strncmp(name, prefixes[of], strlen(prefixes[of])) != 0) {
+                of--;
+            }
+            check_image(of, name + strlen(prefixes[of]));
             images++;
         }
     }
-    assert_int_equal(images, 26);
+    assert_int_equal(images, 31);
 }
 
 int main(void) {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The library's calls for images and videos: files and pixels in memory, what a model says of them, and memory that
  * runs out. */
+#define _XOPEN_SOURCE 700 /* for folder.h */
 #include "graft/host/graft.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "folder.h"
 #include "image/decode.h"
 
 static struct graft_library *library;
@@ -204,42 +207,96 @@ static void test_text_model(void **state) {
     graft_model_free(model);
 }
 
-/* A model that has the frames of a video one by one: the ids are those of the whole text with the times of the frames,
+/* What a model that has the frames of a video one by one makes of it: the ids of a text with the times of the frames,
  * in which each placeholder is repeated once for each token of a frame. */
-static void test_frames(void **state) {
-    static const char text[] = "<0.0 seconds><|vision_start|><|video_pad|><|vision_end|><0.1 seconds><|vision_start|>"
-                               "<|video_pad|><|vision_end|><0.2 seconds><|vision_start|><|video_pad|><|vision_end|>";
+struct frames_case {
+    const char *model;
+    const char *tokens[2]; /* around a frame */
+    const char *text;
+    double seconds; /* of a patch along time */
+    int takes_image_tokens;
+};
+
+/* A folder with the demo's tokenizer, in which the tokens around images are called `tokens`. */
+static void write_tokenizer(const char *folder, const char *const tokens[2]) {
+    static const char *const own[2] = {"<|vision_start|>", "<|vision_end|>"};
+    struct graft_error error = graft_error_none();
+    char *directory = demo("tiny-qwen2-vl"), *file = graft_path_join(directory, "tokenizer.json"), *text = NULL;
+    size_t length;
+    assert_int_equal(graft_file_read(file, 1 << 20, GRAFT_ERROR_MODEL, &text, &length, &error), GRAFT_OK);
+    FILE *out = fopen(folder_path(folder, "tokenizer.json"), "wb");
+    assert_non_null(out);
+    for (size_t i = 0; i < length;) {
+        int k = strncmp(text + i, own[0], strlen(own[0])) == 0   ? 0
+                : strncmp(text + i, own[1], strlen(own[1])) == 0 ? 1
+                                                                 : 2;
+        assert_true(k < 2 ? fputs(tokens[k], out) >= 0 : fputc(text[i], out) != EOF);
+        i += k < 2 ? strlen(own[k]) : 1;
+    }
+    assert_int_equal(fclose(out), 0);
+    graft_free(text);
+    graft_free(file);
+    graft_free(directory);
+}
+
+static void check_frames(const struct frames_case *expects) {
     const struct graft_image video = {
-        .struct_size = sizeof video, .grid = {3, 4, 2}, .is_video = 1, .seconds = 2.0 / 24.0, .frames = 5};
+        .struct_size = sizeof video, .grid = {3, 4, 2}, .is_video = 1, .seconds = expects->seconds, .frames = 5};
     struct graft_error error = graft_error_none();
     struct graft_tokenizer *tokenizer = NULL;
     struct graft_model *model = NULL;
     struct graft_ids whole = {0}, expected = {0}, ids = {0};
-    char *directory = graft_path_join(getenv("GRAFT_TEST_GOLDENS"), "vision/qwen3_vl");
-    char *words = demo("tiny-qwen2-vl");
-    (void)state;
+    char *directory = graft_path_join(getenv("GRAFT_TEST_GOLDENS"), expects->model);
+    char folder[64];
+    folder_create(folder);
+    write_tokenizer(folder, expects->tokens);
     assert_int_equal(graft_model_open(library, directory, NULL, &model, &error), GRAFT_OK);
-    assert_int_equal(graft_tokenizer_load(words, &tokenizer, &error), GRAFT_OK);
+    assert_int_equal(graft_tokenizer_load(folder, &tokenizer, &error), GRAFT_OK);
     assert_true(graft_model_videos_by_frame(model));
-    assert_int_equal(graft_tokenizer_encode(tokenizer, text, strlen(text), 0, &whole, &error), GRAFT_OK);
+    assert_int_equal(graft_tokenizer_encode(tokenizer, expects->text, strlen(expects->text), 0, &whole, &error),
+                     GRAFT_OK);
+    const int32_t id =
+        expects->takes_image_tokens ? graft_model_image_token_id(model) : graft_model_video_token_id(model);
     for (size_t i = 0; i < whole.n; i++) {
         const int is_pad = whole.ids[i] == graft_tokenizer_id(tokenizer, "<|video_pad|>");
         for (int k = 0; k < (is_pad ? 2 : 1); k++) {
-            graft_ids_add(&expected, is_pad ? graft_model_video_token_id(model) : whole.ids[i]);
+            graft_ids_add(&expected, is_pad ? id : whole.ids[i]);
         }
     }
     assert_int_equal(graft_model_image_ids(model, tokenizer, &video, &ids, &error), GRAFT_OK);
     assert_int_equal(ids.n, expected.n);
     assert_memory_equal(ids.ids, expected.ids, ids.n * sizeof *ids.ids);
     assert_int_equal(graft_model_image_ids(model, NULL, &video, &ids, &error), GRAFT_ERROR_USAGE);
-    assert_non_null(strstr(error.message, "<|vision_start|>"));
+    assert_non_null(strstr(error.message, expects->tokens[0]));
     graft_ids_free(&whole);
     graft_ids_free(&expected);
     graft_ids_free(&ids);
     graft_tokenizer_free(tokenizer);
     graft_model_free(model);
     graft_free(directory);
-    graft_free(words);
+    folder_remove(folder);
+}
+
+/* GLM's seconds are those of a patch's first frame, rounded down. */
+static void test_frames(void **state) {
+    static const struct frames_case cases[] = {
+        {"vision/qwen3_vl",
+         {"<|vision_start|>", "<|vision_end|>"},
+         "<0.0 seconds><|vision_start|><|video_pad|><|vision_end|><0.1 seconds><|vision_start|><|video_pad|>"
+         "<|vision_end|><0.2 seconds><|vision_start|><|video_pad|><|vision_end|>",
+         2.0 / 24.0,
+         0},
+        {"vision/glm4v",
+         {"<|begin_of_image|>", "<|end_of_image|>"},
+         "<|begin_of_image|><|video_pad|><|end_of_image|>0<|begin_of_image|><|video_pad|><|end_of_image|>0"
+         "<|begin_of_image|><|video_pad|><|end_of_image|>1",
+         0.75,
+         1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        check_frames(&cases[i]);
+    }
 }
 
 /* Each allocation fails in turn: an error, and nothing is left behind (the sanitizers' build looks). */

@@ -96,7 +96,8 @@ static void check_video(const char *name) {
 
 static void test_golden(void **state) {
     static const char *const names[] = {"down",   "up",           "same",    "narrow",     "bilinear",
-                                        "capped", "capped_least", "counted", "counted_up", "counted_capped"};
+                                        "capped", "capped_least", "counted", "counted_up", "counted_capped",
+                                        "glm",    "glm_up"};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         check_video(names[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torch.nn.Conv3d, as products: each output position is a column of input numbers that the weight is multiplied with.
- */
+ * torch.nn.Conv2d is the same with a kernel of one frame, which its weight does not have as a dimension. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,11 +17,10 @@ struct conv3d {
     const struct graft_weight *bias; /* [out_channels], or NULL */
 };
 
-int graft_conv3d_describe(const struct graft_class *self, const struct graft_config *config,
-                          const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+/* `axes`: 3, or 2 without time. */
+static int describe(const struct graft_args *args, int32_t axes, const struct graft_sink *sink,
+                    struct graft_error *error) {
     struct graft_conv3d_shape *shape = sink->keep(sink->data, sizeof *shape, error);
-    (void)self;
-    (void)config;
     int status = shape != NULL ? graft_conv3d_shape_read(args, shape, sink->path, error) : GRAFT_ERROR_INTERNAL;
     if (status != GRAFT_OK) {
         return status;
@@ -39,16 +38,34 @@ int graft_conv3d_describe(const struct graft_class *self, const struct graft_con
     for (size_t i = 0; i < sizeof attributes / sizeof attributes[0] && status == GRAFT_OK; i++) {
         status = sink->attribute(sink->data, attributes[i].name, attributes[i].values, attributes[i].count, error);
     }
-    const int64_t weight[] = {shape->out_channels, shape->in_channels / shape->groups, shape->kernel[0],
-                              shape->kernel[1], shape->kernel[2]};
+    int64_t weight[5] = {shape->out_channels, shape->in_channels / shape->groups};
+    memcpy(weight + 2, shape->kernel + 3 - axes, (size_t)axes * sizeof *weight);
+    if (status == GRAFT_OK && axes == 2 && shape->kernel[0] != 1) {
+        status = graft_error_set(error, GRAFT_ERROR_PLUGIN, sink->path, "argument kernel_t: expected 1, got %lld",
+                                 (long long)shape->kernel[0]);
+    }
     if (status == GRAFT_OK) {
-        status =
-            graft_describe_parameter(sink, "weight", 5, weight, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error);
+        status = graft_describe_parameter(sink, "weight", 2 + axes, weight, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE,
+                                          error);
     }
     if (status == GRAFT_OK && graft_args_int(args, "bias", 1) != 0) {
         status = graft_describe_parameter(sink, "bias", 1, weight, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error);
     }
     return status;
+}
+
+int graft_conv3d_describe(const struct graft_class *self, const struct graft_config *config,
+                          const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    (void)self;
+    (void)config;
+    return describe(args, 3, sink, error);
+}
+
+int graft_conv2d_describe(const struct graft_class *self, const struct graft_config *config,
+                          const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    (void)self;
+    (void)config;
+    return describe(args, 2, sink, error);
 }
 
 /* The rows of the bound weight, each a kernel's width, joined to one for each output channel. */

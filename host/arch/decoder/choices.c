@@ -31,6 +31,7 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_CLASS_MLP] = NAME("class.mlp", NULL, "a dense MLP; PREFIXMLP"),
     [D_CLASS_NORM] = NAME("class.norm", NULL, "norms; PREFIXRMSNorm, or LayerNorm with norm.kind layer"),
     [D_CLASS_HEAD_NORM] = NAME("class.head_norm", NULL, "norms of queries and keys; class.norm"),
+    [D_CLASS_LAST_NORM] = NAME("class.last_norm", NULL, "the norm behind the layers; class.norm"),
     [D_CLASS_ROTARY] = NAME("class.rotary", NULL, "rotary angles; PREFIXRotaryEmbedding"),
     [D_CLASS_EMBEDDING] = NAME("class.embedding", "Embedding",
                                "token embeddings; those of another class are multiplied by the root of their width, "

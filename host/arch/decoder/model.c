@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arch/decoder/distances.h"
+#include "arch/decoder/roles.h"
 #include "arch/role.h"
 #include "graft/describe.h"
 
@@ -291,7 +292,7 @@ static int describe_norm(const struct describing *of) {
                                      graft_int_arg("bias", 0)};
     return !of->kept->has_norm
                ? GRAFT_OK
-               : graft_describe_child(of->sink, child, graft_description_name(of->description, D_CLASS_NORM),
+               : graft_describe_child(of->sink, child, graft_decoder_class_name(of->description, D_CLASS_LAST_NORM),
                                       GRAFT_INTERFACE_NORM, args, bias ? 2 : 3, of->error);
 }
 

@@ -60,6 +60,7 @@ static const struct role roles[] = {
     {D_CLASS_MLP, "MLP", {GRAFT_ROLE_PART(GRAFT_INTERFACE_MLP, graft_mlp, graft_parts_mlp)}},
     {D_CLASS_NORM, "RMSNorm", {GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_decoder_norm)}},
     {D_CLASS_HEAD_NORM, NULL, {GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_decoder_norm)}},
+    {D_CLASS_LAST_NORM, NULL, {GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_decoder_norm)}},
     {D_CLASS_ROTARY,
      "RotaryEmbedding",
      {.struct_size = sizeof(struct graft_class),
@@ -208,6 +209,7 @@ const char *graft_decoder_class_name(const struct graft_description *description
     case D_CLASS_BASE_MODEL:
         return graft_description_name(description, D_CLASS_MODEL);
     case D_CLASS_HEAD_NORM:
+    case D_CLASS_LAST_NORM:
     case D_CLASS_STEP_NORM:
         return graft_description_name(description, D_CLASS_NORM);
     default:

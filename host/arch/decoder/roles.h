@@ -22,7 +22,7 @@ int graft_decoder_class(const struct graft_description *description, int32_t i, 
 const struct graft_description *graft_decoder_description(const struct graft_class *cls);
 
 /* [any] The name of a class, of D_CLASS_...; where the family says nothing, of D_CLASS_BASE_MODEL that of the model,
- * and of D_CLASS_HEAD_NORM and D_CLASS_STEP_NORM that of other norms. */
+ * and of D_CLASS_HEAD_NORM, D_CLASS_LAST_NORM and D_CLASS_STEP_NORM that of other norms. */
 const char *graft_decoder_class_name(const struct graft_description *description, int32_t choice);
 
 /* [any] Whether such a class can be the root of a model. */

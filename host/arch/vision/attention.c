@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention among the patches of a frame: one projection for queries, keys and values, rotated by row and column. */
+/* Attention among the patches of a frame: queries and keys normed head by head, in towers that do so, and rotated by
+ * row and column. */
 #include <math.h>
+#include <string.h>
 
 #include "arch/role.h"
 #include "arch/vision/choices.h"
 #include "graft/describe.h"
 #include "graft/kernels.h"
 
+/* Queries, keys and values, of which the first two may be normed. */
+enum { N_PARTS = 3, N_NORMS = 2 };
+
 struct attention {
     struct graft_instance base;
-    const struct graft_module *qkv;  /* hidden_size -> 3 * hidden_size */
-    const struct graft_module *proj; /* hidden_size -> hidden_size */
+    const struct graft_module *qkv;            /* hidden_size -> 3 * hidden_size; NULL: parts */
+    const struct graft_module *parts[N_PARTS]; /* hidden_size -> hidden_size */
+    const struct graft_module *norms[N_NORMS]; /* of a head; NULL: none */
+    const struct graft_module *output;         /* hidden_size -> hidden_size */
     int64_t hidden_size;
     int64_t heads;
 };
@@ -20,6 +27,36 @@ struct sizes {
     int64_t hidden_size;
     int64_t num_attention_heads;
 };
+
+static const int32_t part_names[N_PARTS] = {V_ATTENTION_QUERY, V_ATTENTION_KEY, V_ATTENTION_VALUE};
+static const int32_t norm_names[N_NORMS] = {V_ATTENTION_Q_NORM, V_ATTENTION_K_NORM};
+
+static void describe_children(struct graft_vision_reader *reader, const struct sizes *sizes,
+                              const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_description *description = reader->of.description;
+    const int64_t hidden = sizes->hidden_size;
+    const int32_t bias = graft_read_bool(&reader->of, V_ATTENTION_QKV_BIAS);
+    const int32_t output_bias = graft_read_bool(&reader->of, V_ATTENTION_OUTPUT_BIAS);
+    const double eps = graft_read_real(&reader->of, V_NORM_EPS);
+    const char *qkv = graft_description_name(description, V_ATTENTION_QKV);
+    for (int32_t i = 0; i < (qkv == NULL ? N_PARTS : 0) && reader->of.status == GRAFT_OK; i++) {
+        graft_describe_linear(sink, graft_description_name(description, part_names[i]), hidden, hidden, bias, error);
+    }
+    if (qkv != NULL && reader->of.status == GRAFT_OK) {
+        graft_describe_linear(sink, qkv, hidden, N_PARTS * hidden, bias, error);
+    }
+    if (reader->of.status == GRAFT_OK) {
+        graft_describe_linear(sink, graft_description_name(description, V_ATTENTION_OUTPUT), hidden, hidden,
+                              output_bias, error);
+    }
+    for (int32_t i = 0; i < N_NORMS && reader->of.status == GRAFT_OK; i++) {
+        const char *name = graft_description_name(description, norm_names[i]);
+        if (name != NULL) {
+            graft_describe_norm(sink, name, graft_description_name(description, V_CLASS_NORM),
+                                hidden / sizes->num_attention_heads, eps, error);
+        }
+    }
+}
 
 int graft_vision_attention_describe(const struct graft_class *self, const struct graft_config *config,
                                     const struct graft_args *args, const struct graft_sink *sink,
@@ -38,39 +75,95 @@ int graft_vision_attention_describe(const struct graft_class *self, const struct
                                (long long)hidden, (long long)heads);
     }
     *sizes = (struct sizes){hidden, heads};
-    const int32_t qkv_bias = graft_read_bool(&reader.of, V_ATTENTION_QKV_BIAS);
-    const int32_t output_bias = graft_read_bool(&reader.of, V_ATTENTION_OUTPUT_BIAS);
-    if (reader.of.status == GRAFT_OK) {
-        graft_describe_linear(sink, "qkv", hidden, 3 * hidden, qkv_bias, error);
-        graft_describe_linear(sink, "proj", hidden, hidden, output_bias, error);
-    }
+    describe_children(&reader, sizes, sink, error);
     return error->code;
 }
 
 int graft_vision_attention_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                   struct graft_error *error) {
     const struct sizes *sizes = build->kept;
-    (void)cls;
+    const struct graft_description *description = cls->data;
+    const char *qkv = graft_description_name(description, V_ATTENTION_QKV);
     struct attention *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->hidden_size = sizes->hidden_size;
     self->heads = sizes->num_attention_heads;
-    self->qkv = graft_build_child(build, "qkv", error);
-    self->proj = graft_build_child(build, "proj", error);
+    if (qkv != NULL) {
+        self->qkv = graft_build_child(build, qkv, error);
+    }
+    for (int32_t i = 0; i < N_PARTS && qkv == NULL; i++) {
+        self->parts[i] = graft_build_child(build, graft_description_name(description, part_names[i]), error);
+    }
+    for (int32_t i = 0; i < N_NORMS; i++) {
+        const char *name = graft_description_name(description, norm_names[i]);
+        self->norms[i] = name != NULL ? graft_build_child(build, name, error) : NULL;
+    }
+    self->output = graft_build_child(build, graft_description_name(description, V_ATTENTION_OUTPUT), error);
     return graft_instance_finish(self, instance, error);
 }
 
-/* context [patches, heads, head_dim] = attention over qkv [patches, 3, heads, head_dim]. */
+/* The heads of patches, in scratch memory. */
+struct heads {
+    float *x;       /* [patches, heads, head_dim] */
+    int64_t stride; /* floats from patch to patch */
+};
+
+static int project(const struct attention *self, const struct graft_call *call,
+                   const struct graft_vision_attention_args *args, struct heads heads[N_PARTS],
+                   struct graft_error *error) {
+    const int64_t patches = args->batch->tokens, hidden = self->hidden_size;
+    const int joined = self->qkv != NULL;
+    float *all = graft_scratch_floats(call, patches, N_PARTS * hidden, error);
+    struct graft_linear_args each[N_PARTS];
+    if (all == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    for (int32_t i = 0; i < N_PARTS; i++) {
+        heads[i] = (struct heads){all + i * (joined ? 1 : patches) * hidden, (joined ? N_PARTS : 1) * hidden};
+        each[i] = (struct graft_linear_args){sizeof each[i], 0, patches, args->hidden_states, heads[i].x};
+    }
+    return joined ? graft_linear_forward(self->qkv, call, &each[0], error)
+                  : graft_linear_forward_all(self->parts, call, each, N_PARTS, error);
+}
+
+/* *heads becomes a normed copy without gaps, if there is a norm. */
+static int norm(const struct attention *self, const struct graft_module *module, const struct graft_call *call,
+                int64_t patches, struct heads *heads, struct graft_error *error) {
+    const int64_t hidden = self->hidden_size;
+    if (module == NULL) {
+        return GRAFT_OK;
+    }
+    float *packed = graft_scratch_floats(call, patches, hidden, error);
+    float *normed = graft_scratch_floats(call, patches, hidden, error);
+    if (packed == NULL || normed == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    for (int64_t p = 0; p < patches; p++) {
+        memcpy(packed + p * hidden, heads->x + p * heads->stride, (size_t)hidden * sizeof *packed);
+    }
+    const struct graft_norm_args args = {sizeof args, 0, patches * self->heads, packed, NULL, normed};
+    *heads = (struct heads){normed, hidden};
+    return graft_norm_forward(module, call, &args, error);
+}
+
+static int rotate(const struct attention *self, const struct graft_call *call,
+                  const struct graft_vision_attention_args *args, const struct heads *heads,
+                  struct graft_error *error) {
+    const int64_t head_dim = self->hidden_size / self->heads;
+    const struct graft_rope_args rope_args = {
+        sizeof rope_args,    GRAFT_ROPE_HALVES, heads->x, heads->stride, head_dim,
+        args->batch->tokens, self->heads,       head_dim, args->cos,     args->sin};
+    return call->kernels->rope(call, &rope_args, error);
+}
+
+/* context [patches, heads, head_dim] */
 static int attend(const struct attention *self, const struct graft_call *call,
-                  const struct graft_vision_attention_args *args, float *qkv, float *context,
+                  const struct graft_vision_attention_args *args, const struct heads heads[N_PARTS], float *context,
                   struct graft_error *error) {
     const struct graft_mask mask = {.struct_size = sizeof mask, .kind = GRAFT_MASK_NONE};
-    int64_t hidden = self->hidden_size;
-    int64_t stride = 3 * hidden;
-    int64_t head_dim = hidden / self->heads;
-    int64_t patches = args->batch->tokens;
+    const int64_t head_dim = self->hidden_size / self->heads;
     const struct graft_attention_args attention_args = {
         .struct_size = sizeof attention_args,
         .batch = args->batch,
@@ -79,38 +172,39 @@ static int attend(const struct attention *self, const struct graft_call *call,
         .kv_heads = self->heads,
         .head_dim = head_dim,
         .scaling = (float)(1.0 / sqrt((double)head_dim)),
-        .q = qkv,
-        .q_stride = stride,
-        .k = qkv + hidden,
-        .k_stride = stride,
-        .v = qkv + 2 * hidden,
-        .v_stride = stride,
+        .q = heads[0].x,
+        .q_stride = heads[0].stride,
+        .k = heads[1].x,
+        .k_stride = heads[1].stride,
+        .v = heads[2].x,
+        .v_stride = heads[2].stride,
         .output = context,
-        .output_stride = hidden,
+        .output_stride = self->hidden_size,
     };
-    /* Keys follow queries: one call rotates the heads of both. */
-    const struct graft_rope_args rope_args = {sizeof rope_args, GRAFT_ROPE_HALVES, qkv,      stride,    head_dim,
-                                              patches,          2 * self->heads,   head_dim, args->cos, args->sin};
-    int status = call->kernels->rope(call, &rope_args, error);
-    return status == GRAFT_OK ? call->kernels->attention(call, &attention_args, error) : status;
+    return call->kernels->attention(call, &attention_args, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_vision_attention_args *args,
                    struct graft_error *error) {
     const struct attention *self = instance;
-    int64_t patches = args->batch->tokens;
-    float *qkv = graft_scratch_floats(call, patches, 3 * self->hidden_size, error);
+    const int64_t patches = args->batch->tokens;
     float *context = graft_scratch_floats(call, patches, self->hidden_size, error);
-    const struct graft_linear_args qkv_args = {sizeof qkv_args, 0, patches, args->hidden_states, qkv};
-    const struct graft_linear_args proj_args = {sizeof proj_args, 0, patches, context, args->output};
-    if (qkv == NULL || context == NULL) {
+    struct heads heads[N_PARTS];
+    if (context == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    int status = graft_linear_forward(self->qkv, call, &qkv_args, error);
-    if (status == GRAFT_OK) {
-        status = attend(self, call, args, qkv, context, error);
+    int status = project(self, call, args, heads, error);
+    for (int32_t i = 0; i < N_NORMS && status == GRAFT_OK; i++) {
+        status = norm(self, self->norms[i], call, patches, &heads[i], error);
+        if (status == GRAFT_OK && args->cos != NULL) {
+            status = rotate(self, call, args, &heads[i], error);
+        }
     }
-    return status == GRAFT_OK ? graft_linear_forward(self->proj, call, &proj_args, error) : status;
+    if (status == GRAFT_OK) {
+        status = attend(self, call, args, heads, context, error);
+    }
+    const struct graft_linear_args output_args = {sizeof output_args, 0, patches, context, args->output};
+    return status == GRAFT_OK ? graft_linear_forward(self->output, call, &output_args, error) : status;
 }
 
 const struct graft_vision_attention graft_vision_attention_vtable = {

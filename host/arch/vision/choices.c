@@ -18,7 +18,7 @@ static const struct graft_choice_info infos[V_COUNT] = {
     [V_CLASS_MERGER] = NAME("class.merger", NULL, "patches into vectors of the text; PREFIXVisionPatchMerger"),
     [V_CLASS_NORM] = NAME("class.norm", "LayerNorm", "norms: LayerNorm, or the class that the decoder has"),
     [V_CLASS_POSITIONS] =
-        NAME("class.positions", "Embedding", "learned positions; another class than Embedding has one as its child"),
+        NAME("class.positions", NULL, "learned positions that are position.table of a module; PREFIXVisionEmbeddings"),
 
     [V_DEPTH] = INT("depth", 0, 1, MAX_LAYERS, "depth", "how many blocks there are"),
     [V_HIDDEN_SIZE] = INT("hidden_size", 0, 1, MAX_SIZE, "hidden_size", "numbers of a patch in the blocks"),
@@ -35,19 +35,24 @@ static const struct graft_choice_info infos[V_COUNT] = {
     [V_MODEL_TIME_RATE] = REAL("model.time_rate", GRAFT_CHOICE_NULLABLE, 0.0, "null",
                                "positions of time in a second of a video; null: each patch along time is one further"),
     [V_MODEL_VIDEO] =
-        WORD("model.video", 0, "whole seconds_before", "whole",
+        WORD("model.video", 0, "whole seconds_before seconds_behind", "whole",
              "tokens of a video stand together; or those of each patch along time by themselves, marked like "
-             "an image and behind a text that says when it is, '<1.5 seconds>'"),
+             "an image and behind a text that says when it is, '<1.5 seconds>'; or image tokens, each time before "
+             "such a text, '1'"),
 
     [V_PATCH_CHANNELS] = INT("patch.channels", 0, 1, MAX_MERGE, "in_channels", "numbers of a pixel"),
     [V_PATCH_SIZE] = INT("patch.size", 0, 1, MAX_PATCH, "patch_size", "pixels of a side"),
     [V_PATCH_FRAMES] = INT("patch.frames", 0, 1, MAX_MERGE, "temporal_patch_size", "frames of a patch"),
     [V_PATCH_BIAS] = BOOL("patch.bias", 0, "false", "whether its convolution has a bias"),
+    [V_PATCH_NORM] = NAME("patch.norm", NULL, "the norm of embedded patches; null: none"),
 
     [V_NORM_EPS] = REAL("norm.eps", 0, 0.0, "1e-6", "of norms"),
+    [V_NORM_LAST] = NAME("norm.last", NULL, "the norm behind the blocks; null: none"),
 
     [V_POSITION_NAME] =
         NAME("position.name", NULL, "learned positions in a square, stretched to each image; null: none"),
+    [V_POSITION_TABLE] =
+        NAME("position.table", NULL, "the Embedding in a module position.name; null: that is the Embedding itself"),
     [V_POSITION_ROWS] = INT("position.rows", 0, 1, MAX_SIZE, "num_position_embeddings", "how many there are"),
     [V_POSITION_BETWEEN] = WORD("position.between", 0, "bilinear bicubic", "bilinear", "how they are stretched"),
     [V_POSITION_CORNERS] = BOOL("position.corners", 0, "true",
@@ -56,6 +61,13 @@ static const struct graft_choice_info infos[V_COUNT] = {
     [V_ATTENTION_HEADS] = INT("attention.heads", 0, 1, MAX_SIZE, "num_heads", "its heads"),
     [V_ATTENTION_QKV_BIAS] = BOOL("attention.qkv_bias", 0, "true", "whether queries, keys and values have biases"),
     [V_ATTENTION_OUTPUT_BIAS] = BOOL("attention.output_bias", 0, "true", "whether the projection out has a bias"),
+    [V_ATTENTION_QKV] = NAME("attention.qkv", "qkv", "one projection for all three; null: each has its own"),
+    [V_ATTENTION_QUERY] = NAME("attention.query", "q_proj", "that of queries"),
+    [V_ATTENTION_KEY] = NAME("attention.key", "k_proj", "that of keys"),
+    [V_ATTENTION_VALUE] = NAME("attention.value", "v_proj", "that of values"),
+    [V_ATTENTION_OUTPUT] = NAME("attention.output", "proj", "the projection out"),
+    [V_ATTENTION_Q_NORM] = NAME("attention.q_norm", NULL, "the norm of each head of queries; null: none"),
+    [V_ATTENTION_K_NORM] = NAME("attention.k_norm", NULL, "the same of keys"),
     [V_ATTENTION_WINDOW] = INT("attention.window", GRAFT_CHOICE_NULLABLE, 1, MAX_WINDOW, "null",
                                "pixels of the sides of the windows in which patches see each other; null: none"),
     [V_ATTENTION_WINDOWED] = BOOL("attention.windowed", GRAFT_CHOICE_BY_LAYER, "true",
@@ -76,10 +88,20 @@ static const struct graft_choice_info infos[V_COUNT] = {
 
     [V_MERGER_SIDE] =
         INT("merger.side", 0, 1, MAX_MERGE, "spatial_merge_size", "patches, in each direction, that become one vector"),
-    [V_MERGER_NORM] = NAME("merger.norm", "norm", "the norm of patches"),
+    [V_MERGER_CONV] = NAME("merger.conv", NULL,
+                           "a Conv2d of the tower, whose kernel is as many patches: it makes the vectors that the "
+                           "merger sees; null: they are patches that lie behind each other"),
+    [V_MERGER_NORM] = NAME("merger.norm", "norm", "the norm of patches; null: none"),
+    [V_MERGER_BIAS] = BOOL("merger.bias", 0, "true", "whether its projections have biases"),
     [V_MERGER_FIRST] = NAME("merger.first", "linear_fc1", "the first projection of joined patches"),
-    [V_MERGER_ACT] = NAME("merger.act", "act_fn", "GELU between them; steps of a Sequential are mlp.0, mlp.1, mlp.2"),
+    [V_MERGER_INNER_NORM] = NAME("merger.inner_norm", NULL, "a LayerNorm of what it gives; null: none"),
+    [V_MERGER_ACT] = NAME("merger.act", "act_fn", "GELU behind it; steps of a Sequential are mlp.0, mlp.1, mlp.2"),
     [V_MERGER_SECOND] = NAME("merger.second", "linear_fc2", "the second projection"),
+    [V_MERGER_GATE] =
+        NAME("merger.gate", NULL, "before the second projection: a gate, act(gate(x)) * up(x); null: none"),
+    [V_MERGER_GATE_ACT] = NAME("merger.gate_act", "act_fn", "the child that is its activation, of mlp.act"),
+    [V_MERGER_GATE_SIZE] = INT("merger.gate_size", 0, 1, MAX_SIZE, "intermediate_size", "numbers of the gate"),
+    [V_MERGER_UP] = NAME("merger.up", "up_proj", "what the gate is multiplied by"),
 
     [V_DEEPSTACK_NAME] = NAME("deepstack.name", NULL,
                               "mergers of what blocks give for the first layers of the language model; null: none"),

@@ -1,23 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Neighbouring patches into one vector for the language model: normed each, then a small MLP over them joined. */
+/* Neighbouring patches into one vector for the language model: normed each, then a small MLP over them joined, in some
+ * towers with a norm and a gate inside. */
 #include <string.h>
 
 #include "arch/role.h"
 #include "arch/vision/choices.h"
 #include "graft/describe.h"
 
+static const double TORCH_EPS = 1e-5; /* of a LayerNorm that is not told */
+
 struct sizes {
     int64_t context_dim;
     int64_t merged; /* patches in a vector */
     int64_t normed; /* numbers that the norm is of: context_dim, or those of a vector */
+    int64_t inner;  /* numbers that the second projection takes: those of a vector, or of the gate */
 };
 
+/* Where a tower has no such step, its module is NULL. */
 struct merger {
     struct graft_instance base;
     const struct graft_module *norm;
     const struct graft_module *first; /* context_dim * merged -> the same */
+    const struct graft_module *inner_norm;
     const struct graft_module *act;
-    const struct graft_module *second; /* -> hidden_size */
+    const struct graft_module *gate; /* -> inner */
+    const struct graft_module *up;   /* -> inner */
+    const struct graft_module *gate_act;
+    const struct graft_module *second; /* inner -> hidden_size */
     struct sizes sizes;
 };
 
@@ -37,77 +46,144 @@ static void describe_step(const struct graft_sink *sink, const char *name, const
     sink->child(sink->data, &info, error);
 }
 
+static void describe_linear(const struct graft_sink *sink, const char *name, int64_t from, int64_t to, int32_t bias,
+                            struct graft_error *error) {
+    const struct graft_arg args[] = {graft_int_arg("in_features", from), graft_int_arg("out_features", to),
+                                     graft_int_arg("bias", bias)};
+    describe_step(sink, name, "Linear", GRAFT_INTERFACE_LINEAR, args, 3, error);
+}
+
+static const char *name_of(const struct graft_class *cls, int32_t choice) {
+    return graft_description_name(cls->data, choice);
+}
+
 int graft_patch_merger_describe(const struct graft_class *self, const struct graft_config *config,
                                 const struct graft_args *args, const struct graft_sink *sink,
                                 struct graft_error *error) {
     struct sizes *sizes = sink->keep(sink->data, sizeof *sizes, error);
-    int64_t side = graft_args_int(args, "spatial_merge_size", 0);
-    const struct graft_description *description = self->data;
+    const int64_t side = graft_args_int(args, "spatial_merge_size", 0);
+    const int64_t width = graft_args_int(args, "context_dim", 0);
+    const int64_t output = graft_args_int(args, "hidden_size", 0);
+    const int64_t joined = width * side * side;
     struct graft_vision_reader reader;
     if (sizes == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    graft_vision_reader_start(&reader, description, config, error);
-    const int64_t width = graft_args_int(args, "context_dim", 0);
-    const int64_t joined = width * side * side;
-    *sizes = (struct sizes){width, side * side, graft_args_int(args, "joined_norm", 0) != 0 ? joined : width};
-    const struct graft_arg first[] = {graft_int_arg("in_features", joined), graft_int_arg("out_features", joined),
-                                      graft_int_arg("bias", 1)};
-    const struct graft_arg second[] = {graft_int_arg("in_features", joined),
-                                       graft_int_arg("out_features", graft_args_int(args, "hidden_size", 0)),
-                                       graft_int_arg("bias", 1)};
+    graft_vision_reader_start(&reader, self->data, config, error);
+    const int has_gate = name_of(self, V_MERGER_GATE) != NULL;
+    *sizes = (struct sizes){width, side * side, graft_args_int(args, "joined_norm", 0) != 0 ? joined : width,
+                            has_gate ? graft_read_int(&reader.of, V_MERGER_GATE_SIZE) : joined};
     const double eps = graft_read_real(&reader.of, V_NORM_EPS);
-    if (reader.of.status == GRAFT_OK) {
-        graft_describe_norm(sink, graft_description_name(description, V_MERGER_NORM),
-                            graft_description_name(description, V_CLASS_NORM), sizes->normed, eps, error);
-        describe_step(sink, graft_description_name(description, V_MERGER_FIRST), "Linear", GRAFT_INTERFACE_LINEAR,
-                      first, 3, error);
-        describe_step(sink, graft_description_name(description, V_MERGER_ACT), "GELU", GRAFT_INTERFACE_ACTIVATION, NULL,
-                      0, error);
-        describe_step(sink, graft_description_name(description, V_MERGER_SECOND), "Linear", GRAFT_INTERFACE_LINEAR,
-                      second, 3, error);
+    const int32_t bias = graft_read_bool(&reader.of, V_MERGER_BIAS);
+    const char *act = has_gate ? graft_read_text(&reader.of, V_MLP_ACT) : NULL;
+    if (reader.of.status != GRAFT_OK) {
+        return reader.of.status;
     }
+    if (name_of(self, V_MERGER_NORM) != NULL) {
+        graft_describe_norm(sink, name_of(self, V_MERGER_NORM), name_of(self, V_CLASS_NORM), sizes->normed, eps, error);
+    }
+    describe_linear(sink, name_of(self, V_MERGER_FIRST), joined, joined, bias, error);
+    if (name_of(self, V_MERGER_INNER_NORM) != NULL) {
+        graft_describe_layer_norm(sink, name_of(self, V_MERGER_INNER_NORM), joined, TORCH_EPS, error);
+    }
+    describe_step(sink, name_of(self, V_MERGER_ACT), "GELU", GRAFT_INTERFACE_ACTIVATION, NULL, 0, error);
+    if (has_gate) {
+        const struct graft_arg act_arg = graft_string_arg("hidden_act", act);
+        const struct graft_args acts = graft_args_of(&act_arg, 1);
+        describe_linear(sink, name_of(self, V_MERGER_GATE), joined, sizes->inner, bias, error);
+        describe_linear(sink, name_of(self, V_MERGER_UP), joined, sizes->inner, bias, error);
+        graft_describe_activation(sink, name_of(self, V_MERGER_GATE_ACT), config, &acts, "hidden_act", error);
+    }
+    describe_linear(sink, name_of(self, V_MERGER_SECOND), sizes->inner, output, bias, error);
     return error->code;
 }
 
 int graft_patch_merger_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                               struct graft_error *error) {
-    const struct sizes *sizes = build->kept;
-    const struct graft_description *description = cls->data;
     struct merger *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->sizes = *sizes;
-    self->norm = graft_build_child(build, graft_description_name(description, V_MERGER_NORM), error);
-    self->first = graft_build_child(build, graft_description_name(description, V_MERGER_FIRST), error);
-    self->act = graft_build_child(build, graft_description_name(description, V_MERGER_ACT), error);
-    self->second = graft_build_child(build, graft_description_name(description, V_MERGER_SECOND), error);
+    const struct {
+        const struct graft_module **module;
+        int32_t name;
+        int32_t is_gate;
+    } children[] = {
+        {&self->norm, V_MERGER_NORM, 0}, {&self->first, V_MERGER_FIRST, 0},
+        {&self->act, V_MERGER_ACT, 0},   {&self->inner_norm, V_MERGER_INNER_NORM, 0},
+        {&self->gate, V_MERGER_GATE, 1}, {&self->gate_act, V_MERGER_GATE_ACT, 1},
+        {&self->up, V_MERGER_UP, 1},     {&self->second, V_MERGER_SECOND, 0},
+    };
+    self->sizes = *(const struct sizes *)build->kept;
+    for (size_t i = 0; i < sizeof children / sizeof children[0]; i++) {
+        const char *name = name_of(cls, children[i].name);
+        if (name != NULL && (!children[i].is_gate || name_of(cls, V_MERGER_GATE) != NULL)) {
+            *children[i].module = graft_build_child(build, name, error);
+        }
+    }
     return graft_instance_finish(self, instance, error);
+}
+
+/* output [count / columns, columns] = norm(x); without a norm `*x` stays what it is, else it becomes `output`. */
+static int norm(const struct graft_module *module, const struct graft_call *call, int64_t rows, float **x,
+                float *output, struct graft_error *error) {
+    const struct graft_norm_args args = {sizeof args, 0, rows, *x, NULL, output};
+    if (module == NULL) {
+        return GRAFT_OK;
+    }
+    *x = output;
+    return graft_norm_forward(module, call, &args, error);
+}
+
+/* *x [vectors, joined] becomes [vectors, inner], act(gate(x)) * up(x), if there is a gate. */
+static int gate(const struct merger *self, const struct graft_call *call, int64_t vectors, float **x,
+                struct graft_error *error) {
+    const struct graft_module *const projections[] = {self->gate, self->up};
+    if (self->gate == NULL) {
+        return GRAFT_OK;
+    }
+    float *gates = graft_scratch_floats(call, vectors, self->sizes.inner, error);
+    float *up = graft_scratch_floats(call, vectors, self->sizes.inner, error);
+    if (gates == NULL || up == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    const struct graft_linear_args args[] = {{sizeof args[0], 0, vectors, *x, gates},
+                                             {sizeof args[0], 0, vectors, *x, up}};
+    int status = graft_linear_forward_all(projections, call, args, 2, error);
+    *x = gates;
+    return status == GRAFT_OK
+               ? graft_activation_gate(self->gate_act, call, gates, up, vectors, self->sizes.inner, error)
+               : status;
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_patch_merger_args *args,
                    struct graft_error *error) {
     const struct merger *self = instance;
-    int64_t vectors = args->patches / self->sizes.merged;
-    int64_t count = args->patches * self->sizes.context_dim;
+    const int64_t vectors = args->patches / self->sizes.merged;
+    const int64_t count = args->patches * self->sizes.context_dim;
     float *normed = graft_scratch_floats(call, args->patches, self->sizes.context_dim, error);
     float *inner = graft_scratch_floats(call, args->patches, self->sizes.context_dim, error);
-    const struct graft_norm_args norm_args = {sizeof norm_args,    0,    count / self->sizes.normed,
-                                              args->hidden_states, NULL, normed};
-    const struct graft_linear_args first = {sizeof first, 0, vectors, normed, inner};
-    const struct graft_activation_args act_args = {sizeof act_args, 0, count, inner, inner};
-    const struct graft_linear_args second = {sizeof second, 0, vectors, inner, args->output};
+    float *x = args->hidden_states;
     if (normed == NULL || inner == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    int status = graft_norm_forward(self->norm, call, &norm_args, error);
+    int status = norm(self->norm, call, count / self->sizes.normed, &x, normed, error);
+    const struct graft_linear_args first = {sizeof first, 0, vectors, x, inner};
     if (status == GRAFT_OK) {
         status = graft_linear_forward(self->first, call, &first, error);
     }
+    x = inner;
+    if (status == GRAFT_OK) {
+        status = norm(self->inner_norm, call, vectors, &x, normed, error);
+    }
+    const struct graft_activation_args act_args = {sizeof act_args, 0, count, x, x};
     if (status == GRAFT_OK) {
         status = graft_activation_forward(self->act, call, &act_args, error);
     }
+    if (status == GRAFT_OK) {
+        status = gate(self, call, vectors, &x, error);
+    }
+    const struct graft_linear_args second = {sizeof second, 0, vectors, x, args->output};
     return status == GRAFT_OK ? graft_linear_forward(self->second, call, &second, error) : status;
 }
 

@@ -8,7 +8,9 @@
 struct sizes {
     int64_t hidden_size;
     int64_t merge;
-    int64_t deepstack; /* layers of the language model that get something from the tower */
+    int64_t deepstack;      /* layers of the language model that get something from the tower */
+    int64_t video_token_id; /* what a prompt has in the place of a video; -1: none */
+    int64_t video_by_frame; /* V_VIDEO_... */
     struct graft_placeholders placeholders;
 };
 
@@ -30,26 +32,30 @@ static int read_config(const struct graft_config *config, const struct graft_des
     reader.config = config; /* the description's defaults are those of vision_config */
     reader.status = vision.of.status;
     const int64_t text_size = graft_read_int(&reader, V_MODEL_TEXT_SIZE);
-    const int32_t has_videos = !graft_read_is_null(&reader, V_MODEL_VIDEO_TOKEN);
     const int32_t is_timed = !graft_read_is_null(&reader, V_MODEL_TIME_RATE);
     *sizes = (struct sizes){
         .hidden_size = tower.output_size,
         .merge = tower.merge,
-        .placeholders = {graft_read_int(&reader, V_MODEL_IMAGE_TOKEN),
-                         has_videos ? graft_read_int(&reader, V_MODEL_VIDEO_TOKEN) : -1,
-                         is_timed ? graft_read_real(&reader, V_MODEL_TIME_RATE) : -1.0,
-                         graft_read_word(&reader, V_MODEL_VIDEO) != V_VIDEO_WHOLE},
         .deepstack = tower.deepstack,
+        .video_token_id =
+            graft_read_is_null(&reader, V_MODEL_VIDEO_TOKEN) ? -1 : graft_read_int(&reader, V_MODEL_VIDEO_TOKEN),
+        .video_by_frame = graft_read_word(&reader, V_MODEL_VIDEO),
+        .placeholders = {.image_token_id = graft_read_int(&reader, V_MODEL_IMAGE_TOKEN),
+                         .time_rate = is_timed ? graft_read_real(&reader, V_MODEL_TIME_RATE) : -1.0},
     };
-    const struct graft_placeholders *placeholders = &sizes->placeholders;
+    struct graft_placeholders *placeholders = &sizes->placeholders;
+    placeholders->by_frame = sizes->video_by_frame != V_VIDEO_WHOLE;
+    placeholders->video_token_id = sizes->video_by_frame == V_VIDEO_SECONDS_BEHIND && sizes->video_token_id >= 0
+                                       ? placeholders->image_token_id
+                                       : sizes->video_token_id;
     if (reader.status == GRAFT_OK && tower.output_size != text_size) {
         graft_reader_fail(&vision.of, V_OUTPUT_SIZE, "expected the language model's hidden_size (%lld), got %lld",
                           (long long)text_size, (long long)tower.output_size);
         reader.status = vision.of.status;
     }
-    if (reader.status == GRAFT_OK && placeholders->image_token_id == placeholders->video_token_id) {
+    if (reader.status == GRAFT_OK && placeholders->image_token_id == sizes->video_token_id) {
         graft_reader_fail(&reader, V_MODEL_VIDEO_TOKEN, "expected an id other than image_token_id, got %lld",
-                          (long long)placeholders->video_token_id);
+                          (long long)sizes->video_token_id);
     }
     return reader.status;
 }
@@ -67,10 +73,10 @@ int graft_multimodal_describe(const struct graft_class *self, const struct graft
                                            graft_int_arg("spatial_merge_size", sizes->merge)};
     status = sink->attribute(sink->data, "image_token_id", &sizes->placeholders.image_token_id, 1, error);
     if (status == GRAFT_OK && sizes->placeholders.by_frame) {
-        status = graft_describe_number(sink, "video_by_frame", 1, error);
+        status = graft_describe_number(sink, "video_by_frame", sizes->video_by_frame, error);
     }
-    if (status == GRAFT_OK && sizes->placeholders.video_token_id >= 0) {
-        status = sink->attribute(sink->data, "video_token_id", &sizes->placeholders.video_token_id, 1, error);
+    if (status == GRAFT_OK && sizes->video_token_id >= 0) {
+        status = graft_describe_number(sink, "video_token_id", sizes->video_token_id, error);
     }
     if (status == GRAFT_OK) {
         status = graft_describe_child(sink, graft_description_name(description, V_MODEL_TOWER),

@@ -134,7 +134,7 @@ static int walk_sequence(struct walk *walk, int32_t sequence, struct graft_error
             put_run(walk, token, image);
             token += run_of(walk, image);
         } else {
-            return mismatch(sequence, walk->args->input_ids[token] == walk->placeholders->video_token_id, error);
+            return mismatch(sequence, walk->args->input_ids[token] != walk->placeholders->image_token_id, error);
         }
     }
     if (walk->image < walk->args->n_images && graft_placement_image(walk->args, walk->image)->sequence <= sequence) {

@@ -18,7 +18,7 @@ int graft_placement_count(const struct graft_base_model_args *args, int64_t merg
 /* The tokens that stand for images and videos, and how times become positions. */
 struct graft_placeholders {
     int64_t image_token_id;
-    int64_t video_token_id; /* -1: none */
+    int64_t video_token_id; /* -1: none; may be that of images */
     double time_rate;       /* positions in a second of a video; below 0: one for each patch along time */
     int32_t by_frame;       /* 1: each patch of a video along time has a run of tokens, with a position of its own */
 };

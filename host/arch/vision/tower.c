@@ -37,10 +37,11 @@ static void describe_sizes(const struct graft_vision_sizes *sizes, const struct 
 static void describe_positions(const struct graft_description *description, const struct kept *kept,
                                const struct graft_sink *sink, struct graft_error *error) {
     const int64_t side = kept->stretch.side;
+    const int has_module = graft_description_name(description, V_POSITION_TABLE) != NULL;
     if (side > 0) {
         graft_table_describe(sink, graft_description_name(description, V_POSITION_NAME),
-                             graft_description_name(description, V_CLASS_POSITIONS), side * side,
-                             kept->sizes.hidden_size, error);
+                             has_module ? graft_description_name(description, V_CLASS_POSITIONS) : "Embedding",
+                             side * side, kept->sizes.hidden_size, error);
     }
 }
 
@@ -58,18 +59,51 @@ static void describe_deepstack(const struct graft_description *description, cons
     }
 }
 
-static void describe_ends(const struct graft_description *description, const struct graft_vision_sizes *sizes,
+/* A norm of patches, if the tower has the one that the choice names. */
+static void describe_norm(struct graft_vision_reader *reader, int32_t choice, int64_t width,
                           const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_description *description = reader->of.description;
+    const char *name = graft_description_name(description, choice);
+    const double eps = graft_read_real(&reader->of, V_NORM_EPS);
+    if (name != NULL && reader->of.status == GRAFT_OK) {
+        graft_describe_norm(sink, name, graft_description_name(description, V_CLASS_NORM), width, eps, error);
+    }
+}
+
+static void describe_start(struct graft_vision_reader *reader, const struct graft_vision_sizes *sizes,
+                           const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_description *description = reader->of.description;
     const struct graft_arg patch_args[] = {
         graft_int_arg("in_channels", sizes->channels), graft_int_arg("temporal_patch_size", sizes->frames),
         graft_int_arg("patch_size", sizes->patch), graft_int_arg("embed_dim", sizes->hidden_size)};
-    const struct graft_arg merger_args[] = {graft_int_arg("context_dim", sizes->hidden_size),
-                                            graft_int_arg("hidden_size", sizes->output_size),
-                                            graft_int_arg("spatial_merge_size", sizes->merge)};
     graft_describe_child(sink, "patch_embed", graft_description_name(description, V_CLASS_PATCH_EMBED),
                          GRAFT_INTERFACE_PATCH_EMBED, patch_args, 4, error);
+    describe_norm(reader, V_PATCH_NORM, sizes->hidden_size, sink, error);
     graft_describe_child(sink, "rotary_pos_emb", graft_description_name(description, V_CLASS_ROTARY),
                          GRAFT_INTERFACE_VISION_ROTARY, NULL, 0, error);
+}
+
+/* The convolution makes one vector of a square of patches, so that the merger has nothing to join. */
+static void describe_end(struct graft_vision_reader *reader, const struct graft_vision_sizes *sizes,
+                         const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_description *description = reader->of.description;
+    const char *conv = graft_description_name(description, V_MERGER_CONV);
+    const struct graft_arg merger_args[] = {
+        graft_int_arg("context_dim", conv != NULL ? sizes->output_size : sizes->hidden_size),
+        graft_int_arg("hidden_size", sizes->output_size),
+        graft_int_arg("spatial_merge_size", conv != NULL ? 1 : sizes->merge)};
+    const struct graft_arg conv_args[] = {graft_int_arg("in_channels", sizes->hidden_size),
+                                          graft_int_arg("out_channels", sizes->output_size),
+                                          graft_int_arg("kernel_t", 1),
+                                          graft_int_arg("kernel_h", sizes->merge),
+                                          graft_int_arg("kernel_w", sizes->merge),
+                                          graft_int_arg("stride_h", sizes->merge),
+                                          graft_int_arg("stride_w", sizes->merge)};
+    describe_norm(reader, V_NORM_LAST, sizes->hidden_size, sink, error);
+    if (conv != NULL) {
+        graft_describe_child(sink, conv, "Conv2d", GRAFT_INTERFACE_CONV3D, conv_args,
+                             (int32_t)(sizeof conv_args / sizeof conv_args[0]), error);
+    }
     graft_describe_child(sink, "merger", graft_description_name(description, V_CLASS_MERGER),
                          GRAFT_INTERFACE_PATCH_MERGER, merger_args, 3, error);
 }
@@ -150,11 +184,19 @@ int graft_vision_tower_describe(const struct graft_class *self, const struct gra
     if (reader.of.status == GRAFT_OK) {
         describe_sizes(&sizes, sink, error);
         describe_positions(description, kept, sink, error);
-        describe_ends(description, &sizes, sink, error);
+        describe_start(&reader, &sizes, sink, error);
+        describe_end(&reader, &sizes, sink, error);
         describe_deepstack(description, &sizes, sink, error);
         describe_blocks(description, &sizes, sink, error);
     }
     return error->code;
+}
+
+/* The child that the choice names; NULL: none. */
+static const struct graft_module *find(const struct graft_build *build, const struct graft_description *description,
+                                       int32_t choice, struct graft_error *error) {
+    const char *name = graft_description_name(description, choice);
+    return name != NULL ? graft_build_child(build, name, error) : NULL;
 }
 
 int graft_vision_tower_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
@@ -169,10 +211,11 @@ int graft_vision_tower_create(const struct graft_class *cls, const struct graft_
     self->sizes = kept->sizes;
     self->window = kept->window;
     self->stretch = kept->stretch;
-    if (kept->stretch.side > 0) {
-        self->positions = graft_build_child(build, graft_description_name(description, V_POSITION_NAME), error);
-    }
+    self->positions = find(build, description, V_POSITION_NAME, error);
     self->patch_embed = graft_build_child(build, "patch_embed", error);
+    self->patch_norm = find(build, description, V_PATCH_NORM, error);
+    self->last_norm = find(build, description, V_NORM_LAST, error);
+    self->conv = find(build, description, V_MERGER_CONV, error);
     self->rotary_pos_emb = graft_build_child(build, "rotary_pos_emb", error);
     self->merger = graft_build_child(build, "merger", error);
     for (int64_t i = 0; i < depth && error->code == GRAFT_OK; i++) {

@@ -16,8 +16,11 @@ struct graft_tower_block {
 struct graft_tower {
     struct graft_instance base;
     const struct graft_module *patch_embed;
-    const struct graft_module *positions; /* an embedding of stretch.side^2 rows; NULL: none */
+    const struct graft_module *patch_norm; /* NULL: none, like the two below */
+    const struct graft_module *positions;  /* an embedding of stretch.side^2 rows; NULL: none */
     const struct graft_module *rotary_pos_emb;
+    const struct graft_module *last_norm;
+    const struct graft_module *conv; /* of the squares of patches that become one vector, before the merger */
     const struct graft_module *merger;
     struct graft_vision_sizes sizes;
     struct graft_stretch stretch;

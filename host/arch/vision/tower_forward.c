@@ -200,6 +200,47 @@ static int embed(const struct graft_tower *self, const struct graft_call *call, 
     return status;
 }
 
+/* patches->hidden becomes a normed copy, if there is a norm. */
+static int norm(const struct graft_tower *self, const struct graft_module *module, const struct graft_call *call,
+                struct patches *patches, struct graft_error *error) {
+    if (module == NULL) {
+        return GRAFT_OK;
+    }
+    float *normed = graft_scratch_floats(call, patches->count, self->sizes.hidden_size, error);
+    const struct graft_norm_args args = {sizeof args, 0, patches->count, patches->hidden, NULL, normed};
+    patches->hidden = normed;
+    return normed != NULL ? graft_norm_forward(module, call, &args, error) : GRAFT_ERROR_INTERNAL;
+}
+
+/* Squares of patches become one vector each, if the tower has a convolution for it. */
+static int downsample(const struct graft_tower *self, const struct graft_call *call, struct patches *patches,
+                      struct graft_error *error) {
+    const int64_t hidden = self->sizes.hidden_size, side = self->sizes.merge, square = side * side;
+    if (self->conv == NULL) {
+        return GRAFT_OK;
+    }
+    float *x = graft_scratch_floats(call, patches->count, hidden, error); /* [merged, hidden, square] */
+    float *y = graft_scratch_floats(call, patches->merged, self->sizes.output_size, error);
+    if (x == NULL || y == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    for (int64_t i = 0; i < patches->count * hidden; i++) {
+        const int64_t patch = i / hidden;
+        x[(patch / square * hidden + i % hidden) * square + patch % square] = patches->hidden[i];
+    }
+    const struct graft_conv3d_args args = {
+        .struct_size = sizeof args,
+        .count = patches->merged,
+        .size = {1, side, side},
+        .output_size = {1, 1, 1},
+        .x = x,
+        .y = y,
+    };
+    patches->hidden = y;
+    patches->count = patches->merged;
+    return graft_conv3d_forward(self->conv, call, &args, error);
+}
+
 static int forward(void *instance, const struct graft_call *call, const struct graft_vision_tower_args *args,
                    struct graft_error *error) {
     const struct graft_tower *self = instance;
@@ -217,6 +258,9 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         status = embed(self, call, &patches, error);
     }
     if (status == GRAFT_OK) {
+        status = norm(self, self->patch_norm, call, &patches, error);
+    }
+    if (status == GRAFT_OK) {
         status = place(call, self->sizes.merge, &patches, error);
     }
     if (status == GRAFT_OK && self->positions != NULL) {
@@ -224,6 +268,12 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     }
     if (status == GRAFT_OK) {
         status = run_blocks(self, call, &patches, args, error);
+    }
+    if (status == GRAFT_OK) {
+        status = norm(self, self->last_norm, call, &patches, error);
+    }
+    if (status == GRAFT_OK) {
+        status = downsample(self, call, &patches, error);
     }
     return status == GRAFT_OK ? merge(self, self->merger, call, &patches, args->output, error) : status;
 }

@@ -10,7 +10,8 @@
  * and w kernel_t, stride_t (1), padding_t (0) and dilation_t (1), the defaults in parentheses.
  *
  * The class Conv3d says the same of itself in attributes: in_channels, out_channels, groups, and with three values each
- * kernel_size, stride, padding and dilation. Its weight is [out_channels, in_channels / groups, kernel t, h, w].
+ * kernel_size, stride, padding and dilation. Its weight is [out_channels, in_channels / groups, kernel t, h, w]. The
+ * class Conv2d is the same, for a kernel_t of 1, which its weight lacks.
  */
 #ifndef GRAFT_CONV3D_H
 #define GRAFT_CONV3D_H

@@ -78,8 +78,8 @@ int32_t graft_model_image_token_id(const struct graft_model *model);
  * grid cannot be divided into squares. */
 int64_t graft_model_image_tokens(const struct graft_model *model, const struct graft_image *image);
 
-/* [any] 1: each temporal patch of a video is a run of tokens of its own, with its time as text in front of it; 0: a
- * video is a single run, or the model takes no videos. */
+/* [any] 1: each temporal patch of a video is a run of tokens of its own, with its time as text in front of it or behind
+ * it; 0: a video is a single run, or the model takes no videos. */
 int graft_model_videos_by_frame(const struct graft_model *model);
 
 /* [any] Adds the ids that take the place of an image's or a video's placeholder in a prompt: image or video tokens and,
