@@ -127,7 +127,7 @@ static void set_problems(struct graft_writer *writer, graft_json *document, cons
     graft_writer_set(writer, document, "conversion_errors", failures);
 }
 
-static graft_json *make(const struct graft_model *model) {
+graft_json *graft_plan_document(const struct graft_model *model) {
     const struct graft_plan_info *plan = graft_model_plan(model);
     struct graft_writer writer = {0};
     graft_json *document = graft_json_new_object();
@@ -158,7 +158,7 @@ static graft_json *make(const struct graft_model *model) {
 
 int graft_model_plan_json(const struct graft_model *model, int32_t indent, struct graft_text *json,
                           struct graft_error *error) {
-    graft_json *document = make(model);
+    graft_json *document = graft_plan_document(model);
     char *text = document != NULL ? graft_json_dump(document, indent) : NULL;
     graft_json_free(document);
     if (text != NULL) {

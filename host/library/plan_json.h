@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of the document that graft_model_plan_json makes, each the value or the members named. */
+/* The document that graft_model_plan_json makes, and its parts, each the value or the members named. */
 #ifndef GRAFT_LIBRARY_PLAN_JSON_H
 #define GRAFT_LIBRARY_PLAN_JSON_H
 
 #include "base/json_writer.h"
 #include "graft/host/graft.h"
+
+/* The whole document, the caller's to free; NULL without memory. */
+graft_json *graft_plan_document(const struct graft_model *model);
 
 graft_json *graft_plan_plugins(struct graft_writer *writer, const struct graft_library *library);
 graft_json *graft_plan_chains(struct graft_writer *writer, const struct graft_model *model);

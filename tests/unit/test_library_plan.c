@@ -289,6 +289,21 @@ static void implementations_are_told(void **state) {
     graft_model_free(model);
 }
 
+/* The page is a whole one, with the document in it. */
+static void a_plan_is_shown_as_a_page(void **state) {
+    struct graft_text page = {0};
+    (void)state;
+    load_plugin("fused_qkv", 0);
+    struct graft_model *model = open_golden("plain/qwen3", 0);
+    assert_int_equal(graft_model_plan_html(model, &page, &error), GRAFT_OK);
+    assert_memory_equal(page.bytes, "<!doctype html>", strlen("<!doctype html>"));
+    assert_non_null(strstr(page.bytes, "<script type=\"application/json\" id=\"plan\">"));
+    assert_non_null(strstr(page.bytes, "<b>fused_qkv</b>"));
+    assert_string_equal(page.bytes + page.length - strlen("</html>\n"), "</html>\n");
+    graft_text_free(&page);
+    graft_model_free(model);
+}
+
 /* The document tells what the structs do, on one line or laid out. */
 static void a_plan_is_told_as_json(void **state) {
     struct graft_text line = {0}, laid_out = {0};
@@ -325,6 +340,7 @@ static void a_plan_is_told_as_json(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_plan_is_shown_as_a_page, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_plan_is_told_as_json, set_up, tear_down),
         cmocka_unit_test_setup_teardown(fields_are_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(fields_are_ignored, set_up, tear_down),

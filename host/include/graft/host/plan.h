@@ -148,6 +148,10 @@ const struct graft_plan_info *graft_model_plan(const struct graft_model *model);
 int graft_model_plan_json(const struct graft_model *model, int32_t indent, struct graft_text *json,
                           struct graft_error *error);
 
+/* [any] Adds the plan to `html` as a page, the one of `plan --html`: a whole HTML document that runs no script and
+ * fetches nothing, with the document of graft_model_plan_json in it. */
+int graft_model_plan_html(const struct graft_model *model, struct graft_text *html, struct graft_error *error);
+
 /* [any] Checks that checkpoint and model fit exactly. It is an error (GRAFT_ERROR_MODEL) if anything is missing,
  * unexpected or mismatched, cannot be converted, or is tied but has two values (this reads the tensors), or if a field
  * of its JSON files is not used. */

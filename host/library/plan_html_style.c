@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The page's style sheet: for narrow and wide screens, light and dark, and print. */
-#include "cli/report/plan_html.h"
+#include "library/plan_html.h"
 
 const char graft_plan_html_style[] =
     ":root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--paper:#fff;--line:#d0d7de;--shade:#f6f8fa;"

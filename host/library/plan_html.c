@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/report/plan_html.h"
+#include "library/plan_html.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
-#include "base/text.h"
+#include "base/fail.h"
+#include "library/library.h"
+#include "library/plan_json.h"
 
-void plan_html_escape(struct graft_text *page, const char *text) {
+void graft_plan_html_escape(struct graft_text *page, const char *text) {
     static const char special[] = "&<>\"'";
     static const char *const escapes[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
     char *clean = text != NULL ? graft_strdup(text) : NULL;
@@ -29,7 +30,7 @@ void plan_html_escape(struct graft_text *page, const char *text) {
     graft_free(clean);
 }
 
-void plan_html_size(struct graft_text *page, int64_t bytes) {
+void graft_plan_html_size(struct graft_text *page, int64_t bytes) {
     static const char *const units[] = {"kB", "MB", "GB", "TB"};
     double size = (double)bytes / 1e3;
     size_t unit = 0;
@@ -44,7 +45,7 @@ void plan_html_size(struct graft_text *page, int64_t bytes) {
     graft_text_printf(page, "%.3g %s", size, units[unit]);
 }
 
-int plan_html_plugin(const struct graft_library *library, const char *id) {
+int graft_plan_html_plugin(const struct graft_library *library, const char *id) {
     const struct graft_plugin_info *plugin;
     for (size_t i = 0; id != NULL && (plugin = graft_library_plugin(library, i)) != NULL; i++) {
         if (strcmp(plugin->descriptor->id, id) == 0) {
@@ -59,7 +60,7 @@ static void add_head(struct graft_text *page, const char *architecture) {
                                 "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
                                 "<meta http-equiv=\"Content-Security-Policy\" "
                                 "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<title>Plan of ");
-    plan_html_escape(page, architecture);
+    graft_plan_html_escape(page, architecture);
     graft_text_printf(page, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n", graft_plan_html_style);
 }
 
@@ -69,7 +70,7 @@ static void add_fact(struct graft_text *page, const char *name, size_t number) {
 
 static void add_size_fact(struct graft_text *page, const char *name, int64_t bytes) {
     graft_text_printf(page, "<div><dt>%s</dt><dd>", name);
-    plan_html_size(page, bytes);
+    graft_plan_html_size(page, bytes);
     graft_text_add_string(page, "</dd></div>\n");
 }
 
@@ -99,7 +100,7 @@ static void add_facts(struct graft_text *page, const struct graft_model *model, 
                       share, 100.0 - share, share, 100.0 - share);
 }
 
-void plan_html_letter(struct graft_text *page, int number) {
+void graft_plan_html_letter(struct graft_text *page, int number) {
     enum { LETTERS = 26 };
     if (number >= LETTERS) {
         graft_text_printf(page, "%c", 'A' + (number / LETTERS - 1) % LETTERS);
@@ -111,19 +112,19 @@ void plan_html_letter(struct graft_text *page, int number) {
 static void add_plugin(struct graft_text *page, const graft_json *plugin, size_t i) {
     const graft_json *patches = graft_json_get(plugin, "patches");
     graft_text_printf(page, "<li><span class=\"who p%zu\">", i % PLAN_HTML_COLOURS);
-    plan_html_letter(page, (int)i);
+    graft_plan_html_letter(page, (int)i);
     graft_text_add_string(page, "<b>");
-    plan_html_escape(page, graft_json_string(graft_json_get(plugin, "id"), NULL));
+    graft_plan_html_escape(page, graft_json_string(graft_json_get(plugin, "id"), NULL));
     graft_text_add_string(page, "</b> ");
-    plan_html_escape(page, graft_json_string(graft_json_get(plugin, "version"), NULL));
+    graft_plan_html_escape(page, graft_json_string(graft_json_get(plugin, "version"), NULL));
     graft_text_add_string(page, "</span> <code>");
-    plan_html_escape(page, graft_json_string(graft_json_get(plugin, "file"), NULL));
+    graft_plan_html_escape(page, graft_json_string(graft_json_get(plugin, "file"), NULL));
     graft_text_add_string(page, "</code><ul>");
     for (size_t j = 0; j < graft_json_size(patches); j++) {
         graft_text_add_string(page, "<li><code>");
-        plan_html_escape(page, graft_json_string(graft_json_get(graft_json_at(patches, j), "key"), NULL));
+        graft_plan_html_escape(page, graft_json_string(graft_json_get(graft_json_at(patches, j), "key"), NULL));
         graft_text_add_string(page, "</code> → <code>");
-        plan_html_escape(page, graft_json_string(graft_json_get(graft_json_at(patches, j), "class"), NULL));
+        graft_plan_html_escape(page, graft_json_string(graft_json_get(graft_json_at(patches, j), "class"), NULL));
         graft_text_add_string(page, "</code></li>");
     }
     graft_text_add_string(page, "</ul></li>\n");
@@ -150,7 +151,7 @@ static void add_list(struct graft_text *page, const char *heading, const char *c
     graft_text_printf(page, "<h2>%s</h2>\n<ul class=\"%s\">\n", heading, class_name);
     for (size_t i = 0; i < graft_json_size(strings); i++) {
         graft_text_add_string(page, "<li>");
-        plan_html_escape(page, graft_json_string(graft_json_at(strings, i), NULL));
+        graft_plan_html_escape(page, graft_json_string(graft_json_at(strings, i), NULL));
         graft_text_add_string(page, "</li>\n");
     }
     graft_text_add_string(page, "</ul>\n");
@@ -169,13 +170,13 @@ static void add_fields_of_use(struct graft_text *page, const char *heading, cons
             graft_text_printf(page, "<h2>%s</h2>\n<ul class=\"bad\">\n", heading);
         }
         graft_text_add_string(page, "<li>");
-        plan_html_escape(page, graft_json_string(graft_json_get(field, "file"), NULL));
+        graft_plan_html_escape(page, graft_json_string(graft_json_get(field, "file"), NULL));
         graft_text_add_string(page, adapter != NULL ? " of " : "");
-        plan_html_escape(page, adapter);
+        graft_plan_html_escape(page, adapter);
         graft_text_add_string(page, ": <code>");
-        plan_html_escape(page, graft_json_string(graft_json_get(field, "name"), NULL));
+        graft_plan_html_escape(page, graft_json_string(graft_json_get(field, "name"), NULL));
         graft_text_add_string(page, "</code> (<code>");
-        plan_html_escape(page, graft_json_string(graft_json_get(field, "value"), NULL));
+        graft_plan_html_escape(page, graft_json_string(graft_json_get(field, "value"), NULL));
         graft_text_add_string(page, "</code>)</li>\n");
     }
     graft_text_add_string(page, n > 0 ? "</ul>\n" : "");
@@ -199,11 +200,11 @@ static void add_fused(struct graft_text *page, const graft_json *fused) {
         graft_text_add_string(page, "<li>");
         for (size_t j = 0; j < graft_json_size(modules); j++) {
             graft_text_add_string(page, j > 0 ? " + <code>" : "<code>");
-            plan_html_escape(page, graft_json_string(graft_json_at(modules, j), NULL));
+            graft_plan_html_escape(page, graft_json_string(graft_json_at(modules, j), NULL));
             graft_text_add_string(page, "</code>");
         }
         graft_text_add_string(page, plugin != NULL ? " by " : " one after another");
-        plan_html_escape(page, plugin);
+        graft_plan_html_escape(page, plugin);
         graft_text_add_string(page, "</li>\n");
     }
     graft_text_add_string(page, "</ul>\n");
@@ -229,11 +230,11 @@ static void add_page(struct graft_text *page, const struct graft_model *model, c
     const char *architecture = graft_json_string(graft_json_get(document, "architecture"), NULL);
     add_head(page, architecture);
     graft_text_add_string(page, "<h1>");
-    plan_html_escape(page, architecture);
+    graft_plan_html_escape(page, architecture);
     graft_text_add_string(page, "</h1>\n<p class=\"soft\">model type ");
-    plan_html_escape(page, graft_json_string(graft_json_get(document, "model_type"), NULL));
+    graft_plan_html_escape(page, graft_json_string(graft_json_get(document, "model_type"), NULL));
     graft_text_add_string(page, ", from <code>");
-    plan_html_escape(page, graft_model_plan(model)->directory);
+    graft_plan_html_escape(page, graft_model_plan(model)->directory);
     graft_text_add_string(page, "</code></p>\n");
     add_facts(page, model, document);
     add_plugins(page, graft_json_get(document, "plugins"));
@@ -243,27 +244,20 @@ static void add_page(struct graft_text *page, const struct graft_model *model, c
     add_fields(page, graft_json_get(document, "fields"));
     add_list(page, "Notes", "notes", graft_json_get(document, "notes"));
     graft_text_add_string(page, "<h2>Modules</h2>\n");
-    plan_html_tree(page, model, library, document);
+    graft_plan_html_tree(page, model, library, document);
     graft_text_add_string(page, "</main>\n");
 }
 
-int graft_plan_html_write(const struct graft_model *model, const struct graft_library *library,
-                          const graft_json *document, const char *path, struct graft_error *error) {
-    struct graft_text page = {0};
-    char *json = graft_json_dump(document, 1);
-    int status = GRAFT_OK;
+int graft_model_plan_html(const struct graft_model *model, struct graft_text *html, struct graft_error *error) {
+    graft_json *document = graft_plan_document(model);
+    char *json = document != NULL ? graft_json_dump(document, 1) : NULL;
     if (json != NULL) {
-        add_page(&page, model, library, document);
-        add_data(&page, json);
-        graft_text_add_string(&page, "</body>\n</html>\n");
+        add_page(html, model, model->library, document);
+        add_data(html, json);
+        graft_text_add_string(html, "</body>\n</html>\n");
     }
-    if (json == NULL || page.failed) {
-        status = graft_fail_memory(error, path);
-    } else {
-        const struct graft_file_piece piece = {page.bytes, page.length};
-        status = graft_file_write(path, &piece, 1, error);
-    }
-    graft_text_free(&page);
+    const int failed = json == NULL || html->failed;
+    graft_json_free(document);
     graft_free(json);
-    return status;
+    return failed ? graft_fail_memory(error, model->directory) : GRAFT_OK;
 }

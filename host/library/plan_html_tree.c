@@ -3,7 +3,7 @@
  * lists, which have them in the order of this traversal. */
 #include <string.h>
 
-#include "cli/report/plan_html.h"
+#include "library/plan_html.h"
 
 enum { FEW_SOURCES = 4, OPEN_DEPTH = 2 };
 
@@ -27,7 +27,7 @@ static void add(struct writer *writer, const char *html) {
 
 static void add_code(struct writer *writer, const char *text) {
     add(writer, "<code>");
-    plan_html_escape(writer->page, text);
+    graft_plan_html_escape(writer->page, text);
     add(writer, "</code>");
 }
 
@@ -91,15 +91,15 @@ static void add_parameter(struct writer *writer, const struct graft_planned_para
     int64_t bytes = graft_json_int(graft_json_get(parameter, "bytes"));
     int copied = graft_json_bool(graft_json_get(parameter, "copied"));
     add(writer, "<div class=\"par\"><span class=\"name\">");
-    plan_html_escape(writer->page, planned->own_name);
+    graft_plan_html_escape(writer->page, planned->own_name);
     add(writer, "</span> <span class=\"soft\">");
     add_shape(writer, graft_json_get(parameter, "shape"));
     add(writer, " ");
-    plan_html_escape(writer->page, dtype);
+    graft_plan_html_escape(writer->page, dtype);
     add(writer, "</span> ");
     if (bytes > 0) {
         add(writer, copied ? "<span class=\"copy\">copied, " : "<span class=\"soft\">mapped, ");
-        plan_html_size(writer->page, bytes);
+        graft_plan_html_size(writer->page, bytes);
         add(writer, "</span>");
     }
     add(writer, "<div class=\"from\">");
@@ -112,7 +112,7 @@ static void add_parameter(struct writer *writer, const struct graft_planned_para
     add_sources(writer, graft_json_get(parameter, "sources"));
     if (planned->problem != NULL) {
         add(writer, "<div class=\"bad\">");
-        plan_html_escape(writer->page, planned->problem);
+        graft_plan_html_escape(writer->page, planned->problem);
         add(writer, "</div>");
     }
     add(writer, "</div></div>\n");
@@ -130,18 +130,18 @@ static void add_parameters(struct writer *writer, const struct graft_named_modul
 static void add_replaced(struct writer *writer, const graft_json *module) {
     const char *original = text_of(module, "original_class");
     const char *plugin = text_of(module, "plugin");
-    int number = plan_html_plugin(writer->library, plugin);
+    int number = graft_plan_html_plugin(writer->library, plugin);
     if (original == NULL) {
         return;
     }
     graft_text_printf(writer->page, " <span class=\"who p%d\">", number < 0 ? 0 : number % PLAN_HTML_COLOURS);
     if (number >= 0) {
-        plan_html_letter(writer->page, number);
+        graft_plan_html_letter(writer->page, number);
     }
     add(writer, "replaces ");
     add_code(writer, original);
     add(writer, ", by <b>");
-    plan_html_escape(writer->page, plugin != NULL ? plugin : "this program");
+    graft_plan_html_escape(writer->page, plugin != NULL ? plugin : "this program");
     add(writer, "</b></span>");
 }
 
@@ -160,7 +160,7 @@ static int is_fused(const struct graft_model *model, const struct graft_named_mo
 static void add_title(struct writer *writer, const struct graft_named_module *node, size_t replaced) {
     const graft_json *module = graft_json_at(writer->modules, writer->module++);
     add(writer, "<span class=\"name\">");
-    plan_html_escape(writer->page, node->parent != NULL ? node->name : "model");
+    graft_plan_html_escape(writer->page, node->parent != NULL ? node->name : "model");
     add(writer, "</span> ");
     add_code(writer, text_of(module, "class"));
     if ((node->flags & GRAFT_MODULE_SUPER) != 0) {
@@ -216,8 +216,8 @@ static void add_node(struct writer *writer, const struct graft_named_module *nod
     add(writer, leaf ? "</li>\n" : "</details></li>\n");
 }
 
-void plan_html_tree(struct graft_text *page, const struct graft_model *model, const struct graft_library *library,
-                    const graft_json *document) {
+void graft_plan_html_tree(struct graft_text *page, const struct graft_model *model, const struct graft_library *library,
+                          const graft_json *document) {
     struct writer writer = {
         .page = page,
         .model = model,
