@@ -91,6 +91,16 @@ def check(function, *arguments) -> None:
         raise exception_of(error, status) from raised
 
 
+def text_of(function, *arguments) -> str:
+    """What a function writes to the struct graft_text that it takes after `arguments`."""
+    made = abi.graft_text()
+    try:
+        check(function, *arguments, ctypes.byref(made))
+        return ctypes.string_at(made.bytes, made.length).decode("utf-8", "replace") if made.length else ""
+    finally:
+        lib.graft_text_free(ctypes.byref(made))
+
+
 # --- Python code that the library calls ---
 
 CALLBACK = "Python"

@@ -16,7 +16,7 @@ import numpy as np
 from . import _abi as abi
 from . import forwards
 from . import inputs as given
-from ._library import check, keep_raised, lib, listed, new, path, strings, structs, text
+from ._library import check, keep_raised, lib, listed, new, path, strings, structs, text, text_of
 from .errors import UsageError
 from .comparing import compare, original_options, sample_ids
 from .generation import Generation
@@ -158,12 +158,8 @@ class Model:
     @property
     def plan(self) -> Plan:
         """What opening it decided: which tensors become which parameters, which classes replace others, notes."""
-        made = abi.graft_text()
-        try:
-            check(lib.graft_model_plan_json, self._open(), 0, ctypes.byref(made))
-            return Plan(json.loads(ctypes.string_at(made.bytes, made.length)))
-        finally:
-            lib.graft_text_free(ctypes.byref(made))
+        model = self._open()
+        return Plan(json.loads(text_of(lib.graft_model_plan_json, model, 0)), text_of(lib.graft_model_plan_html, model))
 
     @property
     def notes(self) -> List[str]:
@@ -189,8 +185,8 @@ class Model:
         plan = lib.graft_model_plan(self._pointer).contents
         return f"<graft.Model {text(plan.architecture)} from {self._directory}>"
 
-    def _repr_html_(self) -> str:
-        return self.plan._repr_html_()
+    def _repr_html_(self) -> Optional[str]:
+        return self.plan._repr_html_() if self._pointer else None
 
     # --- Generating ---
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import html
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -98,23 +98,25 @@ class Verification(NamedTuple):
 
 
 class Plan(Dict[str, Any]):
-    """What opening a model decided: the document of `graft plan --json`. In a notebook it is a table of modules."""
+    """What opening a model decided: the document of `graft plan --json`. A notebook shows the page of
+    `graft plan --html`.
 
-    def _repr_html_(self) -> str:
-        rows = []
-        for module in self.get("modules", ()):
-            plugin = module.get("plugin") or ""
-            rows.append(
-                "<tr>"
-                + "".join(
-                    f"<td style='text-align:left'>{html.escape(str(cell))}</td>"
-                    for cell in (module.get("path", ""), module.get("class", ""), plugin)
-                )
-                + "</tr>"
-            )
-        head = "<tr><th>module</th><th>class</th><th>plugin</th></tr>"
-        title = html.escape(str(self.get("architecture", "")))
-        return f"<details open><summary>{title}</summary><table>{head}{''.join(rows)}</table></details>"
+    Attributes:
+        page: that page, a whole HTML document.
+    """
+
+    def __init__(self, document: Mapping[str, Any] = {}, page: str = ""):
+        super().__init__(document)
+        self.page = page
+
+    def _repr_html_(self) -> Optional[str]:
+        if not self.page:
+            return None
+        # In a frame of its own, as its style is for a whole page.
+        return (
+            f'<iframe title="plan" srcdoc="{html.escape(self.page)}" sandbox="" '
+            'style="width:100%;height:32rem;border:1px solid #8884;resize:vertical"></iframe>'
+        )
 
 
 def compared(comparison) -> List[ModuleDifference]:

@@ -12,7 +12,7 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 import numpy as np
 
 from . import _abi as abi
-from ._library import check, error_none, exception_of, lib, new, path, text
+from ._library import check, error_none, exception_of, lib, new, path, text, text_of
 from .errors import ModelError
 
 
@@ -66,19 +66,9 @@ class Tokenizer:
     def decode(self, ids: Sequence[int], skip_special_tokens: bool = False) -> str:
         """The text of ids."""
         array = np.ascontiguousarray(ids, np.int32)
-        made = abi.graft_text()
-        try:
-            check(
-                lib.graft_tokenizer_decode,
-                self._pointer,
-                array.ctypes.data,
-                array.size,
-                int(skip_special_tokens),
-                ctypes.byref(made),
-            )
-            return _text(made)
-        finally:
-            lib.graft_text_free(ctypes.byref(made))
+        return text_of(
+            lib.graft_tokenizer_decode, self._pointer, array.ctypes.data, array.size, int(skip_special_tokens)
+        )
 
     def convert_tokens_to_ids(self, token: str) -> Optional[int]:
         """The id of a token, spelled as in the file; None: there is none."""
@@ -128,12 +118,7 @@ class Tokenizer:
                 return _ids(ids)
             finally:
                 lib.graft_ids_free(ctypes.byref(ids))
-        made = abi.graft_text()
-        try:
-            check(lib.graft_chat_template_render, template, ctypes.byref(request), ctypes.byref(made))
-            return _text(made)
-        finally:
-            lib.graft_text_free(ctypes.byref(made))
+        return text_of(lib.graft_chat_template_render, template, ctypes.byref(request))
 
     def _template(self):
         with self._lock:
@@ -190,7 +175,3 @@ def _destroy(stream: ctypes.c_void_p, tokenizer: Tokenizer) -> None:
 
 def _ids(ids) -> List[int]:
     return list((ctypes.c_int32 * ids.n).from_address(ids.ids)) if ids.n else []
-
-
-def _text(made) -> str:
-    return ctypes.string_at(made.bytes, made.length).decode("utf-8", "replace") if made.length else ""

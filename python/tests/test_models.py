@@ -158,7 +158,7 @@ class Looking(unittest.TestCase):
         attention = modules["model.layers.0.self_attn"]
         self.assertEqual((attention.class_name, attention.plugin), ("LlamaFusedAttention", "fused_qkv"))
         self.assertEqual(attention.original_class, "LlamaAttention")
-        self.assertIn("LlamaFusedAttention", plan._repr_html_())
+        self.assertIn("LlamaFusedAttention", plan.page)
 
     def test_verify(self):
         with graft.from_pretrained(folder("plain/qwen2_moe"), plugins=["fused_qkv", "sequential_experts"]) as model:
