@@ -86,6 +86,8 @@ static int with_library(const struct graft_options *options, struct graft_error 
         status = graft_command_list(options, library, error);
     } else if (status == GRAFT_OK && options->command == GRAFT_COMMAND_INSPECT) {
         status = graft_command_inspect(options, library, error);
+    } else if (status == GRAFT_OK && options->command == GRAFT_COMMAND_NEW) {
+        status = graft_command_new(options, library, error);
     } else if (status == GRAFT_OK) {
         status = with_model(options, library, error);
     }

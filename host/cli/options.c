@@ -37,23 +37,24 @@ enum {
     CHAT = GRAFT_COMMAND_CHAT,
     FAMILY = GRAFT_COMMAND_FAMILY,
     SERVE = GRAFT_COMMAND_SERVE,
+    NEW = GRAFT_COMMAND_NEW,
     SAYS = RUN | CHAT, /* commands that generate text for a reader */
     LOADED = SAYS | VERIFY | BENCH | PERPLEXITY | SERVE,
     MODEL = LOADED | PLAN | INSPECT | SAVE,
     ADAPTED = LOADED | PLAN, /* commands that take adapters; others show or write the model itself */
     PROMPT = RUN | VERIFY,
-    MUTED = MODEL | TOKENIZE | LIST | VALIDATE | FAMILY,
+    MUTED = MODEL | TOKENIZE | LIST | VALIDATE | FAMILY | NEW,
     EVERY = MUTED | TRY,
     /* Not commands but properties of options: */
-    LOCKED = 1 << 16, /* it decides how a model is built, so a lock contains it */
-    PROSE = 1 << 17   /* its value is text for the model, which may be empty; values of other options may not */
+    LOCKED = 1 << 28, /* it decides how a model is built, so a lock contains it */
+    PROSE = 1 << 29   /* its value is text for the model, which may be empty; values of other options may not */
 };
 
 static const struct spec specs[] = {
-    {"model", TEXT, offsetof(struct graft_options, model), MODEL | TOKENIZE | VALIDATE},
-    {"plugins-dir", TEXTS, offsetof(struct graft_options, plugins_dirs), MODEL | LIST | VALIDATE | FAMILY},
-    {"plugins", TEXT, offsetof(struct graft_options, plugins), MODEL | LIST | FAMILY | LOCKED},
-    {"enable", TEXTS, offsetof(struct graft_options, enabled), MODEL | LIST | FAMILY | LOCKED},
+    {"model", TEXT, offsetof(struct graft_options, model), MODEL | TOKENIZE | VALIDATE | NEW},
+    {"plugins-dir", TEXTS, offsetof(struct graft_options, plugins_dirs), MODEL | LIST | VALIDATE | FAMILY | NEW},
+    {"plugins", TEXT, offsetof(struct graft_options, plugins), MODEL | LIST | FAMILY | NEW | LOCKED},
+    {"enable", TEXTS, offsetof(struct graft_options, enabled), MODEL | LIST | FAMILY | NEW | LOCKED},
     {"no-plugins", FLAG, offsetof(struct graft_options, no_plugins), MODEL | LOCKED},
     {"plugin-option", TEXTS, offsetof(struct graft_options, plugin_options), MODEL | LIST},
     {"skip-bad-plugins", FLAG, offsetof(struct graft_options, skip_bad_plugins), MODEL | LIST | FAMILY | LOCKED},
@@ -175,6 +176,9 @@ static const struct spec specs[] = {
     {"json", FLAG, offsetof(struct graft_options, json),
      RUN | PLAN | TOKENIZE | LIST | INSPECT | VERIFY | BENCH | PERPLEXITY | VALIDATE | FAMILY},
     {"list", FLAG, offsetof(struct graft_options, list), VALIDATE},
+    {"c", FLAG, offsetof(struct graft_options, as_c), INSPECT},
+    {"class", TEXT, offsetof(struct graft_options, class_name), NEW},
+    {"lang", TEXT, offsetof(struct graft_options, language), NEW},
     {"fuzz", NUMBER, offsetof(struct graft_options, fuzz), VALIDATE},
     {"thorough", FLAG, offsetof(struct graft_options, thorough), VALIDATE},
     {"only", TEXTS, offsetof(struct graft_options, only), VALIDATE},
@@ -380,6 +384,9 @@ static int check_command(const struct graft_options *options, struct graft_error
     if (options->command == GRAFT_COMMAND_INSPECT && options->subject == NULL) {
         return usage(error, "expected a plugin file or a class", "inspect");
     }
+    if (options->as_c && (options->json || graft_options_name_file(options))) {
+        return usage(error, "prints a class as the C to begin with: not with --json, nor of a plugin's file", "--c");
+    }
     if (options->command == GRAFT_COMMAND_VALIDATE && options->subject == NULL && !options->list) {
         return usage(error, "expected a plugin file", "validate");
     }
@@ -389,7 +396,7 @@ static int check_command(const struct graft_options *options, struct graft_error
     if (options->command == GRAFT_COMMAND_FAMILY) {
         return check_family(options, error);
     }
-    if (options->model == NULL && (options->command & (LIST | INSPECT | TRY | VALIDATE)) == 0) {
+    if (options->model == NULL && (options->command & (LIST | INSPECT | TRY | VALIDATE | NEW)) == 0) {
         return usage(error, "missing, expected a model directory", "--model");
     }
     if (options->classes && options->families) {
@@ -582,8 +589,8 @@ static int check_bench(const struct graft_options *options, struct graft_error *
 
 /* Reads the command from the first word, if that is not an option. */
 static int parse_command(struct parser *parser, struct graft_error *error) {
-    static const char *const names[] = {"run",  "plan",       "tokenize", "list",     "inspect", "verify", "bench",
-                                        "save", "perplexity", "try",      "validate", "chat",    "family", "serve"};
+    static const char *const names[] = {"run",        "plan", "tokenize", "list", "inspect", "verify", "bench", "save",
+                                        "perplexity", "try",  "validate", "chat", "family",  "serve",  "new"};
     if (parser->argc < 2 || parser->argv[1][0] == '-' || parser->argv[1][0] == '\0') {
         return GRAFT_OK;
     }
@@ -625,9 +632,10 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
         int is_word = argv[parser.at][0] != '-';
         if (argv[parser.at][0] == '\0') {
             status = usage(error, "expected arguments that are not empty, got an empty one", "arguments");
-        } else if ((options->command & (INSPECT | VALIDATE | FAMILY)) != 0 && options->subject == NULL && is_word) {
+        } else if ((options->command & (INSPECT | VALIDATE | FAMILY | NEW)) != 0 && options->subject == NULL &&
+                   is_word) {
             options->subject = argv[parser.at];
-        } else if ((options->command & (TRY | FAMILY)) != 0 && is_word) {
+        } else if ((options->command & (TRY | FAMILY | NEW)) != 0 && is_word) {
             status = append(&options->files, argv[parser.at], argv[parser.at], error);
         } else {
             status = parse_option(&parser, error);

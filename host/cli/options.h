@@ -23,7 +23,8 @@ enum graft_command {
     GRAFT_COMMAND_VALIDATE = 1024,
     GRAFT_COMMAND_CHAT = 2048,
     GRAFT_COMMAND_FAMILY = 4096,
-    GRAFT_COMMAND_SERVE = 8192
+    GRAFT_COMMAND_SERVE = 8192,
+    GRAFT_COMMAND_NEW = 16384
 };
 
 /* A repeatable option's values, in order; they point into argv. */
@@ -47,8 +48,8 @@ struct graft_options {
     enum graft_command command;
     uint64_t given[4];   /* a bit for each option that was there, in the order of options.c */
     const char *subject; /* word after the command: a file or class for `inspect`, a file for `validate`, a subcommand
-                            for `family` */
-    struct graft_strings files; /* words after `try`; for `family` a directory or a model type */
+                            for `family` and `new` */
+    struct graft_strings files; /* words after `try`; for `family` a directory or a model type, for `new` a folder */
     int help;
     int version;
     int list_options;
@@ -166,6 +167,9 @@ struct graft_options {
     int64_t fuzz;              /* likewise: models of random sizes */
     int thorough;              /* likewise: every allocation fails */
     struct graft_strings only; /* likewise: names of checks and groups; all if there are none */
+    int as_c;                  /* of `inspect`: a class as C to begin with */
+    const char *class_name;    /* of `new`: the class to replace; or NULL */
+    const char *language;      /* likewise; NULL: C */
     int decode;
     int classes;
     int families;

@@ -109,12 +109,22 @@ int graft_program_plugins_dir(char **directory, struct graft_error *error) {
     return GRAFT_ERROR_USAGE;
 }
 
-char *graft_program_converter(void) {
-    static const char *const places[] = {GRAFT_DATA_FROM_BINDIR "/to_safetensors.py", "to_safetensors.py"};
-    char *path = find_installed(places, sizeof places / sizeof places[0], GRAFT_DATA_DIR "/to_safetensors.py");
+/* find_installed, or NULL if nothing is there. */
+static char *find_existing(const char *const *places, size_t n, const char *configured) {
+    char *path = find_installed(places, n, configured);
     if (path != NULL && !graft_file_exists(path)) {
         graft_free(path);
         return NULL;
     }
     return path;
+}
+
+char *graft_program_converter(void) {
+    static const char *const places[] = {GRAFT_DATA_FROM_BINDIR "/to_safetensors.py", "to_safetensors.py"};
+    return find_existing(places, sizeof places / sizeof places[0], GRAFT_DATA_DIR "/to_safetensors.py");
+}
+
+char *graft_program_crate(void) {
+    static const char *const places[] = {GRAFT_DATA_FROM_BINDIR "/rust"};
+    return find_existing(places, sizeof places / sizeof places[0], GRAFT_DATA_DIR "/rust");
 }

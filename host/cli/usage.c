@@ -13,11 +13,12 @@ static const char *const commands[] = {
     "tokenize   --model DIR [--decode] [--json]                         turn lines of stdin into ids, or back\n",
     "save       --model DIR [--plugins-dir DIR]... --output DIR         write the model back, bit for bit\n",
     "list       --plugins-dir DIR | --classes | --families [--json]     list plugins, classes or model types\n",
-    "inspect    FILE.so|CLASS [--model DIR] [--plugins-dir DIR] [--json]     show what it declares\n",
+    "inspect    FILE.so|CLASS [--model DIR] [--plugins-dir DIR] [--json]     show what it declares; --c: as C\n",
     "verify     --model DIR [--plugins-dir DIR]... [PROMPT] [--json]    compare replaced modules with originals\n",
     "bench      --model DIR [--plugins-dir DIR]... [--json]             measure loading, prompts and generation\n",
     "perplexity --model DIR [--plugins-dir DIR]... --text FILE [--json] measure how well it predicts a text\n",
     "family     choices [--json] | show TYPE | new [--like TYPE] DIR [--output FILE]    for authors of family files\n",
+    "new        plugin --class CLASS [--lang c|cpp|rust] [--model DIR] DIR    write a plugin's project\n",
     "try        FILE.so...                                              open each plugin in a process of its own\n",
     "validate   FILE.so [--model DIR [--plugins-dir DIR]...] [--json] | --list     check a plugin\n",
 };
@@ -125,6 +126,12 @@ static const char *const sections[] = {
     "Family files\n"
     "  --like TYPE            family new: the model type that the new one is like (default: the nearest)\n"
     "  --output FILE          family new: where to write (default: TYPE.family.json)\n"
+    "\n",
+
+    "Plugins' projects\n"
+    "  --class CLASS          new plugin: the class to replace (list --classes)\n"
+    "  --lang c|cpp|rust      new plugin: the language (default: c)\n"
+    "  --c                    inspect CLASS: print the C that a plugin for it begins with\n"
     "\n",
 
     "Comparing and measuring\n"

@@ -165,20 +165,26 @@ static int write_directory(const char *directory, const struct graft_text *confi
     return status;
 }
 
+int graft_tiny_write(struct graft_library *library, const char *model_type, const char *architecture,
+                     const struct graft_tiny_sizes *sizes, const char *directory, struct graft_error *error) {
+    struct graft_text config = {0};
+    write_config(&config, model_type, architecture, sizes);
+    int status = write_directory(directory, &config, library, error);
+    graft_text_free(&config);
+    return status;
+}
+
 int graft_tiny_make(const struct graft_validation *validation, struct graft_library *library, const char *model_type,
                     const char *architecture, const struct graft_tiny_sizes *sizes, const char *name,
                     struct graft_error *error) {
-    struct graft_text config = {0};
     char *directory = graft_path_join(validation->folder, name);
     if (directory == NULL) {
         return graft_fail_memory(error, name);
     }
-    write_config(&config, model_type, architecture, sizes);
-    int status = write_directory(directory, &config, library, error);
+    int status = graft_tiny_write(library, model_type, architecture, sizes, directory, error);
     if (status == GRAFT_OK) {
         status = graft_tiny_make_adapter(library, directory, error);
     }
-    graft_text_free(&config);
     graft_free(directory);
     return status;
 }

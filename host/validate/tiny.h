@@ -23,7 +23,11 @@ struct graft_tiny_sizes {
 
 extern const struct graft_tiny_sizes graft_tiny_usual;
 
-/* [load] Makes the model directory FOLDER/NAME of a model type. */
+/* [load] Makes the model directory `directory` of a model type. */
+int graft_tiny_write(struct graft_library *library, const char *model_type, const char *architecture,
+                     const struct graft_tiny_sizes *sizes, const char *directory, struct graft_error *error);
+
+/* [load] Makes FOLDER/NAME, with an adapter where the library's plugin has classes for such. */
 int graft_tiny_make(const struct graft_validation *validation, struct graft_library *library, const char *model_type,
                     const char *architecture, const struct graft_tiny_sizes *sizes, const char *name,
                     struct graft_error *error);

@@ -2,11 +2,12 @@
 # Completion for bash. The program itself says which options a command takes.
 _graft() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=run choices=
-    local commands='run chat serve plan tokenize save list inspect verify bench perplexity family try validate'
+    local commands='run chat serve plan tokenize save list inspect verify bench perplexity family new try validate'
     [[ $COMP_CWORD -gt 1 && ${COMP_WORDS[1]} != -* ]] && command=${COMP_WORDS[1]}
     case $before in
     --plugins-dir) choices=default ;;
     --quantize) choices='int4 int8 nf4 fp8 mxfp4' ;;
+    --lang) choices='c cpp rust' ;;
     --dtype|--kv-cache-dtype) choices='auto float32 bfloat16' ;;
     --report) choices='text full json none' ;;
     --attn-implementation) choices='eager sdpa' ;;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Installs below a folder of its own, then uses what is there and nothing else of the tree: the helpers of the SDK, the
-# template, the examples, a plugin in C++, a program with the shared library and with the static one, the program. Reports
+# examples, a plugin in C++, a program with the shared library and with the static one, the program. Reports
 # in TAP.
 # usage: install.sh MESON BUILD MODEL SANITIZE    SANITIZE as in -fsanitize=, or none
 # shellcheck disable=SC2046,SC2086,SC2317,SC2012 # words of pkg-config; functions called by `runs`; our names
@@ -63,7 +63,7 @@ plugin() { # plugin SOURCE OUTPUT
 exports() {
     nm -D --defined-only "$1" | sed 's/.* //'
 }
-for source in "$prefix"/share/graft/template/*.c "$prefix"/share/graft/examples/*/*.c "$here/outside.c"; do
+for source in "$prefix"/share/graft/examples/*/*.c "$here/outside.c"; do
     grep -q graft_plugin_entry "$source" || continue
     name=$(basename "$source" .c)
     [ "$name" = outside ] && output=own/outside/outside.so || output=examples/$name.so
@@ -217,6 +217,6 @@ done
 # Nothing is where nobody looks for it.
 # Where libraries lie is meson's choice: lib or lib64, as the system has it.
 check 'what lies in the prefix' 'bin include lib share' "$(ls "$prefix" | sed 's/^lib64$/lib/' | tr '\n' ' ' | sed 's/ $//')"
-check 'nothing of the tests or the build' '' "$(find "$prefix" -name meson.build ! -path '*/template/*' -o -name 'test[._]*' -o -name 'tests' -o -name '*.o')"
+check 'nothing of the tests or the build' '' "$(find "$prefix" -name meson.build -o -name 'test[._]*' -o -name 'tests' -o -name '*.o')"
 echo "1..$number"
 exit "$failed"

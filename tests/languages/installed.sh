@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Usage: installed.sh SOURCE BUILD MESON: installs below a folder of its own, and does with what is there, and nothing else
-# of the tree, what authors do: builds the template with each build system, in C and in C++, and the examples in C++ and in
+# of the tree, what authors do: makes a plugin with each build system, in C and in C++, and the examples in C++ and in
 # Rust; each plugin is validated and run. Reports in TAP.
 # shellcheck disable=SC2317 # functions called by `runs`
 set -u
@@ -54,19 +54,11 @@ plugin() { # plugin WHAT FILE CLASS: exports its entry, is valid, takes the plac
     check "$1: the model generates what it did" "$original" "$(ids --plugins-dir plugins)"
 }
 
-template() { # template FOLDER c|cpp: a copy, as its README says
-    cp -r "$share/template" "$1"
-    if [ "$2" = cpp ]; then
-        # What the build files say about C++; and C++ has no designated initialisers before C++20.
-        mv "$1/my_silu.c" "$1/my_silu.cc"
-        sed -i -e 's/(NAME)\.c\b/(NAME).cc/' -e 's/(CC)/(CXX)/' -e 's/std=c11/std=c++20/' "$1/Makefile"
-        sed -i -e "/^project/s/'c'/'cpp'/" -e 's/c_std=c11/cpp_std=c++20/' -e 's/my_silu\.c/my_silu.cc/' "$1/meson.build"
-        sed -i -e 's/LANGUAGES C)/LANGUAGES CXX)/' -e 's/my_silu\.c)/my_silu.cc)/' -e 's/C_STANDARD 11/CXX_STANDARD 20/' \
-            -e 's/C_VISIBILITY/CXX_VISIBILITY/' "$1/CMakeLists.txt"
-    fi
-}
 by_make() {
     make -C "$1" && make -C "$1" check && make -C "$1" install PREFIX="$scratch/placed"
+}
+made() { # made LANGUAGE SYSTEM: `new plugin`, then by that build system
+    graft new plugin --class LlamaMLP --lang "$1" "$2_$1" && "by_$2" "$2_$1"
 }
 by_meson() {
     "$meson" setup "$1/build" "$1" --prefix "$scratch/placed" && "$meson" compile -C "$1/build" &&
@@ -78,16 +70,15 @@ by_cmake() {
 }
 for language in c cpp; do
     for system in make meson cmake; do
-        what="the template in $language with $system"
+        what="a new plugin in $language with $system"
         if ! command -v "$system" >/dev/null; then
             skip "$what" "there is no $system"
         elif [ "$language" = cpp ] && ! command -v c++ >/dev/null; then
             skip "$what" 'there is no C++ compiler'
         else
-            template "$system-$language" "$language"
             rm -rf placed
-            runs "$what: it builds, passes its check and is installed" "by_$system" "$system-$language"
-            plugin "$what" "$(find placed -name my_silu.so)" SiLUActivation
+            runs "$what: it builds, passes its check and is installed" made "$language" "$system"
+            plugin "$what" "$(find placed -name "${system}_$language.so")" LlamaMLP
         fi
     done
 done
@@ -118,6 +109,12 @@ else
     # The example's path to the crate is as it is installed.
     mkdir examples && cp -r "$share/rust" . && cd examples || exit 1
     export CARGO_NET_OFFLINE=true
+    for class in LlamaMLP LlamaRMSNorm SiLUActivation Linear LlamaAttention; do
+        name=own_$(echo "$class" | tr '[:upper:]' '[:lower:]')
+        runs "a new plugin in Rust for $class: it is made, builds and passes its tests" eval \
+            "graft new plugin --class $class --lang rust $name && make -C $name test"
+    done
+    runs 'a new plugin in Rust passes its check' make -C own_llamamlp check
     for name in fused_gate_up_rust starcoder2_rust quantized_linear_rust low_rank_adapter_rust logging_attention_rust; do
         runs "$name: it builds as its README says" readme "$name"
     done

@@ -43,6 +43,9 @@ int graft_command_perplexity(const struct graft_options *options, struct graft_m
 /* `family`: `choices`, `show` and `new`, for authors of family files. */
 int graft_command_family(const struct graft_options *options, struct graft_error *error);
 
+/* `new plugin`: writes a project for a class of `library`. */
+int graft_command_new(const struct graft_options *options, struct graft_library *library, struct graft_error *error);
+
 /* `try`: opens plugin files, each in its own process. It is an error if one is not safe to open. */
 int graft_command_try(const struct graft_options *options, struct graft_error *error);
 

@@ -3,9 +3,14 @@
 #include "cli/commands/inspect.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/alloc.h"
+#include "base/fail.h"
 #include "base/text.h"
+#include "cli/author/project.h"
 #include "cli/commands/commands.h"
 #include "cli/output.h"
 #include "cli/program.h"
@@ -182,6 +187,44 @@ static int with_class(const struct graft_options *options, const struct graft_li
     return status;
 }
 
+/* Prints the source of a plugin for the class, behind what its header declares. */
+static int print_source(const struct graft_options *options, struct graft_library *library, const char *tiny,
+                        struct graft_error *error) {
+    struct author_subject subject;
+    struct graft_text source = {0};
+    const struct author_project project = {
+        .subject = &subject, .language = AUTHOR_C, .id = "my_plugin", .model = "", .structs = 1};
+    int status = author_subject_find(options, library, options->subject, tiny, &subject, error);
+    if (status == GRAFT_OK) {
+        author_source(&source, &project);
+        status = source.failed ? graft_fail_memory(error, "inspect") : GRAFT_OK;
+    }
+    if (status == GRAFT_OK) {
+        (void)fputs(source.bytes, stdout);
+    }
+    author_subject_finish(&subject);
+    author_remove_tiny(tiny);
+    graft_text_free(&source);
+    return status;
+}
+
+/* Without a model one is made for the occasion, in a folder that is gone afterwards. */
+static int inspect_as_c(const struct graft_options *options, struct graft_library *library, struct graft_error *error) {
+    const char *place = getenv("TMPDIR");
+    char *folder = graft_format("%s/graft-inspect-XXXXXX", place != NULL && place[0] != '\0' ? place : "/tmp");
+    char *tiny = folder != NULL && mkdtemp(folder) != NULL ? graft_format("%s/model", folder) : NULL;
+    int status = folder == NULL ? graft_fail_memory(error, "inspect")
+                 : tiny == NULL
+                     ? graft_error_set(error, GRAFT_ERROR_IO, folder, "a temporary folder cannot be made there")
+                     : print_source(options, library, tiny, error);
+    if (tiny != NULL) {
+        (void)rmdir(folder);
+    }
+    graft_free(tiny);
+    graft_free(folder);
+    return status;
+}
+
 static int inspect_class(const struct graft_options *options, struct graft_library *library,
                          struct graft_error *error) {
     const struct graft_class *cls = NULL;
@@ -203,5 +246,7 @@ static int inspect_class(const struct graft_options *options, struct graft_libra
 
 int graft_command_inspect(const struct graft_options *options, struct graft_library *library,
                           struct graft_error *error) {
-    return graft_options_name_file(options) ? inspect_file(options, error) : inspect_class(options, library, error);
+    return graft_options_name_file(options) ? inspect_file(options, error)
+           : options->as_c                  ? inspect_as_c(options, library, error)
+                                            : inspect_class(options, library, error);
 }

@@ -74,6 +74,16 @@ impl<'a> Build<'a> {
         MlpModule::new(self.super_module()?, &self.args())
     }
 
+    /// The norm that this one wraps.
+    pub fn super_norm(&self) -> Result<NormModule> {
+        NormModule::new(self.super_module()?, &self.args())
+    }
+
+    /// The activation that this one wraps.
+    pub fn super_activation(&self) -> Result<ActivationModule> {
+        Ok(ActivationModule::new(self.super_module()?))
+    }
+
     /// The attention that this one wraps.
     pub fn super_self_attention(&self) -> Result<SelfAttentionModule> {
         Ok(SelfAttentionModule::new(self.super_module()?))

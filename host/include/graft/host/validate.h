@@ -14,6 +14,8 @@
 extern "C" {
 #endif
 
+struct graft_library;
+
 /* --- Checks --- */
 
 /*
@@ -82,6 +84,15 @@ typedef int (*graft_check_function)(void *data, const struct graft_check_result 
  * were made, whatever came of them; errors are those of the host itself. `options` may be NULL. */
 int graft_plugin_check(const char *file, const struct graft_check_options *options, graft_check_function on_result,
                        void *data, struct graft_error *error);
+
+/* --- Models to try with --- */
+
+/* [load] Makes the directory `directory`, which must not exist, a tiny model with random weights in which some module
+ * has the class: of the first model type of the host or of a plugin that has it and can be made from the config.json
+ * that checks use. `*model_type` becomes that type, valid as long as the library. Where there is none, the directory is
+ * not made, and the error is GRAFT_ERROR_USAGE. */
+int graft_tiny_model_make(struct graft_library *library, const char *class_name, const char *directory,
+                          const char **model_type, struct graft_error *error);
 
 /* --- Trials --- */
 

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A tiny model for authors, in which some module has a given class. */
+#include <string.h>
+
+#include "base/file.h"
+#include "graft/host/library.h"
+#include "graft/host/modules.h"
+#include "validate/models_folder.h"
+#include "validate/tiny.h"
+
+static int declares(const struct graft_family *family, const char *class_name) {
+    for (int32_t i = 0; i < family->n_classes; i++) {
+        if (strcmp(graft_family_class(family, i)->name, class_name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int has_class(struct graft_library *library, const char *directory, const char *class_name) {
+    const struct graft_model_options options = {
+        .struct_size = sizeof options, .without_weights = 1, .without_replacements = 1};
+    const struct graft_named_module *module;
+    struct graft_error ignored = graft_error_none();
+    struct graft_model *model = NULL;
+    int found = 0;
+    if (graft_model_open(library, directory, &options, &model, &ignored) == GRAFT_OK) {
+        for (size_t i = 0; !found && (module = graft_model_module(model, i)) != NULL; i++) {
+            found = strcmp(module->class_name, class_name) == 0;
+        }
+    }
+    graft_model_free(model);
+    return found;
+}
+
+/* Whether the directory was made: a type that cannot be made of the usual config, or whose models lack the class,
+ * leaves nothing behind. */
+static int try_architecture(struct graft_library *library, const char *model_type, const char *architecture,
+                            const char *class_name, const char *directory) {
+    struct graft_error ignored = graft_error_none();
+    int made =
+        graft_tiny_write(library, model_type, architecture, &graft_tiny_usual, directory, &ignored) == GRAFT_OK &&
+        has_class(library, directory, class_name);
+    if (!made) {
+        graft_models_folder_remove(directory);
+    }
+    return made;
+}
+
+static int try_family(struct graft_library *library, const struct graft_family *family, const char *class_name,
+                      const char *directory) {
+    int made = 0;
+    for (int32_t i = 0; i < family->n_architectures && !made; i++) {
+        made = try_architecture(library, family->model_type, graft_family_architecture(family, i)->name, class_name,
+                                directory);
+    }
+    return made;
+}
+
+/* The families that declare the class first; one that all have (a norm, an activation) is found in the types that
+ * checks are made on. */
+int graft_tiny_model_make(struct graft_library *library, const char *class_name, const char *directory,
+                          const char **model_type, struct graft_error *error) {
+    struct graft_family_info *families = NULL;
+    size_t n = 0;
+    const char *type, *architecture = NULL;
+    *model_type = NULL;
+    if (graft_file_exists(directory)) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, directory, "exists already");
+    }
+    int status = graft_library_families(library, &families, &n, error);
+    for (size_t i = 0; i < n && *model_type == NULL; i++) {
+        const struct graft_family_info *info = graft_struct_at(families, i);
+        if (info->is_used && declares(info->family, class_name) &&
+            try_family(library, info->family, class_name, directory)) {
+            *model_type = info->family->model_type;
+        }
+    }
+    for (size_t i = 0; status == GRAFT_OK && *model_type == NULL; i++) {
+        if ((type = graft_tiny_type(i, &architecture)) == NULL) {
+            break;
+        }
+        *model_type = try_architecture(library, type, architecture, class_name, directory) ? type : NULL;
+    }
+    graft_families_free(families);
+    if (status == GRAFT_OK && *model_type == NULL) {
+        (void)graft_error_set(error, GRAFT_ERROR_USAGE, class_name, "no tiny model can be made that has this class");
+        graft_error_hint(error, "name a model that has it");
+        status = GRAFT_ERROR_USAGE;
+    }
+    return status;
+}
