@@ -10,22 +10,22 @@
 static const struct graft_class basic_classes[] = {
     {
         .name = "Identity",
-        .flags = GRAFT_CLASS_BASIC,
+        .flags = GRAFT_CLASS_BASIC | GRAFT_CLASS_SAME_ANYWHERE,
         GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_identity),
     },
     {
         .name = "Linear",
-        .flags = GRAFT_CLASS_BASIC,
+        .flags = GRAFT_CLASS_BASIC | GRAFT_CLASS_SAME_ANYWHERE,
         GRAFT_ROLE(GRAFT_INTERFACE_LINEAR, graft_linear),
     },
     {
         .name = "Embedding",
-        .flags = GRAFT_CLASS_BASIC,
+        .flags = GRAFT_CLASS_BASIC | GRAFT_CLASS_SAME_ANYWHERE,
         GRAFT_ROLE(GRAFT_INTERFACE_EMBEDDING, graft_embedding),
     },
     {
         .name = "LayerNorm",
-        .flags = GRAFT_CLASS_BASIC,
+        .flags = GRAFT_CLASS_BASIC | GRAFT_CLASS_SAME_ANYWHERE,
         GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_layer_norm),
         .conversions = graft_layer_norm_conversions,
         .n_conversions = GRAFT_LAYER_NORM_CONVERSIONS,
@@ -33,12 +33,12 @@ static const struct graft_class basic_classes[] = {
     },
     {
         .name = "Conv1d",
-        .flags = GRAFT_CLASS_BASIC,
+        .flags = GRAFT_CLASS_BASIC | GRAFT_CLASS_SAME_ANYWHERE,
         GRAFT_ROLE(GRAFT_INTERFACE_CAUSAL_CONV1D, graft_causal_conv1d),
     },
     {
         .name = "Conv3d",
-        .flags = GRAFT_CLASS_BASIC,
+        .flags = GRAFT_CLASS_BASIC | GRAFT_CLASS_SAME_ANYWHERE,
         GRAFT_ROLE(GRAFT_INTERFACE_CONV3D, graft_conv3d),
     },
     {

@@ -16,7 +16,7 @@ struct arena_chunk {
 /* The size of a chunk of small objects; a larger object gets a chunk of its own. */
 enum { CHUNK_BYTES = 1 << 16 };
 
-void *graft_arena_alloc(struct graft_arena *arena, size_t count, size_t size) {
+void *graft_arena_take(struct graft_arena *arena, size_t count, size_t size) {
     const size_t unit = sizeof(max_align_t);
     if (size > 0 && count > (SIZE_MAX - sizeof(struct arena_chunk) - unit) / size) {
         return NULL;
@@ -24,7 +24,7 @@ void *graft_arena_alloc(struct graft_arena *arena, size_t count, size_t size) {
     const size_t bytes = (count * size + unit - 1) / unit * unit;
     if (arena->last == NULL || bytes > arena->last->bytes - arena->used) {
         const size_t room = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-        struct arena_chunk *chunk = graft_alloc(1, sizeof *chunk + room);
+        struct arena_chunk *chunk = graft_realloc(NULL, 1, sizeof *chunk + room);
         if (chunk == NULL) {
             return NULL;
         }
@@ -38,9 +38,14 @@ void *graft_arena_alloc(struct graft_arena *arena, size_t count, size_t size) {
     return block;
 }
 
+void *graft_arena_alloc(struct graft_arena *arena, size_t count, size_t size) {
+    void *block = graft_arena_take(arena, count, size);
+    return block != NULL ? memset(block, 0, count * size) : NULL;
+}
+
 const char *graft_arena_strdup(struct graft_arena *arena, const char *text) {
     size_t size = strlen(text) + 1;
-    char *copy = graft_arena_alloc(arena, size, 1);
+    char *copy = graft_arena_take(arena, size, 1);
     return copy != NULL ? memcpy(copy, text, size) : NULL;
 }
 

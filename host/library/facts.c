@@ -15,6 +15,10 @@ static int has_below(const void *data, const char *path) {
     return graft_presence_has_below(data, path);
 }
 
+static int may_have(const void *data, const char *name) {
+    return graft_presence_may_have(data, name);
+}
+
 /* Names of checkpoints are what they are whatever the modules are replaced by, so the plain tree will do. */
 static int find_tensors(const struct graft_model *model, const struct graft_tree_options *options,
                         const struct graft_load_patch *patch, struct model_facts *facts, struct graft_error *error) {
@@ -38,6 +42,7 @@ static int find_tensors(const struct graft_model *model, const struct graft_tree
         facts->facts.tensor = tensor;
         facts->facts.is_absent = is_absent;
         facts->facts.has_below = has_below;
+        facts->facts.may_have = may_have;
         facts->facts.data = facts->presence;
     }
     return status;

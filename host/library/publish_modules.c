@@ -10,7 +10,7 @@ const struct graft_named_module *graft_published_module(const struct graft_model
 
 static int set_children(struct graft_model *model, const struct graft_node *node, struct graft_named_module *module) {
     const struct graft_named_module **children =
-        graft_arena_alloc(&model->published.arena, node->n_children, sizeof *children);
+        graft_arena_take(&model->published.arena, node->n_children, sizeof *children);
     for (size_t i = 0; i < node->n_children && children != NULL; i++) {
         children[i] = graft_published_module(model, node->children[i]);
     }
@@ -64,6 +64,19 @@ static int set_states(struct graft_model *model, const struct graft_node *node, 
     return 0;
 }
 
+/* Sets attributes and states, which a module shares with an earlier one that it is like. */
+static int set_facts(struct graft_model *model, const struct graft_node *node, struct graft_named_module *module) {
+    if (node->like == NULL || node->like->index > node->index) {
+        return set_attributes(model, node, module) != 0 || set_states(model, node, module) != 0 ? -1 : 0;
+    }
+    const struct graft_named_module *like = graft_published_module(model, node->like);
+    module->attributes = like->attributes;
+    module->n_attributes = like->n_attributes;
+    module->states = like->states;
+    module->n_states = like->n_states;
+    return 0;
+}
+
 static void set_class(const struct graft_model *model, const struct graft_node *node,
                       struct graft_named_module *module) {
     const struct graft_known_class *known = node->known;
@@ -101,15 +114,14 @@ static int fill(void *data, struct graft_node *node, struct graft_error *error) 
         .super = graft_published_module(model, node->super),
     };
     set_class(model, node, module);
-    int failed = set_children(model, node, module) != 0 || set_attributes(model, node, module) != 0 ||
-                 set_states(model, node, module) != 0;
+    int failed = set_children(model, node, module) != 0 || set_facts(model, node, module) != 0;
     return failed ? graft_fail_memory(error, model->directory) : GRAFT_OK;
 }
 
 int graft_publish_modules(struct graft_model *model, struct graft_error *error) {
     struct graft_published *published = &model->published;
     published->n_modules = model->survey.n_modules;
-    published->modules = graft_arena_alloc(&published->arena, published->n_modules, sizeof *published->modules);
+    published->modules = graft_arena_take(&published->arena, published->n_modules, sizeof *published->modules);
     return published->modules != NULL ? graft_tree_walk(model->tree, fill, model, error)
                                       : graft_fail_memory(error, model->directory);
 }

@@ -47,7 +47,7 @@ static int set_sources(struct graft_model *model, const struct graft_value *valu
                        struct graft_planned_parameter *shown) {
     struct sources counted = {0}, named = {0};
     add_sources(&counted, value);
-    named.names = graft_arena_alloc(&model->published.arena, counted.n, sizeof *named.names);
+    named.names = graft_arena_take(&model->published.arena, counted.n, sizeof *named.names);
     if (named.names == NULL) {
         return -1;
     }
@@ -112,8 +112,8 @@ static void share_out(struct graft_model *model, const struct graft_planned_para
 int graft_publish_parameters(struct graft_model *model, struct graft_error *error) {
     struct graft_published *published = &model->published;
     size_t n = model->plan->n_bindings;
-    const struct graft_planned_parameter **pointers = graft_arena_alloc(&published->arena, n, sizeof *pointers);
-    published->parameters = graft_arena_alloc(&published->arena, n, sizeof *published->parameters);
+    const struct graft_planned_parameter **pointers = graft_arena_take(&published->arena, n, sizeof *pointers);
+    published->parameters = graft_arena_take(&published->arena, n, sizeof *published->parameters);
     int failed = pointers == NULL || published->parameters == NULL;
     for (size_t i = 0; i < n && !failed; i++) {
         failed = fill(model, &model->plan->bindings[i], &published->parameters[i]) != 0;

@@ -26,8 +26,10 @@ static int look(void *data, struct graft_node *node, struct graft_error *error) 
     (void)error;
     node->index = survey->n_modules++;
     survey->state_bytes += state_bytes(node);
-    take(node, "image_token_id", &survey->image_token_id);
-    take(node, "video_token_id", &survey->video_token_id);
+    if (node->like == NULL) { /* whose attributes it shares */
+        take(node, "image_token_id", &survey->image_token_id);
+        take(node, "video_token_id", &survey->video_token_id);
+    }
     return GRAFT_OK;
 }
 

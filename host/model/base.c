@@ -27,9 +27,10 @@ static int run(struct builder *builder, const struct graft_known_class *base, st
 }
 
 /* Adds the arguments that the class passes to its base to those of the module. */
-static int give(const struct builder *builder, const struct graft_args *more, struct graft_error *error) {
+static int give(struct builder *builder, const struct graft_args *more, struct graft_error *error) {
     struct graft_node *node = builder->describing;
     const struct graft_class *cls = builder->describer->cls;
+    builder->n_by_place += more != NULL; /* modules are compared by the arguments that they were given */
     if (!graft_args_valid(more)) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, node->path, "%s describes its base: invalid arguments",
                                cls->name);

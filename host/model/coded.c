@@ -107,6 +107,7 @@ static int copy(const struct graft_coded_info *info, struct graft_coded_paramete
 int graft_builder_coded(void *data, const struct graft_coded_info *info, struct graft_error *error) {
     struct builder *builder = data;
     struct graft_node *node = builder->describing;
+    builder->n_by_place++; /* a coded parameter is the node's own */
     int status = check(builder, info, error);
     for (int32_t i = 0; i < (status == GRAFT_OK ? info->n_tensors : 0) && status == GRAFT_OK; i++) {
         status = builder->sink->parameter(data, tensor_at(info, i), error);

@@ -19,7 +19,7 @@
 #include "plugin/host_services.h"
 
 /* Limits on what a config can make a class describe. */
-enum { MAX_NODES = 1 << 20, MAX_SOURCES = 64, MAX_PARAMETERS = 1 << 21, MAX_STATES = 1 << 20, MAX_NAME = 256 };
+enum { MAX_SOURCES = 64, MAX_STATES = 1 << 20, MAX_NAME = 256 };
 static const int64_t MAX_STATE_BYTES = INT64_C(1) << 40; /* of one state, so that the sum of all fits */
 
 static int refuse(const struct builder *builder, struct graft_error *error, const char *what, const char *name) {
@@ -161,6 +161,7 @@ static int on_source(struct builder *builder, const struct graft_parameter_info 
     if (info->init != GRAFT_INIT_NONE) {
         return refuse(builder, error, "an initial value for source", info->name);
     }
+    builder->n_by_place++; /* joins look for its tensor */
     if (node->n_sources == MAX_SOURCES) {
         return refuse(builder, error, "too many sources, from", info->name);
     }
@@ -203,7 +204,7 @@ static int on_parameter(void *data, const struct graft_parameter_info *info, str
     if (is_below_child(node, info->name)) {
         return refuse(builder, error, "a child, and a parameter below its name:", info->name);
     }
-    if (++builder->tree->n_parameters > MAX_PARAMETERS) {
+    if (++builder->tree->n_parameters > GRAFT_MAX_PARAMETERS) {
         return refuse(builder, error, "too many parameters, from", info->name);
     }
     return add_parameter(builder->tree, node, info) == 0 ? GRAFT_OK : out_of_memory(builder, error);
@@ -313,6 +314,7 @@ static int on_attribute(void *data, const char *name, const int64_t *values, int
 
 static int on_tie(void *data, const char *name, const char *source, struct graft_error *error) {
     struct builder *builder = data;
+    builder->n_by_place++;
     if (!is_name(name, 1) || !is_name(source, 1)) {
         return refuse(builder, error, "an invalid tie of", name);
     }
@@ -337,6 +339,7 @@ static int64_t state_bytes(const struct graft_state_info *info) {
 static int on_state(void *data, const struct graft_state_info *info, struct graft_error *error) {
     struct builder *builder = data;
     struct graft_node *node = builder->describing;
+    builder->n_by_place++; /* a state has a number of its own */
     if (info->struct_size < GRAFT_STATE_INFO_SIZE_1_0) {
         return refuse(builder, error, "a state whose struct is too short:", info->name);
     }
@@ -373,6 +376,7 @@ static int on_state(void *data, const struct graft_state_info *info, struct graf
 static int on_elsewhere(void *data, struct graft_error *error) {
     struct builder *builder = data;
     struct graft_node *node = builder->describing;
+    builder->n_by_place++;
     if ((builder->describer->cls->flags & GRAFT_CLASS_CALLS_SUPER) == 0 || node->describer != builder->describer) {
         return refuse(builder, error, "as elsewhere what only a class that calls super may:", node->name);
     }
@@ -390,6 +394,7 @@ static int on_elsewhere(void *data, struct graft_error *error) {
 static int64_t on_bytes_before(void *data, const char *path) {
     struct builder *builder = data;
     const struct graft_tree *sized = builder->options->sized;
+    builder->n_by_place++;
     builder->tree->wants_sizes = 1;
     return sized != NULL ? graft_tree_bytes_before(sized, path) : 0;
 }
@@ -397,6 +402,7 @@ static int64_t on_bytes_before(void *data, const char *path) {
 static int32_t on_comes_before(void *data, const char *interface_id) {
     struct builder *builder = data;
     const struct graft_tree *sized = builder->options->sized;
+    builder->n_by_place++;
     builder->tree->wants_sizes = 1;
     return sized != NULL && interface_id != NULL &&
            graft_tree_comes_before(sized, builder->describing->path, interface_id);
@@ -426,6 +432,7 @@ int graft_builder_run_describe(struct builder *builder, struct graft_node *node,
                                struct graft_error *error) {
     const struct graft_class *cls = builder->describer->cls;
     builder->sink = sink;
+    builder->n_by_place += (cls->flags & GRAFT_CLASS_SAME_ANYWHERE) == 0;
     const struct graft_plugin_call task = {"describe", node->path, cls->name, builder->describer->origin.plugin, NULL};
     const struct graft_crash_context before = graft_crash_context_begin(&task);
     const struct graft_args *lent_args = graft_lend_args(&node->args);
@@ -450,8 +457,9 @@ static const struct graft_tensor_view *find_named(const struct builder *builder,
 }
 
 /* Looks up an adapter's tensor by each name of the module. */
-static const struct graft_tensor_view *find_adapter_tensor(const struct builder *builder, const char *name) {
+static const struct graft_tensor_view *find_adapter_tensor(struct builder *builder, const char *name) {
     char full[GRAFT_NAME_BYTES], alias[GRAFT_NAME_BYTES];
+    builder->n_by_place++;
     const struct graft_tensor_view *found =
         graft_join_name(builder->describing, name, full) ? find_named(builder, full) : NULL;
     if (found != NULL || !graft_node_alias(builder->describing, alias)) {
@@ -509,6 +517,11 @@ struct graft_sink graft_builder_sink(struct builder *builder, const struct graft
     };
 }
 
+size_t graft_builder_max_nodes(const struct builder *builder) {
+    const size_t own = builder->options->max_nodes;
+    return own > 0 && own < GRAFT_MAX_NODES ? own : GRAFT_MAX_NODES;
+}
+
 int graft_builder_describe(struct builder *builder, struct graft_node *node, struct graft_error *error) {
     struct graft_node *outer = builder->describing;
     const struct graft_known_class *outer_describer = builder->describer;
@@ -526,7 +539,7 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
     int status = GRAFT_OK;
     if (builder->depth > GRAFT_MAX_DEPTH) {
         status = refuse(builder, error, "modules nested too deeply, at", node->name);
-    } else if (builder->tree->n_nodes > MAX_NODES) {
+    } else if (builder->tree->n_nodes > GRAFT_MAX_NODES) {
         status = refuse(builder, error, "too many modules, at", node->name);
     } else if (builder->options->max_nodes > 0 && builder->tree->n_nodes > builder->options->max_nodes) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, builder->options->config->file,

@@ -3,11 +3,13 @@
 #ifndef GRAFT_MODEL_DESCRIBE_H
 #define GRAFT_MODEL_DESCRIBE_H
 
+#include "model/alike.h"
 #include "model/fusion.h"
 #include "model/tree.h"
 
-/* How deeply modules and bases may be nested. */
-enum { GRAFT_MAX_DEPTH = 64 };
+/* Limits on what a config can make a class describe: how deeply modules and bases may be nested, and how many modules
+ * and parameters a model may have. */
+enum { GRAFT_MAX_DEPTH = 64, GRAFT_MAX_NODES = 1 << 20, GRAFT_MAX_PARAMETERS = 1 << 21 };
 
 struct tie {
     struct graft_node *node;
@@ -25,6 +27,10 @@ struct builder {
     const struct graft_sink *sink;             /* the sink of that description */
     int32_t depth;
     int32_t blamed; /* 1: a description failed, and the error names its class */
+    /* What so far depended on where modules are: resolutions and descriptions that may differ at another path. */
+    size_t n_by_place;
+    size_t n_shares; /* shares that classes declared, which depend on paths */
+    struct alikes alikes;
     struct tie *ties;
     size_t n_ties;
     size_t ties_capacity;
@@ -33,6 +39,9 @@ struct builder {
 /* Adds a module below `parent` (NULL: the root) and everything that it describes. */
 int graft_builder_add_child(struct builder *builder, struct graft_node *parent, const char *name,
                             const struct graft_child_info *info, struct graft_error *error);
+
+/* The most modules that the tree may have. */
+size_t graft_builder_max_nodes(const struct builder *builder);
 
 /* Runs the description of the node's class. */
 int graft_builder_describe(struct builder *builder, struct graft_node *node, struct graft_error *error);

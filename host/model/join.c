@@ -40,12 +40,20 @@ static const struct graft_conversion *find_conversion(const struct graft_class *
     return NULL;
 }
 
-/* Whether it is a renaming of a module, and the checkpoint has no tensor under the other name. */
-static int is_unused(const struct graft_model_facts *facts, const struct graft_node *owner,
+/* Whether it is a renaming of a module, and the checkpoint has no tensor under the other name: none of any module, or
+ * none of this one. */
+static int is_unused(struct builder *builder, const struct graft_node *owner,
                      const struct graft_conversion *conversion) {
+    const struct graft_model_facts *facts = builder->options->facts;
     char path[GRAFT_NAME_BYTES];
-    return conversion->n_operations == 0 && facts->has_below != NULL &&
-           graft_name_below(owner->path, conversion->sources[0], path) && !facts->has_below(facts->data, path);
+    if (conversion->n_operations > 0 || facts->has_below == NULL) {
+        return 0;
+    }
+    if (!facts->may_have(facts->data, conversion->sources[0])) {
+        return 1;
+    }
+    builder->n_by_place++;
+    return graft_name_below(owner->path, conversion->sources[0], path) && !facts->has_below(facts->data, path);
 }
 
 static int fill(struct graft_node_join *join, const struct graft_conversion *conversion) {
@@ -70,7 +78,7 @@ static int fill(struct graft_node_join *join, const struct graft_conversion *con
     return 0;
 }
 
-int graft_join_find(const struct builder *builder, const char *name, struct graft_node_join **join,
+int graft_join_find(struct builder *builder, const char *name, struct graft_node_join **join,
                     struct graft_error *error) {
     struct graft_node *owner = builder->describing;
     const struct graft_model_facts *facts = builder->options->facts;
@@ -80,7 +88,7 @@ int graft_join_find(const struct builder *builder, const char *name, struct graf
                                                     ? find_conversion(owner->describer->cls, name)
                                                     : NULL;
     *join = NULL;
-    if (conversion == NULL || is_unused(facts, owner, conversion)) {
+    if (conversion == NULL || is_unused(builder, owner, conversion)) {
         return GRAFT_OK;
     }
     struct graft_node_join *made = graft_alloc(1, sizeof *made);

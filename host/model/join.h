@@ -27,7 +27,7 @@ struct graft_node_join {
 
 /* Finds the parts of the child called `name` of the module being described; NULL if it is not joined, or if memory ran
  * out, with an error set. */
-int graft_join_find(const struct builder *builder, const char *name, struct graft_node_join **join,
+int graft_join_find(struct builder *builder, const char *name, struct graft_node_join **join,
                     struct graft_error *error);
 void graft_join_free(struct graft_node_join *join);
 

@@ -55,9 +55,10 @@ int graft_join_take_parts(const struct builder *builder, struct graft_node_join 
 }
 
 int32_t graft_join_part(void *data, int32_t i, struct graft_part_info *info) {
-    const struct builder *builder = data;
+    struct builder *builder = data;
     const struct graft_node *node = builder->describing;
     const struct graft_node_join *join = graft_node_join(node);
+    builder->n_by_place++;
     struct graft_part_info part = {.struct_size = sizeof part};
     if (join == NULL || join->outputs == NULL) {
         part.name = "";

@@ -33,18 +33,18 @@ static int collect_place(void *data, struct graft_node *node, struct graft_error
 /* Checks patterns against the classes that the model has without replacements. */
 static int check_patterns(const struct graft_tree_options *options, struct graft_assignment *assignment, int *changed,
                           struct graft_error *error) {
-    struct graft_tree *tree = NULL;
+    struct graft_tree *own = NULL;
     struct places places = {.model_type = options->config->model_type, .facts = options->facts};
-    int status = graft_builder_build_plain(options, &tree, error);
+    int status = options->plain == NULL ? graft_builder_build_plain(options, &own, error) : GRAFT_OK;
     if (status == GRAFT_OK) {
-        status = graft_tree_walk(tree, collect_place, &places, error);
+        status = graft_tree_walk(own != NULL ? own : options->plain, collect_place, &places, error);
     }
     if (status == GRAFT_OK) {
         status =
             graft_snapshot_check_patterns(options->snapshot, places.items, places.count, assignment, changed, error);
     }
     graft_free(places.items);
-    graft_tree_free(tree);
+    graft_tree_free(own);
     return status;
 }
 

@@ -89,6 +89,7 @@ int graft_builder_share(void *data, const char *name, int32_t of, const struct g
                                "inputs, and a Slice with `of`",
                                builder->describer->cls->name, name != NULL ? name : "(null)");
     }
+    builder->n_shares++;
     if (graft_grow(&node->shares, &node->shares_capacity, node->n_shares, sizeof *node->shares) != 0) {
         return graft_fail_memory(error, node->path);
     }

@@ -34,6 +34,7 @@ static int check(const struct graft_place *place, const struct graft_node *node,
 int graft_builder_conversion(void *data, const struct graft_conversion *conversion, struct graft_error *error) {
     struct builder *builder = data;
     struct graft_node *node = builder->describing;
+    builder->n_by_place++; /* a conversion is the node's own */
     const struct graft_place module = {.file = node->path, .index = -1};
     const struct graft_place described = {.parent = &module, .field = builder->describer->cls->name, .index = -1};
     const struct graft_place place = {

@@ -136,6 +136,10 @@ void graft_node_free(struct graft_node *node) {
         graft_node_free(node->children[i]);
     }
     graft_node_free(node->super);
+    if (node->like != NULL) { /* everything else is the other module's, or in the arena */
+        graft_node_release_coded(node);
+        return;
+    }
     graft_free(node->parameters);
     graft_free(node->sources);
     for (size_t i = 0; i < node->n_states; i++) {

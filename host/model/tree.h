@@ -88,9 +88,11 @@ struct graft_node {
     int32_t is_converted;       /* 1: a registered list replaces the conversions of its class */
     struct graft_node *super;   /* the next class of the stack at the same path, which the replacement calls */
     struct graft_node *wrapper; /* the node whose `super` this is; or NULL */
-    int32_t is_elsewhere;       /* 1: another process has the module, and nothing is below */
-    int32_t below_super;        /* 1: it is a super or below one, so that parameters may repeat those of the wrapper */
-    int64_t bytes_before;       /* bytes of the parameters described before this module's, once measured */
+    /* The earlier module whose arguments, attributes and kept memory these are; NULL: they are its own. */
+    const struct graft_node *like;
+    int32_t is_elsewhere; /* 1: another process has the module, and nothing is below */
+    int32_t below_super;  /* 1: it is a super or below one, so that parameters may repeat those of the wrapper */
+    int64_t bytes_before; /* bytes of the parameters described before this module's, once measured */
     struct graft_node_join *join;   /* the join, for the outermost node of a joined module; or NULL */
     struct graft_derived **derived; /* conversions that the host derived from the class's own */
     size_t n_derived;
@@ -164,7 +166,7 @@ struct graft_tree_options {
     const struct graft_model_facts *facts;     /* facts for conditions of replacements; NULL: no condition holds */
     const struct graft_adapters *adapters;     /* adapters that classes may use; NULL: none */
     const struct graft_tree *sized;            /* a measured tree of the same model; NULL: sizes are unknown */
-    struct graft_tree *plain;                  /* a tree of the same model without replacements, for joins; or NULL */
+    struct graft_tree *plain;                  /* a tree of the same model without replacements; or NULL */
     size_t max_nodes;                          /* the most modules allowed; 0: only the general limit applies */
 };
 

@@ -17,9 +17,11 @@ int64_t graft_name_index(const char *digits, size_t length) {
 
 int graft_name_indexed(const char *name, int64_t index, char indexed[GRAFT_NAME_BYTES]) {
     const char *star = strchr(name, '*');
-    int length = star != NULL ? snprintf(indexed, GRAFT_NAME_BYTES, "%.*s%lld%s", (int)(star - name), name,
-                                         (long long)index, star + 1)
-                              : snprintf(indexed, GRAFT_NAME_BYTES, "%s", name);
+    if (star == NULL) {
+        return graft_name_below("", name, indexed);
+    }
+    int length =
+        snprintf(indexed, GRAFT_NAME_BYTES, "%.*s%lld%s", (int)(star - name), name, (long long)index, star + 1);
     return length >= 0 && length < GRAFT_NAME_BYTES;
 }
 

@@ -112,7 +112,7 @@ static int hits_below(const struct conversion_filter *filter, const struct graft
 
 int graft_lookup_leaves_out(const struct lookup *lookup, const struct graft_node *node,
                             const struct graft_conversion *conversion) {
-    return lookup->without != NULL &&
+    return lookup->without != NULL && lookup->without->n > 0 &&
            (hits_below(lookup->without, node, conversion->sources, conversion->n_sources) |
             hits_below(lookup->without, node, conversion->targets, conversion->n_targets)) != 0;
 }

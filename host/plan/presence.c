@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/presence.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -98,6 +99,20 @@ const struct graft_tensor_view *graft_presence_find(const struct graft_presence 
     return found;
 }
 
+/* Whether a module called ".w1." has another name in checkpoints. */
+static int is_renamed(const struct renamings *renamings, const char *text) {
+    const size_t length = strlen(text) - 1;
+    for (size_t i = 0; i < renamings->count; i++) {
+        const char *module = renamings->items[i].module;
+        const size_t end = strlen(module);
+        if (end >= length ? strncmp(module + end - length, text, length) == 0
+                          : end + 1 == length && strncmp(module, text + 1, end) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* Whether a name may begin with "...w1.", which is impossible if no tensor's name contains ".w1.". Each component is
  * looked up once, as tens of thousands of modules may ask for the same three. */
 static int may_have(const struct graft_presence *presence, const char *below) {
@@ -120,7 +135,15 @@ static int may_have(const struct graft_presence *presence, const char *below) {
     for (size_t i = 0; i < sources->n && !part->is_there; i++) {
         part->is_there = strstr(sources->items[i].view->name, text) != NULL;
     }
+    part->is_there = part->is_there || is_renamed(&presence->lookup.renamings, text);
     return part->is_there;
+}
+
+int graft_presence_may_have(const struct graft_presence *presence, const char *name) {
+    const char *dot = strrchr(name, '.');
+    char text[sizeof(((struct part *)NULL)->text)];
+    const int length = snprintf(text, sizeof text, ".%s.", dot != NULL ? dot + 1 : name);
+    return length >= (int)sizeof text || may_have(presence, text);
 }
 
 int graft_presence_has_below(const struct graft_presence *presence, const char *path) {

@@ -24,6 +24,9 @@ const struct graft_tensor_view *graft_presence_find(const struct graft_presence 
 /* Whether the checkpoint has tensors below the module at `path`. */
 int graft_presence_has_below(const struct graft_presence *presence, const char *path);
 
+/* Whether it may have tensors below some module called `name`, wherever that is. */
+int graft_presence_may_have(const struct graft_presence *presence, const char *name);
+
 /* Whether a list's transforms applied to any of the checkpoint's names. */
 int graft_presence_is_changed(const struct graft_presence *presence);
 

@@ -13,8 +13,10 @@ struct assignment_row {
     int counts;   /* the rule is for this model's type, and its conditions on the config hold */
     /* for a rule of this model's type: the unmet condition on the config; or NULL */
     const struct graft_condition *unmet;
-    size_t wanted;             /* modules that its key matches */
-    size_t won;                /* modules that it replaces */
+    /* Modules that its key matches, and that it replaces, without those that are like an earlier one (model/alike.h):
+     * so 0 means none. */
+    size_t wanted;
+    size_t won;
     size_t last_wanted;        /* number of the last module wanted */
     size_t last_won;           /* number of the last module replaced */
     const char *lost_to;       /* a plugin that got a module instead, if it is of another source */
@@ -93,6 +95,7 @@ void graft_assignment_decline_for(struct graft_assignment *assignment, size_t i,
 
 /* Why a veto keeps rule `i` from the module at `path`; NULL if none does. */
 const char *graft_assignment_vetoed(const struct graft_assignment *assignment, size_t i, const char *path);
+int graft_assignment_has_vetoes(const struct graft_assignment *assignment);
 void graft_assignment_free_vetoes(struct graft_assignment *assignment);
 
 /* Records that the rule takes part in the current module. */

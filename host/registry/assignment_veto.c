@@ -15,6 +15,10 @@ const char *graft_assignment_vetoed(const struct graft_assignment *assignment, s
     return NULL;
 }
 
+int graft_assignment_has_vetoes(const struct graft_assignment *assignment) {
+    return assignment != NULL && assignment->n_vetoes > 0;
+}
+
 /* The rule that put the class there; assignment->n if there is none. */
 static size_t find_rule(const struct graft_assignment *assignment, const struct graft_known_class *known,
                         const char *path) {

@@ -19,6 +19,9 @@ struct graft_model_facts {
     int (*is_absent)(const void *data, const char *path, const char *name);
     /* Whether the checkpoint has tensors below the module at `path`. Without this function that is unknown. */
     int (*has_below)(const void *data, const char *path);
+    /* Whether it may have tensors below a module of that name anywhere, so that `has_below` has to be asked. There if
+     * `has_below` is. */
+    int (*may_have)(const void *data, const char *name);
     const void *data;
 };
 

@@ -43,7 +43,8 @@ struct graft_stacked_class {
 struct graft_resolution {
     const struct graft_known_class *original; /* the class that has the name */
     struct graft_stacked_class stack[GRAFT_MAX_STACK];
-    size_t n; /* at least 1 */
+    size_t n;            /* at least 1 */
+    int32_t is_by_place; /* 1: replacements looked at the path or at tensors, so it may be another one elsewhere */
 };
 
 struct graft_built_in; /* registry/built_in.h */

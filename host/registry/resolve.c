@@ -159,6 +159,7 @@ int graft_snapshot_original(const struct graft_snapshot *snapshot, const struct 
                             struct graft_resolution *resolution, struct graft_error *error) {
     int status = graft_snapshot_find_class(snapshot, place->class_name, place->asking, &resolution->original, error);
     resolution->n = 0;
+    resolution->is_by_place = 0;
     if (status != GRAFT_OK) {
         return status;
     }
@@ -203,6 +204,7 @@ static int collect(const struct graft_snapshot *snapshot, const struct graft_kno
         if (kernels && !rule->is_kernel) {
             continue;
         }
+        stack->is_by_place |= graft_rule_asks_for_place(rule, known);
         const char *why = graft_assignment_vetoed(assignment, i, place->path);
         int hit = why == NULL ? graft_rule_wants(rule, known, place, error) : 0;
         if (hit == 1) {
@@ -278,10 +280,11 @@ static int stack_up(const struct stack *stack, const struct graft_module_place *
 
 /* Finds the kernel that runs one class of the stack. */
 static int find_kernel(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
-                       struct graft_assignment *assignment, struct graft_stacked_class *stacked,
+                       struct graft_assignment *assignment, struct graft_stacked_class *stacked, int32_t *is_by_place,
                        struct graft_error *error) {
     struct stack stack = {0};
     int status = collect(snapshot, stacked->known, place, 1, assignment, &stack, error);
+    *is_by_place |= stack.is_by_place;
     const struct stack_item *found = graft_stack_innermost(&stack);
     if (status != GRAFT_OK || found == NULL) {
         return status;
@@ -307,11 +310,12 @@ int graft_snapshot_resolve(const struct graft_snapshot *snapshot, const struct g
     }
     graft_assignment_next(assignment);
     status = collect(snapshot, resolution->original, place, 0, assignment, &stack, error);
+    resolution->is_by_place = stack.is_by_place || graft_assignment_has_vetoes(assignment);
     if (status == GRAFT_OK) {
         status = stack_up(&stack, place, assignment, resolution, error);
     }
     for (size_t i = 0; i < resolution->n && status == GRAFT_OK; i++) {
-        status = find_kernel(snapshot, place, assignment, &resolution->stack[i], error);
+        status = find_kernel(snapshot, place, assignment, &resolution->stack[i], &resolution->is_by_place, error);
     }
     graft_assignment_end(assignment);
     return status;

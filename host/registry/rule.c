@@ -166,6 +166,11 @@ int graft_rule_hits(const struct rule *rule, const struct graft_known_class *ori
     return rule->is_unasked || graft_rule_leaves(rule, original) ? 0 : finds_class(rule, original, error);
 }
 
+int graft_rule_asks_for_place(const struct rule *rule, const struct graft_known_class *original) {
+    return (rule->module_path != NULL || rule->fused != NULL || graft_asks_for_tensors(rule->declared)) &&
+           graft_rule_hits(rule, original, NULL) != 0;
+}
+
 int graft_rule_is_for_model(const struct rule *rule, const char *model_type) {
     const char *const *types = rule->declared->model_types;
     if (types == NULL) {

@@ -165,6 +165,10 @@ int graft_rule_finds(const struct rule *rule, const struct graft_known_class *or
  * A class that the rule leaves alone does not match. */
 int graft_rule_hits(const struct rule *rule, const struct graft_known_class *original, struct graft_error *error);
 
+/* Whether what the rule says of modules of a class depends on where they are: it has a path or conditions on tensors.
+ */
+int graft_rule_asks_for_place(const struct rule *rule, const struct graft_known_class *original);
+
 /* Whether the rule wants the module at `place`, of the class `original`. Returns like graft_rule_hits. */
 int graft_rule_wants(const struct rule *rule, const struct graft_known_class *original,
                      const struct graft_module_place *place, struct graft_error *error);

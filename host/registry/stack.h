@@ -23,6 +23,7 @@ struct stack {
     size_t n_wrappers;
     /* a rule that is tied with the innermost one, as nothing decides between the two; or NULL */
     const struct rule *tied;
+    int32_t is_by_place; /* 1: what a rule says of the class depends on where the module is */
 };
 
 /* Adds a rule that wants the module, of the class `original`. Too many sources are an error. */

@@ -65,6 +65,7 @@ static const struct graft_parts_expert_list list = {"MoeMLP"};
 
 static const struct graft_class module_list_experts = {
     GRAFT_PARTS_CLASS("ModuleListExperts", GRAFT_INTERFACE_EXPERTS, graft_parts_expert_list),
+    .flags = GRAFT_CLASS_SAME_ANYWHERE,
     .data = &list,
     GRAFT_CLASS_CONVERSIONS(conversions),
 };

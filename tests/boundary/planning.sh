@@ -1,7 +1,8 @@
 #!/bin/sh
 # What plugins cost, in instructions: planning a mixture of experts whose modules one plugin replaces by the thousand, with
 # that plugin alone and with all that ship, and a model of the largest usual shape with those that have nothing to do with
-# it. What is asked of every module costs as many times as there are modules; what is asked once a model does not show.
+# it. What is asked of every module costs as many times as there are modules; what is asked once a model, or once for
+# modules that are alike, does not show.
 # Reports in TAP.
 # usage: planning.sh HOST MODEL PLUGINS...     MODEL is a mixtral checkpoint; sequential_experts.so is among the plugins
 set -u
@@ -46,10 +47,10 @@ all=$(($(count all large) - $(count all small)))
 echo "# eight layers more: $one instructions with one plugin, $all with all"
 check 'something was planned' yes "$(if [ "$one" -gt 1000000 ]; then echo yes; else cat log; fi)"
 modules=$((8 * 16 * 5)) # of each expert: itself, three projections, an activation
-check 'a module takes less than 45,000 instructions' yes \
-    "$(if [ "$one" -lt $((modules * 45000)) ]; then echo yes; else echo "$((one / modules))"; fi)"
-check 'all plugins take less than half more than one' yes \
-    "$(if [ $((all * 2)) -lt $((one * 3)) ]; then echo yes; else echo "$all, not $one"; fi)"
+check 'a module takes less than 35,000 instructions' yes \
+    "$(if [ "$one" -lt $((modules * 35000)) ]; then echo yes; else echo "$((one / modules))"; fi)"
+check 'all plugins take less than a quarter more than one' yes \
+    "$(if [ $((all * 4)) -lt $((one * 5)) ]; then echo yes; else echo "$all, not $one"; fi)"
 
 # The shapes of Qwen3-30B-A3B: 18,867 tensors, which are holes in a file.
 mkdir shapes
@@ -110,8 +111,8 @@ if truncate -s $((8 + length + $(cat bytes))) shapes/model-00001-of-00001.safete
     echo "# the shapes of Qwen3-30B-A3B: $bare instructions without plugins, $idle with those that do nothing there, $every with all"
     check 'plugins that do nothing there take less than a twentieth more' yes \
         "$(if [ $((idle * 20)) -lt $((bare * 21)) ]; then echo yes; fi)"
-    check 'each of 30,720 modules more takes less than 13,000 instructions' yes \
-        "$(if [ $((every - idle)) -lt $((30720 * 13000)) ]; then echo yes; fi)"
+    check 'all plugins, with 30,720 modules more, take less than a tenth more' yes \
+        "$(if [ $((every * 10)) -lt $((bare * 11)) ]; then echo yes; fi)"
 else
     echo '# the shapes of Qwen3-30B-A3B are not planned: there can be no file of 61 GB here'
 fi

@@ -103,14 +103,17 @@ static const struct graft_activation vtable = {
     .as_kernel = as_kernel,
 };
 
-#define ACTIVATION(class_name, row)                                                                         \
-    {                                                                                                       \
-        .struct_size = sizeof(struct graft_class), .flags = GRAFT_CLASS_BASIC, .name = class_name,          \
-        .interface_id = GRAFT_INTERFACE_ACTIVATION, .describe = describe, .create = graft_create_stateless, \
-        .forward = &vtable, .data = &(row)                                                                  \
+#define ACTIVATION(class_name, row)                                                                        \
+    {                                                                                                      \
+        .struct_size = sizeof(struct graft_class), .flags = GRAFT_CLASS_BASIC | GRAFT_CLASS_SAME_ANYWHERE, \
+        .name = class_name, .interface_id = GRAFT_INTERFACE_ACTIVATION, .describe = describe,              \
+        .create = graft_create_stateless, .forward = &vtable, .data = &(row)                               \
     }
-#define LEARNED(class_name, role) \
-    { .flags = GRAFT_CLASS_BASIC, .name = class_name, GRAFT_ROLE(GRAFT_INTERFACE_ACTIVATION, role) }
+#define LEARNED(class_name, role)                                                   \
+    {                                                                               \
+        .flags = GRAFT_CLASS_BASIC | GRAFT_CLASS_SAME_ANYWHERE, .name = class_name, \
+        GRAFT_ROLE(GRAFT_INTERFACE_ACTIVATION, role)                                \
+    }
 #define KERNEL(name, number) static const struct activation name##_row = {(number), NULL}
 #define FUNCTION(name) static const struct activation name##_row = {-1, (name)}
 

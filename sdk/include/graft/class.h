@@ -277,7 +277,12 @@ enum {
     GRAFT_CLASS_TAKES_PARTS = 1 << 1,
     /* Of an attention: it takes the argument qkv_joined (attention.h). Of a replacement: it gives it, so its pattern
      * takes attentions with this flag alone. */
-    GRAFT_CLASS_JOINS_QKV = 1 << 2
+    GRAFT_CLASS_JOINS_QKV = 1 << 2,
+    /* Its `describe` depends on the class, the config and the arguments, and not on where the module is: of the sink it
+     * reads `path` for errors alone, and not `config_path`. So the host may describe one of many modules that are given
+     * the same arguments, as experts are, and take the others to be like it: `describe` then runs for the first alone,
+     * and what it keeps is for the `create` of all. */
+    GRAFT_CLASS_SAME_ANYWHERE = 1 << 3
 };
 
 /* Const until the plugin's `deinit`. In a replacement, what is NULL is inherited from the class it replaces: `describe`

@@ -42,9 +42,9 @@ enum { GRAFT_PARTS_EXPERT_RENAMINGS = 3 };
 extern const struct graft_conversion graft_parts_expert_renamings[GRAFT_PARTS_EXPERT_RENAMINGS];
 
 /* The initialisers of that class. */
-#define GRAFT_PARTS_EXPERT_CLASS(class_name)                                      \
-    GRAFT_PARTS_CLASS(class_name, GRAFT_INTERFACE_MLP, graft_parts_mlp),          \
-        .data = &graft_parts_expert, .conversions = graft_parts_expert_renamings, \
+#define GRAFT_PARTS_EXPERT_CLASS(class_name)                                                                          \
+    GRAFT_PARTS_CLASS(class_name, GRAFT_INTERFACE_MLP, graft_parts_mlp),                                              \
+        .flags = GRAFT_CLASS_SAME_ANYWHERE, .data = &graft_parts_expert, .conversions = graft_parts_expert_renamings, \
         .n_conversions = GRAFT_PARTS_EXPERT_RENAMINGS, .conversion_stride = sizeof(struct graft_conversion)
 
 /* The initialisers of a replacement by a class of such a list, which gives way; `array`: the conditions. */

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/alike.h"
+
+#include <string.h>
+
+#include "base/args.h"
+#include "base/text.h"
+#include "model/describe.h"
+
+/* A described module, and what it takes to describe it. */
+struct alike {
+    struct alike *next; /* of the same bucket */
+    uint64_t hash;
+    const struct graft_node *node;
+    struct graft_args args; /* the node's own, which others share */
+    size_t n_nodes;         /* modules that the description adds to the tree, with its own */
+    size_t n_parameters;
+    int32_t depth; /* how deeply it is nested, so that nothing is nested too deeply below others there or above */
+};
+
+/* --- Finding --- */
+
+static uint64_t hash_arg(uint64_t hash, const struct graft_arg *arg) {
+    hash = graft_text_hash(hash, arg->name);
+    hash = arg->kind == GRAFT_ARG_STRING ? graft_text_hash(hash, arg->string) : hash;
+    return arg->kind == GRAFT_ARG_INT ? hash * 31 + (uint64_t)arg->integer : hash;
+}
+
+static uint64_t hash_node(const struct graft_node *node) {
+    uint64_t hash = graft_text_hash(0, node->class_name);
+    for (int32_t i = 0; i < node->args.count; i++) {
+        hash = hash_arg(hash, graft_args_at(&node->args, i));
+    }
+    return hash;
+}
+
+/* Whether two reals have the same bits: 0 and -0 are not alike. */
+static int is_same_real(double a, double b) {
+    uint64_t bits_a = 0, bits_b = 0;
+    memcpy(&bits_a, &a, sizeof a);
+    memcpy(&bits_b, &b, sizeof b);
+    return bits_a == bits_b;
+}
+
+static int is_same_arg(const struct graft_arg *a, const struct graft_arg *b) {
+    if (a->kind != b->kind || strcmp(a->name, b->name) != 0) {
+        return 0;
+    }
+    switch (a->kind) {
+    case GRAFT_ARG_STRING:
+        return strcmp(a->string, b->string) == 0;
+    case GRAFT_ARG_INTS:
+        return a->count == b->count &&
+               (a->count == 0 || memcmp(a->integers, b->integers, (size_t)a->count * sizeof *a->integers) == 0);
+    case GRAFT_ARG_REAL:
+        return is_same_real(a->real, b->real);
+    default:
+        return a->integer == b->integer;
+    }
+}
+
+static int are_same_args(const struct graft_args *a, const struct graft_args *b) {
+    int same = a->count == b->count;
+    for (int32_t i = 0; same && i < a->count; i++) {
+        same = is_same_arg(graft_args_at(a, i), graft_args_at(b, i));
+    }
+    return same;
+}
+
+/* Whether the same functions describe and make both, with the same arguments. */
+static int is_same(const struct graft_node *a, const struct graft_node *b) {
+    return a->known == b->known && a->original == b->original && a->kernel_on == b->kernel_on &&
+           a->describer == b->describer && a->maker == b->maker && are_same_args(&a->args, &b->args);
+}
+
+static int has_room(const struct builder *builder, const struct alike *alike) {
+    const size_t n_nodes = builder->tree->n_nodes + alike->n_nodes;
+    return n_nodes <= graft_builder_max_nodes(builder) &&
+           builder->tree->n_parameters + alike->n_parameters <= GRAFT_MAX_PARAMETERS && builder->depth <= alike->depth;
+}
+
+const struct alike *graft_alike_find(const struct builder *builder, const struct graft_node *node) {
+    const uint64_t hash = hash_node(node);
+    for (const struct alike *alike = builder->alikes.buckets[hash % GRAFT_ALIKE_BUCKETS]; alike != NULL;
+         alike = alike->next) {
+        if (alike->hash == hash && is_same(alike->node, node)) {
+            return has_room(builder, alike) ? alike : NULL;
+        }
+    }
+    return NULL;
+}
+
+/* --- Repeating --- */
+
+/* Writes `path`, a dot unless it is empty, and `name`; returns where the name begins. */
+static char *write_below(char *at, const char *path, size_t path_length, const char *name, size_t name_length) {
+    if (path_length > 0) {
+        memcpy(at, path, path_length);
+        at += path_length;
+        *at++ = '.';
+    }
+    memcpy(at, name, name_length + 1);
+    return at;
+}
+
+static int repeat_parameters(struct graft_tree *tree, struct graft_node *node, const struct graft_node *like,
+                             size_t path_length) {
+    node->parameters = graft_arena_take(&tree->arena, like->n_parameters, sizeof(struct graft_parameter *));
+    for (size_t i = 0; node->parameters != NULL && i < like->n_parameters; i++) {
+        const struct graft_parameter *of = like->parameters[i];
+        const size_t length = strlen(of->own_name);
+        struct graft_parameter *parameter =
+            graft_arena_take(&tree->arena, 1, sizeof *parameter + path_length + length + 2);
+        if (parameter == NULL) {
+            return -1;
+        }
+        *parameter = *of;
+        parameter->name = (char *)(parameter + 1);
+        parameter->own_name = write_below((char *)(parameter + 1), node->path, path_length, of->own_name, length);
+        parameter->node = node;
+        node->parameters[i] = parameter;
+    }
+    node->n_parameters = like->n_parameters;
+    return node->parameters != NULL ? 0 : -1;
+}
+
+static int repeat_below(struct graft_tree *tree, struct graft_node *node, const struct graft_node *like,
+                        size_t path_length);
+
+/* A child of `node`, with a path of its own; NULL if memory ran out. */
+static struct graft_node *repeat_child(struct graft_tree *tree, struct graft_node *node, const struct graft_node *like,
+                                       size_t path_length) {
+    const size_t length = strlen(like->name), all = path_length + (path_length > 0) + length;
+    struct graft_node *child = graft_arena_take(&tree->arena, 1, sizeof *child + all + 1);
+    if (child == NULL) {
+        return NULL;
+    }
+    *child = *like;
+    child->path = (char *)(child + 1);
+    child->name = write_below((char *)(child + 1), node->path, path_length, like->name, length);
+    child->parent = node;
+    child->like = like;
+    child->below_super = node->below_super;
+    return repeat_below(tree, child, like, all) == 0 ? child : NULL;
+}
+
+static int repeat_below(struct graft_tree *tree, struct graft_node *node, const struct graft_node *like,
+                        size_t path_length) {
+    node->children = graft_arena_take(&tree->arena, like->n_children, sizeof(struct graft_node *));
+    node->n_children = 0;
+    for (size_t i = 0; node->children != NULL && i < like->n_children; i++) {
+        node->children[i] = repeat_child(tree, node, like->children[i], path_length);
+        if (node->children[i] == NULL) {
+            return -1;
+        }
+        node->n_children++;
+    }
+    return node->children != NULL ? repeat_parameters(tree, node, like, path_length) : -1;
+}
+
+int graft_alike_repeat(struct builder *builder, struct graft_node *node, const struct alike *alike,
+                       struct graft_error *error) {
+    const struct graft_node *like = alike->node;
+    node->like = like;
+    graft_args_finish(&node->args);
+    node->args = alike->args;
+    node->is_numbered = like->is_numbered;
+    node->attributes = like->attributes;
+    node->n_attributes = like->n_attributes;
+    node->kept = like->kept;
+    node->kept_bytes = like->kept_bytes;
+    builder->tree->n_nodes += alike->n_nodes;
+    builder->tree->n_parameters += alike->n_parameters;
+    return repeat_below(builder->tree, node, like, strlen(node->path)) == 0 ? GRAFT_OK
+                                                                            : graft_fail_memory(error, node->path);
+}
+
+/* --- Keeping --- */
+
+void graft_alike_keep(struct builder *builder, struct graft_node *node, size_t n_nodes, size_t n_parameters) {
+    struct alike *alike = graft_arena_alloc(&builder->tree->arena, 1, sizeof *alike);
+    if (alike == NULL) {
+        return;
+    }
+    *alike = (struct alike){
+        .hash = hash_node(node),
+        .node = node,
+        .args = node->args,
+        .n_nodes = builder->tree->n_nodes - n_nodes,
+        .n_parameters = builder->tree->n_parameters - n_parameters,
+        .depth = builder->depth,
+    };
+    struct alike **bucket = &builder->alikes.buckets[alike->hash % GRAFT_ALIKE_BUCKETS];
+    alike->next = *bucket;
+    *bucket = alike;
+}
