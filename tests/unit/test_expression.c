@@ -18,7 +18,8 @@ static const char text[] =
     " \"least\": -9223372036854775808, \"factor\": 2.5, \"whole\": 1e6, \"eps\": 1e-5, \"act\": \"silu\","
     " \"yes\": true, \"no\": false, \"none\": null, \"empty\": [], \"dense\": [0, 2, 2], \"mixed\": [0, \"a\", 1.5],"
     " \"types\": [\"full\", \"sliding\", null], \"nested\": [[1]], \"rope\": {\"theta\": 1e4, \"section\": [16, 24]},"
-    " \"infinite\": Infinity, \"nan\": NaN, \"count\": 5, \"layers\": {\"0\": {\"dim\": 8}}}";
+    " \"infinite\": Infinity, \"nan\": NaN, \"count\": 5, \"layers\": {\"0\": {\"dim\": 8}},"
+    " \"by_layer\": {\"3\": {\"dim\": 32, \"name\": \"wide\"}}, \"objects\": [{}, {\"dim\": 5}]}";
 
 static int set_up(void **state) {
     (void)state;
@@ -114,6 +115,13 @@ static void test_elements(void **state) {
     assert_is("absent[layer]", 0, "null");
     assert_is("absent['a']", 0, "null");
     assert_is("dense[dense[1]]", -1, "2");
+    assert_is("by_layer[layer].dim", 3, "32");
+    assert_is("by_layer[layer].dim ?? hidden_size", 2, "64");
+    assert_is("by_layer[layer + 1].absent", 2, "null");
+    assert_is("objects[1].dim + 1", -1, "6");
+    assert_fails("types[0].dim + 1", -1, "types.0.dim: missing, expected a number");
+    assert_fails("by_layer[3].dim + 'a'", -1, "'a': expected a number, got a string (\"a\")");
+    assert_fails("by_layer[3].name + 1", -1, "by_layer.3.name: expected a number, got a string (\"wide\")");
     assert_fails("hidden_size[0]", -1, "hidden_size: expected an array, got an integer (64)");
     assert_fails("rope[0]", -1, "rope: expected an array, got an object");
     assert_fails("dense[layer]", -1, "layer: expected an integer, got null");
@@ -318,6 +326,8 @@ static void test_refused(void **state) {
     assert_refused("sqrt()", "column 6: expected a value, got \")\"");
     assert_refused("1 + exp(2)",
                    "column 5: expected sqrt, log, int, bf16, min, max, count, size or is_array, got \"exp\"");
+    assert_refused("objects[0].", "column 12: expected a name, got the end");
+    assert_refused("objects[0].dim[1]", "column 15: expected an operator or the end, got \"[\"");
     assert_refused("'open", "column 1: expected a second \"'\", got \"'open\"");
     assert_refused("9223372036854775808", "column 1: expected a number that 64 bits hold, got \"9223372036854775808\"");
     assert_refused("1e999", "column 1: expected a number that 64 bits hold, got \"1e999\"");

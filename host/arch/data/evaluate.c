@@ -37,7 +37,8 @@ static void take_letter(struct graft_operand *operand, int64_t number) {
     }
 }
 
-/* The number is read only where there is an array or a string. */
+/* The number is read only where there is an array or a string or, if a field of the element is asked for, an object,
+ * whose members numbers call. */
 static int evaluate_element(const struct graft_scope *scope, int32_t at, struct graft_operand *operand) {
     const struct graft_node *node = &scope->expression->nodes[at];
     struct graft_operand number;
@@ -46,7 +47,9 @@ static int evaluate_element(const struct graft_scope *scope, int32_t at, struct 
     if (status != GRAFT_OK || operand->value.kind == GRAFT_VALUE_NULL) {
         return status;
     }
-    if (operand->value.kind != GRAFT_VALUE_ARRAY && operand->value.kind != GRAFT_VALUE_TEXT) {
+    const int goes_on = node->word > 0; /* to a field of the element */
+    if (operand->value.kind != GRAFT_VALUE_ARRAY &&
+        operand->value.kind != (goes_on ? GRAFT_VALUE_OBJECT : GRAFT_VALUE_TEXT)) {
         return graft_operand_expected(scope, node->first, operand, "an array");
     }
     status = graft_evaluate_node(scope, node->second, &number);

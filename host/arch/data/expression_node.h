@@ -11,7 +11,7 @@ enum { GRAFT_EXPRESSION_LEVELS = 64 /* nesting depth of brackets, and height of 
 enum graft_node_kind {
     GRAFT_NODE_CONSTANT,
     GRAFT_NODE_FIELD,   /* its path is `word` */
-    GRAFT_NODE_ELEMENT, /* first: GRAFT_NODE_FIELD; second: the number */
+    GRAFT_NODE_ELEMENT, /* first: GRAFT_NODE_FIELD; second: the number; a path below the element is `word`; 0: none */
     GRAFT_NODE_LAYER,
     GRAFT_NODE_LIST,      /* first: the first element; the others by `next` */
     GRAFT_NODE_CONDITION, /* first ? second : third */
@@ -55,7 +55,7 @@ struct graft_node {
     int32_t next;  /* in a list */
     int32_t start; /* of its text, brackets around it included */
     int32_t length;
-    int32_t word;                /* of GRAFT_NODE_FIELD, and constants that are texts: an offset into the words */
+    int32_t word; /* of GRAFT_NODE_FIELD and _ELEMENT, and constants that are texts: an offset into the words */
     struct graft_value constant; /* of GRAFT_NODE_CONSTANT; but for its `text` */
 };
 

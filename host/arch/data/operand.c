@@ -100,7 +100,9 @@ void graft_operand_path(const struct graft_scope *scope, const struct graft_oper
     const struct graft_node *field = node->kind == GRAFT_NODE_ELEMENT ? &nodes[node->first] : node;
     const char *path = graft_expression_words(scope->expression) + field->word;
     if (node->kind == GRAFT_NODE_ELEMENT && operand->element >= 0) {
-        (void)snprintf(label->text, sizeof label->text, "%s.%lld", path, (long long)operand->element);
+        const char *below = node->word > 0 ? graft_expression_words(scope->expression) + node->word : "";
+        (void)snprintf(label->text, sizeof label->text, "%s.%lld%s%s", path, (long long)operand->element,
+                       node->word > 0 ? "." : "", below);
     } else {
         (void)snprintf(label->text, sizeof label->text, "%s", path);
     }

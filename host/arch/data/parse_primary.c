@@ -76,6 +76,22 @@ static int32_t parse_call(struct graft_parser *parser, const struct graft_token 
     return GRAFT_PARSER_FAILED;
 }
 
+/* What is behind an element: ".name", or nothing. */
+static int32_t parse_below(struct graft_parser *parser, int32_t element) {
+    if (element == GRAFT_PARSER_FAILED || !graft_parser_take(parser, ".")) {
+        return element;
+    }
+    if (parser->token.kind != GRAFT_TOKEN_NAME) {
+        return graft_parser_fail(parser, "a name");
+    }
+    const struct graft_token name = parser->token;
+    graft_parser_advance(parser);
+    parser->nodes[element].word = name.start;
+    parser->words[name.start + name.length] = '\0';
+    parser->nodes[element].length = parser->end - parser->nodes[element].start;
+    return element;
+}
+
 /* A field, an element of one, or a call. */
 static int32_t parse_name(struct graft_parser *parser) {
     const struct graft_token name = parser->token;
@@ -93,8 +109,10 @@ static int32_t parse_name(struct graft_parser *parser) {
     if (children[1] == GRAFT_PARSER_FAILED) {
         return GRAFT_PARSER_FAILED;
     }
-    return graft_parser_take(parser, "]") ? graft_parser_add_above(parser, GRAFT_NODE_ELEMENT, name.start, children, 2)
-                                          : graft_parser_fail(parser, "\"]\"");
+    if (!graft_parser_take(parser, "]")) {
+        return graft_parser_fail(parser, "\"]\"");
+    }
+    return parse_below(parser, graft_parser_add_above(parser, GRAFT_NODE_ELEMENT, name.start, children, 2));
 }
 
 static int32_t parse_brackets(struct graft_parser *parser, int32_t start) {
