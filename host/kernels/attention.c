@@ -42,6 +42,11 @@ static int is_cross(const struct graft_attention_args *args) {
     return GRAFT_HAS(args, struct graft_attention_args, cross) && args->cross != 0;
 }
 
+/* Whether keys and values are in the cache already. */
+static int is_shared(const struct graft_attention_args *args) {
+    return GRAFT_HAS(args, struct graft_attention_args, shared) && args->shared != 0;
+}
+
 static int check_args(const struct graft_attention_args *args, struct graft_error *error) {
     const struct graft_mask *mask = args->mask;
     int64_t v_head_dim = value_dim(args);
@@ -242,6 +247,10 @@ static int find_keys(const struct graft_call *call, const struct graft_attention
     int status = GRAFT_OK;
     if (batch->cache != NULL && tokens > 0) {
         kept.position = batch->positions[first];
+        if (is_shared(args)) {
+            kept.position += tokens;
+            kept.tokens = 0;
+        }
         status = graft_kv_cache_append(batch->cache->kv, args->layer, batch->slots[index], &kept, &view, error);
     }
     if (status == GRAFT_OK && (args->latents != NULL || !reads_bf16)) {

@@ -149,6 +149,7 @@ struct pass {
     const struct layer *layer;
     const struct graft_call *call;
     const struct graft_decoder_layer_args *args;
+    const struct graft_parts_layer_steps *steps;
     struct graft_error *error;
 };
 
@@ -180,6 +181,8 @@ static int attend(const struct pass *pass, const float *x, float *output) {
         .sin = pass->args->sin,
         .mask = pass->args->mask,
         .output = output,
+        .shared_keys =
+            GRAFT_HAS(pass->args, struct graft_decoder_layer_args, shared_keys) ? pass->args->shared_keys : NULL,
     };
     return graft_self_attention_forward(pass->layer->attention, pass->call, &args, pass->error);
 }
@@ -209,15 +212,23 @@ static int feed(const struct pass *pass, const float *x, float *output) {
                                   : graft_mlp_forward(pass->layer->mlp, pass->call, &args, pass->error);
 }
 
-/* Norms and scales the output of attention or MLP, before it is added to hidden_states. */
-static int finish_output(const struct pass *pass, const struct graft_module *norm, float own_scale, float **output,
-                         float **spare) {
+/* Scales the output of attention or MLP, before it is added to hidden_states. */
+static void scale_output(const struct pass *pass, float own_scale, float *output) {
     const float scale = pass->layer->residual_scale * own_scale;
-    int status = norm_output(pass, norm, output, spare);
     for (int64_t i = 0; scale != 1.0f && i < pass->args->batch->tokens * pass->layer->hidden_size; i++) {
-        (*output)[i] *= scale;
+        output[i] *= scale;
     }
-    return status;
+}
+
+/* sum += x */
+static int add_to(const struct pass *pass, float *sum, const float *x) {
+    return pass->call->kernels->add(pass->call, sum, x, pass->args->batch->tokens * pass->layer->hidden_size,
+                                    pass->error);
+}
+
+/* hidden_states += x */
+static int add(const struct pass *pass, const float *x) {
+    return add_to(pass, pass->args->hidden_states, x);
 }
 
 /* Attention and mixer side by side. */
@@ -226,10 +237,7 @@ static int attend_and_mix(const struct pass *pass, const float *x, float *output
     if (status == GRAFT_OK) {
         status = attend(pass, x, output);
     }
-    return status == GRAFT_OK
-               ? pass->call->kernels->add(pass->call, output, mixed,
-                                          pass->args->batch->tokens * pass->layer->hidden_size, pass->error)
-               : status;
+    return status == GRAFT_OK ? add_to(pass, output, mixed) : status;
 }
 
 static int run_attention(const struct pass *pass, const float *x, float **output, float **spare) {
@@ -241,15 +249,33 @@ static int run_attention(const struct pass *pass, const float *x, float **output
     } else {
         status = pass->layer->mixer != NULL ? mix(pass, pass->layer->mixer, x, *output) : attend(pass, x, *output);
     }
-    return status == GRAFT_OK
-               ? finish_output(pass, pass->layer->attention_output_norm, pass->layer->attention_scale, output, spare)
-               : status;
+    float *added = NULL; /* made of x before the norm, which may overwrite x */
+    if (status == GRAFT_OK && pass->steps->beside_attention != NULL) {
+        added = graft_scratch_floats(pass->call, pass->args->batch->tokens, pass->layer->hidden_size, pass->error);
+        status = added != NULL
+                     ? pass->steps->beside_attention(pass->steps->self, pass->call, pass->args, x, added, pass->error)
+                     : GRAFT_ERROR_INTERNAL;
+    }
+    if (status == GRAFT_OK) {
+        status = norm_output(pass, pass->layer->attention_output_norm, output, spare);
+    }
+    if (status == GRAFT_OK && added != NULL) {
+        status = add_to(pass, *output, added);
+    }
+    scale_output(pass, pass->layer->attention_scale, *output);
+    return status;
 }
 
 static int run_mlp(const struct pass *pass, const float *x, float **output, float **spare) {
     int status = feed(pass, x, *output);
-    return status == GRAFT_OK ? finish_output(pass, pass->layer->mlp_output_norm, pass->layer->mlp_scale, output, spare)
-                              : status;
+    if (status == GRAFT_OK && pass->steps->behind_mlp != NULL) {
+        status = pass->steps->behind_mlp(pass->steps->self, pass->call, pass->args, *output, pass->error);
+    }
+    if (status == GRAFT_OK) {
+        status = norm_output(pass, pass->layer->mlp_output_norm, output, spare);
+    }
+    scale_output(pass, pass->layer->mlp_scale, *output);
+    return status;
 }
 
 /* hidden_states *= vector, in each token; nothing happens without one. */
@@ -260,12 +286,6 @@ static int weigh(const struct pass *pass, const struct graft_weight *vector) {
         pass->args->hidden_states[i] *= numbers[i % width];
     }
     return vector == NULL || numbers != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
-}
-
-/* hidden_states += x */
-static int add(const struct pass *pass, const float *x) {
-    return pass->call->kernels->add(pass->call, pass->args->hidden_states, x,
-                                    pass->args->batch->tokens * pass->layer->hidden_size, pass->error);
 }
 
 /* normed = norm(hidden_states + residual), and hidden_states = `skip` times that sum, or with residual_normed `skip`
@@ -377,10 +397,10 @@ static int run_in_parallel(const struct pass *pass, float *normed, float *attend
     return status == GRAFT_OK ? add(pass, output) : status;
 }
 
-static int forward(void *instance, const struct graft_call *call, const struct graft_decoder_layer_args *args,
-                   struct graft_error *error) {
-    const struct layer *self = instance;
-    const struct pass pass = {self, call, args, error};
+int graft_parts_layer_run(void *layer, const struct graft_parts_layer_steps *steps, const struct graft_call *call,
+                          const struct graft_decoder_layer_args *args, struct graft_error *error) {
+    const struct layer *self = layer;
+    const struct pass pass = {self, call, args, steps, error};
     int64_t tokens = args->batch->tokens;
     float *normed = graft_scratch_floats(call, tokens, self->hidden_size, error); /* [tokens, hidden_size] */
     float *output = graft_scratch_floats(call, tokens, self->hidden_size, error); /* [tokens, hidden_size] */
@@ -397,7 +417,14 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     return attended != NULL ? run_in_parallel(&pass, normed, attended, output) : GRAFT_ERROR_INTERNAL;
 }
 
+static int forward(void *instance, const struct graft_call *call, const struct graft_decoder_layer_args *args,
+                   struct graft_error *error) {
+    static const struct graft_parts_layer_steps none = {NULL, NULL, NULL};
+    return graft_parts_layer_run(instance, &none, call, args, error);
+}
+
 const struct graft_decoder_layer graft_parts_layer_vtable = {
     .struct_size = sizeof graft_parts_layer_vtable,
+    .features = GRAFT_DECODER_LAYER_SHARED_KEYS,
     .forward = forward,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The MLP of a layer, with a gate (Shazeer 2020) or without one. */
+#include <math.h>
 #include <string.h>
 
 #include "graft/describe.h"
@@ -25,7 +26,22 @@ struct mlp {
     int64_t intermediate_size;
     float gate_scale;   /* 1: none */
     float output_scale; /* likewise */
+    float deviations;   /* the quantile of gates, by how many deviations it is above their mean; -INFINITY: none */
 };
+
+/* How many deviations from its mean the quantile `part` of a normal distribution is, found by halving. */
+static float deviations(double part) {
+    double low = -40.0, high = 40.0;
+    for (int i = 0; i < 100; i++) {
+        const double middle = (low + high) / 2.0;
+        if (0.5 * erfc(-middle / sqrt(2.0)) < part) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return (float)high;
+}
 
 int graft_parts_mlp_declare(const struct graft_parts_mlp *part, const struct graft_config *config,
                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
@@ -75,6 +91,7 @@ int graft_parts_mlp_create(const struct graft_class *cls, const struct graft_bui
     self->intermediate_size = kept->intermediate_size;
     self->gate_scale = kept->part.gate_scale != 0.0 ? (float)kept->part.gate_scale : 1.0f;
     self->output_scale = kept->part.output_scale != 0.0 ? (float)kept->part.output_scale : 1.0f;
+    self->deviations = kept->part.gate_quantile > 0.0 ? deviations(kept->part.gate_quantile) : -INFINITY;
     if (kept->part.gate_up != NULL) {
         self->gate_up = graft_build_child(build, kept->part.gate_up, error);
     } else {
@@ -124,7 +141,7 @@ static int run_products(const struct mlp *self, const struct graft_call *call, c
                                                   self->act != NULL ? graft_activation_as_kernel(self->act) : -1,
                                                   &gate_up[0], &gate_up[1], &down};
     *done = GRAFT_HAS(call->kernels, struct graft_kernels, gated_linear) && products.activation >= 0 &&
-            self->gate_scale == 1.0f && as_gate_up(self, args, inner, up, gate_up) &&
+            self->gate_scale == 1.0f && self->deviations == -INFINITY && as_gate_up(self, args, inner, up, gate_up) &&
             graft_linear_as_product(self->down, &down_args, &down);
     return *done ? call->kernels->gated_linear(call, &products, 1, sizeof products, error) : GRAFT_OK;
 }
@@ -135,10 +152,29 @@ static void scale(float *x, int64_t count, float factor) {
     }
 }
 
+/* Of each row of gate [tokens, n] what is above the quantile, minus that; else 0. */
+static void cut(float *gate, int64_t tokens, int64_t n, float deviations) {
+    for (int64_t t = 0; t < tokens && deviations > -INFINITY; t++, gate += n) {
+        double mean = 0.0, variance = 0.0;
+        for (int64_t i = 0; i < n; i++) {
+            mean += gate[i];
+        }
+        mean /= (double)n;
+        for (int64_t i = 0; i < n; i++) {
+            variance += (gate[i] - mean) * (gate[i] - mean);
+        }
+        const float quantile = (float)mean + (float)sqrt(variance / (double)n) * deviations;
+        for (int64_t i = 0; i < n; i++) {
+            gate[i] = gate[i] > quantile ? gate[i] - quantile : 0.0f;
+        }
+    }
+}
+
 /* gate [tokens, intermediate_size] becomes act(gate) * up, or what the part has in its place. */
 static int open(const struct mlp *self, const struct graft_call *call, float *gate, const float *up, int64_t tokens,
                 struct graft_error *error) {
     struct graft_swiglu swiglu = self->swiglu;
+    cut(gate, tokens, self->intermediate_size, self->deviations);
     return self->act != NULL ? graft_activation_gate(self->act, call, gate, up, tokens, self->intermediate_size, error)
                              : graft_swiglu_gate(&swiglu, call, gate, up, tokens, self->intermediate_size, error);
 }

@@ -244,8 +244,14 @@ static int run_layers(const struct model *self, const struct graft_call *call, c
     for (int64_t i = 0; i < self->n_layers && status == GRAFT_OK; i++) {
         const struct layer *layer = &self->layers[i];
         const struct angles *own = &angles[layer->type];
-        const struct graft_decoder_layer_args args = {sizeof args, 0,        batch,       hidden_states,
-                                                      own->cos,    own->sin, &layer->mask};
+        const struct graft_decoder_layer_args args = {
+            .struct_size = sizeof args,
+            .batch = batch,
+            .hidden_states = hidden_states,
+            .cos = own->cos,
+            .sin = own->sin,
+            .mask = &layer->mask,
+        };
         status = graft_decoder_layer_forward(layer->module, call, &args, error);
     }
     return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Embeddings times the root of their width. */
+/* Embeddings times the root of their width, or of a part of it. */
 #include <math.h>
 
 #include "graft/describe.h"
@@ -29,8 +29,9 @@ int graft_parts_scaled_embedding_create(const struct graft_class *cls, const str
     }
     self->weight = graft_build_weight(build, "weight", error);
     if (error->code == GRAFT_OK) {
-        self->scale = (float)sqrt((double)self->weight->columns);
-        self->scale_bf16 = round_to_bf16(sqrt((double)self->weight->columns));
+        const double scale = sqrt((double)graft_args_int(build->args, "scale_dim", self->weight->columns));
+        self->scale = (float)scale;
+        self->scale_bf16 = round_to_bf16(scale);
     }
     return graft_instance_finish(self, instance, error);
 }

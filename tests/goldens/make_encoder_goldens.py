@@ -25,6 +25,7 @@ from transformers import (BertConfig, BertForMaskedLM, BertForQuestionAnswering,
                           Qwen3NextForQuestionAnswering, RobertaConfig, RobertaForMaskedLM, RobertaForQuestionAnswering,
                           RobertaForSequenceClassification, RobertaForTokenClassification, RobertaModel, Starcoder2ForSequenceClassification)
 from transformers.models.gemma3.modeling_gemma3 import Gemma3TextForSequenceClassification
+from transformers.models.gemma4.modeling_gemma4 import Gemma4TextModel
 from transformers.models.olmo2.modeling_olmo2 import Olmo2ForSequenceClassification
 
 import weights
@@ -83,7 +84,7 @@ def legacy(tensors):
 
 def spread(name, shape):
     """Larger weights than the initial ones, so that a mistake shows."""
-    norm = name.lower().endswith(("norm.weight", "norm.gamma"))
+    norm = name.lower().endswith(("norm.weight", "norm.gamma", "layer_scalar"))
     return 1 if norm else 0, 0.3 if len(shape) == 2 else 0.2
 
 
@@ -113,6 +114,8 @@ DECODERS = {
     "qwen2_moe": EXPERTS, "qwen3": {"head_dim": 8}, "olmo2": {}, "phi3": {"sliding_window": 4}, "starcoder2": {"sliding_window": 4},
     "gemma2": {"head_dim": 8, "query_pre_attn_scalar": 12, "sliding_window": 4, "attn_logit_softcapping": 2.0},
     "gemma3_text": {"head_dim": 8, "query_pre_attn_scalar": 12, "sliding_window": 4},
+    "gemma4_text": {"head_dim": 8, "global_head_dim": 12, "sliding_window": 4, "num_hidden_layers": 4, "num_kv_shared_layers": 2,
+                    "layer_types": ["sliding_attention", "full_attention"] * 2, "hidden_size_per_layer_input": 6, "vocab_size_per_layer_input": 48},
     "gpt_oss": {"head_dim": 8, "num_local_experts": 5, "num_experts_per_tok": 2, "intermediate_size": 12, "sliding_window": 4},
     "qwen3_next": {**EXPERTS, "num_hidden_layers": 4, "head_dim": 8, "linear_num_key_heads": 2, "linear_key_head_dim": 6, "linear_num_value_heads": 4,
                    "linear_value_head_dim": 10},
@@ -168,6 +171,8 @@ CASES = {
     "gemma3_text_classifier": (Gemma3TextForSequenceClassification, LABELS, 752, {}, "two rotary bases"),
     "gemma3_text_embedding": (Gemma3TextModel, {"use_bidirectional_attention": True}, 753, {"pooling": ["mean", "max"], "dense": [(48, 30, False, "Identity"),
                               (30, 10, True, "Tanh")], "normalize": True}, "both ways, two poolings joined, two Dense modules, normalised"),
+    "gemma4_text_embedding": (Gemma4TextModel, {"use_bidirectional_attention": "all"}, 766, {"pooling": "mean"},
+                              "both ways; keys and values shared without a cache"),
     "gpt2_classifier": (GPT2ForSequenceClassification, LABELS, 754, {}, "learned positions"),
     "gpt2_tokens": (GPT2ForTokenClassification, {**LABELS, **BOTH_WAYS}, 755, {}, "is_causal false"),
     "gpt2_answers": (GPT2ForQuestionAnswering, {}, 756, {}, "where an answer begins and ends"),
@@ -291,7 +296,8 @@ def record(folder, cls, note, seed, sentence, steps):
               "token_type_ids": types or [[0] * len(ids) for ids in prompts], "input_ids": prompts[0],
               "eager_vs_sdpa": max((t - tensors[f"{n}.{i}"]).abs().max().item() for i, pair in enumerate(pairs) for n, t in run(eager, *pair).items()),
               "runtime": {"modules": {p or "<root>": type(m).__name__ for p, m in model.named_modules()},
-                          "parameters": [{"name": n, "shape": list(p.shape)} for n, p in model.named_parameters(remove_duplicate=False)],
+                          "parameters": [{"name": n, "shape": list(p.shape)} for n, p in model.named_parameters(remove_duplicate=False)] +
+                                        [{"name": n, "shape": list(b.shape)} for n, b in model.named_buffers() if n in model.state_dict()],
                           "buffers": [{"name": n, "shape": list(b.shape)} for n, b in model.named_buffers()]}}
     as_described(golden["runtime"])
     if kind in ("bert", "modernbert", "roberta"):

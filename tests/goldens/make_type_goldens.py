@@ -111,6 +111,10 @@ VARIANTS = {
     "gemma3n_text-shared": ("gemma3n_text", dict(
         typed("sfsfsf"), num_kv_shared_layers=2, intermediate_size=[48] * 6,
         activation_sparsity_pattern=[0.95, 0.5] + [0.0] * 4)),
+    "gemma3n_text-active": ("gemma3n_text", dict(
+        altup_active_idx=1, altup_num_inputs=2, altup_correct_scale=False, laurel_rank=40, vocab_size_per_layer_input=50)),
+    "gemma4_text-keys": ("gemma4_text", dict(
+        typed("sfsfsf"), num_kv_shared_layers=2, attention_k_eq_v=True, num_global_key_value_heads=1, attention_bias=True)),
     "gemma4_text-moe": ("gemma4_text", dict(
         enable_moe_block=True, num_experts=4, top_k_experts=2, moe_intermediate_size=24, hidden_size_per_layer_input=0,
         attention_k_eq_v=True, num_global_key_value_heads=1, final_logit_softcapping=30.0)),

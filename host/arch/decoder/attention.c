@@ -27,9 +27,14 @@ static int describe_inputs(const struct graft_description *description, const st
     }
     graft_describe_linear(sink, graft_description_name(description, D_QUERY), sizes->hidden_size,
                           kept->gate == D_GATE_QUERY ? 2 * q_size : q_size, sizes->qkv_bias, error);
-    graft_describe_linear(sink, graft_description_name(description, D_KEY), sizes->hidden_size, k_size, k_bias, error);
-    graft_describe_linear(sink, graft_description_name(description, D_VALUE), sizes->hidden_size, v_size,
-                          sizes->qkv_bias, error);
+    if (!graft_attention_borrows(kept)) {
+        graft_describe_linear(sink, graft_description_name(description, D_KEY), sizes->hidden_size, k_size, k_bias,
+                              error);
+    }
+    if (!graft_attention_borrows(kept) && !kept->value_is_key) {
+        graft_describe_linear(sink, graft_description_name(description, D_VALUE), sizes->hidden_size, v_size,
+                              sizes->qkv_bias, error);
+    }
     return error->code;
 }
 
@@ -50,9 +55,25 @@ static int describe_gate(const struct graft_description *description, const stru
     return error->code;
 }
 
+/* Declares the norm of values, which has no weight. */
+static int describe_value_norm(const struct graft_description *description, const struct graft_attention_kept *kept,
+                               const struct graft_args *args, const struct graft_sink *sink,
+                               struct graft_error *error) {
+    const char *name = graft_description_name(description, D_VALUE_NORM);
+    const struct graft_arg given[] = {graft_int_arg("hidden_size", kept->value_dim),
+                                      graft_real_arg("eps", graft_args_real(args, "eps", 1e-6)),
+                                      graft_int_arg("weight", 0)};
+    return name != NULL && !graft_attention_borrows(kept)
+               ? graft_describe_child(sink, name, graft_decoder_class_name(description, D_CLASS_HEAD_NORM),
+                                      GRAFT_INTERFACE_NORM, given, 3, error)
+               : GRAFT_OK;
+}
+
 /* Declares the norms of queries and keys, where the family has them. */
-static int describe_norms(struct graft_reader *reader, const struct graft_parts_attention_sizes *sizes,
+static int describe_norms(struct graft_reader *reader, const struct graft_attention_kept *kept,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_parts_attention_sizes *sizes = &kept->sizes;
+    const int n_norms = graft_attention_borrows(kept) ? 1 : 2;
     const char *const names[] = {graft_description_name(reader->description, D_QUERY_NORM),
                                  graft_description_name(reader->description, D_KEY_NORM)};
     const int32_t head_norm = graft_read_word(reader, D_HEAD_NORM);
@@ -62,7 +83,7 @@ static int describe_norms(struct graft_reader *reader, const struct graft_parts_
     const int32_t weight = graft_read_is_null(reader, D_HEAD_NORM_WEIGHT) ? graft_read_bool(reader, D_NORM_WEIGHT)
                                                                           : graft_read_bool(reader, D_HEAD_NORM_WEIGHT);
     int status = reader->status;
-    for (int i = 0; i < 2 && head_norm != D_HEAD_NORM_NONE && status == GRAFT_OK; i++) {
+    for (int i = 0; i < n_norms && head_norm != D_HEAD_NORM_NONE && status == GRAFT_OK; i++) {
         struct graft_arg given[5];
         int32_t n = 0;
         given[n++] = graft_int_arg("hidden_size", (head_norm == D_HEAD_NORM_ALL ? heads[i] : 1) * sizes->head_dim);
@@ -81,7 +102,7 @@ static int describe_norms(struct graft_reader *reader, const struct graft_parts_
         status = graft_describe_child(sink, names[i], graft_decoder_class_name(reader->description, D_CLASS_HEAD_NORM),
                                       GRAFT_INTERFACE_NORM, given, n, error);
     }
-    return status;
+    return status == GRAFT_OK ? describe_value_norm(reader->description, kept, args, sink, error) : status;
 }
 
 /* Checks that the heads fit the layout of the projection: by_head and blocks need as many heads of keys as of queries,
@@ -142,6 +163,8 @@ int graft_attention_describe(const struct graft_class *self, const struct graft_
     kept->alibi = (float)graft_read_real(&reader, D_ALIBI);
     kept->alibi_rounded = graft_read_bool(&reader, D_ALIBI_ROUNDED);
     kept->differential = graft_read_bool(&reader, D_DIFFERENTIAL);
+    kept->kv_layer = graft_args_int(args, "kv_layer_idx", -1);
+    graft_attention_read_sharing(&reader, kept);
     kept->eps = (float)graft_args_real(args, "eps", 1e-6);
     const int32_t sinks = graft_read_bool(&reader, D_SINKS);
     const int32_t k_bias =
@@ -157,7 +180,7 @@ int graft_attention_describe(const struct graft_class *self, const struct graft_
         status = describe_gate(description, kept, sink, error);
     }
     if (status == GRAFT_OK) {
-        status = describe_norms(&reader, &kept->sizes, args, sink, error);
+        status = describe_norms(&reader, kept, args, sink, error);
     }
     if (status == GRAFT_OK) {
         status = graft_differential_describe(kept, sink, error);
@@ -211,7 +234,11 @@ int graft_attention_create(const struct graft_class *cls, const struct graft_bui
         self->qkv = graft_build_child(build, qkv, error);
     } else {
         self->q = graft_build_child(build, graft_description_name(description, D_QUERY), error);
+    }
+    if (qkv == NULL && !graft_attention_borrows(kept)) {
         self->k = graft_build_child(build, graft_description_name(description, D_KEY), error);
+    }
+    if (qkv == NULL && !graft_attention_borrows(kept) && !kept->value_is_key) {
         self->v = graft_build_child(build, graft_description_name(description, D_VALUE), error);
     }
     if (kept->gate == D_GATE_NUMBER || kept->gate == D_GATE_HEAD) {
@@ -227,6 +254,9 @@ int graft_attention_create(const struct graft_class *cls, const struct graft_bui
                              kept->sizes.head_dim, error);
     self->k_norm = find_norm(build, graft_description_name(description, D_KEY_NORM), kept->sizes.kv_heads,
                              kept->sizes.head_dim, error);
+    if (graft_description_name(description, D_VALUE_NORM) != NULL) {
+        self->v_norm = find_norm(build, graft_description_name(description, D_VALUE_NORM), 1, kept->value_dim, error);
+    }
     if (kept->relative.buckets > 0) {
         self->relative = graft_build_child(build, graft_description_name(description, D_RELATIVE_NAME), error);
     }
@@ -240,8 +270,11 @@ static int norm_heads(const struct graft_attention *self, const struct graft_cal
                       struct graft_projected *x, struct graft_error *error) {
     const struct graft_parts_attention_sizes *sizes = &self->kept.sizes;
     int status = graft_attention_norm(&self->q_norm, call, tokens, sizes->heads, sizes->head_dim, &x->q, error);
+    if (status == GRAFT_OK) {
+        status = graft_attention_norm(&self->k_norm, call, tokens, sizes->kv_heads, sizes->head_dim, &x->k, error);
+    }
     return status == GRAFT_OK
-               ? graft_attention_norm(&self->k_norm, call, tokens, sizes->kv_heads, sizes->head_dim, &x->k, error)
+               ? graft_attention_norm(&self->v_norm, call, tokens, sizes->kv_heads, self->kept.value_dim, &x->v, error)
                : status;
 }
 
@@ -258,6 +291,8 @@ static void clip(const struct graft_attention *self, int64_t tokens, const struc
     const struct graft_attention_kept *kept = &self->kept;
     if (kept->clip > 0.0f) {
         clip_heads(&x->q, tokens, kept->sizes.heads, kept->sizes.head_dim, kept->clip);
+    }
+    if (kept->clip > 0.0f && !graft_attention_borrows(kept)) {
         clip_heads(&x->k, tokens, kept->sizes.kv_heads, kept->sizes.head_dim, kept->clip);
         clip_heads(&x->v, tokens, kept->sizes.kv_heads, kept->value_dim, kept->clip);
     }
@@ -276,8 +311,9 @@ static int rotate(const struct graft_attention *self, const struct graft_call *c
         {sizeof rope_args[0], sizes->rope_layout, x->k.x, x->k.stride, x->k.head_stride, args->batch->tokens,
          sizes->kv_heads, sizes->rotary_width, args->cos, args->sin},
     };
+    const int n = together || graft_attention_borrows(&self->kept) ? 1 : 2;
     int status = GRAFT_OK;
-    for (int i = 0; i < (together ? 1 : 2) && args->cos != NULL && status == GRAFT_OK; i++) {
+    for (int i = 0; i < n && args->cos != NULL && status == GRAFT_OK; i++) {
         status = call->kernels->rope(call, &rope_args[i], error);
     }
     return status;
@@ -294,6 +330,7 @@ static int attend(const struct graft_attention *self, const struct graft_call *c
                   struct graft_error *error) {
     const struct graft_parts_attention_sizes *sizes = &self->kept.sizes;
     const int64_t attended = attended_dim(self);
+    const int32_t borrows = graft_attention_borrows(&self->kept);
     float *slopes = NULL;
     struct graft_mask biased;
     const float *sinks = self->sinks != NULL ? graft_scratch_widened(call, self->sinks, error) : NULL;
@@ -307,7 +344,8 @@ static int attend(const struct graft_attention *self, const struct graft_call *c
     }
     const struct graft_attention_args attention_args = {
         .struct_size = sizeof attention_args,
-        .layer = sizes->layer,
+        .layer = borrows ? self->kept.kv_layer : sizes->layer,
+        .shared = borrows,
         .batch = args->batch,
         .mask = self->relative != NULL ? &biased : args->mask,
         .heads = sizes->heads,
@@ -352,6 +390,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         status = norm_heads(self, call, tokens, &x, error);
     }
     if (status == GRAFT_OK) {
+        graft_attention_leave(self, args, &x);
         graft_attention_gain(self, args->batch, &x.q);
         status = self->kept.differential ? graft_differential_values(self, call, tokens, &x.v, error) : GRAFT_OK;
     }
@@ -375,6 +414,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
 
 const struct graft_self_attention graft_attention_vtable = {
     .struct_size = sizeof graft_attention_vtable,
-    .features = GRAFT_SELF_ATTENTION_SCORES | GRAFT_SELF_ATTENTION_ROTARY_WIDTH | GRAFT_SELF_ATTENTION_ROPE_INTERLEAVE,
+    .features = GRAFT_SELF_ATTENTION_SCORES | GRAFT_SELF_ATTENTION_ROTARY_WIDTH | GRAFT_SELF_ATTENTION_ROPE_INTERLEAVE |
+                GRAFT_SELF_ATTENTION_SHARED_KEYS,
     .forward = forward,
 };

@@ -42,6 +42,8 @@ struct graft_attention_kept {
     float key_scale;
     float input_scale;
     float output_scale;
+    int32_t value_is_key; /* 1: values are what the projection of keys gives, and have none of their own */
+    int32_t kv_layer; /* the layer whose keys and values it uses or, if it is its own, leaves for others; -1: neither */
 };
 
 struct graft_attention {
@@ -56,6 +58,7 @@ struct graft_attention {
     const struct graft_module *output_norm; /* of the input of `output`; NULL: none */
     struct graft_head_norm q_norm;
     struct graft_head_norm k_norm;
+    struct graft_head_norm v_norm;
     const struct graft_module *relative;               /* of its own; NULL: none */
     const struct graft_weight *sinks;                  /* [heads]; NULL: none */
     const struct graft_weight *gate_bias;              /* [heads]; NULL: none */
@@ -77,6 +80,25 @@ struct graft_projected {
     struct graft_heads v;
     struct graft_heads gate; /* factors of the heads' output, one a number or one a head; x is NULL: none */
 };
+
+/* [forward] copy [tokens, heads, head_dim] = x, without gaps. */
+void graft_attention_copy(const struct graft_heads *x, int64_t tokens, int64_t heads, int64_t head_dim, float *copy);
+
+/* [load] Reads whether values are keys, and checks that the rest goes with that, and with keys of another layer. */
+void graft_attention_read_sharing(struct graft_reader *reader, struct graft_attention_kept *kept);
+
+/* [forward] Keys and values that an earlier layer has left. */
+int graft_attention_borrow(const struct graft_attention *self, const struct graft_self_attention_args *args,
+                           struct graft_projected *out, struct graft_error *error);
+
+/* [forward] Leaves keys and values for later layers, where some use them. */
+void graft_attention_leave(const struct graft_attention *self, const struct graft_self_attention_args *args,
+                           const struct graft_projected *x);
+
+/* [any] Whether it has no keys and values of its own, but those of an earlier layer. */
+static inline int graft_attention_borrows(const struct graft_attention_kept *kept) {
+    return kept->kv_layer >= 0 && kept->kv_layer != kept->sizes.layer;
+}
 
 /* [forward] *slopes [heads]: those of ALiBi, in scratch memory; NULL without it. */
 int graft_attention_slopes(const struct graft_attention_kept *kept, const struct graft_call *call, float **slopes,

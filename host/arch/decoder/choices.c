@@ -211,6 +211,51 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_LAYER_CROSS] = NAME("layer.cross", "encoder_attn", "attention to what the encoder gives, where there is one"),
     [D_LAYER_CROSS_NORM] =
         NAME("layer.cross_norm", "encoder_attn_layer_norm", "its norm, as layer.attention_norm of attention"),
+    [D_LAYER_LOW_RANK] = NAME("layer.low_rank", NULL,
+                              "a branch beside attention: what that sees, plus the norm of its product with two small "
+                              "matrices, is added to what attention gives (Menghani et al. 2024, LAuReL); null: none"),
+    [D_LAYER_LOW_RANK_SIZE] =
+        INT("layer.low_rank_size", BY_LAYER, 1, GRAFT_MAX_SIZE, "laurel_rank", "numbers between these matrices"),
+    [D_LAYER_SCALAR] =
+        NAME("layer.scalar", NULL, "a parameter of one number that multiplies what the layer gives; null: none"),
+    [D_LAYER_EXPERTS_BESIDE] = BOOL("layer.experts_beside", BY_LAYER | NULLABLE, "null",
+                                    "whether there are experts beside the MLP, which see the layer's hidden state as "
+                                    "layer.mlp_norm does, their router without a norm; null: in no layer"),
+    [D_LAYER_BESIDE_MLP_NORM] = NAME("layer.beside_mlp_norm", "post_feedforward_layernorm_1",
+                                     "the norm of what the MLP gives, where there are experts beside it"),
+    [D_LAYER_BESIDE_NORM] =
+        NAME("layer.beside_norm", "pre_feedforward_layernorm_2", "the norm of what these experts see"),
+    [D_LAYER_BESIDE_OUTPUT_NORM] = NAME("layer.beside_output_norm", "post_feedforward_layernorm_2",
+                                        "the norm of what they give, before both are added"),
+
+    [D_INPUT_SIZE] = INT("layer_input.size", NULLABLE, 1, GRAFT_MAX_SIZE, "null",
+                         "numbers of a token that each layer is given beside hidden states, for a gate at its end; "
+                         "null: none"),
+    [D_INPUT_ROWS] = INT("layer_input.rows", 0, 1, MAX_VOCABULARY, "vocab_size_per_layer_input",
+                         "how many tokens have some; others have those of token 0"),
+    [D_INPUT_EMBEDDINGS] =
+        NAME("layer_input.embeddings", "embed_tokens_per_layer", "their table, a row of all layers for each token"),
+    [D_INPUT_PROJECTION] = NAME("layer_input.projection", "per_layer_model_projection",
+                                "a Linear of embeddings that gives as many, which are added when normed"),
+    [D_INPUT_NORM] = NAME("layer_input.norm", "per_layer_projection_norm", "that norm"),
+    [D_INPUT_GATE] = NAME("layer_input.gate", "per_layer_input_gate",
+                          "the Linear of hidden states that they are multiplied by, behind the activation mlp.act"),
+    [D_INPUT_ACT_NAME] = NAME("layer_input.act_name", "act_fn", "the child that is this activation"),
+    [D_INPUT_OUTPUT] = NAME("layer_input.output", "per_layer_projection", "the Linear back"),
+    [D_INPUT_OUTPUT_NORM] = NAME("layer_input.output_norm", "post_per_layer_input_norm",
+                                 "the norm of what that gives, before it is added to hidden states"),
+
+    [D_STREAMS_COUNT] = INT("streams.count", NULLABLE, 1, 64, "null",
+                            "hidden states that a token has side by side; a layer computes one of them, and what the "
+                            "others become is predicted and corrected (Baykal et al. 2023, AltUp); null: one alone"),
+    [D_STREAMS_ACTIVE] = INT("streams.active", 0, 0, 63, "0", "the number of the one that layers compute"),
+    [D_STREAMS_NAME] = NAME("streams.name", "altup", "what the modules of prediction and correction are below"),
+    [D_STREAMS_SCALED] =
+        BOOL("streams.scaled", 0, "true", "whether its correct_output_scale multiplies what layer_input.gate sees"),
+    [D_STREAMS_IN] =
+        NAME("streams.in", "altup_projections", "the list of Linears that make the other ones of the first"),
+    [D_STREAMS_OUT] = NAME("streams.out", "altup_unembed_projections",
+                           "those behind the last layer, of whose products and the first one the mean is taken"),
 
     [D_NORM_KIND] = WORD("norm.kind", 0, "rms layer", "rms", "RMSNorm, or LayerNorm"),
     [D_NORM_EPS] = REAL("norm.eps", BY_LAYER, 0.0, "rms_norm_eps", "added to the mean of squares"),
@@ -266,6 +311,13 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_VALUE_DIM] = INT("attention.value_dim", BY_LAYER | NULLABLE, 1, GRAFT_MAX_SIZE, "null",
                         "numbers of a head of values; null: attention.head_dim"),
     [D_VALUE_SCALE] = REAL("attention.value_scale", 0, ANY_REAL, "1", "what values are multiplied by"),
+    [D_VALUE_NORM] = NAME("attention.value_norm", NULL, "a norm of each head of values, without a weight; null: none"),
+    [D_VALUE_IS_KEY] = BOOL("attention.value_is_key", BY_LAYER | NULLABLE, "null",
+                            "whether values are what the projection of keys gives, before norms and rotation, and have "
+                            "no projection; null: in no layer"),
+    [D_SHARED_LAYERS] = INT("attention.shared_layers", NULLABLE, 0, GRAFT_MAX_LAYERS, "null",
+                            "how many of the last layers have no keys and values of their own: each attends to those "
+                            "of the last layer before these that is of its layer.type; null: none"),
     [D_QUERY_GAIN] = REAL("attention.query_gain", BY_LAYER | NULLABLE, ANY_REAL, "null",
                           "rotated queries are multiplied by 1 + query_gain * log(1 + (position + query_gain_from) // "
                           "query_gain_period); null: they stay"),
@@ -439,6 +491,9 @@ static const struct graft_choice_info infos[D_COUNT] = {
                          "it gates as moe.alpha says of experts: (up + 1) * gate * sigmoid(alpha * gate); null: it "
                          "does not"),
     [D_MLP_LIMIT] = REAL("mlp.limit", NULLABLE | ABOVE, 0.0, "null", "with mlp.alpha: as moe.limit"),
+    [D_MLP_GATE_QUANTILE] =
+        REAL("mlp.gate_quantile", BY_LAYER, 0.0, "0",
+             "of gates only what is above this quantile of a normal distribution is kept, minus the quantile; 0: all"),
     [D_MLP_GATED] = BOOL("mlp.gated", 0, "true", "whether mlp.gate is there, if it has a name"),
     [D_MLP_ALONE] = NAME("mlp.alone", NULL, "what mlp.up is called where it is not; null: the same"),
 
@@ -449,6 +504,13 @@ static const struct graft_choice_info infos[D_COUNT] = {
     [D_MOE_ROUTER_NAME] = NAME("moe.router", "gate", "the router"),
     [D_MOE_ROUTER_BIAS] = BOOL("moe.router_bias", 0, "false", "whether logits have a bias"),
     [D_MOE_ROUTER_EXACT] = BOOL("moe.router_exact", 0, "false", "logits are computed in f32 in bf16 models, too"),
+    [D_MOE_ROUTER_NORM] = NAME("moe.router_norm", NULL,
+                               "a norm, without a weight, of what the router sees, behind which that is divided by the "
+                               "root of its width; null: none"),
+    [D_MOE_ROUTER_SCALE] = NAME("moe.router_scale", NULL,
+                                "with moe.router_norm: a vector of the router that multiplies it then; null: none"),
+    [D_MOE_EXPERT_SCALE] =
+        NAME("moe.expert_scale", NULL, "a vector of the router, one number for the weights of each expert; null: none"),
     [D_MOE_EXPERTS_NAME] = NAME("moe.list", "experts", "the experts"),
     [D_MOE_KIND] = WORD("moe.kind", 0, "gated plain", "gated",
                         "what an expert is: down(act(gate(x)) * up(x)), or down(act(up(x)))"),

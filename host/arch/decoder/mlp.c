@@ -23,6 +23,7 @@ int graft_mlp_describe(const struct graft_class *self, const struct graft_config
         .output_scale = graft_read_real(&reader, D_MLP_OUTPUT_SCALE),
         .swiglu_alpha = graft_read_real(&reader, D_MLP_ALPHA),
         .swiglu_limit = graft_read_real(&reader, D_MLP_LIMIT),
+        .gate_quantile = graft_read_real(&reader, D_MLP_GATE_QUANTILE),
         .down_bias = graft_read_is_null(&reader, D_MLP_DOWN_BIAS)     ? GRAFT_PARTS_AS_BIAS
                      : graft_read_bool(&reader, D_MLP_DOWN_BIAS) != 0 ? GRAFT_PARTS_BIAS
                                                                       : GRAFT_PARTS_NO_BIAS,
@@ -30,6 +31,9 @@ int graft_mlp_describe(const struct graft_class *self, const struct graft_config
     if (reader.status == GRAFT_OK &&
         graft_read_is_null(&reader, D_MLP_ALPHA) != graft_read_is_null(&reader, D_MLP_LIMIT)) {
         graft_reader_fail(&reader, part.swiglu_limit == 0.0 ? D_MLP_LIMIT : D_MLP_ALPHA, "expected a number, got null");
+    }
+    if (reader.status == GRAFT_OK && part.gate_quantile >= 1.0) {
+        graft_reader_fail(&reader, D_MLP_GATE_QUANTILE, "expected less than 1, got %g", part.gate_quantile);
     }
     return reader.status == GRAFT_OK ? graft_parts_mlp_declare(&part, config, args, sink, error) : reader.status;
 }

@@ -10,13 +10,14 @@
 #include "arch/role.h"
 #include "graft/describe.h"
 
-enum { MAX_NAME = 256, MAX_LAYER_ARGS = 20 };
+enum { MAX_NAME = 256, MAX_LAYER_ARGS = 24 };
 
 struct kept_layer {
     int64_t window; /* keys that a query sees; 0: all */
     int64_t chunk;  /* positions whose queries see each other's keys alone; 0: all */
     int32_t type;   /* GRAFT_LAYER_... */
     int32_t uses_rotary;
+    struct graft_sharing sharing;
 };
 
 struct kept {
@@ -153,6 +154,7 @@ static int read_layers(const struct describing *of) {
         layer->window = windows != NULL ? layer->window : read_window(of);
         layer->chunk = windows != NULL ? 0 : read_chunk(of, layer->window);
         layer->uses_rotary = graft_read_bool(reader, D_ROTARY_USE);
+        graft_sharing_read(reader, kept->n_layers, &layer->sharing);
         layer->type = !typed              ? graft_rotary_find(reader, of->kinds)
                       : layer->window > 0 ? GRAFT_LAYER_SLIDING_ATTENTION
                                           : GRAFT_LAYER_FULL_ATTENTION;
@@ -208,6 +210,9 @@ static int32_t add_attention_args(const struct describing *of, int64_t layer, st
         !graft_read_is_null(reader, D_ATTENTION_SOFTCAP)) {
         items[n++] = graft_real_arg(
             "softcap", graft_args_real(of->given, "softcap", graft_read_real(reader, D_ATTENTION_SOFTCAP)));
+    }
+    if (kept->layers[layer].sharing.kv_layer >= 0) {
+        items[n++] = graft_int_arg("kv_layer_idx", kept->layers[layer].sharing.kv_layer);
     }
     const int64_t width = kept->rotary_widths[kept->layers[layer].type];
     if (width != 0 && width != head_dim) {
@@ -368,6 +373,12 @@ static int declare(const struct describing *of) {
     if (status == GRAFT_OK) {
         status = describe_outputs(of);
     }
+    if (status == GRAFT_OK) {
+        status = graft_layer_inputs_describe(of->reader, of->sink, of->error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_streams_describe(of->reader, of->sink, of->error);
+    }
     if (status == GRAFT_OK && of->kept->has_pooler) {
         status = graft_pooler_describe(of->description, of->sink, of->kept->inputs.hidden_size, of->error);
     }
@@ -431,6 +442,7 @@ int graft_decoder_model_create(const struct graft_class *cls, const struct graft
     const struct graft_description *description = cls->data;
     const struct kept *kept = build->kept;
     const int projects = projects_out(description, &kept->inputs);
+    struct graft_reader reader;
     struct graft_decoder_model *self =
         graft_instance_new(build, sizeof *self + (size_t)kept->n_layers * sizeof self->layers[0], error);
     if (self == NULL) {
@@ -450,6 +462,9 @@ int graft_decoder_model_create(const struct graft_class *cls, const struct graft
         self->relative_table = graft_build_child(build, graft_description_name(description, D_RELATIVE_NAME), error);
     }
     graft_inputs_create(&self->inputs, description, &kept->inputs, build, error);
+    graft_reader_start(&reader, description, build->config, -1, error);
+    graft_layer_inputs_find(&self->layer_inputs, &reader, build, error);
+    graft_streams_find(&self->streams, &reader, build, error);
     if (kept->has_norm) {
         self->norm = graft_build_child(build, graft_description_name(description, D_MODEL_NORM), error);
     }
@@ -472,6 +487,7 @@ int graft_decoder_model_create(const struct graft_class *cls, const struct graft
             .mask = mask_of(kept, &kept->layers[i]),
             .type = kept->layers[i].type,
             .uses_rotary = kept->layers[i].uses_rotary,
+            .sharing = kept->layers[i].sharing,
         };
     }
     return graft_instance_finish(self, instance, error);

@@ -4,9 +4,12 @@
 #define GRAFT_ARCH_DECODER_MODEL_H
 
 #include "arch/decoder/inputs.h"
+#include "arch/decoder/layer_input.h"
 #include "arch/decoder/pooler.h"
 #include "arch/decoder/relative.h"
 #include "arch/decoder/rotary.h"
+#include "arch/decoder/sharing.h"
+#include "arch/decoder/streams.h"
 #include "graft/instance.h"
 #include "graft/kernels.h"
 
@@ -15,6 +18,7 @@ struct graft_model_layer {
     struct graft_mask mask;
     int32_t type;        /* an index into the rotary kinds of the model */
     int32_t uses_rotary; /* 0: queries and keys are not rotated */
+    struct graft_sharing sharing;
 };
 
 struct graft_decoder_model {
@@ -30,6 +34,8 @@ struct graft_decoder_model {
     int64_t rotary_widths[GRAFT_ROTARY_KINDS]; /* [n_rotary_kinds]; 0: no layer has it */
     int32_t typed_rotary;
     struct graft_relative relative;
+    struct graft_layer_inputs layer_inputs;
+    struct graft_streams streams;
     const struct graft_module *relative_table; /* of all layers; NULL: none */
     int64_t n_layers;
     struct graft_model_layer layers[]; /* [n_layers] */

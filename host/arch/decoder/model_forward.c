@@ -55,12 +55,21 @@ static int add_deepstack(const struct graft_decoder_model *self, const struct gr
     return status;
 }
 
-/* hidden_states [tokens, hidden_size] through all layers. */
+/* hidden_states [tokens, hidden_size], or several streams of them, through all layers. `inputs` [tokens, layers, size]
+ * are what each is given besides; NULL: nothing. */
 static int run_layers(const struct graft_decoder_model *self, const struct graft_call *call,
-                      const struct graft_base_model_args *model_args, float *hidden_states, struct graft_error *error) {
+                      const struct graft_base_model_args *model_args, const float *inputs, float *hidden_states,
+                      struct graft_error *error) {
     struct angles angles[GRAFT_ROTARY_KINDS];
     struct graft_mask biased = {0};
     int status = find_angles(self, call, model_args->batch, angles, error);
+    const uint32_t features = (inputs != NULL ? (uint32_t)GRAFT_DECODER_LAYER_INPUT : 0) |
+                              (self->streams.count > 0 ? (uint32_t)GRAFT_DECODER_LAYER_STREAMS : 0);
+    struct graft_shared_keys *shared = graft_scratch_zeroed(call, self->n_layers * (int64_t)sizeof *shared, error);
+    status = shared != NULL ? status : GRAFT_ERROR_INTERNAL;
+    for (int64_t i = 0; i < self->n_layers && status == GRAFT_OK; i++) {
+        status = graft_sharing_make(&self->layers[i].sharing, i, call, model_args->batch->tokens, &shared[i], error);
+    }
     if (status == GRAFT_OK && self->relative_table != NULL) {
         biased = self->layers[0].mask;
         status = graft_relative_fill(&self->relative, self->relative_table, call, &biased, error);
@@ -69,8 +78,19 @@ static int run_layers(const struct graft_decoder_model *self, const struct graft
         const struct graft_model_layer *layer = &self->layers[i];
         const struct graft_mask *mask = self->relative_table != NULL ? &biased : &layer->mask;
         const struct angles own = layer->uses_rotary ? angles[layer->type] : (struct angles){NULL, NULL};
-        const struct graft_decoder_layer_args args = {sizeof args, 0,   model_args->batch, hidden_states, own.cos,
-                                                      own.sin,     mask};
+        const int shares = layer->sharing.kv_layer >= 0;
+        const struct graft_decoder_layer_args args = {
+            .struct_size = sizeof args,
+            .required_features = features | (shares ? (uint32_t)GRAFT_DECODER_LAYER_SHARED_KEYS : 0),
+            .batch = model_args->batch,
+            .hidden_states = hidden_states,
+            .cos = own.cos,
+            .sin = own.sin,
+            .mask = mask,
+            .layer_input = inputs != NULL ? inputs + i * self->layer_inputs.size : NULL,
+            .layer_input_stride = self->layer_inputs.layers * self->layer_inputs.size,
+            .shared_keys = shares ? &shared[layer->sharing.kv_layer] : NULL,
+        };
         status = graft_decoder_layer_forward(layer->module, call, &args, error);
         if (status == GRAFT_OK) {
             status = add_deepstack(self, call, model_args, i, hidden_states, error);
@@ -99,10 +119,20 @@ static int finish(const struct graft_decoder_model *self, const struct graft_cal
 static int forward(void *instance, const struct graft_call *call, const struct graft_base_model_args *args,
                    struct graft_error *error) {
     const struct graft_decoder_model *self = instance;
-    float *x;
+    float *x, *inputs = NULL;
     int status = graft_inputs_forward(&self->inputs, call, args, &x, error);
     if (status == GRAFT_OK) {
-        status = run_layers(self, call, args, x, error);
+        status = graft_layer_inputs_forward(&self->layer_inputs, call, args->batch->tokens, args->input_ids, x, &inputs,
+                                            error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_streams_begin(&self->streams, call, args->batch->tokens, &x, error);
+    }
+    if (status == GRAFT_OK) {
+        status = run_layers(self, call, args, inputs, x, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_streams_end(&self->streams, call, args->batch->tokens, x, error);
     }
     if (status == GRAFT_OK) {
         status = finish(self, call, args->batch->tokens, x, args->last_hidden_state, error);

@@ -11,6 +11,13 @@ static struct graft_heads packed(float *x, int64_t heads, int64_t head_dim) {
     return (struct graft_heads){x, heads * head_dim, head_dim};
 }
 
+void graft_attention_copy(const struct graft_heads *x, int64_t tokens, int64_t heads, int64_t head_dim, float *copy) {
+    for (int64_t i = 0; i < tokens * heads; i++) {
+        memcpy(copy + i * head_dim, x->x + i / heads * x->stride + i % heads * x->head_stride,
+               (size_t)head_dim * sizeof *copy);
+    }
+}
+
 /* Room for a gate that is a projection of its own; x is NULL without one. */
 static int gate_room(const struct graft_attention *self, const struct graft_call *call, int64_t tokens,
                      struct graft_heads *gate, struct graft_error *error) {
@@ -24,7 +31,7 @@ static int gate_room(const struct graft_attention *self, const struct graft_call
     return gate->x != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
 }
 
-/* From three projections, or four with a gate, whose products run together. */
+/* From a projection each, whose products run together: queries, keys and values, and perhaps a gate. */
 static int project_each(const struct graft_attention *self, const struct graft_call *call,
                         const struct graft_self_attention_args *args, struct graft_projected *out,
                         struct graft_error *error) {
@@ -32,25 +39,37 @@ static int project_each(const struct graft_attention *self, const struct graft_c
     int64_t tokens = args->batch->tokens;
     int64_t dim = sizes->head_dim;
     int64_t q_dim = self->kept.gate == D_GATE_QUERY ? 2 * dim : dim;
+    int64_t v_dim = self->kept.value_dim;
     float *q = graft_scratch_floats(call, tokens, sizes->heads * q_dim, error);
-    float *k = graft_scratch_floats(call, tokens, sizes->kv_heads * dim, error);
-    float *v = graft_scratch_floats(call, tokens, sizes->kv_heads * self->kept.value_dim, error);
+    float *k = self->k != NULL ? graft_scratch_floats(call, tokens, sizes->kv_heads * dim, error) : NULL;
+    float *v = self->k != NULL ? graft_scratch_floats(call, tokens, sizes->kv_heads * v_dim, error) : NULL;
     int status = gate_room(self, call, tokens, &out->gate, error);
-    if (q == NULL || k == NULL || v == NULL || status != GRAFT_OK) {
+    if (q == NULL || (self->k != NULL && (k == NULL || v == NULL)) || status != GRAFT_OK) {
         return GRAFT_ERROR_INTERNAL;
     }
-    const struct graft_module *projections[] = {self->q, self->k, self->v, self->gate};
-    const struct graft_linear_args projection_args[] = {
-        {sizeof(struct graft_linear_args), 0, tokens, args->hidden_states, q},
-        {sizeof(struct graft_linear_args), 0, tokens, args->hidden_states, k},
-        {sizeof(struct graft_linear_args), 0, tokens, args->hidden_states, v},
-        {sizeof(struct graft_linear_args), 0, tokens, args->hidden_states, out->gate.x},
-    };
+    const struct {
+        const struct graft_module *module;
+        float *output;
+    } each[] = {{self->q, q}, {self->k, k}, {self->v, v}, {self->gate, out->gate.x}};
+    const struct graft_module *projections[4];
+    struct graft_linear_args projection_args[4];
+    int32_t n = 0;
+    for (int i = 0; i < 4; i++) {
+        if (each[i].module != NULL) {
+            projections[n] = each[i].module;
+            projection_args[n++] =
+                (struct graft_linear_args){sizeof projection_args[0], 0, tokens, args->hidden_states, each[i].output};
+        }
+    }
     out->q = packed(q, sizes->heads, q_dim);
     out->k = packed(k, sizes->kv_heads, dim);
-    out->v = packed(v, sizes->kv_heads, self->kept.value_dim);
+    out->v = packed(v, sizes->kv_heads, v_dim);
     out->gate = q_dim != dim ? packed(q + dim, sizes->heads, q_dim) : out->gate;
-    return graft_linear_forward_all(projections, call, projection_args, self->gate != NULL ? 4 : 3, error);
+    status = graft_linear_forward_all(projections, call, projection_args, n, error);
+    if (status == GRAFT_OK && self->kept.value_is_key && self->k != NULL) {
+        memcpy(v, k, (size_t)(tokens * sizes->kv_heads * v_dim) * sizeof *v);
+    }
+    return status == GRAFT_OK && self->k == NULL ? graft_attention_borrow(self, args, out, error) : status;
 }
 
 /* In each of four blocks a row has queries, values and keys of a quarter of the heads. */
@@ -163,10 +182,10 @@ int graft_attention_project(const struct graft_attention *self, const struct gra
     }
     int status =
         self->qkv != NULL ? project_joined(self, call, args, out, error) : project_each(self, call, args, out, error);
-    if (status == GRAFT_OK && self->kept.key_scale != 1.0f) {
+    if (status == GRAFT_OK && self->kept.key_scale != 1.0f && !graft_attention_borrows(&self->kept)) {
         scale(&out->k, tokens, sizes->kv_heads, sizes->head_dim, self->kept.key_scale);
     }
-    if (status == GRAFT_OK && self->kept.value_scale != 1.0f) {
+    if (status == GRAFT_OK && self->kept.value_scale != 1.0f && !graft_attention_borrows(&self->kept)) {
         scale(&out->v, tokens, sizes->kv_heads, self->kept.value_dim, self->kept.value_scale);
     }
     return status;
@@ -182,10 +201,7 @@ static int pack(const struct graft_call *call, int64_t tokens, int64_t heads, in
     if (copy == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    for (int64_t i = 0; i < tokens * heads; i++) {
-        memcpy(copy + i * head_dim, x->x + i / heads * x->stride + i % heads * x->head_stride,
-               (size_t)head_dim * sizeof *copy);
-    }
+    graft_attention_copy(x, tokens, heads, head_dim, copy);
     *x = packed(copy, heads, head_dim);
     return GRAFT_OK;
 }

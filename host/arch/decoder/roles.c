@@ -45,6 +45,14 @@ static const struct role roles[] = {
     {D_CLASS_LAYER,
      "DecoderLayer",
      {GRAFT_ROLE_PART(GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer, graft_parts_layer)}},
+    {D_CLASS_LAYER,
+     NULL,
+     {.struct_size = sizeof(struct graft_class),
+      .interface_id = GRAFT_INTERFACE_DECODER_LAYER,
+      .describe = graft_extended_layer_describe,
+      .create = graft_extended_layer_create,
+      .destroy = graft_extended_layer_destroy,
+      .forward = &graft_extended_layer_vtable}},
     {D_CLASS_ATTENTION, "Attention", {GRAFT_ROLE(GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)}},
     {D_CLASS_ATTENTION,
      NULL,
@@ -159,8 +167,20 @@ static int can_join(const struct graft_description *description) {
     return has_known_names(description) && graft_description_name(description, D_QKV) == NULL &&
            graft_description_name(description, D_DISENTANGLED_NAME) == NULL &&
            graft_description_word(description, D_PROJECTED) == D_PROJECTED_ONCE &&
-           graft_description_never(description, D_K_BIAS) && graft_description_never(description, D_LATENT_RANK) &&
+           graft_description_never(description, D_VALUE_IS_KEY) &&
+           graft_description_never(description, D_SHARED_LAYERS) && graft_description_never(description, D_K_BIAS) &&
+           graft_description_never(description, D_LATENT_RANK) &&
            graft_description_word(description, D_GATE) != D_GATE_QUERY;
+}
+
+/* The vtable of the layers that the family has, which tells the roles of D_CLASS_LAYER apart. */
+static const void *layer_of(const struct graft_description *description) {
+    const int is_plain = graft_description_name(description, D_LAYER_LOW_RANK) == NULL &&
+                         graft_description_name(description, D_LAYER_SCALAR) == NULL &&
+                         graft_description_never(description, D_LAYER_EXPERTS_BESIDE) &&
+                         graft_description_never(description, D_INPUT_SIZE) &&
+                         graft_description_never(description, D_STREAMS_COUNT);
+    return is_plain ? (const void *)&graft_parts_layer_vtable : &graft_extended_layer_vtable;
 }
 
 /* The vtable of the attention that the family has, which tells the roles of D_CLASS_ATTENTION apart. */
@@ -178,6 +198,7 @@ int graft_decoder_class(const struct graft_description *description, int32_t i, 
     const int32_t mixer = graft_description_word(description, D_MIXER_KIND);
     if (name == NULL || graft_class_is_basic(name) ||
         (role->choice == D_CLASS_ATTENTION && role->cls.forward != attention_of(description)) ||
+        (role->choice == D_CLASS_LAYER && role->cls.forward != layer_of(description)) ||
         (is_of_encoder(role->choice) && graft_description_encoder(description) == NULL) ||
         (is_of_experts(role->choice) && graft_description_never(description, D_MOE_EXPERTS)) ||
         (role->choice == D_CLASS_MIXER && mixer <= D_MIXER_NONE)) {

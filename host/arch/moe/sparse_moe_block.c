@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "arch/decoder/choices.h"
+#include "arch/moe/mixture.h"
 #include "arch/role.h"
 #include "graft/describe.h"
 
 struct kept {
     int64_t hidden_size;
     int64_t num_experts;
-    int64_t num_experts_per_tok;
     int64_t latent; /* what experts see; 0: hidden_size */
     int32_t has_shared;
     int32_t weighs_input; /* 1: what an expert sees has its weight, not what it gives */
@@ -19,14 +19,12 @@ struct kept {
 struct sparse_moe_block {
     struct graft_instance base;
     struct kept kept;
-    const struct graft_module *gate;      /* the router; NULL without experts */
-    const struct graft_module *experts;   /* NULL: the shared one is all there is */
+    struct graft_mixture mixture;         /* without experts the shared one is all there is */
     const struct graft_module *latent_in; /* hidden_size -> latent; NULL: none, as latent_out */
     const struct graft_module *latent_out;
     const struct graft_module *shared_expert;      /* NULL: none */
     const struct graft_module *shared_expert_gate; /* hidden_size -> 1; NULL: none */
     const struct graft_weight *sum_bias;           /* [hidden_size]; NULL: none */
-    uint32_t features;                             /* that the experts must have */
 };
 
 static int describe_shared(const struct graft_description *description, const struct graft_args *args,
@@ -44,48 +42,6 @@ static int describe_shared(const struct graft_description *description, const st
     int status = graft_describe_child(sink, name, graft_description_name(description, D_CLASS_MLP), GRAFT_INTERFACE_MLP,
                                       shared_args, 5, error);
     return status == GRAFT_OK && gate != NULL ? graft_describe_linear(sink, gate, hidden_size, 1, 0, error) : status;
-}
-
-/* Checks the choices of the experts; errors are the reader's. */
-static void check(struct graft_reader *reader, const struct kept *kept) {
-    if (kept->num_experts == 0 && kept->has_shared) {
-        return; /* the shared expert alone */
-    }
-    if (reader->status == GRAFT_OK && kept->num_experts < 1) {
-        graft_reader_fail(reader, D_MOE_EXPERTS, "expected at least 1 expert, got 0");
-    }
-    if (reader->status == GRAFT_OK && kept->num_experts_per_tok > kept->num_experts) {
-        graft_reader_fail(reader, D_MOE_TOP_K, "expected at most the number of experts (%lld), got %lld",
-                          (long long)kept->num_experts, (long long)kept->num_experts_per_tok);
-    }
-    const int has_alpha = !graft_read_is_null(reader, D_MOE_ALPHA),
-              has_limit = !graft_read_is_null(reader, D_MOE_LIMIT);
-    if (reader->status == GRAFT_OK && has_alpha != has_limit) {
-        graft_reader_fail(reader, has_alpha ? D_MOE_LIMIT : D_MOE_ALPHA, "expected a number, got null");
-    }
-}
-
-static int describe_experts(struct graft_reader *reader, const struct kept *kept, const struct graft_args *args,
-                            const struct graft_sink *sink, struct graft_error *error) {
-    const struct graft_description *description = reader->description;
-    struct graft_arg given[8];
-    int32_t n = 0;
-    given[n++] = graft_int_arg("num_experts", kept->num_experts);
-    given[n++] = graft_int_arg("hidden_size", kept->latent > 0 ? kept->latent : kept->hidden_size);
-    given[n++] = graft_int_arg("intermediate_size", graft_read_int(reader, D_MOE_SIZE));
-    given[n++] = graft_string_arg("hidden_act", graft_args_string(args, "hidden_act", "silu"));
-    if (graft_read_bool(reader, D_MOE_BIAS)) {
-        given[n++] = graft_int_arg("bias", 1);
-    }
-    if (!graft_read_is_null(reader, D_MOE_ALPHA)) {
-        given[n++] = graft_real_arg("swiglu_alpha", graft_read_real(reader, D_MOE_ALPHA));
-        given[n++] = graft_real_arg("swiglu_limit", graft_read_real(reader, D_MOE_LIMIT));
-    }
-    return reader->status == GRAFT_OK
-               ? graft_describe_child(sink, graft_description_name(description, D_MOE_EXPERTS_NAME),
-                                      graft_description_name(description, D_CLASS_EXPERTS), GRAFT_INTERFACE_EXPERTS,
-                                      given, n, error)
-               : reader->status;
 }
 
 static int describe_latents(const struct graft_description *description, const struct kept *kept, int32_t bias,
@@ -111,26 +67,18 @@ int graft_sparse_moe_block_describe(const struct graft_class *self, const struct
     graft_reader_start(&reader, description, config, layer, error);
     kept->hidden_size = graft_read_int(&reader, D_HIDDEN_SIZE);
     kept->num_experts = graft_read_int(&reader, D_MOE_EXPERTS);
-    kept->num_experts_per_tok = graft_read_int(&reader, D_MOE_TOP_K);
     kept->weighs_input = graft_read_bool(&reader, D_MOE_WEIGHS_INPUT);
     kept->latent = graft_read_int(&reader, D_MOE_LATENT);
     kept->sum_scale = (float)graft_read_real(&reader, D_MOE_SUM_SCALE);
     kept->has_shared = graft_description_name(description, D_MOE_SHARED_NAME) != NULL &&
                        !graft_read_is_null(&reader, D_MOE_SHARED_SIZE);
     const int64_t shared_size = kept->has_shared ? graft_read_int(&reader, D_MOE_SHARED_SIZE) : 0;
-    check(&reader, kept);
     if (reader.status != GRAFT_OK) {
         return reader.status;
     }
-    const struct graft_arg router_arg = graft_int_arg("layer_idx", layer);
-    int status = kept->num_experts > 0
-                     ? graft_describe_child(sink, graft_description_name(description, D_MOE_ROUTER_NAME),
-                                            graft_description_name(description, D_CLASS_ROUTER), GRAFT_INTERFACE_ROUTER,
-                                            &router_arg, 1, error)
-                     : GRAFT_OK;
-    if (status == GRAFT_OK && kept->num_experts > 0) {
-        status = describe_experts(&reader, kept, args, sink, error);
-    }
+    const int64_t width = kept->latent > 0 ? kept->latent : kept->hidden_size;
+    int status = kept->num_experts > 0 || !kept->has_shared ? graft_mixture_describe(&reader, width, args, sink, error)
+                                                            : GRAFT_OK;
     if (status == GRAFT_OK && kept->latent > 0) {
         status = describe_latents(description, kept, graft_args_int(args, "mlp_bias", 0) != 0, sink, error);
     }
@@ -147,16 +95,15 @@ int graft_sparse_moe_block_create(const struct graft_class *cls, const struct gr
     const struct graft_description *description = cls->data;
     const char *shared_gate = graft_description_name(description, D_MOE_SHARED_GATE);
     const char *sum_bias = graft_description_name(description, D_MOE_SUM_BIAS);
-    const char *experts = graft_description_name(description, D_MOE_EXPERTS_NAME);
+    struct graft_reader reader;
     struct sparse_moe_block *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->kept = *(const struct kept *)build->kept;
     if (self->kept.num_experts > 0) {
-        self->gate = graft_build_child(build, graft_description_name(description, D_MOE_ROUTER_NAME), error);
-        self->experts = graft_build_child(build, experts, error);
-        self->features = graft_experts_features(build->child_args(build->data, experts));
+        graft_reader_start(&reader, description, build->config, graft_args_int(build->args, "layer_idx", 0), error);
+        graft_mixture_find(&self->mixture, &reader, build, error);
     }
     if (self->kept.latent > 0) {
         self->latent_in = graft_build_child(build, graft_description_name(description, D_MOE_LATENT_IN), error);
@@ -203,8 +150,8 @@ static int run_on_weighted(const struct sparse_moe_block *self, const struct gra
     each.top_k_weights = weights;
     each.output = y;
     const struct graft_call *pairs_call = graft_call_route(call, args->tokens, rows, pairs, &space, error);
-    int status =
-        pairs_call != NULL ? graft_experts_forward(self->experts, pairs_call, &each, error) : GRAFT_ERROR_INTERNAL;
+    int status = pairs_call != NULL ? graft_experts_forward(self->mixture.experts, pairs_call, &each, error)
+                                    : GRAFT_ERROR_INTERNAL;
     for (int64_t i = 0; i < args->tokens * width && status == GRAFT_OK; i++) {
         float sum = 0.0f;
         for (int64_t j = 0; j < args->k; j++) {
@@ -219,7 +166,7 @@ static int run_on_weighted(const struct sparse_moe_block *self, const struct gra
 static int run_between(const struct sparse_moe_block *self, const struct graft_call *call,
                        const struct graft_experts_args *args, struct graft_error *error) {
     if (self->latent_in == NULL) {
-        return graft_experts_forward(self->experts, call, args, error);
+        return graft_experts_forward(self->mixture.experts, call, args, error);
     }
     float *x = graft_scratch_floats(call, args->tokens, self->kept.latent, error); /* [tokens, latent] */
     float *y = graft_scratch_floats(call, args->tokens, self->kept.latent, error); /* [tokens, latent] */
@@ -233,7 +180,7 @@ static int run_between(const struct sparse_moe_block *self, const struct graft_c
     between.output = y;
     int status = graft_linear_forward(self->latent_in, call, &in_args, error);
     if (status == GRAFT_OK) {
-        status = graft_experts_forward(self->experts, call, &between, error);
+        status = graft_experts_forward(self->mixture.experts, call, &between, error);
     }
     return status == GRAFT_OK ? graft_linear_forward(self->latent_out, call, &out_args, error) : status;
 }
@@ -241,35 +188,10 @@ static int run_between(const struct sparse_moe_block *self, const struct graft_c
 /* output = the chosen experts, weighted. */
 static int run_experts(const struct sparse_moe_block *self, const struct graft_call *call,
                        const struct graft_mlp_args *args, struct graft_error *error) {
-    int64_t tokens = args->tokens;
-    int64_t k = self->kept.num_experts_per_tok;
-    float *logits = graft_scratch_floats(call, tokens, self->kept.num_experts, error); /* [tokens, num_experts] */
-    float *weights = graft_scratch_floats(call, tokens, k, error);                     /* [tokens, k] */
-    int32_t *index = graft_scratch_ints(call, tokens * k, error);                      /* [tokens, k] */
-    if (logits == NULL || weights == NULL || index == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    const struct graft_router_args router_args = {
-        .struct_size = sizeof router_args,
-        .tokens = tokens,
-        .experts = self->kept.num_experts,
-        .k = k,
-        .hidden_states = args->hidden_states,
-        .logits = logits,
-        .top_k_index = index,
-        .top_k_weights = weights,
-    };
-    const struct graft_experts_args experts_args = {
-        .struct_size = sizeof experts_args,
-        .required_features = self->features,
-        .tokens = tokens,
-        .k = k,
-        .hidden_states = args->hidden_states,
-        .top_k_index = index,
-        .top_k_weights = weights,
-        .output = args->output,
-    };
-    int status = graft_router_forward(self->gate, call, &router_args, error);
+    struct graft_experts_args experts_args;
+    int status = graft_mixture_route(&self->mixture, call, args->tokens, args->hidden_states, &experts_args, error);
+    experts_args.hidden_states = args->hidden_states;
+    experts_args.output = args->output;
     if (status == GRAFT_OK && self->kept.weighs_input) {
         return run_on_weighted(self, call, &experts_args, error);
     }
@@ -333,7 +255,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     const struct sparse_moe_block *self = instance;
     int64_t mark = call->scratch_mark(call->scratch);
     int status = GRAFT_OK;
-    if (self->experts != NULL) {
+    if (self->mixture.experts != NULL) {
         status = run_experts(self, call, args, error);
     } else {
         memset(args->output, 0, (size_t)(args->tokens * self->kept.hidden_size) * sizeof *args->output);

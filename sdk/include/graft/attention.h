@@ -12,6 +12,10 @@
  * (1: neighbours are rotated together, GRAFT_ROPE_INTERLEAVED; 0 without it). A parent that gives one of them asks for
  * it in each call, too (graft_self_attention_features).
  *
+ * With the argument kv_layer_idx attention shares keys and values. That of the layer with this number makes them, and
+ * fills in shared_keys; that of a later layer has no projections for them, and attends to those in shared_keys, which
+ * the cache keeps for the layer with that number alone.
+ *
  * With the argument cross (1) it is attention to another text: keys and values are made from batch->source_states, once
  * for each sequence, and kept in the cache under layer_idx, which is behind those of all layers.
  */
@@ -37,7 +41,8 @@ enum {
     GRAFT_SELF_ATTENTION_SCORES = 1,          /* the arguments scaling and softcap */
     GRAFT_SELF_ATTENTION_ROTARY_WIDTH = 2,    /* the argument rotary_width */
     GRAFT_SELF_ATTENTION_ROPE_INTERLEAVE = 4, /* the argument rope_interleave */
-    GRAFT_SELF_ATTENTION_CROSS = 8            /* the argument cross */
+    GRAFT_SELF_ATTENTION_CROSS = 8,           /* the argument cross */
+    GRAFT_SELF_ATTENTION_SHARED_KEYS = 16     /* the argument kv_layer_idx */
 };
 
 struct graft_self_attention_args {
@@ -48,9 +53,10 @@ struct graft_self_attention_args {
     /* [tokens, head_dim], or as wide as the part of a head that the model rotates; NULL, as sin, in models without
      * rotary positions. */
     const float *cos;
-    const float *sin;              /* as wide */
-    const struct graft_mask *mask; /* decided by the model for this layer */
-    float *output;                 /* [tokens, hidden]; does not overlap hidden_states */
+    const float *sin;                            /* as wide */
+    const struct graft_mask *mask;               /* decided by the model for this layer */
+    float *output;                               /* [tokens, hidden]; does not overlap hidden_states */
+    const struct graft_shared_keys *shared_keys; /* with the argument kv_layer_idx; else NULL */
 };
 
 struct graft_self_attention {
@@ -62,7 +68,7 @@ struct graft_self_attention {
                    struct graft_error *error);
 };
 
-GRAFT_ASSERT_SIZE(struct graft_self_attention_args, 56);
+GRAFT_ASSERT_SIZE(struct graft_self_attention_args, 64);
 GRAFT_ASSERT_SIZE(struct graft_self_attention, 16);
 
 /* [any] What calls of an attention with these arguments require. */
@@ -80,6 +86,9 @@ GRAFT_INLINE uint32_t graft_self_attention_features(const struct graft_args *arg
     }
     if (graft_args_int(args, "cross", 0) != 0) {
         features |= GRAFT_SELF_ATTENTION_CROSS;
+    }
+    if (graft_args_find(args, "kv_layer_idx", GRAFT_ARG_INT) != NULL) {
+        features |= GRAFT_SELF_ATTENTION_SHARED_KEYS;
     }
     return features;
 }

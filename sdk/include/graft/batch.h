@@ -65,6 +65,17 @@ GRAFT_INLINE int64_t graft_batch_source_tokens(const struct graft_batch *batch) 
                : 0;
 }
 
+/* Keys and values of a batch's tokens, [tokens, kv_heads, head_dim], normed and rotated, that the attention of one
+ * layer fills in for those of later layers. The model's, until its forward returns. */
+struct graft_shared_keys {
+    uint32_t struct_size;
+    uint32_t reserved;
+    float *keys;   /* [tokens, kv_heads, head_dim] */
+    float *values; /* [tokens, kv_heads, width of a value] */
+};
+
+GRAFT_ASSERT_SIZE(struct graft_shared_keys, 24);
+
 /* The adapters of the rows that modules are given. The caller's, as the batch. */
 struct graft_row_adapters {
     uint32_t struct_size;

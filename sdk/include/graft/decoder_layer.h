@@ -8,6 +8,8 @@
  * Optional: cross_layer_idx, where the layer attends to what an encoder makes of another text, too: the layer_idx of
  * that attention.
  *
+ * Optional: kv_layer_idx, where attention shares keys and values with other layers (attention.h).
+ *
  * Optional, for a class that derives from a layer of the host: mixer and mixer_class, the names of a child of
  * graft.mixer/1 and of its class, which is there in the place of self_attn. It gives them to its base itself.
  */
@@ -27,16 +29,27 @@ extern "C" {
 
 #define GRAFT_INTERFACE_DECODER_LAYER "graft.decoder_layer/1"
 
+/* Features. */
+enum {
+    GRAFT_DECODER_LAYER_INPUT = 1,      /* layer_input is not NULL */
+    GRAFT_DECODER_LAYER_STREAMS = 2,    /* hidden_states are several streams */
+    GRAFT_DECODER_LAYER_SHARED_KEYS = 4 /* shared_keys is not NULL: the layer hands it on to its attention */
+};
+
 struct graft_decoder_layer_args {
     uint32_t struct_size;
-    uint32_t required_features;
+    uint32_t required_features;      /* GRAFT_DECODER_LAYER_... */
     const struct graft_batch *batch; /* whose tokens these are, and the cache of their past */
-    float *hidden_states;            /* [tokens, hidden], in and out */
+    float *hidden_states;            /* [tokens, hidden], or [streams, tokens, hidden]; in and out */
     /* [tokens, head_dim], or as wide as the part of a head that the model rotates; NULL, as sin, in models without
      * rotary positions. */
     const float *cos;
     const float *sin;              /* as wide */
     const struct graft_mask *mask; /* for this layer's attention; NULL in models without attention */
+    /* [tokens, as many as the family says]: what the layer gets of each token besides; NULL: nothing. */
+    const float *layer_input;
+    int64_t layer_input_stride;                  /* floats from token to token */
+    const struct graft_shared_keys *shared_keys; /* for this layer's attention; NULL: it shares none */
 };
 
 struct graft_decoder_layer {
@@ -47,7 +60,7 @@ struct graft_decoder_layer {
                    struct graft_error *error);
 };
 
-GRAFT_ASSERT_SIZE(struct graft_decoder_layer_args, 48);
+GRAFT_ASSERT_SIZE(struct graft_decoder_layer_args, 72);
 GRAFT_ASSERT_SIZE(struct graft_decoder_layer, 16);
 
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */

@@ -156,6 +156,10 @@ struct graft_attention_args {
      */
     int32_t cross;
     uint32_t reserved2; /* 0 */
+    /* 1: the cache has this batch's keys and values in `layer` already, by an earlier call: none are appended. Without
+     * a cache k and v are read. Else 0. */
+    int32_t shared;
+    uint32_t reserved3; /* 0 */
 };
 
 /* Which two numbers of a rotated width make a pair. */
@@ -295,7 +299,7 @@ GRAFT_ASSERT_SIZE(struct graft_product, 80);
 GRAFT_ASSERT_SIZE(struct graft_gated_products, 32);
 GRAFT_ASSERT_SIZE(struct graft_mask, 72);
 GRAFT_ASSERT_SIZE(struct graft_attention_latents, 40);
-GRAFT_ASSERT_SIZE(struct graft_attention_args, 200);
+GRAFT_ASSERT_SIZE(struct graft_attention_args, 208);
 GRAFT_ASSERT_SIZE(struct graft_rope_args, 72);
 GRAFT_ASSERT_SIZE(struct graft_kernels, 136);
 

@@ -341,6 +341,22 @@ struct graft_parts_layer {
 int graft_parts_layer_declare(const struct graft_parts_layer *part, const struct graft_config *config,
                               const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error);
 
+/* [forward] What a class that is more than such a layer adds to its steps; each may be NULL. `self` is the class's, and
+ * args->hidden_states what `output` [tokens, hidden_size] will be added to. */
+struct graft_parts_layer_steps {
+    /* `output` becomes what is added to what attention gives of `seen`, normed, before that is scaled. */
+    int (*beside_attention)(void *self, const struct graft_call *call, const struct graft_decoder_layer_args *args,
+                            const float *seen, float *output, struct graft_error *error);
+    /* `output` is what the MLP gives, before its norm, and may be changed. */
+    int (*behind_mlp)(void *self, const struct graft_call *call, const struct graft_decoder_layer_args *args,
+                      float *output, struct graft_error *error);
+    void *self; /* what these functions are given */
+};
+
+/* [forward] The layer, an instance of graft_parts_layer_create, with these steps. */
+int graft_parts_layer_run(void *layer, const struct graft_parts_layer_steps *steps, const struct graft_call *call,
+                          const struct graft_decoder_layer_args *args, struct graft_error *error);
+
 /* The same of the class's `data`. */
 graft_parts_describe graft_parts_layer_describe;
 graft_parts_create graft_parts_layer_create;
@@ -401,7 +417,10 @@ struct graft_parts_mlp {
     double output_scale;    /* what the MLP gives is multiplied by; 0: 1 */
     double swiglu_alpha;    /* with swiglu_limit */
     double swiglu_limit;    /* 0: act; else with a gate, in its place: the gating of swiglu.h */
-    int32_t down_bias;      /* GRAFT_PARTS_AS_BIAS, ... */
+    /* With a gate: what it gives below this quantile, of a normal distribution with its mean and deviation, becomes 0,
+     * and the quantile is subtracted from the rest, before its activation; 0: nothing, up to but not including 1. */
+    double gate_quantile;
+    int32_t down_bias; /* GRAFT_PARTS_AS_BIAS, ... */
     uint32_t reserved;
 };
 
@@ -421,8 +440,8 @@ graft_parts_describe graft_parts_mlp_describe;
 graft_parts_create graft_parts_mlp_create;
 extern const struct graft_mlp graft_parts_mlp_vtable;
 
-/* For a class derived from Embedding: embeddings times the root of their width, which is rounded to bf16 where the
- * model computes in bf16. A head that is tied to it takes the table as it is. */
+/* For a class derived from Embedding: embeddings times the root of their width, or of the argument scale_dim, rounded
+ * to bf16 where the model computes in bf16. A head that is tied to it takes the table as it is. */
 graft_parts_create graft_parts_scaled_embedding_create;
 extern const struct graft_embedding graft_parts_scaled_embedding_vtable;
 
@@ -434,12 +453,13 @@ GRAFT_ASSERT_SIZE(struct graft_parts_transform, 32);
 GRAFT_ASSERT_SIZE(struct graft_parts_model, 72);
 GRAFT_ASSERT_SIZE(struct graft_parts_model_sizes, 80);
 GRAFT_ASSERT_SIZE(struct graft_parts_layer, 184);
+GRAFT_ASSERT_SIZE(struct graft_parts_layer_steps, 24);
 GRAFT_ASSERT_SIZE(struct graft_parts_attention_sizes, 72);
 GRAFT_ASSERT_SIZE(struct graft_parts_fused_attention, 24);
 GRAFT_ASSERT_SIZE(struct graft_parts_rotary, 16);
 GRAFT_ASSERT_SIZE(struct graft_parts_rotary_type, 32);
 GRAFT_ASSERT_SIZE(struct graft_parts_typed_rotary, 64);
-GRAFT_ASSERT_SIZE(struct graft_parts_mlp, 96);
+GRAFT_ASSERT_SIZE(struct graft_parts_mlp, 104);
 
 #ifdef __cplusplus
 }

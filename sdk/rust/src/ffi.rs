@@ -592,7 +592,5 @@ c_structs! {
         pub quantizations: *const c_void,
         pub n_quantizations: i32,
         pub quantization_stride: u32,
-        pub flags: u32,
-        pub reserved_later: u32,
     }
 }
