@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/section.h"
 
+#include <string.h>
+
 enum { MAX_PATH = 192 };
 
 struct path {
@@ -9,6 +11,11 @@ struct path {
 
 static struct path path_of(const struct graft_config_section *section, const char *path) {
     struct path whole;
+    const size_t outer = section->outer != NULL ? strlen(section->outer) : 0;
+    if (outer > 0 && strncmp(path, section->outer, outer) == 0) {
+        (void)snprintf(whole.text, sizeof whole.text, "%s", path + outer);
+        return whole;
+    }
     (void)snprintf(whole.text, sizeof whole.text, "%s.%s", section->name, path);
     return whole;
 }
@@ -56,6 +63,7 @@ int graft_config_section(const struct graft_config *whole, const char *name, str
     }
     section->whole = whole;
     section->name = name;
+    section->outer = NULL;
     (void)snprintf(section->file, sizeof section->file, "%s: %s", whole->file, name);
     section->view = (struct graft_config){
         .struct_size = sizeof section->view,

@@ -11,6 +11,7 @@ struct graft_config_section {
     struct graft_config view; /* of the part; in messages `file` also says which part it is */
     const struct graft_config *whole;
     const char *name;
+    const char *outer; /* paths that begin with it are of `whole`: "config."; NULL: none do */
     char file[GRAFT_SECTION_FILE];
 };
 

@@ -16,6 +16,10 @@ void graft_fill_patches(const struct graft_processor_config *config, const struc
 int graft_fit_pixels(const struct graft_processor_config *config, int64_t frames, struct graft_pixels *pixels,
                      const char *source, struct graft_error *error);
 
+/* The same for processors whose images all have one size: resizes and crops. */
+int graft_fit_fixed(const struct graft_processor_config *config, struct graft_pixels *pixels, const char *source,
+                    struct graft_error *error);
+
 /* Allocates an image of `times` patches along time whose frames have the size of `pixels`. The pixel values are filled
  * in later. */
 int graft_start_image(const struct graft_processor_config *config, const struct graft_pixels *pixels, int64_t times,

@@ -52,6 +52,9 @@ int graft_fit_pixels(const struct graft_processor_config *config, int64_t frames
                      const char *source, struct graft_error *error) {
     struct graft_pixels resized;
     struct smart_size size;
+    if (config->is_fixed) {
+        return graft_fit_fixed(config, pixels, source, error);
+    }
     if (!config->do_resize) {
         return check_grid(config, pixels, source, error);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Turns decoded images and videos into patches, as the model directory says (Qwen2VLImageProcessor and
- * Glm4vImageProcessor with the Pillow backend, Qwen2VLVideoProcessor, Qwen3VLVideoProcessor, Glm4vVideoProcessor). */
+ * Glm4vImageProcessor, CLIPImageProcessor, SiglipImageProcessor and Gemma3ImageProcessor with the Pillow backend,
+ * Qwen2VLVideoProcessor, Qwen3VLVideoProcessor, Glm4vVideoProcessor). */
 #ifndef GRAFT_IMAGE_PROCESSOR_H
 #define GRAFT_IMAGE_PROCESSOR_H
 
@@ -29,6 +30,14 @@ struct graft_processor_config {
     int32_t counts_frames; /* 1: min_pixels and max_pixels count all frames together, of an image those of a patch */
     int32_t cap_pixels_per_frame; /* for videos: frames share the pixels that max_video_tokens allow */
     int64_t max_video_tokens;
+    /* Of processors whose images all have one size; patch_size, temporal_patch_size and merge_size are the model's. */
+    int32_t is_fixed;
+    int32_t do_center_crop;
+    int64_t height; /* with width: of a resized image */
+    int64_t width;
+    int64_t shortest_edge; /* > 0: of a resized image, in their place */
+    int64_t crop_height;
+    int64_t crop_width;
 };
 
 /* [load] Reads and checks a preprocessor_config.json, or another file with the same fields. `kind` is the processor to
@@ -38,7 +47,10 @@ enum {
     GRAFT_PROCESSOR_VIDEO,
     GRAFT_PROCESSOR_COUNTED_VIDEO,
     GRAFT_PROCESSOR_GLM_IMAGE,
-    GRAFT_PROCESSOR_GLM_VIDEO
+    GRAFT_PROCESSOR_GLM_VIDEO,
+    GRAFT_PROCESSOR_CLIP, /* from here on images have one size */
+    GRAFT_PROCESSOR_SIGLIP,
+    GRAFT_PROCESSOR_GEMMA3
 };
 int graft_processor_config_read(const struct graft_config *file, int32_t kind, struct graft_processor_config *config,
                                 struct graft_error *error);

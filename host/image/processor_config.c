@@ -6,7 +6,7 @@
 #include "image/processor.h"
 #include "image/resize.h"
 
-enum { MAX_PATCH = 1024, MAX_SIZE = 64, MAX_TOKENS = 1 << 24 };
+enum { MAX_PATCH = 1024, MAX_SIZE = 64, MAX_TOKENS = 1 << 24, MAX_SIDE = 1 << 13 };
 
 /* Reads a number small enough for products in f32. */
 static int read_number(const struct graft_config *file, const char *path, const char *expected, double *value,
@@ -96,6 +96,57 @@ static int read_size(const struct graft_config *file, struct graft_processor_con
     return status;
 }
 
+/* Reads an object of height and width, of shortest_edge alone where that is allowed, or a number for either. */
+static int read_sides(const struct graft_config *file, const char *name, int64_t *shortest, int64_t *height,
+                      int64_t *width, struct graft_error *error) {
+    char path[64];
+    int64_t side = 0;
+    if (!graft_config_has(file, name)) {
+        return GRAFT_OK;
+    }
+    if (file->kind(file->data, name) == GRAFT_FIELD_INT) {
+        int status = graft_config_int(file, name, 1, MAX_SIDE, &side, error);
+        *(shortest != NULL ? shortest : height) = side;
+        *width = shortest != NULL ? *width : side;
+        return status;
+    }
+    if (file->kind(file->data, name) != GRAFT_FIELD_OBJECT) {
+        return graft_config_expected(file, name, "an object", error);
+    }
+    (void)snprintf(path, sizeof path, "%s.shortest_edge", name);
+    if (shortest != NULL && graft_config_has(file, path)) {
+        return graft_config_need_int(file, path, 1, MAX_SIDE, shortest, error);
+    }
+    if (shortest != NULL) {
+        *shortest = 0;
+    }
+    (void)snprintf(path, sizeof path, "%s.height", name);
+    int status = graft_config_need_int(file, path, 1, MAX_SIDE, height, error);
+    (void)snprintf(path, sizeof path, "%s.width", name);
+    return status == GRAFT_OK ? graft_config_need_int(file, path, 1, MAX_SIDE, width, error) : status;
+}
+
+/* Reads what is said of images that all have one size. */
+static int read_fixed(const struct graft_config *file, struct graft_processor_config *config,
+                      struct graft_error *error) {
+    static const char *const unsupported[] = {"do_pad", "do_pan_and_scan"};
+    int status = read_sides(file, "size", &config->shortest_edge, &config->height, &config->width, error);
+    if (status == GRAFT_OK) {
+        status = read_sides(file, "crop_size", NULL, &config->crop_height, &config->crop_width, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_config_bool(file, "do_center_crop", &config->do_center_crop, error);
+    }
+    for (size_t i = 0; i < sizeof unsupported / sizeof unsupported[0] && status == GRAFT_OK; i++) {
+        int32_t is_on = 0;
+        status = graft_config_bool(file, unsupported[i], &is_on, error);
+        if (status == GRAFT_OK && is_on) {
+            status = graft_error_set(error, GRAFT_ERROR_MODEL, file->file, "%s: true is not supported", unsupported[i]);
+        }
+    }
+    return status;
+}
+
 static int read_resample(const struct graft_config *file, struct graft_processor_config *config,
                          struct graft_error *error) {
     int64_t resample = config->resample;
@@ -116,12 +167,18 @@ static const struct {
     {"Qwen2VLImageProcessor", GRAFT_PROCESSOR_IMAGE},       {"Qwen2VLImageProcessorFast", GRAFT_PROCESSOR_IMAGE},
     {"Qwen2VLImageProcessorPil", GRAFT_PROCESSOR_IMAGE},    {"Glm4vImageProcessor", GRAFT_PROCESSOR_GLM_IMAGE},
     {"Glm4vImageProcessorFast", GRAFT_PROCESSOR_GLM_IMAGE}, {"Glm4vImageProcessorPil", GRAFT_PROCESSOR_GLM_IMAGE},
+    {"CLIPImageProcessor", GRAFT_PROCESSOR_CLIP},           {"CLIPImageProcessorFast", GRAFT_PROCESSOR_CLIP},
+    {"CLIPImageProcessorPil", GRAFT_PROCESSOR_CLIP},        {"LlavaImageProcessor", GRAFT_PROCESSOR_CLIP},
+    {"LlavaImageProcessorFast", GRAFT_PROCESSOR_CLIP},      {"LlavaImageProcessorPil", GRAFT_PROCESSOR_CLIP},
+    {"SiglipImageProcessor", GRAFT_PROCESSOR_SIGLIP},       {"SiglipImageProcessorFast", GRAFT_PROCESSOR_SIGLIP},
+    {"SiglipImageProcessorPil", GRAFT_PROCESSOR_SIGLIP},    {"Gemma3ImageProcessor", GRAFT_PROCESSOR_GEMMA3},
+    {"Gemma3ImageProcessorFast", GRAFT_PROCESSOR_GEMMA3},   {"Gemma3ImageProcessorPil", GRAFT_PROCESSOR_GEMMA3},
     {"Qwen2VLVideoProcessor", GRAFT_PROCESSOR_VIDEO},       {"Qwen3VLVideoProcessor", GRAFT_PROCESSOR_COUNTED_VIDEO},
     {"Glm4vVideoProcessor", GRAFT_PROCESSOR_GLM_VIDEO},
 };
 
 static int is_of_video(int32_t kind) {
-    return kind != GRAFT_PROCESSOR_IMAGE && kind != GRAFT_PROCESSOR_GLM_IMAGE;
+    return kind == GRAFT_PROCESSOR_VIDEO || kind == GRAFT_PROCESSOR_COUNTED_VIDEO || kind == GRAFT_PROCESSOR_GLM_VIDEO;
 }
 
 /* Sets `*kind` to that of the processor that the field `name` has, if the file has it. Other processors use the same
@@ -182,11 +239,11 @@ static int read_fields(const struct graft_config *file, struct graft_processor_c
     for (size_t i = 0; i < sizeof bools / sizeof bools[0] && status == GRAFT_OK; i++) {
         status = graft_config_bool(file, bools[i].name, bools[i].value, error);
     }
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0] && status == GRAFT_OK; i++) {
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0] && status == GRAFT_OK && !config->is_fixed; i++) {
         status = graft_config_int(file, sizes[i].name, 1, sizes[i].maximum, sizes[i].value, error);
     }
     if (status == GRAFT_OK) {
-        status = read_size(file, config, error);
+        status = config->is_fixed ? read_fixed(file, config, error) : read_size(file, config, error);
     }
     if (status == GRAFT_OK) {
         status = read_resample(file, config, error);
@@ -210,12 +267,17 @@ struct defaults {
     int32_t is_centered; /* mean and deviation are 0.5, not CLIP's (Radford et al. 2021) */
 };
 
+enum { FIXED_SIDE = 224 };
+
 static const struct defaults defaults[] = {
     [GRAFT_PROCESSOR_IMAGE] = {56 * 56, 1280 * 28 * 28, 14, 128000, 0, 0},
     [GRAFT_PROCESSOR_VIDEO] = {128 * 28 * 28, 768 * 28 * 28, 14, 128000, 0, 0},
     [GRAFT_PROCESSOR_COUNTED_VIDEO] = {128 * 32 * 32, 768 * 32 * 32, 16, 768, 1, 1},
     [GRAFT_PROCESSOR_GLM_IMAGE] = {112 * 112, 15000 * 28 * 28, 14, 128000, 1, 0},
     [GRAFT_PROCESSOR_GLM_VIDEO] = {112 * 112, 60000 * 28 * 28, 14, 128000, 1, 0},
+    [GRAFT_PROCESSOR_CLIP] = {1, 1, 1, 1, 0, 0},
+    [GRAFT_PROCESSOR_SIGLIP] = {1, 1, 1, 1, 0, 1},
+    [GRAFT_PROCESSOR_GEMMA3] = {1, 1, 1, 1, 0, 1},
 };
 
 static struct graft_processor_config defaults_of(int32_t kind) {
@@ -226,17 +288,24 @@ static struct graft_processor_config defaults_of(int32_t kind) {
         .do_rescale = 1,
         .do_normalize = 1,
         .do_convert_rgb = 1,
-        .resample = GRAFT_RESAMPLE_BICUBIC,
+        .resample = kind == GRAFT_PROCESSOR_GEMMA3 ? GRAFT_RESAMPLE_BILINEAR : GRAFT_RESAMPLE_BICUBIC,
         .rescale_factor = 1.0 / 255.0,
         .image_mean = {0.48145466, 0.4578275, 0.40821073},
         .image_std = {0.26862954, 0.26130258, 0.27577711},
         .min_pixels = own->min_pixels,
         .max_pixels = own->max_pixels,
         .patch_size = own->patch_size,
-        .temporal_patch_size = 2,
-        .merge_size = 2,
+        .temporal_patch_size = kind >= GRAFT_PROCESSOR_CLIP ? 1 : 2,
+        .merge_size = kind >= GRAFT_PROCESSOR_CLIP ? 1 : 2,
         .counts_frames = own->counts_frames,
         .max_video_tokens = own->max_video_tokens,
+        .is_fixed = kind >= GRAFT_PROCESSOR_CLIP,
+        .do_center_crop = kind == GRAFT_PROCESSOR_CLIP,
+        .height = FIXED_SIDE,
+        .width = FIXED_SIDE,
+        .shortest_edge = kind == GRAFT_PROCESSOR_CLIP ? FIXED_SIDE : 0,
+        .crop_height = FIXED_SIDE,
+        .crop_width = FIXED_SIDE,
     };
     for (int32_t c = 0; c < 3 && own->is_centered; c++) {
         config.image_mean[c] = config.image_std[c] = 0.5;

@@ -125,8 +125,7 @@ int64_t graft_model_image_tokens(const struct graft_model *model, const struct g
 }
 
 /* Patches of another size would be other numbers than the weights were made for. */
-static int check(const struct graft_model *model, const struct graft_processor_config *config,
-                 struct graft_error *error) {
+static int check(const struct graft_model *model, struct graft_processor_config *config, struct graft_error *error) {
     const struct {
         const char *name;
         const char *attribute;
@@ -136,6 +135,19 @@ static int check(const struct graft_model *model, const struct graft_processor_c
         {"temporal_patch_size", "temporal_patch_size", config->temporal_patch_size},
         {"merge_size", "spatial_merge_size", config->merge_size},
     };
+    const int is_fixed = graft_model_say(model, "image_side", 0) > 0;
+    if (is_fixed != config->is_fixed) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, model->directory,
+                               "image_processor_type: expected one whose images %s, as %s takes them",
+                               is_fixed ? "all have the same size, such as CLIPImageProcessor"
+                                        : "keep their shape, such as Qwen2VLImageProcessor",
+                               model->tree->root->class_name);
+    }
+    if (is_fixed) {
+        config->patch_size = graft_model_say(model, "patch_size", 1);
+        config->merge_size = graft_model_say(model, "spatial_merge_size", 1);
+        return GRAFT_OK;
+    }
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         int64_t expected = graft_model_say(model, fields[i].attribute, fields[i].value);
         if (fields[i].value != expected) {

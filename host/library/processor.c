@@ -25,7 +25,8 @@ static int read_place(struct graft_model *model, const struct place *place, int3
         [GRAFT_VIDEO_SECONDS_BEFORE] = {GRAFT_PROCESSOR_IMAGE, GRAFT_PROCESSOR_COUNTED_VIDEO},
         [GRAFT_VIDEO_SECONDS_BEHIND] = {GRAFT_PROCESSOR_GLM_IMAGE, GRAFT_PROCESSOR_GLM_VIDEO},
     };
-    const int32_t kind = kinds[graft_model_video_form(model)][is_video != 0];
+    const int is_fixed = graft_model_say(model, "image_side", 0) > 0;
+    const int32_t kind = is_fixed ? GRAFT_PROCESSOR_CLIP : kinds[graft_model_video_form(model)][is_video != 0];
     struct graft_config_section section;
     int status = *file == NULL ? graft_model_file_read_if_there(model->directory, names[place->file], MAX_BYTES,
                                                                 &model->ignored, file, error)

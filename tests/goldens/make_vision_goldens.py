@@ -26,6 +26,9 @@ from transformers import Qwen2VLVideoProcessor
 from transformers.image_utils import load_image
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 
+from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
+from transformers.models.gemma3.image_processing_pil_gemma3 import Gemma3ImageProcessorPil
+from transformers.models.siglip.image_processing_pil_siglip import SiglipImageProcessorPil
 from transformers.models.glm4v.image_processing_pil_glm4v import Glm4vImageProcessorPil
 
 import weights
@@ -49,9 +52,13 @@ GLM_MOE = dict(head_dim=16, n_routed_experts=4, num_experts_per_tok=2, moe_inter
 MOE = dict(num_experts=4, num_experts_per_tok=2, moe_intermediate_size=12)
 LINEAR = dict(num_hidden_layers=4, layer_types=["linear_attention", "full_attention"] * 2, linear_num_key_heads=2, linear_num_value_heads=4,
               linear_key_head_dim=6, linear_value_head_dim=8)
+# Towers whose images all have the same size.
+CLIP = dict(model_type="clip_vision_model", hidden_size=8, intermediate_size=20, num_hidden_layers=3, num_attention_heads=2, image_size=8, patch_size=2)
+FIXED = "fixed size"
 # What transformers calls the classes, the fields of a tower, those of the text, whether a video's frames stand alone
 # (GLM: with image tokens).
 FAMILIES = {
+    "llava": ("Llava", CLIP, dict(model_type="llama"), FIXED),
     "glm4v": ("Glm4v", VISION_GLM, {}, GLM := "image tokens"),
     "glm4v_moe": ("Glm4vMoe", VISION_GLM, GLM_MOE, GLM),
     "glm_ocr": ("GlmOcr", VISION_GLM, dict(head_dim=16), GLM),
@@ -77,6 +84,8 @@ MODELS = {
                       [[1, 4, 6], [1, 8, 2]], False, torch.bfloat16, 822),
     "qwen3_vl_moe": ("qwen3_vl_moe", {}, {}, [[2, 4, 2, VIDEO], [1, 4, 4]], False, torch.float32, 823),
     "qwen3_5": ("qwen3_5", {}, {}, [[1, 4, 4], [2, 4, 2, VIDEO]], False, torch.float32, 824),
+    "llava": ("llava", {}, {}, [[1, 4, 4], [1, 4, 4]], False, torch.float32, 841),
+    "llava_full_depth": ("llava", dict(tie_word_embeddings=True), dict(hidden_act="gelu", image_size=6, layer=-1), [[1, 3, 3]], False, torch.bfloat16, 842),
     "glm4v": ("glm4v", {}, {}, [[1, 4, 6], [1, 12, 2]], False, torch.float32, 831),
     "glm4v_videos": ("glm4v", dict(tie_word_embeddings=True), dict(attention_bias=True, hidden_act="gelu"),
                      [[3, 4, 2, VIDEO], [1, 2, 8, VIDEO]], False, torch.bfloat16, 832),
@@ -121,9 +130,30 @@ def types_of(ids):
     return torch.where(ids == IMAGE, of_video.int() + 1, 2 * (ids == VIDEO).int())
 
 
-def inputs_of(ids, grids, patch, generator):
+def side_of(family, config):
+    """How many patches, in each direction, become one vector."""
+    return getattr(config.vision_config, "spatial_merge_size", 1)
+
+
+def squares(rows, columns, merge):
+    """The patches of an image of rows x columns, row by row, in the order of squares of merge x merge."""
+    at = torch.arange(rows * columns).view(rows // merge, merge, columns // merge, merge)
+    return at.permute(0, 2, 1, 3).reshape(-1)
+
+
+def patches_of(pixels, patch, merge):
+    """Images [n, channels, height, width] as [patches, channels * patch^2], by squares."""
+    n, channels, height, width = pixels.shape
+    cut = pixels.view(n, channels, height // patch, patch, width // patch, patch).permute(0, 2, 4, 1, 3, 5).reshape(n, -1, channels * patch**2)
+    return cut[:, squares(height // patch, width // patch, merge)].flatten(0, 1)
+
+
+def inputs_of(ids, grids, vision, generator):
     """Pixel values are random: images and videos in tensors of their own."""
     inputs = {"input_ids": torch.tensor([ids])}
+    if not hasattr(vision, "temporal_patch_size"):
+        return {**inputs, "pixel_values": torch.randn(len(grids), 3, vision.image_size, vision.image_size, generator=generator)}
+    patch = vision.in_channels * vision.temporal_patch_size * vision.patch_size**2
     for values, name, is_video in (("pixel_values", "image_grid_thw", False), ("pixel_values_videos", "video_grid_thw", True)):
         of_kind = [grid[:3] for grid in grids if (len(grid) > 3) == is_video]
         if of_kind:
@@ -143,13 +173,15 @@ def write_json(path, value):
 
 def make_folder(folder, family, text, vision, flat, dtype, seed):
     prefix, tower, more, form = FAMILIES[family]
-    marks = (dict(image_start_token_id=START, image_end_token_id=END, video_start_token_id=VIDEO_START, video_end_token_id=VIDEO_END) if form == GLM
+    marks = {} if form == FIXED else (dict(image_start_token_id=START, image_end_token_id=END, video_start_token_id=VIDEO_START, video_end_token_id=VIDEO_END) if form == GLM
              else dict(vision_start_token_id=START, vision_end_token_id=END))
     rope = PARTIAL_ROPE if family in ("qwen3_5", "glm4v_moe", "glm_ocr") else ROPE
     shutil.rmtree(folder, ignore_errors=True)
     tied = text.get("tie_word_embeddings", False)
+    rope = {name: value for name, value in rope.items() if form != FIXED or name != "mrope_section"}
+    tokens = dict(image_token_index=IMAGE, vision_feature_layer=vision.pop("layer", -2)) if form == FIXED else dict(image_token_id=IMAGE, video_token_id=VIDEO)
     config = getattr(transformers, f"{prefix}Config")(text_config={**TEXT, **more, **text, "rope_parameters": dict(rope, rope_type="default")}, vision_config={**tower, **vision},
-                           image_token_id=IMAGE, video_token_id=VIDEO, **marks, tie_word_embeddings=tied)
+                           **tokens, **marks, tie_word_embeddings=tied)
     model = getattr(transformers, f"{prefix}ForConditionalGeneration")(config).to(dtype)
     model.save_pretrained(folder)
     weights.refill(folder, seed, spread)
@@ -176,24 +208,52 @@ def by_tokens(outputs, grids):
     return torch.cat([next(pieces[len(grid) > 3]) for grid in grids])
 
 
-def greedy(model, inputs):
+def kinds_of(family, ids, count):
+    """What the model is told about the tokens, of which the first `count` are the prompt."""
+    return {} if FAMILIES[family][3] == FIXED else {"mm_token_type_ids": types_of(ids)}
+
+
+def greedy(model, inputs, family):
     """Greedy ids and the logits of each step, every step from the start again."""
     ids, rows = inputs["input_ids"], []
+    count = ids.shape[1]
     for _ in range(STEPS):
         model.model.rope_deltas = None
-        types = (ids == IMAGE).int()  # tokens of videos may be among the new ones
-        out = model(**{**inputs, "input_ids": ids, "mm_token_type_ids": types, "attention_mask": torch.ones_like(ids)}, use_cache=False)
+        prompt = torch.where(torch.arange(ids.shape[1]) < count, ids, 0)  # tokens of images and videos may be among the new ones
+        out = model(**{**inputs, "input_ids": ids, **kinds_of(family, prompt, count), "attention_mask": torch.ones_like(ids)}, use_cache=False)
         rows.append(out.logits[0, -1].float())
         ids = torch.cat([ids, rows[-1].argmax().view(1, 1)], 1)
     return ids[0, inputs["input_ids"].shape[1]:].tolist(), torch.stack(rows)
 
 
-def generate(model, inputs):
+def generate(model, inputs, family):
     """The same by generate(). It goes on behind the last token, wherever the times of a long video end."""
     ids = inputs["input_ids"]
-    out = model.generate(**inputs, mm_token_type_ids=types_of(ids), attention_mask=torch.ones_like(ids), max_new_tokens=STEPS, do_sample=False,
+    out = model.generate(**inputs, **kinds_of(family, ids, ids.shape[1]), attention_mask=torch.ones_like(ids), max_new_tokens=STEPS, do_sample=False,
                          eos_token_id=[], pad_token_id=0, output_logits=True, return_dict_in_generate=True)
     return out.sequences[0, ids.shape[1]:].tolist(), torch.cat(out.logits).float()
+
+
+# Modules that do nothing but hold others, which are lists here.
+LISTS = (".vision_tower.encoder", ".visual.embeddings")
+
+
+def fixed_parts(model):
+    """The parts of a tower of fixed size whose outputs are recorded: blocks behind the one whose output is used run for nothing."""
+    tower = model.model.vision_tower
+    layer = getattr(model.config, "vision_feature_layer", -1)
+    blocks = tower.encoder.layers[: len(tower.encoder.layers) + 1 + layer]
+    return {"patch_embed": tower.embeddings, **{f"block.{i}": b for i, b in enumerate(blocks)}, "merger": model.model.multi_modal_projector}
+
+
+def in_squares(name, output, vision, merge):
+    """[images, rows, width] as [rows of all, width]: patches by squares, behind the vector of the whole image, which is no patch's."""
+    side = vision.image_size // vision.patch_size
+    if name == "vision.merger":
+        return output.flatten(0, 1)
+    extra = output.shape[1] - side * side
+    rows = [torch.arange(extra if name != "vision.patch_embed" else 0), extra + squares(side, side, merge)]
+    return output[:, torch.cat(rows)].flatten(0, 1)
 
 
 def make_model(name, out):
@@ -205,41 +265,49 @@ def make_model(name, out):
         model, info = Model.from_pretrained(folder, dtype=torch.float32, output_loading_info=True)
         assert not any(info[k] for k in ("missing_keys", "unexpected_keys", "mismatched_keys")), info
         generator = torch.Generator().manual_seed(seed)
-        ids = prompt(grids, 2, FAMILIES[family][3], generator)
-        inputs = inputs_of(ids, grids, 8 * model.config.vision_config.in_channels, generator)
+        merge = side_of(family, model.config)
+        ids = prompt(grids, merge, FAMILIES[family][3], generator)
+        inputs = inputs_of(ids, grids, model.config.vision_config, generator)
         with torch.no_grad():
-            greedy_ids, greedy_logits = (generate if "video_grid_thw" in inputs else greedy)(model.eval(), inputs)
+            greedy_ids, greedy_logits = (generate if "video_grid_thw" in inputs else greedy)(model.eval(), inputs, family)
         best = greedy_logits.topk(2).values
         if (best[:, 0] - best[:, 1]).min() > 0.01:
             break
         seed += 100
-    visual = model.model.visual
+    is_fixed = FAMILIES[family][3] == FIXED
+    visual = model.model.vision_tower if is_fixed else model.model.visual
     stacked = getattr(visual, "deepstack_merger_list", [])
-    modules = {"patch_embed": visual.patch_embed, **{f"deepstack.{i}": m for i, m in enumerate(stacked)}, **{f"block.{i}": b for i, b in enumerate(visual.blocks)}, "merger": visual.merger}
+    modules = fixed_parts(model) if is_fixed else {"patch_embed": visual.patch_embed, **{f"deepstack.{i}": m for i, m in enumerate(stacked)}, **{f"block.{i}": b for i, b in enumerate(visual.blocks)}, "merger": visual.merger}
     seen = {f"vision.{key}": [] for key in modules}
     hooks = [m.register_forward_hook(lambda _, __, o, key=key: seen[f"vision.{key}"].append(o.detach().clone())) for key, m in modules.items()]
     model.model.rope_deltas = None
+    kinds = kinds_of(family, inputs["input_ids"], len(ids))
     with torch.no_grad():
-        got = model(**inputs, mm_token_type_ids=types_of(inputs["input_ids"]), attention_mask=torch.ones_like(inputs["input_ids"]), use_cache=False)
+        got = model(**inputs, **kinds, attention_mask=torch.ones_like(inputs["input_ids"]), use_cache=False)
         eager = Model.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
         exact = Model.from_pretrained(folder, dtype=torch.float64, experts_implementation="eager").eval()
         doubles = {key: value.double() if value.is_floating_point() else value for key, value in inputs.items()}
-        best_known = exact(**doubles, mm_token_type_ids=types_of(inputs["input_ids"]), attention_mask=torch.ones_like(inputs["input_ids"]), use_cache=False)
-        other = eager(**inputs, mm_token_type_ids=types_of(inputs["input_ids"]), attention_mask=torch.ones_like(inputs["input_ids"]), use_cache=False)
+        best_known = exact(**doubles, **kinds, attention_mask=torch.ones_like(inputs["input_ids"]), use_cache=False)
+        other = eager(**inputs, **kinds, attention_mask=torch.ones_like(inputs["input_ids"]), use_cache=False)
         exact.model.rope_deltas = None
-        exact_ids, exact_logits = (generate if "video_grid_thw" in inputs else greedy)(exact, doubles)
+        exact_ids, exact_logits = (generate if "video_grid_thw" in inputs else greedy)(exact, doubles, family)
     assert exact_ids == greedy_ids
     for hook in hooks:
         hook.remove()
     counted = [*model.named_parameters(remove_duplicate=False), *((n, b) for n, b in model.named_buffers() if n.endswith("e_score_correction_bias"))]
+    if is_fixed:
+        vision = model.config.vision_config
+        inputs["image_grid_thw"] = torch.tensor(grids)
+        inputs["pixel_values"] = patches_of(inputs["pixel_values"], vision.patch_size, merge)
+        seen = {name: [in_squares(name, outputs[0], vision, merge)] for name, outputs in seen.items()}
     parameters = [{"name": n, "shape": list(p.shape)} for n, p in counted]
     weights.drop(folder)
     weights.write_json(f"{folder}/golden.json", {
-        "seed": seed, "input_ids": ids, **({"token_types": types_of(inputs["input_ids"])[0].tolist()} if FAMILIES[family][3] == GLM else {}), **{key: inputs[key].tolist() for key in inputs if key.endswith(("_grid_thw", "_grid_ts"))}, "greedy_ids": greedy_ids, "rope_delta": int(model.model.rope_deltas[0, 0]),
+        "seed": seed, "input_ids": ids, **({"token_types": types_of(inputs["input_ids"])[0].tolist()} if FAMILIES[family][3] == GLM else {}), **{key: inputs[key].tolist() for key in inputs if key.endswith(("_grid_thw", "_grid_ts"))}, "greedy_ids": greedy_ids, **({} if is_fixed else {"rope_delta": int(model.model.rope_deltas[0, 0])}),
         "greedy_min_margin": (best[:, 0] - best[:, 1]).min().item(),
         "reference_spread": {"fp32_eager_vs_sdpa": (got.logits - other.logits).abs().max().item(),
                              "fp32_vs_fp64": max((got.logits.double() - best_known.logits).abs().max().item(), (greedy_logits - exact_logits).abs().max().item())},
-        "runtime": {"modules": {n or "<root>": type(m).__name__ for n, m in model.named_modules()}, "parameters": parameters}})
+        "runtime": {"modules": {n or "<root>": "ModuleList" if n.endswith(LISTS) else type(m).__name__ for n, m in model.named_modules()}, "parameters": parameters}})
     save_file({**{key: value for key, value in inputs.items() if key.startswith("pixel_values")}, "logits": got.logits.contiguous(), "greedy_logits": greedy_logits, **{k: by_tokens(v, grids).contiguous() for k, v in seen.items()}},
               f"{folder}/golden.safetensors")
     os.chmod(f"{folder}/golden.safetensors", 0o644)
@@ -252,9 +320,18 @@ PREPROCESSOR = {"image_processor_type": "Qwen2VLImageProcessor", "min_pixels": 9
 GLM_PREPROCESSOR = {**PREPROCESSOR, "image_processor_type": "Glm4vImageProcessor", "temporal_patch_size": 2, "size": {"shortest_edge": 192, "longest_edge": 800}}
 for field in ("min_pixels", "max_pixels"):
     del GLM_PREPROCESSOR[field]
+# Of images that all have one size; what the model says is 2, 2.
+FIXED_PATCH, FIXED_MERGE = 2, 2
 # What tensors' names begin with: the fields of NAMEpreprocessor_config.json, the processor, the pictures that it prepares.
 PROCESSORS = {
     "": (PREPROCESSOR, Qwen2VLImageProcessorPil, None),
+    "clip_": ({"image_processor_type": "CLIPImageProcessor", "size": {"shortest_edge": 12}, "crop_size": {"height": 8, "width": 8}}, CLIPImageProcessorPil,
+              ["rgb_up.png", "rgb_down.png", "rgb_columns_first.png", "grey_alpha.png"]),
+    "clip_pad_": ({"image_processor_type": "CLIPImageProcessor", "do_resize": False, "crop_size": {"height": 12, "width": 8}}, CLIPImageProcessorPil,
+                  ["rgb_up.png", "rgb_down.png", "photo_444.jpg"]),
+    "siglip_": ({"image_processor_type": "SiglipImageProcessor", "size": {"height": 8, "width": 8}}, SiglipImageProcessorPil, ["rgb_up.png", "rgb_down.png"]),
+    "gemma3_": ({"image_processor_type": "Gemma3ImageProcessor", "size": {"height": 12, "width": 12}, "do_pan_and_scan": None}, Gemma3ImageProcessorPil,
+                ["rgb_down.png", "rgb_columns_first.png"]),
     "glm4v_": (GLM_PREPROCESSOR, Glm4vImageProcessorPil, ["rgb_up.png", "rgb_down.png", "rgb_same.png", "rgb_narrow.png", "rgb_columns_first.png"]),
 }
 
@@ -327,7 +404,11 @@ def prepare(folder, prefix, processor, names, tensors):
         # In f32 every level of a channel is another number: the level says it, in a quarter of the bytes.
         levels = np.arange(256, dtype=np.uint8).reshape(1, 256, 1).repeat(3, 2)
         table = processor.normalize(processor.rescale(np.moveaxis(levels, -1, 0), processor.rescale_factor), processor.image_mean, processor.image_std)
-        values = got["pixel_values"].reshape(-1, 3, processor.temporal_patch_size * processor.patch_size**2)
+        if "image_grid_thw" not in got:
+            height, width = got["pixel_values"].shape[2:]
+            got["image_grid_thw"] = torch.tensor([[1, height // FIXED_PATCH, width // FIXED_PATCH]])
+            got["pixel_values"] = patches_of(got["pixel_values"], FIXED_PATCH, FIXED_MERGE)
+        values = got["pixel_values"].reshape(got["image_grid_thw"].prod(), 3, -1)
         index = torch.stack([torch.searchsorted(torch.tensor(table[c, 0]), values[:, c].contiguous()) for c in range(3)], 1)
         assert all(torch.equal(torch.tensor(table[c, 0])[index[:, c]], values[:, c]) for c in range(3))
         tensors[f"{prefix}{name}.levels"] = index.reshape(len(values), -1).to(torch.uint8)

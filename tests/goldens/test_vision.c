@@ -74,18 +74,22 @@ struct recording {
     int64_t rows[MAX_NAME]; /* seen so far, of each tensor in the file */
 };
 
-/* "model.visual.blocks.0" is "vision.block.0" in the file. */
+/* "model.visual.blocks.0" is "vision.block.0" in the file, and so is "model.vision_tower.encoder.layers.0". */
 static int tensor_name(const struct graft_node *node, char name[MAX_NAME]) {
-    static const char *const parts[][2] = {{"patch_embed", "patch_embed"},
-                                           {"merger", "merger"},
-                                           {"blocks.%d%n", "block"},
-                                           {"deepstack_merger_list.%d%n", "deepstack"}};
-    static const char tower[] = "model.visual.";
+    static const char *const parts[][2] = {
+        {"patch_embed", "patch_embed"},   {"merger", "merger"},
+        {"blocks.%d%n", "block"},         {"embeddings", "patch_embed"},
+        {"encoder.layers.%d%n", "block"}, {"deepstack_merger_list.%d%n", "deepstack"}};
+    static const char *const towers[] = {"model.visual.", "model.vision_tower."};
+    const char *tower = towers[strncmp(node->path, towers[0], strlen(towers[0])) != 0];
     const char *path = node->path + strlen(tower);
+    if (strcmp(node->path, "model.multi_modal_projector") == 0) {
+        return snprintf(name, MAX_NAME, "vision.merger") > 0;
+    }
     if (strncmp(node->path, tower, strlen(tower)) != 0) {
         return 0;
     }
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         int n = -1, length = 0;
         if (strcmp(path, parts[i][0]) == 0) {
             return snprintf(name, MAX_NAME, "vision.%s", parts[i][1]) > 0;
@@ -258,6 +262,11 @@ static void check_mixed(const struct golden *golden, struct runner *runner, cons
     free(logits);
 }
 
+/* Whether all images have as many patches. */
+static int has_fixed_size(const struct runner *runner) {
+    return graft_model_class_at(runner->model, "model.visual.patch_embed") == NULL;
+}
+
 /* Images and their places must match. */
 static void check_refusals(const struct golden *golden, struct runner *runner, const struct graft_prompt *prompt) {
     const int one_token = graft_json_get(golden->document, "token_types") != NULL;
@@ -267,13 +276,14 @@ static void check_refusals(const struct golden *golden, struct runner *runner, c
     more[prompt->n_images] = prompt->images[0];
     wrong.images = more;
     wrong.n_images = prompt->n_images + 1;
-    check_refused(runner, "the first one twice", &wrong, "do not match");
+    check_refused(runner, "the first one twice", &wrong, has_fixed_size(runner) ? "" : "do not match");
     wrong.n_images = prompt->n_images;
     wrong.count = 6;
     check_refused(runner, "a prompt that ends within the first", &wrong, "");
     wrong.count = prompt->count;
     more[0].grid[1]++;
-    check_refused(runner, "an odd grid", &wrong, "cannot be divided into squares of 2");
+    check_refused(runner, "an odd grid", &wrong,
+                  has_fixed_size(runner) ? "do not match" : "cannot be divided into squares of 2");
     more[0].grid[1]++;
     check_refused(runner, "a larger grid", &wrong, "");
     more[0] = prompt->images[0];
@@ -298,7 +308,8 @@ int main(int argc, char **argv) {
     golden_open(&golden, argv[1]);
     runner_open_fused(&runner, argv[1], argc > 2 ? argv[2] : NULL, GRAFT_PRECISION_FLOAT32, argc > 3 ? argv[3] : NULL);
     const char *embedding = graft_model_class_at(runner.model, "model.visual.patch_embed");
-    check((strncmp(embedding, "Fused", strlen("Fused")) == 0) == (argc > 3) && strstr(embedding, "PatchEmbed") != NULL,
+    check(has_fixed_size(&runner) || ((strncmp(embedding, "Fused", strlen("Fused")) == 0) == (argc > 3) &&
+                                      strstr(embedding, "PatchEmbed") != NULL),
           "the patch embedding is a %s", embedding);
     read_images(&golden, graft_model_videos_by_frame(runner.model), &images);
     const struct graft_prompt prompt = {.struct_size = sizeof prompt,

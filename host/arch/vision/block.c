@@ -38,12 +38,15 @@ int graft_vision_block_describe(const struct graft_class *self, const struct gra
         graft_string_arg("hidden_act", graft_read_text(&reader.of, V_MLP_ACT)),
     };
     if (reader.of.status == GRAFT_OK) {
-        graft_describe_norm(sink, "norm1", norm, *hidden, eps, error);
-        graft_describe_norm(sink, "norm2", norm, *hidden, eps, error);
-        graft_describe_child(sink, "attn", graft_description_name(description, V_CLASS_ATTENTION),
-                             GRAFT_INTERFACE_VISION_ATTENTION, attention_args, 2, error);
-        graft_describe_child(sink, "mlp", graft_description_name(description, V_CLASS_MLP), GRAFT_INTERFACE_MLP,
-                             mlp_args, sizeof mlp_args / sizeof mlp_args[0], error);
+        graft_describe_norm(sink, graft_description_name(description, V_BLOCK_ATTENTION_NORM), norm, *hidden, eps,
+                            error);
+        graft_describe_norm(sink, graft_description_name(description, V_BLOCK_MLP_NORM), norm, *hidden, eps, error);
+        graft_describe_child(sink, graft_description_name(description, V_BLOCK_ATTENTION),
+                             graft_description_name(description, V_CLASS_ATTENTION), GRAFT_INTERFACE_VISION_ATTENTION,
+                             attention_args, 2, error);
+        graft_describe_child(sink, graft_description_name(description, V_BLOCK_MLP),
+                             graft_description_name(description, V_CLASS_MLP), GRAFT_INTERFACE_MLP, mlp_args,
+                             sizeof mlp_args / sizeof mlp_args[0], error);
     }
     return error->code;
 }
@@ -51,16 +54,15 @@ int graft_vision_block_describe(const struct graft_class *self, const struct gra
 int graft_vision_block_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                               struct graft_error *error) {
     const int64_t *hidden = build->kept;
-    (void)cls;
     struct block *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->hidden_size = *hidden;
-    self->norm1 = graft_build_child(build, "norm1", error);
-    self->norm2 = graft_build_child(build, "norm2", error);
-    self->attn = graft_build_child(build, "attn", error);
-    self->mlp = graft_build_child(build, "mlp", error);
+    self->norm1 = graft_build_child(build, graft_description_name(cls->data, V_BLOCK_ATTENTION_NORM), error);
+    self->norm2 = graft_build_child(build, graft_description_name(cls->data, V_BLOCK_MLP_NORM), error);
+    self->attn = graft_build_child(build, graft_description_name(cls->data, V_BLOCK_ATTENTION), error);
+    self->mlp = graft_build_child(build, graft_description_name(cls->data, V_BLOCK_MLP), error);
     return graft_instance_finish(self, instance, error);
 }
 

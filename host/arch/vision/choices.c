@@ -17,21 +17,26 @@ static const struct graft_choice_info infos[V_COUNT] = {
     [V_CLASS_MLP] = NAME("class.mlp", NULL, "the MLP of a block; PREFIXVisionMLP"),
     [V_CLASS_MERGER] = NAME("class.merger", NULL, "patches into vectors of the text; PREFIXVisionPatchMerger"),
     [V_CLASS_NORM] = NAME("class.norm", "LayerNorm", "norms: LayerNorm, or the class that the decoder has"),
-    [V_CLASS_POSITIONS] =
-        NAME("class.positions", NULL, "learned positions that are position.table of a module; PREFIXVisionEmbeddings"),
+    [V_CLASS_MERGER_NORM] = NAME("class.merger_norm", NULL, "the merger's norm; class.norm"),
 
     [V_DEPTH] = INT("depth", 0, 1, MAX_LAYERS, "depth", "how many blocks there are"),
+    [V_RUN] = INT("run", GRAFT_CHOICE_NULLABLE, 1, MAX_LAYERS, "null", "how many of them run; null: all"),
     [V_HIDDEN_SIZE] = INT("hidden_size", 0, 1, MAX_SIZE, "hidden_size", "numbers of a patch in the blocks"),
     [V_OUTPUT_SIZE] = INT("output_size", 0, 1, MAX_SIZE, "out_hidden_size", "numbers of what the language model gets"),
 
     [V_MODEL_TOWER] = NAME("model.tower", "visual", "the tower"),
     [V_MODEL_TEXT] = NAME("model.text", "language_model", "the language model"),
+    [V_MODEL_PROJECTOR] = NAME("model.projector", NULL,
+                               "beside the tower: the merger of what it gives; null: it is in the tower, merger.name"),
     [V_MODEL_TEXT_SIZE] = INT("model.text_size", 0, 1, MAX_SIZE, "text_config.hidden_size ?? hidden_size",
                               "hidden_size of the language model"),
     [V_MODEL_IMAGE_TOKEN] =
         INT("model.image_token", 0, 0, INT32_MAX, "image_token_id", "the token that stands for images"),
     [V_MODEL_VIDEO_TOKEN] = INT("model.video_token", GRAFT_CHOICE_NULLABLE, 0, INT32_MAX, "video_token_id",
                                 "the one for videos; null: there are none"),
+    [V_MODEL_POSITIONS] =
+        WORD("model.positions", 0, "axes tokens", "axes",
+             "rotary positions of images and videos: their time, height and width; or one further with each token"),
     [V_MODEL_TIME_RATE] = REAL("model.time_rate", GRAFT_CHOICE_NULLABLE, 0.0, "null",
                                "positions of time in a second of a video; null: each patch along time is one further"),
     [V_MODEL_VIDEO] =
@@ -39,7 +44,17 @@ static const struct graft_choice_info infos[V_COUNT] = {
              "tokens of a video stand together; or those of each patch along time by themselves, marked like "
              "an image and behind a text that says when it is, '<1.5 seconds>'; or image tokens, each time before "
              "such a text, '1'"),
+    [V_MODEL_SEES] =
+        WORD("model.sees", 0, "before image prompt", "before",
+             "what a token sees: those before it; also those behind it of its image; or all of a prompt with images"),
 
+    [V_PATCH_NAME] = NAME("patch.name", "patch_embed", "the module that makes vectors of patches"),
+    [V_PATCH_CONV] = NAME("patch.conv", "proj", "its convolution"),
+    [V_PATCH_FLAT] = BOOL("patch.flat", 0, "false", "whether that is a Conv2d, not a Conv3d; patch.frames are 1 then"),
+    [V_PATCH_CLASS] =
+        NAME("patch.class", NULL, "a vector of it that goes through the blocks before the patches; null: none"),
+    [V_PATCH_POSITIONS] =
+        NAME("patch.positions", NULL, "learned positions of it, one for each patch of an image; null: none"),
     [V_PATCH_CHANNELS] = INT("patch.channels", 0, 1, MAX_MERGE, "in_channels", "numbers of a pixel"),
     [V_PATCH_SIZE] = INT("patch.size", 0, 1, MAX_PATCH, "patch_size", "pixels of a side"),
     [V_PATCH_FRAMES] = INT("patch.frames", 0, 1, MAX_MERGE, "temporal_patch_size", "frames of a patch"),
@@ -48,13 +63,19 @@ static const struct graft_choice_info infos[V_COUNT] = {
 
     [V_NORM_EPS] = REAL("norm.eps", 0, 0.0, "1e-6", "of norms"),
     [V_NORM_LAST] = NAME("norm.last", NULL, "the norm behind the blocks; null: none"),
+    [V_NORM_LAST_USED] = BOOL("norm.last_used", 0, "true", "whether what the tower gives is normed by it"),
+
+    [V_BLOCK_LIST] = NAME("block.list", "blocks", "the list of blocks"),
+    [V_BLOCK_ATTENTION_NORM] = NAME("block.attention_norm", "norm1", "the norm of what attention sees"),
+    [V_BLOCK_ATTENTION] = NAME("block.attention", "attn", "attention"),
+    [V_BLOCK_MLP_NORM] = NAME("block.mlp_norm", "norm2", "the norm of what the MLP sees"),
+    [V_BLOCK_MLP] = NAME("block.mlp", "mlp", "the MLP"),
 
     [V_POSITION_NAME] =
         NAME("position.name", NULL, "learned positions in a square, stretched to each image; null: none"),
-    [V_POSITION_TABLE] =
-        NAME("position.table", NULL, "the Embedding in a module position.name; null: that is the Embedding itself"),
     [V_POSITION_ROWS] = INT("position.rows", 0, 1, MAX_SIZE, "num_position_embeddings", "how many there are"),
-    [V_POSITION_BETWEEN] = WORD("position.between", 0, "bilinear bicubic", "bilinear", "how they are stretched"),
+    [V_POSITION_BETWEEN] = WORD("position.between", 0, "bilinear bicubic none", "bilinear",
+                                "how they are stretched; none: an image has as many patches"),
     [V_POSITION_CORNERS] = BOOL("position.corners", 0, "true",
                                 "the outer rows of the square are those of an image, not half a patch beyond"),
 
@@ -73,6 +94,7 @@ static const struct graft_choice_info infos[V_COUNT] = {
     [V_ATTENTION_WINDOWED] = BOOL("attention.windowed", GRAFT_CHOICE_BY_LAYER, "true",
                                   "with attention.window: whether a block keeps to it, or sees the whole frame"),
 
+    [V_ROTARY_NAME] = NAME("rotary.name", "rotary_pos_emb", "the child that computes angles; null: nothing rotates"),
     [V_ROTARY_TYPE] = TEXT("rotary.type", 0, "rope_parameters.rope_type ?? 'axial'",
                            "axial: half of the angles of a head turn with rows, half with columns"),
     [V_ROTARY_THETA] = REAL("rotary.theta", GRAFT_CHOICE_ABOVE, 0.0,
@@ -86,17 +108,25 @@ static const struct graft_choice_info infos[V_COUNT] = {
     [V_MLP_DOWN] = NAME("mlp.down", "linear_fc2", "the projection out"),
     [V_MLP_ACT_NAME] = NAME("mlp.act_name", "act_fn", "the child that is the activation"),
 
+    [V_MERGER_NAME] = NAME("merger.name", "merger", "the child of the tower that makes vectors of the text"),
     [V_MERGER_SIDE] =
         INT("merger.side", 0, 1, MAX_MERGE, "spatial_merge_size", "patches, in each direction, that become one vector"),
+    [V_MERGER_JOIN] = WORD("merger.join", 0, "beside mean", "beside",
+                           "how they become one: their numbers beside each other, or the mean"),
     [V_MERGER_CONV] = NAME("merger.conv", NULL,
                            "a Conv2d of the tower, whose kernel is as many patches: it makes the vectors that the "
                            "merger sees; null: they are patches that lie behind each other"),
     [V_MERGER_NORM] = NAME("merger.norm", "norm", "the norm of patches; null: none"),
     [V_MERGER_BIAS] = BOOL("merger.bias", 0, "true", "whether its projections have biases"),
     [V_MERGER_FIRST] = NAME("merger.first", "linear_fc1", "the first projection of joined patches"),
+    [V_MERGER_INNER_SIZE] = INT("merger.inner_size", GRAFT_CHOICE_NULLABLE, 1, MAX_SIZE, "null",
+                                "numbers that it gives where there is a second one; null: as many as it takes"),
     [V_MERGER_INNER_NORM] = NAME("merger.inner_norm", NULL, "a LayerNorm of what it gives; null: none"),
-    [V_MERGER_ACT] = NAME("merger.act", "act_fn", "GELU behind it; steps of a Sequential are mlp.0, mlp.1, mlp.2"),
-    [V_MERGER_SECOND] = NAME("merger.second", "linear_fc2", "the second projection"),
+    [V_MERGER_ACT] =
+        NAME("merger.act", "act_fn", "the activation behind it; steps of a Sequential are mlp.0, mlp.1, mlp.2"),
+    [V_MERGER_ACT_KIND] = TEXT("merger.act_kind", GRAFT_CHOICE_NULLABLE, "null",
+                               "that activation, as transformers' ACT2FN calls it; null: torch's GELU"),
+    [V_MERGER_SECOND] = NAME("merger.second", "linear_fc2", "the second projection; null: there is the first alone"),
     [V_MERGER_GATE] =
         NAME("merger.gate", NULL, "before the second projection: a gate, act(gate(x)) * up(x); null: none"),
     [V_MERGER_GATE_ACT] = NAME("merger.gate_act", "act_fn", "the child that is its activation, of mlp.act"),

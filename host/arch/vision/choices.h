@@ -19,20 +19,29 @@ enum {
     V_CLASS_MLP,
     V_CLASS_MERGER,
     V_CLASS_NORM,
-    V_CLASS_POSITIONS,
+    V_CLASS_MERGER_NORM,
 
     V_DEPTH,
+    V_RUN,
     V_HIDDEN_SIZE,
     V_OUTPUT_SIZE,
 
     V_MODEL_TOWER,
     V_MODEL_TEXT,
+    V_MODEL_PROJECTOR,
     V_MODEL_TEXT_SIZE,
     V_MODEL_IMAGE_TOKEN,
     V_MODEL_VIDEO_TOKEN,
+    V_MODEL_POSITIONS,
     V_MODEL_TIME_RATE,
     V_MODEL_VIDEO,
+    V_MODEL_SEES,
 
+    V_PATCH_NAME,
+    V_PATCH_CONV,
+    V_PATCH_FLAT,
+    V_PATCH_CLASS,
+    V_PATCH_POSITIONS,
     V_PATCH_CHANNELS,
     V_PATCH_SIZE,
     V_PATCH_FRAMES,
@@ -41,9 +50,15 @@ enum {
 
     V_NORM_EPS,
     V_NORM_LAST,
+    V_NORM_LAST_USED,
+
+    V_BLOCK_LIST,
+    V_BLOCK_ATTENTION_NORM,
+    V_BLOCK_ATTENTION,
+    V_BLOCK_MLP_NORM,
+    V_BLOCK_MLP,
 
     V_POSITION_NAME,
-    V_POSITION_TABLE,
     V_POSITION_ROWS,
     V_POSITION_BETWEEN,
     V_POSITION_CORNERS,
@@ -61,6 +76,7 @@ enum {
     V_ATTENTION_WINDOW,
     V_ATTENTION_WINDOWED,
 
+    V_ROTARY_NAME,
     V_ROTARY_TYPE,
     V_ROTARY_THETA,
 
@@ -72,13 +88,17 @@ enum {
     V_MLP_DOWN,
     V_MLP_ACT_NAME,
 
+    V_MERGER_NAME,
     V_MERGER_SIDE,
+    V_MERGER_JOIN,
     V_MERGER_CONV,
     V_MERGER_NORM,
     V_MERGER_BIAS,
     V_MERGER_FIRST,
+    V_MERGER_INNER_SIZE,
     V_MERGER_INNER_NORM,
     V_MERGER_ACT,
+    V_MERGER_ACT_KIND,
     V_MERGER_SECOND,
     V_MERGER_GATE,
     V_MERGER_GATE_ACT,
@@ -92,7 +112,11 @@ enum {
 
 /* The values of V_MODEL_VIDEO, then those of V_POSITION_BETWEEN: places among their words in choices.c. */
 enum { V_VIDEO_WHOLE, V_VIDEO_SECONDS_BEFORE, V_VIDEO_SECONDS_BEHIND };
-enum { V_BETWEEN_BILINEAR, V_BETWEEN_BICUBIC };
+enum { V_BETWEEN_BILINEAR, V_BETWEEN_BICUBIC, V_BETWEEN_NONE };
+/* Of V_MODEL_POSITIONS, V_MODEL_SEES and V_MERGER_JOIN. */
+enum { V_POSITIONS_AXES, V_POSITIONS_TOKENS };
+enum { V_SEES_BEFORE, V_SEES_IMAGE, V_SEES_PROMPT };
+enum { V_JOIN_BESIDE, V_JOIN_MEAN };
 
 extern const struct graft_choices graft_vision_choices;
 
@@ -109,6 +133,7 @@ void graft_vision_reader_start(struct graft_vision_reader *reader, const struct 
 /* What several classes need to know of a tower. */
 struct graft_vision_sizes {
     int64_t depth;
+    int64_t run;         /* how many blocks run */
     int64_t hidden_size; /* of a patch */
     int64_t output_size; /* of what the language model gets */
     int64_t heads;

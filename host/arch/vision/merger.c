@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Neighbouring patches into one vector for the language model: normed each, then a small MLP over them joined, in some
- * towers with a norm and a gate inside. */
+ * towers with a norm and a gate inside; or a projection of their mean. */
 #include <string.h>
 
 #include "arch/role.h"
@@ -11,20 +11,22 @@ static const double TORCH_EPS = 1e-5; /* of a LayerNorm that is not told */
 
 struct sizes {
     int64_t context_dim;
-    int64_t merged; /* patches in a vector */
-    int64_t normed; /* numbers that the norm is of: context_dim, or those of a vector */
-    int64_t inner;  /* numbers that the second projection takes: those of a vector, or of the gate */
+    int64_t merged;  /* patches in a vector */
+    int64_t is_mean; /* 1: a vector is their mean, 0: their numbers beside each other */
+    int64_t normed;  /* numbers that the norm is of: context_dim, or those of a vector */
+    int64_t first;   /* numbers that the first projection gives */
+    int64_t inner;   /* numbers that the second projection takes: the first's, or those of the gate */
 };
 
 /* Where a tower has no such step, its module is NULL. */
 struct merger {
     struct graft_instance base;
     const struct graft_module *norm;
-    const struct graft_module *first; /* context_dim * merged -> the same */
+    const struct graft_module *first; /* numbers of a vector -> first */
     const struct graft_module *inner_norm;
     const struct graft_module *act;
-    const struct graft_module *gate; /* -> inner */
-    const struct graft_module *up;   /* -> inner */
+    const struct graft_module *gate; /* first -> inner */
+    const struct graft_module *up;   /* first -> inner */
     const struct graft_module *gate_act;
     const struct graft_module *second; /* inner -> hidden_size */
     struct sizes sizes;
@@ -57,44 +59,82 @@ static const char *name_of(const struct graft_class *cls, int32_t choice) {
     return graft_description_name(cls->data, choice);
 }
 
+/* Reads what there is between the projections. `output`: numbers of what the last one gives. */
+static void read_sizes(struct graft_vision_reader *reader, const struct graft_args *args, int64_t output,
+                       struct sizes *sizes) {
+    const struct graft_description *description = reader->of.description;
+    const int64_t side = graft_args_int(args, "spatial_merge_size", 0);
+    const int64_t width = graft_args_int(args, "context_dim", 0);
+    const int32_t is_mean = graft_read_word(&reader->of, V_MERGER_JOIN) == V_JOIN_MEAN;
+    const int64_t joined = is_mean ? width : width * side * side;
+    const int64_t given = graft_read_int(&reader->of, V_MERGER_INNER_SIZE);
+    *sizes = (struct sizes){
+        .context_dim = width,
+        .merged = side * side,
+        .is_mean = is_mean,
+        .normed = graft_args_int(args, "joined_norm", 0) != 0 ? joined : width,
+        .first = graft_description_name(description, V_MERGER_SECOND) == NULL ? output
+                 : given > 0                                                  ? given
+                                                                              : joined,
+    };
+    sizes->inner = graft_description_name(description, V_MERGER_GATE) != NULL
+                       ? graft_read_int(&reader->of, V_MERGER_GATE_SIZE)
+                       : sizes->first;
+}
+
+/* An activation by ACT2FN's name for it; NULL: torch's GELU. */
+static void describe_act(const struct graft_sink *sink, const struct graft_config *config, const char *name,
+                         const char *act, struct graft_error *error) {
+    const struct graft_arg arg = graft_string_arg("hidden_act", act);
+    const struct graft_args args = graft_args_of(&arg, 1);
+    if (act == NULL) {
+        describe_step(sink, name, "GELU", GRAFT_INTERFACE_ACTIVATION, NULL, 0, error);
+    } else {
+        graft_describe_activation(sink, name, config, &args, "hidden_act", error);
+    }
+}
+
 int graft_patch_merger_describe(const struct graft_class *self, const struct graft_config *config,
                                 const struct graft_args *args, const struct graft_sink *sink,
                                 struct graft_error *error) {
-    struct sizes *sizes = sink->keep(sink->data, sizeof *sizes, error);
-    const int64_t side = graft_args_int(args, "spatial_merge_size", 0);
-    const int64_t width = graft_args_int(args, "context_dim", 0);
     const int64_t output = graft_args_int(args, "hidden_size", 0);
-    const int64_t joined = width * side * side;
+    struct sizes *sizes = sink->keep(sink->data, sizeof *sizes, error);
     struct graft_vision_reader reader;
     if (sizes == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     graft_vision_reader_start(&reader, self->data, config, error);
+    read_sizes(&reader, args, output, sizes);
     const int has_gate = name_of(self, V_MERGER_GATE) != NULL;
-    *sizes = (struct sizes){width, side * side, graft_args_int(args, "joined_norm", 0) != 0 ? joined : width,
-                            has_gate ? graft_read_int(&reader.of, V_MERGER_GATE_SIZE) : joined};
     const double eps = graft_read_real(&reader.of, V_NORM_EPS);
     const int32_t bias = graft_read_bool(&reader.of, V_MERGER_BIAS);
-    const char *act = has_gate ? graft_read_text(&reader.of, V_MLP_ACT) : NULL;
+    const char *act = graft_read_text(&reader.of, V_MERGER_ACT_KIND);
+    const char *gate_act = has_gate ? graft_read_text(&reader.of, V_MLP_ACT) : NULL;
     if (reader.of.status != GRAFT_OK) {
         return reader.of.status;
     }
     if (name_of(self, V_MERGER_NORM) != NULL) {
-        graft_describe_norm(sink, name_of(self, V_MERGER_NORM), name_of(self, V_CLASS_NORM), sizes->normed, eps, error);
+        const char *own = name_of(self, V_CLASS_MERGER_NORM);
+        graft_describe_norm(sink, name_of(self, V_MERGER_NORM), own != NULL ? own : name_of(self, V_CLASS_NORM),
+                            sizes->normed, eps, error);
     }
-    describe_linear(sink, name_of(self, V_MERGER_FIRST), joined, joined, bias, error);
+    describe_linear(sink, name_of(self, V_MERGER_FIRST),
+                    sizes->is_mean ? sizes->context_dim : sizes->context_dim * sizes->merged, sizes->first, bias,
+                    error);
     if (name_of(self, V_MERGER_INNER_NORM) != NULL) {
-        graft_describe_layer_norm(sink, name_of(self, V_MERGER_INNER_NORM), joined, TORCH_EPS, error);
+        graft_describe_layer_norm(sink, name_of(self, V_MERGER_INNER_NORM), sizes->first, TORCH_EPS, error);
     }
-    describe_step(sink, name_of(self, V_MERGER_ACT), "GELU", GRAFT_INTERFACE_ACTIVATION, NULL, 0, error);
+    if (name_of(self, V_MERGER_ACT) != NULL) {
+        describe_act(sink, config, name_of(self, V_MERGER_ACT), act, error);
+    }
     if (has_gate) {
-        const struct graft_arg act_arg = graft_string_arg("hidden_act", act);
-        const struct graft_args acts = graft_args_of(&act_arg, 1);
-        describe_linear(sink, name_of(self, V_MERGER_GATE), joined, sizes->inner, bias, error);
-        describe_linear(sink, name_of(self, V_MERGER_UP), joined, sizes->inner, bias, error);
-        graft_describe_activation(sink, name_of(self, V_MERGER_GATE_ACT), config, &acts, "hidden_act", error);
+        describe_linear(sink, name_of(self, V_MERGER_GATE), sizes->first, sizes->inner, bias, error);
+        describe_linear(sink, name_of(self, V_MERGER_UP), sizes->first, sizes->inner, bias, error);
+        describe_act(sink, config, name_of(self, V_MERGER_GATE_ACT), gate_act, error);
     }
-    describe_linear(sink, name_of(self, V_MERGER_SECOND), sizes->inner, output, bias, error);
+    if (name_of(self, V_MERGER_SECOND) != NULL) {
+        describe_linear(sink, name_of(self, V_MERGER_SECOND), sizes->inner, output, bias, error);
+    }
     return error->code;
 }
 
@@ -156,35 +196,60 @@ static int gate(const struct merger *self, const struct graft_call *call, int64_
                : status;
 }
 
-static int forward(void *instance, const struct graft_call *call, const struct graft_patch_merger_args *args,
-                   struct graft_error *error) {
-    const struct merger *self = instance;
-    const int64_t vectors = args->patches / self->sizes.merged;
-    const int64_t count = args->patches * self->sizes.context_dim;
-    float *normed = graft_scratch_floats(call, args->patches, self->sizes.context_dim, error);
-    float *inner = graft_scratch_floats(call, args->patches, self->sizes.context_dim, error);
-    float *x = args->hidden_states;
-    if (normed == NULL || inner == NULL) {
-        return GRAFT_ERROR_INTERNAL;
+/* pooled [vectors, context_dim]: the means of so many patches each. */
+static void pool(const struct merger *self, int64_t vectors, const float *patches, float *pooled) {
+    const int64_t width = self->sizes.context_dim, merged = self->sizes.merged;
+    for (int64_t i = 0; i < vectors * width; i++) {
+        const float *first = patches + i / width * merged * width + i % width;
+        float sum = 0.0f;
+        for (int64_t k = 0; k < merged; k++) {
+            sum += first[k * width];
+        }
+        pooled[i] = sum / (float)merged;
     }
-    int status = norm(self->norm, call, count / self->sizes.normed, &x, normed, error);
-    const struct graft_linear_args first = {sizeof first, 0, vectors, x, inner};
-    if (status == GRAFT_OK) {
-        status = graft_linear_forward(self->first, call, &first, error);
-    }
-    x = inner;
-    if (status == GRAFT_OK) {
-        status = norm(self->inner_norm, call, vectors, &x, normed, error);
-    }
-    const struct graft_activation_args act_args = {sizeof act_args, 0, count, x, x};
-    if (status == GRAFT_OK) {
+}
+
+/* output [vectors, ...] of x, what the first projection gives [vectors, first]; `spare` has room for as many numbers.
+ */
+static int finish(const struct merger *self, const struct graft_call *call, int64_t vectors, float *x, float *spare,
+                  float *output, struct graft_error *error) {
+    int status = norm(self->inner_norm, call, vectors, &x, spare, error);
+    const struct graft_activation_args act_args = {sizeof act_args, 0, vectors * self->sizes.first, x, x};
+    if (status == GRAFT_OK && self->act != NULL) {
         status = graft_activation_forward(self->act, call, &act_args, error);
     }
     if (status == GRAFT_OK) {
         status = gate(self, call, vectors, &x, error);
     }
-    const struct graft_linear_args second = {sizeof second, 0, vectors, x, args->output};
+    const struct graft_linear_args second = {sizeof second, 0, vectors, x, output};
     return status == GRAFT_OK ? graft_linear_forward(self->second, call, &second, error) : status;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_patch_merger_args *args,
+                   struct graft_error *error) {
+    const struct merger *self = instance;
+    const struct sizes *sizes = &self->sizes;
+    const int64_t vectors = args->patches / sizes->merged;
+    const int64_t rows = (sizes->is_mean ? vectors : args->patches) * sizes->context_dim / sizes->normed;
+    const int64_t room =
+        sizes->first > sizes->context_dim * sizes->merged ? sizes->first : sizes->context_dim * sizes->merged;
+    float *pooled = sizes->is_mean ? graft_scratch_floats(call, vectors, sizes->context_dim, error) : NULL;
+    float *normed = graft_scratch_floats(call, vectors, room, error);
+    float *inner = self->second != NULL ? graft_scratch_floats(call, vectors, room, error) : args->output;
+    float *x = sizes->is_mean ? pooled : args->hidden_states;
+    if (x == NULL || normed == NULL || inner == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    if (sizes->is_mean) {
+        pool(self, vectors, args->hidden_states, pooled);
+    }
+    int status = norm(self->norm, call, rows, &x, normed, error);
+    const struct graft_linear_args first = {sizeof first, 0, vectors, x, inner};
+    if (status == GRAFT_OK) {
+        status = graft_linear_forward(self->first, call, &first, error);
+    }
+    return status == GRAFT_OK && self->second != NULL ? finish(self, call, vectors, inner, normed, args->output, error)
+                                                      : status;
 }
 
 const struct graft_patch_merger graft_patch_merger_vtable = {

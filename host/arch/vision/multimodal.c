@@ -6,9 +6,11 @@
 #include "graft/describe.h"
 
 struct sizes {
-    int64_t hidden_size;
+    int64_t hidden_size; /* of the language model */
     int64_t merge;
-    int64_t deepstack;      /* layers of the language model that get something from the tower */
+    int64_t
+        tower_size;    /* numbers of what the tower gives: hidden_size, or those of a patch where a projector follows */
+    int64_t deepstack; /* layers of the language model that get something from the tower */
     int64_t video_token_id; /* what a prompt has in the place of a video; -1: none */
     int64_t video_by_frame; /* V_VIDEO_... */
     struct graft_placeholders placeholders;
@@ -17,6 +19,7 @@ struct sizes {
 struct multimodal {
     struct graft_instance base;
     const struct graft_module *visual;
+    const struct graft_module *projector; /* NULL: none */
     const struct graft_module *language_model;
     struct sizes sizes;
 };
@@ -36,6 +39,8 @@ static int read_config(const struct graft_config *config, const struct graft_des
     *sizes = (struct sizes){
         .hidden_size = tower.output_size,
         .merge = tower.merge,
+        .tower_size =
+            graft_description_name(description, V_MODEL_PROJECTOR) != NULL ? tower.hidden_size : tower.output_size,
         .deepstack = tower.deepstack,
         .video_token_id =
             graft_read_is_null(&reader, V_MODEL_VIDEO_TOKEN) ? -1 : graft_read_int(&reader, V_MODEL_VIDEO_TOKEN),
@@ -44,6 +49,7 @@ static int read_config(const struct graft_config *config, const struct graft_des
                          .time_rate = is_timed ? graft_read_real(&reader, V_MODEL_TIME_RATE) : -1.0},
     };
     struct graft_placeholders *placeholders = &sizes->placeholders;
+    placeholders->is_plain = graft_read_word(&reader, V_MODEL_POSITIONS) == V_POSITIONS_TOKENS;
     placeholders->by_frame = sizes->video_by_frame != V_VIDEO_WHOLE;
     placeholders->video_token_id = sizes->video_by_frame == V_VIDEO_SECONDS_BEHIND && sizes->video_token_id >= 0
                                        ? placeholders->image_token_id
@@ -69,8 +75,12 @@ int graft_multimodal_describe(const struct graft_class *self, const struct graft
     if (status != GRAFT_OK) {
         return status;
     }
-    const struct graft_arg tower_args[] = {graft_int_arg("hidden_size", sizes->hidden_size),
-                                           graft_int_arg("spatial_merge_size", sizes->merge)};
+    const char *projector = graft_description_name(description, V_MODEL_PROJECTOR);
+    const struct graft_arg tower_args[] = {graft_int_arg("hidden_size", sizes->tower_size),
+                                           graft_int_arg("spatial_merge_size", projector != NULL ? 1 : sizes->merge)};
+    const struct graft_arg projector_args[] = {graft_int_arg("context_dim", sizes->tower_size),
+                                               graft_int_arg("hidden_size", sizes->hidden_size),
+                                               graft_int_arg("spatial_merge_size", sizes->merge)};
     status = sink->attribute(sink->data, "image_token_id", &sizes->placeholders.image_token_id, 1, error);
     if (status == GRAFT_OK && sizes->placeholders.by_frame) {
         status = graft_describe_number(sink, "video_by_frame", sizes->video_by_frame, error);
@@ -82,6 +92,10 @@ int graft_multimodal_describe(const struct graft_class *self, const struct graft
         status = graft_describe_child(sink, graft_description_name(description, V_MODEL_TOWER),
                                       graft_description_name(description, V_CLASS_TOWER), GRAFT_INTERFACE_VISION_TOWER,
                                       tower_args, 2, error);
+    }
+    if (status == GRAFT_OK && projector != NULL) {
+        status = graft_describe_child(sink, projector, graft_description_name(description, V_CLASS_MERGER),
+                                      GRAFT_INTERFACE_PATCH_MERGER, projector_args, 3, error);
     }
     return status == GRAFT_OK ? graft_describe_child(sink, graft_description_name(description, V_MODEL_TEXT),
                                                      graft_description_name(description, V_CLASS_TEXT_MODEL),
@@ -98,9 +112,31 @@ int graft_multimodal_create(const struct graft_class *cls, const struct graft_bu
         return GRAFT_ERROR_INTERNAL;
     }
     self->sizes = *sizes;
+    const char *projector = graft_description_name(description, V_MODEL_PROJECTOR);
+    self->projector = projector != NULL ? graft_build_child(build, projector, error) : NULL;
     self->visual = graft_build_child(build, graft_description_name(description, V_MODEL_TOWER), error);
     self->language_model = graft_build_child(build, graft_description_name(description, V_MODEL_TEXT), error);
     return graft_instance_finish(self, instance, error);
+}
+
+/* output [merged, hidden_size] = what the language model gets of an image or a video. */
+static int see_one(const struct multimodal *self, const struct graft_call *call, const struct graft_image *image,
+                   float *output, int64_t stride, struct graft_error *error) {
+    const int64_t patches = image->grid[0] * image->grid[1] * image->grid[2];
+    float *hidden =
+        self->projector != NULL ? graft_scratch_floats(call, patches, self->sizes.tower_size, error) : output;
+    const struct graft_vision_tower_args tower_args = {sizeof tower_args,
+                                                       self->sizes.deepstack > 0 ? GRAFT_VISION_TOWER_DEEPSTACK : 0,
+                                                       image,
+                                                       hidden,
+                                                       output + stride,
+                                                       stride};
+    const struct graft_patch_merger_args merger_args = {sizeof merger_args, 0, patches, hidden, output};
+    int status =
+        hidden != NULL ? graft_vision_tower_forward(self->visual, call, &tower_args, error) : GRAFT_ERROR_INTERNAL;
+    return status == GRAFT_OK && self->projector != NULL
+               ? graft_patch_merger_forward(self->projector, call, &merger_args, error)
+               : status;
 }
 
 /* Runs the tower on all images and videos, one after another: embeddings [1 + deepstack, count, hidden_size]. All
@@ -111,18 +147,12 @@ static int see(const struct multimodal *self, const struct graft_call *call, con
     int status = GRAFT_OK;
     for (int32_t i = 0; i < args->n_images && status == GRAFT_OK; i++) {
         const struct graft_image *image = graft_placement_image(args, i);
-        const struct graft_vision_tower_args tower_args = {sizeof tower_args,
-                                                           self->sizes.deepstack > 0 ? GRAFT_VISION_TOWER_DEEPSTACK : 0,
-                                                           image,
-                                                           embeddings,
-                                                           embeddings + stride,
-                                                           stride};
         const int32_t *adapters = args->batch->adapters;
         const struct graft_row_adapters own = {.struct_size = sizeof own,
                                                .adapter = adapters != NULL ? adapters[image->sequence] : 0};
         struct graft_call tower_call = *call;
         tower_call.row_adapters = adapters != NULL ? &own : NULL;
-        status = graft_vision_tower_forward(self->visual, &tower_call, &tower_args, error);
+        status = see_one(self, &tower_call, image, embeddings, stride, error);
         embeddings += image->grid[0] * (image->grid[1] / self->sizes.merge) * (image->grid[2] / self->sizes.merge) *
                       self->sizes.hidden_size;
     }
@@ -150,7 +180,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     }
     const struct graft_placement placement = {positions, rows};
     struct graft_batch batch = *args->batch;
-    batch.rotary_positions = positions;
+    batch.rotary_positions = self->sizes.placeholders.is_plain ? NULL : positions;
     const struct graft_base_model_args text_args = {
         .struct_size = sizeof text_args,
         .batch = &batch,

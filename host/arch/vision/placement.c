@@ -140,7 +140,7 @@ static int walk_sequence(struct walk *walk, int32_t sequence, struct graft_error
     if (walk->image < walk->args->n_images && graft_placement_image(walk->args, walk->image)->sequence <= sequence) {
         return mismatch(sequence, graft_placement_image(walk->args, walk->image)->is_video, error);
     }
-    if (batch->next_rotary_offsets != NULL) {
+    if (batch->next_rotary_offsets != NULL && !walk->placeholders->is_plain) {
         batch->next_rotary_offsets[sequence] = end > first ? walk->next - 1 - last : offset;
     }
     return GRAFT_OK;

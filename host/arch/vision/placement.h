@@ -20,6 +20,7 @@ struct graft_placeholders {
     int64_t image_token_id;
     int64_t video_token_id; /* -1: none; may be that of images */
     double time_rate;       /* positions in a second of a video; below 0: one for each patch along time */
+    int32_t is_plain;       /* 1: positions are those of tokens, and stay as they are */
     int32_t by_frame;       /* 1: each patch of a video along time has a run of tokens, with a position of its own */
 };
 

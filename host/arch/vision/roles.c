@@ -21,13 +21,6 @@ static const struct role {
     {V_CLASS_ATTENTION, "VisionAttention", {GRAFT_ROLE(GRAFT_INTERFACE_VISION_ATTENTION, graft_vision_attention)}},
     {V_CLASS_MLP, "VisionMLP", {GRAFT_ROLE_PART(GRAFT_INTERFACE_MLP, graft_vision_mlp, graft_parts_mlp)}},
     {V_CLASS_MERGER, "VisionPatchMerger", {GRAFT_ROLE(GRAFT_INTERFACE_PATCH_MERGER, graft_patch_merger)}},
-    {V_CLASS_POSITIONS,
-     "VisionEmbeddings",
-     {.struct_size = sizeof(struct graft_class),
-      .interface_id = GRAFT_INTERFACE_EMBEDDING,
-      .describe = graft_vision_positions_describe,
-      .create = graft_vision_positions_create,
-      .forward = &graft_vision_positions_vtable}},
     {V_CLASS_TEXT_MODEL, "TextModel", {.struct_size = 0}},
 };
 

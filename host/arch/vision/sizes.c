@@ -5,6 +5,7 @@ void graft_vision_reader_start(struct graft_vision_reader *reader, const struct 
                                const struct graft_config *config, struct graft_error *error) {
     const int status = graft_config_section(config, "vision_config", &reader->section, error);
     graft_reader_start(&reader->of, description, status == GRAFT_OK ? &reader->section.view : config, -1, error);
+    reader->section.outer = "config.";
     reader->of.status = status != GRAFT_OK ? status : reader->of.status;
 }
 
@@ -20,8 +21,13 @@ void graft_vision_sizes_read(struct graft_vision_reader *reader, struct graft_vi
         .frames = graft_read_int(of, V_PATCH_FRAMES),
         .merge = graft_read_int(of, V_MERGER_SIDE),
     };
+    sizes->run = graft_read_is_null(of, V_RUN) ? sizes->depth : graft_read_int(of, V_RUN);
     if (of->status != GRAFT_OK) {
         return;
+    }
+    if (sizes->run > sizes->depth) {
+        graft_reader_fail(of, V_RUN, "expected 1 to %lld blocks, got %lld", (long long)sizes->depth,
+                          (long long)sizes->run);
     }
     for (int64_t i = 0; graft_description_name(of->description, V_DEEPSTACK_NAME) != NULL && i < sizes->depth; i++) {
         of->layer = i;
@@ -29,7 +35,11 @@ void graft_vision_sizes_read(struct graft_vision_reader *reader, struct graft_vi
     }
     of->layer = -1;
     sizes->head_dim = sizes->hidden_size / sizes->heads;
-    if (sizes->head_dim * sizes->heads != sizes->hidden_size || sizes->head_dim % 4 != 0) {
+    const int rotates = graft_description_name(of->description, V_ROTARY_NAME) != NULL;
+    if (sizes->head_dim * sizes->heads != sizes->hidden_size) {
+        graft_reader_fail(of, V_ATTENTION_HEADS, "expected a divisor of the tower's hidden size (%lld), got %lld",
+                          (long long)sizes->hidden_size, (long long)sizes->heads);
+    } else if (rotates && sizes->head_dim % 4 != 0) {
         graft_reader_fail(of, V_ATTENTION_HEADS,
                           "expected a divisor of the tower's hidden size (%lld) that gives a head size divisible by 4, "
                           "because quarters of a head are rotated, got %lld",

@@ -13,7 +13,9 @@ enum { MAX_NAME = 256 };
 struct kept {
     struct graft_vision_sizes sizes;
     struct graft_stretch stretch; /* of learned positions; its side is 0: there are none */
+    int64_t square;
     int64_t window;
+    int32_t norms_last; /* 1: what the tower gives is normed by the norm behind the blocks */
     struct {
         int32_t windowed;
         int32_t deepstack; /* 1 + the number of the deepstack merger that takes the block's output; 0: none */
@@ -24,7 +26,7 @@ static void list_name(const char *list, int64_t i, char name[MAX_NAME]) {
     (void)snprintf(name, MAX_NAME, "%.200s.%lld", list, (long long)i);
 }
 
-static void describe_sizes(const struct graft_vision_sizes *sizes, const struct graft_sink *sink,
+static void describe_sizes(const struct graft_vision_sizes *sizes, int64_t square, const struct graft_sink *sink,
                            struct graft_error *error) {
     const struct graft_arg attributes[] = {graft_int_arg("spatial_merge_size", sizes->merge),
                                            graft_int_arg("patch_size", sizes->patch),
@@ -32,16 +34,17 @@ static void describe_sizes(const struct graft_vision_sizes *sizes, const struct 
     for (int32_t i = 0; i < 3; i++) {
         sink->attribute(sink->data, attributes[i].name, &attributes[i].integer, 1, error);
     }
+    if (square > 0) {
+        graft_describe_number(sink, "image_side", square, error);
+    }
 }
 
 static void describe_positions(const struct graft_description *description, const struct kept *kept,
                                const struct graft_sink *sink, struct graft_error *error) {
     const int64_t side = kept->stretch.side;
-    const int has_module = graft_description_name(description, V_POSITION_TABLE) != NULL;
-    if (side > 0) {
-        graft_table_describe(sink, graft_description_name(description, V_POSITION_NAME),
-                             has_module ? graft_description_name(description, V_CLASS_POSITIONS) : "Embedding",
-                             side * side, kept->sizes.hidden_size, error);
+    const char *name = graft_description_name(description, V_POSITION_NAME);
+    if (name != NULL) {
+        graft_table_describe(sink, name, "Embedding", side * side, kept->sizes.hidden_size, error);
     }
 }
 
@@ -76,11 +79,15 @@ static void describe_start(struct graft_vision_reader *reader, const struct graf
     const struct graft_arg patch_args[] = {
         graft_int_arg("in_channels", sizes->channels), graft_int_arg("temporal_patch_size", sizes->frames),
         graft_int_arg("patch_size", sizes->patch), graft_int_arg("embed_dim", sizes->hidden_size)};
-    graft_describe_child(sink, "patch_embed", graft_description_name(description, V_CLASS_PATCH_EMBED),
-                         GRAFT_INTERFACE_PATCH_EMBED, patch_args, 4, error);
+    const char *rotary = graft_description_name(description, V_ROTARY_NAME);
+    graft_describe_child(sink, graft_description_name(description, V_PATCH_NAME),
+                         graft_description_name(description, V_CLASS_PATCH_EMBED), GRAFT_INTERFACE_PATCH_EMBED,
+                         patch_args, 4, error);
     describe_norm(reader, V_PATCH_NORM, sizes->hidden_size, sink, error);
-    graft_describe_child(sink, "rotary_pos_emb", graft_description_name(description, V_CLASS_ROTARY),
-                         GRAFT_INTERFACE_VISION_ROTARY, NULL, 0, error);
+    if (rotary != NULL) {
+        graft_describe_child(sink, rotary, graft_description_name(description, V_CLASS_ROTARY),
+                             GRAFT_INTERFACE_VISION_ROTARY, NULL, 0, error);
+    }
 }
 
 /* The convolution makes one vector of a square of patches, so that the merger has nothing to join. */
@@ -104,8 +111,11 @@ static void describe_end(struct graft_vision_reader *reader, const struct graft_
         graft_describe_child(sink, conv, "Conv2d", GRAFT_INTERFACE_CONV3D, conv_args,
                              (int32_t)(sizeof conv_args / sizeof conv_args[0]), error);
     }
-    graft_describe_child(sink, "merger", graft_description_name(description, V_CLASS_MERGER),
-                         GRAFT_INTERFACE_PATCH_MERGER, merger_args, 3, error);
+    if (graft_description_name(description, V_MODEL_PROJECTOR) == NULL) {
+        graft_describe_child(sink, graft_description_name(description, V_MERGER_NAME),
+                             graft_description_name(description, V_CLASS_MERGER), GRAFT_INTERFACE_PATCH_MERGER,
+                             merger_args, 3, error);
+    }
 }
 
 static void describe_blocks(const struct graft_description *description, const struct graft_vision_sizes *sizes,
@@ -114,19 +124,21 @@ static void describe_blocks(const struct graft_description *description, const s
         const struct graft_arg args[] = {graft_int_arg("layer_idx", i),
                                          graft_int_arg("hidden_size", sizes->hidden_size)};
         char name[MAX_NAME];
-        list_name("blocks", i, name);
+        list_name(graft_description_name(description, V_BLOCK_LIST), i, name);
         graft_describe_child(sink, name, graft_description_name(description, V_CLASS_BLOCK),
                              GRAFT_INTERFACE_VISION_BLOCK, args, 2, error);
     }
 }
 
 /* Reads the side of the square of learned positions, and how it is stretched. */
-static void read_positions(struct graft_vision_reader *reader, struct graft_stretch *stretch) {
+static void read_positions(struct graft_vision_reader *reader, struct graft_stretch *stretch, int64_t *square) {
     const int64_t rows = graft_read_int(&reader->of, V_POSITION_ROWS);
     while (stretch->side * stretch->side < rows) {
         stretch->side++;
     }
-    stretch->is_bicubic = graft_read_word(&reader->of, V_POSITION_BETWEEN) == V_BETWEEN_BICUBIC;
+    const int32_t between = graft_read_word(&reader->of, V_POSITION_BETWEEN);
+    stretch->is_bicubic = between == V_BETWEEN_BICUBIC;
+    *square = between == V_BETWEEN_NONE ? stretch->side : 0;
     stretch->has_corners = graft_read_bool(&reader->of, V_POSITION_CORNERS);
     if (stretch->side * stretch->side != rows) {
         graft_reader_fail(&reader->of, V_POSITION_ROWS, "expected the square of an integer, got %lld", (long long)rows);
@@ -176,13 +188,23 @@ int graft_vision_tower_describe(const struct graft_class *self, const struct gra
         return GRAFT_ERROR_INTERNAL;
     }
     kept->sizes = sizes;
-    if (graft_description_name(description, V_POSITION_NAME) != NULL) {
-        read_positions(&reader, &kept->stretch);
+    if (graft_description_name(description, V_POSITION_NAME) != NULL ||
+        graft_description_name(description, V_PATCH_POSITIONS) != NULL) {
+        read_positions(&reader, &kept->stretch, &kept->square);
     }
+    if ((graft_description_name(description, V_PATCH_POSITIONS) != NULL ||
+         graft_description_name(description, V_PATCH_CLASS) != NULL) &&
+        kept->square == 0) {
+        graft_reader_fail(&reader.of, V_POSITION_BETWEEN, "expected none with patch.positions or patch.class");
+    }
+    kept->norms_last = graft_read_bool(&reader.of, V_NORM_LAST_USED);
     read_windows(&reader, kept);
+    if (kept->window > 0 && kept->square > 0) {
+        graft_reader_fail(&reader.of, V_ATTENTION_WINDOW, "expected null, since images have as many patches each");
+    }
     read_deepstack(&reader, kept);
     if (reader.of.status == GRAFT_OK) {
-        describe_sizes(&sizes, sink, error);
+        describe_sizes(&sizes, kept->square, sink, error);
         describe_positions(description, kept, sink, error);
         describe_start(&reader, &sizes, sink, error);
         describe_end(&reader, &sizes, sink, error);
@@ -211,16 +233,21 @@ int graft_vision_tower_create(const struct graft_class *cls, const struct graft_
     self->sizes = kept->sizes;
     self->window = kept->window;
     self->stretch = kept->stretch;
+    self->square = kept->square;
+    self->has_places = graft_description_name(description, V_PATCH_POSITIONS) != NULL;
+    self->has_class = graft_description_name(description, V_PATCH_CLASS) != NULL;
     self->positions = find(build, description, V_POSITION_NAME, error);
-    self->patch_embed = graft_build_child(build, "patch_embed", error);
+    self->patch_embed = find(build, description, V_PATCH_NAME, error);
     self->patch_norm = find(build, description, V_PATCH_NORM, error);
-    self->last_norm = find(build, description, V_NORM_LAST, error);
+    self->last_norm = kept->norms_last ? find(build, description, V_NORM_LAST, error) : NULL;
     self->conv = find(build, description, V_MERGER_CONV, error);
-    self->rotary_pos_emb = graft_build_child(build, "rotary_pos_emb", error);
-    self->merger = graft_build_child(build, "merger", error);
+    self->rotary_pos_emb = find(build, description, V_ROTARY_NAME, error);
+    if (graft_description_name(description, V_MODEL_PROJECTOR) == NULL) {
+        self->merger = find(build, description, V_MERGER_NAME, error);
+    }
     for (int64_t i = 0; i < depth && error->code == GRAFT_OK; i++) {
         char name[MAX_NAME];
-        list_name("blocks", i, name);
+        list_name(graft_description_name(description, V_BLOCK_LIST), i, name);
         self->blocks[i].module = graft_build_child(build, name, error);
         self->blocks[i].windowed = kept->blocks[i].windowed;
         if (kept->blocks[i].deepstack > 0) {

@@ -16,14 +16,17 @@ struct graft_tower_block {
 struct graft_tower {
     struct graft_instance base;
     const struct graft_module *patch_embed;
-    const struct graft_module *patch_norm; /* NULL: none, like the two below */
-    const struct graft_module *positions;  /* an embedding of stretch.side^2 rows; NULL: none */
-    const struct graft_module *rotary_pos_emb;
+    const struct graft_module *patch_norm;     /* NULL: none, like the two below */
+    const struct graft_module *positions;      /* an embedding of stretch.side^2 rows; NULL: none */
+    const struct graft_module *rotary_pos_emb; /* NULL: nothing rotates */
     const struct graft_module *last_norm;
-    const struct graft_module *conv; /* of the squares of patches that become one vector, before the merger */
-    const struct graft_module *merger;
+    const struct graft_module *conv;   /* of the squares of patches that become one vector, before the merger */
+    const struct graft_module *merger; /* NULL: it is beside the tower */
     struct graft_vision_sizes sizes;
     struct graft_stretch stretch;
+    int64_t square;                    /* patches of an image's sides, where it must have as many; 0: any */
+    int32_t has_places;                /* 1: patch_embed adds learned positions */
+    int32_t has_class;                 /* 1: it has a vector for the whole image, which goes before its patches */
     int64_t window;                    /* merged patches of a window's sides; 0: there are no windows */
     struct graft_tower_block blocks[]; /* [depth] */
 };

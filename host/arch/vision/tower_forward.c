@@ -13,10 +13,11 @@ struct patches {
     int64_t count;
     int64_t merged;          /* count / merge^2 */
     int32_t *order;          /* [merged]: for each merged patch in that order, its place in the image; NULL: the same */
-    float *hidden;           /* [count, hidden_size] */
+    float *hidden;           /* [extra + count, hidden_size] */
     int32_t *rows;           /* [count]: where each patch is */
     int32_t *columns;        /* [count] */
-    struct graft_batch seen; /* sequences are frames */
+    int64_t extra;           /* vectors before the patches: 1 with one of the whole image, else 0 */
+    struct graft_batch seen; /* sequences are frames, with such a vector before the only one */
     struct graft_batch near; /* sequences are windows */
 };
 
@@ -53,7 +54,7 @@ static int make_frames(const struct graft_call *call, struct patches *patches, s
         return GRAFT_ERROR_INTERNAL;
     }
     for (int64_t f = 0; f <= frames; f++) {
-        cu_seqlens[f] = f * (patches->count / frames);
+        cu_seqlens[f] = f * (patches->count / frames) + (f > 0 ? patches->extra : 0);
     }
     return make_batch(call, cu_seqlens, frames, &patches->seen, error);
 }
@@ -129,7 +130,8 @@ static int merge(const struct graft_tower *self, const struct graft_module *merg
                  const struct patches *patches, float *output, struct graft_error *error) {
     float *merged =
         patches->order != NULL ? graft_scratch_floats(call, patches->merged, self->sizes.output_size, error) : output;
-    const struct graft_patch_merger_args args = {sizeof args, 0, patches->count, patches->hidden, merged};
+    float *hidden = patches->hidden + patches->extra * self->sizes.hidden_size;
+    const struct graft_patch_merger_args args = {sizeof args, 0, patches->count, hidden, merged};
     int status = merged != NULL ? graft_patch_merger_forward(merger, call, &args, error) : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK && patches->order != NULL) {
         arrange(patches, self->sizes.output_size, 1, merged, output);
@@ -140,9 +142,10 @@ static int merge(const struct graft_tower *self, const struct graft_module *merg
 static int run_blocks(const struct graft_tower *self, const struct graft_call *call, const struct patches *patches,
                       const struct graft_vision_tower_args *args, struct graft_error *error) {
     const int64_t count = patches->count, head_dim = self->sizes.head_dim;
-    float *angles = graft_scratch_floats(call, 2 * count, head_dim, error);
+    const int rotates = self->rotary_pos_emb != NULL;
+    float *angles = rotates ? graft_scratch_floats(call, 2 * count, head_dim, error) : NULL;
     int64_t given = 0;
-    if (angles == NULL) {
+    if (rotates && angles == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     const struct graft_vision_rotary_args rotary_args = {
@@ -152,10 +155,10 @@ static int run_blocks(const struct graft_tower *self, const struct graft_call *c
         .rows = patches->rows,
         .columns = patches->columns,
         .cos = angles,
-        .sin = angles + count * head_dim,
+        .sin = rotates ? angles + count * head_dim : NULL,
     };
-    int status = graft_vision_rotary_forward(self->rotary_pos_emb, call, &rotary_args, error);
-    for (int64_t i = 0; i < self->sizes.depth && status == GRAFT_OK; i++) {
+    int status = rotates ? graft_vision_rotary_forward(self->rotary_pos_emb, call, &rotary_args, error) : GRAFT_OK;
+    for (int64_t i = 0; i < self->sizes.run && status == GRAFT_OK; i++) {
         const struct graft_vision_block_args block_args = {
             .struct_size = sizeof block_args,
             .batch = self->blocks[i].windowed ? &patches->near : &patches->seen,
@@ -174,6 +177,14 @@ static int run_blocks(const struct graft_tower *self, const struct graft_call *c
 
 static int check_patches(const struct graft_tower *self, const struct graft_image *image, struct graft_error *error) {
     const int64_t patch_dim = self->sizes.channels * self->sizes.frames * self->sizes.patch * self->sizes.patch;
+    const int64_t *grid = image->grid, square = self->square;
+    if (square > 0 && (grid[0] != 1 || grid[1] != square || grid[2] != square)) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "image",
+                               "expected 1 x %lld x %lld patches, as image_size and patch_size say, got %lld x %lld x "
+                               "%lld",
+                               (long long)square, (long long)square, (long long)grid[0], (long long)grid[1],
+                               (long long)grid[2]);
+    }
     return image->patch_dim == patch_dim
                ? GRAFT_OK
                : graft_error_set(error, GRAFT_ERROR_USAGE, "image",
@@ -186,12 +197,25 @@ static int check_patches(const struct graft_tower *self, const struct graft_imag
 static int embed(const struct graft_tower *self, const struct graft_call *call, struct patches *patches,
                  struct graft_error *error) {
     const int64_t hidden_size = self->sizes.hidden_size;
-    float *hidden = graft_scratch_floats(call, patches->count, hidden_size, error);
+    float *hidden = graft_scratch_floats(call, patches->extra + patches->count, hidden_size, error);
     float *ordered = patches->order != NULL ? graft_scratch_floats(call, patches->count, hidden_size, error) : hidden;
-    if (hidden == NULL || ordered == NULL) {
+    int32_t *places = graft_scratch_ints(call, patches->count, error);
+    if (hidden == NULL || ordered == NULL || places == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    const struct graft_patch_embed_args args = {sizeof args, 0, patches->count, patches->image->pixel_values, hidden};
+    for (int64_t i = 0; i < patches->count; i++) {
+        places[i] = patches->rows[i] * (int32_t)self->square + patches->columns[i];
+    }
+    const struct graft_patch_embed_args args = {
+        .struct_size = sizeof args,
+        .required_features =
+            (self->has_places ? GRAFT_PATCH_EMBED_PLACES : 0u) | (self->has_class ? GRAFT_PATCH_EMBED_CLASS : 0u),
+        .patches = patches->count,
+        .pixel_values = patches->image->pixel_values,
+        .output = hidden + patches->extra * hidden_size,
+        .places = places,
+        .class_output = hidden,
+    };
     int status = graft_patch_embed_forward(self->patch_embed, call, &args, error);
     if (status == GRAFT_OK && patches->order != NULL) {
         arrange(patches, hidden_size * self->sizes.merge * self->sizes.merge, 0, hidden, ordered);
@@ -206,8 +230,9 @@ static int norm(const struct graft_tower *self, const struct graft_module *modul
     if (module == NULL) {
         return GRAFT_OK;
     }
-    float *normed = graft_scratch_floats(call, patches->count, self->sizes.hidden_size, error);
-    const struct graft_norm_args args = {sizeof args, 0, patches->count, patches->hidden, NULL, normed};
+    const int64_t rows = patches->extra + patches->count;
+    float *normed = graft_scratch_floats(call, rows, self->sizes.hidden_size, error);
+    const struct graft_norm_args args = {sizeof args, 0, rows, patches->hidden, NULL, normed};
     patches->hidden = normed;
     return normed != NULL ? graft_norm_forward(module, call, &args, error) : GRAFT_ERROR_INTERNAL;
 }
@@ -244,7 +269,7 @@ static int downsample(const struct graft_tower *self, const struct graft_call *c
 static int forward(void *instance, const struct graft_call *call, const struct graft_vision_tower_args *args,
                    struct graft_error *error) {
     const struct graft_tower *self = instance;
-    struct patches patches = {.image = args->image};
+    struct patches patches = {.image = args->image, .extra = self->has_class};
     patches.count = args->image->grid[0] * args->image->grid[1] * args->image->grid[2];
     patches.merged = patches.count / (self->sizes.merge * self->sizes.merge);
     int status = check_patches(self, args->image, error);
@@ -255,13 +280,13 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         status = make_windows(self, call, &patches, error);
     }
     if (status == GRAFT_OK) {
+        status = place(call, self->sizes.merge, &patches, error);
+    }
+    if (status == GRAFT_OK) {
         status = embed(self, call, &patches, error);
     }
     if (status == GRAFT_OK) {
         status = norm(self, self->patch_norm, call, &patches, error);
-    }
-    if (status == GRAFT_OK) {
-        status = place(call, self->sizes.merge, &patches, error);
     }
     if (status == GRAFT_OK && self->positions != NULL) {
         status = add_positions(self, call, &patches, error);
@@ -272,8 +297,14 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     if (status == GRAFT_OK) {
         status = norm(self, self->last_norm, call, &patches, error);
     }
+    patches.hidden += status == GRAFT_OK ? patches.extra * self->sizes.hidden_size : 0;
+    patches.extra = 0;
     if (status == GRAFT_OK) {
         status = downsample(self, call, &patches, error);
+    }
+    if (status == GRAFT_OK && self->merger == NULL) {
+        memcpy(args->output, patches.hidden, (size_t)(patches.count * self->sizes.hidden_size) * sizeof *args->output);
+        return GRAFT_OK;
     }
     return status == GRAFT_OK ? merge(self, self->merger, call, &patches, args->output, error) : status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Interface graft.patch_embed/1: the pixels of each patch of an image into a vector.
+ * Interface graft.patch_embed/1: the pixels of each patch of an image into a vector. In some towers the module also adds
+ * learned positions, and a vector of its own that goes through the blocks as one more patch.
  *
  * Arguments that parents give: in_channels, temporal_patch_size, patch_size, embed_dim.
  */
@@ -25,17 +26,24 @@ struct graft_patch_embed_args {
     const float *pixel_values; /* [patches, in_channels * temporal_patch_size * patch_size * patch_size], a patch's
                                   pixels in that order of axes */
     float *output;             /* [patches, embed_dim]; does not overlap pixel_values */
+    /* With GRAFT_PATCH_EMBED_PLACES in required_features: the row of learned positions for each patch. */
+    const int32_t *places; /* [patches] */
+    /* With GRAFT_PATCH_EMBED_CLASS: the module's own vector. */
+    float *class_output; /* [embed_dim] */
 };
+
+/* What args may require of a patch embedding. */
+enum { GRAFT_PATCH_EMBED_PLACES = 1, GRAFT_PATCH_EMBED_CLASS = 2 };
 
 struct graft_patch_embed {
     uint32_t struct_size;
-    uint32_t features;
+    uint32_t features; /* GRAFT_PATCH_EMBED_... */
     /* [forward] output = embed(pixel_values), patch by patch. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_patch_embed_args *args,
                    struct graft_error *error);
 };
 
-GRAFT_ASSERT_SIZE(struct graft_patch_embed_args, 32);
+GRAFT_ASSERT_SIZE(struct graft_patch_embed_args, 48);
 GRAFT_ASSERT_SIZE(struct graft_patch_embed, 16);
 
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
