@@ -25,7 +25,7 @@ static int touches_word_after(const char *text, size_t length, size_t at) {
     return graft_unicode_is_word(code);
 }
 
-/* Where the white space that ends at `at` begins, but never before `bound`. */
+/* Start of the white space that ends at `at`, not before `bound`. */
 static size_t skip_space_back(const char *text, size_t at, size_t bound) {
     if (at < bound) {
         return bound;
@@ -62,7 +62,7 @@ static int is_control(const struct graft_added *added, const struct graft_added_
     return added->rules[index].special || i < marks->n;
 }
 
-/* The token at `at` that counts, and its length; 0: none. */
+/* Length of the longest added token that begins at `at` and whose rule allows it there; 0: there is none. */
 static size_t find_token(const struct graft_added *added, enum graft_added_stage stage,
                          const struct graft_added_marks *marks, const char *text, size_t length, size_t at,
                          int32_t *index) {
@@ -89,7 +89,7 @@ static size_t find_token(const struct graft_added *added, enum graft_added_stage
 void graft_added_split(const struct graft_added *added, enum graft_added_stage stage,
                        const struct graft_added_marks *marks, const char *text, size_t length, int first,
                        struct graft_pieces *out) {
-    size_t open = 0; /* where the text that no token has taken begins */
+    size_t open = 0; /* start of the text that is in no token so far */
     for (size_t at = 0; at < length;) {
         int32_t index = 0;
         size_t n = find_token(added, stage, marks, text, length, at, &index);
@@ -112,7 +112,7 @@ void graft_added_split(const struct graft_added *added, enum graft_added_stage s
         if (rule->rstrip) {
             end = skip_space(text, length, end);
         }
-        /* Where the token before took this one's characters as its white space, nothing is left of this one. */
+        /* Nothing is left of this token if the one before took all its characters as white space. */
         if (open < start) {
             graft_pieces_add(out, text + open, start - open, first && open == 0);
         }

@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "tokenizer/added.h"
 
-/* Tokens are sought at every place of a text; this bounds what that can cost. */
+/* Tokens are searched for at every position of a text; this limit bounds the cost. */
 enum { MAX_TOKEN_BYTES = 1024 };
 
 static int read_rule(const struct graft_spec *spec, int special, struct graft_added_token *token,
@@ -44,7 +44,8 @@ int graft_added_read(const struct graft_spec *spec, const char *const *keys, int
     return status == GRAFT_OK ? read_rule(spec, special, token, error) : status;
 }
 
-/* One text with two ids, or one id with two texts, would make ids depend on the order in which things are read. */
+/* Refuses a text with two ids, or an id with two texts: the result would depend on the order in which files are read.
+ */
 static int check_conflicts(const struct graft_added *added, const struct graft_spec *spec,
                            const struct graft_vocab *vocab, const struct graft_added_token *token, int32_t id,
                            struct graft_error *error) {
@@ -135,7 +136,7 @@ int graft_added_put(struct graft_added *added, const struct graft_vocab *vocab, 
     return append(added, token, *id, file, error);
 }
 
-/* Finds the normalized form of a token that has one. */
+/* Computes the normalized form of a token that is marked as normalized. */
 static int normalize_token(struct graft_added *added, size_t i, const struct graft_normalizer *normalizer,
                            const char *file, struct graft_error *error) {
     const struct graft_token *token = &added->vocab.tokens[i];
@@ -156,7 +157,7 @@ static int normalize_token(struct graft_added *added, size_t i, const struct gra
     return status;
 }
 
-/* Puts the tokens, now that there will be no more, where texts are searched for them. */
+/* Builds the tries that texts are searched with, once all tokens are known. */
 static int build_lexicons(struct graft_added *added, const char *file, struct graft_error *error) {
     struct graft_lexicon_entry *entries = graft_alloc(added->vocab.count, sizeof *entries);
     struct graft_lexicon *const lexicons[] = {&added->raw, &added->normalized, &added->plain};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* BPE: from a word to its first symbols, the characters; merging them is bpe_merge.c's. */
+/* BPE: splits a word into its characters, the first symbols; bpe_merge.c merges them. */
 #include "tokenizer/bpe.h"
 
 #include "base/fail.h"
 #include "base/utf8.h"
 
-/* Adds the tokens of the character's bytes, if there is one for each. */
+/* Adds one token for each byte of a character, if the vocabulary has tokens for all of them. */
 static int add_bytes(const struct graft_bpe *bpe, const char *bytes, size_t n, struct graft_merge_work *work) {
     for (size_t i = 0; i < n; i++) {
         if (bpe->byte_tokens[(unsigned char)bytes[i]] < 0) {
@@ -18,8 +18,9 @@ static int add_bytes(const struct graft_bpe *bpe, const char *bytes, size_t n, s
     return 1;
 }
 
-/* A character that is no token, nor are its bytes. Without an unknown token it vanishes, as in the reference. An
- * unknown token is held back in `*pending`, because one that follows may fuse with it. */
+/* Handles a character that is not in the vocabulary and whose bytes are not either. Without an unknown token the
+ * character is dropped, as in the reference. An unknown token is held back in `*pending`, because the next one may fuse
+ * with it. */
 static int add_unknown(const struct graft_bpe *bpe, int *pending, struct graft_merge_work *work,
                        struct graft_error *error) {
     if (!bpe->has_unk) {
@@ -35,8 +36,8 @@ static int add_unknown(const struct graft_bpe *bpe, int *pending, struct graft_m
     return GRAFT_OK;
 }
 
-/* How the vocabulary spells the character `[at, end)` of the word: with the prefix, unless it is the first, and with
- * the suffix if it is the last. */
+/* Spelling of the character `[at, end)` of the word in the vocabulary: with the prefix, unless it is the word's first,
+ * and with the suffix if it is the last. */
 static struct graft_text_view spell(const struct graft_bpe *bpe, const char *word, size_t length, size_t at, size_t end,
                                     struct graft_text *scratch) {
     size_t prefix = at > 0 ? bpe->prefix.length : 0, suffix = end == length ? bpe->suffix.length : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The BPE model's data: what bpe_make.c makes and bpe.c encodes with. */
+/* The data of a BPE model, which bpe_make.c builds and bpe.c encodes with. */
 #ifndef GRAFT_TOKENIZER_BPE_H
 #define GRAFT_TOKENIZER_BPE_H
 
@@ -9,20 +9,20 @@ struct graft_bpe {
     struct graft_token_model base;
     const struct graft_vocab *vocab;
     struct graft_map merges;
-    uint32_t n_merges;        /* the next one's rank */
-    struct graft_text merged; /* memory for what a merge becomes, while merges are added */
-    struct graft_text prefix; /* of every character but a word's first */
-    struct graft_text suffix; /* of a word's last character */
+    uint32_t n_merges;        /* number of merges so far, which is the rank of the next one */
+    struct graft_text merged; /* scratch for the text of a merged token, while merges are added */
+    struct graft_text prefix; /* continuing_subword_prefix: precedes every character but a word's first */
+    struct graft_text suffix; /* end_of_word_suffix: follows a word's last character */
     int ignore_merges;
     int byte_fallback;
     int fuse_unk;
     int has_unk;
-    int32_t unk;              /* -1 when the vocabulary lacks the unknown token */
-    int32_t byte_tokens[256]; /* ids of "<0x00>" to "<0xFF>", -1 where there is none */
-    char *file;               /* for errors that a text brings out */
+    int32_t unk;              /* the id of the unknown token; -1: the vocabulary has none */
+    int32_t byte_tokens[256]; /* ids of "<0x00>" to "<0xFF>"; -1: the vocabulary lacks it */
+    char *file;               /* named in errors of encoding */
 };
 
-/* [any] graft_token_model.encode of a BPE model. */
+/* [any] `encode` of a BPE model's graft_token_model. */
 int graft_bpe_encode(const struct graft_token_model *self, const char *word, size_t length,
                      struct graft_model_work *work, struct graft_ids *out, struct graft_error *error);
 

@@ -5,16 +5,16 @@
 #include "base/fail.h"
 #include "tokenizer/model_make.h"
 
-/* What a merge is read into. */
+/* One merge of the file. */
 struct halves {
     struct graft_text text; /* both, one after another */
-    size_t middle;          /* where the second begins */
-    int is_array;           /* how this one is written; all are as the first is */
+    size_t middle;          /* offset of the second in `text` */
+    int is_array;           /* whether this merge is an array; all have to be written as the first one is */
 };
 
 enum merge_form { MERGE_PAIR, MERGE_VERSION, MERGE_MALFORMED };
 
-/* "a b", as older files have it; "#version: 0.2" may be among them, which is no merge. */
+/* Splits "a b", the form of older files. A line "#version: 0.2" is not a merge. */
 static enum merge_form cut_at_space(struct halves *halves) {
     static const char version[] = "#version";
     struct graft_text *text = &halves->text;
@@ -30,7 +30,7 @@ static enum merge_form cut_at_space(struct halves *halves) {
         return MERGE_MALFORMED;
     }
     halves->middle = (size_t)(space - text->bytes);
-    memmove(space, space + 1, (size_t)(end - space)); /* the NUL too */
+    memmove(space, space + 1, (size_t)(end - space)); /* including the NUL */
     text->length--;
     return MERGE_PAIR;
 }
@@ -84,7 +84,7 @@ static int read_merge(struct graft_token_model *bpe, const struct graft_spec *sp
     return form == MERGE_VERSION ? GRAFT_OK : add_merge(bpe, spec, halves, error);
 }
 
-/* A guess at a merge's length, for the table's first size; indented files have more. */
+/* Estimated bytes of a merge in the file, for the table's initial size; indented files have more. */
 enum { BYTES_A_MERGE = 20 };
 
 static int read_merges(struct graft_token_model *bpe, const struct graft_spec *spec, struct graft_json_cursor cursor,
@@ -110,7 +110,7 @@ static int read_merges(struct graft_token_model *bpe, const struct graft_spec *s
     return status;
 }
 
-/* Dropout leaves merges out by chance, so that ids would differ from run to run. */
+/* Refuses dropout, which skips merges at random: ids would differ from run to run. */
 static int refuse_dropout(const struct graft_spec *spec, struct graft_error *error) {
     struct graft_spec dropout = graft_spec_get(spec, "dropout");
     enum graft_json_type type = graft_json_type(dropout.value);
@@ -139,7 +139,7 @@ static int read_settings(const struct graft_spec *spec, struct graft_bpe_setting
         status = read_affix(spec, "unk_token", &settings->unk_token, error);
     }
     if (status == GRAFT_OK && settings->unk_token.length == 0) {
-        settings->unk_token.text = NULL; /* GPT-2's file has an unknown token of no letters, which means none */
+        settings->unk_token.text = NULL; /* GPT-2's file has "" as unknown token, which means none */
     }
     if (status == GRAFT_OK) {
         status = read_affix(spec, "continuing_subword_prefix", &settings->continuing_subword_prefix, error);

@@ -59,7 +59,7 @@ int graft_bpe_add_merge(struct graft_token_model *bpe, struct graft_text_view le
     struct graft_text *merged = &model->merged;
     size_t cut = model->prefix.length < right.length ? model->prefix.length : right.length;
     int32_t left_id = require(model, left, missing), right_id = require(model, right, missing);
-    /* The prefix says that something comes before the token, and now that is part of it. */
+    /* The second token's continuing prefix is dropped where the two are joined. */
     merged->length = 0;
     graft_text_add(merged, left.text, left.length);
     graft_text_add(merged, right.text + cut, right.length - cut);

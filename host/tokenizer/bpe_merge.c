@@ -61,7 +61,7 @@ static struct graft_candidate pop(struct graft_merge_work *work) {
     return top;
 }
 
-/* Notes the symbol and its right neighbour, if they can merge. */
+/* Adds the symbol and its right neighbour to the candidates, if they can merge. */
 static void consider(struct graft_merge_work *work, const struct graft_map *merges, uint32_t left) {
     uint32_t right = left == NONE ? NONE : work->symbols[left].next;
     if (right == NONE) {
@@ -74,7 +74,7 @@ static void consider(struct graft_merge_work *work, const struct graft_map *merg
     }
 }
 
-/* The candidate's symbols may have gone into others since it was noted; then it is skipped. */
+/* Merges a candidate's two symbols, unless one of them has been merged with another since the candidate was added. */
 static void merge(struct graft_merge_work *work, const struct graft_map *merges,
                   const struct graft_candidate *candidate) {
     struct graft_symbol *left = &work->symbols[candidate->left];

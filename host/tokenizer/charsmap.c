@@ -19,8 +19,8 @@ static int has_leaf(uint32_t unit) {
     return (unit >> 8 & 1) != 0;
 }
 
-/* Reads the unit that `byte` leads to, and moves `at` to where its own successors are counted from. Returns 0 when no
- * string goes on like this. */
+/* Follows the edge for `byte`: reads its unit, and moves `at` to the base of that unit's children. Returns 0 if there
+ * is no such edge. */
 static int step(const struct graft_charsmap *map, unsigned char byte, uint32_t *at, uint32_t *unit) {
     uint32_t next = *at ^ byte;
     if (byte == 0 || next >= map->n || label_of(map->units[next]) != byte) {
@@ -49,7 +49,7 @@ struct graft_text_view graft_charsmap_find(const struct graft_charsmap *map, con
     return (struct graft_text_view){NULL, 0};
 }
 
-/* Every leaf leads to the first byte of a character. */
+/* Whether every leaf's value is the offset of a character's first byte. */
 static int leaves_fit(const struct graft_charsmap *map) {
     size_t i = 0;
     while (i < map->n && ((map->units[i] & LEAF) == 0 || ((map->units[i] & ~LEAF) < map->length &&

@@ -22,14 +22,14 @@ struct graft_charsmap {
     unsigned char starts[256]; /* whether some string starts with this byte */
 };
 
-/* [load] Reads a map, which need not outlive the call. A malformed one is GRAFT_ERROR_MODEL, `what` being the field it
- * comes from. To be finished on failure too. */
+/* [load] Reads a map; `bytes` may be freed afterwards. A malformed map is GRAFT_ERROR_MODEL, and the message names the
+ * field `what`. To be finished on failure too. */
 int graft_charsmap_init(struct graft_charsmap *map, const char *bytes, size_t size, const char *file, const char *what,
                         struct graft_error *error);
 void graft_charsmap_finish(struct graft_charsmap *map);
 
-/* [any] What the shortest string of the map that `text` begins with becomes; NULL as its text: there is none. The rest
- * of `text` plays no part, as in the reference. */
+/* [any] The replacement of the shortest string of the map with which `text` begins; its text is NULL if there is none.
+ * Longer matches are ignored, as in the reference. */
 struct graft_text_view graft_charsmap_find(const struct graft_charsmap *map, const char *text, size_t length);
 
 #endif

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What config_tokens_read.c, token_class.c and the recipes of classes.json ask for, and the program (chat_template).
- * Some are for classes that make a tokenizer without a tokenizer.json. Beside one, transformers does not look at
- * add_bos_token and add_eos_token either, and a note tells of what classes do with the others. */
+/* Fields that config_tokens_read.c, token_class.c, the recipes of classes.json and the program (chat_template) read.
+ * Some concern only classes that build a tokenizer without a tokenizer.json. If there is one, transformers ignores
+ * add_bos_token and add_eos_token as well, and load_notes.c reports where the others would make a difference. */
 static const char *const read_here[] = {
     "bos_token",
     "eos_token",
@@ -49,7 +49,8 @@ static int is_in(const char *const *names, size_t n, const char *name) {
     return 0;
 }
 
-/* A field that names a token beside those of every class; of other types than a text or an object it names none. */
+/* Whether a field names a special token that is not one of every class's: its name ends with "_token" and its value is
+ * a text or an object. */
 static int is_token(const char *name, const graft_json *value) {
     size_t length = strlen(name);
     enum graft_json_type type = graft_json_type(value);
@@ -61,8 +62,8 @@ int graft_tokenizer_reads(const char *name, const graft_json *value) {
     return is_in(read_here, sizeof read_here / sizeof read_here[0], name) || is_token(name, value);
 }
 
-/* Whether transformers would replace an expression of the pre-tokenizer: it does so for large vocabularies of models of
- * Mistral's kinds that were saved before its version 5. */
+/* Whether transformers would replace a pre-tokenizer's expression, as it does for large vocabularies of models of
+ * Mistral's kinds that were saved by versions before 5. */
 static int is_mistral_before_5(const graft_json *model_config, size_t size) {
     static const char *const kinds[] = {"mistral", "mistral3", "voxtral", "ministral", "pixtral"};
     enum { LARGE_VOCABULARY = 100000 };

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of characters that have a name in Oniguruma, and what they are for PCRE2. */
+/* Oniguruma's named sets of characters, in PCRE2's notation. */
 #include <string.h>
 
 #include "tokenizer/dialect_rewrite.h"
 
 #define WORD "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}"
-/* Outside of classes the superscripts and fractions of Latin-1 are letters too, no others are. */
+/* Outside of classes \w also matches the superscripts and fractions of Latin-1, but no others. */
 #define WORD_OUTSIDE WORD "\\x{B2}\\x{B3}\\x{B9}\\x{BC}-\\x{BE}"
 #define SPACE "\\p{White_Space}"
 #define HEX "0-9A-Fa-f"
 
 struct named_set {
-    const char *name; /* in small letters, without spaces, hyphens and underscores */
+    const char *name; /* lower case, without spaces, hyphens and underscores */
     const char *members;
 };
 
-/* Of brackets and properties. */
+/* Names that are valid in [:name:] and in \p{name}. */
 static const struct named_set sets[] = {
     {"alnum", "\\p{Alphabetic}\\p{Nd}"},
     {"alpha", "\\p{Alphabetic}"},
@@ -31,7 +31,7 @@ static const struct named_set sets[] = {
     {"xdigit", HEX},
 };
 
-/* Of properties only. */
+/* Names that are valid in \p{name} only. */
 static const struct named_set properties[] = {
     {"any", "\\p{Any}"},
     {"alphabetic", "\\p{Alphabetic}"},
@@ -78,7 +78,7 @@ static const struct named_set properties[] = {
     {"privateuse", "\\p{Co}"},
 };
 
-/* Whether both are the same but for case, spaces, hyphens and underscores. */
+/* Whether the two names are equal but for case, spaces, hyphens and underscores. */
 static int is_named(const char *name, const char *text, size_t length) {
     for (size_t i = 0; i < length; i++) {
         char c = text[i];
@@ -102,13 +102,13 @@ static const char *find(const struct named_set *table, size_t n, const char *tex
 }
 
 static const char *find_property(const char *text, size_t length) {
-    /* As a property, punctuation is without symbols. */
+    /* \p{Punct} excludes symbols, unlike [:punct:]. */
     const char *members =
         is_named("punct", text, length) ? "\\p{P}" : find(sets, sizeof sets / sizeof sets[0], text, length);
     return members != NULL ? members : find(properties, sizeof properties / sizeof properties[0], text, length);
 }
 
-/* \p{…}, \p{^…} or \P{…} with one of those names; others are left to PCRE2. */
+/* Reads \p{name}, \p{^name} or \P{name} with a name of the tables; other names are left to PCRE2. */
 static struct graft_rewrite_set read_property(struct graft_rewrite *r) {
     struct graft_rewrite_set set = {NULL, r->from[r->at + 1] == 'P'};
     size_t start = r->at + 3;

@@ -7,10 +7,10 @@
 #include "base/fail.h"
 #include "base/file.h"
 
-/* Published files have up to 35 MB. */
+/* Published files have up to 35 MB; this bounds what is read. */
 enum { MAX_FILE_BYTES = 256 << 20 };
 
-/* Steps over a member's value, and takes it down if it is an array or an object. */
+/* Steps over a member's value. An array or object is stored in `*value`. */
 static int pass_value(struct graft_json_cursor *cursor, struct graft_json_cursor *value) {
     int wanted = graft_json_cursor_sees(cursor, '{') || graft_json_cursor_sees(cursor, '[');
     size_t start = cursor->at;
@@ -23,8 +23,8 @@ static int pass_value(struct graft_json_cursor *cursor, struct graft_json_cursor
     return 0;
 }
 
-/* Looks through an object for members of those names; of a name that is written with escapes, too. Returns -1 where the
- * text makes no sense: the parser of the rest will say so. */
+/* Finds the members `vocab` and `merges` of an object, also when their names are written with escapes. Returns -1 if
+ * the text is malformed; the parser of the rest reports it. */
 static int pass_model(struct graft_json_cursor *cursor, struct graft_document *document) {
     int more = graft_json_cursor_take(cursor, '{') ? 1 : -1;
     for (size_t n = 0; more > 0 && (more = graft_json_cursor_more(cursor, '}', n)) > 0; n++) {
@@ -55,8 +55,8 @@ static void find_large_members(struct graft_document *document, size_t length) {
     }
 }
 
-/* Puts an empty value in the place of a large one. Line ends stay, so that complaints about the rest name the right
- * line. `*copied` is how far the file has been copied. */
+/* Copies the text up to a large value, and an empty value in its place. Line ends are kept, so that errors about the
+ * rest give the right line. `*copied` is how far the file has been copied. */
 static void add_without(struct graft_text *rest, const struct graft_document *document,
                         const struct graft_json_cursor *member, size_t *copied) {
     size_t start = (size_t)(member->text - document->text);

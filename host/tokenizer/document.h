@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tokenizer.json, read: a small JSON document, and apart from it the two members that make up nearly all of a file.
- */
+/* A tokenizer.json that was read: a small JSON document, and apart from it the two members that make up nearly all of
+ * the file. */
 #ifndef GRAFT_TOKENIZER_DOCUMENT_H
 #define GRAFT_TOKENIZER_DOCUMENT_H
 
@@ -12,7 +12,8 @@
 struct graft_document {
     char *text;       /* the whole file; it is valid UTF-8 */
     graft_json *rest; /* the document, in which `model.vocab` and `model.merges` are empty */
-    /* Those two, from bracket to bracket, as they stand in the file; a length of 0 says that there is none. */
+    /* The two members as they are in the file, from bracket to bracket; a length of 0 means that the member is missing.
+     */
     struct graft_json_cursor vocab;
     struct graft_json_cursor merges;
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From text to ids: the steps in their order. */
+/* From text to ids: runs the steps of the tokenizer in their order. */
 #include "base/fail.h"
 #include "base/utf8.h"
 #include "tokenizer/pipeline.h"
 
-/* Added tokens out of the raw text, then what is between them normalized, then added tokens out of that. */
+/* Splits the raw text at added tokens, normalizes the rest, and splits that at the normalized added tokens. */
 static int find_added(const struct graft_tokenizer *tokenizer, const char *text, size_t length,
                       const struct graft_added_marks *marks, struct graft_pieces *pieces, struct graft_error *error) {
     struct graft_pieces raw = {0};
@@ -54,7 +54,7 @@ static int apply_model(const struct graft_tokenizer *tokenizer, const struct gra
     return status;
 }
 
-/* The ids of one text without its surroundings; `marks` may be NULL. */
+/* The ids of one text, without the tokens that the post-processor puts around it; `marks` may be NULL. */
 static int encode_text(const struct graft_tokenizer *tokenizer, const struct graft_text_view *view,
                        const struct graft_added_marks *marks, struct graft_ids *ids, struct graft_error *error) {
     struct graft_text text = {0};

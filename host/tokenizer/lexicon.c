@@ -6,16 +6,16 @@
 
 #include "base/alloc.h"
 
-/* Nodes are taken from blocks of this size, because a base and its children differ in the last byte only. */
+/* Nodes are allocated in blocks of this size, because a base and its children differ in the last byte only. */
 enum { BLOCK = 256 };
 
-/* How many free nodes are tried as the first child before a new block is begun: bounds the time of a build. */
+/* How many free nodes are tried for a first child before a new block is allocated; bounds the time of a build. */
 enum { MAX_TRIES = 64 };
 
-#define NONE UINT32_MAX            /* the parent of the root, and of a node that is not in use */
-#define MAX_NODES (UINT32_MAX / 2) /* so that an index never is NONE */
+#define NONE UINT32_MAX            /* the parent of the root and of unused nodes */
+#define MAX_NODES (UINT32_MAX / 2) /* keeps indices below NONE */
 
-/* A node whose children are still to be placed: those entries begin with its `depth` bytes. */
+/* A node whose children are not placed yet. The entries below it share their first `depth` bytes. */
 struct task {
     uint32_t node;
     uint32_t depth;
@@ -82,7 +82,7 @@ static int fits(const struct builder *b, uint32_t base, const unsigned char *lab
     return i == n;
 }
 
-/* A base at which the children with these labels find free nodes; NONE out of memory. */
+/* A base at which the nodes of children with these labels are free; NONE if memory ran out. */
 static uint32_t find_base(struct builder *b, const unsigned char *labels, size_t n) {
     uint32_t node = b->free;
     for (int tries = 0; node != NONE && tries < MAX_TRIES; tries++) {
@@ -96,7 +96,7 @@ static uint32_t find_base(struct builder *b, const unsigned char *labels, size_t
     return add_block(b) == 0 ? (uint32_t)(b->lexicon->n - BLOCK) : NONE;
 }
 
-/* The bytes that follow the task's `depth`; entries are in order, so equal ones are together. */
+/* Collects the different bytes that follow the task's `depth`; entries are sorted, so equal bytes are adjacent. */
 static size_t collect_labels(const struct builder *b, const struct task *task, unsigned char labels[BLOCK]) {
     size_t n = 0;
     for (size_t i = task->first; i < task->end; i++) {
@@ -116,7 +116,7 @@ static int push(struct builder *b, struct task task) {
     return 0;
 }
 
-/* Gives a node the value of the entries that end in it, and its children nodes, which become tasks. */
+/* Sets a node's value to that of the entries that end in it, places its children, and makes each of them a task. */
 static int place_children(struct builder *b, struct task task) {
     unsigned char labels[BLOCK];
     while (task.first < task.end && b->entries[task.first].length == task.depth) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loading a tokenizer, of tokenizer.json or of the files in its place. */
+/* Loads a tokenizer from tokenizer.json, or from the files that stand in for it. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -13,7 +13,7 @@
 
 enum { MAX_CONFIG_BYTES = 64 << 20 };
 
-/* What is needed while loading. */
+/* State of a load. */
 struct loading {
     struct graft_tokenizer *tokenizer;
     const char *directory;
@@ -22,7 +22,7 @@ struct loading {
     struct graft_token_class token_class;
     struct graft_config_tokens tokens;
     struct graft_document document;           /* tokenizer.json */
-    struct graft_token_conversion conversion; /* where there is none */
+    struct graft_token_conversion conversion; /* used where there is no tokenizer.json */
     int converts;
 };
 
@@ -48,7 +48,7 @@ static int load_model(struct loading *loading, const struct graft_spec *root, st
                : graft_token_model_load(&model, &loading->document, &tokenizer->vocab, &tokenizer->model, error);
 }
 
-/* The file's own added tokens, and those of the files beside it. */
+/* Loads the added tokens of tokenizer.json and of the files beside it. */
 static int load_added(struct loading *loading, const struct graft_spec *root, struct graft_error *error) {
     struct graft_tokenizer *tokenizer = loading->tokenizer;
     struct graft_spec added = graft_spec_get(root, "added_tokens");
@@ -94,7 +94,7 @@ static int load_postprocessor(struct loading *loading, const struct graft_spec *
     return status;
 }
 
-/* transformers does not clean up what BPE decodes, unless told twice. */
+/* Loads the decoder. transformers cleans up spaces of what BPE decodes only if two fields ask for it. */
 static int load_decoder(struct loading *loading, const struct graft_spec *root, struct graft_error *error) {
     struct graft_tokenizer *tokenizer = loading->tokenizer;
     const struct graft_config_tokens *tokens = &loading->tokens;
@@ -112,7 +112,7 @@ static int load_decoder(struct loading *loading, const struct graft_spec *root, 
                : status;
 }
 
-/* Each part may need those before it. */
+/* Loads the components in an order in which each finds those that it depends on. */
 static int load_parts(struct loading *loading, const struct graft_spec *root, struct graft_error *error) {
     struct graft_tokenizer *tokenizer = loading->tokenizer;
     struct graft_spec normalizer = graft_spec_get(root, "normalizer");
@@ -136,8 +136,8 @@ static int load_parts(struct loading *loading, const struct graft_spec *root, st
     return status == GRAFT_OK ? load_decoder(loading, root, error) : status;
 }
 
-/* Of `truncation` only the side plays a part, where a caller wants a text cut: how long it may be is the caller's
- * business, as in transformers. */
+/* Reads from `truncation` only the side on which a text is cut; the caller says how long it may be, as in transformers.
+ */
 static int read_truncation(struct loading *loading, const struct graft_spec *root, struct graft_error *error) {
     static const char *const keys[] = {"direction", "max_length", "strategy", "stride", NULL};
     const struct graft_config_tokens *tokens = &loading->tokens;
@@ -188,14 +188,14 @@ static void count_tokens(struct graft_tokenizer *tokenizer) {
     }
 }
 
-/* Takes out of a document, which may be NULL, what nobody is to see. */
+/* Removes the ignored fields from a document, which may be NULL. */
 static void ignore_fields(const struct loading *loading, graft_json *document) {
     for (int32_t i = 0; loading->options != NULL && i < loading->options->n_ignored_fields; i++) {
         graft_json_free(graft_json_detach_path(document, loading->options->ignored_fields[i]));
     }
 }
 
-/* The files that tell the class. */
+/* Reads the files that determine the tokenizer's class. */
 static int read_configs(struct loading *loading, struct graft_error *error) {
     char *path = graft_path_join(loading->directory, "config.json");
     int status = path != NULL ? graft_config_tokens_open(&loading->tokens, loading->directory, error)

@@ -12,7 +12,7 @@ static int is_same(const struct graft_ids *a, const struct graft_ids *b) {
     return a->n == b->n && (a->n == 0 || memcmp(a->ids, b->ids, a->n * sizeof *a->ids) == 0);
 }
 
-/* Whether two chains put the same tokens around a pair of texts, each of one token. */
+/* Whether two post-processors put the same tokens around a pair of texts, one token in each place. */
 static int is_same_pair(const struct graft_postprocessor *a, const struct graft_postprocessor *b, int paired) {
     int32_t first_id = INT32_MAX - 1, second_id = INT32_MAX;
     const struct graft_ids first = {&first_id, 1, 1, 0}, second = {&second_id, 1, 1, 0};
@@ -30,7 +30,7 @@ static int is_same_pair(const struct graft_postprocessor *a, const struct graft_
     return same;
 }
 
-/* Whether the class puts the tokens around texts that the file does. */
+/* Whether the class puts the same tokens around texts as the file does. */
 static int has_same_surroundings(const struct graft_tokenizer *tokenizer, const struct graft_token_class *token_class,
                                  const graft_json *post, const struct graft_config_tokens *tokens) {
     struct graft_token_conversion conversion = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is worth knowing about a tokenizer.json that was loaded. */
+/* Notes about differences between a loaded tokenizer.json and what transformers would do. */
 #ifndef GRAFT_TOKENIZER_LOAD_NOTES_H
 #define GRAFT_TOKENIZER_LOAD_NOTES_H
 
@@ -8,7 +8,7 @@
 #include "tokenizer/pipeline.h"
 #include "tokenizer/token_class.h"
 
-/* [load] Adds a note where transformers would cut texts otherwise, by the class of the tokenizer. */
+/* [load] Adds a note where the tokenizer's class in transformers would split texts otherwise. */
 int graft_load_note_class(struct graft_tokenizer *tokenizer, const struct graft_token_class *token_class,
                           const struct graft_config_tokens *tokens, const struct graft_document *document,
                           struct graft_error *error);

@@ -6,14 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Starts as {0}. The key UINT64_MAX marks a free place and cannot be stored. */
+/* Starts as {0}. The key UINT64_MAX marks a free slot and cannot be stored. */
 struct graft_map {
     uint64_t *slots; /* [capacity, 2] key, value */
     size_t capacity; /* 0 or a power of two */
     size_t count;
 };
 
-/* Spreads the bits of a number over all of a hash. */
+/* Mixes the bits of a number into a hash. */
 static inline uint64_t graft_map_mix(uint64_t bits) {
     bits = (bits ^ bits >> 32) * UINT64_C(0x9E3779B97F4A7C15);
     bits = (bits ^ bits >> 29) * UINT64_C(0xD6E8FEB86659FD93);
@@ -23,7 +23,7 @@ static inline uint64_t graft_map_mix(uint64_t bits) {
 /* [load] Room for `count` entries, so that adding them does not move the table. Returns 0, or -1 out of memory. */
 int graft_map_reserve(struct graft_map *map, size_t count);
 
-/* [load] Adds or replaces. Returns 0, or -1 out of memory. */
+/* [load] Adds an entry or replaces its value. Returns 0, or -1 if memory ran out. */
 int graft_map_set(struct graft_map *map, uint64_t key, uint64_t value);
 
 /* [any] NULL when there is no such key. */

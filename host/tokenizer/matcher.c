@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "tokenizer/dialect.h"
 
-/* Strings are compared at every place of a text; this bounds what that can cost. */
+/* Strings are compared at every position of a text; this limit bounds the cost. */
 enum { MAX_STRING_BYTES = 1024 };
 
 static int remember_place(struct graft_matcher *matcher, const struct graft_spec *spec, struct graft_error *error) {
@@ -131,7 +131,7 @@ int graft_matcher_find(const struct graft_matcher *matcher, const char *text, si
     size_t open = 0, from = 0, last_end = SIZE_MAX;
     int found = GRAFT_REGEX_NO_MATCH;
     segments->n = 0;
-    while (length > 0 && from <= length) { /* in a text of no characters nothing is found, as in the reference */
+    while (length > 0 && from <= length) { /* in an empty text nothing is found, as in the reference */
         struct graft_regex_match match;
         found = find_from(matcher, text, length, from, &match);
         if (found != GRAFT_REGEX_MATCH) {

@@ -5,9 +5,9 @@
 
 #include "base/fail.h"
 
-/* `prepend_scheme`, or `add_prefix_space`, which older files have in its place. */
+/* Reads `prepend_scheme` or, in older files, `add_prefix_space`. */
 static int read_scheme(struct graft_metaspace *metaspace, const struct graft_spec *spec, struct graft_error *error) {
-    static const char *const names[] = {"never", "first", "always"}; /* as the enum has them */
+    static const char *const names[] = {"never", "first", "always"}; /* in the order of the enum */
     struct graft_spec field = graft_spec_get(spec, "prepend_scheme");
     struct graft_spec older = graft_spec_get(spec, "add_prefix_space");
     const char *name;
@@ -38,7 +38,7 @@ static int read_scheme(struct graft_metaspace *metaspace, const struct graft_spe
 }
 
 int graft_metaspace_read(struct graft_metaspace *metaspace, const struct graft_spec *spec, struct graft_error *error) {
-    /* str_rep only repeats the mark. */
+    /* `str_rep` is accepted: it repeats the replacement. */
     static const char *const keys[] = {"type",  "replacement", "prepend_scheme", "add_prefix_space", "str_rep",
                                        "split", NULL};
     const char *mark;

@@ -10,9 +10,9 @@ enum graft_metaspace_scheme { GRAFT_METASPACE_NEVER, GRAFT_METASPACE_FIRST, GRAF
 
 /* Starts as {0}. */
 struct graft_metaspace {
-    struct graft_text mark;             /* one character, which stands for a space */
-    enum graft_metaspace_scheme scheme; /* what is given a mark to start with */
-    int split;                          /* whether marks begin words */
+    struct graft_text mark;             /* one character, which replaces spaces */
+    enum graft_metaspace_scheme scheme; /* which texts get a mark at their start */
+    int split;                          /* whether texts are split before each mark */
 };
 
 /* [load] Reads the settings. The caller frees `mark`, also on failure. */

@@ -8,8 +8,8 @@
 
 static const struct {
     const char *type;
-    const char
-        *own; /* a field that tells files from before the field `type` apart; the first kind that has it counts */
+    const char *own; /* a field by which a model without the field `type` is recognised; the first kind whose field is
+                        present counts */
     graft_token_model_read *read;
 } kinds[] = {
     {"BPE", "merges", graft_token_model_read_bpe},
