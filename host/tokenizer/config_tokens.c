@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adding them, in the order of transformers. */
+/* Adds the tokens of tokenizer_config.json and its companions, in the order in which transformers adds them. */
 #include "tokenizer/config_tokens.h"
 
 #include <stdlib.h>
@@ -9,13 +9,13 @@
 #include "base/fail.h"
 #include "base/file.h"
 
-/* One run over the lists. */
+/* State while the lists are added. */
 struct adding {
     const struct graft_config_tokens *tokens;
     struct graft_added *added;
     const struct graft_vocab *vocab;
-    size_t moved;               /* tokens that get another id than the one by which they are listed */
-    struct graft_vocab strings; /* what has been added without a rule: that counts once */
+    size_t moved;               /* how many tokens got another id than the one the file gives */
+    struct graft_vocab strings; /* texts that were added without a rule; each is added once */
     struct graft_text *notes;
 };
 
@@ -29,7 +29,7 @@ static int is_named(const struct graft_config_tokens *tokens, const char *text, 
     return 0;
 }
 
-/* Where the token is among the added ones, or their number. */
+/* The token's index among the added ones, or their number if it is not among them. */
 static size_t place_of(const struct graft_added *added, const struct graft_token *token) {
     return token != NULL ? (size_t)(token - added->vocab.tokens) : added->vocab.count;
 }
@@ -55,7 +55,8 @@ static void note_moved(struct adding *adding, const struct graft_config_token *i
     }
 }
 
-/* Whether a token of added_tokens.json gives way to one of tokenizer.json, the first `n_own` of the added ones. */
+/* Whether a token of added_tokens.json is overridden by one of tokenizer.json, which are the first `n_own` of the added
+ * ones. */
 static int gives_way(const struct adding *adding, const struct graft_config_token *item, size_t n_own) {
     const struct graft_vocab *own = &adding->added->vocab;
     const struct graft_token *same = graft_vocab_find(own, item->token.text, item->token.length);
@@ -89,7 +90,7 @@ static int add_listed(struct adding *adding, struct graft_error *error) {
     return status;
 }
 
-/* Whether a token without a rule comes for the first time; one with a rule is always new. */
+/* Whether a token without a rule appears for the first time; one with a rule always counts as new. */
 static int is_new(struct adding *adding, const struct graft_config_token *item, int *new, struct graft_error *error) {
     const struct graft_added_token *token = &item->token;
     struct graft_vocab *strings = &adding->strings;
@@ -99,7 +100,7 @@ static int is_new(struct adding *adding, const struct graft_config_token *item, 
                : GRAFT_OK;
 }
 
-/* Those that are not added yet. Of several rules for one text the last counts. */
+/* Adds the list's tokens that have not been added yet. Of several rules for one text the last counts. */
 static int add_others(struct adding *adding, const struct graft_config_token_list *list, size_t n_before,
                       struct graft_error *error) {
     int status = GRAFT_OK;
@@ -118,7 +119,7 @@ static int add_others(struct adding *adding, const struct graft_config_token_lis
     return status;
 }
 
-/* Without an added_tokens_decoder, named tokens are special whatever tokenizer.json says. */
+/* Marks named tokens as special, whatever tokenizer.json says, if there is no added_tokens_decoder. */
 static void mark_own(const struct adding *adding) {
     struct graft_added *added = adding->added;
     for (size_t i = 0; i < added->vocab.count && !adding->tokens->has_decoder; i++) {
@@ -132,8 +133,8 @@ static int by_id(const void *a, const void *b) {
     return first->id != second->id ? (first->id < second->id ? -1 : 1) : (first > second) - (first < second);
 }
 
-/* Some classes add their special tokens once more, all as special: those written as strings, or all of them, lose other
- * rules. */
+/* Adds special tokens a second time, as some classes do: those written as strings, or all of them, become special and
+ * lose other rules. */
 static int add_again(struct adding *adding, const struct graft_config_token_list *list, const char *which,
                      struct graft_error *error) {
     int all = strcmp(which, "all") == 0, status = GRAFT_OK;

@@ -17,12 +17,12 @@
 /* The three files. */
 enum { GRAFT_TOKENIZER_CONFIG, GRAFT_SPECIAL_TOKENS_MAP, GRAFT_ADDED_TOKENS, GRAFT_N_TOKEN_FILES };
 
-/* A token that some file names. */
+/* A token that one of the files names. */
 struct graft_config_token {
     const char *name; /* "eos_token"; NULL for others */
     const char *file;
     struct graft_added_token token;
-    int64_t id;  /* by which it is listed; -1: none */
+    int64_t id;  /* the id that the file gives; -1: none */
     int is_text; /* written as a string, without a rule */
 };
 
@@ -33,9 +33,9 @@ struct graft_config_token_list {
     size_t capacity;
 };
 
-/* What tokens there are unless the files say otherwise. */
+/* The tokens of a directory whose files name none. */
 struct graft_token_defaults {
-    const graft_json *entry; /* of the tokenizer's class; NULL: none */
+    const graft_json *entry; /* the entry of the tokenizer's class in classes.json; NULL: none */
     const struct graft_recipe_values *values;
     const struct graft_sentencepiece *pieces; /* NULL: none */
 };
@@ -47,29 +47,29 @@ struct graft_config_tokens {
     struct graft_config_token_list listed;      /* with ids */
     struct graft_config_token_list named;       /* in the order in which they are added */
     struct graft_config_token_list extra;
-    graft_json *class_extra; /* texts among the extra ones */
-    int has_decoder;         /* there is an added_tokens_decoder */
+    graft_json *class_extra; /* the class's extra special tokens, a list of texts */
+    int has_decoder;         /* whether there is an added_tokens_decoder */
     int split_special_tokens;
-    int clean_up; /* spaces of decoded text */
+    int clean_up; /* clean_up_tokenization_spaces: removes spaces before punctuation from decoded text */
     int clean_up_bpe_too;
     int has_truncation_side;
-    int truncates_left; /* a text that is too long loses its beginning */
+    int truncates_left; /* a text that is too long is cut at its beginning */
 };
 
-/* [load] Reads what there is of the files. Errors are GRAFT_ERROR_MODEL. To be finished on failure too. */
+/* [load] Reads those of the files that exist. Errors are GRAFT_ERROR_MODEL. To be finished on failure too. */
 int graft_config_tokens_open(struct graft_config_tokens *tokens, const char *directory, struct graft_error *error);
 
-/* [load] Lists their tokens. What `defaults` points to outlives them. */
+/* [load] Lists the files' tokens. What `defaults` points to must outlive `tokens`. */
 int graft_config_tokens_read(struct graft_config_tokens *tokens, const struct graft_token_defaults *defaults,
                              struct graft_error *error);
 
-/* [load] A list of texts of a class, in which {"numbered": TEXT, "count": N} stands for N of them, TEXT0> to
- * TEXT<N-1>>, or from the last to the first if "down" is true. `file` is named in errors. */
+/* [load] Expands a class's list of texts, in which {"numbered": TEXT, "count": N} stands for N texts, TEXT0> to
+ * TEXT<N-1>>, in reverse order if "down" is true. `file` is named in errors. */
 int graft_config_tokens_list(const struct graft_recipe_values *values, const graft_json *part, const char *file,
                              graft_json **list, struct graft_error *error);
 
-/* [load] Adds the tokens to those of tokenizer.json. What is worth knowing about ids that a file gives and that are not
- * taken is added to `notes`, with a NUL after it. `entry` is that of the tokenizer's class, or NULL. */
+/* [load] Adds the tokens to those of tokenizer.json. If ids that a file gives are not used, a note about it is added to
+ * `notes`, with a NUL after it. `entry` is that of the tokenizer's class, or NULL. */
 int graft_config_tokens_add(struct graft_config_tokens *tokens, const graft_json *entry, struct graft_added *added,
                             const struct graft_vocab *vocab, struct graft_text *notes, struct graft_error *error);
 

@@ -11,7 +11,7 @@
 
 enum {
     MAX_FILE_BYTES = 64 << 20,
-    MAX_NAMED = 4096, /* every other token is compared with each of them */
+    MAX_NAMED = 4096, /* bounds the cost: every other token is compared with each of them */
 };
 
 /* The fields that name a special token in every tokenizer of transformers, in the order in which it adds the tokens. */
@@ -44,8 +44,8 @@ static int append(struct graft_config_token_list *list, const struct graft_confi
     return GRAFT_OK;
 }
 
-/* A token written as a string, or as an object with a rule. `special`: what an object is that does not say and that is
- * not marked as transformers marks its own. */
+/* Reads a token: a string, or an object with a rule. `special` is the default for an object that neither has the field
+ * nor the mark that transformers gives its own tokens. */
 static int read_token(const struct graft_spec *spec, int special, struct graft_config_token *token,
                       struct graft_error *error) {
     static const char *const keys[] = {"content", "lstrip", "rstrip", "single_word", "normalized",
@@ -65,7 +65,7 @@ static int read_token(const struct graft_spec *spec, int special, struct graft_c
     return graft_added_read(spec, keys, special, &token->token, error);
 }
 
-/* A later token of the same name takes the place of the one before. */
+/* Appends a named token, or replaces the one of the same name. */
 static int append_named(struct reading *reading, const struct graft_config_token *token, struct graft_error *error) {
     struct graft_config_token_list *named = &reading->tokens->named;
     for (size_t i = 0; i < named->n; i++) {
@@ -81,7 +81,7 @@ static int append_named(struct reading *reading, const struct graft_config_token
     return append(named, token, error);
 }
 
-/* What the class says about a token; NULL: nothing. */
+/* The class's default for a named token; NULL: none. */
 static const graft_json *class_token(const struct reading *reading, const char *name) {
     return graft_json_get(graft_json_get(reading->defaults->entry, "tokens"), name);
 }
@@ -99,7 +99,7 @@ static int set_named(struct reading *reading, const struct graft_spec *spec, con
     return status == GRAFT_OK ? append_named(reading, &token, error) : status;
 }
 
-/* The token that the class has by that name, if it has one. */
+/* Appends the class's token of that name, if it has one. */
 static int set_default(struct reading *reading, const char *name, struct graft_error *error) {
     const graft_json *by_class = class_token(reading, name);
     const graft_json *content = graft_json_get(by_class, "content");
@@ -119,7 +119,7 @@ static int is_truthy(const struct graft_spec *spec) {
     return graft_json_size(spec->value) > 0;
 }
 
-/* `eos_token` and its like. */
+/* Reads `eos_token` and the other tokens that every tokenizer names. */
 static int read_attributes(struct reading *reading, struct graft_error *error) {
     int status = GRAFT_OK;
     for (size_t i = 0; status == GRAFT_OK && i < N_ATTRIBUTES; i++) {
@@ -139,7 +139,7 @@ static int ends_in_token(const char *name) {
     return length > 6 && strcmp(name + length - 6, "_token") == 0;
 }
 
-/* The other fields of an object whose name says that they are tokens; `texts` chooses those that are strings. */
+/* Reads an object's other fields whose names end with "_token": the strings if `texts` is set, else the objects. */
 static int read_others(struct reading *reading, const struct graft_spec *root, int texts, struct graft_error *error) {
     void *iterator = NULL;
     const char *name;
@@ -156,7 +156,7 @@ static int read_others(struct reading *reading, const struct graft_spec *root, i
     return status;
 }
 
-/* An object that gives tokens names of its own. */
+/* Reads an object that maps names to tokens. */
 static int read_names(struct reading *reading, const struct graft_spec *object, struct graft_error *error) {
     void *iterator = NULL;
     const char *name;
@@ -184,14 +184,14 @@ static int read_extra(struct reading *reading, const struct graft_spec *array, s
 
 /* Fields that are read after the tokens with ids. */
 struct late_fields {
-    struct graft_spec names; /* gives names to tokens */
+    struct graft_spec names; /* an object that maps names to tokens */
     struct graft_spec extra;
-    int has_extra; /* the newer field is there, so that neither `extra` nor what the class has counts */
+    int has_extra; /* whether the newer field is there, which replaces `extra` and the class's own list */
 };
 
-/* The field that lists special tokens without names, or gives them names. Of the older and the newer spelling of
- * tokenizer_config.json the newer counts unless it is empty; special_tokens_map.json adds to what is there under the
- * newer one. The older one counts, too, but later, where the newer gives names only. */
+/* Reads the field that lists special tokens without names, or maps names to them. tokenizer_config.json may have the
+ * older or the newer spelling: the newer one counts unless it is empty. special_tokens_map.json adds to what the newer
+ * one lists. The older one is still read, but later, where the newer one only gives names. */
 static int read_lists(struct reading *reading, struct late_fields *late, struct graft_error *error) {
     const struct graft_spec *config = &reading->roots[GRAFT_TOKENIZER_CONFIG];
     const struct graft_spec *map = &reading->roots[GRAFT_SPECIAL_TOKENS_MAP];
@@ -222,7 +222,7 @@ static int read_lists(struct reading *reading, struct late_fields *late, struct 
     return status;
 }
 
-/* Lists a token under its id; another of the same id gives way. */
+/* Lists a token with its id, and replaces an earlier one of the same id. */
 static int list_token(struct reading *reading, struct graft_map *by_id, const struct graft_config_token *token,
                       struct graft_error *error) {
     struct graft_config_token_list *listed = &reading->tokens->listed;
@@ -235,7 +235,7 @@ static int list_token(struct reading *reading, struct graft_map *by_id, const st
                                                                      : append(listed, token, error);
 }
 
-/* An id as the name of a member. */
+/* Parses a member's name as an id. */
 static int parse_id(const char *digits, int64_t *id) {
     char *end = NULL;
     errno = 0;
@@ -270,7 +270,7 @@ static int read_decoder(struct reading *reading, const struct graft_spec *decode
     return status;
 }
 
-/* Leaves out objects of tokenizer_config.json: transformers reads them later. */
+/* Adds the texts of a list, but not those of tokenizer_config.json's objects, which transformers reads later. */
 static int add_texts(struct graft_vocab *texts, const struct graft_config_token_list *list, const char *config,
                      struct graft_error *error) {
     int status = GRAFT_OK;
@@ -285,7 +285,7 @@ static int add_texts(struct graft_vocab *texts, const struct graft_config_token_
     return status;
 }
 
-/* added_tokens.json gives ids to texts; those among `special` are special tokens. */
+/* Lists the tokens of added_tokens.json, which maps texts to ids; texts among `special` are special tokens. */
 static int list_added_tokens(struct reading *reading, const struct graft_vocab *special, struct graft_map *by_id,
                              struct graft_error *error) {
     const struct graft_spec *root = &reading->roots[GRAFT_ADDED_TOKENS];
@@ -375,7 +375,7 @@ static int read_switches(struct reading *reading, struct graft_error *error) {
                : status;
 }
 
-/* The class's own names. */
+/* Reads the names that the class gives to tokens. */
 static int read_class_names(struct reading *reading, struct graft_error *error) {
     const graft_json *named = graft_json_get(reading->defaults->entry, "tokens");
     const char *name;
@@ -386,7 +386,7 @@ static int read_class_names(struct reading *reading, struct graft_error *error) 
     return status;
 }
 
-/* Control symbols of a SentencePiece model are special, those that users defined are not. */
+/* Adds pieces of a SentencePiece model: control symbols are special tokens, user-defined symbols are not. */
 static int add_pieces(struct reading *reading, const struct graft_sentencepiece *pieces, struct graft_error *error) {
     int status = GRAFT_OK;
     for (size_t i = 0; status == GRAFT_OK && i < pieces->n; i++) {
@@ -412,7 +412,7 @@ static int add_class_extra(struct reading *reading, struct graft_error *error) {
     return status == GRAFT_OK ? read_extra(reading, &list, error) : status;
 }
 
-/* The special tokens without names, where the newer field does not list them. */
+/* Reads the special tokens without names, unless the newer field lists them. */
 static int read_late_extra(struct reading *reading, const struct late_fields *late, struct graft_error *error) {
     const struct graft_sentencepiece *pieces = reading->defaults->pieces;
     if (late->has_extra) {
@@ -422,7 +422,8 @@ static int read_late_extra(struct reading *reading, const struct late_fields *la
     return status == GRAFT_OK && reading->defaults->entry != NULL ? add_class_extra(reading, error) : status;
 }
 
-/* Names that transformers gives beside its own, those of objects before those of strings, and other late fields. */
+/* Reads tokens whose names are not among those of every tokenizer, objects before strings, and the other late fields.
+ */
 static int read_late(struct reading *reading, const struct late_fields *late, struct graft_error *error) {
     const struct graft_spec *config = &reading->roots[GRAFT_TOKENIZER_CONFIG];
     const struct graft_spec *map = &reading->roots[GRAFT_SPECIAL_TOKENS_MAP];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* BPEDecoder: the suffix of a token that ends a word becomes a space, but not in the last token, where it goes. */
+/* BPEDecoder: replaces the suffix of a word's last token by a space, and removes it from the sequence's last token. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "tokenizer/decoder.h"
@@ -10,7 +10,7 @@ struct bpe {
     struct graft_text suffix;
 };
 
-/* Hands on the token that was held back, its suffix replaced. */
+/* Passes on the token that was held back, with `by` in place of its suffix. */
 static int release(const struct graft_decoder *self, struct graft_decoder_run *run, const char *by,
                    struct graft_error *error) {
     struct graft_decoder_state *state = &run->states[self->index];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ByteFallback: a run of tokens such as "<0xE6>" is text if its bytes are; else every byte of the run is U+FFFD. */
+/* ByteFallback: a run of tokens such as "<0xE6>" becomes the text that its bytes encode; if they are not valid UTF-8,
+ * each becomes U+FFFD. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/hex.h"
@@ -11,11 +12,11 @@ static int byte_of(const char *token, size_t length) {
         return -1;
     }
     int high = token[3] == '+' ? 0 : graft_hex_digit(token[3]),
-        low = graft_hex_digit(token[4]); /* a sign, as Rust reads numbers */
+        low = graft_hex_digit(token[4]); /* "+", which Rust's number parser accepts */
     return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 
-/* The run has ended. Only now is it known whether its first bytes are text. */
+/* Ends a run of byte tokens: only now is it known whether its first bytes are text. */
 static int end(const struct graft_decoder *self, struct graft_decoder_run *run, struct graft_error *error) {
     struct graft_text *pending = &run->states[self->index].pending;
     size_t n = pending->length;

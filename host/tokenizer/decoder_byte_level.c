@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ByteLevel: the alphabet's characters become bytes again; a character may be spread over several tokens. */
+/* ByteLevel: maps the characters of the byte alphabet back to bytes; a character of the text may be spread over several
+ * tokens. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -8,7 +9,7 @@
 #include "tokenizer/byte_alphabet.h"
 #include "tokenizer/decoder.h"
 
-/* Hands on the characters that are whole. At the end of the sequence that is everything. */
+/* Passes on complete characters, and at the end of the sequence everything. */
 static int flush(const struct graft_decoder *self, struct graft_decoder_run *run, int at_end,
                  struct graft_error *error) {
     struct graft_text *pending = &run->states[self->index].pending;
@@ -29,7 +30,8 @@ static int flush(const struct graft_decoder *self, struct graft_decoder_run *run
     return status;
 }
 
-/* A token with a character outside of the alphabet, such as an added one with a space, stands for its own bytes. */
+/* Whether all characters of a token are in the byte alphabet. A token for which this is not so, such as an added one
+ * with a space, is passed on unchanged. */
 static int is_in_alphabet(const char *token, size_t length) {
     for (size_t at = 0; at < length;) {
         uint32_t code;
@@ -67,7 +69,7 @@ static void destroy(struct graft_decoder *self) {
 
 int graft_decoder_create_byte_level(const struct graft_spec *spec, struct graft_decoder **made,
                                     struct graft_error *error) {
-    /* The settings are the pre-tokenizer's; none of them is about decoding. */
+    /* The pre-tokenizer's settings are accepted; none of them affects decoding. */
     static const char *const keys[] = {"type", "add_prefix_space", "trim_offsets", "use_regex", NULL};
     int status = graft_spec_expect_object(spec, keys, error);
     if (status != GRAFT_OK) {

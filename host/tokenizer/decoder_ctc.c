@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CTC, for models that give a token for each moment: equal neighbours are one, and the token between two equal ones
- * goes. */
+/* CTC, for models that output a token for each time step: merges equal neighbours, and removes the padding token. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -28,7 +27,7 @@ static void decode(const struct ctc *ctc, const char *token, size_t length, stru
     graft_text_free(&text);
 }
 
-/* `pending` is the token before, as it came. */
+/* `pending` is the previous token. */
 static int take(const struct graft_decoder *self, struct graft_decoder_run *run, const char *token, size_t length,
                 struct graft_error *error) {
     struct graft_decoder_state *state = &run->states[self->index];

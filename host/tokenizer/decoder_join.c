@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two decoders that do nothing to a token: Fuse, and what stands in where a file has none. */
+/* The two decoders that leave tokens unchanged: Fuse, and the one that is used where a file has no decoder. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "tokenizer/decoder.h"

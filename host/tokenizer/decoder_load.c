@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the decoder: nested sequences become one chain. */
+/* Reads the field `decoder`: nested sequences become one chain. */
 #include "tokenizer/decoder.h"
 #include "tokenizer/sequence.h"
 
 static const struct {
     const char *type;
-    const char *own; /* a field that tells a value without `type` apart */
+    const char *own; /* a field by which a value without `type` is recognised */
     graft_decoder_create *create;
 } kinds[] = {
     {"ByteLevel", NULL, graft_decoder_create_byte_level},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Metaspace: marks become spaces; those of the first token go where the text had been given one to start with. */
+/* Metaspace: replaces marks by spaces, and removes the mark that the encoder put before the text. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -28,7 +28,7 @@ static int take(const struct graft_decoder *self, struct graft_decoder_run *run,
         }
         at += mark->length;
     }
-    state->started = !self->fused; /* a fused text is all one first token */
+    state->started = !self->fused; /* a fused text is one token, the first */
     int status = result.failed ? graft_fail_memory(error, "Metaspace")
                                : graft_decoder_emit(self->next, run, result.bytes, result.length, error);
     graft_text_free(&result);

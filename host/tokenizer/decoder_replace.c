@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replace: in every token, matches of a pattern give way to a fixed text. */
+/* Replace: replaces a pattern's matches in every token by a fixed text. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "tokenizer/decoder.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strip: up to so many of one character are dropped at the start and at the end of a token, or of the text once it is
- * fused. */
+/* Strip: removes up to `start` and `stop` of one character from the two ends of each token or, once it is fused, of the
+ * text. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,8 +10,8 @@
 struct strip {
     struct graft_decoder base;
     struct graft_text content; /* one character */
-    size_t start;              /* how many at the start */
-    size_t stop;               /* and at the end */
+    size_t start;              /* how many at most at the start */
+    size_t stop;               /* how many at most at the end */
 };
 
 static int has_content(const struct strip *strip, const char *text, size_t length) {
@@ -31,7 +31,7 @@ static int take(const struct graft_decoder *self, struct graft_decoder_run *run,
         state->count++;
     }
     if (at < length) {
-        state->count = strip->start; /* something else has come: no more is dropped */
+        state->count = strip->start; /* another character: nothing more is removed from the start */
     }
     for (size_t i = 0; i < strip->stop && length - at >= n && has_content(strip, token + length - n, n); i++) {
         length -= n;
@@ -62,7 +62,7 @@ static int read_settings(struct strip *strip, const struct graft_spec *spec, str
     if (status == GRAFT_OK) {
         strip->start = (size_t)start;
         strip->stop = (size_t)stop;
-        strip->base.takes_parts = stop == 0; /* what ends a part may not end the token */
+        strip->base.takes_parts = stop == 0; /* the end of a part may not be the end of the token */
         graft_text_add(&strip->content, content, length);
         status = strip->content.failed ? graft_fail_memory(error, spec->file) : GRAFT_OK;
     }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What transformers does to decoded text: `clean_up_tokenization_spaces` of tokenizer_config.json, by which English
- * punctuation loses the space before it, and the end of CLIP's words. Each replacement is a decoder of its own, which
- * works on the whole text and holds back what may be the start of a match.
- */
+/* What transformers does to decoded text: removes the space before English punctuation (`clean_up_tokenization_spaces`
+ * of tokenizer_config.json), and replaces CLIP's end of a word. Each replacement is a decoder of its own, which works
+ * on the whole text and holds back what may be the start of a match. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -16,7 +14,7 @@ struct replacement {
     const char *to;
 };
 
-/* Length of the match at the text's start; 0: none, `*undecided` says whether more text could make one. */
+/* Length of the match at the text's start, or 0; then `*undecided` says whether more text could make one. */
 static size_t match(const char *from, const char *text, size_t length, int *undecided) {
     size_t n = strlen(from), seen = length < n ? length : n;
     int starts = memcmp(from, text, seen) == 0;
@@ -86,7 +84,7 @@ static int append(struct graft_decoder **chain, const char *from, const char *to
 }
 
 int graft_decoder_add_clean_up(struct graft_decoder **chain, const char *file, struct graft_error *error) {
-    /* The order matters: each works on what those before it left. */
+    /* The order matters: each replacement works on the result of those before it. */
     static const char *const pairs[][2] = {{" .", "."},     {" ?", "?"},     {" !", "!"},   {" ,", ","},
                                            {" ' ", "'"},    {" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"},
                                            {" 've", "'ve"}, {" 're", "'re"}};

@@ -30,7 +30,7 @@ void graft_decoder_replace(const char *bytes, size_t length, const struct graft_
     }
 }
 
-/* Replaces every `from` in the text by `to`, which is no longer. */
+/* Replaces every `from` in the text by `to`, which must not be longer. */
 static void replace_all(struct graft_text *text, const char *from, const char *to) {
     size_t from_length = strlen(from), to_length = strlen(to), kept = 0;
     for (size_t at = 0; at < text->length;) {
@@ -45,7 +45,7 @@ static void replace_all(struct graft_text *text, const char *from, const char *t
     text->length = kept;
 }
 
-/* The order matters: each works on what those before it left. */
+/* The order matters: each replacement works on the result of those before it. */
 void graft_decoder_clean_up(struct graft_text *text) {
     static const char *const pairs[][2] = {{" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
                                            {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},  {" do not", " don't"},

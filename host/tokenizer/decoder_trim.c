@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* White space at both ends of the text is dropped; what may be at its end is held back. */
+/* Removes white space from both ends of the text, and holds back what may be at its end. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/utf8.h"
@@ -10,7 +10,7 @@ static int take(const struct graft_decoder *self, struct graft_decoder_run *run,
                 struct graft_error *error) {
     struct graft_decoder_state *state = &run->states[self->index];
     struct graft_text *pending = &state->pending;
-    size_t keep = 0; /* behind the last character that is not white space */
+    size_t keep = 0; /* end of the last character that is not white space */
     for (size_t at = 0; at < length;) {
         uint32_t code;
         at += graft_utf8_read(bytes + at, &code);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* WordPiece: tokens with the prefix continue a word, the others start one; then English gets its spacing back. */
+/* WordPiece: joins tokens with the prefix to the word before them, puts spaces before the others, then cleans up
+ * English spacing. */
 #include <string.h>
 
 #include "base/alloc.h"

@@ -22,7 +22,8 @@ static void replace(struct graft_rewrite *r, size_t taken, const char *by) {
     r->at += taken;
 }
 
-/* \p{…} or \P{…} that names a general category in short, or a script: not one's extensions. */
+/* Rewrites \p{name} or \P{name} whose name PCRE2 reads otherwise: a general category's short name is kept; a script's
+ * name stands for the script without its extensions. */
 static void rewrite_property(struct graft_rewrite *r) {
     const char *name = r->from + r->at + 3;
     const char *end;
@@ -72,7 +73,7 @@ void graft_rewrite_character_escape(struct graft_rewrite *r, int in_class) {
     }
 }
 
-/* \b and \B, by Oniguruma's letters. */
+/* Rewrites \b and \B with Oniguruma's set of word characters. */
 static void rewrite_boundary(struct graft_rewrite *r, int at_boundary) {
     struct graft_rewrite word = {.from = "\\w", .length = 2};
     const char *w = graft_rewrite_read_set(&word, 0).members;
@@ -94,7 +95,7 @@ static void rewrite_escape(struct graft_rewrite *r) {
     }
 }
 
-/* The options i and m, which PCRE2 calls s, switched on or off: "(?i-m:" or, at the start, "(?i)". */
+/* Rewrites the options i and m (PCRE2's s) being switched on or off: "(?i-m:" or, at the start, "(?i)". */
 static int rewrite_options(struct graft_rewrite *r) {
     size_t n = strspn(r->from + r->at + 2, "im-");
     char end = r->from[r->at + 2 + n];
@@ -108,11 +109,11 @@ static int rewrite_options(struct graft_rewrite *r) {
     }
     graft_text_add(r->out, &end, 1);
     r->at += n + 3;
-    r->n_groups -= end == ')'; /* nothing was opened */
+    r->n_groups -= end == ')'; /* "(?i)" opens no group */
     return 1;
 }
 
-/* "(" with what makes the group special. */
+/* Copies "(" together with what makes the group special. */
 static void rewrite_group(struct graft_rewrite *r) {
     static const char *const known[] = {"(?:", "(?=", "(?!", "(?>", "(?<"};
     if (r->n_groups == GRAFT_DIALECT_MAX_NESTING) {
@@ -135,7 +136,7 @@ static void rewrite_group(struct graft_rewrite *r) {
     }
 }
 
-/* Puts what is repeated, and how often, into a group, so that what follows repeats both. */
+/* Puts an atom and its repetition into a group, so that a second repetition applies to both. */
 static void group_repetition(struct graft_rewrite *r) {
     graft_text_add_string(r->out, "(?:)");
     if (!r->out->failed) {
@@ -148,8 +149,8 @@ static void group_repetition(struct graft_rewrite *r) {
     }
 }
 
-/* "{": a repetition, or a brace that stands for itself. What follows a repetition does not make it possessive, nor an
- * exact one lazy. */
+/* Rewrites "{": a repetition, or a literal brace. In Oniguruma "+" after {n,m} is not possessive, and "?" after {n} is
+ * not lazy. */
 static void rewrite_brace(struct graft_rewrite *r) {
     static const char digits[] = "0123456789";
     const char *start = r->from + r->at + 1;
@@ -173,7 +174,7 @@ static size_t character_length(char first) {
     return byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
 }
 
-/* What can be repeated, or a repetition. */
+/* Rewrites the next atom or repetition. */
 static void rewrite_next(struct graft_rewrite *r) {
     size_t start = r->out->length;
     char c = r->from[r->at];

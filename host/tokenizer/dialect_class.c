@@ -12,12 +12,12 @@
 #include "base/alloc.h"
 #include "tokenizer/dialect_rewrite.h"
 
-/* A class as far as it was read. */
+/* A class that is being read. */
 struct class {
     int negated;
-    struct graft_text members; /* of the current operand, as they stand in a class */
-    struct graft_text others;  /* what else its characters may be: "|[^b]|…" */
-    struct graft_text before;  /* the operands before it: "(?=…)" each */
+    struct graft_text members; /* members of the current operand, in the syntax of a class */
+    struct graft_text others;  /* alternatives of the current operand that a class cannot hold: "|[^b]|…" */
+    struct graft_text before;  /* the operands before it, each as "(?=…)" */
 };
 
 static void free_class(struct class *class) {
@@ -26,7 +26,7 @@ static void free_class(struct class *class) {
     graft_text_free(&class->before);
 }
 
-/* Adds what matches one character of the current operand. */
+/* Adds an expression that matches one character of the current operand. */
 static void add_operand(struct graft_rewrite *r, const struct class *class, struct graft_text *out) {
     int has_members = class->members.length > 0, has_others = class->others.length > 0;
     if (!has_members && !has_others) {
@@ -39,13 +39,13 @@ static void add_operand(struct graft_rewrite *r, const struct class *class, stru
         graft_text_add(out, class->members.bytes, class->members.length);
         graft_text_add_string(out, "]");
     }
-    if (has_others) { /* the first bar is one too many where nothing is before it */
+    if (has_others) { /* without members the first bar is not needed */
         graft_text_add(out, class->others.bytes + !has_members, class->others.length - (size_t)!has_members);
         graft_text_add_string(out, ")");
     }
 }
 
-/* Adds what matches one character of the class. */
+/* Adds an expression that matches one character of the class. */
 static void add_class(struct graft_rewrite *r, const struct class *class, struct graft_text *out) {
     if (class->others.length == 0 && class->before.length == 0 && class->members.length > 0) {
         graft_text_add_string(out, class->negated ? "[^" : "[");
@@ -76,7 +76,7 @@ static void add_set(struct class *class, struct graft_rewrite_set set) {
 
 static void read_class(struct graft_rewrite *r, struct graft_text *out, int depth);
 
-/* One member of a class. */
+/* Reads one member of a class. */
 static void read_member(struct graft_rewrite *r, struct class *class, int depth) {
     struct graft_rewrite_set set = {NULL, 0};
     if (r->from[r->at] == '\\') {
@@ -103,7 +103,7 @@ static void read_member(struct graft_rewrite *r, struct class *class, int depth)
     r->out = out;
 }
 
-/* "&&": what was read so far is one operand. */
+/* Ends an operand, at "&&". */
 static void end_operand(struct graft_rewrite *r, struct class *class) {
     graft_text_add_string(&class->before, "(?=");
     add_operand(r, class, &class->before);
@@ -123,7 +123,7 @@ static void read_class(struct graft_rewrite *r, struct graft_text *out, int dept
         class.negated = 1;
         r->at++;
     }
-    if (graft_rewrite_ahead(r, "]")) { /* at the start it stands for itself */
+    if (graft_rewrite_ahead(r, "]")) { /* "]" at the start is literal */
         graft_text_add_string(&class.members, "\\]");
         r->at++;
     }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of dialect.c: an expression that is being rewritten. All functions are [load]. */
+/* What the files of dialect.c share: the state of an expression that is being rewritten. All functions are [load]. */
 #ifndef GRAFT_TOKENIZER_DIALECT_REWRITE_H
 #define GRAFT_TOKENIZER_DIALECT_REWRITE_H
 
 #include "base/text.h"
 
-/* How deep groups and classes may stand in each other. */
+/* How deep groups and classes may be nested. */
 enum { GRAFT_DIALECT_MAX_NESTING = 64 };
 
 struct graft_rewrite {
@@ -13,9 +13,9 @@ struct graft_rewrite {
     size_t length;
     size_t at;
     struct graft_text *out;
-    const char *refused;                      /* why the expression cannot be taken; NULL as long as it can */
-    size_t atom;                              /* where in `out` that begins which a repetition would repeat */
-    size_t groups[GRAFT_DIALECT_MAX_NESTING]; /* [n_groups] where in `out` the open groups begin */
+    const char *refused;                      /* why the expression is refused; NULL: it is not */
+    size_t atom;                              /* start in `out` of the atom that a repetition would repeat */
+    size_t groups[GRAFT_DIALECT_MAX_NESTING]; /* [n_groups] starts in `out` of the open groups */
     size_t n_groups;
 };
 
@@ -27,26 +27,26 @@ void graft_rewrite_copy(struct graft_rewrite *r, size_t n);
 
 /* A set of characters that an escape, a property or a bracket expression such as [:alpha:] names. */
 struct graft_rewrite_set {
-    const char *members; /* as PCRE2 writes them in a class, without its brackets; NULL: it names none */
-    int negated;         /* all other characters */
+    const char *members; /* in PCRE2's syntax of classes, without the brackets; NULL: the text names no set */
+    int negated;         /* the set is all other characters */
 };
 
-/* Adds the set to `out`, not being in a class. */
+/* Adds the set to `out`, outside of a class. */
 void graft_rewrite_add_set(struct graft_text *out, struct graft_rewrite_set set);
 
-/* Whether the set is one property, which is written without brackets: "\\p{L}". */
+/* Whether the set is a single property, such as "\\p{L}", which needs no brackets outside of a class. */
 int graft_rewrite_is_property(struct graft_rewrite_set set);
 
-/* Reads a backslash and what belongs to it, if it names a set; else nothing, and the set has no members. */
+/* Reads an escape that names a set. For any other escape it reads nothing, and the set's `members` is NULL. */
 struct graft_rewrite_set graft_rewrite_read_set(struct graft_rewrite *r, int in_class);
 
-/* The same for a bracket expression, inside of a class. */
+/* The same for a bracket expression such as [:alpha:], inside a class. */
 struct graft_rewrite_set graft_rewrite_read_bracket(struct graft_rewrite *r);
 
-/* An escape that stands for one character, at a backslash. Sets `refused` for what PCRE2 reads otherwise. */
+/* Rewrites an escape that stands for one character. Sets `refused` if PCRE2 reads it otherwise. */
 void graft_rewrite_character_escape(struct graft_rewrite *r, int in_class);
 
-/* A class, at its "[". */
+/* Rewrites a class, from its "[". */
 void graft_rewrite_class(struct graft_rewrite *r);
 
 #endif

@@ -10,7 +10,7 @@
 #include "tokenizer/spec.h"
 #include "tokenizer/vocab.h"
 
-/* One kind is one file, which embeds this as the first member of what it needs. */
+/* A model. Each kind has its own file and a struct whose first member is this one. */
 struct graft_token_model {
     /* [any] Adds the ids of `word` (valid UTF-8, not empty). */
     int (*encode)(const struct graft_token_model *self, const char *word, size_t length, struct graft_model_work *work,
@@ -18,13 +18,13 @@ struct graft_token_model {
     void (*destroy)(struct graft_token_model *self);
 };
 
-/* [load] Reads the field `model`, its vocabulary into `vocab` (empty), which the model goes on to use. */
+/* [load] Reads the field `model`. Its vocabulary is read into `vocab` (empty), which must outlive the model. */
 int graft_token_model_load(const struct graft_spec *spec, const struct graft_document *document,
                            struct graft_vocab *vocab, struct graft_token_model **model, struct graft_error *error);
 
 void graft_token_model_destroy(struct graft_token_model *model);
 
-/* [load] What reads each kind from a tokenizer.json, its vocabulary too. */
+/* [load] Reads a model of one kind and its vocabulary. */
 typedef int graft_token_model_read(const struct graft_spec *spec, const struct graft_document *document,
                                    struct graft_vocab *vocab, struct graft_token_model **made,
                                    struct graft_error *error);
@@ -33,16 +33,16 @@ graft_token_model_read graft_token_model_read_unigram;
 graft_token_model_read graft_token_model_read_wordpiece;
 graft_token_model_read graft_token_model_read_wordlevel;
 
-/* [load] The lexicon of a vocabulary's tokens and their ids. A token of more than GRAFT_TOKEN_MAX_BYTES (model_make.h)
- * is GRAFT_ERROR_MODEL. */
+/* [load] Builds the trie of a vocabulary's tokens with their ids. A token of more than GRAFT_TOKEN_MAX_BYTES
+ * (model_make.h) is GRAFT_ERROR_MODEL. */
 int graft_vocab_lexicon(const struct graft_vocab *vocab, const char *file, struct graft_lexicon *lexicon,
                         struct graft_error *error);
 
-/* [load] Reads an object of tokens and their ids, the field `spec`, into an empty vocabulary. */
+/* [load] Reads the field `spec`, an object that maps tokens to ids, into an empty vocabulary. */
 int graft_vocab_read(const struct graft_spec *spec, struct graft_json_cursor cursor, struct graft_vocab *vocab,
                      struct graft_error *error);
 
-/* [any] The error of a text with something unknown in it, where the vocabulary lacks the unknown token. */
+/* [any] The error of a text that needs the unknown token, which the vocabulary lacks. */
 int graft_unk_token_needed(const char *file, struct graft_error *error);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that the words of one encode share, whatever the model. */
+/* Memory that is reused for all words of an encode, whatever the model. */
 #ifndef GRAFT_TOKENIZER_MODEL_WORK_H
 #define GRAFT_TOKENIZER_MODEL_WORK_H
 
 #include "base/text.h"
 #include "tokenizer/bpe_merge.h"
 
-/* The best way to cut the beginning of a word that ends at some byte: the last token of it. */
+/* The best segmentation of a word's beginning up to one byte: its score and its last token. */
 struct graft_path_node {
-    double score;   /* of all its tokens */
-    uint32_t start; /* of the last token, in bytes */
-    int32_t id;     /* of the last token; -1 while no way is known */
+    double score;   /* sum of the scores of its tokens */
+    uint32_t start; /* byte offset of the last token */
+    int32_t id;     /* id of the last token; -1: no segmentation found yet */
 };
 
 /* Starts as {0}. */

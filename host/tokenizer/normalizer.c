@@ -7,7 +7,7 @@
 
 static const struct {
     const char *type;
-    const char *own; /* a field that tells a value without `type` apart */
+    const char *own; /* a field by which a value without `type` is recognised */
     graft_normalizer_create *create;
 } kinds[] = {
     {"NFC", NULL, graft_normalizer_create_form},

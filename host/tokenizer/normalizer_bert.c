@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* BertNormalizer: control characters go, white space becomes spaces, ideographs stand alone, accents and case go. */
+/* BertNormalizer: removes control characters, turns white space into spaces, puts spaces around ideographs, and removes
+ * accents and case. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/utf8.h"
@@ -14,7 +15,8 @@ struct bert {
     int lowercase;
 };
 
-/* The blocks that BERT takes for Chinese. The last of them starts late, as the reference has it, so that ids agree. */
+/* Whether BERT treats a character as Chinese. The last block starts later than Unicode's, as in the reference, so that
+ * ids agree. */
 static int is_ideograph(uint32_t code) {
     return (code >= 0x4E00 && code <= 0x9FFF) || (code >= 0x3400 && code <= 0x4DBF) ||
            (code >= 0x20000 && code <= 0x2A6DF) || (code >= 0x2A700 && code <= 0x2B81F) ||
@@ -26,7 +28,7 @@ static int is_white(uint32_t code) {
     return code == '\t' || code == '\n' || code == '\r';
 }
 
-/* The steps that look at one character. */
+/* Applies clean_text and handle_chinese_chars to one character. */
 static void add_cleaned(const struct bert *bert, struct graft_text *out, uint32_t code) {
     if (bert->clean_text) {
         if (code == 0 || code == 0xFFFD || (graft_unicode_is_control(code) && !is_white(code))) {
@@ -43,7 +45,7 @@ static void add_cleaned(const struct bert *bert, struct graft_text *out, uint32_
     }
 }
 
-/* The letters without their accents and in lower case, as far as wanted. */
+/* Appends the text without accents and in lower case, as far as the settings ask for it. */
 static void add_folded(const struct bert *bert, const struct graft_text *cleaned, struct graft_text *out) {
     struct graft_text decomposed = {0};
     if (bert->strip_accents) {

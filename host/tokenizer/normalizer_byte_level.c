@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ByteLevel: every byte of the text is written as the character that stands for it. */
+/* ByteLevel: writes every byte of the text as its character of the byte alphabet. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "tokenizer/byte_alphabet.h"

@@ -19,8 +19,8 @@ static void add_unless_mark(struct graft_text *out, uint32_t code) {
     }
 }
 
-/* Nmt, as SentencePiece's rule `nmt` has it: some control characters go, and white space of all sorts becomes a space.
- */
+/* Appends a character as SentencePiece's rule `nmt` does: some control characters are removed, and white space of all
+ * kinds becomes a space. */
 static void add_for_translation(struct graft_text *out, uint32_t code) {
     if ((code >= 0x01 && code <= 0x08) || code == 0x0B || (code >= 0x0E && code <= 0x1F) || code == 0x7F ||
         code == 0x8F || code == 0x9F) {

@@ -9,7 +9,7 @@
 #include "tokenizer/normalizer_make.h"
 #include "tokenizer/unicode.h"
 
-/* A cluster of characters is looked up as a whole when it is shorter than this; a longer one character by character. */
+/* A grapheme cluster that is shorter than this is looked up as a whole, a longer one character by character. */
 enum { WHOLE_BYTES = 6 };
 
 struct precompiled {

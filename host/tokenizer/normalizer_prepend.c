@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prepend: every stretch of text that is not empty gets a beginning, such as SentencePiece's "▁". */
+/* Prepend: puts a text, such as SentencePiece's "▁", before every stretch of text that is not empty. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "tokenizer/normalizer.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replace: matches of a pattern give way to a fixed text. */
+/* Replace: replaces a pattern's matches by a fixed text. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "tokenizer/normalizer.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strip: white space at the ends is dropped. */
+/* Strip: removes white space from the ends of the text. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/utf8.h"

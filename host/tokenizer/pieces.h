@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A text cut into pieces, as it goes from step to step of an encode. A piece is text still to be worked on, or a token
- * whose id is known already. Every step reads one list and writes the next.
- */
+/* A text that is split into pieces, as it passes from one step of an encode to the next. A piece is a text that is
+ * still to be processed, or a token whose id is already known. Every step reads one list and writes another. */
 #ifndef GRAFT_TOKENIZER_PIECES_H
 #define GRAFT_TOKENIZER_PIECES_H
 
@@ -12,10 +10,10 @@
 #include "base/text.h"
 
 struct graft_piece {
-    size_t start; /* of its bytes in the list's text */
+    size_t start; /* offset of its bytes in the list's text */
     size_t length;
-    int32_t id; /* of a known token, which has no bytes; -1 for text */
-    int first;  /* whether it starts where the whole text does */
+    int32_t id; /* id of a known token, which has no bytes; -1: the piece is text */
+    int first;  /* whether the piece is the beginning of the whole text */
 };
 
 /* Starts as {0}. After a failed allocation `failed` is set and later calls do nothing. */
@@ -27,9 +25,9 @@ struct graft_pieces {
     int failed;
 };
 
-/* Adds a piece of text; an empty one is left out. */
+/* Appends a piece of text; an empty one is left out. */
 void graft_pieces_add(struct graft_pieces *pieces, const char *bytes, size_t length, int first);
-/* Makes what was added to `pieces->text` since it had `start` bytes a piece; none when that is nothing. */
+/* Makes a piece of the text that was appended to `pieces->text` after its first `start` bytes, if there is any. */
 void graft_pieces_close(struct graft_pieces *pieces, size_t start, int first);
 void graft_pieces_add_token(struct graft_pieces *pieces, int32_t id);
 /* Empties the list and keeps its memory. */

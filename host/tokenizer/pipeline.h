@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of a tokenizer, in the order in which a text meets them. */
+/* The components of a tokenizer, in the order in which they process a text. */
 #ifndef GRAFT_TOKENIZER_PIPELINE_H
 #define GRAFT_TOKENIZER_PIPELINE_H
 
@@ -21,15 +21,15 @@ struct graft_tokenizer {
     struct graft_token_model *model;
     struct graft_postprocessor *postprocessor;
     struct graft_decoder *decoder;
-    int truncates_left;       /* a text that is too long loses its beginning */
-    struct graft_vocab named; /* names of special tokens, with the tokens' ids */
+    int truncates_left;       /* a text that is too long is cut at its beginning */
+    struct graft_vocab named; /* special tokens by name ("eos_token"), with their ids */
     struct graft_text notes;  /* each with a NUL after it */
     size_t size;
     int32_t max_id;
 };
 
-/* [any] As graft_tokenizer_encode without special tokens, of valid UTF-8 in which marked bytes are no part of control
- * tokens. */
+/* [any] Like graft_tokenizer_encode without special tokens, for valid UTF-8 in which no control token is recognised in
+ * marked bytes. */
 int graft_tokenizer_encode_marked(const struct graft_tokenizer *tokenizer, const char *text, size_t length,
                                   const struct graft_added_marks *marks, struct graft_ids *ids,
                                   struct graft_error *error);

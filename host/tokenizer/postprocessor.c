@@ -26,7 +26,7 @@ static void free_encodings(struct encodings *list) {
     *list = (struct encodings){0};
 }
 
-/* Adds an empty text; NULL out of memory. */
+/* Appends an empty text; returns NULL if memory ran out. */
 static struct encoding *add_encoding(struct encodings *list) {
     if (graft_grow(&list->items, &list->capacity, list->n, sizeof *list->items) != 0) {
         list->failed = 1;

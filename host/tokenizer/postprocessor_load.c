@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the post-processor: nested sequences become one chain. */
+/* Reads the field `post_processor`: nested sequences become one chain. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "tokenizer/postprocessor.h"
@@ -15,9 +15,10 @@ static int read_named_id(const struct graft_spec *object, const char *key, int32
     return graft_spec_id(&number, id, error);
 }
 
-/* BertProcessing or RobertaProcessing. Which of them is told by the fields, as in the reference, not by the type. */
+/* Reads BertProcessing or RobertaProcessing. The fields decide which of the two it is, not the type, as in the
+ * reference. */
 static int read_fixed(struct graft_postprocessor *processor, const struct graft_spec *spec, struct graft_error *error) {
-    /* What else these two are about are positions in the text, which nothing here reports. */
+    /* The other settings concern positions in the text, which are not reported. */
     static const char *const keys[] = {"type", "sep", "cls", "trim_offsets", "add_prefix_space", NULL};
     int is_roberta =
         graft_json_get(spec->value, "trim_offsets") != NULL && graft_json_get(spec->value, "add_prefix_space") != NULL;
@@ -40,10 +41,10 @@ static int read_template(struct graft_postprocessor *processor, const struct gra
 
 static const struct {
     const char *type;
-    const char *own; /* a field that tells a value without `type` apart */
+    const char *own; /* a field by which a value without `type` is recognised */
     int (*read)(struct graft_postprocessor *processor, const struct graft_spec *spec, struct graft_error *error);
 } kinds[] = {
-    {"ByteLevel", NULL, NULL}, /* is about positions only */
+    {"ByteLevel", NULL, NULL}, /* concerns positions only */
     {"BertProcessing", "sep", read_fixed},
     {"RobertaProcessing", "sep", read_fixed},
     {"TemplateProcessing", "single", read_template},

@@ -6,7 +6,7 @@
 
 static const struct {
     const char *type;
-    const char *own; /* a field that tells a value without `type` apart */
+    const char *own; /* a field by which a value without `type` is recognised */
     graft_pretokenizer_create *create;
 } kinds[] = {
     {"Split", NULL, graft_pretokenizer_create_split},

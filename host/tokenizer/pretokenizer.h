@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Third step of an encode: text is cut into words, which the model then cuts into tokens, each for itself. */
+/* Third step of an encode: splits the text into words, each of which the model then splits into tokens. */
 #ifndef GRAFT_TOKENIZER_PRETOKENIZER_H
 #define GRAFT_TOKENIZER_PRETOKENIZER_H
 
@@ -7,26 +7,27 @@
 #include "tokenizer/segments.h"
 #include "tokenizer/spec.h"
 
-/* One kind is one file, which embeds this as the first member of what it needs. */
+/* A pre-tokenizer. Each kind has its own file and a struct whose first member is this one. */
 struct graft_pretokenizer {
-    /* [any] Adds to `out` the pieces that one piece of text falls into. `scratch` is for the kind's use. */
+    /* [any] Splits one piece of text, and appends the pieces to `out`. `scratch` may be used for anything. */
     int (*run)(const struct graft_pretokenizer *self, const char *text, size_t length, int first,
                struct graft_segments *scratch, struct graft_pieces *out, struct graft_error *error);
     void (*destroy)(struct graft_pretokenizer *self);
     struct graft_pretokenizer *next;
 };
 
-/* [load] Reads the field `pre_tokenizer`; nested sequences become one chain, and none is NULL. */
+/* [load] Reads the field `pre_tokenizer`. Nested sequences become one chain; `*chain` is NULL if there is no
+ * pre-tokenizer. */
 int graft_pretokenizer_load(const struct graft_spec *spec, struct graft_pretokenizer **chain,
                             struct graft_error *error);
 
-/* [any] Sends all pieces of text through the chain; the result is in `pieces` again. */
+/* [any] Passes all pieces of text through the chain, and replaces `pieces` by the result. */
 int graft_pretokenizer_run(const struct graft_pretokenizer *chain, struct graft_pieces *pieces,
                            struct graft_error *error);
 
 void graft_pretokenizer_destroy(struct graft_pretokenizer *chain);
 
-/* [load] What makes each kind; `type` says which, where a function makes several. */
+/* [load] Creates a pre-tokenizer; `type` is its kind, for functions that create several. */
 typedef int graft_pretokenizer_create(const struct graft_spec *spec, const char *type, struct graft_pretokenizer **made,
                                       struct graft_error *error);
 graft_pretokenizer_create graft_pretokenizer_create_split;        /* Split */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ByteLevel: cuts words by GPT-2's expression, unless an earlier step did, and writes their bytes in the alphabet. */
+/* ByteLevel: splits words by GPT-2's expression, unless an earlier step has done so, and writes their bytes in the byte
+ * alphabet. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "tokenizer/byte_alphabet.h"
@@ -56,7 +57,7 @@ static void destroy(struct graft_pretokenizer *self) {
 
 int graft_pretokenizer_create_byte_level(const struct graft_spec *spec, const char *type,
                                          struct graft_pretokenizer **made, struct graft_error *error) {
-    /* trim_offsets is about positions in the text, which nothing here reports. */
+    /* trim_offsets concerns positions in the text, which are not reported. */
     static const char *const keys[] = {"type", "add_prefix_space", "trim_offsets", "use_regex", NULL};
     struct byte_level *level = graft_alloc(1, sizeof *level);
     (void)type;

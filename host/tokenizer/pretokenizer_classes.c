@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Characters of one class are cut off from what surrounds them: numbers (Digits) or punctuation (Punctuation). */
+/* Digits and Punctuation: separate characters of that class from the text around them. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "tokenizer/pretokenizer.h"

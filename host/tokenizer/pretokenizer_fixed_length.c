@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FixedLength: all words but the last have that many characters. */
+/* FixedLength: splits text into words of `length` characters; the last one may be shorter. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/utf8.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Metaspace: SentencePiece's way with spaces. They become "▁", words start with it, and so may the text. */
+/* Metaspace, SentencePiece's treatment of spaces: they become "▁", which also starts words and may be put before the
+ * text. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -16,7 +17,7 @@ static int starts_with(const char *text, size_t length, const struct graft_text 
     return length >= mark->length && memcmp(text, mark->bytes, mark->length) == 0;
 }
 
-/* Segments of a text of which every mark is a separator. */
+/* Splits a text into segments; every mark is a separator. */
 static void find_marks(const struct graft_text *text, const struct graft_text *mark, struct graft_segments *segments) {
     size_t open = 0, at = 0;
     segments->n = 0;

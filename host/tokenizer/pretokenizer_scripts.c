@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* UnicodeScripts: words end where the script changes. */
+/* UnicodeScripts: splits words where the script changes. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/utf8.h"
@@ -20,7 +20,7 @@ static uint8_t script_of(uint32_t code) {
     return low < graft_n_script_ranges && code >= graft_script_ranges[low].first ? graft_script_ranges[low].script : 0;
 }
 
-/* Characters without a script belong to the word before them; what is before the first word is lost, as in the
+/* Characters without a script belong to the word before them. Those before the first word are dropped, as in the
  * reference. */
 static int run(const struct graft_pretokenizer *self, const char *text, size_t length, int first,
                struct graft_segments *scratch, struct graft_pieces *out, struct graft_error *error) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cutting at white space, without settings: WhitespaceSplit; Whitespace, where what is neither letter nor digit is cut
- * off too; and BertPreTokenizer, where every punctuation mark stands alone. */
+/* Pre-tokenizers without settings that split at white space: WhitespaceSplit; Whitespace, which also separates letters
+ * and digits from other characters; and BertPreTokenizer, which makes every punctuation mark a word. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -11,7 +11,7 @@
 
 struct spaces {
     struct graft_pretokenizer base;
-    /* Words fall into runs of characters of the same kind; a kind of 0 stands alone. */
+    /* A word is a run of characters of the same kind; each character of kind 0 is a word of its own. */
     int (*kind)(uint32_t code);
 };
 

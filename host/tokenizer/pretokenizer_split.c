@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Split: cuts at the matches of a pattern. CharDelimiterSplit: at a character, which goes. */
+/* Split: splits at the matches of a pattern. CharDelimiterSplit: splits at a character, and drops it. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -11,7 +11,7 @@ struct split {
     struct graft_pretokenizer base;
     struct graft_matcher matcher;
     enum graft_split_behavior behavior;
-    int invert; /* what the pattern leaves out is the separator */
+    int invert; /* the text between the matches is the separator */
 };
 
 static int run(const struct graft_pretokenizer *self, const char *text, size_t length, int first,

@@ -15,7 +15,7 @@ graft_json *graft_recipe_copy(const graft_json *value) {
     return made;
 }
 
-/* What stands behind "=". */
+/* The default value, which follows "=". */
 static graft_json *default_value(const struct graft_recipe_values *values, const char *text) {
     graft_json *value = NULL;
     if (text == NULL) {
@@ -55,7 +55,7 @@ int graft_recipe_is_true(const struct graft_recipe_values *values, const char *n
     return truth;
 }
 
-/* Whether a part is there, or -1 out of memory. */
+/* Whether the conditions of a part hold; -1: memory ran out. */
 static int is_there(const struct graft_recipe_values *values, const graft_json *part) {
     const char *wanted = graft_json_string(graft_json_get(part, "if"), NULL);
     const char *unwanted = graft_json_string(graft_json_get(part, "unless"), NULL);

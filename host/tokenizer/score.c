@@ -14,8 +14,8 @@ static double power_of_ten(struct graft_score_powers *powers, int exponent) {
     return powers->of_ten[exponent];
 }
 
-/* The digits that come next, into `*digits` as far as 64 bits hold them. Returns how many there were, and how many of
- * them did not fit. */
+/* Reads digits into `*digits`, as far as 64 bits hold them. Returns how many there were; `*lost` is how many did not
+ * fit. */
 static size_t read_digits(struct graft_json_cursor *cursor, uint64_t *digits, size_t *lost) {
     size_t start = cursor->at;
     *lost = 0;
@@ -37,7 +37,7 @@ static int take_any(struct graft_json_cursor *cursor, char one, char other) {
     return taken;
 }
 
-/* "e-05" and the like; nothing is 0. Returns 0, or -1. */
+/* Reads an exponent such as "e-05"; without one it is 0. Returns 0, or -1 if it is malformed. */
 static int read_exponent(struct graft_json_cursor *cursor, int *exponent) {
     uint64_t digits = 0;
     size_t lost;
@@ -68,7 +68,7 @@ int graft_score_read(struct graft_json_cursor *cursor, struct graft_score_powers
         if (fraction == 0) {
             return -1;
         }
-        if (lost > 0) { /* what follows digits that did not fit is lost, too */
+        if (lost > 0) { /* once digits did not fit, all that follow are dropped */
             digits = before;
             fraction_lost = fraction;
         }

@@ -34,7 +34,7 @@ void graft_segments_by_character(struct graft_segments *segments, const char *te
     }
 }
 
-/* A separator joins the segment before it, unless that is a separator too. */
+/* Merges each separator into the segment before it, unless that is a separator too. */
 static void merge_with_previous(struct graft_segments *segments) {
     size_t n = 0;
     int previous = 0;
@@ -50,7 +50,7 @@ static void merge_with_previous(struct graft_segments *segments) {
     segments->n = n;
 }
 
-/* The mirror image: written from the back, then moved to the front. */
+/* Merges each separator into the segment after it: the result is written from the back, then moved to the front. */
 static void merge_with_next(struct graft_segments *segments) {
     size_t kept = segments->n;
     int next = 0;

@@ -14,13 +14,13 @@ enum { MAX_FILE_BYTES = 64 << 20, MAX_PIECE_BYTES = 1024 };
 
 enum wire { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
 
-/* A part of the file that is one message. */
+/* The bytes of one message in the file. */
 struct message {
     const char *at;
     const char *end;
 };
 
-/* One field of a message, as it stands on the wire. */
+/* One field of a message in wire format. */
 struct field {
     uint64_t number;
     int wire;
@@ -52,7 +52,7 @@ static int read_fixed(struct message *message, size_t n, uint64_t *value) {
     return 0;
 }
 
-/* Returns 1 with the next field, 0 at the message's end, or -1 where it makes no sense. */
+/* Reads the next field. Returns 1, or 0 at the message's end, or -1 if the bytes are malformed. */
 static int next_field(struct message *message, struct field *field) {
     uint64_t key, length;
     if (message->at == message->end) {
@@ -92,7 +92,7 @@ static int fault(const struct reading *reading, const char *at, const char *what
                            "not a SentencePiece model: %s, %zu bytes in", what, (size_t)(at - reading->model->bytes));
 }
 
-/* A field is known by its number and how it is written: one that is written otherwise is a fault. */
+/* Refuses a field whose wire type is not the expected one. */
 static int expect(const struct reading *reading, const struct field *field, int wire, const char *at) {
     return field->wire == wire ? GRAFT_OK : fault(reading, at, "a field has another type than it should");
 }
@@ -108,10 +108,10 @@ static int read_text(const struct reading *reading, const struct field *field, c
     return status;
 }
 
-/* Takes a field that starts at `at`. */
+/* Handles a field that starts at `at`. */
 typedef int handle_field(const struct reading *reading, const struct field *field, const char *at, void *data);
 
-/* Gives each field of a message to `handle`; `fault_text` says what is wrong where one makes no sense. */
+/* Calls `handle` for each field of a message; `fault_text` is the error of a malformed field. */
 static int read_fields(const struct reading *reading, struct message message, handle_field *handle, void *data,
                        const char *fault_text) {
     struct field field;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A model of SentencePiece, as its trainer writes it (sentencepiece_model.proto): pieces with scores and kinds, and
- * what of the trainer's and the normalizer's settings transformers looks at.
- */
+/* A model of SentencePiece, as its trainer writes it (sentencepiece_model.proto): pieces with scores and kinds, and the
+ * settings of trainer and normalizer that transformers reads. */
 #ifndef GRAFT_TOKENIZER_SENTENCEPIECE_H
 #define GRAFT_TOKENIZER_SENTENCEPIECE_H
 
@@ -42,7 +40,8 @@ struct graft_sentencepiece {
     struct graft_piece_text charsmap; /* precompiled; empty: none */
 };
 
-/* [load] Errors are GRAFT_ERROR_MODEL and say at which byte the file makes no sense. To be finished on failure too. */
+/* [load] Reads a model. Errors are GRAFT_ERROR_MODEL, and give the offset of malformed bytes. To be finished on failure
+ * too. */
 int graft_sentencepiece_read(struct graft_sentencepiece *model, const char *path, struct graft_error *error);
 void graft_sentencepiece_finish(struct graft_sentencepiece *model);
 

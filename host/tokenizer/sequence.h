@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which kind of part a value of tokenizer.json describes, and a "Sequence" of normalizers, pre-tokenizers,
- * post-processors or decoders, which may stand in another: its members in their order. */
+/* The kind of component that a value of tokenizer.json describes, and a "Sequence" of normalizers, pre-tokenizers,
+ * post-processors or decoders, which may be nested. */
 #ifndef GRAFT_TOKENIZER_SEQUENCE_H
 #define GRAFT_TOKENIZER_SEQUENCE_H
 
 #include "tokenizer/spec.h"
 
-/* Takes one member that is no Sequence. */
+/* Handles one member that is not a Sequence. */
 typedef int (*graft_sequence_member)(void *data, const struct graft_spec *spec, struct graft_error *error);
 
-/* [load] Calls `member` for each member of `spec`, listed there under `key`, or for `spec` itself if it is no Sequence.
- * Stops at the first status that is not GRAFT_OK, and returns it. */
+/* [load] Calls `member` for each member of `spec`, a Sequence that lists them under `key`, or for `spec` itself if it
+ * is not a Sequence. Stops at the first status that is not GRAFT_OK, and returns it. */
 int graft_sequence_walk(const struct graft_spec *spec, const char *key, graft_sequence_member member, void *data,
                         struct graft_error *error);
 
-/* [load] Which of `n` kinds `spec` is. The table is of structs whose first two members are the type's name and a field
- * by which a value without `type`, as older files have it, is known to be of that kind; NULL: it must have one. The
- * first kind that fits counts. An error of the field `type` when there is none. */
+/* [load] Finds which of `n` kinds `spec` is. Each struct of the table starts with two strings: the name of the type,
+ * and a field by which a value without `type`, as in older files, is recognised (NULL: it must have a type). The first
+ * kind that fits counts. If none does, the error names the field `type`. */
 int graft_sequence_kind(const struct graft_spec *spec, const void *kinds, size_t stride, size_t n, size_t *number,
                         struct graft_error *error);
 

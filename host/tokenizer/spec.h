@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A value of tokenizer.json together with where it stands, so that every complaint names file and field:
+/* A value of tokenizer.json together with its place in the document, so that every error names file and field:
  * `pre_tokenizer.pretokenizers[1].type: "X" is not supported`. Specs live on the stack of the functions that walk the
- * document; a child points to its parent. All functions are [load].
- */
+ * document; a child points to its parent. All functions are [load]. */
 #ifndef GRAFT_TOKENIZER_SPEC_H
 #define GRAFT_TOKENIZER_SPEC_H
 
@@ -13,49 +11,49 @@
 #include "base/json.h"
 #include "graft/error.h"
 
-/* How deep a Sequence may stand in others. */
+/* How deep Sequences may be nested. */
 enum { GRAFT_SPEC_MAX_NESTING = 8 };
 
 struct graft_spec {
     const graft_json *value;         /* NULL when absent */
     const char *file;                /* path of the tokenizer.json */
     const struct graft_spec *parent; /* NULL for the whole document */
-    const char *key;                 /* of the parent's member; NULL for an element */
-    size_t index;                    /* of the parent's element */
+    const char *key;                 /* name of the parent's member; NULL for an element */
+    size_t index;                    /* index of the parent's element */
 };
 
 struct graft_spec graft_spec_get(const struct graft_spec *object, const char *key);
 struct graft_spec graft_spec_at(const struct graft_spec *array, size_t index);
 
-/* Absent or null: what the field configures is not there. */
+/* Whether the value is absent or null, so that the component it configures does not exist. */
 int graft_spec_is_none(const struct graft_spec *spec);
 
-/* "model.merges[3]"; cut when it does not fit. */
+/* Writes the path of the value, "model.merges[3]"; it is truncated if it does not fit. */
 void graft_spec_path(const struct graft_spec *spec, char *path, size_t size);
 
-/* Sets GRAFT_ERROR_MODEL with "FIELD: " in front of the text, and returns it. */
+/* Sets GRAFT_ERROR_MODEL with "FIELD: " before the text, and returns it. */
 int graft_spec_error(const struct graft_spec *spec, struct graft_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The value must be an object whose members are all among `keys` (NULL-terminated). */
+/* Checks that the value is an object whose members are all among `keys` (NULL-terminated). */
 int graft_spec_expect_object(const struct graft_spec *spec, const char *const *keys, struct graft_error *error);
 int graft_spec_expect_array(const struct graft_spec *spec, struct graft_error *error);
 
-/* A required member that is a string; borrowed from the document. `length` may be NULL if NUL bytes are an error. */
+/* Gets a required member that is a string; borrowed from the document. With `length` NULL, NUL bytes are an error. */
 int graft_spec_string(const struct graft_spec *object, const char *key, const char **text, size_t *length,
                       struct graft_error *error);
-/* As above for a member that may be absent or null: then `*text` is NULL. */
+/* The same for a member that may be absent or null: then `*text` is NULL. */
 int graft_spec_optional_string(const struct graft_spec *object, const char *key, const char **text, size_t *length,
                                struct graft_error *error);
-/* As graft_spec_string, for a member that is one character. */
+/* The same as graft_spec_string for a member that is one character. */
 int graft_spec_character(const struct graft_spec *object, const char *key, const char **text, size_t *length,
                          struct graft_error *error);
 int graft_spec_bool(const struct graft_spec *object, const char *key, int fallback, int *truth,
                     struct graft_error *error);
-/* An integer from 0 to `max`; required. */
+/* Gets a required member that is an integer from 0 to `max`. */
 int graft_spec_count(const struct graft_spec *object, const char *key, int64_t max, int64_t *number,
                      struct graft_error *error);
-/* The value itself as a token id. */
+/* Gets the value itself as a token id. */
 int graft_spec_id(const struct graft_spec *spec, int32_t *id, struct graft_error *error);
 
 #endif

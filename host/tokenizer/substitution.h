@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Replace does, as a normalizer and as a decoder: matches of a pattern give way to a fixed text. */
+/* Replaces a pattern's matches by a fixed text: the normalizer and the decoder of the name Replace. */
 #ifndef GRAFT_TOKENIZER_SUBSTITUTION_H
 #define GRAFT_TOKENIZER_SUBSTITUTION_H
 
@@ -12,12 +12,12 @@ struct graft_substitution {
     struct graft_text content;
 };
 
-/* [load] Reads `pattern` and `content`. Also on failure the caller calls graft_substitution_finish. */
+/* [load] Reads `pattern` and `content`. To be finished with graft_substitution_finish, on failure too. */
 int graft_substitution_init(struct graft_substitution *substitution, const struct graft_spec *spec,
                             struct graft_error *error);
 void graft_substitution_finish(struct graft_substitution *substitution);
 
-/* [any] Adds `text` to `out` with the matches replaced; `out` says whether memory ran out. */
+/* [any] Appends `text` to `out` with the matches replaced. `out` records whether memory ran out. */
 int graft_substitution_run(const struct graft_substitution *substitution, const char *text, size_t length,
                            struct graft_text *out, struct graft_error *error);
 

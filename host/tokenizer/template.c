@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 
-/* Adds a part and returns it, or NULL if memory ran out. */
+/* Appends a part and returns it, or NULL if memory ran out. */
 static struct graft_template_part *add_part(struct graft_template_parts *parts, int kind, int32_t type_id) {
     if (graft_grow(&parts->items, &parts->capacity, parts->n, sizeof *parts->items) != 0) {
         return NULL;
@@ -18,7 +18,7 @@ static struct graft_template_part *add_part(struct graft_template_parts *parts, 
     return part;
 }
 
-/* The ids of a special token, from `special_tokens`. `name` is where its name stands. */
+/* Reads the ids of a special token from `special_tokens`. `name` is the field that has the token's name. */
 static int read_special(struct graft_template_part *part, const struct graft_spec *tokens,
                         const struct graft_spec *name, struct graft_error *error) {
     static const char *const keys[] = {"id", "ids", "tokens", NULL};
@@ -42,7 +42,7 @@ static int read_special(struct graft_template_part *part, const struct graft_spe
     return status == GRAFT_OK && part->ids.failed ? graft_fail_memory(error, name->file) : status;
 }
 
-/* {"Sequence": {"id", "type_id"}} or {"SpecialToken": {"id", "type_id"}} */
+/* Reads a part: {"Sequence": {"id", "type_id"}} or {"SpecialToken": {"id", "type_id"}}. */
 static int read_part(const struct graft_spec *spec, const struct graft_spec *tokens, int is_pair,
                      struct graft_template_parts *parts, struct graft_error *error) {
     static const char *const outer[] = {"Sequence", "SpecialToken", NULL};
@@ -114,7 +114,7 @@ int graft_template_load(struct graft_template *template, const struct graft_spec
     if (status == GRAFT_OK) {
         status = read_parts(&pair, &tokens, 1, &template->pair, error);
     }
-    /* Files of models that never see pairs may have nonsense here; that matters once there is one. */
+    /* Files of models that never get pairs may have nonsense here; it is refused only when a pair is encoded. */
     template->refuses_pairs =
         !has_part(&template->pair, GRAFT_PART_FIRST) || !has_part(&template->pair, GRAFT_PART_SECOND);
     return status;

@@ -11,7 +11,7 @@ static const char *const lines[] = {
 #include "tokenizer/classes_text.h"
 };
 
-static const char plain[] = "TokenizersBackend"; /* what the others are derived from */
+static const char plain[] = "TokenizersBackend"; /* the base class of the others */
 
 static int parse(graft_json **document, struct graft_error *error) {
     struct graft_text text = {0};
@@ -24,7 +24,7 @@ static int parse(graft_json **document, struct graft_error *error) {
     return status;
 }
 
-/* Length of a class's name without "Fast", which older files have at its end. */
+/* Length of a class's name without the suffix "Fast" of older files. */
 static size_t base_length(const char *name) {
     size_t length = strlen(name);
     return length > 4 && strcmp(name + length - 4, "Fast") == 0 && strcmp(name, "PreTrainedTokenizerFast") != 0
@@ -66,7 +66,7 @@ static const graft_json *find_class(const graft_json *document, const char *name
     return NULL;
 }
 
-/* The class on record for a model type; NULL: none. */
+/* The class that transformers registers for a model type; NULL: none. */
 static const char *class_on_record(const graft_json *document, const char *model_type) {
     const graft_json *classes = graft_json_get(document, "classes"), *others = graft_json_get(document, "others");
     const graft_json *value;

@@ -8,7 +8,7 @@ static int is_type(const graft_json *part, const char *type) {
     return own != NULL && strcmp(own, type) == 0;
 }
 
-/* What is read only for offsets, or means nothing where it stands. */
+/* Whether a field affects only offsets, or has no effect in that component. */
 static int is_idle(const graft_json *part, const char *member, const char *key) {
     int decodes = strcmp(member, "decoder") == 0;
     return strcmp(key, "trim_offsets") == 0 || strcmp(key, "str_rep") == 0 ||
@@ -17,7 +17,7 @@ static int is_idle(const graft_json *part, const char *member, const char *key) 
            (is_type(part, "Metaspace") && strcmp(key, "add_prefix_space") == 0);
 }
 
-/* Fields that may be left out, with what they are then. */
+/* Adds the defaults of fields that the file omits. */
 static int add_defaults(graft_json *made, const graft_json *part, const char *member) {
     static const struct {
         const char *type, *field;
@@ -42,7 +42,7 @@ static int add_defaults(graft_json *made, const graft_json *part, const char *me
     return failed ? -1 : 0;
 }
 
-/* One part with all its fields, and no others. */
+/* A copy of one component with all fields that matter, and no others. */
 static graft_json *whole_part(const graft_json *part, const char *member) {
     graft_json *made = graft_json_new_object();
     const graft_json *value;
@@ -60,7 +60,7 @@ static graft_json *whole_part(const graft_json *part, const char *member) {
     return made;
 }
 
-/* Adds the parts of a field, sequences in sequences included, to a list. */
+/* Appends the components of a field to a list; sequences are flattened. */
 static int list_parts(const graft_json *part, const char *member, int depth, graft_json *list) {
     static const char *const inner[] = {"normalizers", "pretokenizers", "decoders"};
     if (graft_json_type(part) != GRAFT_JSON_OBJECT || depth > 8) {
@@ -79,7 +79,7 @@ static int list_parts(const graft_json *part, const char *member, int depth, gra
     return status;
 }
 
-/* Whether two values of a field do the same, or -1 out of memory. */
+/* Whether two values of a field are equivalent; -1: memory ran out. */
 static int is_same_field(const graft_json *a, const graft_json *b, const char *member) {
     graft_json *first = graft_json_new_array(), *second = graft_json_new_array();
     int same =
@@ -91,7 +91,7 @@ static int is_same_field(const graft_json *a, const graft_json *b, const char *m
     return same;
 }
 
-/* The map of the file's normalizer, which the classes take from it. */
+/* The `precompiled_charsmap` of the file's normalizer, which the classes keep. */
 static const graft_json *find_charsmap(const graft_json *normalizer) {
     const graft_json *parts = graft_json_get(normalizer, "normalizers");
     const graft_json *found =
@@ -107,7 +107,7 @@ static void add_name(struct graft_text *parts, const char *name) {
     graft_text_printf(parts, "%s%s", parts->length > 0 ? ", " : "", name);
 }
 
-/* Settings of the model that change ids. */
+/* Compares the model's settings that change ids. */
 static void compare_model(const graft_json *own, const graft_json *by_class, struct graft_text *parts) {
     static const char *const switches[] = {"byte_fallback", "ignore_merges"};
     for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {
@@ -135,7 +135,7 @@ static int compare(const struct graft_token_class *token_class, const struct gra
     return failed || parts->failed ? -1 : 0;
 }
 
-/* transformers takes a file with byte-level parts as it is although its class is Llama's. */
+/* Whether the class is Llama's and the file has byte-level components: transformers then uses the file unchanged. */
 static int is_byte_level_llama(const struct graft_token_class *token_class, const struct graft_document *document) {
     return strncmp(token_class->name, "LlamaTokenizer", 14) == 0 && strstr(document->text, "\"ByteLevel\"") != NULL;
 }

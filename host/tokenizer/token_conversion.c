@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding the vocabulary's files, and what the class makes of all but the vocabulary. */
+/* Finds the vocabulary's files, and builds the rest of a tokenizer.json from the class's recipe. */
 #include "tokenizer/token_conversion.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ static int exists(const char *directory, const char *name) {
     return there;
 }
 
-/* The first of some files that is there; NULL: none. */
+/* The first of some files that exists; NULL: none does. */
 static const char *find_file(const char *directory, const char *const *names, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (exists(directory, names[i])) {
@@ -34,7 +34,7 @@ static const char *find_file(const char *directory, const char *const *names, si
     return NULL;
 }
 
-/* Says what is missing, and what to do about it. */
+/* The error of a directory without a vocabulary: names the missing file and the remedy. */
 static int refuse(const struct graft_token_class *token_class, const char *directory, const char *own,
                   struct graft_error *error) {
     static const char *const unread[] = {"tekken.json", "tiktoken.model"};
@@ -64,7 +64,7 @@ static int refuse(const struct graft_token_class *token_class, const char *direc
     return GRAFT_ERROR_MODEL;
 }
 
-/* The file that the class reads; tokenizer.model goes before it, in every class. */
+/* Finds the vocabulary's file. In every class tokenizer.model takes precedence. */
 static int find_vocabulary(struct graft_token_conversion *conversion, const char *directory,
                            struct graft_error *error) {
     const struct graft_token_class *token_class = conversion->token_class;
@@ -108,7 +108,7 @@ static int set_charsmap(struct graft_token_conversion *conversion, struct graft_
     return status;
 }
 
-/* What a SentencePiece model says, as values for recipes. */
+/* Adds the settings of a SentencePiece model to the values for recipes. */
 static int set_file_values(struct graft_token_conversion *conversion, struct graft_error *error) {
     const struct graft_sentencepiece *pieces = &conversion->pieces;
     int status = set(conversion, "unk_id", graft_json_new_int(pieces->unk_id), error);
@@ -162,7 +162,7 @@ int graft_token_conversion_open(struct graft_token_conversion *conversion, const
                                                                            : status;
 }
 
-/* The named tokens, as values for recipes. */
+/* Adds the named tokens to the values for recipes. */
 static int set_names(struct graft_token_conversion *conversion, const struct graft_config_tokens *tokens,
                      struct graft_error *error) {
     int status = GRAFT_OK;
@@ -173,7 +173,8 @@ static int set_names(struct graft_token_conversion *conversion, const struct gra
     return status;
 }
 
-/* Where the unknown token is among the pieces; "zero": with a score of 0. */
+/* Adds the unknown token's index among the pieces to the values for recipes; "zero" is a list in which its score is 0.
+ */
 static int set_places(struct graft_token_conversion *conversion, struct graft_error *error) {
     size_t length = 0;
     const char *unk = graft_json_string(graft_json_get(conversion->own, "unk_token"), &length);

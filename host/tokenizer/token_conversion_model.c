@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The vocabulary, and the model that the class makes of it. */
+/* Builds the vocabulary and the model from the class's recipe. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -9,7 +9,7 @@
 #include "tokenizer/token_conversion.h"
 #include "tokenizer/unicode.h"
 
-/* A piece of `head` or `tail`: a text, whose score is 0, or a text and a score. */
+/* Reads a piece of `head` or `tail`: a text, whose score is 0, or a pair of text and score. */
 static struct graft_scored_piece read_piece(const graft_json *value) {
     const graft_json *pair = graft_json_type(value) == GRAFT_JSON_ARRAY ? value : NULL;
     struct graft_scored_piece piece = {{"", 0}, graft_json_real(graft_json_at(pair, 1))};
@@ -31,9 +31,9 @@ static int has_piece(const struct graft_token_conversion *conversion, const stru
     return 0;
 }
 
-enum { MAX_RENAMED = 4096 }; /* each is sought among all pieces */
+enum { MAX_RENAMED = 4096 }; /* each of them is compared with all pieces */
 
-/* Pieces that only hold a place get the name that added_tokens_decoder has for their id. */
+/* Renames placeholder pieces to the token that added_tokens_decoder has for their id. */
 static int rename_pieces(struct graft_token_conversion *conversion, const struct graft_config_tokens *tokens,
                          struct graft_error *error) {
     size_t renamed = 0;
@@ -98,7 +98,7 @@ static size_t line_end(const char *text, size_t length, size_t at) {
     return end != NULL ? (size_t)(end - text) : length;
 }
 
-/* Length of a text without the white space at its end. */
+/* Length of a text without its trailing white space. */
 static size_t trimmed(const char *text, size_t length) {
     while (length > 0) {
         uint32_t code;
@@ -112,7 +112,7 @@ static size_t trimmed(const char *text, size_t length) {
     return length;
 }
 
-/* Each line is a token, and its number, from 0, the id. Of equal lines the last counts. */
+/* Adds vocab.txt: each line is a token, whose id is the line's number from 0. Of equal lines the last counts. */
 static int add_lines(const struct graft_token_conversion *conversion, struct graft_vocab *vocab,
                      struct graft_error *error) {
     struct graft_vocab all = {0};
@@ -149,7 +149,7 @@ static struct graft_text_view view_of(const graft_json *object, const char *name
     return view;
 }
 
-/* Every way to cut a piece in two that are pieces is a merge; those of earlier pieces go before. */
+/* Adds a merge for every way to split a piece into two other pieces; merges of earlier pieces come first. */
 static int add_piece_merges(const struct graft_token_conversion *conversion, struct graft_token_model *model,
                             const struct graft_vocab *vocab, struct graft_error *error) {
     struct graft_text missing = {0};
@@ -169,7 +169,7 @@ static int add_piece_merges(const struct graft_token_conversion *conversion, str
     return status != 0 ? graft_fail_memory(error, conversion->path) : GRAFT_OK;
 }
 
-/* One line of merges.txt. */
+/* Adds one line of merges.txt. */
 static int add_line_merge(const struct graft_token_conversion *conversion, struct graft_token_model *model,
                           const char *line, size_t length, size_t number, struct graft_error *error) {
     const char *space = memchr(line, ' ', length);

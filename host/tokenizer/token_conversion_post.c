@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The special tokens around texts. */
+/* Builds the post-processor, which puts special tokens around texts, from the class's recipe. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static int fail_memory(const struct posting *posting) {
     return graft_fail_memory(posting->error, posting->conversion->path);
 }
 
-/* {KEY: {"id": ..., "type_id": ...}} */
+/* Appends {KEY: {"id": ..., "type_id": ...}}. */
 static int append_part(const struct posting *posting, graft_json *parts, const char *key, const char *id, size_t length,
                        int type) {
     graft_json *outer = graft_json_new_object(), *inner = graft_json_new_object();
@@ -51,7 +51,7 @@ static graft_json *array_of_one(graft_json *element_take) {
     return array;
 }
 
-/* Makes the token known to the template. */
+/* Adds the token to the template's `special_tokens`. */
 static int declare(const struct posting *posting, const struct graft_added_token *token) {
     const struct graft_token *found = graft_vocab_find(&posting->added->vocab, token->text, token->length);
     if (found == NULL) {
@@ -94,7 +94,7 @@ static int read_parts(const struct posting *posting, const char *text, graft_jso
     return status;
 }
 
-/* Where the class says nothing. */
+/* The parts of a class without "post": as add_bos_token and add_eos_token say. */
 static int default_parts(const struct posting *posting, struct graft_text *single, struct graft_text *pair) {
     const struct graft_recipe_values *values = &posting->conversion->values;
     int adds_by_itself = graft_json_bool(graft_json_get(posting->conversion->token_class->entry, "add_bos_token"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known about a tokenizer's tokens, and its end. */
+/* Answers questions about a tokenizer's tokens, and frees it. */
 #include "graft/host/tokenizer.h"
 
 #include <string.h>

@@ -16,7 +16,7 @@ int graft_unicode_is_space(uint32_t code) {
            code == 0x3000;
 }
 
-/* Symbols that are alphabetic all the same: circled and squared letters. */
+/* Whether a symbol is alphabetic: circled and squared letters are. */
 static int is_letter_symbol(uint32_t code) {
     return (code >= 0x24B6 && code <= 0x24E9) || (code >= 0x1F130 && code <= 0x1F149) ||
            (code >= 0x1F150 && code <= 0x1F169) || (code >= 0x1F170 && code <= 0x1F189);
@@ -86,11 +86,11 @@ size_t graft_unicode_cluster(const char *bytes, size_t length) {
 void graft_unicode_add_lower(struct graft_text *text, uint32_t code) {
     graft_utf8_add(text, (uint32_t)utf8proc_tolower((utf8proc_int32_t)code));
     if (code == 0x130) {
-        graft_utf8_add(text, 0x307); /* the one letter whose lower case is two: İ keeps its dot */
+        graft_utf8_add(text, 0x307); /* the only letter whose lower case is two characters: "i" and its dot */
     }
 }
 
-/* Decomposed characters, each with its canonical combining class in the upper bits: sorting moves one number. */
+/* Decomposed characters. The canonical combining class is in the upper bits, so that sorting moves one number. */
 struct decomposed {
     uint32_t *codes; /* [n] class << 24 | code */
     size_t n;
@@ -108,7 +108,7 @@ static int add_decomposed(struct decomposed *list, utf8proc_int32_t code) {
 
 static int decompose(const char *bytes, size_t length, utf8proc_option_t options, struct decomposed *list) {
     for (size_t at = 0; at < length;) {
-        enum { LONGEST = 32 }; /* the tables' longest has 18 characters */
+        enum { LONGEST = 32 }; /* the longest decomposition in the tables has 18 characters */
         utf8proc_int32_t parts[LONGEST];
         uint32_t code;
         int boundary = 0;
@@ -126,7 +126,8 @@ static int decompose(const char *bytes, size_t length, utf8proc_option_t options
     return 0;
 }
 
-/* Sorts one run of marks by class, keeping the order within a class. Counting, because a run may be a whole text. */
+/* Sorts one run of marks by class, and keeps the order within a class. Counts instead of comparing, because a run may
+ * be as long as the text. */
 static int sort_run(uint32_t *run, size_t n) {
     size_t first[257] = {0};
     uint32_t *sorted = graft_alloc(n, sizeof *sorted);
@@ -149,7 +150,7 @@ static int sort_run(uint32_t *run, size_t n) {
     return 0;
 }
 
-/* Canonical ordering, and the classes taken off again. */
+/* Puts marks in canonical order, and removes the classes. */
 static int order_marks(struct decomposed *list) {
     for (size_t i = 0; i < list->n;) {
         size_t start = i;

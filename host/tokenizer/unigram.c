@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unigram: of all ways to cut a word into tokens, the one whose scores have the largest sum. */
+/* Unigram: of all segmentations of a word into tokens, finds the one with the largest sum of scores. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "tokenizer/model_make.h"
 
-/* An unknown character scores so much less than the worst token. */
+/* How much lower than the worst token an unknown character scores. */
 static const double UNK_PENALTY = 10.0;
 
 struct unigram {
@@ -16,13 +16,14 @@ struct unigram {
     struct graft_lexicon lexicon;
     double *scores; /* [vocab->count] by id */
     double unk_score;
-    int32_t unk; /* -1: there is none */
+    int32_t unk; /* id of the unknown token; -1: none */
     int byte_fallback;
     int32_t byte_tokens[256];
     char *file;
 };
 
-/* A path to `end` whose last token starts at `start` replaces a worse one. The first of equal paths stays. */
+/* Replaces the path to `end` by one whose last token starts at `start`, if that scores higher. The first of equal paths
+ * stays. */
 static void offer(struct graft_path_node *path, size_t start, size_t end, double score, int32_t id) {
     score += path[start].score;
     if (path[end].id < 0 || score > path[end].score) {
@@ -30,7 +31,8 @@ static void offer(struct graft_path_node *path, size_t start, size_t end, double
     }
 }
 
-/* Offers all tokens that begin at `start`, shortest first. Returns whether one of them has `character` bytes. */
+/* Offers paths through all tokens that begin at `start`, shortest first. Returns whether one of them has `character`
+ * bytes. */
 static int offer_tokens(const struct unigram *model, const char *word, size_t length, size_t start, size_t character,
                         struct graft_path_node *path) {
     const struct graft_lexicon *lexicon = &model->lexicon;
@@ -74,8 +76,7 @@ static int find_path(const struct unigram *model, const char *word, size_t lengt
     return GRAFT_OK;
 }
 
-/* Turns the links of the best path, from the end to the beginning, into links forwards: the node at a token's first
- * byte says where the token ends and which it is. */
+/* Reverses the links of the best path: afterwards the node at a token's first byte has the token's end and id. */
 static void turn_around(struct graft_path_node *path, size_t length) {
     size_t end = length;
     uint32_t next_end = (uint32_t)length;
@@ -93,7 +94,7 @@ static void turn_around(struct graft_path_node *path, size_t length) {
     path[0].id = next_id;
 }
 
-/* Unknown text, neighbours together: it may after all be a token, or bytes. */
+/* Adds a run of unknown characters, which as a whole may be a token, or else becomes bytes or the unknown token. */
 static int add_unknown(const struct unigram *model, const char *text, size_t length, struct graft_ids *out,
                        struct graft_error *error) {
     const struct graft_token *token = graft_vocab_find(model->vocab, text, length);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a Unigram model: its vocabulary is an array of tokens and their scores, [["<unk>", 0.0], ...]. */
+/* Reads a Unigram model, whose vocabulary is an array of tokens and scores, [["<unk>", 0.0], ...]. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "tokenizer/model_make.h"
 #include "tokenizer/score.h"
 
-/* What the vocabulary is read into. */
+/* State while the vocabulary is read. */
 struct reader {
     struct graft_json_cursor cursor;
     struct graft_vocab *vocab;

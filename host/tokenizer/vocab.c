@@ -21,7 +21,7 @@ static uint64_t hash_text(const char *text, size_t length) {
     return hash;
 }
 
-/* The place of this text, or the free one where it would go. */
+/* The slot of this text, or the free slot where it would go. */
 static uint32_t *find_place(const struct graft_vocab *vocab, const char *text, size_t length) {
     size_t i = (size_t)hash_text(text, length) & (vocab->slots - 1);
     for (;; i = (i + 1) & (vocab->slots - 1)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tokens and their ids, found both ways. What it takes depends on the number of tokens, never on the largest id. */
+/* Tokens and their ids, looked up both ways. Memory depends on the number of tokens, not on the largest id. */
 #ifndef GRAFT_TOKENIZER_VOCAB_H
 #define GRAFT_TOKENIZER_VOCAB_H
 
@@ -11,7 +11,7 @@
 #include "tokenizer/map.h"
 
 struct graft_token {
-    size_t start; /* in the vocabulary's text */
+    size_t start; /* offset in the vocabulary's text */
     uint32_t length;
     int32_t id;
 };
@@ -24,26 +24,27 @@ struct graft_vocab {
     size_t capacity;
     uint32_t *by_text; /* [slots] index + 1 of a token, or 0 */
     size_t slots;
-    struct graft_map by_id; /* id → index */
+    struct graft_map by_id; /* from id to index */
 };
 
-/* [load] Room for `count` tokens. Returns 0, or -1 out of memory. */
+/* [load] Reserves room for `count` tokens. Returns 0, or -1 if memory ran out. */
 int graft_vocab_reserve(struct graft_vocab *vocab, size_t count);
 
-/* [load] Adds a token of which neither text nor id is known yet. Returns 0, or -1 out of memory. */
+/* [load] Adds a token whose text and id are both new. Returns 0, or -1 if memory ran out. */
 int graft_vocab_add(struct graft_vocab *vocab, const char *text, size_t length, int32_t id);
 
-/* [any] The token with this text or id; NULL when there is none. */
+/* [any] The token with this text or id; NULL if there is none. */
 const struct graft_token *graft_vocab_find(const struct graft_vocab *vocab, const char *text, size_t length);
 const struct graft_token *graft_vocab_find_id(const struct graft_vocab *vocab, int32_t id);
 
 /* [any] The id of a token, or -1. */
 int32_t graft_vocab_id(const struct graft_vocab *vocab, struct graft_text_view token);
 
-/* [any] The ids of the tokens "<0x00>" to "<0xFF>", -1 where there is none: for models that fall back on bytes. */
+/* [any] Looks up the ids of "<0x00>" to "<0xFF>", for models that fall back on bytes; -1 for those that the vocabulary
+ * lacks. */
 void graft_vocab_byte_tokens(const struct graft_vocab *vocab, int32_t tokens[256]);
 
-/* [any] The token's bytes, NUL-terminated, until the vocabulary changes. */
+/* [any] The token's bytes, NUL-terminated; valid until the vocabulary changes. */
 static inline const char *graft_vocab_text(const struct graft_vocab *vocab, const struct graft_token *token) {
     return vocab->text.bytes + token->start;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a vocabulary that is written as an object of tokens and their ids. */
+/* Reads a vocabulary from an object that maps tokens to ids. */
 #include "base/fail.h"
 #include "tokenizer/model.h"
 
@@ -21,7 +21,7 @@ static int add_token(struct graft_vocab *vocab, const struct graft_spec *spec, c
                                                                                  : graft_fail_memory(error, spec->file);
 }
 
-/* One "token": id; `token` is memory for it. */
+/* Reads one member, "token": id. `token` is scratch. */
 static int read_token(struct graft_json_cursor *cursor, struct graft_vocab *vocab, const struct graft_spec *spec,
                       struct graft_text *token, struct graft_error *error) {
     int64_t id;
@@ -39,7 +39,7 @@ static int read_token(struct graft_json_cursor *cursor, struct graft_vocab *voca
     return add_token(vocab, spec, token, id, error);
 }
 
-/* A guess at a member's length, for the tables' first size; indented files have more. */
+/* Estimated bytes of a member in the file, for the tables' initial size; indented files have more. */
 enum { BYTES_A_MEMBER = 20 };
 
 int graft_vocab_read(const struct graft_spec *spec, struct graft_json_cursor cursor, struct graft_vocab *vocab,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* WordLevel: a word is a token, or unknown. */
+/* WordLevel: each word is a token or unknown. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "tokenizer/model_make.h"
@@ -7,7 +7,7 @@
 struct wordlevel {
     struct graft_token_model base;
     const struct graft_vocab *vocab;
-    int32_t unk; /* -1: the vocabulary lacks it */
+    int32_t unk; /* id of the unknown token; -1: the vocabulary lacks it */
     char *file;
 };
 

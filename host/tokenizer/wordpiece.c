@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* WordPiece: the longest token that begins the word, then the longest that continues it; else the word is unknown. */
+/* WordPiece: takes the longest token that begins the word, then the longest that continues it, and so on; if none does,
+ * the word is unknown. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/utf8.h"
@@ -8,14 +9,14 @@
 struct wordpiece {
     struct graft_token_model base;
     struct graft_lexicon lexicon;
-    int continues;           /* whether some tokens have the prefix */
-    uint32_t continuing;     /* the node behind the prefix */
-    uint64_t max_characters; /* of a word that is cut at all */
-    int32_t unk;             /* -1: the vocabulary lacks it */
+    int continues;           /* whether any token has the prefix */
+    uint32_t continuing;     /* the lexicon's node that the prefix leads to */
+    uint64_t max_characters; /* a longer word is unknown */
+    int32_t unk;             /* id of the unknown token; -1: the vocabulary lacks it */
     char *file;
 };
 
-/* Returns whether the word can be cut into tokens, whose ids are added. */
+/* Splits a word into tokens, and appends their ids. Returns whether that is possible. */
 static int cut(const struct wordpiece *model, const char *word, size_t length, struct graft_ids *out) {
     size_t before = out->n;
     for (size_t at = 0; at < length;) {
