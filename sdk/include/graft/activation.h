@@ -31,15 +31,15 @@ struct graft_activation {
     /* [forward] y = act(x). Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_activation_args *args,
                    struct graft_error *error);
-    /* [forward] Optional: which GRAFT_ACTIVATION_... of graft.kernels/1 this is, so that a parent can fuse it; -1 for
-     * none of them. */
+    /* [forward] Optional: the GRAFT_ACTIVATION_... of graft.kernels/1 that computes this function, so that a parent can
+     * fuse it; -1 if there is none. */
     int32_t (*as_kernel)(void *self);
 };
 
 GRAFT_ASSERT_SIZE(struct graft_activation_args, 32);
 GRAFT_ASSERT_SIZE(struct graft_activation, 24);
 
-/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+/* [forward] Calls a module of this interface, and frees the scratch memory it took. */
 GRAFT_INLINE int graft_activation_forward(const struct graft_module *module, const struct graft_call *call,
                                           const struct graft_activation_args *args, struct graft_error *error) {
     const struct graft_activation *vtable = (const struct graft_activation *)module->forward;
@@ -48,7 +48,7 @@ GRAFT_INLINE int graft_activation_forward(const struct graft_module *module, con
     return graft_module_leave(module, call, &in, status, error);
 }
 
-/* [forward] Which GRAFT_ACTIVATION_... of graft.kernels/1 a module is; -1: none of them. */
+/* [forward] The GRAFT_ACTIVATION_... of graft.kernels/1 that computes a module's function; -1 if there is none. */
 GRAFT_INLINE int32_t graft_activation_as_kernel(const struct graft_module *module) {
     const struct graft_activation *vtable = (const struct graft_activation *)module->forward;
     return GRAFT_HAS(vtable, struct graft_activation, as_kernel) && vtable->as_kernel != NULL

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Arguments that a parent gives to a child's class, like those of a constructor: "in_features", "layer_idx". Their
- * names and kinds belong to the interface; each interface header lists them. The host checks them: a parent that leaves
- * one out, or gives it another kind, is at fault. A parent may give others beside them; a class reads what it knows.
- *
- * A layer hands all its arguments to every child, so a norm also sees head_dim. An argument of your own needs a name
- * that no interface header uses: acme_by_head.
- */
+/* Arguments that a parent passes to a child's class, like those of a constructor: "in_features", "layer_idx". Each
+ * interface header lists the names and kinds of its arguments, and the host checks them: a parent that omits one, or
+ * passes another kind, gets an error. A parent may pass further arguments; a class reads the ones it knows. A layer
+ * passes all its arguments to every child, so a norm also sees head_dim. Give arguments of your own a name that no
+ * interface header uses: acme_by_head. */
 #ifndef GRAFT_ARGS_H
 #define GRAFT_ARGS_H
 
@@ -18,7 +15,7 @@ extern "C" {
 
 enum { GRAFT_ARG_INT = 0, GRAFT_ARG_REAL = 1, GRAFT_ARG_STRING = 2, GRAFT_ARG_INTS = 3 };
 
-/* Made by the functions below. The stride of the list it is in says how much of it there is. */
+/* Created by the functions below. Its size is the stride of the list that contains it. */
 struct graft_arg {
     const char *name;        /* "in_features" */
     int32_t kind;            /* GRAFT_ARG_... */
@@ -29,7 +26,7 @@ struct graft_arg {
     const int64_t *integers; /* of GRAFT_ARG_INTS: [count] */
 };
 
-/* Who is given one may read it until the call returns; `create` sees the host's copy, which lives as long as the
+/* The receiver of a list may read it until the call returns. `create` gets the host's copy, which lives as long as the
  * instance. */
 struct graft_args {
     uint32_t struct_size;
@@ -45,7 +42,7 @@ struct graft_args {
 GRAFT_ASSERT_SIZE(struct graft_arg, 48);
 GRAFT_ASSERT_SIZE(struct graft_args, 24);
 
-/* [any] An integer, as an element of an array. Names, strings and lists are borrowed. */
+/* [any] An integer argument, as an element of an array. Names, strings and lists are borrowed. */
 GRAFT_INLINE struct graft_arg graft_int_arg(const char *name, int64_t value) {
     struct graft_arg arg;
     memset(&arg, 0, sizeof arg);
@@ -79,7 +76,7 @@ GRAFT_INLINE struct graft_arg graft_ints_arg(const char *name, const int64_t *va
     return arg;
 }
 
-/* [any] `count` of them as a list. */
+/* [any] `count` arguments as a list. */
 GRAFT_INLINE struct graft_args graft_args_of(const struct graft_arg *items, int32_t count) {
     struct graft_args args;
     memset(&args, 0, sizeof args);
@@ -95,7 +92,7 @@ GRAFT_INLINE const struct graft_arg *graft_args_at(const struct graft_args *args
     return (const struct graft_arg *)(const void *)((const char *)args->items + (size_t)i * args->item_stride);
 }
 
-/* [any] The argument of that name and kind; NULL when the parent gave none (`args` may be NULL). */
+/* [any] The argument of that name and kind; NULL if the parent passed none (`args` may be NULL). */
 GRAFT_INLINE const struct graft_arg *graft_args_find(const struct graft_args *args, const char *name, int32_t kind) {
     for (int32_t i = 0; args != NULL && i < args->count; i++) {
         const struct graft_arg *arg = graft_args_at(args, i);
@@ -106,7 +103,7 @@ GRAFT_INLINE const struct graft_arg *graft_args_find(const struct graft_args *ar
     return NULL;
 }
 
-/* [any] The value of an integer, or `fallback` when the parent gave none. */
+/* [any] The value of an integer argument, or `fallback` if the parent passed none. */
 GRAFT_INLINE int64_t graft_args_int(const struct graft_args *args, const char *name, int64_t fallback) {
     const struct graft_arg *arg = graft_args_find(args, name, GRAFT_ARG_INT);
     return arg != NULL ? arg->integer : fallback;

@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Interface graft.self_attention/1: attention of a sequence to itself, with its projections. It adds no residual and
- * applies no norm to its input (attention_block does; that is another interface).
+/* Interface graft.self_attention/1: attention of a sequence to itself, including the projections. It adds no residual
+ * and does not normalise its input (the interface of attention_block does).
  *
- * Arguments that parents give: layer_idx, hidden_size, num_attention_heads, num_key_value_heads, head_dim, and whether
- * the projections have biases: qkv_bias, o_proj_bias (0 or 1). A parent whose output projection is a module of its own
- * (BertSelfOutput beside BertSelfAttention) gives o_proj 0: then the output is that of the heads, one behind the other.
+ * Arguments that parents pass: layer_idx, hidden_size, num_attention_heads, num_key_value_heads, head_dim, and whether
+ * the projections have biases: qkv_bias, o_proj_bias (0 or 1). A parent whose output projection is a separate module
+ * (BertSelfOutput beside BertSelfAttention) passes o_proj 0: the output is then that of the heads, concatenated.
  *
- * Optional: scaling (a real number; 1 / sqrt(head_dim) without it) and softcap (0 without it), both as in kernels.h;
- * rotary_width, where less than head_dim: how many numbers of a head are rotated, the first ones; and rope_interleave
- * (1: neighbours are rotated together, GRAFT_ROPE_INTERLEAVED; 0 without it). A parent that gives one of them asks for
- * it in each call, too (graft_self_attention_features).
+ * Optional arguments: scaling (a real number; the default is 1 / sqrt(head_dim)) and softcap (default 0), both as in
+ * kernels.h; rotary_width (how many numbers of each head are rotated, from the first on; the default is head_dim); and
+ * rope_interleave (1: adjacent numbers are rotated together, GRAFT_ROPE_INTERLEAVED; default 0). A parent that passes
+ * one of them requires it in each call as well (graft_self_attention_features).
  *
- * With the argument kv_layer_idx attention shares keys and values. That of the layer with this number makes them, and
- * fills in shared_keys; that of a later layer has no projections for them, and attends to those in shared_keys, which
- * the cache keeps for the layer with that number alone.
+ * With the argument kv_layer_idx, layers share keys and values: the attention of the layer with this number computes
+ * them and fills in shared_keys; that of a later layer has no projections for them and uses those in shared_keys, which
+ * the cache keeps only for the layer with that number.
  *
- * With the argument cross (1) it is attention to another text: keys and values are made from batch->source_states, once
- * for each sequence, and kept in the cache under layer_idx, which is behind those of all layers.
- */
+ * With the argument cross (1) it is cross attention: keys and values are computed from batch->source_states, once for
+ * each sequence, and kept in the cache under layer_idx, which is greater than those of all layers. */
 #ifndef GRAFT_SELF_ATTENTION_H
 #define GRAFT_SELF_ATTENTION_H
 
@@ -47,14 +45,15 @@ enum {
 
 struct graft_self_attention_args {
     uint32_t struct_size;
-    uint32_t required_features;      /* GRAFT_SELF_ATTENTION_... */
-    const struct graft_batch *batch; /* whose tokens these are; with a cache it holds their past */
-    const float *hidden_states;      /* [tokens, hidden] */
-    /* [tokens, head_dim], or as wide as the part of a head that the model rotates; NULL, as sin, in models without
-     * rotary positions. */
+    uint32_t required_features; /* GRAFT_SELF_ATTENTION_... */
+    const struct graft_batch
+        *batch; /* the sequences of the tokens; if it has a cache, that holds their past keys and values */
+    const float *hidden_states; /* [tokens, hidden] */
+    /* [tokens, head_dim], or [tokens, rotary_width] if the model rotates only a part of each head; NULL, like sin, in
+     * models without rotary positions. */
     const float *cos;
-    const float *sin;                            /* as wide */
-    const struct graft_mask *mask;               /* decided by the model for this layer */
+    const float *sin;                            /* the same shape */
+    const struct graft_mask *mask;               /* chosen by the model for this layer */
     float *output;                               /* [tokens, hidden]; does not overlap hidden_states */
     const struct graft_shared_keys *shared_keys; /* with the argument kv_layer_idx; else NULL */
 };
@@ -62,8 +61,8 @@ struct graft_self_attention_args {
 struct graft_self_attention {
     uint32_t struct_size;
     uint32_t features; /* GRAFT_SELF_ATTENTION_... */
-    /* [forward] output = attention(hidden_states). With a cache in the batch, keys and values are kept there. Required.
-     */
+    /* [forward] output = attention(hidden_states). If the batch has a cache, keys and values are appended to it.
+     * Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_self_attention_args *args,
                    struct graft_error *error);
 };
@@ -71,7 +70,7 @@ struct graft_self_attention {
 GRAFT_ASSERT_SIZE(struct graft_self_attention_args, 64);
 GRAFT_ASSERT_SIZE(struct graft_self_attention, 16);
 
-/* [any] What calls of an attention with these arguments require. */
+/* [any] The features that calls of an attention with these arguments require. */
 GRAFT_INLINE uint32_t graft_self_attention_features(const struct graft_args *args) {
     uint32_t features = 0;
     if (graft_args_find(args, "scaling", GRAFT_ARG_REAL) != NULL ||
@@ -93,7 +92,7 @@ GRAFT_INLINE uint32_t graft_self_attention_features(const struct graft_args *arg
     return features;
 }
 
-/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+/* [forward] Calls a module of this interface, and frees the scratch memory it took. */
 GRAFT_INLINE int graft_self_attention_forward(const struct graft_module *module, const struct graft_call *call,
                                               const struct graft_self_attention_args *args, struct graft_error *error) {
     const struct graft_self_attention *vtable = (const struct graft_self_attention *)module->forward;

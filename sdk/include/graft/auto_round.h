@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Checkpoints of AutoRound (quant_method "auto-round"; before its version 0.5 "intel/auto-round"). Their tensors are
- * those of GPTQ or of AWQ: `packing_format`, or in old ones `backend`, names the layout. What plugins that read these
- * layouts share: when they take a model, and what its config says of a module.
+/* Checkpoints of AutoRound (quant_method "auto-round"; before version 0.5 "intel/auto-round"). Their tensors have the
+ * layout of GPTQ or of AWQ: `packing_format`, or in old ones `backend`, names it. This header holds what plugins that
+ * read these layouts share: the conditions under which they apply, and how to read a module's settings from the config.
  */
 #ifndef GRAFT_AUTO_ROUND_H
 #define GRAFT_AUTO_ROUND_H
@@ -19,13 +18,13 @@
 extern "C" {
 #endif
 
-/* What `quant_method` may be, for lists of strings. */
+/* The values of `quant_method`, for lists of strings. */
 #define GRAFT_AUTO_ROUND_METHODS "auto-round", "intel/auto-round"
 
-/* The initialisers of a replacement's conditions: `quant_method` is one of `methods`, the layout one of `layouts`, and
- * the module has one of `tensors`. There are two ways to name a layout, and a replacement for each: where
- * `packing_format` is there, `backend` says what else was chosen for running the model. Names of layouts are also used
- * for codes that are no integers (`types`). */
+/* Initialisers of a replacement's conditions: `quant_method` is one of `methods`, the layout is one of `layouts`, and
+ * the module has one of `tensors`. There are two fields that name a layout, and a replacement for each of them: if
+ * `packing_format` is present, `backend` is only the backend that was chosen for running the model. Some names of
+ * layouts are also used for codes that are not integers (`types`). */
 #define GRAFT_AUTO_ROUND_PACKING_FORMAT(methods, types, layouts, tensors)                  \
     GRAFT_AUTO_ROUND_CONDITION(CONFIG, "quantization_config.quant_method", methods),       \
         GRAFT_AUTO_ROUND_CONDITION(CONFIG, "quantization_config.packing_format", layouts), \
@@ -40,13 +39,13 @@ extern "C" {
 #define GRAFT_AUTO_ROUND_CONDITION(kind, field, values) \
     { sizeof(struct graft_condition), GRAFT_CONDITION_##kind, field, values }
 
-/* What `data_type` says of other codes than integers, for `types`. */
+/* The values of `data_type` for codes other than integers, for `types`. */
 #define GRAFT_AUTO_ROUND_OTHER_TYPES \
     "fp", "fp8", "fp8_e4m3", "fp8_e5m2", "fp8_sym", "mx_fp", "mx_fp_rceil", "mx_int", "nv_fp", "nv_fp4"
 
-/* Defines `replacements`, those of a plugin that reads the method `method` and AutoRound's checkpoints in these
- * `layouts`, both NULL-terminated: `linear` takes Linears that have a "qweight", `experts` experts that the checkpoint
- * has one by one (expert_parts.h), which stacked parameters cannot hold. */
+/* Defines `replacements` for a plugin that reads the method `method`, and AutoRound's checkpoints in these `layouts`;
+ * both are NULL-terminated lists. `linear` replaces Linears that have a "qweight", `experts` replaces experts that the
+ * checkpoint stores one by one (expert_parts.h), as stacked parameters cannot hold them. */
 #define GRAFT_AUTO_ROUND_REPLACEMENTS(linear, experts, method, layouts)                        \
     static const char *const auto_round[] = {GRAFT_AUTO_ROUND_METHODS, NULL};                  \
     static const char *const other_types[] = {GRAFT_AUTO_ROUND_OTHER_TYPES, NULL};             \
@@ -79,8 +78,8 @@ extern "C" {
     .struct_size = sizeof(struct graft_replacement), .key = GRAFT_KEY_NAME, .target = "Linear", .replacement = (cls), \
     .conditions = (array), .n_conditions = sizeof(array) / sizeof(array)[0], .condition_stride = sizeof(array)[0]
 
-/* What AutoRound writes about how it found the numbers, and of modules that have tensors like the others: of a plugin's
- * field rules (field_rule.h). */
+/* Field rules (field_rule.h) for settings of AutoRound's tuning, and for lists of modules whose tensors already show
+ * how they are quantized. */
 #define GRAFT_AUTO_ROUND_FIELD_RULES                                                                                   \
     {.name = "quantization_config.amp"}, {.name = "quantization_config.autoround_version"},                            \
         {.name = "quantization_config.batch_size"}, {.name = "quantization_config.data_type"},                         \
@@ -93,10 +92,10 @@ extern "C" {
         .name = "quantization_config.to_quant_block_names"                                                             \
     }
 
-/* Characters of a place, with the 0 behind it. */
+/* Bytes of a field's path, including the NUL. */
 enum { GRAFT_AUTO_ROUND_PLACE = 64 };
 
-/* [load] The layout of an AutoRound checkpoint; NULL: it is of another method, or names none. */
+/* [load] The layout of an AutoRound checkpoint; NULL if the method is another one or no layout is named. */
 GRAFT_INLINE const char *graft_auto_round_layout(const struct graft_config *config) {
     static const char *const methods[] = {GRAFT_AUTO_ROUND_METHODS};
     static const char field[] = "quantization_config.packing_format";
@@ -110,9 +109,9 @@ GRAFT_INLINE const char *graft_auto_round_layout(const struct graft_config *conf
                : NULL;
 }
 
-/* [load] Whether a member of `extra_config` that has the name `key` and lies at `own` is for the module at `path`: a
- * pattern is that is found in its name, if it says anything. A name without any sign of a pattern but dots is none, and
- * 16 bits are for modules that were left alone, which their tensors say. */
+/* [load] Whether the member `key` of `extra_config`, whose object is at `own`, applies to the module at `path`: the key
+ * is a pattern that is found in the path, and the object has a setting. A key whose only special characters are dots is
+ * a name, not a pattern. Objects of 16 bits are skipped: those modules are not quantized, which their tensors show. */
 GRAFT_INLINE int graft_auto_round_match(const struct graft_config *config, const struct graft_regexes *regexes,
                                         const char *key, const char *own, const char *path, int32_t *found,
                                         struct graft_error *error) {
@@ -130,8 +129,8 @@ GRAFT_INLINE int graft_auto_round_match(const struct graft_config *config, const
     return is_name ? GRAFT_OK : regexes->search(key, path, config->file, found, error);
 }
 
-/* [load] Where the config has the fields that the module at `path` has of its own: at the member of `extra_config` of
- * that name, or else at the first pattern; "quantization_config": nowhere. */
+/* [load] Finds the settings of the module at `path`: the member of `extra_config` with that name, else the first
+ * pattern that matches, else "quantization_config". */
 GRAFT_INLINE int graft_auto_round_find(const struct graft_config *config, const struct graft_regexes *regexes,
                                        const char *path, char place[GRAFT_AUTO_ROUND_PLACE],
                                        struct graft_error *error) {
@@ -163,8 +162,8 @@ GRAFT_INLINE int graft_auto_round_find(const struct graft_config *config, const 
     return GRAFT_OK;
 }
 
-/* [load] Whether the fields at `place`, or else those of all modules, ask for more than integers beside activations
- * that stay as they are. */
+/* [load] Refuses settings at `place`, or else those of all modules, that ask for codes other than integers or for
+ * quantized activations. */
 GRAFT_INLINE int graft_auto_round_check(const struct graft_config *config, const char *place,
                                         struct graft_error *error) {
     static const char *const turned[] = {"rotation_config", "rotation_configs", "spinquant_config"};
@@ -195,8 +194,8 @@ GRAFT_INLINE int graft_auto_round_check(const struct graft_config *config, const
                : status;
 }
 
-/* [load] In `describe` of an AutoRound checkpoint: finds the place of the module that config.json calls `path`, and
- * refuses what these plugins do not read. */
+/* [load] For `describe` with an AutoRound checkpoint: finds the settings of the module that config.json calls `path`,
+ * and refuses those that these plugins cannot read. */
 GRAFT_INLINE int graft_auto_round_read(const struct graft_config *config, const struct graft_regexes *regexes,
                                        const char *path, char place[GRAFT_AUTO_ROUND_PLACE],
                                        struct graft_error *error) {

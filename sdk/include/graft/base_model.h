@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Interface graft.base_model/1: a decoder or an encoder without its head. Ids in, hidden states out; also a language
- * model with a vision tower beside it, which puts what it sees in the place of image and video tokens.
+/* Interface graft.base_model/1: a decoder or an encoder without its head, from ids to hidden states. Also a language
+ * model with a vision tower, whose output replaces the embeddings of image and video tokens.
  *
- * Optional arguments, which a derived class may give to its base (sink->base): windows, for each layer how many keys a
- * query sees, its own included, or 0 for all before it; scaling, softcap, rotary_width and rope_interleave of every
- * layer's attention (attention.h); typed_rotary (1: layers with a window have angles of their own, as the rotary
- * module's layer_type says); bidirectional (1: a query sees the keys behind it, too, and a window of n is n keys to
- * either side; 0; without it what `is_causal` says). cos and sin are as wide as rotary_width.
+ * Optional arguments, which a derived class may pass to its base (sink->base): windows (for each layer the number of
+ * keys that a query sees, including its own; 0: all before it); scaling, softcap, rotary_width and rope_interleave of
+ * every layer's attention (attention.h); typed_rotary (1: layers with a window have rotary angles of their own, chosen
+ * by the rotary module's layer_type); bidirectional (1: a query also sees the keys after it, and a window of n covers n
+ * keys on either side; 0: it does not; the default is given by `is_causal`). cos and sin are as wide as rotary_width.
  *
- * Others that parents may give: add_pooling_layer (1: there is a pooler_output, if the model can have one; 0; without
- * it 1 of a root, else 0), and cross (1: its layers attend to what an encoder makes of another text, too, which is in
- * batch->source_states).
- */
+ * Arguments that parents may pass: add_pooling_layer (1: there is a pooler_output, if the model can have one; 0: there
+ * is none; the default is 1 for a root, else 0), and cross (1: the layers also attend to an encoder's output,
+ * batch->source_states). */
 #ifndef GRAFT_BASE_MODEL_H
 #define GRAFT_BASE_MODEL_H
 
@@ -32,33 +30,33 @@ extern "C" {
 struct graft_base_model_args {
     uint32_t struct_size;
     uint32_t required_features;
-    const struct graft_batch *batch; /* how the tokens below make up sequences, and the cache of their past */
+    const struct graft_batch *batch; /* the sequences of the tokens, and the cache of their past */
     const int32_t *input_ids;        /* [tokens] */
     float *last_hidden_state;        /* [tokens, hidden], after the final norm */
-    /* To a model with a vision tower: the images and videos of the batch, in the order of their tokens. */
+    /* For a model with a vision tower: the images and videos of the batch, in the order of their tokens. */
     const struct graft_image *images; /* [n_images] */
     int32_t n_images;
     uint32_t image_stride;
-    /* To a language model: vectors that take the place of some tokens' embeddings. */
+    /* For a language model: vectors that replace the embeddings of some tokens. */
     int64_t n_embeddings;
-    const int32_t *embedding_rows; /* [n_embeddings]: the tokens, ascending */
+    const int32_t *embedding_rows; /* [n_embeddings]: indices of those tokens, ascending */
     const float *embeddings;       /* [n_embeddings, hidden] */
-    /* To an encoder. */
-    const int32_t *token_type_ids; /* [tokens]: the segments of the tokens, or NULL: all 0 */
-    float *pooler_output;          /* [sequences, hidden], or NULL where it is not wanted or there is no pooler */
-    /* To a language model, with GRAFT_BASE_MODEL_DEEPSTACK in required_features: what is added to the hidden states of
-     * embedding_rows behind each of its first n_deepstack layers (Meng et al. 2024, DeepStack). */
+    /* For an encoder. */
+    const int32_t *token_type_ids; /* [tokens]: the segment of each token; NULL: all 0 */
+    float *pooler_output;          /* [sequences, hidden]; NULL: not wanted, or there is no pooler */
+    /* For a language model, with GRAFT_BASE_MODEL_DEEPSTACK in required_features: vectors that are added to the hidden
+     * states of the tokens embedding_rows after each of the first n_deepstack layers (Meng et al. 2024, DeepStack). */
     const float *deepstack; /* [n_deepstack, n_embeddings, hidden] */
     int64_t n_deepstack;
 };
 
-/* What args may require of a model. */
+/* Features that args may require. */
 enum { GRAFT_BASE_MODEL_DEEPSTACK = 1 };
 
 struct graft_base_model {
     uint32_t struct_size;
     uint32_t features; /* GRAFT_BASE_MODEL_... */
-    /* [forward] Runs the batch; with a cache, keys and values are kept in it. Required. */
+    /* [forward] Runs the batch. If it has a cache, keys and values are appended to that. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_base_model_args *args,
                    struct graft_error *error);
 };
@@ -66,7 +64,7 @@ struct graft_base_model {
 GRAFT_ASSERT_SIZE(struct graft_base_model_args, 104);
 GRAFT_ASSERT_SIZE(struct graft_base_model, 16);
 
-/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+/* [forward] Calls a module of this interface, and frees the scratch memory it took. */
 GRAFT_INLINE int graft_base_model_forward(const struct graft_module *module, const struct graft_call *call,
                                           const struct graft_base_model_args *args, struct graft_error *error) {
     const struct graft_base_model *vtable = (const struct graft_base_model *)module->forward;

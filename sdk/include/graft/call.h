@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What every forward is given beside its arguments: the arithmetic asked for, kernels, threads, and scratch memory.
- */
+/* What every forward gets beside its arguments: the requested arithmetic, kernels, threads, and scratch memory. */
 #ifndef GRAFT_CALL_H
 #define GRAFT_CALL_H
 
@@ -22,61 +20,62 @@ struct graft_module;
 struct graft_scratch;
 struct graft_state;
 
-/* How products with weights are computed (`--dtype`). Sums and everything else are f32 throughout. */
+/* How products with weights are computed (`--dtype`). Sums and everything else are always f32. */
 enum {
-    GRAFT_PRECISION_AUTO = 0,    /* with bf16 weights both factors are bf16; with others both are f32 */
+    GRAFT_PRECISION_AUTO = 0,    /* with bf16 weights both factors are bf16; with other weights both are f32 */
     GRAFT_PRECISION_FLOAT32 = 1, /* weights are widened to f32 inside the product */
     GRAFT_PRECISION_BFLOAT16 = 2 /* both factors are rounded to bf16, whatever the weight's type */
 };
 
-/* Lives as long as the forward it was given to. */
+/* Valid during the forward that it is passed to. */
 struct graft_call {
     uint32_t struct_size;
     int32_t precision;                   /* GRAFT_PRECISION_... */
     const struct graft_kernels *kernels; /* graft.kernels/1 */
     const struct graft_threads *threads; /* graft.threads/1 */
-    /* What was chosen by name (attention_implementation.h), and is run by kernels->attention; NULL: nothing. */
+    /* The attention that was chosen by name (attention_implementation.h), which kernels->attention runs; NULL: none. */
     const struct graft_attention_implementation *attention;
-    /* `attention` where the user asked for it by its name, or for its weights; else NULL. A class may hand its children
-     * a copy of the call with another `attention`, but where this is not NULL kernels->attention refuses that. */
+    /* The same as `attention` if the user chose it by name or asked for its weights; else NULL. A class may pass its
+     * children a copy of the call with another `attention`, but if this is not NULL, kernels->attention refuses that.
+     */
     const struct graft_attention_implementation *asked_attention;
-    /* The same for kernels->experts (experts_implementation.h). */
+    /* The experts that were chosen by name (experts_implementation.h), which kernels->experts runs; NULL: none. */
     const struct graft_experts_implementation *experts;
-    /* How many tokens this module's rows are taken from, where it is given some of them, as an expert is; 0: its rows
-     * are all there are. What computes many tokens in another way than few asks graft_call_is_small_batch, which counts
-     * these: so a token's results do not depend on how many others go the same way. graft_call_route sets it. */
+    /* If this module is given only some of the tokens' rows, as an expert is: the number of all tokens; else 0. Modules
+     * that compute many tokens differently from few use graft_call_is_small_batch, which counts these, so that a
+     * token's result does not depend on how many others are routed to the same expert. Set by graft_call_route. */
     int64_t among;
-    /* Which adapter takes effect on each row that this module is given; NULL: all of them on all rows. A class that
-     * hands its children other rows than its own, as heads and experts do, hands them the call of graft_call_gather or
-     * graft_call_route. */
+    /* The adapter of each row that this module is given; NULL: all adapters for all rows. A class that passes its
+     * children other rows than its own, as heads and experts do, passes the call that graft_call_gather or
+     * graft_call_route makes. */
     const struct graft_row_adapters *row_adapters;
-    /* [forward] What graft_state_get calls (state.h). */
+    /* [forward] Called by graft_state_get (state.h). */
     void *(*state)(const struct graft_call *call, const struct graft_batch *batch, const struct graft_state *state,
                    int32_t sequence, struct graft_error *error);
-    struct graft_scratch *scratch; /* the host's; to be handed back to the functions below */
-    /* [forward] `bytes` of uninitialised memory on a 64-byte boundary, valid until the forward that asked returns;
-     * NULL when memory ran out. Not to be called inside a parallel_for body. */
+    struct graft_scratch *scratch; /* the host's; passed back to the functions below */
+    /* [forward] `bytes` of uninitialised memory on a 64-byte boundary, valid until the forward that asked for it
+     * returns; NULL if memory ran out. Must not be called in the body of a parallel_for. */
     void *(*scratch_alloc)(struct graft_scratch *scratch, int64_t bytes);
-    /* [forward] A position in the scratch memory. */
+    /* [forward] The current position in the scratch memory. */
     int64_t (*scratch_mark)(const struct graft_scratch *scratch);
-    /* [forward] Goes back to it: what was taken since is free. The forward helpers of the interface headers do this
-     * around each call of a child. */
+    /* [forward] Frees the scratch memory taken since that position. The forward helpers of the interface headers do
+     * this around each call of a child. */
     void (*scratch_release)(struct graft_scratch *scratch, int64_t mark);
-    /* Where the host looks for the module whose forward runs on this thread, should the process crash; NULL: nowhere.
-     * graft_module_enter and graft_module_leave (module.h) write it. */
+    /* The module whose forward runs on this thread, where the host looks if the process crashes; NULL: not tracked.
+     * Written by graft_module_enter and graft_module_leave (module.h). */
     const struct graft_module **running;
 };
 
 GRAFT_ASSERT_SIZE(struct graft_call, 112);
 
-/* [any] Whether `tokens` rows that a module is given are to be computed as a few are: there are no more than
- * GRAFT_SMALL_BATCH (batch.h), nor are they taken from more. */
+/* [any] Whether a module that is given `tokens` rows has to compute them as a small batch: they are at most
+ * GRAFT_SMALL_BATCH (batch.h), and so are the tokens that they were taken from. */
 GRAFT_INLINE int graft_call_is_small_batch(const struct graft_call *call, int64_t tokens) {
     return tokens <= GRAFT_SMALL_BATCH && call->among <= GRAFT_SMALL_BATCH;
 }
 
-/* [forward] The call for products with some of `tokens` rows: `call` itself where it says what rows are taken from,
- * else `space` filled in. */
+/* [forward] The call for products with some of `tokens` rows: `call` itself if it has `among`, else `space`, filled in.
+ */
 GRAFT_INLINE const struct graft_call *graft_call_among(const struct graft_call *call, int64_t tokens,
                                                        struct graft_call *space) {
     if (call->among > 0) {
@@ -87,7 +86,7 @@ GRAFT_INLINE const struct graft_call *graft_call_among(const struct graft_call *
     return space;
 }
 
-/* [forward] Scratch for rows * columns floats; on failure NULL, with an error recorded. */
+/* [forward] Scratch memory for rows * columns floats; on failure NULL, with an error recorded. */
 GRAFT_INLINE float *graft_scratch_floats(const struct graft_call *call, int64_t rows, int64_t columns,
                                          struct graft_error *error) {
     float *floats = NULL;
@@ -101,12 +100,12 @@ GRAFT_INLINE float *graft_scratch_floats(const struct graft_call *call, int64_t 
     return floats;
 }
 
-/* [forward] Scratch for `count` 32-bit integers; on failure NULL, with an error recorded. */
+/* [forward] Scratch memory for `count` 32-bit integers; on failure NULL, with an error recorded. */
 GRAFT_INLINE int32_t *graft_scratch_ints(const struct graft_call *call, int64_t count, struct graft_error *error) {
     return (int32_t *)(void *)graft_scratch_floats(call, count, 1, error);
 }
 
-/* [forward] Scratch of `bytes` zeros; on failure NULL, with an error recorded. */
+/* [forward] `bytes` of scratch memory, zeroed; on failure NULL, with an error recorded. */
 GRAFT_INLINE void *graft_scratch_zeroed(const struct graft_call *call, int64_t bytes, struct graft_error *error) {
     void *memory = call->scratch_alloc(call->scratch, bytes);
     if (memory == NULL) {
@@ -117,16 +116,16 @@ GRAFT_INLINE void *graft_scratch_zeroed(const struct graft_call *call, int64_t b
     return memory;
 }
 
-/* Space for a call that graft_call_gather makes; of the plugin's own, so that it holds structs by value. */
+/* Memory for the call that graft_call_gather makes. The plugin allocates it, so it holds structs by value. */
 struct graft_gathered_call {
-    struct graft_call call;                 /* the other one, but for its row_adapters and `among` */
-    struct graft_row_adapters row_adapters; /* of the rows taken out */
+    struct graft_call call;                 /* a copy of the original call, but for row_adapters and `among` */
+    struct graft_row_adapters row_adapters; /* of the selected rows */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_gathered_call, 136);
 
-/* [forward] The call for children that are given `n` rows, those numbered `rows` [n] of what this module was given:
- * `call` itself where rows do not differ, else `space` filled in. NULL on failure, with an error recorded. */
+/* [forward] The call for children that are given `n` of this module's rows, rows[0] to rows[n - 1]: `call` itself if
+ * all rows have the same adapter, else `space`, filled in. NULL on failure, with an error recorded. */
 GRAFT_INLINE const struct graft_call *graft_call_gather(const struct graft_call *call, const int32_t *rows, int64_t n,
                                                         struct graft_gathered_call *space, struct graft_error *error) {
     const struct graft_row_adapters *own = call->row_adapters;
@@ -149,8 +148,8 @@ GRAFT_INLINE const struct graft_call *graft_call_gather(const struct graft_call 
     return &space->call;
 }
 
-/* [forward] The same for children that compute each row by itself, of `tokens` rows that this module was given:
- * experts. Their products are those of few tokens or of many as this module's would be, however many rows they are
+/* [forward] The same for children such as experts, which compute each row by itself, of the `tokens` rows that this
+ * module was given. Their products are computed as a small batch if this module's are, however few rows each child is
  * given. */
 GRAFT_INLINE const struct graft_call *graft_call_route(const struct graft_call *call, int64_t tokens,
                                                        const int32_t *rows, int64_t n,

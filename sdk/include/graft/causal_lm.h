@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Interface graft.causal_lm/1: a decoder with its head. Ids in, logits out.
+/* Interface graft.causal_lm/1: a decoder with its head, from ids to logits.
  *
- * Optional arguments, which a derived class may give to its base (sink->base): real numbers above 0, logit_scale, which
- * the logits are multiplied by, and softcap, which bounds them then: softcap * tanh(logit / softcap); and
- * bidirectional, as given to the base model.
- */
+ * Optional arguments, which a derived class may pass to its base (sink->base): the real numbers logit_scale (above 0),
+ * by which logits are multiplied, and softcap (above 0), which then bounds them: softcap * tanh(logit / softcap); and
+ * bidirectional, which is passed to the base model. */
 #ifndef GRAFT_CAUSAL_LM_H
 #define GRAFT_CAUSAL_LM_H
 
@@ -25,12 +23,12 @@ extern "C" {
 struct graft_causal_lm_args {
     uint32_t struct_size;
     uint32_t required_features;
-    const struct graft_batch *batch; /* how the tokens below make up sequences, and the cache of their past */
+    const struct graft_batch *batch; /* the sequences of the tokens, and the cache of their past */
     const int32_t *input_ids;        /* [tokens] */
     int64_t n_rows;
     const int32_t *rows; /* [n_rows]: the tokens whose logits are wanted, ascending */
     float *logits;       /* [n_rows, vocab_size] */
-    /* The images and videos of the batch, in the order of their tokens; none to models without a vision tower. */
+    /* The images and videos of the batch, in the order of their tokens; none for models without a vision tower. */
     const struct graft_image *images; /* [n_images] */
     int32_t n_images;
     uint32_t image_stride;
@@ -39,7 +37,7 @@ struct graft_causal_lm_args {
 struct graft_causal_lm {
     uint32_t struct_size;
     uint32_t features;
-    /* [forward] Runs the batch; with a cache, keys and values are kept in it. Required. */
+    /* [forward] Runs the batch. If it has a cache, keys and values are appended to that. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_causal_lm_args *args,
                    struct graft_error *error);
 };
@@ -47,7 +45,7 @@ struct graft_causal_lm {
 GRAFT_ASSERT_SIZE(struct graft_causal_lm_args, 64);
 GRAFT_ASSERT_SIZE(struct graft_causal_lm, 16);
 
-/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+/* [forward] Calls a module of this interface, and frees the scratch memory it took. */
 GRAFT_INLINE int graft_causal_lm_forward(const struct graft_module *module, const struct graft_call *call,
                                          const struct graft_causal_lm_args *args, struct graft_error *error) {
     const struct graft_causal_lm *vtable = (const struct graft_causal_lm *)module->forward;

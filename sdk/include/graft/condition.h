@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * When a replacement takes effect (plugin.h): by what config.json says and by the tensors that a checkpoint has for a
- * module. So a plugin for one layout of weights leaves models in others, and single modules of a model, as they are.
- *
- * All conditions of a replacement must hold. One that fails is no error: the module keeps its class, and plans say why.
- */
+/* When a replacement takes effect (plugin.h), depending on config.json and on the tensors that a checkpoint has for a
+ * module. So a plugin for one layout of weights leaves other models, and single modules of a model, unchanged. All
+ * conditions of a replacement must hold. A condition that fails is not an error: the module keeps its class, and plans
+ * say why. */
 #ifndef GRAFT_CONDITION_H
 #define GRAFT_CONDITION_H
 
@@ -15,20 +13,20 @@ extern "C" {
 #endif
 
 enum {
-    /* Config.json has the field `field`, of whatever value but null; with `any_of` its value is one of those: a string,
-     * an integer in digits, "true" or "false". */
+    /* config.json has the field `field`, and its value is not null. With `any_of`, its value is one of these: a string,
+       the digits of an integer, "true" or "false". */
     GRAFT_CONDITION_CONFIG = 1,
-    /* The checkpoint has one of the tensors `any_of` for the module: names relative to it, "qweight" or, of a module
-     * below, "q_proj.weight"; "adapter.*.lora_A.weight" is one of any adapter. A model without weights has none.
-     * `field` is NULL. */
+    /* The checkpoint has one of the tensors `any_of` for the module. Names are relative to the module: "qweight", or
+       "q_proj.weight" of a child; "adapter.*.lora_A.weight" is a tensor of any adapter. A model without weights has
+       none. `field` is NULL. */
     GRAFT_CONDITION_TENSOR = 2,
-    /* The other way round than GRAFT_CONDITION_CONFIG: no such field or, with `any_of`, none of those values. */
+    /* The opposite of GRAFT_CONDITION_CONFIG: there is no such field or, with `any_of`, it has none of those values. */
     GRAFT_CONDITION_NO_CONFIG = 3,
-    /* The other way round than GRAFT_CONDITION_TENSOR: none of those tensors. */
+    /* The opposite of GRAFT_CONDITION_TENSOR: there are none of those tensors. */
     GRAFT_CONDITION_NO_TENSOR = 4
 };
 
-/* Const, as all that it points to, and valid as long as the replacement that it is a part of. */
+/* Must not change, like everything that it points to, as long as the replacement exists. */
 struct graft_condition {
     uint32_t struct_size;
     int32_t kind;              /* GRAFT_CONDITION_... */

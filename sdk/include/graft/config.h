@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Reading config.json. Fields are named by dotted paths: "hidden_size", "rope_scaling.factor", "mlp_only_layers.0". A
- * part "#2" is the third member of an object, whatever its name, which may have dots in it.
+/* Reads config.json. Fields are named by dotted paths: "hidden_size", "rope_scaling.factor", "mlp_only_layers.0". The
+ * component "#2" is the third member of an object, whose name may contain dots.
  *
- * Adapters (`--adapter`) are shown beside it: `adapter.NAME` is what NAME's adapter_config.json says, and `adapters` an
- * array of objects with `name`, `directory` and `scale`.
+ * Adapters (`--adapter`) appear as further fields: `adapter.NAME` is the adapter_config.json of the adapter NAME, and
+ * `adapters` is an array of objects with `name`, `directory` and `scale`.
  *
- * Who asks for a field, uses it: the host records it while a model is opened, and tells users of all fields that nobody
- * asked for and no list explains (field_rule.h). So `describe` asks for whatever the class goes by, and for nothing
- * else. Asking for the kind, the size or the keys of an object is not asking for what is in it.
+ * Asking for a field counts as using it: the host records this while a model is opened, and reports all fields that
+ * nobody asked for and that no rule explains (field_rule.h). So `describe` should ask for exactly the fields on which
+ * the class depends. Asking for the kind, size or keys of an object does not count as asking for its members.
  *
- * The helpers check type and range and name file and field in their errors. In each, `value` holds the default before
- * the call and keeps it when the field is absent or null. All are [any].
- */
+ * The helpers check type and range, and name file and field in their errors. For each, `value` holds the default before
+ * the call, and keeps it if the field is absent or null. All are [any]. */
 #ifndef GRAFT_CONFIG_H
 #define GRAFT_CONFIG_H
 
@@ -36,51 +34,52 @@ enum {
     GRAFT_FIELD_NULL = 7
 };
 
-/* The host's. The one in `create` lives as long as the instance; any other until the function returns that was given
- * it. */
+/* Belongs to the host. The config passed to `create` lives as long as the instance; any other is valid until the
+ * function that it is passed to returns. */
 struct graft_config {
     uint32_t struct_size;
     uint32_t reserved;
     const char *file; /* path of the config.json, for messages */
-    const void *data; /* the host's; to be handed back to the functions below */
-    /* GRAFT_FIELD_... of the field at a path. */
+    const void *data; /* the host's; passed back to the functions below */
+    /* The kind of the field at a path, GRAFT_FIELD_... */
     int32_t (*kind)(const void *data, const char *path);
-    /* Its value: an integer, or 0 or 1 of a boolean; 0 of another kind. */
+    /* The value of an integer, or of a boolean as 0 or 1; 0 for another kind. */
     int64_t (*integer)(const void *data, const char *path);
-    /* Its value: a number, integers included; 0 of another kind. Infinity, -Infinity and NaN are numbers, too, as
+    /* The value of a number, including integers; 0 for another kind. Infinity, -Infinity and NaN are numbers, as
      * Python's json writes them and as transformers does: {"__float__": "Infinity"}. */
     double (*real)(const void *data, const char *path);
-    /* Its text, which may hold control characters and lives as long as the config; NULL of another kind. */
+    /* The text of a string, which may contain control characters and lives as long as the config; NULL for another
+     * kind. */
     const char *(*string)(const void *data, const char *path);
-    /* How many elements or members it has: an array, an object; 0 of another kind. */
+    /* The number of elements of an array or members of an object; 0 for another kind. */
     int64_t (*size)(const void *data, const char *path);
-    /* What the file calls the field, for messages: "n_embd" for "hidden_size" (family.h); the path itself where it has
-     * no other name. Lives as long as the config and the path that was asked for. */
+    /* The file's name for the field, for messages: "n_embd" for "hidden_size" (family.h), or the path itself if it has
+     * no other name. Valid as long as both the config and `path` are. */
     const char *(*spelling)(const void *data, const char *path);
-    /* The name of member number `i` of the object at a path, in the order of the file; it lives as long as the config.
-     * NULL behind the last, and of another kind. */
+    /* The name of member `i` of the object at a path, in the order of the file; lives as long as the config. NULL after
+     * the last member, and for another kind. */
     const char *(*key)(const void *data, const char *path, int64_t i);
 };
 
 GRAFT_ASSERT_SIZE(struct graft_config, 80);
 
-/* Whether the field is there, and not null. */
+/* Whether the field exists and is not null. */
 GRAFT_INLINE int graft_config_has(const struct graft_config *config, const char *path) {
     int32_t kind = config->kind(config->data, path);
     return kind != GRAFT_FIELD_ABSENT && kind != GRAFT_FIELD_NULL;
 }
 
-/* Whether the field is there and null, where that says something else than leaving it out. */
+/* Whether the field exists and is null, where this differs from an absent field. */
 GRAFT_INLINE int graft_config_is_null(const struct graft_config *config, const char *path) {
     return config->kind(config->data, path) == GRAFT_FIELD_NULL;
 }
 
-/* What config.json calls the field: "n_embd" for "hidden_size", in a family with that alias (family.h). */
+/* The name of the field in config.json: "n_embd" for "hidden_size", in a family with that alias (family.h). */
 GRAFT_INLINE const char *graft_config_spelling(const struct graft_config *config, const char *path) {
     return config->spelling(config->data, path);
 }
 
-/* Records that a field is of the wrong kind, with the value that it has. */
+/* Sets the error of a field of the wrong kind, which shows the field's value. */
 GRAFT_INLINE int graft_config_expected(const struct graft_config *config, const char *path, const char *expected,
                                        struct graft_error *error) {
     static const char *const kinds[] = {"nothing",  "a boolean", "an integer", "a fractional number",
@@ -107,7 +106,7 @@ GRAFT_INLINE int graft_config_expected(const struct graft_config *config, const 
     }
 }
 
-/* Refuses null for a field that may be left out but never says "none": null there is a mistake. */
+/* Refuses null for a field that may be absent, but for which null has no meaning. */
 GRAFT_INLINE int graft_config_not_null(const struct graft_config *config, const char *path, const char *expected,
                                        struct graft_error *error) {
     return graft_config_is_null(config, path) ? graft_config_expected(config, path, expected, error) : GRAFT_OK;
@@ -131,7 +130,7 @@ GRAFT_INLINE int graft_config_int(const struct graft_config *config, const char 
     return GRAFT_OK;
 }
 
-/* The same for a field that must be there. */
+/* The same for a required field. */
 GRAFT_INLINE int graft_config_need_int(const struct graft_config *config, const char *path, int64_t minimum,
                                        int64_t maximum, int64_t *value, struct graft_error *error) {
     if (!graft_config_has(config, path)) {
@@ -162,7 +161,7 @@ GRAFT_INLINE int graft_config_finite(const struct graft_config *config, const ch
     return GRAFT_OK;
 }
 
-/* A finite number, at least `least`: an epsilon, which may be 0. */
+/* A finite number not below `least`, such as an epsilon, which may be 0. */
 GRAFT_INLINE int graft_config_real_from(const struct graft_config *config, const char *path, double least,
                                         double *value, struct graft_error *error) {
     int status = graft_config_finite(config, path, value, error);
@@ -173,7 +172,7 @@ GRAFT_INLINE int graft_config_real_from(const struct graft_config *config, const
     return status;
 }
 
-/* A finite number, greater than `above`. */
+/* A finite number above `above`. */
 GRAFT_INLINE int graft_config_real(const struct graft_config *config, const char *path, double above, double *value,
                                    struct graft_error *error) {
     int status = graft_config_finite(config, path, value, error);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Conversions for the SDK for C++: how parameters are made of the tensors of a checkpoint (conversion.h), for static
- * arrays. An operation of a plugin's own (custom_operation.h) is a class without instances:
+/* Conversions, for plugins in C++: how parameters are made from the tensors of a checkpoint (conversion.h), for static
+ * arrays.
  *
- *     struct QuantizeRows {
- *         static constexpr const char *name = "int8_rows";
- *         static constexpr std::uint32_t flags = GRAFT_CUSTOM_ROWS | GRAFT_CUSTOM_SEES_F32 | GRAFT_CUSTOM_LOSSY;
- *         static void infer(const graft::custom_shapes &shapes);
- *         static void apply(const graft::custom_work &work);
- *     };
- *     constexpr graft_custom_operation quantize = graft::custom_operation<QuantizeRows>();
- *     constexpr graft_operation operations[] = {graft::custom(quantize)};
+ * A plugin's own operation (custom_operation.h) is a class without instances:
  *
- * One that has a static `reverse(work)` as well can be undone. What they throw becomes the error, as with modules.
- */
+ *   struct QuantizeRows {
+ *       static constexpr const char *name = "int8_rows";
+ *       static constexpr std::uint32_t flags = GRAFT_CUSTOM_ROWS | GRAFT_CUSTOM_SEES_F32 | GRAFT_CUSTOM_LOSSY;
+ *       static void infer(const graft::custom_shapes &shapes);
+ *       static void apply(const graft::custom_work &work);
+ *   };
+ *   constexpr graft_custom_operation quantize = graft::custom_operation<QuantizeRows>();
+ *   constexpr graft_operation operations[] = {graft::custom(quantize)};
+ *
+ * An operation that also has a static `reverse(work)` can be reversed. Exceptions become errors, as in modules. */
 #ifndef GRAFT_CONVERSIONS_HPP
 #define GRAFT_CONVERSIONS_HPP
 
@@ -27,13 +27,13 @@
 #include "custom_operation.h"
 #include "failure.hpp"
 
-/* A plugin exports nothing of this. */
+/* Keeps these symbols out of the plugin's exports. */
 #pragma GCC visibility push(hidden)
 namespace graft {
 
-/* --- Of the kinds that the host has --- */
+/* --- The host's operations --- */
 
-/* One of a kind (GRAFT_OP_...) that takes no more than a dimension: merge_modulelist, for one. */
+/* An operation of a kind (GRAFT_OP_...) whose only setting is a dimension, such as merge_modulelist. */
 constexpr graft_operation operation(std::int32_t kind, std::int64_t dim) {
     graft_operation made{};
     made.struct_size = sizeof made;
@@ -42,43 +42,43 @@ constexpr graft_operation operation(std::int32_t kind, std::int64_t dim) {
     return made;
 }
 
-/* All values into one, joined along `dim`. */
+/* Joins all values along `dim`. */
 constexpr graft_operation concatenate(std::int64_t dim) {
     return operation(GRAFT_OP_CONCATENATE, dim);
 }
 
-/* One value into one for each target, along `dim`. */
+/* Splits one value along `dim` into one for each target. */
 constexpr graft_operation chunk(std::int64_t dim) {
     return operation(GRAFT_OP_CHUNK, dim);
 }
 
-/* Two dimensions of each value change places. */
+/* Swaps two dimensions of each value. */
 constexpr graft_operation transpose(std::int64_t dim, std::int64_t dim1) {
     graft_operation made = operation(GRAFT_OP_TRANSPOSE, dim);
     made.dim1 = dim1;
     return made;
 }
 
-/* Of each value, `dim` as pairs [n / 2, 2] becomes [2, n / 2]: what is at even places, then what is at odd ones. */
+/* In each value, `dim`, viewed as [n / 2, 2], becomes [2, n / 2]: the even indices, then the odd ones. */
 constexpr graft_operation interleave(std::int64_t dim) {
     return operation(GRAFT_OP_INTERLEAVE, dim);
 }
 
-/* The other way: the first half to even places, the second to odd ones. */
+/* The reverse: the first half goes to the even indices, the second half to the odd ones. */
 constexpr graft_operation interleave_inverse(std::int64_t dim) {
     graft_operation made = interleave(dim);
     made.inverse = 1;
     return made;
 }
 
-/* The operation of a plugin's own. */
+/* A plugin's own operation. */
 constexpr graft_operation custom(const graft_custom_operation &own) {
     graft_operation made = operation(GRAFT_OP_CUSTOM, 0);
     made.custom = &own;
     return made;
 }
 
-/* `sources` become `targets` under other names: two static arrays. */
+/* A renaming of `sources` to `targets`, two static arrays. */
 template <std::size_t Sources, std::size_t Targets>
 constexpr graft_conversion conversion(const char *const (&sources)[Sources], const char *const (&targets)[Targets]) {
     graft_conversion made{};
@@ -90,7 +90,7 @@ constexpr graft_conversion conversion(const char *const (&sources)[Sources], con
     return made;
 }
 
-/* `sources` become `targets` by `operations`: three static arrays. */
+/* A conversion of `sources` to `targets` by `operations`, three static arrays. */
 template <std::size_t Sources, std::size_t Targets, std::size_t Operations>
 constexpr graft_conversion conversion(const char *const (&sources)[Sources], const char *const (&targets)[Targets],
                                       const graft_operation (&operations)[Operations]) {
@@ -101,9 +101,9 @@ constexpr graft_conversion conversion(const char *const (&sources)[Sources], con
     return made;
 }
 
-/* --- Operations of a plugin's own --- */
+/* --- A plugin's own operations --- */
 
-/* The type of a file for the numbers of T; bf16 and f16, which C++17 has no type for, are read by `raw`. */
+/* The element type of a file that corresponds to T. C++17 has no types for bf16 and f16; use `raw` for them. */
 template <class T> constexpr graft_dtype dtype_of() {
     static_assert(std::is_arithmetic<T>::value && !std::is_same<T, bool>::value, "no type of weights");
     if constexpr (std::is_floating_point<T>::value) {
@@ -122,7 +122,7 @@ template <class T> constexpr graft_dtype dtype_of() {
     }
 }
 
-/* What `infer` is asked (struct graft_custom_shapes). */
+/* The argument of `infer` (struct graft_custom_shapes). */
 class custom_shapes {
   public:
     explicit custom_shapes(const graft_custom_shapes *raw) : raw_(raw) {}
@@ -149,11 +149,11 @@ class custom_shapes {
     const graft_custom_shapes *raw_;
 };
 
-/* What `apply` and `reverse` work on (struct graft_custom_work): `reverse` reads outputs and fills inputs. */
+/* The argument of `apply` and `reverse` (struct graft_custom_work). `reverse` reads outputs and fills inputs. */
 class custom_work {
   public:
     custom_work(const graft_custom_work *raw, bool backwards) : raw_(raw), backwards_(backwards) {}
-    /* Rows [begin, end) are to be done, where the operation has GRAFT_CUSTOM_ROWS. */
+    /* The rows to process are [begin, end), if the operation has GRAFT_CUSTOM_ROWS. */
     std::int64_t begin() const {
         return raw_->begin;
     }
@@ -166,7 +166,7 @@ class custom_work {
     const graft_value_info &output(std::int32_t i) const {
         return *graft_value_info_at(raw_->outputs, raw_->info_stride, i);
     }
-    /* Numbers of a value, from row `begin` on; it has to be of that type. */
+    /* Elements of a value from row `begin` on; T must be the value's type. */
     template <class T> const T *from(std::int32_t i) const {
         expect<T>(backwards_ ? output(i) : input(i));
         return static_cast<const T *>(raw_->from[i]);
@@ -195,7 +195,7 @@ namespace detail {
 template <class T, class = void> struct reverses : std::false_type {};
 template <class T> struct reverses<T, std::void_t<decltype(&T::reverse)>> : std::true_type {};
 
-/* The functions that the host calls for operation T: where exceptions end. */
+/* The functions that the host calls for operation T. Exceptions end here. */
 template <class T> struct custom_boundary {
     static int infer(const graft_custom_operation *self, const graft_custom_shapes *shapes,
                      graft_error *error) noexcept {
@@ -211,7 +211,7 @@ template <class T> struct custom_boundary {
 
 } // namespace detail
 
-/* The operation T as the host knows it. */
+/* The descriptor of operation T. */
 template <class T> constexpr graft_custom_operation custom_operation() {
     graft_custom_operation made{};
     made.struct_size = sizeof made;

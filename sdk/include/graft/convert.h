@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conversions of single numbers between f32 and the 16-bit types. `kernels->widen` does whole weights. */
+/* Conversions of single numbers between f32 and the 16-bit types. Use `kernels->widen` for whole weights. */
 #ifndef GRAFT_CONVERT_H
 #define GRAFT_CONVERT_H
 
@@ -20,19 +20,19 @@ GRAFT_INLINE uint32_t graft_bits_from_f32(float value) {
     return bits;
 }
 
-/* [any] The number of these bits. */
+/* [any] The number with these bits. */
 GRAFT_INLINE float graft_f32_from_bits(uint32_t bits) {
     float value;
     memcpy(&value, &bits, sizeof value);
     return value;
 }
 
-/* [any] Widens, which is exact. */
+/* [any] Widens a bf16 number, which is exact. */
 GRAFT_INLINE float graft_f32_from_bf16(uint16_t bits) {
     return graft_f32_from_bits((uint32_t)bits << 16);
 }
 
-/* [any] Rounds to nearest, ties to even. A NaN stays one: its payload is cut and made quiet. */
+/* [any] Rounds to nearest, ties to even. A NaN becomes a quiet NaN with a truncated payload. */
 GRAFT_INLINE uint16_t graft_bf16_from_f32(float value) {
     uint32_t bits = graft_bits_from_f32(value);
     if ((bits & 0x7fffffffu) > 0x7f800000u) {
@@ -41,8 +41,8 @@ GRAFT_INLINE uint16_t graft_bf16_from_f32(float value) {
     return (uint16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
-/* [any] Widens, which is exact; a NaN becomes quiet. Multiplying by 2^112 moves the exponent's bias from 15 to 127 and
- * normalises what was denormal; infinities and NaNs, whose exponent is all ones, keep it. */
+/* [any] Widens an f16 number, which is exact; a NaN becomes quiet. Multiplying by 2^112 moves the exponent's bias from
+ * 15 to 127 and normalises denormals; infinities and NaNs keep their exponent of all ones. */
 GRAFT_INLINE float graft_f32_from_f16(uint16_t bits) {
     uint32_t sign = (uint32_t)(bits & 0x8000u) << 16;
     uint32_t rest = (uint32_t)(bits & 0x7fffu) << 13;
@@ -53,8 +53,8 @@ GRAFT_INLINE float graft_f32_from_f16(uint16_t bits) {
     return graft_f32_from_bits(sign | graft_bits_from_f32(graft_f32_from_bits(rest) * 5.192296858534828e33F));
 }
 
-/* [any] Rounds to nearest, ties to even; what is too large becomes infinite, a NaN stays a quiet one. Adding a power of
- * two that has its last bit where f16 has it rounds what is denormal there. */
+/* [any] Rounds to nearest, ties to even. Numbers that are too large become infinite, and a NaN becomes a quiet NaN.
+ * Denormals of f16 are rounded by adding a power of two whose last bit is f16's last bit. */
 GRAFT_INLINE uint16_t graft_f16_from_f32(float value) {
     const uint32_t bits = graft_bits_from_f32(value), rest = bits & 0x7fffffffu;
     const uint16_t sign = (uint16_t)(bits >> 16 & 0x8000u);
@@ -70,7 +70,7 @@ GRAFT_INLINE uint16_t graft_f16_from_f32(float value) {
     return (uint16_t)(sign | (rest - 0x38000000u + 0x0fffu + (rest >> 13 & 1u)) >> 13);
 }
 
-/* [any] Sets number `i` of an array of F32, F16 or BF16, rounded. */
+/* [any] Sets element `i` of an array of F32, F16 or BF16, rounded. */
 GRAFT_INLINE void graft_set_f32_at(void *numbers, graft_dtype dtype, int64_t i, float value) {
     if (dtype == GRAFT_DTYPE_F32) {
         ((float *)numbers)[i] = value;
@@ -79,7 +79,7 @@ GRAFT_INLINE void graft_set_f32_at(void *numbers, graft_dtype dtype, int64_t i, 
     }
 }
 
-/* [any] Number `i` of an array of F32, F16 or BF16. */
+/* [any] Element `i` of an array of F32, F16 or BF16. */
 GRAFT_INLINE float graft_f32_at(const void *numbers, graft_dtype dtype, int64_t i) {
     return dtype == GRAFT_DTYPE_F32   ? ((const float *)numbers)[i]
            : dtype == GRAFT_DTYPE_F16 ? graft_f32_from_f16(((const uint16_t *)numbers)[i])

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Weight operations that a plugin brings: what no rearrangement does, such as quantizing. A conversion has one among
- * its operations (GRAFT_OP_CUSTOM); it takes one value per list that reaches it and makes one per target. What the
- * plugin's descriptor lists, patch files may use by name as well (plugin.h).
+/* Custom operations on weights: what no rearrangement can do, such as quantizing. A conversion lists one among its
+ * operations (GRAFT_OP_CUSTOM); it takes one value from each list and makes one per target. Patch files may use the
+ * operations that a plugin's descriptor lists by name (plugin.h).
  *
- * The host asks `infer` while planning, before a byte is read, and calls `apply` while binding. Results are buffers of
- * the host's that live as long as the model. With `reverse` the model can be saved in the original layout, also from a
- * directory in the runtime layout that was loaded with the plugin; without it in the runtime layout only.
- */
+ * The host calls `infer` while planning, before it reads a byte, and `apply` while binding. Results are buffers of the
+ * host that live as long as the model. With `reverse` the model can be saved in the original layout, also if it was
+ * loaded with the plugin from a directory in the runtime layout; without it only in the runtime layout. */
 #ifndef GRAFT_CUSTOM_OPERATION_H
 #define GRAFT_CUSTOM_OPERATION_H
 
@@ -19,83 +17,84 @@
 extern "C" {
 #endif
 
-/* What is known of a value while planning. */
+/* Type and shape of a value, known while planning. */
 struct graft_value_info {
     uint32_t struct_size;
-    graft_dtype dtype; /* of the elements */
-    int32_t rank;      /* dimensions; 1 to GRAFT_MAX_RANK */
+    graft_dtype dtype; /* type of the elements */
+    int32_t rank;      /* number of dimensions, 1 to GRAFT_MAX_RANK */
     uint32_t reserved;
     int64_t shape[GRAFT_MAX_RANK]; /* entries from `rank` on are 1 */
 };
 
-/* [any] Element `i` of an array of them. */
+/* [any] Element `i` of an array. */
 GRAFT_INLINE const struct graft_value_info *graft_value_info_at(const struct graft_value_info *infos, uint32_t stride,
                                                                 int32_t i) {
     return (const struct graft_value_info *)(const void *)((const char *)infos + (size_t)i * stride);
 }
 
-/* What `infer` is asked. The host's, until `infer` returns. */
+/* The argument of `infer`. Belongs to the host; valid until `infer` returns. */
 struct graft_custom_shapes {
     uint32_t struct_size;
     int32_t n_inputs;
     int32_t n_outputs;
-    uint32_t info_stride;                  /* from one element to the next, in both arrays */
+    uint32_t info_stride;                  /* stride of both arrays */
     const struct graft_value_info *inputs; /* [n_inputs] */
-    struct graft_value_info *outputs;      /* [n_outputs] their struct_size is set, all else zero: to be filled in */
+    struct graft_value_info *outputs; /* [n_outputs] to be filled in: struct_size is set, everything else is zero */
 };
 
-/* [load] Output number `i`. */
+/* [load] Output `i`. */
 GRAFT_INLINE struct graft_value_info *graft_custom_output(const struct graft_custom_shapes *shapes, int32_t i) {
     return (struct graft_value_info *)(void *)((char *)shapes->outputs + (size_t)i * shapes->info_stride);
 }
 
-/* What `apply` and `reverse` are given. The host's, until they return. */
+/* The argument of `apply` and `reverse`. Belongs to the host; valid until they return. */
 struct graft_custom_work {
     uint32_t struct_size;
     int32_t n_inputs;
     int32_t n_outputs;
-    uint32_t info_stride;                   /* from one element to the next, in inputs and outputs */
-    const struct graft_value_info *inputs;  /* [n_inputs] as given to `infer` */
-    const struct graft_value_info *outputs; /* [n_outputs] as it made them */
-    const void *const *from;                /* [n_inputs] row `begin` of each; row-major, 64-byte aligned or mapped */
-    void *const *to;                        /* [n_outputs] row `begin` of each */
-    /* Rows [begin, end) are to be done. Without GRAFT_CUSTOM_ROWS they are 0 and the rows of the first input, and
-     * everything is to be done: each pointer leads to the whole of a value, however many rows that one has. */
+    uint32_t info_stride;                   /* stride of inputs and outputs */
+    const struct graft_value_info *inputs;  /* [n_inputs] as passed to `infer` */
+    const struct graft_value_info *outputs; /* [n_outputs] as `infer` filled them in */
+    const void *const *from; /* [n_inputs] row `begin` of each input; row-major, 64-byte aligned or mapped */
+    void *const *to;         /* [n_outputs] row `begin` of each output */
+    /* The rows to process are [begin, end). Without GRAFT_CUSTOM_ROWS they are all rows of the first input, and the
+     * whole of each value is to be processed, however many rows that value has. */
     int64_t begin;
-    int64_t end; /* one behind the last */
+    int64_t end; /* one after the last */
 };
 
 enum {
-    /* Row r of the outputs follows from row r of the inputs alone (rows: indices of the first dimension, which is then
-     * the same in all of them). The host gives a few rows at a time, several threads at once. */
+    /* Row r of the outputs depends only on row r of the inputs (a row is an index of the first dimension, which has the
+       same size in all of them). The host passes a few rows at a time, on several threads at once. */
     GRAFT_CUSTOM_ROWS = 1,
-    /* Inputs come as f32, whatever floating-point type the file has: the target's view of them. Else as the file has
-     * them. */
+    /* Inputs are passed as f32, whatever floating-point type the file has, and are described as such. Without this flag
+       they have the file's type. */
     GRAFT_CUSTOM_SEES_F32 = 1 << 16,
-    /* Its outputs stand for other numbers than its inputs, as after rounding to int8, so the model computes something
-     * else. A class whose conversions have such an operation, and where a plugin has one for its children, each that it
-     * replaces others by, takes effect only where the user or program names the plugin: it is not enough that its file
-     * lies in a directory of plugins. There can be no `reverse`. */
+    /* The outputs represent other numbers than the inputs, as after rounding to int8, so the model's results change. A
+       class whose conversions have such an operation takes effect only if the user or program names its plugin; that
+       the file is in a directory of plugins is not enough. The same applies to replacements of a plugin that has such a
+       class for its children. There can be no `reverse`. */
     GRAFT_CUSTOM_LOSSY = 1 << 17
 };
 
-/* Const, and valid as long as the conversions that have it: until the plugin's `deinit`. */
+/* Must not change and must stay valid as long as conversions use it: until the plugin's `deinit`. */
 struct graft_custom_operation {
     uint32_t struct_size;
-    uint32_t flags;   /* GRAFT_CUSTOM_... */
-    const char *name; /* "int8_rows": for plans, messages and journals; what a descriptor lists has [A-Za-z0-9_-]+ */
-    const void *data; /* the operation's own; may be NULL */
-    /* [load] Fills in types and shapes of the outputs. Refuses inputs that it cannot work on (GRAFT_ERROR_MODEL).
+    uint32_t flags; /* GRAFT_CUSTOM_... */
+    const char *
+        name; /* "int8_rows": shown in plans, messages and journals; in a descriptor's list it matches [A-Za-z0-9_-]+ */
+    const void *data; /* for the operation's use; may be NULL */
+    /* [load] Fills in types and shapes of the outputs, and refuses inputs that it cannot process (GRAFT_ERROR_MODEL).
      * Required. */
     int (*infer)(const struct graft_custom_operation *self, const struct graft_custom_shapes *shapes,
                  struct graft_error *error);
     /* [any] Fills rows of the outputs. Required. */
     int (*apply)(const struct graft_custom_operation *self, const struct graft_custom_work *work,
                  struct graft_error *error);
-    /* [any] Undoes the operation, to the bit: fills rows of `inputs` (in `to`) from those of `outputs` (in `from`); of
-     * both only row 0 is 64-byte aligned. Called while saving, for all rows or, with GRAFT_CUSTOM_ROWS, a few at a time
-     * and several threads at once. Where the work's shapes come from a saved directory, `infer` was asked about them
-     * first. NULL: there is no way back. */
+    /* [any] Reverses the operation bit for bit: fills rows of `inputs` (in `to`) from rows of `outputs` (in `from`);
+     * only row 0 of each is 64-byte aligned. Called while saving, for all rows or, with GRAFT_CUSTOM_ROWS, for a few at
+     * a time on several threads at once. If the shapes come from a saved directory, `infer` has been called with them
+     * first. NULL: it cannot be reversed. */
     int (*reverse)(const struct graft_custom_operation *self, const struct graft_custom_work *work,
                    struct graft_error *error);
 };

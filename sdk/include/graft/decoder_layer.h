@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Interface graft.decoder_layer/1: one layer of a decoder, residuals included.
+/* Interface graft.decoder_layer/1: one layer of a decoder, including residuals.
  *
- * Arguments that parents give: layer_idx, hidden_size, and all that the layer passes on to its attention, its MLP and
- * its norms, if it has any (attention.h, mlp.h, norm.h; graft_describe_given).
+ * Arguments that parents pass: layer_idx, hidden_size, and everything that the layer passes on to its attention, MLP
+ * and norms, if it has them (attention.h, mlp.h, norm.h; graft_describe_given).
  *
- * Optional: cross_layer_idx, where the layer attends to what an encoder makes of another text, too: the layer_idx of
- * that attention.
- *
- * Optional: kv_layer_idx, where attention shares keys and values with other layers (attention.h).
- *
- * Optional, for a class that derives from a layer of the host: mixer and mixer_class, the names of a child of
- * graft.mixer/1 and of its class, which is there in the place of self_attn. It gives them to its base itself.
- */
+ * Optional arguments: cross_layer_idx, if the layer also attends to an encoder's output: the layer_idx of that
+ * attention. kv_layer_idx, if its attention shares keys and values with other layers (attention.h). mixer and
+ * mixer_class, which a class that derives from a layer of the host passes to its base: the name of a child of
+ * graft.mixer/1, and that of its class, which replaces self_attn. */
 #ifndef GRAFT_DECODER_LAYER_H
 #define GRAFT_DECODER_LAYER_H
 
@@ -39,10 +34,10 @@ enum {
 struct graft_decoder_layer_args {
     uint32_t struct_size;
     uint32_t required_features;      /* GRAFT_DECODER_LAYER_... */
-    const struct graft_batch *batch; /* whose tokens these are, and the cache of their past */
-    float *hidden_states;            /* [tokens, hidden], or [streams, tokens, hidden]; in and out */
-    /* [tokens, head_dim], or as wide as the part of a head that the model rotates; NULL, as sin, in models without
-     * rotary positions. */
+    const struct graft_batch *batch; /* the sequences of the tokens, and the cache of their past */
+    float *hidden_states;            /* [tokens, hidden], or [streams, tokens, hidden]: input and output */
+    /* [tokens, head_dim], or [tokens, rotary_width] if the model rotates only a part of each head; NULL, like sin, in
+     * models without rotary positions. */
     const float *cos;
     const float *sin;              /* as wide */
     const struct graft_mask *mask; /* for this layer's attention; NULL in models without attention */
@@ -63,7 +58,7 @@ struct graft_decoder_layer {
 GRAFT_ASSERT_SIZE(struct graft_decoder_layer_args, 72);
 GRAFT_ASSERT_SIZE(struct graft_decoder_layer, 16);
 
-/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+/* [forward] Calls a module of this interface, and frees the scratch memory it took. */
 GRAFT_INLINE int graft_decoder_layer_forward(const struct graft_module *module, const struct graft_call *call,
                                              const struct graft_decoder_layer_args *args, struct graft_error *error) {
     const struct graft_decoder_layer *vtable = (const struct graft_decoder_layer *)module->forward;

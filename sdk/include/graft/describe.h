@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Short forms for `describe` and `create`. All are [load]. A failure is recorded in `error`, where the first one stays:
- * call them in turn, look at error->code before computing with what they gave, and return it at the end. */
+/* Helpers for `describe` and `create`. All are [load]. Errors are latched in `error`: call the helpers without checks,
+ * look at error->code before computing with their results, and return it at the end. */
 #ifndef GRAFT_DESCRIBE_H
 #define GRAFT_DESCRIBE_H
 
@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* A size that the parent gives, from 1 to `maximum`. The error names the module: `path` is sink->path or build->path.
+/* A size that the parent passes, from 1 to `maximum`. The error names the module: `path` is sink->path or build->path.
  */
 GRAFT_INLINE int graft_args_size(const struct graft_args *args, const char *name, int64_t maximum, const char *path,
                                  int64_t *value, struct graft_error *error) {
@@ -29,16 +29,16 @@ GRAFT_INLINE int graft_args_size(const struct graft_args *args, const char *name
                                  (long long)*value);
 }
 
-/* What experts (experts.h) are given by their parent. */
+/* The arguments that the parent of experts (experts.h) passes. */
 struct graft_expert_sizes {
     int64_t num_experts;       /* up to 4096 */
-    int64_t hidden_size;       /* up to 2^20, inputs and outputs of each */
-    int64_t intermediate_size; /* up to 2^20, of each */
+    int64_t hidden_size;       /* up to 2^20: inputs and outputs of each expert */
+    int64_t intermediate_size; /* up to 2^20: width of each expert */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_expert_sizes, 24);
 
-/* [load] These sizes, each at least 1; errors as of graft_args_size. */
+/* [load] Reads these arguments, each at least 1; errors are as in graft_args_size. */
 GRAFT_INLINE int graft_args_expert_sizes(const struct graft_args *args, const char *path,
                                          struct graft_expert_sizes *sizes, struct graft_error *error) {
     graft_args_size(args, "num_experts", 4096, path, &sizes->num_experts, error);
@@ -47,7 +47,7 @@ GRAFT_INLINE int graft_args_expert_sizes(const struct graft_args *args, const ch
     return error->code;
 }
 
-/* A parameter of `rank` dimensions, its shape given as an array. */
+/* Declares a parameter of `rank` dimensions; `shape` is [rank]. */
 GRAFT_INLINE int graft_describe_parameter(const struct graft_sink *sink, const char *name, int32_t rank,
                                           const int64_t *shape, uint32_t flags, int32_t init,
                                           struct graft_error *error) {
@@ -64,8 +64,8 @@ GRAFT_INLINE int graft_describe_parameter(const struct graft_sink *sink, const c
     return sink->parameter(sink->data, &info, error);
 }
 
-/* A parameter that wants one block of one type (GRAFT_DTYPE_I8): what a custom operation makes, or a file in the
- * runtime layout holds. */
+/* Declares a parameter of one type (GRAFT_DTYPE_I8) that needs a single block: the output of a custom operation, or a
+ * tensor of a file in the runtime layout. */
 GRAFT_INLINE int graft_describe_typed(const struct graft_sink *sink, const char *name, int32_t rank,
                                       const int64_t *shape, graft_dtype dtype, struct graft_error *error) {
     struct graft_parameter_info info;
@@ -81,7 +81,8 @@ GRAFT_INLINE int graft_describe_typed(const struct graft_sink *sink, const char 
     return sink->parameter(sink->data, &info, error);
 }
 
-/* How outputs, or inputs, lie in a parameter (class.h): along dimension `dim`, `rows` of them in each step. */
+/* A struct graft_join (class.h) of GRAFT_JOIN_ROWS: outputs, or inputs, are along dimension `dim`, `rows` of them for
+ * each step. */
 GRAFT_INLINE struct graft_join graft_join_rows(int32_t dim, int64_t rows) {
     struct graft_join join;
     join.kind = GRAFT_JOIN_ROWS;
@@ -91,7 +92,7 @@ GRAFT_INLINE struct graft_join graft_join_rows(int32_t dim, int64_t rows) {
     return join;
 }
 
-/* The same of GRAFT_JOIN_EACH and GRAFT_JOIN_EQUAL. */
+/* A struct graft_join of GRAFT_JOIN_EACH or GRAFT_JOIN_EQUAL. */
 GRAFT_INLINE struct graft_join graft_join_whole(int32_t kind) {
     struct graft_join join;
     memset(&join, 0, sizeof join);
@@ -99,7 +100,7 @@ GRAFT_INLINE struct graft_join graft_join_whole(int32_t kind) {
     return join;
 }
 
-/* A parameter that may be joined with those of other modules; `dtype` 0: any that kernels read. */
+/* Declares a parameter that may be joined with those of other modules; `dtype` 0: any that kernels read. */
 GRAFT_INLINE int graft_describe_joined(const struct graft_sink *sink, const char *name, int32_t rank,
                                        const int64_t *shape, graft_dtype dtype, uint32_t flags, struct graft_join join,
                                        struct graft_error *error) {
@@ -117,19 +118,19 @@ GRAFT_INLINE int graft_describe_joined(const struct graft_sink *sink, const char
     return sink->parameter(sink->data, &info, error);
 }
 
-/* A vector of `length` that wants one block, like a norm's weight. */
+/* Declares a vector of `length` that needs a single block, such as a norm's weight. */
 GRAFT_INLINE int graft_describe_vector(const struct graft_sink *sink, const char *name, int64_t length,
                                        struct graft_error *error) {
     return graft_describe_parameter(sink, name, 1, &length, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error);
 }
 
-/* A fact of one number, as the root of a family owes the host some (family.h). */
+/* Declares a property of one number, such as those that the root of a family has to declare (family.h). */
 GRAFT_INLINE int graft_describe_number(const struct graft_sink *sink, const char *name, int64_t value,
                                        struct graft_error *error) {
     return sink->attribute(sink->data, name, &value, 1, error);
 }
 
-/* A child with `count` arguments (NULL for none). */
+/* Declares a child with `count` arguments (NULL for none). */
 GRAFT_INLINE int graft_describe_child(const struct graft_sink *sink, const char *name, const char *class_name,
                                       const char *interface_id, const struct graft_arg *args, int32_t count,
                                       struct graft_error *error) {
@@ -144,7 +145,7 @@ GRAFT_INLINE int graft_describe_child(const struct graft_sink *sink, const char 
     return sink->child(sink->data, &info, error);
 }
 
-/* A child with all the arguments that the module itself was given for it: what a decoder layer passes on. */
+/* Declares a child that gets all the arguments of this module, as a decoder layer's children do. */
 GRAFT_INLINE int graft_describe_given(const struct graft_sink *sink, const char *name, const char *class_name,
                                       const char *interface_id, const struct graft_args *args,
                                       struct graft_error *error) {
@@ -158,7 +159,7 @@ GRAFT_INLINE int graft_describe_given(const struct graft_sink *sink, const char 
     return sink->child(sink->data, &info, error);
 }
 
-/* A `describe` for classes that differ from their base in conversions or functions alone. */
+/* A `describe` for classes that differ from their base only in conversions or functions. */
 GRAFT_INLINE int graft_describe_base(const struct graft_class *self, const struct graft_config *config,
                                      const struct graft_args *args, const struct graft_sink *sink,
                                      struct graft_error *error) {
@@ -168,7 +169,7 @@ GRAFT_INLINE int graft_describe_base(const struct graft_class *self, const struc
     return sink->base(sink->data, NULL, error);
 }
 
-/* A child Linear: weight [out_features, in_features] and, if `bias`, bias [out_features]. */
+/* Declares a child Linear: weight [out_features, in_features] and, if `bias`, bias [out_features]. */
 GRAFT_INLINE int graft_describe_linear(const struct graft_sink *sink, const char *name, int64_t in_features,
                                        int64_t out_features, int32_t bias, struct graft_error *error) {
     struct graft_arg args[3];
@@ -178,7 +179,7 @@ GRAFT_INLINE int graft_describe_linear(const struct graft_sink *sink, const char
     return graft_describe_child(sink, name, "Linear", GRAFT_INTERFACE_LINEAR, args, 3, error);
 }
 
-/* A child norm over `hidden_size` numbers. */
+/* Declares a child norm over `hidden_size` numbers. */
 GRAFT_INLINE int graft_describe_norm(const struct graft_sink *sink, const char *name, const char *class_name,
                                      int64_t hidden_size, double eps, struct graft_error *error) {
     struct graft_arg args[2];
@@ -187,14 +188,15 @@ GRAFT_INLINE int graft_describe_norm(const struct graft_sink *sink, const char *
     return graft_describe_child(sink, name, class_name, GRAFT_INTERFACE_NORM, args, 2, error);
 }
 
-/* A child LayerNorm over `hidden_size` numbers. */
+/* Declares a child LayerNorm over `hidden_size` numbers. */
 GRAFT_INLINE int graft_describe_layer_norm(const struct graft_sink *sink, const char *name, int64_t hidden_size,
                                            double eps, struct graft_error *error) {
     return graft_describe_norm(sink, name, "LayerNorm", hidden_size, eps, error);
 }
 
-/* A child of the class that transformers' ACT2FN gives for the parent's argument `field` ("hidden_act"), or without one
- * (`args` may be NULL) for the config field of that name; "silu" without either. Null names no activation: an error. */
+/* Declares a child activation: the class that transformers' ACT2FN has for the value of `field` ("hidden_act"), which
+ * is the module's argument of that name or else (`args` may be NULL) the config's field; "silu" if there is neither.
+ * Null names no activation and is an error. */
 GRAFT_INLINE int graft_describe_activation(const struct graft_sink *sink, const char *name,
                                            const struct graft_config *config, const struct graft_args *args,
                                            const char *field, struct graft_error *error) {
@@ -212,7 +214,7 @@ GRAFT_INLINE int graft_describe_activation(const struct graft_sink *sink, const 
     return graft_describe_child(sink, name, class_name, GRAFT_INTERFACE_ACTIVATION, NULL, 0, error);
 }
 
-/* A state of each sequence, `rank` dimensions, its shape given as an array. */
+/* Declares a state of each sequence with `rank` dimensions; `shape` is [rank]. */
 GRAFT_INLINE int graft_describe_state(const struct graft_sink *sink, const char *name, int32_t rank,
                                       const int64_t *shape, graft_dtype dtype, struct graft_error *error) {
     struct graft_state_info info;
@@ -227,8 +229,8 @@ GRAFT_INLINE int graft_describe_state(const struct graft_sink *sink, const char 
     return sink->state(sink->data, &info, error);
 }
 
-/* In `create`: the child called `name`. Without it NULL, and an error recorded: ask for all, then look once, at
- * error->code or with graft_instance_finish. */
+/* For `create`: the child `name`. If there is none, NULL with an error recorded: ask for all children, then check once,
+ * with error->code or graft_instance_finish. */
 GRAFT_INLINE const struct graft_module *graft_build_child(const struct graft_build *build, const char *name,
                                                           struct graft_error *error) {
     const struct graft_module *child = build->child(build->data, name);
@@ -258,7 +260,7 @@ GRAFT_INLINE const struct graft_state *graft_build_state(const struct graft_buil
     return state;
 }
 
-/* A `create` for classes whose instances keep nothing: the `self` of their forward is the class's `data`. */
+/* A `create` for classes without instances: the `self` of their forward is the class's `data`. */
 GRAFT_INLINE int graft_create_stateless(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                         struct graft_error *error) {
     (void)build;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The descriptor of a plugin for the SDK for C++ (plugin.h), of static arrays: all of it is borrowed. Functions that
- * take lists take any number of them, in any order; what kind each is follows from its type.
- */
+/* The descriptor of a plugin (plugin.h) in C++, made of static arrays, all of which are borrowed. Functions that accept
+ * lists accept any number of them, in any order; the type of a list determines its kind. */
 #ifndef GRAFT_DESCRIPTOR_HPP
 #define GRAFT_DESCRIPTOR_HPP
 
@@ -22,13 +20,13 @@
 #include "option.h"
 #include "plugin.h"
 
-/* A plugin exports nothing of this. */
+/* Keeps these symbols out of the plugin's exports. */
 #pragma GCC visibility push(hidden)
 namespace graft {
 
 namespace detail {
 
-/* Where each kind of list belongs. */
+/* The members that each kind of list belongs to. */
 #define GRAFT_CPP_LIST(owner, element, list, count, stride)                              \
     template <std::size_t Length> void add(owner &made, const element(&given)[Length]) { \
         made.list = given;                                                               \
@@ -59,7 +57,7 @@ GRAFT_CPP_LIST(graft_family, graft_stand_in, stand_ins, n_stand_ins, stand_in_st
 
 } // namespace detail
 
-/* A plugin, with lists of what it has: replacements, families, options and so on. */
+/* A plugin with its lists: replacements, families, options and so on. */
 template <class... Lists>
 graft_plugin plugin(const char *id, const char *version, const char *license, const char *description,
                     const Lists &...lists) {
@@ -72,7 +70,7 @@ graft_plugin plugin(const char *id, const char *version, const char *license, co
     return made;
 }
 
-/* A model type (family.h), with lists of architectures, classes, fields and stand-ins. */
+/* A model type (family.h) with its lists: architectures, classes, fields and class aliases. */
 template <class... Lists>
 graft_family family(const char *model_type, const char *base_model_prefix, const Lists &...lists) {
     graft_family made{};
@@ -83,8 +81,8 @@ graft_family family(const char *model_type, const char *base_model_prefix, const
     return made;
 }
 
-/* A field of config.json: what it is where the file has neither it nor the alias. `value` is a number, a bool or a
- * string; 1.0 is a real number, 1 an integer. */
+/* A field of config.json and its default, for files that have neither the field nor its alias. `value` is a number, a
+ * bool or a string; 1.0 is a real number, 1 an integer. */
 template <class T> constexpr graft_config_field field(const char *name, T value, const char *alias = nullptr) {
     graft_config_field made{};
     made.name = name;
@@ -105,19 +103,20 @@ template <class T> constexpr graft_config_field field(const char *name, T value,
     return made;
 }
 
-/* What users may choose (option.h). `kind` is GRAFT_OPTION_..., `choices` a static array that ends with nullptr. */
+/* An option that users can set (option.h). `kind` is GRAFT_OPTION_..., `choices` a static array that ends with
+ * nullptr. */
 constexpr graft_option option(std::int32_t kind, const char *name, const char *help, const char *default_value,
                               const char *const *choices = nullptr) {
     return {sizeof(graft_option), kind, name, help, default_value, choices};
 }
 
-/* The replacement in modules only whose path holds a match of the regular expression. */
+/* Restricts a replacement to modules in whose path the regular expression is found. */
 constexpr graft_replacement only_at(const char *module_path, graft_replacement replacement) {
     replacement.module_path = module_path;
     return replacement;
 }
 
-/* The replacement where all conditions hold: a static array. */
+/* Restricts a replacement by conditions, a static array, all of which must hold. */
 template <std::size_t Length>
 constexpr graft_replacement only_if(const graft_condition (&conditions)[Length], graft_replacement replacement) {
     replacement.conditions = conditions;
@@ -126,8 +125,8 @@ constexpr graft_replacement only_if(const graft_condition (&conditions)[Length],
     return replacement;
 }
 
-/* A condition (condition.h): of GRAFT_CONDITION_CONFIG and its opposite `field`, of GRAFT_CONDITION_TENSOR and its
- * opposite nullptr. `any_of` is a static array that ends with nullptr. */
+/* A condition (condition.h). `field` is for GRAFT_CONDITION_CONFIG and its opposite, and nullptr for
+ * GRAFT_CONDITION_TENSOR and its opposite. `any_of` is a static array that ends with nullptr. */
 constexpr graft_condition condition(std::int32_t kind, const char *field, const char *const *any_of = nullptr) {
     return {sizeof(graft_condition), kind, field, any_of};
 }

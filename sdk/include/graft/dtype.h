@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Element types, under the names that safetensors files use. struct graft_host has their sizes and names (host.h). */
+/* Element types, under the names that safetensors files use. struct graft_host has functions for their sizes and names
+ * (host.h). */
 #ifndef GRAFT_DTYPE_H
 #define GRAFT_DTYPE_H
 
@@ -29,7 +30,7 @@ enum {
     GRAFT_DTYPE_BOOL = 13,
     GRAFT_DTYPE_F8_E4M3 = 14,
     GRAFT_DTYPE_F8_E5M2 = 15,
-    GRAFT_DTYPE_F8_E8M0 = 16 /* powers of two: scales. Parameters of any type that kernels read get F32 of it */
+    GRAFT_DTYPE_F8_E8M0 = 16 /* powers of two, for scales; parameters that may have any type get them as F32 */
 };
 
 #ifdef __cplusplus

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Interface graft.embedding/1: a row of a table for each id (torch.nn.Embedding).
- *
- * Arguments that parents give: num_embeddings, embedding_dim.
- */
+/* Interface graft.embedding/1: looks up a row of a table for each id (torch.nn.Embedding). Arguments that parents pass:
+ * num_embeddings, embedding_dim. */
 #ifndef GRAFT_EMBEDDING_H
 #define GRAFT_EMBEDDING_H
 
@@ -22,7 +19,7 @@ struct graft_embedding_args {
     uint32_t struct_size;
     uint32_t required_features;
     int64_t tokens;     /* rows of the output */
-    const int32_t *ids; /* [tokens], each in [0, num_embeddings): the host checks before any forward */
+    const int32_t *ids; /* [tokens], each in [0, num_embeddings), which the host has checked */
     float *output;      /* [tokens, embedding_dim] */
 };
 
@@ -37,7 +34,7 @@ struct graft_embedding {
 GRAFT_ASSERT_SIZE(struct graft_embedding_args, 32);
 GRAFT_ASSERT_SIZE(struct graft_embedding, 16);
 
-/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+/* [forward] Calls a module of this interface, and frees the scratch memory it took. */
 GRAFT_INLINE int graft_embedding_forward(const struct graft_module *module, const struct graft_call *call,
                                          const struct graft_embedding_args *args, struct graft_error *error) {
     const struct graft_embedding *vtable = (const struct graft_embedding *)module->forward;

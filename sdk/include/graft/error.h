@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Errors: a status returned, and a text in a struct that the caller provides.
- *
- * A fallible function returns GRAFT_OK or one of the codes below and takes `struct graft_error *` last. NULL is
- * allowed. The first error wins: a struct that already holds one is left alone, so that clean-up cannot hide a cause.
- * A plugin's function that returns any other code is taken to have returned GRAFT_ERROR_PLUGIN, and one that fails
- * without recording an error gets one that names it.
- */
+/* Errors: functions return a status and describe the error in a struct that the caller provides. A function that can
+ * fail returns GRAFT_OK or one of the codes below, and its last parameter is a `struct graft_error *`, which may be
+ * NULL. The first error wins: a struct that already holds one is left unchanged, so that clean-up cannot hide the
+ * cause. If a plugin's function returns any other code, the host treats it as GRAFT_ERROR_PLUGIN; if it fails without
+ * recording an error, the host records one that names it. */
 #ifndef GRAFT_ERROR_H
 #define GRAFT_ERROR_H
 
@@ -24,26 +21,27 @@ extern "C" {
 /* The codes are the program's exit statuses. */
 enum {
     GRAFT_OK = 0,
-    GRAFT_ERROR_INTERNAL = 1, /* out of memory, or a broken promise of our own */
-    GRAFT_ERROR_USAGE = 2,    /* an argument of the caller, prompts included */
-    GRAFT_ERROR_PLUGIN = 3,   /* a plugin, or how two of them meet */
+    GRAFT_ERROR_INTERNAL = 1, /* out of memory, or a bug in the host */
+    GRAFT_ERROR_USAGE = 2,    /* an argument of the caller, including prompts */
+    GRAFT_ERROR_PLUGIN = 3,   /* a plugin, or a conflict of two */
     GRAFT_ERROR_MODEL = 4,    /* a file of the model directory */
-    GRAFT_ERROR_IO = 5,       /* a file or stream that is read or written, other than the model's */
-    GRAFT_ERROR_VERIFY = 6    /* replaced and original differ */
+    GRAFT_ERROR_IO = 5,       /* a file or stream other than the model's */
+    GRAFT_ERROR_VERIFY = 6    /* the results of replacement and original differ */
 };
 
-/* The caller's, who starts with graft_error_none(). The sizes of the texts are part of the ABI for ever. */
+/* Belongs to the caller, who initialises it with graft_error_none(). The sizes of the texts are part of the ABI and
+ * will not change. */
 struct graft_error {
     uint32_t struct_size;
-    int32_t code;       /* GRAFT_OK until something went wrong */
+    int32_t code;       /* GRAFT_OK: no error */
     char source[256];   /* the file, tensor, module or plugin that is at fault; may be empty */
-    char message[1024]; /* what is wrong, what was expected and what was found; one line */
+    char message[1024]; /* what is wrong, what was expected, and what was found; one line */
     char hint[512];     /* what to do about it; may be empty */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_error, 1800);
 
-/* [any] A struct with no error in it. */
+/* [any] A struct without an error. */
 GRAFT_INLINE struct graft_error graft_error_none(void) {
     struct graft_error error;
     error.struct_size = (uint32_t)sizeof error;
@@ -52,8 +50,8 @@ GRAFT_INLINE struct graft_error graft_error_none(void) {
     return error;
 }
 
-/* [any] Bytes of the UTF-8 sequence at the start of a string, 0 when there is none (the Unicode standard, table 3-7).
- */
+/* [any] Length in bytes of the UTF-8 sequence at the start of a string; 0 if it is malformed (the Unicode standard,
+ * table 3-7). */
 GRAFT_INLINE size_t graft_error_utf8(const char *text) {
     const unsigned char *at = (const unsigned char *)text;
     size_t length = at[0] < 0x80 ? 1 : at[0] < 0xC2 ? 0 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : at[0] < 0xF5 ? 4 : 0;
@@ -69,9 +67,9 @@ GRAFT_INLINE size_t graft_error_utf8(const char *text) {
     return length;
 }
 
-/* [any] Whether a terminal takes the UTF-8 sequence at the start of a string for a command: C0, DEL, C1, the ends of
- * lines U+2028 and U+2029, and what turns the direction of text around (U+061C, U+200E, U+200F, U+202A to U+202E,
- * U+2066 to U+2069). */
+/* [any] Whether a terminal interprets the UTF-8 sequence at the start of a string as a command: C0, DEL, C1, the line
+ * separators U+2028 and U+2029, and characters that change the direction of text (U+061C, U+200E, U+200F, U+202A to
+ * U+202E, U+2066 to U+2069). */
 GRAFT_INLINE int graft_error_is_control(const char *text) {
     const unsigned char *at = (const unsigned char *)text;
     if (at[0] < 0x80) {
@@ -82,8 +80,8 @@ GRAFT_INLINE int graft_error_is_control(const char *text) {
            (at[0] == 0xE2 && at[1] == 0x81 && at[2] >= 0xA6 && at[2] <= 0xA9);
 }
 
-/* [any] Replaces what graft_error_is_control finds, and bytes that are not UTF-8, by '?', in place: what is left is one
- * line that cannot drive a terminal and reads in the order of its bytes. */
+/* [any] Replaces, in place, characters that graft_error_is_control finds and bytes that are not UTF-8 by '?'. The
+ * result is one line that cannot control a terminal and reads in the order of its bytes. */
 GRAFT_INLINE void graft_error_clean(char *text) {
     while (*text != '\0') {
         size_t step = graft_error_utf8(text);
@@ -95,7 +93,7 @@ GRAFT_INLINE void graft_error_clean(char *text) {
     }
 }
 
-/* [any] Formats into `text`, cuts what does not fit between two characters, and cleans it. */
+/* [any] Formats into `text`, truncates it between two characters if it does not fit, and cleans it. */
 GRAFT_INLINE void graft_error_write(char *text, size_t size, const char *format, va_list arguments) {
     int length = vsnprintf(text, size, format, arguments);
     if (length < 0) {
@@ -117,7 +115,7 @@ GRAFT_INLINE void graft_error_write(char *text, size_t size, const char *format,
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-/* [any] The same with the arguments themselves. */
+/* [any] The same with variable arguments. */
 GRAFT_INLINE void
 graft_error_print(char *text, size_t size, const char *format, ...) {
     va_list arguments;
@@ -129,9 +127,9 @@ graft_error_print(char *text, size_t size, const char *format, ...) {
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif
-/* [any] Records the first error and returns `code`, so that `return graft_error_set(...)` reads as one step.
- * `error` and `source` may be NULL. Arguments may come from anywhere: the texts are cleaned, and cut where they are too
- * long. */
+/* [any] Records an error, unless there already is one, and returns `code`, so that a caller can write `return
+   graft_error_set(...)`. `error` and `source` may be NULL. Arguments may be untrusted: texts are cleaned, and truncated
+   if they are too long. */
 GRAFT_INLINE int
 graft_error_set(struct graft_error *error, int code, const char *source, const char *format, ...) {
     if (error != NULL && error->code == GRAFT_OK) {
@@ -154,7 +152,7 @@ GRAFT_INLINE int graft_fail_memory(struct graft_error *error, const char *source
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-/* [any] Adds what to do about the error that `error` holds. A hint that is already there stays. */
+/* [any] Adds a hint, what to do about it, to a recorded error. An existing hint stays. */
 GRAFT_INLINE void
 graft_error_hint(struct graft_error *error, const char *format, ...) {
     if (error != NULL && error->code != GRAFT_OK && error->hint[0] == '\0') {
@@ -168,7 +166,7 @@ graft_error_hint(struct graft_error *error, const char *format, ...) {
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-/* [any] Adds to the message of the error that `error` holds: who asked for what was at fault. */
+/* [any] Appends to the message of a recorded error, for example the name of the requester. */
 GRAFT_INLINE void
 graft_error_add(struct graft_error *error, const char *format, ...) {
     if (error != NULL && error->code != GRAFT_OK) {
@@ -183,9 +181,9 @@ graft_error_add(struct graft_error *error, const char *format, ...) {
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif
-/* [any] After a function of a plugin has failed with `status`, returns what its caller is to return. A code that is not
- * one of the above becomes GRAFT_ERROR_PLUGIN; where no error was recorded this one is; one without a source gets it;
- * and what was written by other means than these functions is cleaned. */
+/* [any] The status that the caller of a plugin's function should return after it failed with `status`. An unknown code
+   becomes GRAFT_ERROR_PLUGIN. If no error was recorded, this one is; an error without a source gets `source`; and texts
+   that were not written by these functions are cleaned. */
 GRAFT_INLINE int
 graft_error_complete(struct graft_error *error, int status, const char *source, const char *format, ...) {
     int code = status > GRAFT_OK && status <= GRAFT_ERROR_VERIFY ? status : GRAFT_ERROR_PLUGIN;

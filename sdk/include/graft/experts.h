@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Interface graft.experts/1: the experts of a mixture, all of them as one module.
+/* Interface graft.experts/1: all experts of a mixture as one module.
  *
- * Arguments that parents give: num_experts, hidden_size, intermediate_size (of one expert).
+ * Arguments that parents pass: num_experts, hidden_size, intermediate_size (of one expert).
  *
- * Optional: hidden_act (the activation's name in transformers' ACT2FN; left out: the config's), bias (1: both products
- * have one; 0 without it), and swiglu_alpha and swiglu_limit (real numbers, both or
- * none: what stands between the products is the gating of swiglu.h in the place of act_fn(gate) * up). A parent that
- * gives them asks for them in each call, too (graft_experts_features).
- */
+ * Optional arguments: hidden_act (name of the activation in transformers' ACT2FN; the default is the config's), bias
+ * (1: both products have one; default 0), and swiglu_alpha and swiglu_limit (real numbers, both or none: the gating of
+ * swiglu.h replaces act_fn(gate) * up). A parent that passes them requires them in each call as well
+ * (graft_experts_features). */
 #ifndef GRAFT_EXPERTS_H
 #define GRAFT_EXPERTS_H
 
@@ -24,11 +22,11 @@ extern "C" {
 
 #define GRAFT_INTERFACE_EXPERTS "graft.experts/1"
 
-/* Features, of classes and of experts implementations alike. */
+/* Features, of classes and of experts implementations. */
 enum {
     GRAFT_EXPERTS_BIASES = 1, /* products with biases */
-    GRAFT_EXPERTS_GATING = 2, /* another gating than act_fn's */
-    GRAFT_EXPERTS_CODED = 4   /* of implementations: weights that are codes (codec.h), which kernels multiply */
+    GRAFT_EXPERTS_GATING = 2, /* a gating other than act_fn's */
+    GRAFT_EXPERTS_CODED = 4   /* only of implementations: weights that are codes (codec.h), which kernels multiply */
 };
 
 struct graft_experts_args {
@@ -45,8 +43,8 @@ struct graft_experts_args {
 struct graft_experts {
     uint32_t struct_size;
     uint32_t features; /* GRAFT_EXPERTS_BIASES, ... */
-    /* [forward] output[t] = sum over j of top_k_weights[t, j] * expert(top_k_index[t, j])(hidden_states[t]), in f32,
-     * the experts of a token in ascending order, so that two implementations agree to the bit. Required. */
+    /* [forward] output[t] = sum over j of top_k_weights[t, j] * expert(top_k_index[t, j])(hidden_states[t]), in f32 and
+     * with each token's experts in ascending order, so that two implementations give the same bits. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_experts_args *args,
                    struct graft_error *error);
 };
@@ -54,13 +52,13 @@ struct graft_experts {
 GRAFT_ASSERT_SIZE(struct graft_experts_args, 56);
 GRAFT_ASSERT_SIZE(struct graft_experts, 16);
 
-/* [any] What calls of experts with these arguments require. */
+/* [any] The features that calls of experts with these arguments require. */
 GRAFT_INLINE uint32_t graft_experts_features(const struct graft_args *args) {
     return (graft_args_int(args, "bias", 0) != 0 ? (uint32_t)GRAFT_EXPERTS_BIASES : 0) |
            (graft_args_find(args, "swiglu_limit", GRAFT_ARG_REAL) != NULL ? (uint32_t)GRAFT_EXPERTS_GATING : 0);
 }
 
-/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+/* [forward] Calls a module of this interface, and frees the scratch memory it took. */
 GRAFT_INLINE int graft_experts_forward(const struct graft_module *module, const struct graft_call *call,
                                        const struct graft_experts_args *args, struct graft_error *error) {
     const struct graft_experts *vtable = (const struct graft_experts *)module->forward;

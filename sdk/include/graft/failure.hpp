@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Errors of the SDK for C++: what a plugin throws, and where it ends. No exception gets past `guard`, which is around
- * every function that the host calls.
- */
+/* Errors in C++ plugins: what a plugin throws, and where exceptions end. No exception passes `guard`, which surrounds
+ * every function that the host calls. */
 #ifndef GRAFT_FAILURE_HPP
 #define GRAFT_FAILURE_HPP
 
@@ -14,11 +12,11 @@
 
 #include "error.h"
 
-/* A plugin exports nothing of this. */
+/* Keeps these symbols out of the plugin's exports. */
 #pragma GCC visibility push(hidden)
 namespace graft {
 
-/* For a plugin to throw: `status` is one of GRAFT_ERROR_..., `source` what is at fault; without one it is the
+/* The exception for plugins to throw: `status` is one of GRAFT_ERROR_..., `source` is what is at fault, by default the
  * module. */
 class failure : public std::runtime_error {
   public:
@@ -37,20 +35,20 @@ class failure : public std::runtime_error {
     std::string source_;
 };
 
-/* A function that takes a struct graft_error has failed, and recorded why. */
+/* Thrown after a function that takes a struct graft_error has failed and recorded why. */
 struct recorded {
     int status;
 };
 
-/* Throws unless the status is GRAFT_OK: for functions of the C headers. */
+/* Throws unless the status is GRAFT_OK; for functions of the C headers. */
 inline void check(int status) {
     if (status != GRAFT_OK) {
         throw recorded{status};
     }
 }
 
-/* Runs `body` and returns the status: the boundary around a function that the host calls, for those that this
- * header does not wrap, as the operations of custom_operation.h. `source` may be NULL. */
+/* Runs `body`, turns exceptions into errors, and returns the status. Use it around functions that the host calls and
+ * that this SDK does not wrap, such as those of custom_operation.h. `source` may be NULL. */
 template <class Body> int guard(graft_error *error, const char *source, Body &&body) noexcept {
     try {
         body();

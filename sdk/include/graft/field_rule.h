@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a field of config.json means that no class asks for. The host accounts for each field as it does for each
- * tensor: one that somebody asked for (config.h) is used. Any other is in a list, or the report says that it is not
- * used, and `--strict` refuses it.
+/* Rules for fields of config.json that no class asks for. The host accounts for every field, as it does for every
+ * tensor: a field that somebody asks for (config.h) is used. For any other there must be a rule, or the report lists it
+ * as unused, and `--strict` refuses it.
  *
- *     static const struct graft_field_rule field_rules[] = {
- *         {.name = "embd_pdrop"},
- *         {.name = "residual_multiplier", .values = "[1.0]"},
- *         {.name = "clip_qkv", .values = "[null]", .flags = GRAFT_FIELD_ONLY},
- *     };
+ *   static const struct graft_field_rule field_rules[] = {
+ *       {.name = "embd_pdrop"},
+ *       {.name = "residual_multiplier", .values = "[1.0]"},
+ *       {.name = "clip_qkv", .values = "[null]", .flags = GRAFT_FIELD_ONLY},
+ *   };
  *
- * Families have such lists (family.h), and so have plugins, for what they read (plugin.h). The host has one for fields
- * that configs of every family have, such as transformers_version and initializer_range. Of the rules for a field the
- * first counts that says anything of its value: those of the family go before the host's, and these before those of
- * plugins.
- */
+ * Families have such lists (family.h), and so do plugins, for what they read (plugin.h). The host has one for fields of
+ * configs of all families, such as transformers_version and initializer_range. The first rule that applies to a field
+ * and its value counts: the family's come first, then the host's, then those of plugins. */
 #ifndef GRAFT_FIELD_RULE_H
 #define GRAFT_FIELD_RULE_H
 
@@ -25,21 +22,21 @@ extern "C" {
 #endif
 
 enum {
-    /* Any value but those listed changes the results in a way that is not implemented: an error, whether or not a class
-     * asks for the field. */
+    /* A value that is not listed changes the results in a way that is not implemented: it is an error, whether or not a
+       class asks for the field. */
     GRAFT_FIELD_ONLY = 1 << 16
 };
 
-/* Const, as all that it points to, and valid as long as the family or plugin that it is a part of. It has no
- * `struct_size`, since it occurs in arrays only: their stride is its size. */
+/* Must not change, like everything that it points to, as long as its family or plugin exists. It has no `struct_size`,
+ * because it occurs only in arrays, whose stride is its size. */
 struct graft_field_rule {
-    /* A dotted path of the file, "*" for any one part of it: "clip_qkv", "quantization_config.damp_percent",
-     * "adapter.*.inference_mode" (of an adapter_config.json). One without values is also for all that is below it, and
-     * so is one with GRAFT_FIELD_ONLY, which refuses an object that has something in it. It is for parts of
-     * config.json, too, that are configs themselves: "text_config.clip_qkv". */
+    /* A dotted path in the file, with "*" for any one component: "clip_qkv", "quantization_config.damp_percent",
+     * "adapter.*.inference_mode" (of an adapter_config.json). A rule without values also applies to everything below
+     * the path, and so does one with GRAFT_FIELD_ONLY, which refuses an object that is not empty. Rules also apply in
+     * sections of config.json that are configs themselves: "text_config.clip_qkv". */
     const char *name;
-    /* A JSON array of the values that say nothing: "[null, 0.0]". Null is always one, unless the rule has
-     * GRAFT_FIELD_ONLY. NULL: whatever the value is, the field has no effect on what is computed. */
+    /* A JSON array of the values that have no effect: "[null, 0.0]". Null always has none, unless the rule has
+     * GRAFT_FIELD_ONLY. NULL: the field has no effect on results, whatever its value. */
     const char *values;
     uint32_t flags; /* GRAFT_FIELD_ONLY */
     uint32_t reserved;
@@ -49,13 +46,13 @@ struct graft_field_rule {
 
 GRAFT_ASSERT_SIZE(struct graft_field_rule, 24);
 
-/* [any] Rule number `i` of an array of them. */
+/* [any] Rule `i` of an array. */
 GRAFT_INLINE const struct graft_field_rule *graft_field_rule_at(const struct graft_field_rule *rules, uint32_t stride,
                                                                 int32_t i) {
     return (const struct graft_field_rule *)(const void *)((const char *)rules + (size_t)i * stride);
 }
 
-/* Initialisers of a list of rules, an array, in a family or a plugin. */
+/* Initialisers of a list of rules, an array, for a family or a plugin. */
 #define GRAFT_FIELD_RULES(array) \
     .field_rules = (array), .n_field_rules = sizeof(array) / sizeof(array)[0], .field_rule_stride = sizeof(array)[0]
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Interface graft.gated_norm/1: a normalisation with a gate, as mixers (mixer.h) have it: norm(x * act(gate)) in
- * Mamba 2, norm(x) * act(gate) behind the gated delta rule. Which of the two, and what act is, the class says.
- *
- * Arguments that parents give: hidden_size and eps (a real number). Optional: group_size, which divides hidden_size: so
- * many numbers of a row are normed at a time; without it all.
- */
+/* Interface graft.gated_norm/1: a normalisation with a gate, as used in mixers (mixer.h): norm(x * act(gate)) in Mamba
+ * 2, norm(x) * act(gate) after the gated delta rule. The class determines the form and the activation. Arguments that
+ * parents pass: hidden_size and eps (a real number). Optional: group_size, which divides hidden_size: how many numbers
+ * of a row are normalised together; the default is all of them. */
 #ifndef GRAFT_GATED_NORM_H
 #define GRAFT_GATED_NORM_H
 
@@ -25,7 +22,7 @@ struct graft_gated_norm_args {
     uint32_t required_features;
     int64_t tokens;             /* rows of all arrays: tokens, or heads of tokens */
     const float *hidden_states; /* [tokens, hidden] */
-    float *gate;                /* [tokens, hidden], and the output; does not overlap hidden_states */
+    float *gate;                /* [tokens, hidden]: the gate and the output; does not overlap hidden_states */
 };
 
 struct graft_gated_norm {
@@ -39,7 +36,7 @@ struct graft_gated_norm {
 GRAFT_ASSERT_SIZE(struct graft_gated_norm_args, 32);
 GRAFT_ASSERT_SIZE(struct graft_gated_norm, 16);
 
-/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+/* [forward] Calls a module of this interface, and frees the scratch memory it took. */
 GRAFT_INLINE int graft_gated_norm_forward(const struct graft_module *module, const struct graft_call *call,
                                           const struct graft_gated_norm_args *args, struct graft_error *error) {
     const struct graft_gated_norm *vtable = (const struct graft_gated_norm *)module->forward;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Globs of transformers' parallel plans (`base_model_tp_plan`, `base_model_ep_plan`), "layers.*.mlp.up_proj": a `*`
- * stands for one part of a path, and paths may have more parts in front.
- */
+/* Globs of transformers' parallel plans (`base_model_tp_plan`, `base_model_ep_plan`), such as "layers.*.mlp.up_proj".
+ * `*` matches one component of a path, and a glob may match from any component on. */
 #ifndef GRAFT_GLOB_H
 #define GRAFT_GLOB_H
 
@@ -14,7 +12,7 @@
 extern "C" {
 #endif
 
-/* [any] As graft_glob_match, of a path that has no more parts in front. */
+/* [any] Like graft_glob_match, but the glob must match from the path's first component on. */
 GRAFT_INLINE size_t graft_glob_match_here(const char *glob, size_t length, const char *path) {
     const char *at = glob, *end = glob + length;
     for (;;) {
@@ -38,8 +36,8 @@ GRAFT_INLINE size_t graft_glob_match_here(const char *glob, size_t length, const
     }
 }
 
-/* [any] Whether the first parts of a glob of `length` characters are those of the path, as many as it has: how much of
- * the glob they are; 0: they are not. */
+/* [any] Whether the path, from some component to its end, matches the first components of a glob of `length`
+ * characters. Returns the length of the matched part of the glob, or 0 if the path does not match. */
 GRAFT_INLINE size_t graft_glob_match(const char *glob, size_t length, const char *path) {
     size_t matched = graft_glob_match_here(glob, length, path);
     for (const char *dot = strchr(path, '.'); dot != NULL && matched == 0; dot = strchr(dot + 1, '.')) {

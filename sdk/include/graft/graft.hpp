@@ -39,13 +39,13 @@
 #include "state.h"
 #include "threads.h"
 
-/* A plugin exports nothing of this. */
+/* Keeps these symbols out of the plugin's exports. */
 #pragma GCC visibility push(hidden)
 namespace graft {
 
-/* --- What functions are given --- */
+/* --- Arguments of functions --- */
 
-/* Arguments that the parent gave (args.h). */
+/* The arguments that the parent passes (args.h). */
 class arguments {
   public:
     arguments(const graft_args *args, const char *path, graft_error *error) : args_(args), path_(path), error_(error) {}
@@ -58,7 +58,7 @@ class arguments {
     const char *string(const char *name, const char *fallback = nullptr) const {
         return graft_args_string(args_, name, fallback);
     }
-    /* One from 1 to `maximum`. */
+    /* A size from 1 to `maximum`. */
     std::int64_t size(const char *name, std::int64_t maximum) const {
         std::int64_t value = 0;
         check(graft_args_size(args_, name, maximum, path_, &value, error_));
@@ -85,7 +85,7 @@ class config {
         check(graft_config_int(raw_, path, minimum, maximum, &fallback, error_));
         return fallback;
     }
-    /* A finite number greater than `above`. */
+    /* A finite number above `above`. */
     double real(const char *path, double above, double fallback) const {
         check(graft_config_real(raw_, path, above, &fallback, error_));
         return fallback;
@@ -103,7 +103,7 @@ class config {
     std::int32_t kind(const char *path) const {
         return raw_->kind(raw_->data, path);
     }
-    /* How many elements or keys an array or object has; 0 of anything else. */
+    /* The number of elements of an array or members of an object; 0 for another kind. */
     std::int64_t size(const char *path) const {
         return raw_->size(raw_->data, path);
     }
@@ -116,14 +116,14 @@ class config {
     graft_error *error_;
 };
 
-/* Where a description goes (struct graft_sink). */
+/* Receives a description (struct graft_sink). */
 class sink {
   public:
     sink(const graft_sink *raw, graft_error *error) : raw_(raw), error_(error) {}
     const char *path() const {
         return raw_->path;
     }
-    /* Zeroed memory that `create` finds again as build::kept<T>(); once in a description. */
+    /* Zeroed memory that `create` gets as build::kept<T>(); may be called once. */
     template <class T> T &keep() const {
         static_assert(std::is_trivially_copyable<T>::value, "the host frees it without asking");
         void *memory = raw_->keep(raw_->data, sizeof(T), error_);
@@ -134,7 +134,7 @@ class sink {
                    std::int32_t init = GRAFT_INIT_NONE) const {
         check(graft_describe_parameter(raw_, name, rank(shape), shape.begin(), flags, init, error_));
     }
-    /* One block of one type: what a custom operation makes. */
+    /* A parameter of one type that needs a single block, such as the output of a custom operation. */
     void typed(const char *name, std::initializer_list<std::int64_t> shape, graft_dtype dtype) const {
         check(graft_describe_typed(raw_, name, rank(shape), shape.begin(), dtype, error_));
     }
@@ -149,7 +149,7 @@ class sink {
         check(graft_describe_child(raw_, name, class_name, Interface::id, args.begin(),
                                    static_cast<std::int32_t>(args.size()), error_));
     }
-    /* A child with all the arguments that the module itself was given. */
+    /* A child that gets all the arguments of this module. */
     template <class Interface> void child(const char *name, const char *class_name, const arguments &args) const {
         check(graft_describe_given(raw_, name, class_name, Interface::id, args.raw(), error_));
     }
@@ -162,16 +162,16 @@ class sink {
     void activation(const char *name, const config &config, const arguments &args, const char *field) const {
         check(graft_describe_activation(raw_, name, config.raw(), args.raw(), field, error_));
     }
-    /* What the class describes that this one is derived from. */
+    /* Runs `describe` of the base class. */
     void base(const graft_args *more = nullptr) const {
         check(raw_->base(raw_->data, more, error_));
     }
-    /* The same with arguments beyond those of the parent. */
+    /* The same with further arguments. */
     void base(std::initializer_list<graft_arg> args) const {
         const graft_args more = graft_args_of(args.begin(), static_cast<std::int32_t>(args.size()));
         base(&more);
     }
-    /* What an adapter has for the module: "adapter.NAME.lora_A.weight". */
+    /* Type and shape of an adapter's tensor for the module, "adapter.NAME.lora_A.weight", if there is one. */
     std::optional<graft_value_info> adapter_tensor(const std::string &name) const {
         graft_value_info info{};
         info.struct_size = sizeof info;
@@ -193,28 +193,28 @@ class sink {
     graft_error *error_;
 };
 
-/* What a forward is given beside its args (struct graft_call). */
+/* What a forward gets beside its args (struct graft_call). */
 class call {
   public:
     call(const graft_call *raw, graft_error *error) : raw_(raw), error_(error) {}
-    /* Scratch memory, uninitialised, the host's again when the forward returns. */
+    /* Scratch memory, uninitialised, valid until the forward returns. */
     float *floats(std::int64_t rows, std::int64_t columns) const {
         return checked(graft_scratch_floats(raw_, rows, columns, error_));
     }
     std::int32_t *integers(std::int64_t count) const {
         return checked(graft_scratch_ints(raw_, count, error_));
     }
-    /* A weight's numbers, [rows, columns], of whatever type they are; in scratch memory. */
+    /* A weight's numbers as f32 [rows, columns], whatever its type, in scratch memory. */
     const float *widened(const graft_weight &weight) const {
         return checked(graft_scratch_widened(raw_, &weight, error_));
     }
-    /* A kernel of kernels.h: call.kernel(&graft_kernels::add, x, y, count). */
+    /* Calls a kernel of kernels.h: call.kernel(&graft_kernels::add, x, y, count). */
     template <class... Parameters, class... Values>
     void kernel(int (*graft_kernels::*member)(const graft_call *, Parameters...), Values... values) const {
         check((raw_->kernels->*member)(raw_, values..., error_));
     }
-    /* body(begin, end) for runs of [0, items), each at least `grain` long, on the host's threads. What a body
-     * throws is thrown again here, the first of several; the others still run. */
+    /* Calls body(begin, end) for ranges of [0, items), each at least `grain` long, on the host's threads. If bodies
+     * throw, the others still run, and the first exception is rethrown here. */
     template <class Body> void parallel_for(std::int64_t items, std::int64_t grain, const Body &body) const {
         shared<Body> all{&body, {false}, nullptr};
         raw_->threads->parallel_for(items, grain, shared<Body>::run, &all);
@@ -256,7 +256,7 @@ class call {
     graft_error *error_;
 };
 
-/* A module that another one calls: its child, or the one that it wraps. The host's, valid as long as the caller. */
+/* A module that another one calls: a child, or the wrapped module. Belongs to the host; valid as long as the caller. */
 template <class Interface> class child {
   public:
     using args = typename Interface::args;
@@ -265,7 +265,8 @@ template <class Interface> class child {
     void operator()(const call &call, const args &values) const {
         check(Interface::run(raw_, call.raw(), &values, call.error()));
     }
-    /* The args' members behind `required_features`, in the order of the header: gate_proj(call, tokens, x, y). */
+    /* Calls the module with the members of its args after `required_features`, in the order of the header:
+     * gate_proj(call, tokens, x, y). */
     template <class First, class... Rest, class = std::enable_if_t<!std::is_same<std::decay_t<First>, args>::value>>
     void operator()(const call &call, First first, Rest... rest) const {
         (*this)(call, args{sizeof(args), 0, first, rest...});
@@ -278,13 +279,13 @@ template <class Interface> class child {
     const graft_module *raw_ = nullptr;
 };
 
-/* gate = act(gate) * up, both dense [tokens, columns]. */
+/* gate = act(gate) * up; both are dense [tokens, columns]. */
 inline void gate(const call &call, const child<activation> &act, float *gate, const float *up, std::int64_t tokens,
                  std::int64_t columns) {
     check(graft_activation_gate(act.raw(), call.raw(), gate, up, tokens, columns, call.error()));
 }
 
-/* What a constructor works with (struct graft_build). */
+/* The argument of a constructor (struct graft_build). */
 class build {
   public:
     build(const graft_build *raw, graft_error *error) : raw_(raw), error_(error) {}
@@ -296,15 +297,15 @@ class build {
         check(error_->code);
         return graft::child<Interface>(module);
     }
-    /* One that may not have been described: its `raw` is NULL then. */
+    /* A child that may not have been described; then its `raw` is NULL. */
     template <class Interface> graft::child<Interface> find_child(const char *name) const {
         return graft::child<Interface>(raw_->child(raw_->data, name));
     }
-    /* What a child was described with. */
+    /* The arguments that this class passed to a child. */
     arguments child_args(const char *name) const {
         return arguments(raw_->child_args(raw_->data, name), raw_->path, error_);
     }
-    /* The module that this one wraps (GRAFT_CLASS_CALLS_SUPER). */
+    /* The wrapped module (GRAFT_CLASS_CALLS_SUPER). */
     template <class Interface> graft::child<Interface> super() const {
         return graft::child<Interface>(raw_->super);
     }
@@ -313,7 +314,7 @@ class build {
         check(error_->code);
         return *weight;
     }
-    /* NULL where it is absent. */
+    /* A parameter, or NULL if it is absent. */
     const graft_weight *find_weight(const char *name) const {
         return raw_->weight(raw_->data, name);
     }
@@ -322,7 +323,7 @@ class build {
         check(error_->code);
         return state;
     }
-    /* What sink::keep<T>() gave to the same class. */
+    /* The memory that `describe` of the same class filled with sink::keep<T>(). */
     template <class T> const T &kept() const {
         return *static_cast<const T *>(raw_->kept);
     }
@@ -343,18 +344,16 @@ class build {
 
 /* --- Classes --- */
 
-/*
- * What a class is derived from. It has a `name`, a constructor from `const graft::build &` and a `forward`, and may
- * have a static `describe`, a static array `conversions`, a static `slots(vtable &)` that fills in what its
- * interface has beside `forward`, and other values of the members below. Without a `describe` it has that of the
- * class it replaces.
- */
+/* The base of a class of modules. A derived class has a `name`, a constructor from `const graft::build &` and a
+ * `forward`. It may have a static `describe`, a static array `conversions`, a static `slots(vtable &)` that fills in
+ * the members of the vtable other than `forward`, and its own values of the members below. Without a `describe` it
+ * inherits that of the class it replaces. */
 template <class Interface> class module {
   public:
     using interface = Interface;
     static constexpr std::uint32_t flags = 0;    /* GRAFT_CLASS_... */
-    static constexpr std::uint32_t features = 0; /* of required_features: those that `forward` knows */
-    static constexpr const char *base = nullptr; /* the class that it is derived from (class.h) */
+    static constexpr std::uint32_t features = 0; /* bits of required_features that `forward` knows */
+    static constexpr const char *base = nullptr; /* the class that this one is derived from (class.h) */
 };
 
 namespace detail {
@@ -366,7 +365,7 @@ template <class T> struct converts<T, std::void_t<decltype(&T::conversions)>> : 
 template <class T, class = void> struct has_slots : std::false_type {};
 template <class T> struct has_slots<T, std::void_t<decltype(&T::slots)>> : std::true_type {};
 
-/* Functions that the host calls for class T: where exceptions end. */
+/* The functions that the host calls for class T. Exceptions end here. */
 template <class T>
 int describe(const graft_class *, const graft_config *config, const graft_args *args, const graft_sink *sink,
              graft_error *error) noexcept {
@@ -375,7 +374,7 @@ int describe(const graft_class *, const graft_config *config, const graft_args *
     });
 }
 
-/* What T says of its modules before there are any. */
+/* Fills in the members of T's descriptor that do not depend on its instances. */
 template <class T> void fill_described(graft_class &made) {
     if constexpr (describes<T>::value) {
         made.describe = describe<T>;
@@ -428,14 +427,14 @@ template <class T> struct boundary {
 
 } // namespace detail
 
-/* The class T as the host knows it; const, for as long as the object is mapped. */
+/* The descriptor of class T; const and valid as long as the shared object is mapped. */
 template <class T> const graft_class *class_of() {
     static const graft_class made = detail::boundary<T>::make_class();
     return &made;
 }
 
-/* A class of what another one computes, which describes it otherwise. T has a `name`, the name of its `base`, the type
- * `interface` of that, a static `describe` that calls sink::base, and perhaps a static array `conversions`. */
+/* A class that computes what its base does, but has another description. T has a `name`, the name of its `base`, that
+ * class's type `interface`, a static `describe` that calls sink::base, and optionally a static array `conversions`. */
 template <class T> graft_class derived() {
     graft_class made{};
     made.struct_size = sizeof made;
@@ -446,7 +445,7 @@ template <class T> graft_class derived() {
     return made;
 }
 
-/* Another class under a name of its own: derived<graft::causal_lm>("MyForCausalLM", "LlamaForCausalLM"). */
+/* A class that is its base under another name: derived<graft::causal_lm>("MyForCausalLM", "LlamaForCausalLM"). */
 template <class Interface> constexpr graft_class derived(const char *name, const char *base) {
     graft_class made{};
     made.struct_size = sizeof made;
@@ -456,7 +455,7 @@ template <class Interface> constexpr graft_class derived(const char *name, const
     return made;
 }
 
-/* T in the place of `target`; `key` is GRAFT_KEY_NAME or GRAFT_KEY_PATTERN. */
+/* A replacement of `target` by class T; `key` is GRAFT_KEY_NAME or GRAFT_KEY_PATTERN. */
 template <class T>
 graft_replacement replacement(std::int32_t key, const char *target, const char *const *model_types = nullptr,
                               std::uint32_t flags = 0) {
@@ -470,14 +469,14 @@ graft_replacement replacement(std::int32_t key, const char *target, const char *
     return made;
 }
 
-/* --- What the host has for the plugin --- */
+/* --- Services of the host --- */
 
-/* The values of its options (option.h), from `init` on. `plugin` is what the entry has returned. */
+/* The values of the plugin's options (option.h), from `init` on. `plugin` is what the entry function has returned. */
 inline arguments options(const graft_host *host, const graft_plugin &plugin) {
     return arguments(host->options(&plugin), plugin.id, nullptr);
 }
 
-/* One line for the person who runs the program (log.h), where the host has that service. */
+/* Logs a line for the user (log.h), if the host has that service. */
 inline void log(const graft_host *host, const char *sender, const std::string &text) {
     const auto *service = static_cast<const graft_log *>(host->get_extension(GRAFT_LOG_ID));
     if (service != nullptr) {

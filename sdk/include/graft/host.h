@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the host offers to a plugin, for as long as the process runs. */
+/* What the host offers to plugins, as long as the process runs. */
 #ifndef GRAFT_HOST_H
 #define GRAFT_HOST_H
 
@@ -14,28 +14,29 @@ extern "C" {
 struct graft_args;
 struct graft_plugin;
 
-/* The host's, const. */
+/* Belongs to the host; const. */
 struct graft_host {
     uint32_t struct_size;
-    uint32_t abi_major; /* of the headers that the host was built with */
+    uint32_t abi_major; /* version of the headers that the host was built with */
     uint32_t abi_minor; /* likewise */
     uint32_t reserved;
-    const char *version; /* of the host program: "1.0.0" */
-    /* [any] A service of the host by its id ("graft.kernels/1"), const and valid as long as the process runs; NULL when
-     * this host has none of that name. */
+    const char *version; /* version of the host program: "1.0.0" */
+    /* [any] A service of the host by its id ("graft.kernels/1"), const and valid as long as the process runs; NULL if
+     * this host does not have it. */
     const void *(*get_extension)(const char *id);
-    /* [any] Zeroed memory, aligned for any type, which the plugin frees with `free`; NULL when there is none. Using
-     * malloc instead is fine. */
+    /* [any] Zeroed memory, aligned for any type, which the plugin frees with `free`; NULL if memory ran out. malloc may
+     * be used instead. */
     void *(*alloc)(int64_t bytes);
-    /* [any] Frees what `alloc` gave. Takes NULL. */
+    /* [any] Frees memory of `alloc`. Accepts NULL. */
     void (*free)(void *block);
-    /* [any] The values of the options that `plugin`, the descriptor of who asks, declares (option.h): an argument each,
-     * by the option's name. Const and valid from before `init` until `deinit` has returned; NULL at other times. */
+    /* [any] The values of the options (option.h) that the calling plugin declares in its descriptor `plugin`: an
+     * argument for each, by the option's name. Const and valid from before `init` until `deinit` has returned; NULL at
+     * other times. */
     const struct graft_args *(*options)(const struct graft_plugin *plugin);
-    /* [any] What another plugin offers under an id that `plugin`, the descriptor of who asks, requires or uses: the
-     * same from before `init` until `deinit` has returned. NULL at other times, and where nobody offers it. Of several
-     * plugins that do, the first is taken: those registered by calls go first, in their order, then those from files,
-     * in the order of `--plugins`; without that order two are an error. */
+    /* [any] What another plugin offers under an id that the calling plugin's descriptor `plugin` requires or uses. The
+     * result stays the same from before `init` until `deinit` has returned; NULL at other times, and if nobody offers
+     * it. If several plugins do, the first is used: those registered by calls come first, in their order, then those
+     * from files, in the order of `--plugins`; without that order two are an error. */
     const void *(*get_plugin_extension)(const struct graft_plugin *plugin, const char *id);
     /* [any] Bytes of one element; 0 for a number that names no type of this host. */
     int64_t (*dtype_size)(graft_dtype dtype);

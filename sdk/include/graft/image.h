@@ -13,17 +13,17 @@
 extern "C" {
 #endif
 
-/* The caller's, as all that it points to, until the call returns that it is given to. */
+/* Belongs to the caller, like everything that it points to, until the call that it is passed to returns. */
 struct graft_image {
     uint32_t struct_size;
-    int32_t sequence;          /* of the batch: whose tokens it belongs to; the host fills it in */
-    int64_t grid[3];           /* patches along time, height and width: a row of `image_grid_thw` */
-    int64_t patch_dim;         /* numbers in a patch: in_channels * temporal_patch_size * patch_size^2 */
+    int32_t sequence;          /* index in the batch of the sequence whose tokens refer to it; set by the host */
+    int64_t grid[3];           /* number of patches along time, height and width: a row of `image_grid_thw` */
+    int64_t patch_dim;         /* width of a patch: in_channels * temporal_patch_size * patch_size^2 */
     const float *pixel_values; /* [grid t * h * w, patch_dim] */
-    int32_t is_video;          /* 1: video tokens stand for it; 0: image tokens */
+    int32_t is_video;          /* 1: video tokens refer to it; 0: image tokens */
     int32_t reserved;
-    double seconds; /* of a video: from one patch along time to the next; 0: it is not known */
-    int64_t frames; /* of a video: as many as it had before the last was repeated; 0: all of its patches' */
+    double seconds; /* of a video: seconds from one temporal patch to the next; 0: unknown */
+    int64_t frames; /* of a video: number of frames before the last one was repeated; 0: that of all patches */
 };
 
 #define GRAFT_IMAGE_SIZE_1_0 GRAFT_END_OF(struct graft_image, reserved)

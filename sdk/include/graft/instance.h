@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Instances that are one block of the host's memory: what `create` allocates, and how it ends. `graft_instance_destroy`
- * is the `destroy` of such a class. Classes may keep their instances otherwise.
- */
+/* Instances that are a single block of the host's memory: `create` allocates one with graft_instance_new, and
+ * `graft_instance_destroy` is the class's `destroy`. Classes may allocate instances in any other way. */
 #ifndef GRAFT_INSTANCE_H
 #define GRAFT_INSTANCE_H
 
@@ -13,15 +11,16 @@
 extern "C" {
 #endif
 
-/* The first field of the instance's own struct. */
+/* The first member of the instance's own struct. */
 struct graft_instance {
-    const struct graft_host *host; /* whose memory the instance is */
+    const struct graft_host *host; /* the host that allocated the instance */
     const char *path;              /* "model.layers.0.self_attn" */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_instance, 16);
 
-/* [load] `bytes` of zeroed memory that start with a filled-in struct graft_instance; NULL with an error recorded. */
+/* [load] `bytes` of zeroed memory that start with an initialised struct graft_instance; NULL with an error recorded on
+ * failure. */
 GRAFT_INLINE void *graft_instance_new(const struct graft_build *build, size_t bytes, struct graft_error *error) {
     struct graft_instance *instance = (struct graft_instance *)build->host->alloc((int64_t)bytes);
     if (instance == NULL) {
@@ -33,7 +32,7 @@ GRAFT_INLINE void *graft_instance_new(const struct graft_build *build, size_t by
     return instance;
 }
 
-/* [load] Frees the instance; NULL is fine. */
+/* [load] Frees the instance; accepts NULL. */
 GRAFT_INLINE void graft_instance_destroy(void *instance) {
     if (instance != NULL) {
         const struct graft_host *host = ((const struct graft_instance *)instance)->host;
@@ -41,8 +40,8 @@ GRAFT_INLINE void graft_instance_destroy(void *instance) {
     }
 }
 
-/* [load] The end of a `create`, whose `error` says what became of it: without an error the instance is the host's, else
- * it is freed. Returns the error's code. */
+/* [load] Ends a `create`: without a recorded error the instance passes to the host, else it is freed. Returns the
+ * error's code. */
 GRAFT_INLINE int graft_instance_finish(void *self_take, void **instance, struct graft_error *error) {
     if (error->code == GRAFT_OK) {
         *instance = self_take;

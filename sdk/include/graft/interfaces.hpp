@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The interfaces of the host as types of C++: what graft.hpp is told apart by. An interface has the args of a call, the
- * vtable, its id, and `run`, which calls a module. One of a plugin's own is a struct like these, whose `run` is
- * graft_module_forward.
- */
+/* The host's interfaces as C++ types, the template arguments of graft.hpp. An interface has the args of a call, the
+ * vtable, its id, and `run`, which calls a module. For a plugin's own interface write a struct like these, whose `run`
+ * is graft_module_forward. */
 #ifndef GRAFT_INTERFACES_HPP
 #define GRAFT_INTERFACES_HPP
 
@@ -32,7 +30,7 @@
 #include "vision_rotary.h"
 #include "vision_tower.h"
 
-/* A plugin exports nothing of this. */
+/* Keeps these symbols out of the plugin's exports. */
 #pragma GCC visibility push(hidden)
 namespace graft {
 

@@ -35,7 +35,7 @@ extern "C" {
 #define GRAFT_ISA_NAME(name) name##_scalar
 #endif
 
-/* The same of all builds, and what GRAFT_ISA calls the one that is being made. */
+/* The same for all builds, and the name by which GRAFT_ISA selects the current build. */
 #if defined(__AVX512BF16__)
 #define GRAFT_ISA_ALL_NAME(name) name##_avx512_bf16
 #define GRAFT_ISA_TARGET "avx512_bf16"
@@ -56,9 +56,9 @@ extern "C" {
 #define GRAFT_ISA_TARGET "scalar"
 #endif
 
-/* Declares the builds of a constant, and lists their addresses. */
+/* Declares a constant of each build, and lists the addresses. */
 #if defined(__x86_64__)
-enum { GRAFT_ISA_BUILDS = 6 /* how many ALL are */ };
+enum { GRAFT_ISA_BUILDS = 6 /* number of builds in GRAFT_ISA_ALL */ };
 #define GRAFT_ISA_DECLARE(type, name) extern type name##_scalar, name##_avx2, name##_avx512
 #define GRAFT_ISA_TABLES(name) \
     { &name##_scalar, &name##_avx2, &name##_avx512 }
@@ -77,28 +77,29 @@ enum { GRAFT_ISA_BUILDS = 1 };
 #endif
 
 #if defined(__x86_64__)
-/* [any] Not every compiler's check knows this feature; it comes with AVX, whose check includes the operating system's.
- */
+/* [any] Whether the processor has F16C, which not every compiler's __builtin_cpu_supports knows. Assumes AVX, whose
+ * check includes the operating system's support. */
 GRAFT_INLINE int32_t graft_isa_has_f16c(void) {
     unsigned eax, ebx, ecx, edx;
     __cpuid(1, eax, ebx, ecx, edx);
     return (ecx & bit_F16C) != 0;
 }
 
-/* [any] The same of AVX-VNNI; of a processor that has AVX2. */
+/* [any] The same for AVX-VNNI; assumes AVX2. */
 GRAFT_INLINE int32_t graft_isa_has_avx_vnni(void) {
     const unsigned avx_vnni = 1u << 4;
     unsigned eax, ebx, ecx, edx;
     __cpuid_count(7, 0, eax, ebx, ecx, edx);
     if (eax < 1) {
-        return 0; /* nothing more is said */
+        return 0; /* the processor does not have that leaf of CPUID */
     }
     __cpuid_count(7, 1, eax, ebx, ecx, edx);
     return (eax & avx_vnni) != 0;
 }
 #endif
 
-/* [any] How many builds this processor runs, in the order scalar, avx2, avx512, avx512_bf16; the others not counted. */
+/* [any] How many builds this processor can run, in the order scalar, avx2, avx512, avx512_bf16; the other builds are
+ * not counted. */
 GRAFT_INLINE int32_t graft_isa_runnable(void) {
 #if defined(__x86_64__)
     __builtin_cpu_init();
@@ -118,8 +119,8 @@ GRAFT_INLINE int32_t graft_isa_runnable(void) {
 #endif
 }
 
-/* [any] Whether this processor runs build number `build`, in the order scalar, avx2, avx512, avx512_bf16, avx2_vnni,
- * avx512_vnni. */
+/* [any] Whether this processor can run a build, in the order scalar, avx2, avx512, avx512_bf16, avx2_vnni, avx512_vnni.
+ */
 GRAFT_INLINE int32_t graft_isa_runs(int32_t build) {
     const int32_t runnable = graft_isa_runnable();
 #if defined(__x86_64__)
@@ -133,8 +134,8 @@ GRAFT_INLINE int32_t graft_isa_runs(int32_t build) {
     return build < runnable;
 }
 
-/* [any] Which of the first `n` builds (in that order) to take: the best that this processor runs and that is no better
- * than the one that GRAFT_ISA names, if it names one. */
+/* [any] Chooses one of the first `n` builds (in that order): the best that this processor can run, and that is not
+ * better than the one that GRAFT_ISA names, if it names one. */
 GRAFT_INLINE int32_t graft_isa_choose(int32_t n) {
     const char *const names[] = {"avx512_bf16", "avx512_vnni", "avx512", "avx2_vnni", "avx2", "scalar"};
     const int32_t builds[] = {3, 5, 2, 4, 1, 0};
@@ -152,8 +153,8 @@ GRAFT_INLINE int32_t graft_isa_choose(int32_t n) {
     return 0;
 }
 
-/* [any] Whether the processor multiplies tiles of bf16 (AMX), and GRAFT_ISA does not ask for anything older: then the
- * host multiplies many tokens by these, if the operating system lets it. */
+/* [any] Whether the processor multiplies tiles of bf16 (AMX) and GRAFT_ISA does not select an older build. The host
+ * then multiplies many tokens with tiles, if the operating system allows it. */
 GRAFT_INLINE int32_t graft_isa_has_tiles(void) {
 #if defined(__x86_64__)
     const unsigned bf16_and_tile = 1u << 22 | 1u << 24;
@@ -169,9 +170,9 @@ GRAFT_INLINE int32_t graft_isa_has_tiles(void) {
 #endif
 }
 
-/* [any] Whether memory that is read once is best fetched into the first-level cache, which has room for what comes
- * beside what is at work, and far ahead; else into the second, which more can be on its way to. So it is measured of
- * AMD's processors with this instruction (Zen 5), and not of those before. */
+/* [any] Whether memory that is read once should be prefetched far ahead into the first-level cache; otherwise into the
+ * second-level cache, which can have more requests in flight. This was measured: the first-level cache is better on
+ * AMD's processors that have the instruction tested here (Zen 5), and not on older ones. */
 GRAFT_INLINE int32_t graft_isa_fetches_near(void) {
 #if defined(__x86_64__)
     __builtin_cpu_init();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graft.json/1: JSON text that is not config.json, as a checkpoint may have it in a tensor, read with the helpers of
+/* graft.json/1: reads JSON text other than config.json, such as a checkpoint may have in a tensor, with the helpers of
  * config.h. */
 #ifndef GRAFT_JSON_H
 #define GRAFT_JSON_H
@@ -17,10 +17,11 @@ extern "C" {
 struct graft_json_service {
     uint32_t struct_size;
     uint32_t reserved;
-    /* [any] The object that `length` bytes of text are. `source` stands for the file in errors (GRAFT_ERROR_MODEL); it
-     * is copied, and the text not kept. The caller's, for `free`; NULL with an error recorded. */
+    /* [any] Parses `length` bytes of text, an object. `source` names the file in errors (GRAFT_ERROR_MODEL); it is
+     * copied, and the text is not kept. The caller frees the result with `free`; NULL with an error recorded on
+     * failure. */
     const struct graft_config *(*read)(const char *text, int64_t length, const char *source, struct graft_error *error);
-    /* [any] NULL is nothing. */
+    /* [any] Accepts NULL. */
     void (*free)(const struct graft_config *config);
 };
 

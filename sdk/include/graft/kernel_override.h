@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A kernel chosen by name (`--kernels NAME`): another forward for a named class, on the same structure and weights. It
- * is a replacement (plugin.h) that takes effect only when it is asked for, and brings no description and no
- * conversions: parameters, children and the way from the checkpoint stay the original's.
- */
+/* A kernel override, chosen by name (`--kernels NAME`): another forward for a class, with the same structure and
+ * weights. It is a replacement (plugin.h) that takes effect only if the user asks for it, and that has no description
+ * and no conversions: parameters, children and the conversions from the checkpoint are the original's. */
 #ifndef GRAFT_KERNEL_OVERRIDE_H
 #define GRAFT_KERNEL_OVERRIDE_H
 
@@ -14,14 +12,14 @@
 extern "C" {
 #endif
 
-/* Const until the plugin's `deinit`. Kernels of one plugin for several classes may share a name: asking for it means
- * all of them. */
+/* Must not change until the plugin's `deinit`. Overrides of one plugin for several classes may have the same name;
+ * asking for it selects all of them. */
 struct graft_kernel_override {
     uint32_t struct_size;
     uint32_t reserved;
-    const char *name; /* "fast": letters, digits, '_', '-', '.'; no other plugin may have it */
+    const char *name; /* "fast": letters, digits, '_', '-', '.'; unique among all plugins' */
     /* Its key is GRAFT_KEY_NAME. Its class has `create` and `forward`, and neither `describe`, conversions nor
-     * GRAFT_CLASS_CALLS_SUPER; `create` finds what the original described. */
+     * GRAFT_CLASS_CALLS_SUPER; `create` gets what the original described. */
     const struct graft_replacement *replacement;
 };
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What config.json says of each layer's attention: `layer_types`, an array with one of two names for each layer. A
- * family without the field, or whose published configs lack it, has a rule of its own. All are [any].
- */
+/* Reads the attention of each layer from config.json: `layer_types`, an array with one of two names for each layer. A
+ * family without the field, or whose published configs lack it, has a rule of its own. All functions are [any]. */
 #ifndef GRAFT_LAYER_TYPES_H
 #define GRAFT_LAYER_TYPES_H
 
@@ -17,8 +15,7 @@
 extern "C" {
 #endif
 
-/* Whether layer `layer` of `layers` is of type `name`, and not of type `other`: 1 or 0. Without the field *is keeps
- * what it holds. */
+/* Whether layer `layer` of `layers` has the type `name` (1) and not `other` (0). Without the field *is is unchanged. */
 GRAFT_INLINE int graft_layer_type(const struct graft_config *config, int64_t layers, int64_t layer, const char *name,
                                   const char *other, int32_t *is, struct graft_error *error) {
     char path[40];
@@ -46,8 +43,9 @@ GRAFT_INLINE int graft_layer_type(const struct graft_config *config, int64_t lay
                                  path, other, name, type);
 }
 
-/* windows [layers]: how many keys a query of each layer sees, 0: all. By `layer_types` it is `sliding_window` (0: the
- * model has none) with "sliding_attention", and 0 with "full_attention". Without the field they keep what they hold. */
+/* Fills in windows [layers], the number of keys that a query of each layer sees (0: all): `sliding_window` (0: the
+ * model has none) for "sliding_attention", and 0 for "full_attention". Without the field `layer_types` they are
+ * unchanged. */
 GRAFT_INLINE int graft_layer_windows(const struct graft_config *config, int64_t layers, int64_t sliding_window,
                                      int64_t *windows, struct graft_error *error) {
     int status = GRAFT_OK;
@@ -65,7 +63,8 @@ GRAFT_INLINE int graft_layer_windows(const struct graft_config *config, int64_t 
     return status;
 }
 
-/* windows [layers]: every layer's is `sliding_window`, or 0 where that is null or absent; `layer_types` is not read. */
+/* Fills in windows [layers] with `sliding_window` for every layer, or 0 if that is null or absent; does not read
+ * `layer_types`. */
 GRAFT_INLINE int graft_same_windows(const struct graft_config *config, int64_t layers, int64_t *windows,
                                     struct graft_error *error) {
     int64_t window = 0;

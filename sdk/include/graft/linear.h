@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Interface graft.linear/1: y = x W^T + b (torch.nn.Linear).
+/* Interface graft.linear/1: y = x W^T + b (torch.nn.Linear).
  *
- * Arguments that parents give: in_features, out_features, bias (0 or 1).
+ * Arguments that parents pass: in_features, out_features, bias (0 or 1).
  *
- * Optional, where a class above has only a part of a weight read: whole_in_features and whole_out_features, those of
- * the weight in the checkpoint, for who checks what else it says of that. That class adds the bias of a sum of parts.
- */
+ * Optional arguments, if a class above gives the module only a share of a weight: whole_in_features and
+ * whole_out_features, the sizes of the weight in the checkpoint, for classes that check other settings against them.
+ * The class above adds the bias if it sums partial products. */
 #ifndef GRAFT_LINEAR_H
 #define GRAFT_LINEAR_H
 
@@ -26,7 +25,7 @@ extern "C" {
 struct graft_linear_args {
     uint32_t struct_size;
     uint32_t required_features;
-    int64_t tokens; /* rows of x and y */
+    int64_t tokens; /* number of rows of x and y */
     const float *x; /* [tokens, in_features] */
     float *y;       /* [tokens, out_features]; does not overlap x */
 };
@@ -37,19 +36,19 @@ struct graft_linear {
     /* [forward] y = x W^T + b. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_error *error);
-    /* [any] Optional: fills in `product` so that running it (graft.kernels/1) is the same as `forward`, and returns
-     * 1; or returns 0, and `forward` is called. The caller has zeroed `product` and set its struct_size, which bounds
-     * what may be written (graft_struct_copy). What the product points to stays valid until the parent's forward
-     * returns. A parent with several such children runs them as one. Whoever wants to know the weights only may ask
-     * with `args` without x and y. */
+    /* [any] Optional: fills in `product` so that running it (graft.kernels/1) is the same as `forward`, and returns 1;
+     * or returns 0, and `forward` is called. The caller has zeroed `product` and set its struct_size, which bounds what
+     * may be written (graft_struct_copy). What the product points to must stay valid until the parent's forward
+     * returns. A parent with several such children runs their products together. A caller that needs only the weights
+     * passes `args` without x and y. */
     int32_t (*as_product)(void *self, const struct graft_linear_args *args, struct graft_product *product);
 };
 
 GRAFT_ASSERT_SIZE(struct graft_linear_args, 32);
 GRAFT_ASSERT_SIZE(struct graft_linear, 24);
 
-/* [any] What as_product of a class does that only passes the call on: 1 or 0, and `product`, whose size the parent has
- * set. */
+/* [any] An as_product for classes that only pass the call on to `module`: 1 and `product`, whose size the parent has
+ * set, or 0. */
 GRAFT_INLINE int32_t graft_linear_pass_product(const struct graft_module *module, const struct graft_linear_args *args,
                                                struct graft_product *product) {
     const struct graft_linear *vtable = (const struct graft_linear *)module->forward;
@@ -60,8 +59,8 @@ GRAFT_INLINE int32_t graft_linear_pass_product(const struct graft_module *module
     return vtable->as_product(module->instance, args, product);
 }
 
-/* [any] Whether the module's call is a product, and `product` it: 1 or 0. Zeroes the product first and sets its
- * size. */
+/* [any] Whether the module's call is a product; if so, returns 1 and fills in `product`, after zeroing it and setting
+ * its size. */
 GRAFT_INLINE int32_t graft_linear_as_product(const struct graft_module *module, const struct graft_linear_args *args,
                                              struct graft_product *product) {
     memset(product, 0, sizeof *product);
@@ -69,7 +68,7 @@ GRAFT_INLINE int32_t graft_linear_as_product(const struct graft_module *module, 
     return graft_linear_pass_product(module, args, product);
 }
 
-/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+/* [forward] Calls a module of this interface, and frees the scratch memory it took. */
 GRAFT_INLINE int graft_linear_forward(const struct graft_module *module, const struct graft_call *call,
                                       const struct graft_linear_args *args, struct graft_error *error) {
     const struct graft_linear *vtable = (const struct graft_linear *)module->forward;
@@ -78,11 +77,10 @@ GRAFT_INLINE int graft_linear_forward(const struct graft_module *module, const s
     return graft_module_leave(module, call, &in, status, error);
 }
 
-/* The most products that graft_linear_forward_all runs as one. */
+/* The most products that graft_linear_forward_all runs together. */
 #define GRAFT_LINEAR_ALL 8
 
-/* [forward] Runs `n` modules, args[i] for modules[i], that do not depend on each other: those that are products
- * together. */
+/* [forward] Calls `n` independent modules, args[i] for modules[i]; those that are products run together. */
 GRAFT_INLINE int graft_linear_forward_all(const struct graft_module *const *modules, const struct graft_call *call,
                                           const struct graft_linear_args *args, int32_t n, struct graft_error *error) {
     struct graft_product products[GRAFT_LINEAR_ALL];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graft.log/1: lines for the person who runs the program. They go to stderr, with the sender's name before them. */
+/* graft.log/1: logs lines for the user. They go to stderr, preceded by the sender's name. */
 #ifndef GRAFT_LOG_H
 #define GRAFT_LOG_H
 
@@ -14,8 +14,8 @@ extern "C" {
 struct graft_log {
     uint32_t struct_size;
     uint32_t reserved;
-    /* [any] One line without its line end; `sender` is the plugin's id. Control characters are replaced, and what is
-     * longer than 2047 bytes (the sender: 127) is cut. Both strings are the caller's and not kept. */
+    /* [any] Logs a line, which has no line end; `sender` is the plugin's id. Control characters are replaced; text
+     * beyond 2047 bytes (of the sender 127) is cut off. Both strings are borrowed during the call. */
     void (*line)(const char *sender, const char *text);
 };
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Interface graft.masked_lm/1: an encoder with a head that tells which token stands at a place (BertForMaskedLM).
- */
+/* Interface graft.masked_lm/1: an encoder with a head that predicts the token at each position (BertForMaskedLM). */
 #ifndef GRAFT_MASKED_LM_H
 #define GRAFT_MASKED_LM_H
 
@@ -20,13 +18,13 @@ extern "C" {
 struct graft_masked_lm_args {
     uint32_t struct_size;
     uint32_t required_features;
-    const struct graft_batch *batch; /* how the tokens below make up sequences; without a cache */
+    const struct graft_batch *batch; /* the sequences of the tokens; has no cache */
     const int32_t *input_ids;        /* [tokens] */
     const int32_t *token_type_ids;   /* [tokens] */
     int64_t n_rows;
     const int32_t *rows;      /* [n_rows]: the tokens whose logits are wanted, ascending */
     float *logits;            /* [n_rows, vocab_size] */
-    float *last_hidden_state; /* [tokens, hidden], or NULL where it is not wanted */
+    float *last_hidden_state; /* [tokens, hidden]; NULL: not wanted */
 };
 
 struct graft_masked_lm {
@@ -41,7 +39,7 @@ struct graft_masked_lm {
 GRAFT_ASSERT_SIZE(struct graft_masked_lm_args, 64);
 GRAFT_ASSERT_SIZE(struct graft_masked_lm, 16);
 
-/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+/* [forward] Calls a module of this interface, and frees the scratch memory it took. */
 GRAFT_INLINE int graft_masked_lm_forward(const struct graft_module *module, const struct graft_call *call,
                                          const struct graft_masked_lm_args *args, struct graft_error *error) {
     const struct graft_masked_lm *vtable = (const struct graft_masked_lm *)module->forward;

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Interface graft.mixer/1: what mixes the tokens of a sequence in the place of attention, and remembers in states of
- * its own (state.h) what attention would keep keys and values for. It adds no residual and applies no norm to its
- * input.
- *
- * Arguments that parents give: layer_idx and hidden_size.
- */
+/* Interface graft.mixer/1: mixes the tokens of a sequence in place of attention. Its memory of earlier tokens is in
+ * states of its own (state.h), not in keys and values. It adds no residual and does not normalise its input. Arguments
+ * that parents pass: layer_idx and hidden_size. */
 #ifndef GRAFT_MIXER_H
 #define GRAFT_MIXER_H
 
@@ -24,7 +20,7 @@ extern "C" {
 struct graft_mixer_args {
     uint32_t struct_size;
     uint32_t required_features;
-    const struct graft_batch *batch; /* whose tokens these are, and the cache of their states */
+    const struct graft_batch *batch; /* the sequences of the tokens, and the cache of their states */
     const float *hidden_states;      /* [tokens, hidden] */
     float *output;                   /* [tokens, hidden]; does not overlap hidden_states */
 };
@@ -40,7 +36,7 @@ struct graft_mixer {
 GRAFT_ASSERT_SIZE(struct graft_mixer_args, 32);
 GRAFT_ASSERT_SIZE(struct graft_mixer, 16);
 
-/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+/* [forward] Calls a module of this interface, and frees the scratch memory it took. */
 GRAFT_INLINE int graft_mixer_forward(const struct graft_module *module, const struct graft_call *call,
                                      const struct graft_mixer_args *args, struct graft_error *error) {
     const struct graft_mixer *vtable = (const struct graft_mixer *)module->forward;

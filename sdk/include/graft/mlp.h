@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Interface graft.mlp/1: hidden -> hidden, token by token. A dense MLP, or the block that stands in its place in a
- * mixture of experts.
+/* Interface graft.mlp/1: hidden -> hidden, token by token: a dense MLP, or a mixture of experts in its place.
  *
- * Arguments that parents give: hidden_size, intermediate_size, mlp_bias (0 or 1: whether the projections have biases),
- * hidden_act (a string: the activation's name in transformers' ACT2FN; left out: the config's), and where it is part of
- * a layer layer_idx. The block of a mixture is given those that a dense MLP would have in its place.
- */
+ * Arguments that parents pass: hidden_size, intermediate_size, mlp_bias (0 or 1: whether the projections have biases),
+ * hidden_act (a string: the activation's name in transformers' ACT2FN; the default is the config's), and, if it is part
+ * of a layer, layer_idx. A mixture of experts gets the arguments that a dense MLP would get in its place. */
 #ifndef GRAFT_MLP_H
 #define GRAFT_MLP_H
 
@@ -24,7 +21,7 @@ extern "C" {
 struct graft_mlp_args {
     uint32_t struct_size;
     uint32_t required_features;
-    int64_t tokens;             /* rows of both arrays */
+    int64_t tokens;             /* number of rows of both arrays */
     const float *hidden_states; /* [tokens, hidden] */
     float *output;              /* [tokens, hidden]; does not overlap hidden_states */
 };
@@ -40,7 +37,7 @@ struct graft_mlp {
 GRAFT_ASSERT_SIZE(struct graft_mlp_args, 32);
 GRAFT_ASSERT_SIZE(struct graft_mlp, 16);
 
-/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+/* [forward] Calls a module of this interface, and frees the scratch memory it took. */
 GRAFT_INLINE int graft_mlp_forward(const struct graft_module *module, const struct graft_call *call,
                                    const struct graft_mlp_args *args, struct graft_error *error) {
     const struct graft_mlp *vtable = (const struct graft_mlp *)module->forward;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A module instance as its parent holds it. The interface headers (linear.h, attention.h, ...) have a `_forward` helper
- * each; a parent calls its children through those.
+/* A module's instance as its parent holds it. Every interface header (linear.h, attention.h, ...) has a `_forward`
+ * helper, with which a parent calls its children.
  *
- * What holds for every `forward` of a vtable: numbers are f32, arrays dense and row-major. It reads what is const and
- * fills its outputs completely, or returns a status with the reason in `error`; then nobody reads them. `self` is the
- * instance that `create` made.
+ * Rules for every `forward` of a vtable. Numbers are f32, arrays are dense and row-major. It reads const arrays and
+ * fills its outputs completely, or returns a status with the reason in `error`; the outputs are not read then. `self`
+ * is the instance that `create` made.
  *
- * Arrays, batches and masks that a parent gives to a child stay where they are until the parent's forward returns; the
- * struct of args itself need not. For modules that are fused into a chain run when the last one is called.
- */
+ * Arrays, batches and masks that a parent passes to a child must stay valid and in place until the parent's forward
+ * returns, because modules that are fused into a chain run when the last of them is called. The struct of args need
+ * not. */
 #ifndef GRAFT_MODULE_H
 #define GRAFT_MODULE_H
 
@@ -21,35 +20,33 @@
 extern "C" {
 #endif
 
-/*
- * How the vtable of every interface begins, of the host's and of plugins' own: fixed for ever. An interface of a
- * plugin's own ("acme.gate/1") is between its classes: a child is asked for with that id (struct graft_child_info), its
- * class has it, and so has any class that replaces that one. The host compares ids and checks this much of a vtable;
- * what is behind it, and the args, are the plugin's. It does not watch such modules: they are not recorded, compared,
- * timed or fused.
- */
+/* The beginning of every interface's vtable, of the host's and of plugins' own; it will never change. An interface of a
+ * plugin's own ("acme.gate/1") is between its classes: a child is declared with that id (struct graft_child_info), its
+ * class has it, and so has any class that replaces that one. The host compares the ids and checks these members; the
+ * rest of the vtable and the args are the plugin's. The host does not observe such modules: they are not recorded,
+ * compared, timed or fused. */
 struct graft_vtable {
     uint32_t struct_size;
     uint32_t features; /* bits of required_features that `forward` knows */
-    /* [forward] Required. `args` is the struct of the interface: it begins as struct graft_call_args does. */
+    /* [forward] Required. `args` is the interface's struct, which starts like struct graft_call_args. */
     int (*forward)(void *self, const struct graft_call *call, const void *args, struct graft_error *error);
 };
 
-/* How the args of every interface begin. */
+/* The beginning of every interface's args. */
 struct graft_call_args {
     uint32_t struct_size;
-    uint32_t required_features; /* what the callee has to know, or else refuse */
+    uint32_t required_features; /* features that the callee has to know; a callee that does not is not called */
 };
 
-/* The host's; valid until the instance that holds it is destroyed. */
+/* Belongs to the host; valid until the instance that holds it is destroyed. */
 struct graft_module {
     uint32_t struct_size;
     uint32_t reserved;
     const char *path;       /* "model.layers.0.self_attn" */
     const char *class_name; /* "LlamaAttention" */
-    const void *forward;    /* the vtable of its interface, e.g. struct graft_linear */
+    const void *forward;    /* the vtable of its interface, such as struct graft_linear */
     void *instance;         /* the `self` of the vtable's functions */
-    const char *plugin;     /* the id of the plugin that brought the class; NULL: the host's own */
+    const char *plugin;     /* id of the plugin that has the class; NULL: a class of the host */
 };
 
 #define GRAFT_VTABLE_SIZE_1_0 GRAFT_END_OF(struct graft_vtable, forward)
@@ -58,8 +55,8 @@ GRAFT_ASSERT_SIZE(struct graft_vtable, 16);
 GRAFT_ASSERT_SIZE(struct graft_call_args, 8);
 GRAFT_ASSERT_SIZE(struct graft_module, 48);
 
-/* [forward] What a forward helper returns after its module returned `status`. A failure that came without an error is
- * given one that names the module; one with an error that names nothing gets the module's path. */
+/* [forward] The status that a forward helper returns after its module returned `status`. If the module failed without
+ * recording an error, one that names it is recorded; an error without a source gets the module's path. */
 GRAFT_INLINE int graft_module_status(const struct graft_module *module, int status, struct graft_error *error) {
     return status == GRAFT_OK ? GRAFT_OK
                               : graft_error_complete(error, status, module->path,
@@ -68,8 +65,8 @@ GRAFT_INLINE int graft_module_status(const struct graft_module *module, int stat
                                                      module->plugin != NULL ? module->plugin : "", status);
 }
 
-/* [forward] Whether a class knows all that a call asks of it; else an error. The forward helpers ask before they call,
- * so that a feature younger than a class cannot be ignored by it. */
+/* [forward] Checks that a class knows all features that a call requires; otherwise sets an error. The forward helpers
+ * check this before each call, so that a class cannot ignore a feature that is newer than itself. */
 GRAFT_INLINE int graft_module_check(const struct graft_module *module, uint32_t required_features, uint32_t features,
                                     struct graft_error *error) {
     uint32_t unknown = required_features & ~features;
@@ -79,19 +76,19 @@ GRAFT_INLINE int graft_module_check(const struct graft_module *module, uint32_t 
                                           module->class_name, (unsigned)unknown);
 }
 
-/* What graft_module_leave puts back. */
+/* What graft_module_leave restores. */
 struct graft_entered {
-    int64_t mark;                       /* of the scratch memory */
-    const struct graft_module *running; /* the module that called */
-    int32_t status;                     /* GRAFT_OK: its forward may be called */
+    int64_t mark;                       /* position in the scratch memory */
+    const struct graft_module *running; /* the calling module */
+    int32_t status;                     /* GRAFT_OK: the module's forward may be called */
     int32_t reserved;
 };
 
 GRAFT_ASSERT_SIZE(struct graft_entered, 24);
 
-/* [forward] Before a module's forward: whether it knows what is asked of it, as graft_module_check, and what comes from
- * here on is its own. Followed by graft_module_leave whatever its status is. The mark comes first: the host looks at
- * the floating-point environment then, which so far is the caller's. */
+/* [forward] Call this before a module's forward: checks the required features, as graft_module_check does, and records
+ * that the module runs. Call graft_module_leave afterwards, whatever the status. scratch_mark is called first, because
+ * the host checks the floating-point environment in it: until then a change is the caller's fault. */
 GRAFT_INLINE struct graft_entered graft_module_enter(const struct graft_module *module, const struct graft_call *call,
                                                      uint32_t required_features, uint32_t features,
                                                      struct graft_error *error) {
@@ -107,9 +104,9 @@ GRAFT_INLINE struct graft_entered graft_module_enter(const struct graft_module *
     return entered;
 }
 
-/* [forward] Behind it: scratch memory that the module took is given back, which also is when the host sees what the
- * module did to the floating-point environment; then its parent runs again. Returns what graft_module_status makes of
- * `status`. */
+/* [forward] Call this after a module's forward: frees the scratch memory that the module took, which is when the host
+ * checks whether the module changed the floating-point environment, and records that the parent runs again. Returns
+ * what graft_module_status makes of `status`. */
 GRAFT_INLINE int graft_module_leave(const struct graft_module *module, const struct graft_call *call,
                                     const struct graft_entered *entered, int status, struct graft_error *error) {
     call->scratch_release(call->scratch, entered->mark);
@@ -119,8 +116,8 @@ GRAFT_INLINE int graft_module_leave(const struct graft_module *module, const str
     return graft_module_status(module, status, error);
 }
 
-/* [forward] Calls a module whose interface has this as its vtable, one of a plugin's own; those of the host have
- * helpers like this one each. Scratch memory that the module takes is given back. */
+/* [forward] Calls a module of a plugin's own interface, whose vtable is this struct, and frees the scratch memory it
+ * took. The host's interfaces have a helper each. */
 GRAFT_INLINE int graft_module_forward(const struct graft_module *module, const struct graft_call *call,
                                       const void *args, struct graft_error *error) {
     const struct graft_vtable *vtable = (const struct graft_vtable *)module->forward;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Interface graft.norm/1: a normalisation over the last dimension (RMSNorm, LayerNorm).
+/* Interface graft.norm/1: a normalisation over the last dimension (RMSNorm, LayerNorm).
  *
- * Arguments that parents give: hidden_size and eps (a real number). Without eps a LayerNorm takes 1e-5, an RMSNorm the
- * config's rms_norm_eps. Optional: bias (0: a LayerNorm has none; 1 without it). Where a parent gives none, a class
- * derived from LayerNorm gives its base a bias of 0; a model of parts has norms_without_bias (parts.h). Likewise weight
- * (0: a norm of a family described by data has none), and heads: the weight is [heads, hidden_size], and every
- * heads-th row of hidden_states has the same one; 0, as without it: [hidden_size], for all rows.
+ * Arguments that parents pass: hidden_size and eps (a real number). The default of eps is 1e-5 for a LayerNorm, and the
+ * config's rms_norm_eps for an RMSNorm.
  *
- * Optional, for a class that derives from an RMSNorm of the host: offset (a real number; 0 without it), which is added
- * to the weight. It gives that to its base itself, so parents and what replaces the class need not know.
- */
+ * Optional arguments: bias (0: a LayerNorm has none; default 1). If no parent passes it, a class derived from LayerNorm
+ * passes its base a bias of 0; a model of parts has norms_without_bias (parts.h). weight (0: the norm has none; default
+ * 1), for families described by data. heads: the weight is [heads, hidden_size], and row i of hidden_states is
+ * multiplied by row i % heads of it; 0, the default: the weight is [hidden_size]. offset (a real number, default 0),
+ * which is added to the weight: a class that derives from an RMSNorm of the host passes it to its base, so that neither
+ * parents nor replacements need to know it. */
 #ifndef GRAFT_NORM_H
 #define GRAFT_NORM_H
 
@@ -28,10 +27,11 @@ extern "C" {
 struct graft_norm_args {
     uint32_t struct_size;
     uint32_t required_features;
-    int64_t tokens;        /* rows of all arrays */
-    float *hidden_states;  /* [tokens, hidden]; written only when there is a residual */
-    const float *residual; /* [tokens, hidden], or NULL: it is added to hidden_states, in place, before the norm */
-    float *output;         /* [tokens, hidden]; overlaps neither */
+    int64_t tokens;       /* number of rows of all arrays */
+    float *hidden_states; /* [tokens, hidden]; changed only if there is a residual */
+    const float
+        *residual; /* [tokens, hidden], which is added to hidden_states, in place, before the norm; NULL: none */
+    float *output; /* [tokens, hidden]; overlaps neither of them */
 };
 
 struct graft_norm {
@@ -45,7 +45,7 @@ struct graft_norm {
 GRAFT_ASSERT_SIZE(struct graft_norm_args, 40);
 GRAFT_ASSERT_SIZE(struct graft_norm, 16);
 
-/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+/* [forward] Calls a module of this interface, and frees the scratch memory it took. */
 GRAFT_INLINE int graft_norm_forward(const struct graft_module *module, const struct graft_call *call,
                                     const struct graft_norm_args *args, struct graft_error *error) {
     const struct graft_norm *vtable = (const struct graft_norm *)module->forward;

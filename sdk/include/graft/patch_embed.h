@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Interface graft.patch_embed/1: the pixels of each patch of an image into a vector. In some towers the module also adds
- * learned positions, and a vector of its own that goes through the blocks as one more patch.
+/* Interface graft.patch_embed/1: maps the pixels of each patch of an image to a vector. In some towers the module also
+ * adds learned positions, and a vector of its own that passes through the blocks as one more patch.
  *
- * Arguments that parents give: in_channels, temporal_patch_size, patch_size, embed_dim.
- */
+ * Arguments that parents pass: in_channels, temporal_patch_size, patch_size, embed_dim. */
 #ifndef GRAFT_PATCH_EMBED_H
 #define GRAFT_PATCH_EMBED_H
 
@@ -22,7 +20,7 @@ extern "C" {
 struct graft_patch_embed_args {
     uint32_t struct_size;
     uint32_t required_features;
-    int64_t patches;           /* rows of both arrays */
+    int64_t patches;           /* number of rows of both arrays */
     const float *pixel_values; /* [patches, in_channels * temporal_patch_size * patch_size * patch_size], a patch's
                                   pixels in that order of axes */
     float *output;             /* [patches, embed_dim]; does not overlap pixel_values */
@@ -46,7 +44,7 @@ struct graft_patch_embed {
 GRAFT_ASSERT_SIZE(struct graft_patch_embed_args, 48);
 GRAFT_ASSERT_SIZE(struct graft_patch_embed, 16);
 
-/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+/* [forward] Calls a module of this interface, and frees the scratch memory it took. */
 GRAFT_INLINE int graft_patch_embed_forward(const struct graft_module *module, const struct graft_call *call,
                                            const struct graft_patch_embed_args *args, struct graft_error *error) {
     const struct graft_patch_embed *vtable = (const struct graft_patch_embed *)module->forward;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Interface graft.patch_merger/1: squares of neighbouring patches, which lie one behind the other, into one vector of
- * the language model.
- *
- * Arguments that parents give: context_dim (of a patch), hidden_size (of the result), spatial_merge_size (patches in
- * each direction). Optional: joined_norm (1: the norm is of joined patches, not of each).
- */
+/* Interface graft.patch_merger/1: merges squares of neighbouring patches, which are consecutive rows, into one vector
+ * of the language model each. Arguments that parents pass: context_dim (width of a patch), hidden_size (width of the
+ * result), spatial_merge_size (patches in each direction). Optional: joined_norm (1: the norm is applied to joined
+ * patches, not to each patch). */
 #ifndef GRAFT_PATCH_MERGER_H
 #define GRAFT_PATCH_MERGER_H
 
@@ -39,7 +36,7 @@ struct graft_patch_merger {
 GRAFT_ASSERT_SIZE(struct graft_patch_merger_args, 32);
 GRAFT_ASSERT_SIZE(struct graft_patch_merger, 16);
 
-/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+/* [forward] Calls a module of this interface, and frees the scratch memory it took. */
 GRAFT_INLINE int graft_patch_merger_forward(const struct graft_module *module, const struct graft_call *call,
                                             const struct graft_patch_merger_args *args, struct graft_error *error) {
     const struct graft_patch_merger *vtable = (const struct graft_patch_merger *)module->forward;

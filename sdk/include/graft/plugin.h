@@ -18,49 +18,50 @@ extern "C" {
 #define GRAFT_PLUGIN_MAGIC \
     { 'G', 'R', 'A', 'F', 'T', 'P', 'L', '\n' }
 
-/* The first initialisers of every descriptor. A plugin that cannot do without something younger than the first minor
- * says so in `abi_minor_needed` behind it. */
+/* The first initialisers of every descriptor. A plugin that needs something newer than minor version 0 sets
+ * `abi_minor_needed` after them. */
 #define GRAFT_PLUGIN_HEADER                                                                                \
     .magic = GRAFT_PLUGIN_MAGIC, .struct_size = sizeof(struct graft_plugin), .abi_major = GRAFT_ABI_MAJOR, \
     .abi_minor_built = GRAFT_ABI_MINOR, .pointer_size = sizeof(void *)
 
 enum {
     GRAFT_KEY_NAME = 1, /* `target` is the name of a class */
-    /* `target` is a regular expression (PCRE2), searched anywhere in the names of classes: the host's and those that
-     * plugins bring as children, but not those that replace. Names go before patterns. */
+    /* `target` is a regular expression (PCRE2), searched for anywhere in the names of classes: those of the host and
+       those that plugins bring as children, but not replacements. Names take precedence over patterns. */
     GRAFT_KEY_PATTERN = 2
 };
 
 enum {
-    /* With GRAFT_KEY_PATTERN: classes of another interface than the replacement's are left alone, which the user is
-     * told. Without it a pattern that hits one is an error. */
+    /* With GRAFT_KEY_PATTERN: classes of another interface than the replacement's are left unchanged, and the user is
+       told. Without this flag a pattern that matches one is an error. */
     GRAFT_REPLACEMENT_WHERE_IT_FITS = 1,
-    /* Where another plugin replaces the module as well, and the user gave no order, that one's class is built. For a
-     * class that is there in case nobody else takes modules apart, say. */
+    /* If another plugin replaces the module as well, and the user gave no order, that plugin's class is built. For a
+       class that is a fallback, for example in case no other plugin splits the module. */
     GRAFT_REPLACEMENT_GIVES_WAY = 2,
-    /* It takes effect when the user names the plugin (`--plugins`), not when the plugin is merely there: for what not
-     * everybody wants. A lossy class (GRAFT_CUSTOM_LOSSY) is so without it. */
+    /* It takes effect only if the user names the plugin (`--plugins`), not merely because the plugin is present: for
+       replacements that not everybody wants. A lossy class (GRAFT_CUSTOM_LOSSY) behaves like this without the flag. */
     GRAFT_REPLACEMENT_ON_REQUEST = 1 << 16
 };
 
-/* "Build this class where that one is asked for." Of several plugins that want one module, those whose class calls
- * super (GRAFT_CLASS_CALLS_SUPER) wrap each other, in the order of the user or else of their ids, around the one that
- * does not; a second one that does not is an error unless the user gave an order or one gives way. One plugin has one
- * class in a module: that of the name before that of a pattern, then that of the first replacement. */
+/* "Build this class where that one is asked for." If several plugins replace the same module, those whose classes call
+ * super (GRAFT_CLASS_CALLS_SUPER) wrap each other, in the user's order or else in the order of their ids, around the
+ * one that does not call super; a second one that does not is an error, unless the user gave an order or one gives way.
+ * Of one plugin's replacements only one is built in a module: one by name before one by pattern, then the first in the
+ * list. */
 struct graft_replacement {
     uint32_t struct_size;
     int32_t key;                           /* GRAFT_KEY_... */
-    const char *target;                    /* which classes: as `key` says */
-    const struct graft_class *replacement; /* what is built in their place; of their interface */
-    const char *module_path;        /* a regular expression that must be found in the module's path; NULL: everywhere */
-    const char *const *model_types; /* NULL-terminated list of config.json's `model_type`; NULL: all */
-    /* Replacements of one plugin that name the same group work only together: within a model all of them take effect or
-     * none, if one of them matches no module or loses a module to another plugin. Those that `model_types`, or a
-     * condition on the config, keeps out of the model do not count. NULL: on its own. */
+    const char *target;                    /* the classes to replace, as `key` says */
+    const struct graft_class *replacement; /* the class that is built instead; has the same interface */
+    const char *module_path;        /* a regular expression that must be found in the module's path; NULL: any path */
+    const char *const *model_types; /* NULL-terminated list of `model_type`s of config.json; NULL: all */
+    /* Replacements of one plugin that have the same group work only together: in a model all of them take effect, or
+     * none if one of them matches no module or loses a module to another plugin. Those that `model_types` or a
+     * condition on the config excludes from the model do not count. NULL: none. */
     const char *group;
     uint32_t flags; /* GRAFT_REPLACEMENT_... */
     uint32_t reserved;
-    const struct graft_condition *conditions; /* [n_conditions] that all must hold */
+    const struct graft_condition *conditions; /* [n_conditions] conditions, all of which must hold */
     int32_t n_conditions;
     uint32_t condition_stride;
 };
@@ -77,17 +78,16 @@ struct graft_parallel_provider;        /* parallel.h */
 struct graft_field_rule;               /* field_rule.h */
 struct graft_quantization;             /* quantization.h */
 
-/* Const, as all that it points to, from the entry's return until `deinit` has returned.
- *
- * Limits: 64 bytes for an id and for a name to be chosen by, 255 for other names, 1023 for a line or a regular
- * expression; 4096 elements in `replacements` and `classes`, 256 in other lists unless they say less. What exceeds them
- * is refused. */
+/* Must not change, like everything that it points to, from the entry function's return until `deinit` has returned.
+ * Limits: 64 bytes for an id and for a name that users choose by, 255 for other names, 1023 for a line or a regular
+ * expression; 4096 elements in `replacements` and `classes`, 256 in other lists unless stated otherwise. A plugin that
+ * exceeds them is refused. */
 struct graft_plugin {
     char magic[8]; /* GRAFT_PLUGIN_MAGIC */
     uint32_t struct_size;
-    uint32_t abi_major;        /* GRAFT_ABI_MAJOR of those headers */
-    uint32_t abi_minor_needed; /* the oldest minor whose fields this plugin relies on */
-    uint32_t abi_minor_built;  /* the minor of the headers it was built with */
+    uint32_t abi_major;        /* GRAFT_ABI_MAJOR of the headers it was built with */
+    uint32_t abi_minor_needed; /* the minor version whose fields this plugin needs */
+    uint32_t abi_minor_built;  /* the minor version of the headers it was built with */
     uint32_t pointer_size;     /* sizeof(void *) */
     uint32_t reserved;
     const char *id;          /* [a-z0-9_.-]+, unique: "fused_qkv" */
@@ -95,48 +95,48 @@ struct graft_plugin {
     const char *license;     /* SPDX identifier */
     const char *description; /* one line */
 
-    /* [load] When the first library that wants the plugin has accepted its descriptor: before anything of it is used,
-     * and after the `init` of the plugins whose extensions it requires or uses. If it fails, the plugin is refused and
-     * `deinit` not called. Optional. */
+    /* [load] Called when the first library that uses the plugin has accepted its descriptor, before anything else of
+     * the plugin is used, and after the `init` of the plugins whose extensions it requires or uses. If it fails, the
+     * plugin is refused and `deinit` is not called. Optional. */
     int (*init)(struct graft_error *error);
-    /* [load] When the last library that has the plugin is freed: after every instance is destroyed, and before the
-     * `deinit` of the same plugins. The object stays mapped, its variables as they are; a library that loads it later
-     * calls the entry and `init` again. Optional. */
+    /* [load] Called when the last library that uses the plugin is freed, after every instance is destroyed, and before
+     * the `deinit` of the plugins whose extensions it requires or uses. The object stays mapped and keeps its
+     * variables; if a library loads it later, the entry function and `init` are called again. Optional. */
     void (*deinit)(void);
 
     /* NULL-terminated lists of ids of extensions ("graft.log/1", "acme.gates/1"); NULL: none. Ids that begin with
-     * "graft." are the host's, others those of plugins: */
-    const char *const *requires_extensions; /* the host's and other plugins', without which this one is refused */
-    const char *const *uses_extensions;     /* other plugins', used where there are any */
-    const char *const *offers_extensions;   /* this plugin's own, for others */
-    /* [any] The extension of an id in `offers_extensions`, for as long as the plugin is in use; required where there
-     * are any. The host asks after `init`, and passes it on (struct graft_host). */
+     * "graft." are the host's, all others are plugins'. */
+    const char *const *requires_extensions; /* extensions without which this plugin is refused */
+    const char *const *uses_extensions;     /* other plugins' extensions that it uses if they exist */
+    const char *const *offers_extensions;   /* extensions that it offers to other plugins */
+    /* [any] The extension of an id in `offers_extensions`, valid as long as the plugin is in use; required if there are
+     * any. The host calls this after `init`, and passes the result on (struct graft_host). */
     const void *(*get_extension)(const char *id);
 
     const struct graft_replacement *replacements; /* [n_replacements] */
     int32_t n_replacements;
     uint32_t replacement_stride;
-    /* [n_classes] Classes that only this plugin's own describe as children; not replacements. */
+    /* [n_classes] Classes that only this plugin's classes may describe as children; not replacements. */
     const struct graft_class *classes;
     int32_t n_classes;
     uint32_t class_stride;
 
-    const struct graft_family *families; /* the model types that it brings */
+    const struct graft_family *families; /* model types that it adds */
     int32_t n_families;
     uint32_t family_stride;
-    const struct graft_fusion_family *fusion_families; /* used where fusion_config names them */
+    const struct graft_fusion_family *fusion_families; /* used if fusion_config names them */
     int32_t n_fusion_families;
     uint32_t fusion_family_stride;
-    const struct graft_chain *chains; /* used where modules of their classes are fused */
+    const struct graft_chain *chains; /* used if modules of their classes are fused */
     int32_t n_chains;
     uint32_t chain_stride;
-    /* Operations that patch files may ask for by name (docs/patch.md): "NAME", or "ID.NAME" where two plugins have one.
-     * Conversions may point to these and to others. */
+    /* Operations that patch files may use by name (docs/patch.md): "NAME", or "ID.NAME" if two plugins have one of that
+     * name. Conversions may use these and others. */
     const struct graft_custom_operation *custom_operations;
     int32_t n_custom_operations;
     uint32_t custom_operation_stride;
 
-    const struct graft_attention_implementation *attention_implementations; /* may be chosen by name */
+    const struct graft_attention_implementation *attention_implementations; /* users choose them by name */
     int32_t n_attention_implementations;
     uint32_t attention_implementation_stride;
     const struct graft_experts_implementation *experts_implementations; /* likewise */
@@ -146,22 +146,23 @@ struct graft_plugin {
     int32_t n_kernels;
     uint32_t kernel_stride;
 
-    const struct graft_option *options; /* what users may choose of this plugin; struct graft_host has the values */
+    const struct graft_option *options; /* options that users can set; struct graft_host has the values */
     int32_t n_options;                  /* at most 32 */
     uint32_t option_stride;
-    /* NULL-terminated list of the `quantization_config.quant_method`s whose checkpoints it can read ("gptq"); NULL:
-     * none. A model of a method that no plugin handles is refused. */
+    /* NULL-terminated list of `quantization_config.quant_method`s whose checkpoints it can read ("gptq"); NULL: none. A
+     * model whose method no plugin handles is refused. */
     const char *const *quant_methods;
     const struct graft_parallel_provider *parallel;         /* used when `--parallel` names the plugin; optional */
-    const struct graft_logits_processor *logits_processors; /* may be chosen by name */
+    const struct graft_logits_processor *logits_processors; /* users choose them by name */
     int32_t n_logits_processors;
     uint32_t logits_processor_stride;
-    /* What a config may have that none of its classes ask for, in models that it has a part in: a class of it is built,
-     * or it reads their quant_method. For models of its families the families have their own. */
+    /* Rules for fields of config.json that its classes do not ask for. They apply to models in which it builds a class,
+     * or whose quant_method it reads. Its families have their own rules. */
     const struct graft_field_rule *field_rules; /* [n_field_rules] */
     int32_t n_field_rules;
     uint32_t field_rule_stride;
-    /* What it can turn float weights into while a model is loaded, of its `quant_methods`: may be chosen by name. */
+    /* Formats of its `quant_methods` into which it can quantize float weights while a model is loaded; users choose
+     * them by name. */
     const struct graft_quantization *quantizations;
     int32_t n_quantizations;
     uint32_t quantization_stride;
@@ -176,13 +177,13 @@ GRAFT_ASSERT_OFFSET(struct graft_plugin, struct_size, 8);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, id, 32);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, init, 64);
 
-/* [any] Class number `i` of those that are not replacements. */
+/* [any] Class `i` of `classes`. */
 GRAFT_INLINE const struct graft_class *graft_plugin_class(const struct graft_plugin *plugin, int32_t i) {
     return (const struct graft_class *)(const void *)((const char *)plugin->classes + (size_t)i * plugin->class_stride);
 }
 
-/* [any] A descriptor whose head is filled in and the rest 0: GRAFT_PLUGIN_HEADER for languages without designated
- * initialisers, as C++ before C++20. */
+/* [any] A descriptor whose first members are initialised and whose others are 0: GRAFT_PLUGIN_HEADER for languages
+ * without designated initialisers, such as C++ before C++20. */
 GRAFT_INLINE struct graft_plugin graft_plugin_header(void) {
     static const char magic[] = GRAFT_PLUGIN_MAGIC;
     struct graft_plugin plugin;
@@ -195,25 +196,25 @@ GRAFT_INLINE struct graft_plugin graft_plugin_header(void) {
     return plugin;
 }
 
-/* [any] How many rules for fields it has: none, if it is older than they are. */
+/* [any] How many field rules it has; none if it was built before there were rules. */
 GRAFT_INLINE int32_t graft_plugin_n_field_rules(const struct graft_plugin *plugin) {
     return GRAFT_HAS(plugin, struct graft_plugin, field_rule_stride) ? plugin->n_field_rules : 0;
 }
 
-/* [any] Replacement number `i`. */
+/* [any] Replacement `i`. */
 GRAFT_INLINE const struct graft_replacement *graft_plugin_replacement(const struct graft_plugin *plugin, int32_t i) {
     const char *at = (const char *)plugin->replacements + (size_t)i * plugin->replacement_stride;
     return (const struct graft_replacement *)(const void *)at;
 }
 
-/* [any] Condition number `i` (condition.h). */
+/* [any] Condition `i` (condition.h). */
 GRAFT_INLINE const struct graft_condition *graft_replacement_condition(const struct graft_replacement *replacement,
                                                                        int32_t i) {
     const char *at = (const char *)replacement->conditions + (size_t)i * replacement->condition_stride;
     return (const struct graft_condition *)(const void *)at;
 }
 
-/* [any] Attention implementation number `i`. */
+/* [any] Attention implementation `i`. */
 GRAFT_INLINE const struct graft_attention_implementation *graft_plugin_attention(const struct graft_plugin *plugin,
                                                                                  int32_t i) {
     const char *at =
@@ -221,14 +222,14 @@ GRAFT_INLINE const struct graft_attention_implementation *graft_plugin_attention
     return (const struct graft_attention_implementation *)(const void *)at;
 }
 
-/* [any] Experts implementation number `i`. */
+/* [any] Experts implementation `i`. */
 GRAFT_INLINE const struct graft_experts_implementation *graft_plugin_experts(const struct graft_plugin *plugin,
                                                                              int32_t i) {
     const char *at = (const char *)plugin->experts_implementations + (size_t)i * plugin->experts_implementation_stride;
     return (const struct graft_experts_implementation *)(const void *)at;
 }
 
-/* [any] Kernel number `i`. */
+/* [any] Kernel override `i`. */
 GRAFT_INLINE const struct graft_kernel_override *graft_plugin_kernel(const struct graft_plugin *plugin, int32_t i) {
     const char *at = (const char *)plugin->kernels + (size_t)i * plugin->kernel_stride;
     return (const struct graft_kernel_override *)(const void *)at;
@@ -239,14 +240,14 @@ GRAFT_INLINE int32_t graft_plugin_n_logits_processors(const struct graft_plugin 
     return GRAFT_HAS(plugin, struct graft_plugin, logits_processor_stride) ? plugin->n_logits_processors : 0;
 }
 
-/* [any] Logits processor number `i`. */
+/* [any] Logits processor `i`. */
 GRAFT_INLINE const struct graft_logits_processor *graft_plugin_logits_processor(const struct graft_plugin *plugin,
                                                                                 int32_t i) {
     const char *at = (const char *)plugin->logits_processors + (size_t)i * plugin->logits_processor_stride;
     return (const struct graft_logits_processor *)(const void *)at;
 }
 
-/* [any] Fusion family number `i` (fusion.h). */
+/* [any] Fusion family `i` (fusion.h). */
 GRAFT_INLINE const struct graft_fusion_family *graft_plugin_fusion_family(const struct graft_plugin *plugin,
                                                                           int32_t i) {
     const char *at = (const char *)plugin->fusion_families + (size_t)i * plugin->fusion_family_stride;
@@ -258,38 +259,38 @@ GRAFT_INLINE int32_t graft_plugin_n_quantizations(const struct graft_plugin *plu
     return GRAFT_HAS(plugin, struct graft_plugin, quantization_stride) ? plugin->n_quantizations : 0;
 }
 
-/* [any] Format number `i`. */
+/* [any] Quantization `i`. */
 GRAFT_INLINE const struct graft_quantization *graft_plugin_quantization(const struct graft_plugin *plugin, int32_t i) {
     const char *at = (const char *)plugin->quantizations + (size_t)i * plugin->quantization_stride;
     return (const struct graft_quantization *)(const void *)at;
 }
 
-/* [any] Model family number `i` (family.h). */
+/* [any] Model family `i` (family.h). */
 GRAFT_INLINE const struct graft_family *graft_plugin_family(const struct graft_plugin *plugin, int32_t i) {
     const char *at = (const char *)plugin->families + (size_t)i * plugin->family_stride;
     return (const struct graft_family *)(const void *)at;
 }
 
-/* [any] Option number `i` (option.h). */
+/* [any] Option `i` (option.h). */
 GRAFT_INLINE const struct graft_option *graft_plugin_option(const struct graft_plugin *plugin, int32_t i) {
     const char *at = (const char *)plugin->options + (size_t)i * plugin->option_stride;
     return (const struct graft_option *)(const void *)at;
 }
 
-/* [any] Custom operation number `i` (custom_operation.h). */
+/* [any] Custom operation `i` (custom_operation.h). */
 GRAFT_INLINE const struct graft_custom_operation *graft_plugin_custom_operation(const struct graft_plugin *plugin,
                                                                                 int32_t i) {
     const char *at = (const char *)plugin->custom_operations + (size_t)i * plugin->custom_operation_stride;
     return (const struct graft_custom_operation *)(const void *)at;
 }
 
-/* [load] The exported function. Returns the descriptor, or NULL with the reason in `error`. Called when a library looks
- * at the object and none uses it yet, so perhaps more than once. The host calls it, `init` and `deinit` of all plugins
- * one after the other. `host` stays valid. */
+/* [load] The function that a plugin exports. Returns the descriptor, or NULL with the reason in `error`. It is called
+ * when a library examines the object and no library uses it yet, so possibly several times. The host never calls it, or
+ * `init` or `deinit`, of two plugins at the same time. `host` stays valid. */
 typedef const struct graft_plugin *(*graft_plugin_entry_function)(const struct graft_host *host,
                                                                   struct graft_error *error);
 
-/* [load] The plugin's. */
+/* [load] To be defined by the plugin. */
 GRAFT_EXPORT const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error);
 
 #ifdef __cplusplus

@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Formats of quantized checkpoints: what a plugin needs to say which tensors a Linear has and what they mean. The host
- * does the rest: a class that replaces Linear describes itself and inherits everything else, since the weight that it
- * describes here is an ordinary one to the Linear that it replaces.
+/* Formats of quantized checkpoints: helpers with which a plugin declares the tensors of a Linear and what they mean.
+ * The host does the rest: the weight that a replacement of Linear describes here is an ordinary weight for the Linear
+ * it replaces, so such a class has only a `describe` and inherits everything else.
  *
- *     static int describe(const struct graft_class *cls, const struct graft_config *config,
- *                         const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
- *         struct graft_scheme scheme;
- *         if (graft_scheme_of_linear(&scheme, args, sink->path, error) == GRAFT_OK) {
- *             scheme.codec.kind = GRAFT_CODE_INT;
- *             scheme.codec.bits = 8;
- *             graft_scheme_codes(&scheme, "weight", scheme.codec.columns, GRAFT_DTYPE_I8);
- *             graft_scheme_scales(&scheme, "weight_scale", GRAFT_DTYPE_NONE);
- *             graft_scheme_describe_linear(&scheme, args, sink, error);
- *         }
- *         return error->code;
- *     }
+ *   static int describe(const struct graft_class *cls, const struct graft_config *config,
+ *                       const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+ *       struct graft_scheme scheme;
+ *       if (graft_scheme_of_linear(&scheme, args, sink->path, error) == GRAFT_OK) {
+ *           scheme.codec.kind = GRAFT_CODE_INT;
+ *           scheme.codec.bits = 8;
+ *           graft_scheme_codes(&scheme, "weight", scheme.codec.columns, GRAFT_DTYPE_I8);
+ *           graft_scheme_scales(&scheme, "weight_scale", GRAFT_DTYPE_NONE);
+ *           graft_scheme_describe_linear(&scheme, args, sink, error);
+ *       }
+ *       return error->code;
+ *   }
  *
- * All functions are [load].
- */
+ * All functions are [load]. */
 #ifndef GRAFT_QUANT_FORMAT_H
 #define GRAFT_QUANT_FORMAT_H
 
@@ -31,25 +29,25 @@
 extern "C" {
 #endif
 
-/* The most tensors that a weight is made of here. */
+/* The most tensors of a weight. */
 enum { GRAFT_SCHEME_TENSORS = 10 };
 
-/* A coded weight in the making. The plugin's own: it does not cross to the host. Names stay valid until it is
- * described. */
+/* A coded weight that is being described. Belongs to the plugin and is not passed to the host. Names must stay valid
+ * until it is described. */
 struct graft_scheme {
-    struct graft_codec codec;                                  /* all but its weights */
-    int32_t n;                                                 /* tensors so far */
+    struct graft_codec codec;                                  /* complete except for its weights */
+    int32_t n;                                                 /* number of tensors so far */
     uint32_t flags;                                            /* GRAFT_CODED_OWN_LOOPS, or 0 */
     int32_t roles[GRAFT_SCHEME_TENSORS];                       /* [n] GRAFT_CODED_... */
     struct graft_parameter_info tensors[GRAFT_SCHEME_TENSORS]; /* [n] */
-    /* [load] As struct graft_coded_info has it; NULL: none. */
+    /* [load] `finish` of struct graft_coded_info; NULL: none. */
     int (*finish)(const struct graft_build *build, const void *context, struct graft_codec *codec,
                   struct graft_error *error);
     const void *context;   /* likewise */
     int64_t context_bytes; /* likewise */
 };
 
-/* A weight of so many rows and columns, stored in rows, each with one scale. */
+/* A weight of that many rows and columns, stored in rows with one scale each. */
 GRAFT_INLINE struct graft_scheme graft_scheme_of(int64_t rows, int64_t columns) {
     struct graft_scheme scheme;
     memset(&scheme, 0, sizeof scheme);
@@ -61,7 +59,7 @@ GRAFT_INLINE struct graft_scheme graft_scheme_of(int64_t rows, int64_t columns) 
     return scheme;
 }
 
-/* The same of a Linear, whose sizes the parent gives. */
+/* The same for a Linear, whose sizes the parent passes. */
 GRAFT_INLINE int graft_scheme_of_linear(struct graft_scheme *scheme, const struct graft_args *args, const char *path,
                                         struct graft_error *error) {
     int64_t rows = 0, columns = 0;
@@ -73,8 +71,8 @@ GRAFT_INLINE int graft_scheme_of_linear(struct graft_scheme *scheme, const struc
     return status;
 }
 
-/* Adds a tensor; `dtype` 0: any that kernels read. Returns it, for flags, an initial value, and how outputs (`join`)
- * and inputs lie in it. */
+/* Adds a tensor; `dtype` 0: any that kernels read. Returns it, so that the caller can set flags, an initial value, and
+ * the dimensions of outputs (`join`) and inputs. */
 GRAFT_INLINE struct graft_parameter_info *graft_scheme_add(struct graft_scheme *scheme, int32_t role, const char *name,
                                                            graft_dtype dtype, int32_t rank, const int64_t *shape) {
     struct graft_parameter_info *info = &scheme->tensors[scheme->n];
@@ -90,14 +88,14 @@ GRAFT_INLINE struct graft_parameter_info *graft_scheme_add(struct graft_scheme *
     return info;
 }
 
-/* Adds codes that are stored in rows of `columns` elements, bytes or words of 32 bits. */
+/* Adds codes that are stored in rows of `columns` elements, which are bytes or words of 32 bits. */
 GRAFT_INLINE void graft_scheme_codes(struct graft_scheme *scheme, const char *name, int64_t columns,
                                      graft_dtype dtype) {
     const int64_t shape[2] = {scheme->codec.rows, columns};
     const int32_t bits = dtype == GRAFT_DTYPE_I32 ? 32 : 8;
     struct graft_parameter_info *info = graft_scheme_add(scheme, GRAFT_CODED_CODES, name, dtype, 2, shape);
     info->join = graft_join_rows(0, 1);
-    if (bits % scheme->codec.bits == 0) { /* else codes end in another element than they begin in */
+    if (bits % scheme->codec.bits == 0) { /* otherwise some codes span two elements */
         info->inputs = graft_join_rows(1, bits / scheme->codec.bits);
     }
 }
@@ -110,8 +108,8 @@ GRAFT_INLINE void graft_scheme_scales(struct graft_scheme *scheme, const char *n
     info->inputs = graft_join_rows(1, scheme->codec.group_size);
 }
 
-/* Adds a single number, which the checkpoint may have without a dimension. `join` is GRAFT_JOIN_EQUAL for one that
- * all rows share, GRAFT_JOIN_EACH for one that is kept and not used, as a scale of activations is. */
+/* Adds a single number, whose tensor may have no dimensions. `join` is GRAFT_JOIN_EQUAL for a number that all rows
+ * share, GRAFT_JOIN_EACH for one that is kept but not used, such as a scale of activations. */
 GRAFT_INLINE void graft_scheme_number(struct graft_scheme *scheme, int32_t role, const char *name, graft_dtype dtype,
                                       int32_t join) {
     const int64_t one = 1;
@@ -121,7 +119,7 @@ GRAFT_INLINE void graft_scheme_number(struct graft_scheme *scheme, int32_t role,
     info->inputs = graft_join_whole(GRAFT_JOIN_EQUAL);
 }
 
-/* Adds zero points as compressed-tensors has them: words along the rows of the weight. */
+/* Adds zero points in the layout of compressed-tensors: packed along the rows of the weight. */
 GRAFT_INLINE void graft_scheme_zeros(struct graft_scheme *scheme, const char *name) {
     const int64_t slots = 32 / scheme->codec.bits;
     const int64_t shape[2] = {(scheme->codec.rows + slots - 1) / slots, graft_codec_groups(&scheme->codec)};
@@ -131,7 +129,7 @@ GRAFT_INLINE void graft_scheme_zeros(struct graft_scheme *scheme, const char *na
     info->inputs = graft_join_rows(1, scheme->codec.group_size);
 }
 
-/* Describes it as the parameter `name`. */
+/* Declares the scheme as the parameter `name`. */
 GRAFT_INLINE int graft_scheme_describe(const struct graft_scheme *scheme, const char *name,
                                        const struct graft_sink *sink, struct graft_error *error) {
     struct graft_coded_info info;
@@ -150,9 +148,9 @@ GRAFT_INLINE int graft_scheme_describe(const struct graft_scheme *scheme, const 
     return sink->coded(sink->data, &info, error);
 }
 
-/* Describes a Linear with it. A bias may be in the checkpoint where the architecture has none: old tools wrote zeros,
- * and some corrections are kept there. Where a class above has but some of the inputs read, it adds the bias to the sum
- * (linear.h). */
+/* Declares a Linear with this weight. The checkpoint may have a bias even if the architecture has none: old tools wrote
+ * zeros, and some methods keep corrections there. If a class above gives the module only a share of the inputs, that
+ * class adds the bias (linear.h). */
 GRAFT_INLINE int graft_scheme_describe_linear(const struct graft_scheme *scheme, const struct graft_args *args,
                                               const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_codec *codec = &scheme->codec;
@@ -167,8 +165,8 @@ GRAFT_INLINE int graft_scheme_describe_linear(const struct graft_scheme *scheme,
     return error->code;
 }
 
-/* In `finish`: a weight of F32 that no tensor has, rows * columns numbers at `*numbers` to be filled in. NULL when
- * memory ran out, with an error recorded. */
+/* For `finish`: an F32 weight without a tensor, whose rows * columns numbers at `*numbers` are to be filled in. NULL
+ * with an error recorded if memory ran out. */
 GRAFT_INLINE const struct graft_weight *graft_build_floats(const struct graft_build *build, int64_t rows,
                                                            int64_t columns, float **numbers,
                                                            struct graft_error *error) {
@@ -196,7 +194,7 @@ GRAFT_INLINE const struct graft_weight *graft_build_floats(const struct graft_bu
     return weight;
 }
 
-/* The initialisers of a plugin's option that lets activations be rounded, for graft_codec_input_bits. */
+/* The initialisers of a plugin option that allows activations to be rounded, for graft_codec_input_bits. */
 #define GRAFT_ACTIVATION_BITS(bits)                                                                        \
     .struct_size = sizeof(struct graft_option), .kind = GRAFT_OPTION_INT, .name = "activation_bits",       \
     .help = "8: activations of many tokens, as prompts have, are rounded to 8 bits and multiplied faster", \
@@ -204,7 +202,7 @@ GRAFT_INLINE const struct graft_weight *graft_build_floats(const struct graft_bu
         "8", "16", NULL                                                                                    \
     }
 
-/* What such an option makes of a codec's input_bits. Tiles multiply bf16 faster than other instructions do bytes. */
+/* The codec's input_bits for the value of such an option. Processors with tiles multiply bf16 faster than bytes. */
 GRAFT_INLINE int32_t graft_codec_input_bits(const struct graft_args *options) {
     return graft_args_int(options, "activation_bits", 16) == 8 && !graft_isa_has_tiles() ? 8 : 0;
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Fields of `quantization_config` that have several names, since the tools that write and read a method have not always
- * agreed: a layout is `format`, `checkpoint_format` or `version`, in small letters or large. Which one another reader
- * takes where there are two depends on the reader, so two that differ are an error. All functions are [load].
- */
+/* Fields of `quantization_config` that have several names, because the tools that write and read a method have not
+ * always agreed: a layout is `format`, `checkpoint_format` or `version`, in upper or lower case. If two names are
+ * present, readers differ in which one they use, so it is an error if their values differ. All functions are [load]. */
 #ifndef GRAFT_QUANTIZATION_FIELDS_H
 #define GRAFT_QUANTIZATION_FIELDS_H
 
@@ -15,7 +13,7 @@
 extern "C" {
 #endif
 
-/* Bytes of a text, with the 0 behind it, and of a field's path. */
+/* Bytes of a text, including the NUL, and of a field's path. */
 enum { GRAFT_QUANTIZATION_TEXT = 64, GRAFT_QUANTIZATION_PATH = 96 };
 
 /* The path of a field: "quantization_config.NAME". */
@@ -24,7 +22,7 @@ GRAFT_INLINE const char *graft_quantization_path(const char *name, char path[GRA
     return path;
 }
 
-/* A text in small letters, ASCII only; what is longer than there is room is cut. */
+/* A text in lower case, ASCII only, truncated if it does not fit. */
 GRAFT_INLINE void graft_quantization_lower(const char *from, char to[GRAFT_QUANTIZATION_TEXT]) {
     size_t i = 0;
     for (; from[i] != '\0' && i + 1 < GRAFT_QUANTIZATION_TEXT; i++) {
@@ -33,15 +31,15 @@ GRAFT_INLINE void graft_quantization_lower(const char *from, char to[GRAFT_QUANT
     to[i] = '\0';
 }
 
-/* Records that two names of one field say different things. */
+/* Sets the error that two names of one field have different values. */
 GRAFT_INLINE int graft_quantization_differ(const struct graft_config *config, const char *one, const char *other,
                                            struct graft_error *error) {
     return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
                            "%s: expected the value of %s, which is the same field under another name", other, one);
 }
 
-/* The text of the field that has one of `names` (NULL-terminated), in small letters, into `text`, and its path into
- * `path`. Where it is absent, `text` stays as it is and `path` becomes that of the first name. */
+/* Reads the text of the field with one of `names` (NULL-terminated), in lower case, into `text`, and its path into
+ * `path`. If the field is absent, `text` is unchanged and `path` is that of the first name. */
 GRAFT_INLINE int graft_quantization_text(const struct graft_config *config, const char *const *names,
                                          char text[GRAFT_QUANTIZATION_TEXT], char path[GRAFT_QUANTIZATION_PATH],
                                          struct graft_error *error) {
@@ -68,7 +66,7 @@ GRAFT_INLINE int graft_quantization_text(const struct graft_config *config, cons
     return GRAFT_OK;
 }
 
-/* The same of an integer within [minimum, maximum]; `*value` stays as it is where the field is absent. */
+/* The same for an integer within [minimum, maximum]; `*value` is unchanged if the field is absent. */
 GRAFT_INLINE int graft_quantization_int(const struct graft_config *config, const char *const *names, int64_t minimum,
                                         int64_t maximum, int64_t *value, struct graft_error *error) {
     char path[GRAFT_QUANTIZATION_PATH], first[GRAFT_QUANTIZATION_PATH] = "";
@@ -90,8 +88,8 @@ GRAFT_INLINE int graft_quantization_int(const struct graft_config *config, const
     return GRAFT_OK;
 }
 
-/* Whether the field has one of `allowed` (NULL-terminated), in small letters or large, or is absent; else an error that
- * says what was expected. */
+/* Checks that the field is absent or has one of the values `allowed` (NULL-terminated), in upper or lower case;
+ * otherwise sets an error that lists them. */
 GRAFT_INLINE int graft_quantization_only(const struct graft_config *config, const char *name,
                                          const char *const *allowed, struct graft_error *error) {
     const char *const names[] = {name, NULL};

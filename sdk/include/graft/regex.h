@@ -15,8 +15,8 @@ extern "C" {
 struct graft_regexes {
     uint32_t struct_size;
     uint32_t reserved;
-    /* [any] Whether `pattern` is found in `text`: `*found` becomes 1 or 0. A pattern that is none, or that costs too
-     * much to search with, is GRAFT_ERROR_MODEL, in the name of `source`. */
+    /* [any] Searches for `pattern` in `text`; `*found` becomes 1 or 0. An invalid pattern, or one that takes too many
+     * steps, is GRAFT_ERROR_MODEL with `source` as the error's source. */
     int (*search)(const char *pattern, const char *text, const char *source, int32_t *found, struct graft_error *error);
 };
 

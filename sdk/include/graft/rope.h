@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * graft.rope/1: rotary position embeddings (Su et al. 2021) as config.json describes them, of every rope type: default,
- * linear, dynamic, llama3, yarn, longrope and proportional. A host extension; classes reach it through `host` of
- * graft_sink and graft_build.
- *
- * A rotation is made from the config in `create`, once for each set of parameters: a model whose layer types have bases
- * of their own makes two. `describe` may make one and destroy it, so that a config at fault is known before any weight.
- */
+/* graft.rope/1: rotary position embeddings (Su et al. 2021) as config.json describes them, of every rope type: default,
+ * linear, dynamic, llama3, yarn, longrope and proportional. It is an extension of the host; classes get it through
+ * `host` of graft_sink and graft_build. A rotation is created from the config in `create`, one for each set of
+ * parameters: a model whose layer types have different bases creates two. `describe` may create one and destroy it, so
+ * that an error in the config is found before weights are read. */
 #ifndef GRAFT_ROPE_H
 #define GRAFT_ROPE_H
 
@@ -24,56 +21,56 @@ extern "C" {
 /* The host's. */
 struct graft_rope;
 
-/* Which parameters are meant, and what holds where the config leaves something out. The caller's. */
+/* Which parameters to read, and defaults. Belongs to the caller. */
 struct graft_rope_info {
     uint32_t struct_size;
     uint32_t reserved;
-    /* The path of the object that has them, and then nothing beside it counts but original_max_position_embeddings:
-     * "rope_parameters.sliding_attention". One that the config lacks has the defaults. NULL: as most models have it, a
-     * `rope_scaling` that is not empty, else `rope_parameters`, with rope_theta and partial_rotary_factor in it or
-     * beside it. */
+    /* The path of the object that has the parameters: "rope_parameters.sliding_attention". Then nothing outside of it
+     * is read but original_max_position_embeddings, and if the config lacks it the defaults are used. NULL, for most
+     * models: `rope_scaling` if it is not empty, else `rope_parameters`; rope_theta and partial_rotary_factor may be in
+     * it or beside it. */
     const char *object;
-    int64_t head_dim;                /* numbers of a head, of which all or the first are rotated; 2 to 65536 */
+    int64_t head_dim;                /* width of a head; 2 to 65536 */
     int64_t max_position_embeddings; /* of the config; > 0 */
     double rope_theta;               /* the default base */
     double partial_rotary_factor;    /* the default; 0: 1 */
-    /* Of families with three positions a token: how many of the frequencies, from the first on, turn with time, how
-     * many with height and how many with width (Wang et al. 2024, section 2.1), by default. All 0: one position. */
+    /* For families with three positions per token, the default of mrope_section: how many of the frequencies, from the
+     * first on, are rotated by time, height and width (Wang et al. 2024, section 2.1). All 0: one position. */
     int64_t mrope_section[3];
-    /* 1: whole heads are rotated, and so partial_rotary_factor says nothing where the type is "default". With other
-     * types it does: what it makes of the frequencies fits no whole head. */
+    /* 1: whole heads are rotated, so partial_rotary_factor has no effect if the type is "default". For other types it
+     * is an error, because the frequencies would not fit whole heads. */
     int32_t whole_heads;
     uint32_t reserved_2;
-    /* Later than 1.0. 1: with `alpha` the type "dynamic" is "default", with a base multiplied by
+    /* Later than 1.0. 1: if the parameters have `alpha`, the type "dynamic" is "default" with the base multiplied by
      * alpha ** (dim / (dim - 2)). */
     int32_t takes_alpha;
-    /* 1: with any type but "default", cos and sin are multiplied by short_mscale, or by long_mscale in sequences longer
-     * than original_max_position_embeddings, whose frequencies are those of shorter ones (Phi-3.5-MoE). */
+    /* 1: for any type but "default", cos and sin are multiplied by short_mscale, or by long_mscale in sequences longer
+     * than original_max_position_embeddings; frequencies are always those of short sequences (Phi-3.5-MoE). */
     int32_t takes_mscales;
-    double base; /* the base, whatever the config has as rope_theta; 0: that */
-    /* 1: with mrope_section time, height and width take turns, frequency by frequency, as long as height and width have
-     * some left (Qwen3-VL); 0: those of each follow each other. */
+    double base; /* the base, overriding rope_theta; 0: not overridden */
+    /* 1: with mrope_section, frequencies alternate between time, height and width as long as height and width have some
+     * left (Qwen3-VL); 0: those of time come first, then height, then width. */
     int32_t interleaved_sections;
     uint32_t reserved_3;
 };
 
-/* The host's, const. */
+/* Belongs to the host; const. */
 struct graft_rope_service {
     uint32_t struct_size;
     uint32_t reserved;
     /* [load] Reads a rotation; errors name file and field. The config is not kept. On success the caller owns *rope. */
     int (*create)(const struct graft_config *config, const struct graft_rope_info *info, struct graft_rope **rope,
                   struct graft_error *error);
-    /* [load] Takes NULL. */
+    /* [load] Accepts NULL. */
     void (*destroy)(struct graft_rope *rope);
     /* [any] How many numbers of a head are rotated, from the first on; even. */
     int64_t (*width)(const struct graft_rope *rope);
-    /* [any] inv_freq [width / 2] of a sequence that has `length` tokens so far; cos and sin are to be multiplied by
-     * what it returns, the attention factor. */
+    /* [any] Fills in inv_freq [width / 2] for a sequence of `length` tokens. Returns the attention factor, by which cos
+     * and sin have to be multiplied. */
     float (*frequencies)(const struct graft_rope *rope, int64_t length, float *inv_freq);
-    /* [forward] cos, sin [tokens, width], both halves of a row the same, scaled by the attention factor, for the
-     * positions of the batch: `rotary_positions` where the rotation has sections and the batch gives them, else
-     * `positions`. Each sequence has the frequencies of its own length. */
+    /* [forward] Fills in cos, sin [tokens, width], whose rows have two equal halves, multiplied by the attention
+     * factor, for the positions of the batch: `rotary_positions` if the rotation has sections and the batch provides
+     * them, else `positions`. Each sequence has the frequencies of its own length. */
     int (*angles)(const struct graft_rope *rope, const struct graft_call *call, const struct graft_batch *batch,
                   float *cos, float *sin, struct graft_error *error);
 };
@@ -81,7 +78,7 @@ struct graft_rope_service {
 GRAFT_ASSERT_SIZE(struct graft_rope_info, 104);
 GRAFT_ASSERT_SIZE(struct graft_rope_service, 48);
 
-/* [any] The service of a host. */
+/* [any] The host's service. */
 GRAFT_INLINE const struct graft_rope_service *graft_rope_service_of(const struct graft_host *host) {
     return (const struct graft_rope_service *)host->get_extension(GRAFT_ROPE_ID);
 }

@@ -29,12 +29,12 @@ struct graft_rotary_args {
     uint32_t struct_size;
     uint32_t required_features;      /* GRAFT_ROTARY_... */
     const struct graft_batch *batch; /* the positions */
-    int64_t head_dim;                /* numbers of a token in cos and sin; even */
-    /* [tokens, head_dim]: both halves hold the same numbers, scaled by the attention factor if there is one. */
+    int64_t head_dim;                /* width of cos and sin; even */
+    /* [tokens, head_dim]: both halves of a row are equal, and multiplied by the attention factor if there is one. */
     float *cos;
-    float *sin; /* [tokens, head_dim], likewise */
-    /* With GRAFT_ROTARY_LAYER_TYPES: GRAFT_LAYER_..., whose angles are wanted; in families whose layers have angles
-     * each of their own the number of a set, from 0 on in the order of layers. */
+    float *sin; /* [tokens, head_dim]: the same */
+    /* With GRAFT_ROTARY_LAYER_TYPES: the GRAFT_LAYER_... whose angles are wanted. In families in which every layer has
+     * angles of its own, the number of a set, from 0 in the order of layers. */
     int32_t layer_type;
     uint32_t reserved;
 };
@@ -42,8 +42,8 @@ struct graft_rotary_args {
 struct graft_rotary {
     uint32_t struct_size;
     uint32_t features; /* GRAFT_ROTARY_... */
-    /* [forward] Fills cos and sin for the positions of the batch: `rotary_positions` where a family has three and the
-     * batch gives them, else `positions`. Required. */
+    /* [forward] Fills in cos and sin for the positions of the batch: `rotary_positions` if the family has three
+     * positions and the batch provides them, else `positions`. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_rotary_args *args,
                    struct graft_error *error);
 };
@@ -51,7 +51,7 @@ struct graft_rotary {
 GRAFT_ASSERT_SIZE(struct graft_rotary_args, 48);
 GRAFT_ASSERT_SIZE(struct graft_rotary, 16);
 
-/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+/* [forward] Calls a module of this interface, and frees the scratch memory it took. */
 GRAFT_INLINE int graft_rotary_forward(const struct graft_module *module, const struct graft_call *call,
                                       const struct graft_rotary_args *args, struct graft_error *error) {
     const struct graft_rotary *vtable = (const struct graft_rotary *)module->forward;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Interface graft.router/1: which experts a token goes to, and with what weight.
- */
+/* Interface graft.router/1: chooses each token's experts and their weights. */
 #ifndef GRAFT_ROUTER_H
 #define GRAFT_ROUTER_H
 
@@ -19,12 +17,12 @@ extern "C" {
 struct graft_router_args {
     uint32_t struct_size;
     uint32_t required_features;
-    int64_t tokens;             /* rows of all arrays */
+    int64_t tokens;             /* number of rows of all arrays */
     int64_t experts;            /* config: num_experts */
     int64_t k;                  /* config: num_experts_per_tok */
     const float *hidden_states; /* [tokens, hidden] */
     float *logits;              /* [tokens, experts] */
-    int32_t *top_k_index;       /* [tokens, k]: each in [0, experts), all of a token's different */
+    int32_t *top_k_index;       /* [tokens, k]: each in [0, experts); those of a token differ */
     float *top_k_weights;       /* [tokens, k] */
 };
 
@@ -39,7 +37,7 @@ struct graft_router {
 GRAFT_ASSERT_SIZE(struct graft_router_args, 64);
 GRAFT_ASSERT_SIZE(struct graft_router, 16);
 
-/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+/* [forward] Calls a module of this interface, and frees the scratch memory it took. */
 GRAFT_INLINE int graft_router_forward(const struct graft_module *module, const struct graft_call *call,
                                       const struct graft_router_args *args, struct graft_error *error) {
     const struct graft_router *vtable = (const struct graft_router *)module->forward;

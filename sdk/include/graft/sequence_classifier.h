@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Interface graft.sequence_classifier/1: an encoder with a head that tells of each sequence to which class it belongs
- * (BertForSequenceClassification).
- */
+/* Interface graft.sequence_classifier/1: an encoder with a head that scores the labels of each sequence
+ * (BertForSequenceClassification). */
 #ifndef GRAFT_SEQUENCE_CLASSIFIER_H
 #define GRAFT_SEQUENCE_CLASSIFIER_H
 
@@ -21,11 +19,11 @@ extern "C" {
 struct graft_sequence_classifier_args {
     uint32_t struct_size;
     uint32_t required_features;
-    const struct graft_batch *batch; /* how the tokens below make up sequences; without a cache */
+    const struct graft_batch *batch; /* the sequences of the tokens; has no cache */
     const int32_t *input_ids;        /* [tokens] */
     const int32_t *token_type_ids;   /* [tokens] */
-    float *logits;                   /* [sequences, num_labels], or NULL where they are not wanted */
-    float *last_hidden_state;        /* [tokens, hidden], or NULL where it is not wanted */
+    float *logits;                   /* [sequences, num_labels]; NULL: not wanted */
+    float *last_hidden_state;        /* [tokens, hidden]; NULL: not wanted */
 };
 
 struct graft_sequence_classifier {
@@ -40,7 +38,7 @@ struct graft_sequence_classifier {
 GRAFT_ASSERT_SIZE(struct graft_sequence_classifier_args, 48);
 GRAFT_ASSERT_SIZE(struct graft_sequence_classifier, 16);
 
-/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+/* [forward] Calls a module of this interface, and frees the scratch memory it took. */
 GRAFT_INLINE int graft_sequence_classifier_forward(const struct graft_module *module, const struct graft_call *call,
                                                    const struct graft_sequence_classifier_args *args,
                                                    struct graft_error *error) {

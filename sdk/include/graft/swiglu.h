@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A gating of experts (gpt-oss): (up + 1) * gate * sigmoid(alpha * gate), with gate at most `limit` and up between
- * -limit and limit. To be given to graft_experts_input as `gating`, or called by a class that computes its experts
- * itself.
- */
+/* The gating of gpt-oss's experts: (up + 1) * gate * sigmoid(alpha * gate), with gate clamped to at most `limit` and up
+ * to [-limit, limit]. Pass it to graft_experts_input as `gating`, or call it in a class that computes its experts
+ * itself. */
 #ifndef GRAFT_SWIGLU_H
 #define GRAFT_SWIGLU_H
 
@@ -16,16 +14,15 @@
 extern "C" {
 #endif
 
-/* The plugin's own: it does not cross to the host, which only hands it back. */
+/* Belongs to the plugin; the host only passes it back. */
 struct graft_swiglu {
-    float alpha; /* of the sigmoid */
+    float alpha; /* factor in the sigmoid */
     float limit; /* > 0 */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_swiglu, 8);
 
-/* [load] Whether the arguments of experts.h are such as a gating has; the error names the module: `path` is sink->path.
- */
+/* [load] Checks the gating's arguments (experts.h); the error names the module: `path` is sink->path. */
 GRAFT_INLINE int graft_swiglu_check(const struct graft_args *args, const char *path, struct graft_error *error) {
     double limit = graft_args_real(args, "swiglu_limit", 0.0);
     if (graft_args_find(args, "swiglu_alpha", GRAFT_ARG_REAL) == NULL) {
@@ -36,7 +33,7 @@ GRAFT_INLINE int graft_swiglu_check(const struct graft_args *args, const char *p
                                          "argument swiglu_limit: expected more than 0 from the parent, got %g", limit);
 }
 
-/* [any] From the arguments of experts.h. */
+/* [any] The gating that the arguments of experts.h describe. */
 GRAFT_INLINE struct graft_swiglu graft_swiglu_of(const struct graft_args *args) {
     struct graft_swiglu swiglu;
     swiglu.alpha = (float)graft_args_real(args, "swiglu_alpha", 0.0);
@@ -44,17 +41,17 @@ GRAFT_INLINE struct graft_swiglu graft_swiglu_of(const struct graft_args *args) 
     return swiglu;
 }
 
-/* [forward] gate, up [rows, columns], dense; the result goes to `gate`. `self` is a struct graft_swiglu. */
+/* [forward] gate, up [rows, columns] are dense; the result is written to `gate`. `self` is a struct graft_swiglu. */
 GRAFT_INLINE int graft_swiglu_gate(void *self, const struct graft_call *call, float *gate, const float *up,
                                    int64_t rows, int64_t columns, struct graft_error *error) {
     const struct graft_swiglu *swiglu = (const struct graft_swiglu *)self;
     const float limit = swiglu->limit;
     int64_t mark = call->scratch_mark(call->scratch);
-    float *sigmoid = graft_scratch_floats(call, rows, columns, error); /* [rows, columns]: of alpha * gate */
+    float *sigmoid = graft_scratch_floats(call, rows, columns, error); /* [rows, columns]: sigmoid(alpha * gate) */
     int status = GRAFT_ERROR_INTERNAL;
     if (sigmoid != NULL) {
         for (int64_t i = 0; i < rows * columns; i++) {
-            gate[i] = gate[i] > limit ? limit : gate[i]; /* NaN stays one */
+            gate[i] = gate[i] > limit ? limit : gate[i]; /* keeps NaN */
             sigmoid[i] = swiglu->alpha * gate[i];
         }
         status = call->kernels->activation(call, GRAFT_ACTIVATION_SIGMOID, sigmoid, rows * columns, sigmoid, error);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Weights as they reach a module: a shape over row blocks.
- *
- * A weight of shape [d0, ..., dn] is read as a matrix of `rows` = d0 * ... * d(n-1) rows of `columns` = dn elements; a
- * vector of n elements as n rows of one. A row block is a contiguous run of such rows in a mapped file, with a type of
- * its own. So sixty stacked experts, or q, k and v joined along dim 0, are views: nothing is copied. A parameter that
- * was described as contiguous has one block.
- */
+/* Weights, as modules get them: a shape over row blocks. A weight of shape [d0, ..., dn] is read as a matrix of `rows`
+ * = d0 * ... * d(n-1) rows of `columns` = dn elements; a vector of n elements as n rows of one. A row block is a
+ * contiguous run of such rows in a mapped file, with a type of its own. So sixty stacked experts, or q, k and v joined
+ * along dim 0, are views: nothing is copied. A parameter that was declared contiguous has one block. */
 #ifndef GRAFT_TENSOR_H
 #define GRAFT_TENSOR_H
 
@@ -19,36 +15,36 @@ extern "C" {
 
 struct graft_codec;
 
-/* The most dimensions a tensor has: part of the ABI for ever. */
+/* The most dimensions of a tensor. It is part of the ABI and will not change. */
 #define GRAFT_MAX_RANK 8
 
-/* The host's, as all of a weight, and valid until the instance that was given it is destroyed. */
+/* Belongs to the host, like everything else of a weight; valid until the instance that it was given to is destroyed. */
 struct graft_row_block {
     uint32_t struct_size;
-    graft_dtype dtype; /* of the elements; blocks of one weight may differ */
+    graft_dtype dtype; /* type of the elements, which may differ between blocks of a weight */
     const void *data;  /* [rows, columns], row-major, aligned to its element type; read only */
-    int64_t rows;      /* in this block */
+    int64_t rows;      /* rows of this block */
 };
 
-/* A parameter, as `create` is given it. */
+/* A parameter, as `create` gets it. */
 struct graft_weight {
     uint32_t struct_size;
-    int32_t rank;                         /* dimensions; 1 to GRAFT_MAX_RANK */
+    int32_t rank;                         /* number of dimensions, 1 to GRAFT_MAX_RANK */
     int64_t shape[GRAFT_MAX_RANK];        /* [rank]; entries from `rank` on are 1 */
-    int64_t rows;                         /* product of all dimensions but the last; of a vector its length */
-    int64_t columns;                      /* the last dimension; of a vector 1 */
+    int64_t rows;                         /* product of all dimensions but the last; for a vector its length */
+    int64_t columns;                      /* the last dimension; for a vector 1 */
     const struct graft_row_block *blocks; /* [n_blocks] in row order; their rows add up to `rows` */
     int32_t n_blocks;
     uint32_t block_stride;
-    /* How the numbers are stored where they are codes, for who wants to know; then there are no blocks, and kernels
-     * alone read the weight (codec.h). NULL: blocks have the numbers. */
+    /* How the numbers are encoded, if they are codes; then there are no blocks, and only kernels read the weight
+     * (codec.h). NULL: the blocks contain the numbers. */
     const struct graft_codec *codec;
 };
 
 GRAFT_ASSERT_SIZE(struct graft_row_block, 24);
 GRAFT_ASSERT_SIZE(struct graft_weight, 112);
 
-/* [any] Block number `i`. */
+/* [any] Block `i`. */
 GRAFT_INLINE const struct graft_row_block *graft_weight_block(const struct graft_weight *weight, int32_t i) {
     return (const struct graft_row_block *)(const void *)((const char *)weight->blocks +
                                                           (size_t)i * weight->block_stride);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Interface graft.token_classifier/1: a model with a head that gives the same few numbers for each token: to which
- * class it belongs (BertForTokenClassification), or whether an answer begins or ends there (BertForQuestionAnswering,
- * whose root says so: attribute `answers`, family.h).
- */
+/* Interface graft.token_classifier/1: a model with a head that scores each token: its label
+ * (BertForTokenClassification), or whether an answer starts or ends there (BertForQuestionAnswering, whose root
+ * declares the attribute `answers`, family.h). */
 #ifndef GRAFT_TOKEN_CLASSIFIER_H
 #define GRAFT_TOKEN_CLASSIFIER_H
 
@@ -22,11 +20,11 @@ extern "C" {
 struct graft_token_classifier_args {
     uint32_t struct_size;
     uint32_t required_features;
-    const struct graft_batch *batch; /* how the tokens below make up sequences; without a cache */
+    const struct graft_batch *batch; /* the sequences of the tokens; has no cache */
     const int32_t *input_ids;        /* [tokens] */
     const int32_t *token_type_ids;   /* [tokens] */
-    float *logits;                   /* [tokens, num_labels], or NULL where they are not wanted */
-    float *last_hidden_state;        /* [tokens, hidden], or NULL where it is not wanted */
+    float *logits;                   /* [tokens, num_labels]; NULL: not wanted */
+    float *last_hidden_state;        /* [tokens, hidden]; NULL: not wanted */
 };
 
 struct graft_token_classifier {
@@ -40,7 +38,7 @@ struct graft_token_classifier {
 GRAFT_ASSERT_SIZE(struct graft_token_classifier_args, 48);
 GRAFT_ASSERT_SIZE(struct graft_token_classifier, 16);
 
-/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+/* [forward] Calls a module of this interface, and frees the scratch memory it took. */
 GRAFT_INLINE int graft_token_classifier_forward(const struct graft_module *module, const struct graft_call *call,
                                                 const struct graft_token_classifier_args *args,
                                                 struct graft_error *error) {

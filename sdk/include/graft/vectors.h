@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The compiler's vectors (gcc 12, clang), as wide as the target's registers, for loops that are written once and
- * compiled for each instruction set (isa.h).
- */
+/* The compiler's vectors (gcc 12, clang), as wide as the target's registers, for loops that are written once and
+ * compiled for each instruction set (isa.h). */
 #ifndef GRAFT_VECTORS_H
 #define GRAFT_VECTORS_H
 
@@ -15,8 +13,8 @@
 
 #define GRAFT_VECTOR_INLINE static inline __attribute__((always_inline, unused))
 
-/* How many numbers of 32 bits a vector has. The compiler wants to see which lanes go where: those of two vectors joined
- * in turn (a[0], b[0], a[1], ...), their lower halves and their upper; and the even ones of both, and the odd ones. */
+/* The number of 32-bit lanes of a vector, and shuffles, whose lanes the compiler needs as constants: the lower and the
+ * upper halves of two vectors interleaved (a[0], b[0], a[1], ...), and the even and the odd lanes of both. */
 #if defined(__AVX512F__)
 #define GRAFT_VECTOR_LANES 16
 #define GRAFT_VECTOR_EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30)
@@ -38,15 +36,15 @@
 #define GRAFT_VECTOR_UPPER(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
 #endif
 
-/* Numbers with signs. */
+/* Signed integers. */
 typedef int32_t graft_vector_ints __attribute__((vector_size(GRAFT_VECTOR_LANES * 4)));
-/* Words of codes, and whatever else is bits. */
+/* Words of codes, and other bits. */
 typedef uint32_t graft_vector_words __attribute__((vector_size(GRAFT_VECTOR_LANES * 4)));
-/* Numbers that are multiplied. */
+/* Floating-point numbers. */
 typedef float graft_vector_floats __attribute__((vector_size(GRAFT_VECTOR_LANES * 4)));
 
-/* A vector that begins at any number. Copied by memcpy it may go by way of memory in parts, and to read it back as a
- * whole then takes long. */
+/* A vector at an address aligned to one number. With memcpy instead, the compiler may copy a vector in parts, and
+ * reading the copy as a whole then stalls. */
 typedef graft_vector_words graft_vector_words_at __attribute__((aligned(4)));
 
 /* [any] A vector of words. */
@@ -54,7 +52,7 @@ GRAFT_VECTOR_INLINE graft_vector_words graft_vector_words_from(const void *from)
     return *(const graft_vector_words_at *)from;
 }
 
-/* Whether the target adds products of integers to sums by one instruction. */
+/* Whether the target has an instruction that adds products of integers to sums. */
 #if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
 #define GRAFT_VECTOR_VNNI 1
 #else
@@ -62,7 +60,7 @@ GRAFT_VECTOR_INLINE graft_vector_words graft_vector_words_from(const void *from)
 #endif
 
 #if defined(__AVX2__)
-/* [any] sums + products of integers of 16 bits, those of two neighbours added up. */
+/* [any] sums + products of 16-bit integers, where the products of two adjacent numbers are added to one sum. */
 GRAFT_VECTOR_INLINE graft_vector_ints graft_vector_dot(graft_vector_ints sums, graft_vector_ints a,
                                                        graft_vector_ints b) {
 #if defined(__AVX512VNNI__)
@@ -74,12 +72,13 @@ GRAFT_VECTOR_INLINE graft_vector_ints graft_vector_dot(graft_vector_ints sums, g
 #else
     sums += (graft_vector_ints)_mm256_madd_epi16((__m256i)a, (__m256i)b);
 #endif
-    __asm__("" : "+v"(sums)); /* added now: it would add products to each other first, and keep many */
+    __asm__(""
+            : "+v"(sums)); /* keeps the compiler from first adding products to each other, which needs more registers */
     return sums;
 }
 
-/* [any] sums + products of unsigned bytes and such with a sign, those of four neighbours added up or, in 16 bits, of
- * two. */
+/* [any] sums + products of unsigned and signed bytes, where the products of four adjacent numbers are added to one sum;
+ * of 16-bit numbers, of two. */
 GRAFT_VECTOR_INLINE graft_vector_ints graft_vector_dot_bytes(graft_vector_ints sums, graft_vector_ints a,
                                                              graft_vector_ints b) {
 #if defined(__AVX512VNNI__)
@@ -91,14 +90,13 @@ GRAFT_VECTOR_INLINE graft_vector_ints graft_vector_dot_bytes(graft_vector_ints s
 #else
     sums = (graft_vector_ints)_mm256_add_epi16((__m256i)sums, _mm256_maddubs_epi16((__m256i)a, (__m256i)b));
 #endif
-    __asm__("" : "+v"(sums)); /* added now: the compiler would add products to each other first */
+    __asm__("" : "+v"(sums)); /* keeps the compiler from first adding products to each other */
     return sums;
 }
 #endif
 
-/* [any] One round of sorting `count` vectors (2, 4, 8, 16) so that their lanes become neighbours: after as many rounds
- * as it takes to halve `count` to one, the numbers of lane 0 come first, in the order of the vectors, then those of
- * lane 1. */
+/* [any] One round of interleaving `count` vectors (2, 4, 8, 16). After log2(count) rounds, the numbers of lane 0 of all
+ * vectors come first, in the order of the vectors, then those of lane 1, and so on. */
 GRAFT_VECTOR_INLINE void graft_vector_interleave(graft_vector_words *vectors, const int count) {
     graft_vector_words sorted[16];
     for (int i = 0; i < count / 2; i++) {
@@ -110,14 +108,14 @@ GRAFT_VECTOR_INLINE void graft_vector_interleave(graft_vector_words *vectors, co
     }
 }
 
-/* [any] Turns as many vectors as there are lanes: a vector for each of their numbers. */
+/* [any] Transposes a square of as many vectors as a vector has lanes. */
 GRAFT_VECTOR_INLINE void graft_vector_square(graft_vector_words *vectors) {
     for (int round = 1; round < GRAFT_VECTOR_LANES; round *= 2) {
         graft_vector_interleave(vectors, GRAFT_VECTOR_LANES);
     }
 }
 
-/* [any] Half precision widened: exponents are moved by 112, numbers below 2^-14 included. */
+/* [any] Widens an f16 number: adds 112 to its exponent, also for denormals. */
 GRAFT_VECTOR_INLINE float graft_vector_half(uint16_t half) {
 #if defined(__F16C__)
     return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(half)));
@@ -134,7 +132,7 @@ GRAFT_VECTOR_INLINE float graft_vector_half(uint16_t half) {
 #endif
 }
 
-/* [any] A vector of half precision numbers. */
+/* [any] Widens a vector of f16 numbers. */
 GRAFT_VECTOR_INLINE graft_vector_floats graft_vector_halves(const uint16_t *halves) {
 #if defined(__AVX512F__)
     return (graft_vector_floats)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)halves));
@@ -151,7 +149,7 @@ GRAFT_VECTOR_INLINE graft_vector_floats graft_vector_halves(const uint16_t *halv
 #endif
 }
 
-/* [any] A vector of bf16 numbers. */
+/* [any] Widens a vector of bf16 numbers. */
 GRAFT_VECTOR_INLINE graft_vector_floats graft_vector_brains(const uint16_t *halves) {
     typedef uint16_t shorts __attribute__((vector_size(GRAFT_VECTOR_LANES * 2)));
     shorts bits;
@@ -159,9 +157,8 @@ GRAFT_VECTOR_INLINE graft_vector_floats graft_vector_brains(const uint16_t *halv
     return (graft_vector_floats)(__builtin_convertvector(bits, graft_vector_words) << 16);
 }
 
-/* [any] The largest of n numbers without its sign; NaN if there is one among them, 0 of none. As integers, since
- * without their signs numbers have the order of their bits, infinity comes next and NaN last: compilers do many at
- * once. */
+/* [any] The largest absolute value of n numbers; NaN if one of them is NaN, 0 if n is 0. It compares bits as integers,
+ * which compilers vectorise: without signs, numbers are ordered like their bits, and infinity and NaN come last. */
 GRAFT_VECTOR_INLINE float graft_vector_largest(const float *x, int64_t n) {
     uint32_t most = 0;
     float number;

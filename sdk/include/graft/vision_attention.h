@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Interface graft.vision_attention/1: attention of the patches of a frame to each other, with its projections, without
- * mask and cache. It adds no residual and applies no norm to its input.
- *
- * Arguments that parents give: hidden_size, num_attention_heads.
- */
+/* Interface graft.vision_attention/1: attention of the patches of a frame to each other, including the projections,
+ * without mask and cache. It adds no residual and does not normalise its input. Arguments that parents pass:
+ * hidden_size, num_attention_heads. */
 #ifndef GRAFT_VISION_ATTENTION_H
 #define GRAFT_VISION_ATTENTION_H
 
@@ -23,7 +20,7 @@ extern "C" {
 struct graft_vision_attention_args {
     uint32_t struct_size;
     uint32_t required_features;
-    const struct graft_batch *batch; /* a sequence is a frame of an image; without a cache */
+    const struct graft_batch *batch; /* each sequence is a frame of an image; has no cache */
     const float *hidden_states;      /* [patches, hidden] */
     const float *cos;                /* [patches, head_dim] */
     const float *sin;                /* [patches, head_dim] */
@@ -41,7 +38,7 @@ struct graft_vision_attention {
 GRAFT_ASSERT_SIZE(struct graft_vision_attention_args, 48);
 GRAFT_ASSERT_SIZE(struct graft_vision_attention, 16);
 
-/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+/* [forward] Calls a module of this interface, and frees the scratch memory it took. */
 GRAFT_INLINE int graft_vision_attention_forward(const struct graft_module *module, const struct graft_call *call,
                                                 const struct graft_vision_attention_args *args,
                                                 struct graft_error *error) {

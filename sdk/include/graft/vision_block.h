@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Interface graft.vision_block/1: one layer of a vision tower, residuals included.
- *
- * Arguments that parents give: layer_idx, hidden_size.
- */
+/* Interface graft.vision_block/1: one layer of a vision tower, including residuals. Arguments that parents pass:
+ * layer_idx, hidden_size. */
 #ifndef GRAFT_VISION_BLOCK_H
 #define GRAFT_VISION_BLOCK_H
 
@@ -22,8 +19,8 @@ extern "C" {
 struct graft_vision_block_args {
     uint32_t struct_size;
     uint32_t required_features;
-    const struct graft_batch *batch; /* a sequence is a frame of an image; without a cache */
-    float *hidden_states;            /* [patches, hidden], in and out */
+    const struct graft_batch *batch; /* each sequence is a frame of an image; has no cache */
+    float *hidden_states;            /* [patches, hidden]: input and output */
     const float *cos;                /* [patches, head_dim] */
     const float *sin;                /* [patches, head_dim] */
 };
@@ -39,7 +36,7 @@ struct graft_vision_block {
 GRAFT_ASSERT_SIZE(struct graft_vision_block_args, 40);
 GRAFT_ASSERT_SIZE(struct graft_vision_block, 16);
 
-/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+/* [forward] Calls a module of this interface, and frees the scratch memory it took. */
 GRAFT_INLINE int graft_vision_block_forward(const struct graft_module *module, const struct graft_call *call,
                                             const struct graft_vision_block_args *args, struct graft_error *error) {
     const struct graft_vision_block *vtable = (const struct graft_vision_block *)module->forward;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Interface graft.vision_tower/1: an image or a video into vectors that a language model takes for token embeddings.
- *
- * Arguments that parents give: hidden_size (of the language model), spatial_merge_size.
- */
+/* Interface graft.vision_tower/1: maps an image or a video to vectors that replace token embeddings of a language
+ * model. Arguments that parents pass: hidden_size (of the language model), spatial_merge_size. */
 #ifndef GRAFT_VISION_TOWER_H
 #define GRAFT_VISION_TOWER_H
 
@@ -23,21 +20,22 @@ struct graft_vision_tower_args {
     uint32_t struct_size;
     uint32_t required_features;
     const struct graft_image *image; /* one image or video */
-    /* [merged, hidden of the language model]: `merged` is t * h * w of the image's grid / spatial_merge_size^2. */
+    /* [merged, hidden of the language model], where `merged` is t * h * w of the image's grid / spatial_merge_size^2.
+     */
     float *output;
-    /* With GRAFT_VISION_TOWER_DEEPSTACK in required_features: what blocks before the last give for the language model's
-     * first layers, block by block, likewise [merged, hidden] each. */
+    /* With GRAFT_VISION_TOWER_DEEPSTACK in required_features: outputs of earlier blocks for the language model's first
+     * layers, [merged, hidden] for each block, in order. */
     float *deepstack;
-    int64_t deepstack_stride; /* numbers from one of these to the next */
+    int64_t deepstack_stride; /* floats from one block's outputs to the next's */
 };
 
-/* What args may require of a tower. */
+/* Features that args may require. */
 enum { GRAFT_VISION_TOWER_DEEPSTACK = 1 };
 
 struct graft_vision_tower {
     uint32_t struct_size;
     uint32_t features; /* GRAFT_VISION_TOWER_... */
-    /* [forward] Runs one image or video; the caller has checked that its grid divides into merged patches. Required. */
+    /* [forward] Runs one image or video, whose grid the caller has checked to divide into merged patches. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_vision_tower_args *args,
                    struct graft_error *error);
 };
@@ -45,7 +43,7 @@ struct graft_vision_tower {
 GRAFT_ASSERT_SIZE(struct graft_vision_tower_args, 40);
 GRAFT_ASSERT_SIZE(struct graft_vision_tower, 16);
 
-/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+/* [forward] Calls a module of this interface, and frees the scratch memory it took. */
 GRAFT_INLINE int graft_vision_tower_forward(const struct graft_module *module, const struct graft_call *call,
                                             const struct graft_vision_tower_args *args, struct graft_error *error) {
     const struct graft_vision_tower *vtable = (const struct graft_vision_tower *)module->forward;

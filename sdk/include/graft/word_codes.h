@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The tensors and config fields that GPTQ and AWQ share, whose codes are in words of 32 bits (GRAFT_CODED_COLUMN_WORDS,
- * GRAFT_CODED_ROW_WORDS): `qweight`, `qzeros` [groups, out * bits / 32], both I32, and `scales` [groups, out];
- * `quantization_config.bits` and `.group_size`, which have been called `w_bit` and `q_group_size` as well.
- */
+/* The tensors and config fields that GPTQ and AWQ share, whose codes are packed in words of 32 bits
+ * (GRAFT_CODED_COLUMN_WORDS, GRAFT_CODED_ROW_WORDS): `qweight` and `qzeros` [groups, out * bits / 32], both I32, and
+ * `scales` [groups, out]; and `quantization_config.bits` and `.group_size`, which some files call `w_bit` and
+ * `q_group_size`. */
 #ifndef GRAFT_WORD_CODES_H
 #define GRAFT_WORD_CODES_H
 
@@ -17,7 +16,8 @@ extern "C" {
 #define GRAFT_WORD_BITS_NAMES "bits", "w_bit", "wbits"
 #define GRAFT_WORD_GROUP_NAMES "group_size", "q_group_size"
 
-/* [load] A field of the module's own, at `place`, or else of all modules, at "quantization_config". */
+/* [load] The path of a module's own field, at `place`, or else of the field for all modules, at "quantization_config".
+ */
 GRAFT_INLINE int graft_word_field(const struct graft_config *config, const char *place, const char *name,
                                   int64_t minimum, int64_t maximum, int64_t *value, struct graft_error *error) {
     char own[128], all[128];
@@ -26,7 +26,7 @@ GRAFT_INLINE int graft_word_field(const struct graft_config *config, const char 
     return graft_config_int(config, graft_config_has(config, own) ? own : all, minimum, maximum, value, error);
 }
 
-/* [load] `bits` and `group_size` of a module: at `place`, or else what all modules have. */
+/* [load] Reads `bits` and `group_size` of a module: its own, at `place`, or else those of all modules. */
 GRAFT_INLINE int graft_word_bits_and_groups(const struct graft_config *config, const char *place, int64_t *bits,
                                             int64_t *group_size, struct graft_error *error) {
     static const char *const of_bits[] = {GRAFT_WORD_BITS_NAMES, NULL};
@@ -46,9 +46,9 @@ GRAFT_INLINE int graft_word_bits_and_groups(const struct graft_config *config, c
                               : status;
 }
 
-/* [load] Reads bits and groups of a Linear whose sizes the scheme has, and checks that they fit. What the config says
- * of this module alone is at `place`; "quantization_config": nothing. codec.bits is what there are where the config
- * does not say it, or 0: it has to. Bits of `widths`, a bit each (1 << 4), are allowed. */
+/* [load] Reads bits and groups of a Linear whose sizes are in the scheme, and checks them. Settings of this module
+ * alone are at `place`; "quantization_config": there are none. codec.bits is the default, or 0 if the config has to
+ * have it. `widths` has a bit set for each allowed number of bits (1 << 4). */
 GRAFT_INLINE int graft_word_codes_read(struct graft_scheme *scheme, const struct graft_config *config,
                                        const char *place, const char *path, uint32_t widths,
                                        struct graft_error *error) {
@@ -77,8 +77,8 @@ GRAFT_INLINE int graft_word_codes_read(struct graft_scheme *scheme, const struct
                                  bits_field, (long long)bits, (long long)codec->columns, (long long)codec->rows);
 }
 
-/* [load] Adds a tensor whose columns are `rows` outputs each, and whose rows are `inputs` inputs. 0: they are not whole
- * ones, so that such modules are not joined, or not divided. */
+/* [load] Adds a tensor in which a column is `rows` outputs, and a row is `inputs` inputs. 0: columns or rows do not
+ * correspond to whole outputs or inputs, so such modules are not joined or divided. */
 GRAFT_INLINE void graft_word_codes_tensor(struct graft_scheme *scheme, int32_t role, const char *name,
                                           graft_dtype dtype, const int64_t shape[2], int64_t rows, int64_t inputs) {
     struct graft_parameter_info *info = graft_scheme_add(scheme, role, name, dtype, 2, shape);
@@ -91,7 +91,7 @@ GRAFT_INLINE void graft_word_codes_tensor(struct graft_scheme *scheme, int32_t r
     }
 }
 
-/* [load] Adds all three tensors. `words` is the shape of qweight, whose columns are `word_rows` outputs each. */
+/* [load] Adds all three tensors. `words` is the shape of qweight, in which a column is `word_rows` outputs. */
 GRAFT_INLINE void graft_word_codes_add(struct graft_scheme *scheme, const int64_t words[2], int64_t word_rows) {
     const struct graft_codec *codec = &scheme->codec;
     const int64_t groups = graft_codec_groups(codec);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Structured output: text that fits a JSON schema or a grammar, because tokens that do not fit are never chosen
+/* Structured output: text that conforms to a JSON schema or a grammar, because tokens that do not fit are never chosen
  * (docs/structured.md).
  *
  *     struct graft_vocabulary *vocabulary;
@@ -15,8 +14,7 @@
  *     graft_grammar_close(grammar);
  *     graft_vocabulary_free(vocabulary);
  *
- * A schema or grammar may be anybody's: its size, and the time and memory that it takes, are bounded.
- */
+ * Schemas and grammars may be untrusted: their size, and the time and memory that they take, are bounded. */
 #ifndef GRAFT_HOST_GRAMMAR_H
 #define GRAFT_HOST_GRAMMAR_H
 
@@ -34,7 +32,7 @@ struct graft_model;
 struct graft_processor_choice;
 struct graft_tokenizer;
 
-/* The texts of a model's tokens, and the grammars that were made for them. Several threads may use it. */
+/* The texts of a model's tokens, and the grammars that were compiled for them. Several threads may use it. */
 struct graft_vocabulary;
 
 /* [load] The tokenizer is not needed afterwards. The caller frees the result, which is NULL on failure. */
@@ -62,10 +60,9 @@ struct graft_grammar_text {
 /* A grammar for the tokens of a vocabulary. Several threads may use it. */
 struct graft_grammar;
 
-/* [any] Makes a grammar, or finds the one that was made of the same text before: the last 32 that were closed are
- * cached. A text that is malformed or not supported is GRAFT_ERROR_USAGE, with the place in the message. The caller
- * closes
- * `*grammar`, which is NULL on failure, before the vocabulary is freed. */
+/* [any] Compiles a grammar, or finds the one that was compiled from the same text before: the last 32 that were closed
+ * are cached. A text that is malformed or not supported is GRAFT_ERROR_USAGE, and the message says where. The caller
+ * closes `*grammar`, which is NULL on failure, before the vocabulary is freed. */
 int graft_grammar_open(struct graft_vocabulary *vocabulary, const struct graft_grammar_text *text,
                        struct graft_grammar **grammar, struct graft_error *error);
 
