@@ -78,25 +78,48 @@ static const struct graft_arg *arg_of_both(const struct graft_args *args, const 
     return i < args->count ? graft_args_at(args, i) : graft_args_at(more, i - args->count);
 }
 
-/* Items, numbers and strings share one block. */
-int graft_args_append(struct graft_args *args, const struct graft_args *more) {
-    const int32_t count = args->count + (more != NULL ? more->count : 0);
-    size_t bytes = ((size_t)count + 1) * sizeof(struct graft_arg), numbers_bytes = 0;
+static int32_t count_both(const struct graft_args *args, const struct graft_args *more) {
+    return args->count + (more != NULL ? more->count : 0);
+}
+
+static size_t numbers_of_both(const struct graft_args *args, const struct graft_args *more) {
+    size_t bytes = 0;
+    for (int32_t i = 0; i < count_both(args, more); i++) {
+        bytes += number_bytes(arg_of_both(args, more, i));
+    }
+    return bytes;
+}
+
+size_t graft_args_bytes(const struct graft_args *args, const struct graft_args *more) {
+    const int32_t count = count_both(args, more);
+    size_t bytes = ((size_t)count + 1) * sizeof(struct graft_arg) + numbers_of_both(args, more);
     for (int32_t i = 0; i < count; i++) {
-        numbers_bytes += number_bytes(arg_of_both(args, more, i));
         bytes += text_bytes(arg_of_both(args, more, i));
     }
-    struct graft_arg *items = graft_alloc(1, bytes + numbers_bytes);
-    if (items == NULL) {
-        return -1;
-    }
+    return bytes;
+}
+
+/* Items, numbers and strings share the block. */
+struct graft_args graft_args_write(void *block, const struct graft_args *args, const struct graft_args *more) {
+    const int32_t count = count_both(args, more);
+    const size_t numbers_bytes = numbers_of_both(args, more);
+    struct graft_arg *items = block;
     int64_t *numbers = (int64_t *)(void *)(items + count + 1);
     char *texts = (char *)numbers + numbers_bytes;
     for (int32_t i = 0; i < count; i++) {
         items[i] = copy_arg(arg_of_both(args, more, i), &numbers, &texts);
     }
+    return graft_args_of(items, count);
+}
+
+int graft_args_append(struct graft_args *args, const struct graft_args *more) {
+    void *items = graft_alloc(1, graft_args_bytes(args, more));
+    if (items == NULL) {
+        return -1;
+    }
+    const struct graft_args both = graft_args_write(items, args, more);
     graft_free((void *)(uintptr_t)args->items);
-    *args = graft_args_of(items, count);
+    *args = both;
     return 0;
 }
 

@@ -16,6 +16,10 @@ int graft_args_valid(const struct graft_args *args);
  * then some may have been appended. */
 int graft_args_append(struct graft_args *args, const struct graft_args *more);
 
+/* The bytes of a block, aligned for any type, that copies of both lists fit in; and the list that is made in it. */
+size_t graft_args_bytes(const struct graft_args *args, const struct graft_args *more);
+struct graft_args graft_args_write(void *block, const struct graft_args *args, const struct graft_args *more);
+
 /* Replaces arguments by copies of those in `more` with the same name, and appends the others; `more` is a valid list or
  * NULL. Returns 0, or -1 with `args` unchanged if memory ran out. */
 int graft_args_override(struct graft_args *args, const struct graft_args *more);

@@ -10,6 +10,7 @@
 #include "base/args.h"
 #include "base/crash_context.h"
 #include "base/dtype.h"
+#include "base/lend.h"
 #include "graft/state.h"
 #include "interface/interface.h"
 #include "model/coded.h"
@@ -434,7 +435,11 @@ int graft_builder_run_describe(struct builder *builder, struct graft_node *node,
     builder->n_by_place += (cls->flags & GRAFT_CLASS_SAME_ANYWHERE) == 0;
     const struct graft_plugin_call task = {"describe", node->path, cls->name, builder->describer->origin.plugin, NULL};
     const struct graft_crash_context before = graft_crash_context_begin(&task);
-    int status = cls->describe(cls, &builder->options->config->view, &node->args, sink, error);
+    const struct graft_args *lent_args = graft_lend_args(&node->args);
+    const struct graft_sink *lent_sink = graft_lend_sink(sink);
+    int status = cls->describe(cls, &builder->options->config->view, lent_args, lent_sink, error);
+    graft_take_back(lent_sink);
+    graft_take_back(lent_args);
     graft_crash_context_end(before);
     status = status == GRAFT_OK ? error->code : status;
     return status == GRAFT_OK ? GRAFT_OK : failed(builder, node, status, error);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/crash_context.h"
+#include "base/lend.h"
 #include "model/coded.h"
 #include "model/node.h"
 
@@ -71,7 +72,9 @@ static int create(struct graft_node *node, const struct graft_tree *tree, const 
     } else {
         const struct graft_plugin_call task = {"create", node->path, maker->name, node->maker->origin.plugin, NULL};
         const struct graft_crash_context before = graft_crash_context_begin(&task);
-        status = maker->create(maker, &build, &instance, error);
+        const struct graft_build *lent = graft_lend_build(&build);
+        status = maker->create(maker, lent, &instance, error);
+        graft_take_back(lent);
         graft_crash_context_end(before);
         status = status == GRAFT_OK ? error->code : status;
         if (status != GRAFT_OK) {

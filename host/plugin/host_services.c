@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/context.h"
 #include "base/dtype.h"
+#include "base/lend.h"
 #include "base/regex.h"
 #include "config/json_service.h"
 #include "graft/json.h"
@@ -113,7 +114,16 @@ static const void *get_extension(const char *id) {
 }
 
 static void *host_alloc(int64_t bytes) {
+    const struct graft_lender *lender = graft_lender();
+    if (lender != NULL) {
+        return lender->alloc(bytes);
+    }
     return bytes < 0 || (uint64_t)bytes > SIZE_MAX ? NULL : graft_alloc((size_t)bytes, 1);
+}
+
+static void host_free(void *block) {
+    const struct graft_lender *lender = graft_lender();
+    (lender != NULL ? lender->free : graft_free)(block);
 }
 
 const struct graft_host *graft_host_get(void) {
@@ -124,7 +134,7 @@ const struct graft_host *graft_host_get(void) {
         .version = GRAFT_VERSION,
         .get_extension = get_extension,
         .alloc = host_alloc,
-        .free = graft_free,
+        .free = host_free,
         .options = graft_plugin_ref_options,
         .get_plugin_extension = graft_plugin_ref_extension,
         .dtype_size = graft_dtype_size,

@@ -89,6 +89,12 @@ int graft_plugin_validate_identity(const char *file, const struct graft_plugin *
     if (status == GRAFT_OK) {
         status = graft_check_zero(&place, "reserved", plugin->reserved, error);
     }
+    if (status == GRAFT_OK) {
+        status = graft_check_flags(&place, graft_plugin_flags(plugin), GRAFT_PLUGIN_GUARDS_STATICS, error);
+    }
+    if (status == GRAFT_OK && GRAFT_HAS(plugin, struct graft_plugin, reserved_later)) {
+        status = graft_check_zero(&place, "reserved_later", plugin->reserved_later, error);
+    }
     graft_error_hint(error, "graft/plugin.h says what the descriptor must hold");
     return status;
 }

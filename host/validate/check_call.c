@@ -4,85 +4,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/dtype.h"
-#include "hooks/original_call.h"
-#include "kernels/cache.h"
-#include "library/library.h"
-#include "validate/compare.h"
-#include "validate/guard.h"
+#include "validate/checks.h"
+#include "validate/guarded_call.h"
+#include "validate/second_calls.h"
 
 /* What is looked for. */
-enum aim { WRITES_ALL, WITHIN_BOUNDS, INPUTS, UNKNOWN_FEATURE };
-
-enum { MAX_NODES = 256 };
-
-/* The caches of second calls, a module each. */
-struct second {
-    const struct graft_subject *subject;
-    const char *id; /* of the plugin */
-    enum aim aim;
-    const struct graft_node *nodes[MAX_NODES];
-    struct graft_cache *caches[MAX_NODES];
-    size_t n;
-    int64_t calls;
-};
-
-static int wants(void *data, const struct graft_node *node) {
-    const struct second *second = data;
-    return node->maker != NULL && node->maker->origin.plugin != NULL &&
-           strcmp(node->maker->origin.plugin, second->id) == 0;
-}
-
-static struct graft_cache *cache_of(struct second *second, const struct graft_node *node) {
-    for (size_t i = 0; i < second->n; i++) {
-        if (second->nodes[i] == node) {
-            return second->caches[i];
-        }
-    }
-    if (second->n == MAX_NODES) {
-        return NULL;
-    }
-    second->nodes[second->n] = node;
-    second->caches[second->n] = graft_cache_create(1, graft_model_kv_dtype(second->subject->model));
-    return second->caches[second->n++];
-}
-
-static int fault(const struct second *second, const struct graft_hooked_call *hooked, const char *view,
-                 const char *what, struct graft_error *error) {
-    return graft_validation_fault(second->subject->validation, error, "%s (%s): %s: %s", hooked->node->path,
-                                  hooked->node->class_name, view, what);
-}
-
-/* The array that shares its memory with array `i`, an earlier one; or -1. */
-static int32_t find_shared(const struct graft_hooked_call *hooked, int32_t i) {
-    for (int32_t k = 0; k < i; k++) {
-        if (hooked->views[k].data == hooked->views[i].data) {
-            return k;
-        }
-    }
-    return -1;
-}
-
-/* Guarded copies in the place of all arrays: outputs hold NaN (ids: -1). */
-static int place(const struct graft_hooked_call *hooked, void *args, struct graft_guard *guards,
-                 struct graft_error *error) {
-    for (int32_t i = 0; i < hooked->n_views; i++) {
-        const struct graft_view *view = &hooked->views[i];
-        int32_t shared = find_shared(hooked, i);
-        size_t bytes = (size_t)(view->rows * view->columns * graft_dtype_size(view->dtype));
-        if (shared < 0 && graft_guard_make(bytes, &guards[i]) != 0) {
-            return graft_fail_memory(error, hooked->node->path);
-        }
-        void *data = shared >= 0 ? guards[shared].data : guards[i].data;
-        if (shared < 0 && view->direction == GRAFT_VIEW_OUT) {
-            memset(data, 0xFF, bytes);
-        } else if (shared < 0) {
-            memcpy(data, view->data, bytes);
-        }
-        memcpy((char *)args + view->field, &data, sizeof data);
-    }
-    return GRAFT_OK;
-}
+enum aim { WRITES_ALL, WITHIN_BOUNDS, INPUTS, KEPT };
 
 /* Inputs that no output shares memory with. */
 static int is_input(const struct graft_hooked_call *hooked, int32_t i) {
@@ -94,84 +21,103 @@ static int is_input(const struct graft_hooked_call *hooked, int32_t i) {
     return !is_written && strcmp(hooked->node->maker->cls->interface_id, GRAFT_INTERFACE_NORM) != 0;
 }
 
-static int judge_bounds(const struct second *second, const struct graft_hooked_call *hooked,
-                        const struct graft_guard *guards, struct graft_error *error) {
+static int judge_bounds(const struct graft_second_calls *second, const struct graft_hooked_call *hooked,
+                        const struct graft_guarded_call *guarded, struct graft_error *error) {
     for (int32_t i = 0; i < hooked->n_views; i++) {
-        if (guards[i].map != NULL && !graft_guard_is_whole(&guards[i])) {
-            return fault(second, hooked, hooked->views[i].name, "the module writes outside of this array", error);
+        const struct graft_region *region = guarded->views[i];
+        if (region != NULL && !graft_region_is_whole(region)) {
+            return graft_second_calls_fault(second, hooked, region->name, "the module writes outside of this array",
+                                            error);
         }
-        if (guards[i].map != NULL && is_input(hooked, i) &&
-            memcmp(guards[i].data, hooked->views[i].data, guards[i].bytes) != 0) {
-            return fault(second, hooked, hooked->views[i].name,
-                         "the module writes to this array, which it may only read", error);
+        if (region != NULL && is_input(hooked, i) && memcmp(region->data, hooked->views[i].data, region->bytes) != 0) {
+            return graft_second_calls_fault(second, hooked, region->name,
+                                            "the module writes to this array, which it may only read", error);
         }
     }
     return GRAFT_OK;
 }
 
-static int run_second(struct second *second, struct graft_hooked_call *hooked, struct graft_original_call *copy,
-                      struct graft_guard *guards, struct graft_error *error) {
-    *copy = (struct graft_original_call){.module = hooked->module, .cache = cache_of(second, hooked->node)};
-    int status = copy->cache != NULL ? graft_original_call_prepare(copy, hooked, error)
-                                     : graft_fail_memory(error, hooked->node->path);
-    if (status == GRAFT_OK) {
-        status = place(hooked, copy->args, guards, error);
-    }
+static int run_second(struct graft_second_calls *second, struct graft_hooked_call *hooked,
+                      struct graft_guarded_call *guarded, struct graft_error *error) {
+    struct graft_cache *cache = graft_second_calls_cache(second, hooked->node);
+    int status = cache != NULL ? graft_guarded_call_prepare(guarded, hooked, cache, error)
+                               : graft_fail_memory(error, hooked->node->path);
     for (int32_t i = 0; i < hooked->n_views && status == GRAFT_OK && second->aim == INPUTS; i++) {
-        if (guards[i].map != NULL && is_input(hooked, i)) {
-            graft_guard_seal(&guards[i]);
+        if (guarded->views[i] != NULL && is_input(hooked, i)) {
+            graft_region_seal(guarded->views[i]);
         }
     }
     if (status == GRAFT_OK) {
-        status = graft_original_call_run(copy, hooked, error);
+        status = graft_guarded_call_run(guarded, hooked, error);
     }
-    return status == GRAFT_OK ? judge_bounds(second, hooked, guards, error) : status;
+    if (status == GRAFT_OK) {
+        status = judge_bounds(second, hooked, guarded, error);
+    }
+    if (second->aim == KEPT) {
+        graft_guarded_call_end(guarded);
+    }
+    return status;
 }
 
 /* Before the module runs: it does on the guarded copy what it will do then. */
 static int before(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
-    struct second *second = data;
-    const struct graft_call *call = hooked->call;
-    struct graft_original_call *copy = call->scratch_alloc(call->scratch, sizeof *copy);
-    struct graft_guard *guards = graft_alloc(GRAFT_MAX_VIEWS, sizeof *guards);
+    struct graft_second_calls *second = data;
     hooked->data = NULL;
-    if (copy == NULL || guards == NULL) {
-        graft_free(guards);
-        return graft_fail_memory(error, hooked->node->path);
-    }
     if (hooked->n_views == 0) {
-        graft_free(guards);
         return GRAFT_OK;
     }
-    graft_validation_at(second->subject->validation, hooked->node->path);
+    struct graft_guarded_call *guarded = graft_alloc(1, sizeof *guarded);
+    if (guarded == NULL) {
+        return graft_fail_memory(error, hooked->node->path);
+    }
+    graft_validation_at(second->subject->validation, second->subject->model_type);
     second->calls++;
-    hooked->data = guards;
-    return run_second(second, hooked, copy, guards, error);
+    hooked->data = guarded;
+    return run_second(second, hooked, guarded, error);
+}
+
+/* The first number that is not the same: it still holds what was there before, or something that was made of it. */
+static int judge_content(const struct graft_second_calls *second, const struct graft_hooked_call *hooked, int32_t i,
+                         const struct graft_region *region, struct graft_error *error) {
+    const struct graft_view *view = &hooked->views[i];
+    uint32_t word = 0;
+    size_t k = 0;
+    while (k + sizeof word < region->bytes &&
+           memcmp(region->data + k, (const char *)view->data + k, sizeof word) == 0) {
+        k += sizeof word;
+    }
+    char what[200];
+    memcpy(&word, region->data + k, sizeof word);
+    const long long at = (long long)(k / sizeof word), columns = view->columns;
+    (void)snprintf(what, sizeof what, "[%lld, %lld] %s", at / columns, at % columns,
+                   word == UINT32_MAX ? "is not written, or made of what was there before"
+                                      : "is made of what was there before, in it or in scratch memory");
+    return graft_second_calls_fault(second, hooked, region->name, what, error);
 }
 
 /* Afterwards both have to be the same: what is not written is still NaN in the copy. */
 static int after(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
-    const struct second *second = data;
-    struct graft_guard *guards = hooked->data;
+    const struct graft_second_calls *second = data;
+    struct graft_guarded_call *guarded = hooked->data;
     int status = GRAFT_OK;
-    for (int32_t i = 0; guards != NULL && i < hooked->n_views; i++) {
+    for (int32_t i = 0; guarded != NULL && i < hooked->n_views; i++) {
         const struct graft_view *view = &hooked->views[i];
-        if (status == GRAFT_OK && second->aim == WRITES_ALL && view->direction != GRAFT_VIEW_IN &&
-            guards[i].map != NULL && memcmp(guards[i].data, view->data, guards[i].bytes) != 0) {
-            status = fault(second, hooked, view->name,
-                           "its content depends on what was there before, or not all of it is written", error);
+        const struct graft_region *region = guarded->views[i];
+        if (status == GRAFT_OK && second->aim == WRITES_ALL && view->direction != GRAFT_VIEW_IN && region != NULL &&
+            memcmp(region->data, view->data, region->bytes) != 0) {
+            status = judge_content(second, hooked, i, region, error);
         }
     }
-    for (int32_t i = 0; guards != NULL && i < GRAFT_MAX_VIEWS; i++) {
-        graft_guard_free(&guards[i]);
+    if (guarded != NULL) {
+        graft_guarded_call_end(guarded);
+        graft_free(guarded);
     }
-    graft_free(guards);
     return status;
 }
 
 /* A call that asks for something which nobody has defined has to be refused, not answered. */
 static int ask_unknown(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
-    struct second *second = data;
+    struct graft_second_calls *second = data;
     const struct graft_interface *interface = graft_interface_find(hooked->node->maker->cls->interface_id);
     struct graft_call_args *args = hooked->call->scratch_alloc(hooked->call->scratch, (int64_t)interface->args_size);
     struct graft_error own = graft_error_none();
@@ -182,55 +128,82 @@ static int ask_unknown(void *data, struct graft_hooked_call *hooked, struct graf
     args->required_features |= 1U << 31;
     second->calls++;
     return interface->run(hooked->module, hooked->call, args, &own) == GRAFT_OK
-               ? fault(second, hooked, "required_features",
-                       "the module accepts a call that requires a feature it cannot know", error)
+               ? graft_second_calls_fault(second, hooked, "required_features",
+                                          "the module accepts a call that requires a feature it cannot know", error)
                : GRAFT_OK;
 }
 
-static int watch(struct graft_subject *subject, enum aim aim, struct graft_error *error) {
-    struct second second = {
-        .subject = subject, .id = graft_library_plugin(subject->library, 0)->descriptor->id, .aim = aim};
-    struct graft_forward_hooks hooks = {wants, before, after, &second};
-    const struct graft_prompt prompt = {
-        .struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
-    struct graft_hook_handle *handle = NULL;
-    float *logits = NULL;
-    if (!graft_subject_has_logits(subject)) {
-        return GRAFT_OK;
+/* Scratch memory that is not to be had, in turn at each place where the module asks for some. */
+static int without_scratch(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
+    enum { MOST = 12 };
+    struct graft_second_calls *second = data;
+    struct graft_cache *cache = graft_second_calls_cache(second, hooked->node);
+    int failed = GRAFT_ERROR_INTERNAL;
+    if (cache == NULL) {
+        return graft_fail_memory(error, hooked->node->path);
     }
-    if (aim == UNKNOWN_FEATURE) {
-        hooks = (struct graft_forward_hooks){wants, ask_unknown, NULL, &second};
+    second->calls++;
+    graft_validation_at(second->subject->validation, second->subject->model_type);
+    for (int64_t n = 1; n <= MOST && failed != GRAFT_OK && hooked->n_views > 0; n++) {
+        struct graft_guarded_call guarded;
+        struct graft_error own = graft_error_none();
+        int status = graft_guarded_call_prepare(&guarded, hooked, cache, error);
+        if (status != GRAFT_OK) {
+            return status;
+        }
+        guarded.fails_at = n;
+        failed = graft_guarded_call_run(&guarded, hooked, &own);
+        graft_guarded_call_end(&guarded);
     }
-    int status = graft_forward_hooks_register(subject->model->tree, &hooks, &handle, error);
-    if (status == GRAFT_OK) {
-        status = graft_make_logits(subject, subject->model, &prompt, 1, &logits, error);
-    }
-    graft_forward_hooks_remove(handle);
-    for (size_t i = 0; i < second.n; i++) {
-        graft_cache_destroy(second.caches[i]);
-    }
-    graft_free(logits);
-    return status == GRAFT_OK && second.calls == 0
-               ? graft_subject_leave(subject, "no module of its own was called, or none has arrays that are known")
+    return GRAFT_OK;
+}
+
+static int watch_bounds(struct graft_subject *subject, struct graft_error *error) {
+    int status = graft_second_calls_run_guarded(subject, GRAFT_REGION_BEHIND, WITHIN_BOUNDS, 1, before, after, error);
+    return status == GRAFT_OK
+               ? graft_second_calls_run_guarded(subject, GRAFT_REGION_IN_FRONT, WITHIN_BOUNDS, 1, before, after, error)
                : status;
 }
 
-#define WATCH(name, aim)                                                                \
+static int watch_kept(struct graft_subject *subject, struct graft_error *error) {
+    return graft_second_calls_run_guarded(subject, GRAFT_REGION_BEHIND, KEPT, 2, before, after, error);
+}
+
+static int check_bounds(struct graft_validation *validation, struct graft_error *error) {
+    return graft_tiny_each_closed(validation, watch_bounds, error);
+}
+
+static int check_kept(struct graft_validation *validation, struct graft_error *error) {
+    return graft_tiny_each_closed(validation, watch_kept, error);
+}
+
+#define WATCH(name, aim, before, after)                                                 \
     static int name##_watch(struct graft_subject *subject, struct graft_error *error) { \
-        return watch(subject, (aim), error);                                            \
+        return graft_second_calls_run(subject, (aim), 1, (before), (after), error);     \
     }                                                                                   \
     static int name(struct graft_validation *validation, struct graft_error *error) {   \
         return graft_tiny_each(validation, name##_watch, error);                        \
     }
-WATCH(check_writes, WRITES_ALL)
-WATCH(check_bounds, WITHIN_BOUNDS)
-WATCH(check_inputs, INPUTS)
-WATCH(check_unknown, UNKNOWN_FEATURE)
+WATCH(check_writes, WRITES_ALL, before, after)
+WATCH(check_inputs, INPUTS, before, after)
+WATCH(check_unknown, 0, ask_unknown, NULL)
+WATCH(check_scratch, 0, without_scratch, NULL)
 
 const struct graft_validation_check graft_call_checks[] = {
-    GRAFT_CHECK("call.writes_all", "each module writes all of its outputs, whatever they held before", check_writes),
-    GRAFT_CHECK("call.bounds", "no module touches memory beside its arrays (guard pages)", check_bounds),
+    GRAFT_CHECK("call.bounds",
+                "no module touches memory in front of or behind its arrays, parameters, scratch and host->alloc",
+                check_bounds),
+    GRAFT_CHECK("call.kept", "nothing that a call was given is used after it", check_kept),
+    GRAFT_CHECK("call.statics", "no static variable is written while models are built and run (read-only pages)",
+                graft_check_statics),
+    GRAFT_CHECK(
+        "call.again",
+        "each module gives the same again: with loops that are divided otherwise to the bit, and by rows and by "
+        "as_product within 5e-5 of the largest",
+        graft_check_again),
     GRAFT_CHECK("call.inputs", "no module writes to its inputs (read-only pages)", check_inputs),
+    GRAFT_CHECK("call.writes_all", "each module writes all of its outputs, whatever they held before", check_writes),
+    GRAFT_CHECK("call.scratch", "scratch memory that is not there is an error of the module", check_scratch),
     GRAFT_CHECK("call.unknown_feature", "a call with required_features that it does not know is refused",
                 check_unknown),
     {{0}, NULL},

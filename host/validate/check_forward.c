@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "graft/host/observe.h"
 #include "graft/host/process.h"
-#include "validate/compare.h"
+#include "validate/culprit.h"
 
 /* The model without the plugin. A given one may be quantized: then nothing else opens it, or, where the plugin lies
  * among those that the model needs, its classes stay. `*original` is NULL then, and `alone` says why. */
@@ -41,6 +41,9 @@ static int compare_with(struct graft_subject *subject, struct graft_model *origi
     struct graft_error own = graft_error_none();
     int status = graft_same_logits(subject, original, subject->model, "logits with it and without",
                                    GRAFT_VALIDATION_TOLERANCE, subject->is_on_request ? &own : error);
+    if (status != GRAFT_OK && !subject->is_on_request) {
+        graft_culprit_add(subject, original, error);
+    }
     return status != GRAFT_OK && subject->is_on_request
                ? graft_subject_leave(subject, "it computes something else, on request only")
                : status;

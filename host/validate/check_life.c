@@ -33,6 +33,14 @@ static int check_again(struct graft_validation *validation, struct graft_error *
     return status;
 }
 
+static size_t count_same(const char *a, const void *b, size_t bytes) {
+    size_t same = 0;
+    while (same < bytes && a[same] == ((const char *)b)[same]) {
+        same++;
+    }
+    return same;
+}
+
 /* A descriptor is const as long as the plugin is in use: its bytes, and those of its lists. */
 static int check_const(struct graft_validation *validation, struct graft_error *error) {
     const struct graft_plugin *plugin = NULL;
@@ -49,9 +57,12 @@ static int check_const(struct graft_validation *validation, struct graft_error *
     }
     memcpy(list, plugin->replacements != NULL ? (const char *)plugin->replacements : list, bytes);
     status = graft_validation_library(validation, NULL, 0, &library, error);
-    if (status == GRAFT_OK && (memcmp(&before, plugin, sizeof before) != 0 ||
-                               (bytes > 0 && memcmp(list, plugin->replacements, bytes) != 0))) {
+    const size_t same = status == GRAFT_OK ? count_same(list, plugin->replacements, bytes) : bytes;
+    if (status == GRAFT_OK && memcmp(&before, plugin, sizeof before) != 0) {
         status = graft_validation_fault(validation, error, "init changes the descriptor");
+    } else if (same < bytes) {
+        status = graft_validation_fault(validation, error, "init changes the descriptor: replacements[%zu]",
+                                        same / plugin->replacement_stride);
     }
     graft_library_free(library);
     graft_free(list);

@@ -3,6 +3,7 @@
  * with an error, and the next attempt works. */
 #include "base/alloc.h"
 #include "validate/compare.h"
+#include "validate/lender.h"
 
 /* One thing that allocates. */
 typedef int (*attempt)(struct graft_subject *subject, struct graft_error *error);
@@ -75,6 +76,22 @@ static int come_and_go(struct graft_subject *subject, struct graft_error *error)
     return status;
 }
 
+/* Blocks are counted that its modules, or its init, take of the host. */
+static int free_all(struct graft_subject *subject, struct graft_error *error) {
+    graft_region_forget();
+    graft_lender_begin(GRAFT_REGION_BEHIND);
+    int status = graft_subject_open(subject, 0, &subject->library, &subject->model, error);
+    if (status == GRAFT_OK) {
+        status = forward(subject, error);
+    }
+    graft_subject_close(subject);
+    return status == GRAFT_OK ? graft_lender_check_freed(subject->validation, error) : status;
+}
+
+static int check_freed(struct graft_validation *validation, struct graft_error *error) {
+    return graft_tiny_each_closed(validation, free_all, error);
+}
+
 static int check_load(struct graft_validation *validation, struct graft_error *error) {
     return graft_tiny_each_closed(validation, fail_load, error);
 }
@@ -88,6 +105,7 @@ static int check_again(struct graft_validation *validation, struct graft_error *
 }
 
 const struct graft_validation_check graft_memory_checks[] = {
+    GRAFT_CHECK("memory.freed", "what is taken of host->alloc is freed when the model is", check_freed),
     GRAFT_CHECK("memory.load", "allocations of the host fail in turn while a model is opened and loaded", check_load),
     GRAFT_CHECK("memory.forward", "allocations of the host fail in turn while a model runs", check_forward),
     GRAFT_CHECK("memory.unload", "models are loaded and freed five times, with deinit each time", check_again),

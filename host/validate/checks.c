@@ -10,9 +10,10 @@
 #include "validate/models_folder.h"
 #include "validate/validation.h"
 
+/* Those that name a cause go before those that see its effects. */
 static const struct graft_validation_check *const groups[] = {
-    graft_file_checks,     graft_descriptor_checks, graft_growth_checks, graft_option_checks,  graft_life_checks,
-    graft_build_checks,    graft_conversion_checks, graft_shared_checks, graft_forward_checks, graft_call_checks,
+    graft_file_checks,     graft_descriptor_checks, graft_growth_checks,     graft_option_checks, graft_life_checks,
+    graft_build_checks,    graft_call_checks,       graft_conversion_checks, graft_shared_checks, graft_forward_checks,
     graft_sequence_checks, graft_memory_checks,     graft_fuzz_checks,
 };
 

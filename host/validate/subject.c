@@ -43,6 +43,13 @@ int graft_subject_open(const struct graft_subject *subject, int without, struct 
     return status == GRAFT_OK ? graft_model_load(*model, error) : status;
 }
 
+void graft_subject_close(struct graft_subject *subject) {
+    graft_model_free(subject->model);
+    graft_library_free(subject->library);
+    subject->model = NULL;
+    subject->library = NULL;
+}
+
 static int is_lossy(const struct graft_plugin *plugin) {
     int lossy = 0;
     for (int32_t i = 0; i < plugin->n_replacements; i++) {
@@ -95,8 +102,7 @@ static int with_subject(struct graft_subject *subject, int closed, graft_subject
     if (subject->left != NULL) {
         add_left(left, subject->model_type, subject->left);
     }
-    graft_model_free(subject->model);
-    graft_library_free(subject->library);
+    graft_subject_close(subject);
     graft_free(subject->directory);
     return status;
 }

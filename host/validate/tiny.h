@@ -88,6 +88,9 @@ int graft_tiny_each_closed(struct graft_validation *validation, graft_subject_fu
 int graft_subject_open(const struct graft_subject *subject, int without, struct graft_library **library,
                        struct graft_model **model, struct graft_error *error);
 
+/* [load] Frees both. */
+void graft_subject_close(struct graft_subject *subject);
+
 /* [any] Whether a module is the plugin's. */
 int graft_subject_is_plugins(const struct graft_model *model, const char *id);
 

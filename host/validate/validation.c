@@ -12,6 +12,7 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "plugin/validate.h"
+#include "validate/crash.h"
 
 void graft_validation_at(struct graft_validation *validation, const char *place) {
     (void)snprintf(validation->notes->place, sizeof validation->notes->place, "%s", place);
@@ -123,6 +124,7 @@ static void work(void *data) {
     struct graft_error error = graft_error_none();
     be_silent();
     (void)close(given->validation->alive); /* what a plugin leaves running must not keep the models */
+    graft_crash_watch(given->validation);
     int status = given->check->function(given->validation, &error);
     if (status != GRAFT_OK) {
         notes->outcome = GRAFT_CHECK_FAILED;

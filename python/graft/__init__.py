@@ -33,6 +33,7 @@ from .model import Model, ModuleSpec, NamedModule, fuse_modules, unfuse_modules
 from .module import Child, Config, Description, Module
 from .outputs import ModelOutput, ModuleDifference, Plan, Verification
 from .pretrained import from_pretrained
+from .progress import disable_progress_bar, enable_progress_bar
 from .registry import (
     apply_patches,
     class_named,
@@ -65,6 +66,8 @@ __all__ = [
     "Description",
     "Config",
     "Child",
+    "enable_progress_bar",
+    "disable_progress_bar",
     "register_patch_mapping",
     "unregister_patch_mapping",
     "get_patch_mapping",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import json
 import os
 import threading
@@ -16,6 +17,7 @@ import numpy as np
 from . import _abi as abi
 from . import forwards
 from . import inputs as given
+from . import progress
 from ._library import check, keep_raised, lib, listed, new, path, strings, structs, text, text_of
 from .errors import UsageError
 from .comparing import compare, original_options, sample_ids
@@ -25,6 +27,7 @@ from .outputs import ModelOutput, Plan, Verification
 from .streaming import Sink, texts_of
 from .tokenizer import Tokenizer
 
+_LONG = 512  # tokens of prompts: the library reads so many at once
 _TOLERANCE = 5e-5  # of logits, relative to the largest: the program's
 
 
@@ -73,14 +76,16 @@ class Model:
         self._pointer = ctypes.c_void_p()
         self._is_loaded = False
         try:
-            check(
-                lib.graft_model_open,
-                library.pointer,
-                path(directory),
-                ctypes.byref(options),
-                ctypes.byref(self._pointer),
-            )
+            with progress.shown(library, "Opening", "B"):
+                check(
+                    lib.graft_model_open,
+                    library.pointer,
+                    path(directory),
+                    ctypes.byref(options),
+                    ctypes.byref(self._pointer),
+                )
         except BaseException:
+            lib.graft_model_free(self._pointer)
             library.close()
             raise
         self._finalizer = weakref.finalize(self, _free, self._pointer, library)
@@ -121,8 +126,9 @@ class Model:
         """Binds the weights and makes the modules, where `from_pretrained` was told not to."""
         with self._running() as model:
             if not self._is_loaded:
-                check(lib.graft_model_load, model)
-                self._is_loaded = True
+                with progress.shown(self._library, "Loading", "B"):
+                    check(lib.graft_model_load, model)
+                    self._is_loaded = True
         return self
 
     # --- What it is ---
@@ -224,7 +230,8 @@ class Model:
         with self._running() as model, Generation(model, generation) as settings:
             n = settings.sequences_per_prompt
             sequences: List[List[int]] = [[] for _ in range(n * len(prompt.ids))]
-            self._generate(model, given.prompts(prompt.ids, adapter), settings, sequences, sink)
+            with self._reading(prompt.ids) as raised:
+                self._generate(model, given.prompts(prompt.ids, adapter), settings, sequences, sink, raised)
         if sink is not None:
             sink.end()
         if prompt.is_text:
@@ -235,12 +242,18 @@ class Model:
             ]
         return results[0] if prompt.is_single and n == 1 else results
 
+    def _reading(self, ids):
+        """Shows how far prompts are read, if they are long."""
+        return progress.shown(self._library, "Reading the prompt", "tok", sum(len(each) for each in ids) > _LONG)
+
     @staticmethod
-    def _generate(model, prompts, settings: Generation, sequences: List[List[int]], sink) -> None:
+    def _generate(model, prompts, settings: Generation, sequences: List[List[int]], sink, raised=()) -> None:
         adds = [each.append for each in sequences]
 
         def on_token(data, sequence, token, last, error):
             try:
+                if raised:
+                    raise raised[0]
                 adds[sequence](token)
                 if sink is not None:
                     sink.put(token)
@@ -292,14 +305,14 @@ class Model:
                 raise
         tokens, n = ctypes.POINTER(abi.graft_sequence_token)(), ctypes.c_size_t()
         try:
-            while True:
-                with self._running():
+            for step in itertools.count():
+                with self._running(), self._reading(ids if step == 0 else ()):
                     if lib.graft_sequences_count(sequences) == 0:
                         return
                     check(lib.graft_sequences_step, sequences, ctypes.byref(tokens), ctypes.byref(n))
                     stride = tokens[0].struct_size if n.value else 0
-                    ids = [one.id for one in structs(abi.graft_sequence_token, tokens, n.value, stride)]
-                yield from ids
+                    made = [one.id for one in structs(abi.graft_sequence_token, tokens, n.value, stride)]
+                yield from made
         finally:
             if self._pointer:
                 lib.graft_sequences_free(sequences)
@@ -413,7 +426,7 @@ class Model:
         """
         options = new(abi.graft_save_options, runtime_layout=int(not save_original_format))
         options.max_shard_bytes = _shard_bytes(max_shard_size)
-        with self._running() as model:
+        with self._running() as model, progress.saving(options):
             check(lib.graft_model_save, model, path(directory), ctypes.byref(options))
 
 

@@ -15,7 +15,7 @@ A class without `describe` has the parameters and children of the class that it 
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from . import _abi as abi
 from ._library import new, structs, text
 from .conversions import WeightTransform
 from .errors import PluginError
-from .interfaces import INTERFACES, Interface, args_dict, make_args, size_of, view
+from .interfaces import INTERFACES, Array, Interface, args_dict, make_args, size_of, view
 
 _INITS = {None: "NONE", "none": "NONE", "zeros": "ZEROS", "ones": "ONES", "absent": "ABSENT"}
 _DTYPES = {abi.GRAFT_DTYPE_F32: np.float32, abi.GRAFT_DTYPE_F16: np.float16, abi.GRAFT_DTYPE_F64: np.float64}
@@ -145,12 +145,14 @@ class Child:
         self._interface = interface
         self._args = args
         self._owner = owner
-        self._vtable = ctypes.cast(pointer.contents.forward, ctypes.POINTER(abi.graft_vtable))
         self.path = text(pointer.contents.path)
         self.class_name = text(pointer.contents.class_name)
 
     def __call__(self, *inputs: np.ndarray, **fields: int) -> Union[np.ndarray, Tuple[np.ndarray, ...]]:
-        call, error = self._owner._call
+        forward = self._owner._forward
+        if forward is None:
+            raise PluginError("a child is called outside forward", self.path)
+        call, error = forward.call, forward.error
         args = new(self._interface.args)
         sizes = dict(self._args, **fields)
         keep, outputs = [], []
@@ -176,25 +178,37 @@ class Child:
             made = np.empty(shape, array.dtype)
             outputs.append(made)
             setattr(args, array.name, made.ctypes.data)
-        self._run(call, args, error)
+        run_forward(self._pointer, call, args, error)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
-    def _run(self, call, args, error) -> None:
-        context = call.contents
-        mark = context.scratch_mark(context.scratch)
-        running = None
+
+def run_forward(module, call, args, error) -> None:
+    """Calls the forward of a struct graft_module, as graft_module_forward does."""
+    context = call.contents
+    mark = context.scratch_mark(context.scratch)
+    running = None
+    if context.running:
+        running = copied(context.running[0])
+        context.running[0] = module
+    try:
+        vtable = ctypes.cast(module.contents.forward, ctypes.POINTER(abi.graft_vtable)).contents
+        status = vtable.forward(module.contents.instance, call, ctypes.addressof(args), error)
+    finally:
+        context.scratch_release(context.scratch, mark)
         if context.running:
-            running = copied(context.running[0])
-            context.running[0] = self._pointer
-        try:
-            vtable = self._vtable.contents
-            status = vtable.forward(self._pointer.contents.instance, call, ctypes.addressof(args), error)
-        finally:
-            context.scratch_release(context.scratch, mark)
-            if context.running:
-                context.running[0] = running
-        if status != abi.GRAFT_OK:
-            raise Recorded(status)
+            context.running[0] = running
+    if status != abi.GRAFT_OK:
+        raise Recorded(status)
+
+
+class Forward(NamedTuple):
+    """A call of a Python class's forward, as the library made it."""
+
+    call: Any
+    args: Any  # the struct of the interface
+    error: Any
+    inputs: List[Tuple[Array, np.ndarray]]  # that forward is given
+    outputs: List[Tuple[Array, np.ndarray]]  # that it returns
 
 
 class Module:
@@ -203,6 +217,8 @@ class Module:
     Attributes of the class:
         interface: "graft.mlp/1"; None: that of the class that it replaces.
         conversions: `WeightRenaming` and `WeightConverter`, with names relative to the module.
+        calls_original: whether forward calls `self.original`. The module that it replaces is then built beside it and
+            has the children and parameters, unless `describe` adds some here.
 
     Attributes of an instance:
         path: "model.layers.0.mlp".
@@ -212,6 +228,7 @@ class Module:
 
     interface: Optional[str] = None
     conversions: Sequence[WeightTransform] = ()
+    calls_original: bool = False
 
     path: str
     args: Dict[str, Any]
@@ -242,9 +259,35 @@ class Module:
             self._children[name] = self._find_child(name, interface)
         return self._children[name]
 
+    def original(self, *inputs: np.ndarray):
+        """What the replaced module makes of arrays like those that `forward` is given; for `calls_original`."""
+        forward, module = self._forward, self._build.super
+        if not module:
+            raise PluginError("calls the module that it replaces: set calls_original = True", self.path)
+        if forward is None:
+            raise PluginError("calls the module that it replaces outside forward", self.path)
+        if len(inputs) != len(forward.inputs):
+            raise PluginError(f"original takes {len(forward.inputs)} arrays, got {len(inputs)}", self.path)
+        args = type(forward.args).from_buffer_copy(forward.args)
+        args.struct_size = min(args.struct_size, ctypes.sizeof(args))
+        if hasattr(args, "residual"):
+            args.residual = None  # has been added
+        made = {}
+        for (array, given), value in zip(forward.inputs, inputs):
+            if np.shape(value) != given.shape:
+                raise PluginError(f"original: {array.name}: expected {given.shape}, got {np.shape(value)}", self.path)
+            made[array.name] = np.array(value, array.dtype, order="C")
+        for array, place in forward.outputs:
+            made.setdefault(array.name, np.empty(place.shape, array.dtype))
+        for name, value in made.items():
+            setattr(args, name, value.ctypes.data)
+        run_forward(module, forward.call, args, forward.error)
+        results = tuple(made[array.name] for array, _ in forward.outputs)
+        return results[0] if len(results) == 1 else results
+
     # --- For the host ---
 
-    _call: Tuple[Any, Any] = (None, None)
+    _forward: Optional[Forward] = None
 
     def __init__(self, build, interfaces: Dict[str, str]):
         self.path = text(build.path)

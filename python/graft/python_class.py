@@ -14,7 +14,7 @@ from ._library import keep_raised, new, text
 from .conversions import as_conversions
 from .errors import PluginError
 from .interfaces import INTERFACES, size_of, view
-from .module import Description, Module, Recorded
+from .module import Description, Forward, Module, Recorded
 
 
 class ClassOf:
@@ -35,7 +35,9 @@ class ClassOf:
         self._numbers = itertools.count(1)
         kinds = dict(abi.graft_class._fields_)
         forward = dict(self.interface.vtable._fields_)["forward"](self._forward)
-        self.vtable = new(self.interface.vtable, features=0, forward=forward)
+        # What a call requires, a class that calls its original passes on.
+        features = 0xFFFFFFFF if python_class.calls_original else 0
+        self.vtable = new(self.interface.vtable, features=features, forward=forward)
         conversions = list(python_class.conversions)
         describe = kinds["describe"](self._describe) if python_class.describe is not None else kinds["describe"](0)
         self.struct = new(
@@ -46,6 +48,7 @@ class ClassOf:
             create=kinds["create"](self._create),
             destroy=kinds["destroy"](self._destroy),
             forward=ctypes.addressof(self.vtable),
+            flags=abi.GRAFT_CLASS_CALLS_SUPER if python_class.calls_original else 0,
         )
         if conversions and python_class.describe is None:
             raise PluginError("conversions come with a describe", python_class.__name__)
@@ -97,35 +100,32 @@ class ClassOf:
         def known(name: str) -> Optional[int]:
             return sizes[name] if name in sizes else made._size(name)
 
-        inputs, outputs, arrays = [], [], {}
+        arrays = []
         for array in self.interface.arrays:
             address = getattr(args, array.name)
-            if address is None:
-                continue
-            shape = tuple(size_of(dimension, known) for dimension in array.shape)
-            arrays[array.name] = view(address, shape, array.dtype, array.is_written)
-            if array.is_read and array.name != "residual":
-                inputs.append(arrays[array.name])
-            if array.is_written:
-                outputs.append(array.name)
-        if "residual" in arrays:
-            arrays["hidden_states"] += arrays["residual"]
-        if len(outputs) > 1 and "hidden_states" in outputs:
-            outputs.remove("hidden_states")
-        before = made._call
-        made._call = (call, error)
+            if address is not None:
+                shape = tuple(size_of(dimension, known) for dimension in array.shape)
+                arrays.append((array, view(address, shape, array.dtype, array.is_written)))
+        by_name = {array.name: data for array, data in arrays}
+        if "residual" in by_name:
+            by_name["hidden_states"] += by_name["residual"]
+        inputs = [each for each in arrays if each[0].is_read and each[0].name != "residual"]
+        outputs = [each for each in arrays if each[0].is_written]
+        if len(outputs) > 1:  # a norm's sum with its residual has been made
+            outputs = [each for each in outputs if each[0].name != "hidden_states"]
+        before = made._forward
+        made._forward = Forward(call, args, error, inputs, outputs)
         try:
-            result = made.forward(*inputs)
+            result = made.forward(*(data for _, data in inputs))
         finally:
-            made._call = before
+            made._forward = before
         results = result if isinstance(result, tuple) else (result,)
         if len(results) != len(outputs):
-            raise PluginError(
-                f"forward returned {len(results)} arrays, expected {len(outputs)}: {', '.join(outputs)}", made.path
-            )
-        for name, value in zip(outputs, results):
-            if np.shape(value) != arrays[name].shape:
+            names = ", ".join(array.name for array, _ in outputs)
+            raise PluginError(f"forward returned {len(results)} arrays, expected {len(outputs)}: {names}", made.path)
+        for (array, place), value in zip(outputs, results):
+            if np.shape(value) != place.shape:
                 raise PluginError(
-                    f"forward returned {name} of shape {np.shape(value)}, expected {arrays[name].shape}", made.path
+                    f"forward returned {array.name} of shape {np.shape(value)}, expected {place.shape}", made.path
                 )
-            arrays[name][...] = value
+            place[...] = value

@@ -3,9 +3,12 @@
 
 import gc
 import os
+import sys
 import tempfile
 import threading
+import types
 import unittest
+from unittest import mock
 
 import graft
 import numpy as np
@@ -201,6 +204,74 @@ class Looking(unittest.TestCase):
             pass
         with graft.from_pretrained(folder(LLAMA), weights=False, load=False) as model:
             self.assertEqual(model.vocab_size, 583)
+
+
+class Bars(unittest.TestCase):
+    """Progress bars, by something that has the methods of tqdm."""
+
+    def setUp(self):
+        self.bars = bars = []
+
+        class Bar:
+            def __init__(self, total, desc, **_):
+                self.total, self.desc, self.n, self.closed = total, desc, 0, False
+                bars.append(self)
+
+            def update(self, n):
+                self.n += n
+
+            def close(self):
+                self.closed = True
+
+        self.Bar = Bar
+        auto = types.ModuleType("tqdm.auto")
+        auto.tqdm = Bar
+        for change in (
+            mock.patch.dict(sys.modules, {"tqdm": types.ModuleType("tqdm"), "tqdm.auto": auto}),
+            mock.patch.object(graft.progress, "PATIENCE", -1),
+            mock.patch.object(graft.progress, "_has_tqdm", True),
+            mock.patch.object(graft.model, "_LONG", 32),
+        ):
+            change.start()
+            self.addCleanup(change.stop)
+
+    def test_load_prompt_and_save(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            with graft.from_pretrained(folder("plain/qwen2_moe"), plugins=["sequential_experts"]) as model:
+                model.generate([5] * 33, max_new_tokens=1)
+                model.generate([5] * 32, max_new_tokens=1)
+                list(model.stream([5] * 40, max_new_tokens=3))
+                model.save_pretrained(os.path.join(scratch, "saved"))
+        told = [bar.desc for bar in self.bars]
+        self.assertEqual(told[-3:], ["Reading the prompt", "Reading the prompt", "Saving"])
+        self.assertTrue(all(bar.closed and bar.n == bar.total for bar in self.bars))
+        self.assertEqual([bar.total for bar in self.bars[-3:-1]], [33, 40])
+
+    def test_switched_off(self):
+        graft.disable_progress_bar()
+        self.addCleanup(graft.enable_progress_bar)
+        with graft.from_pretrained(folder(LLAMA)) as model:
+            model.generate([5] * 40, max_new_tokens=1)
+        self.assertEqual(self.bars, [])
+
+    def test_an_interrupt_stops(self):
+        def interrupted(bar, n):
+            raise KeyboardInterrupt
+
+        tokens = []
+        with graft.from_pretrained(folder(LLAMA)) as model, tempfile.TemporaryDirectory() as scratch:
+            self.Bar.update = interrupted
+            with self.assertRaises(KeyboardInterrupt):
+                model.generate([5] * 40, max_new_tokens=50, ignore_eos=True, streamer=tokens.append)
+            self.assertLess(len(tokens), 50)
+            with self.assertRaises(KeyboardInterrupt):
+                list(model.stream([5] * 40, max_new_tokens=50))
+            with self.assertRaises(KeyboardInterrupt):
+                model.save_pretrained(os.path.join(scratch, "saved"))
+            self.assertEqual(os.listdir(scratch), [])
+            graft.disable_progress_bar()
+            self.addCleanup(graft.enable_progress_bar)
+            self.assertEqual(len(model.generate([5] * 40, max_new_tokens=2, ignore_eos=True)), 42)
 
 
 class Errors(unittest.TestCase):

@@ -56,6 +56,17 @@ class Layer(graft.Module):
         return hidden_states
 
 
+class Counted(graft.Module):
+    """Does what the original does, and counts."""
+
+    calls_original = True
+    calls = 0
+
+    def forward(self, *arrays):
+        Counted.calls += 1
+        return self.original(*arrays)
+
+
 class Faulty(graft.Module):
     def forward(self, hidden_states):
         raise RuntimeError("an idea that did not work")
@@ -123,7 +134,7 @@ class PythonClasses(Clean):
     def check(self, case, mapping, n):
         graft.register_patch_mapping(mapping)
         with graft.from_pretrained(folder(case)) as model:
-            found = model.verify()
+            found = model.verify(max_new_tokens=3)
             logits = model(golden(case)["input_ids"]).logits
         self.assertTrue(found, found)
         self.assertEqual(len(found.modules), n)
@@ -140,6 +151,63 @@ class PythonClasses(Clean):
 
     def test_beside_plugins(self):
         self.check(MOE, {"Qwen2MoeExperts": "sequential_experts", "MLP$": GatedMLP}, 4)
+
+    def test_the_original_is_called(self):
+        for case, mapping, n in (
+            (LLAMA, {"LlamaAttention": Counted}, 2),
+            (LLAMA, {"^LlamaDecoderLayer$": Counted}, 2),
+            (LLAMA, {"LlamaRMSNorm": Counted}, 5),
+            (LLAMA, {"LlamaRotaryEmbedding": Counted}, 1),
+            (LLAMA, {"Linear": Counted, "SiLUActivation": Counted}, 17),
+            (MOE, {"Qwen2MoeExperts": Counted, "Qwen2MoeTopKRouter": Counted, "MLP$": Counted}, 6),
+            ("plain/gemma2", {"Gemma2Attention": Counted}, 3),  # softcap: a feature that it passes on
+        ):
+            Counted.calls = 0
+            self.check(case, mapping, n)
+            self.assertGreaterEqual(Counted.calls, n)
+            graft.clear_patch_mapping()
+
+    def test_the_original_changed(self):
+        class Doubled(graft.Module):
+            calls_original = True
+
+            def forward(self, hidden_states):
+                before = hidden_states.copy()
+                made = self.original(hidden_states * 2)
+                assert (hidden_states == before).all()
+                return made / 2
+
+        graft.register_patch_mapping({"Linear": Doubled})
+        with graft.from_pretrained(folder(LLAMA)) as model:
+            self.assertTrue(model.verify(max_new_tokens=1))
+
+    def test_the_original_misused(self):
+        class Without(graft.Module):
+            def forward(self, hidden_states):
+                return self.original(hidden_states)
+
+        class Few(Counted):
+            def forward(self, *arrays):
+                return self.original()
+
+        class Other(Counted):
+            def forward(self, hidden_states):
+                return self.original(hidden_states[:, :3])
+
+        class Early(Counted):
+            def setup(self):
+                self.original()
+
+        for replacement, words in (
+            (Without, "calls_original = True"),
+            (Few, "original takes 1 arrays, got 0"),
+            (Other, r"hidden_states: expected \(2, 64\), got \(2, 3\)"),
+            (Early, "outside forward"),
+        ):
+            graft.register_patch_mapping({"LlamaMLP": replacement}, overwrite=True)
+            with self.assertRaisesRegex(graft.PluginError, words):
+                with graft.from_pretrained(folder(LLAMA)) as model:
+                    model([1, 2])
 
     def test_differences_are_found(self):
         graft.register_patch_mapping({"LlamaDecoderLayer": Layer})

@@ -10,45 +10,17 @@ import unittest
 import graft
 import graft.torch
 import torch
+from bridge import LLAMA, MOE, QWEN3, TOLERANCE, Patched, ids_of, reference
 from common import folder, golden
-from transformers import (
-    AutoModelForCausalLM,
-    AutoModelForImageTextToText,
-    DynamicCache,
-    MistralConfig,
-    MistralForCausalLM,
-    monkey_patching,
-)
-from transformers.conversion_mapping import get_checkpoint_conversion_mapping
+from transformers import DynamicCache, MistralConfig, MistralForCausalLM, monkey_patching
 
-MOE, LLAMA, QWEN3, VISION = "plain/qwen2_moe", "plain/llama", "plain/qwen3", "vision/qwen2_vl_two_images"
 PASSES_ON = os.path.join(os.environ["GRAFT_TEST_BUILD"], "python/tests/passes_on.so")
 LAYERS = os.path.join(os.environ["GRAFT_TEST_BUILD"], "sdk/examples/fused_norm_mlp/fused_norm_mlp.so")
-TOLERANCE = 5e-5
-
-
-def reference(case, dtype=torch.float32):
-    return AutoModelForCausalLM.from_pretrained(folder(case), dtype=dtype).eval()
-
-
-def ids_of(case):
-    return torch.tensor([golden(case)["input_ids"]])
 
 
 def plan_of(model):
     host, _ = next(m._graft_place for m in model.modules() if isinstance(m, graft.torch.Bridge))
     return host.model.plan
-
-
-class Patched(unittest.TestCase):
-    def setUp(self):
-        self.addCleanup(monkey_patching.clear_patch_mapping)
-        self.addCleanup(lambda: [graft.torch.unregister(plugin) for plugin in list(graft.torch._registered)])
-
-    def build(self, case, *plugins, dtype=torch.float32, **more):
-        for plugin in plugins:
-            graft.torch.register(plugin, model_types=[case.split("/")[1]], **more)
-        return reference(case, dtype)
 
 
 class InTransformers(Patched):
@@ -414,89 +386,6 @@ class Verify(Patched):
             layer.self_attn.scaling *= 1.5  # what the config does not say
         rows = graft.torch.verify(original, "fused_qkv")
         self.assertTrue(all(row.difference > 1e-3 for row in rows))
-
-
-class Documents(Patched):
-    """What transformers' documents show, there and here, on the same checkpoint."""
-
-    def both(self, case):
-        with graft.from_pretrained(folder(case)) as native, torch.no_grad():
-            here = torch.as_tensor(native(golden(case)["input_ids"]).logits)
-            there = reference(case)(ids_of(case)).logits[0]
-        return float((here - there).abs().max()) / max(1.0, float(there.abs().max()))
-
-    def test_monkey_patching(self):
-        """A class by its name, and by an expression; unregistered, cleared, and applied within a block."""
-        from transformers.models.llama import modeling_llama
-
-        class Halved(modeling_llama.LlamaMLP):
-            def forward(self, x):
-                return super().forward(x) / 2
-
-        class HalvedHere(graft.Module):
-            def forward(self, x):
-                gate, up = self.child("gate_proj")(x), self.child("up_proj")(x)
-                import numpy as np
-
-                return self.child("down_proj")(gate / (1 + np.exp(-gate)) * up) / 2
-
-        self.addCleanup(graft.clear_patch_mapping)
-        plain = self.both(LLAMA)
-        self.assertLessEqual(plain, TOLERANCE)
-        for key in ("LlamaMLP", r"^Llama\w+MLP$|^LlamaMLP$"):
-            monkey_patching.register_patch_mapping({key: Halved})
-            self.assertGreater(self.both(LLAMA), 1e-3)  # there alone
-            graft.register_patch_mapping({key: HalvedHere})
-            self.assertLessEqual(self.both(LLAMA), TOLERANCE)
-            with self.assertRaises(ValueError):
-                graft.register_patch_mapping({key: HalvedHere})
-            with self.assertRaises(ValueError):
-                monkey_patching.register_patch_mapping({key: Halved})
-            for registry in (graft, monkey_patching):
-                registry.unregister_patch_mapping([key])
-                self.assertEqual(registry.get_patch_mapping(), {})
-        graft.register_patch_mapping({"LlamaMLP": HalvedHere})
-        monkey_patching.register_patch_mapping({"LlamaMLP": Halved})
-        with graft.apply_patches(), monkey_patching.apply_patches():
-            self.assertIs(graft.class_named("LlamaMLP"), HalvedHere)
-            self.assertIs(modeling_llama.LlamaMLP, Halved)
-        self.assertEqual(graft.class_named("LlamaMLP"), "LlamaMLP")
-        self.assertIsNot(modeling_llama.LlamaMLP, Halved)
-
-    def test_patchers(self):
-        """Experts as a list of modules, with the conversions that lead there: the plugin has both."""
-        ids = ids_of(MOE)
-        with graft.from_pretrained(folder(MOE), plugins=["sequential_experts"]) as native, torch.no_grad():
-            here = torch.as_tensor(native(ids[0].tolist()).logits)
-        model = self.build(MOE, "sequential_experts")
-        with torch.no_grad():
-            there = model(ids).logits[0]
-        self.assertLessEqual(float((here - there).abs().max()), TOLERANCE * 12)
-
-    def test_converters_are_said_alike(self):
-        """A list of transformers for a model type, word by word as one of Graft's."""
-        theirs = get_checkpoint_conversion_mapping("qwen2_moe")
-        made = []
-        for each in theirs:
-            operations = [getattr(graft, type(op).__name__)(dim=op.dim) for op in getattr(each, "operations", ())]
-            kind = graft.WeightConverter if operations else graft.WeightRenaming
-            arguments = (list(each._original_source_patterns), list(each._original_target_patterns))
-            made.append(kind(*arguments, operations) if operations else kind(*arguments))
-        graft.register_checkpoint_conversion_mapping("qwen2_moe", made, overwrite=True)
-        self.addCleanup(graft.unregister_checkpoint_conversion_mapping, "qwen2_moe")
-        self.assertLessEqual(self.both(MOE), TOLERANCE)
-
-    def test_fusion_mapping(self):
-        """Patch embeddings as a Linear, where fusion_config asks for it."""
-        config = {"patch_embeddings": True}
-        there = AutoModelForImageTextToText.from_pretrained(folder(VISION), dtype=torch.float32, fusion_config=config)
-        names = {name for name, _ in there.named_parameters() if "patch_embed" in name}
-        with graft.from_pretrained(folder(VISION), plugins=["patch_embed_linear"], fusion_config=config) as here:
-            fused = [each for each in here.plan["fusion"]]
-            parameters = {each["name"] for each in here.plan["parameters"] if "patch_embed" in each["name"]}
-        self.assertTrue(fused)
-        self.assertEqual({name.split("patch_embed.")[1] for name in names}, {"linear_proj.weight"})
-        self.assertEqual({name.split("patch_embed.")[1] for name in parameters}, {"linear_proj.weight"})
 
 
 class Structs(unittest.TestCase):

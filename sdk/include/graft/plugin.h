@@ -78,6 +78,13 @@ struct graft_parallel_provider;        /* parallel.h */
 struct graft_field_rule;               /* field_rule.h */
 struct graft_quantization;             /* quantization.h */
 
+enum {
+    /* Whatever it writes to static variables between `init` and `deinit` is atomic or guarded by locks, and no result
+     * depends on it: counters, locks, values that are computed once. Without this flag `validate` makes static
+     * variables read-only while models are built and run, and names a variable that is written. */
+    GRAFT_PLUGIN_GUARDS_STATICS = 1 << 0
+};
+
 /* Must not change, like everything that it points to, from the entry function's return until `deinit` has returned.
  * Limits: 64 bytes for an id and for a name that users choose by, 255 for other names, 1023 for a line or a regular
  * expression; 4096 elements in `replacements` and `classes`, 256 in other lists unless stated otherwise. A plugin that
@@ -166,13 +173,15 @@ struct graft_plugin {
     const struct graft_quantization *quantizations;
     int32_t n_quantizations;
     uint32_t quantization_stride;
+    uint32_t flags; /* later than 1.0: GRAFT_PLUGIN_... */
+    uint32_t reserved_later;
 };
 
 #define GRAFT_REPLACEMENT_SIZE_1_0 GRAFT_END_OF(struct graft_replacement, condition_stride)
 #define GRAFT_PLUGIN_SIZE_1_0 GRAFT_END_OF(struct graft_plugin, parallel)
 
 GRAFT_ASSERT_SIZE(struct graft_replacement, 72);
-GRAFT_ASSERT_SIZE(struct graft_plugin, 336);
+GRAFT_ASSERT_SIZE(struct graft_plugin, 344);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, struct_size, 8);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, id, 32);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, init, 64);
@@ -199,6 +208,11 @@ GRAFT_INLINE struct graft_plugin graft_plugin_header(void) {
 /* [any] How many field rules it has; none if it was built before there were rules. */
 GRAFT_INLINE int32_t graft_plugin_n_field_rules(const struct graft_plugin *plugin) {
     return GRAFT_HAS(plugin, struct graft_plugin, field_rule_stride) ? plugin->n_field_rules : 0;
+}
+
+/* [any] GRAFT_PLUGIN_...; 0 if the plugin was built before there were flags. */
+GRAFT_INLINE uint32_t graft_plugin_flags(const struct graft_plugin *plugin) {
+    return GRAFT_HAS(plugin, struct graft_plugin, reserved_later) ? plugin->flags : 0;
 }
 
 /* [any] Replacement `i`. */

@@ -592,5 +592,7 @@ c_structs! {
         pub quantizations: *const c_void,
         pub n_quantizations: i32,
         pub quantization_stride: u32,
+        pub flags: u32,
+        pub reserved_later: u32,
     }
 }

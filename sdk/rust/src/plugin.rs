@@ -143,6 +143,12 @@ impl Plugin {
         self
     }
 
+    /// `GRAFT_PLUGIN_...` of [`ffi`]: `GRAFT_PLUGIN_GUARDS_STATICS` for one that keeps something in statics.
+    pub fn flags(mut self, flags: u32) -> Plugin {
+        self.raw.flags = flags;
+        self
+    }
+
     /// What users may choose.
     pub fn option(mut self, option: PluginOption) -> Plugin {
         self.options.push(option.0);

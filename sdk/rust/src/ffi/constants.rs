@@ -35,6 +35,7 @@ c_constants! {
     pub const GRAFT_REPLACEMENT_WHERE_IT_FITS: u32 = 1;
     pub const GRAFT_REPLACEMENT_GIVES_WAY: u32 = 2;
     pub const GRAFT_REPLACEMENT_ON_REQUEST: u32 = 1 << 16;
+    pub const GRAFT_PLUGIN_GUARDS_STATICS: u32 = 1 << 0;
     pub const GRAFT_CLASS_CALLS_SUPER: u32 = 1 << 16;
     pub const GRAFT_INIT_NONE: i32 = 0;
     pub const GRAFT_INIT_ZEROS: i32 = 1;

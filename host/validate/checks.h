@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checks that have a file of their own, in groups of other files. */
+#ifndef GRAFT_VALIDATE_CHECKS_H
+#define GRAFT_VALIDATE_CHECKS_H
+
+#include "validate/validation.h"
+
+int graft_check_statics(struct graft_validation *validation, struct graft_error *error);
+int graft_check_again(struct graft_validation *validation, struct graft_error *error);
+
+#endif

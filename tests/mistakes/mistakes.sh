@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Usage: mistakes.sh HOST PLUGIN CASES: `validate` names each mistake of CASES, when PLUGIN makes it, by module, array and
+# cause; and finds nothing when it makes none. A line of CASES is a mistake, the check that is made, and what a line of
+# it has to hold. Reports in TAP.
+set -u
+. "$(dirname "$0")/../tap.sh"
+host=$1 plugin=$2 cases=$3
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+check 'without a mistake nothing is found' "1..$("$host" validate --list | wc -l)" \
+    "$("$host" validate --quiet "$plugin" 2>&1)"
+while IFS='|' read -r name only says; do
+    case $name in '' | '#'*) continue ;; esac
+    GRAFT_TEST_MISTAKE=$name "$host" validate --quiet "$plugin" --only "$only" >"$scratch/out" 2>&1
+    has "$name" "$says" "$scratch/out"
+done <"$cases"
+GRAFT_TEST_MISTAKE=says_it_guards "$host" validate "$plugin" --only call.statics >"$scratch/out" 2>&1
+has 'one that guards its static variables is believed' '# SKIP llama: it says that it guards its static variables' \
+    "$scratch/out"
+check 'there are sixty mistakes' yes "$([ "$number" -gt 60 ] && echo yes || echo "$number")"
+echo "1..$number"
+exit "$failed"
