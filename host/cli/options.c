@@ -165,6 +165,8 @@ static const struct spec specs[] = {
     {"max-waiting", NUMBER, offsetof(struct graft_options, max_waiting), SERVE},
     {"max-cache", SIZE, offsetof(struct graft_options, max_cache_bytes), SERVE},
     {"max-body", SIZE, offsetof(struct graft_options, max_body_bytes), SERVE},
+    {"sessions", TEXT, offsetof(struct graft_options, sessions), SERVE},
+    {"sessions-size", SIZE, offsetof(struct graft_options, sessions_bytes), SERVE},
     {"timeout", NUMBER, offsetof(struct graft_options, timeout), SERVE},
     {"idle-timeout", NUMBER, offsetof(struct graft_options, idle_timeout), SERVE},
     {"html", TEXT, offsetof(struct graft_options, html), PLAN},

@@ -150,6 +150,8 @@ struct graft_options {
     int64_t max_waiting;
     int64_t max_cache_bytes;
     int64_t max_body_bytes;
+    const char *sessions; /* a folder; NULL: none */
+    int64_t sessions_bytes;
     int64_t timeout;
     int64_t idle_timeout;
 

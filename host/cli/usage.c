@@ -99,6 +99,8 @@ static const char *const sections[] = {
     "  --cors-origin ORIGIN   let pages of this origin call; *: of any\n"
     "  --max-running N, --max-waiting N                 answers made at once, and those that wait (default 32, 64)\n"
     "  --max-cache SIZE, --max-body SIZE                memory of sequences (no limit); of a request (4MB)\n"
+    "  --sessions DIR, --sessions-size SIZE             keep what prompts have in common, for the next run; up to "
+    "(8GB)\n"
     "  --timeout S, --idle-timeout S   seconds for an answer, and for a connection where nothing moves (600, 60)\n"
     "\n",
 

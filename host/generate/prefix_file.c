@@ -95,6 +95,18 @@ static void add_layer(struct pieces *pieces, const struct graft_kv_cache *kv, in
     }
 }
 
+int64_t graft_prefix_file_bytes(const struct graft_session *session, const struct graft_run_prefix *prefix) {
+    const struct graft_kv_cache *kv = graft_session_kv(session);
+    const int32_t layers = graft_kv_cache_layers(kv);
+    int64_t bytes = (int64_t)sizeof(struct header) + layers * (int64_t)sizeof(struct graft_kv_layer) +
+                    (int64_t)(prefix->count * sizeof *prefix->ids);
+    for (int32_t i = 0; i < layers; i++) {
+        const struct graft_kv_layer sizes = graft_kv_cache_layer(kv, i, prefix->slot);
+        bytes += (int64_t)prefix->count * sizes.kv_heads * (sizes.key_bytes + sizes.value_bytes);
+    }
+    return bytes;
+}
+
 int graft_prefix_file_write(const char *path, const char identity[GRAFT_SHA256_DIGITS + 1],
                             const struct graft_session *session, const struct graft_run_prefix *prefix,
                             struct graft_error *error) {

@@ -15,6 +15,9 @@ int graft_prefix_file_write(const char *path, const char identity[GRAFT_SHA256_D
                             const struct graft_session *session, const struct graft_run_prefix *prefix,
                             struct graft_error *error);
 
+/* [any] How many bytes such a file takes. */
+int64_t graft_prefix_file_bytes(const struct graft_session *session, const struct graft_run_prefix *prefix);
+
 /* What a file holds, before its keys and values are read. Starts as {0}. */
 struct graft_prefix_file {
     int fd; /* -1: none */

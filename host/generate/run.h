@@ -64,6 +64,16 @@ struct graft_run_prefix {
  * there is none, or if a prefix of graft_run_use_prefix has all of it already. */
 struct graft_run_prefix graft_run_longest_prefix(const struct graft_run *run);
 
+/* [any] A beginning that two prompts have had in common, that is still in a slot, and of which files have not as much
+ * yet: a third more than they have, so that a conversation that grows is not written at each turn. `count` is 0 if
+ * there is none. */
+struct graft_run_prefix graft_run_shared_prefix(const struct graft_run *run);
+/* [load] Remembers that a file has this prefix. */
+void graft_run_keep_prefix(struct graft_run *run, const struct graft_run_prefix *prefix);
+
+/* [any] How many tokens at the beginning of `ids` [count] are in a slot, in whole pieces. */
+size_t graft_run_known(const struct graft_run *run, const int32_t *ids, size_t count);
+
 /* [load] Reserves a slot for a prefix that comes from elsewhere. prefix->slot becomes that slot, or -1 if there is none
  * free. The caller puts keys and values in, and then calls graft_run_use_prefix, which lets sequences share them. */
 int graft_run_make_prefix(struct graft_run *run, struct graft_run_prefix *prefix, struct graft_error *error);

@@ -39,6 +39,43 @@ struct graft_run_prefix graft_run_longest_prefix(const struct graft_run *run) {
     return is_known(run, &longest) ? (struct graft_run_prefix){.slot = -1} : longest;
 }
 
+struct graft_run_prefix graft_run_shared_prefix(const struct graft_run *run) {
+    enum { SHARE = 3 }; /* of what is in a file, that has to be new */
+    for (int32_t i = 0; i < run->options.slots; i++) {
+        const struct graft_sequence *sequence = run->slots[i];
+        if (sequence != NULL && sequence->shared > sequence->kept + sequence->kept / SHARE &&
+            whole_pieces(run, sequence) >= sequence->shared) {
+            return (struct graft_run_prefix){sequence->ids, sequence->shared, i};
+        }
+    }
+    return (struct graft_run_prefix){.slot = -1};
+}
+
+void graft_run_keep_prefix(struct graft_run *run, const struct graft_run_prefix *prefix) {
+    const struct graft_sequence *kept = run->slots[prefix->slot];
+    for (int32_t i = 0; i < run->options.slots; i++) {
+        struct graft_sequence *sequence = run->slots[i];
+        const size_t n = sequence != NULL ? graft_sequence_alike(sequence, kept, prefix->count) : 0;
+        if (sequence != NULL && n / run->options.piece * run->options.piece > sequence->kept) {
+            sequence->kept = n / run->options.piece * run->options.piece;
+        }
+    }
+}
+
+size_t graft_run_known(const struct graft_run *run, const int32_t *ids, size_t count) {
+    size_t most = 0;
+    for (int32_t i = 0; i < run->options.slots; i++) {
+        const struct graft_sequence *sequence = run->slots[i];
+        const size_t whole = sequence != NULL ? whole_pieces(run, sequence) : 0;
+        size_t n = 0;
+        while (n < whole && n < count && sequence->ids[n] == ids[n]) {
+            n++;
+        }
+        most = n > most ? n : most;
+    }
+    return run->options.piece > 0 ? most / run->options.piece * run->options.piece : 0;
+}
+
 int graft_run_make_prefix(struct graft_run *run, struct graft_run_prefix *prefix, struct graft_error *error) {
     const struct graft_ids_view view = {.ids = prefix->ids, .count = prefix->count};
     const struct graft_generation none = {.struct_size = sizeof none};
@@ -62,6 +99,6 @@ int graft_run_make_prefix(struct graft_run *run, struct graft_run_prefix *prefix
 
 void graft_run_use_prefix(struct graft_run *run, const struct graft_run_prefix *prefix) {
     struct graft_sequence *sequence = run->slots[prefix->slot];
-    sequence->count = sequence->fed = sequence->reading = prefix->count;
+    sequence->count = sequence->fed = sequence->reading = sequence->kept = prefix->count;
     graft_session_set_length(run->session, prefix->slot, (int64_t)prefix->count);
 }

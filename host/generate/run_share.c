@@ -13,6 +13,10 @@ static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
+static size_t larger(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
 /* How many tokens `sequence` could take over from `other` once that has read as much as `read` of its own prompt. One
  * token is left, whose logits are wanted. */
 static size_t shareable(const struct graft_run *run, const struct graft_sequence *sequence,
@@ -45,11 +49,22 @@ int graft_run_waits(const struct graft_run *run, const struct graft_sequence *se
     return 0;
 }
 
+/* Remembers how much two prompts have in common, unless they are the same: that is worth keeping (run_prefix.c). */
+static void note_shared(struct graft_sequence *sequence, struct graft_sequence *other, size_t n) {
+    const int is_same = sequence->reading == other->reading &&
+                        graft_sequence_alike(sequence, other, sequence->reading) == sequence->reading;
+    if (!is_same && other->number >= 0) {
+        sequence->shared = larger(sequence->shared, n);
+        other->shared = larger(other->shared, n);
+    }
+    sequence->kept = larger(sequence->kept, smaller(other->kept, n));
+}
+
 static int share_one(struct graft_run *run, struct graft_sequence *sequence, struct graft_error *error) {
-    const struct graft_sequence *best = NULL;
+    struct graft_sequence *best = NULL;
     size_t most = sequence->fed;
     for (int32_t i = 0; i < run->options.slots; i++) {
-        const struct graft_sequence *other = run->slots[i];
+        struct graft_sequence *other = run->slots[i];
         size_t n = other != NULL ? shareable(run, sequence, other, graft_run_has_read(other)) : 0;
         if (n > most) {
             most = n;
@@ -64,6 +79,9 @@ static int share_one(struct graft_run *run, struct graft_sequence *sequence, str
     run->counts.shared_tokens += done ? (int64_t)(most - sequence->fed) : 0;
     if (status != GRAFT_OK || done) {
         sequence->fed = done ? most : 0;
+    }
+    if (done) {
+        note_shared(sequence, best, most);
     }
     return status;
 }

@@ -30,6 +30,8 @@ struct graft_sequence {
     size_t prompt;  /* how many of them are the prompt */
     size_t reading; /* those before it are fed as a prompt is; grows where a sequence is fed again */
     size_t fed;     /* how many the session holds */
+    size_t shared;  /* tokens of the prompt that it has in common with another one, in whole pieces */
+    size_t kept;    /* and that are in a file already */
     const struct graft_image *images;
     size_t n_images;
     int32_t *source; /* [n_source] the encoder's input */

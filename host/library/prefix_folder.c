@@ -15,12 +15,14 @@
 #include "library/sequences.h"
 
 static const char ending[] = ".session";
+static const char unfinished[] = ".session.tmp-"; /* as graft_file_write names a file until it is whole */
 
 /* A file of the folder. */
 struct kept {
     char *path;
     int64_t bytes;
     struct timespec used;
+    int is_whole; /* 0: it is being written, or whoever wrote it was ended */
 };
 
 struct folder {
@@ -35,14 +37,14 @@ static void folder_free(struct folder *folder) {
     graft_free(folder->files);
 }
 
-static int is_ours(const char *name) {
+static int is_whole(const char *name) {
     const size_t length = strlen(name);
     return length > sizeof ending - 1 && strcmp(name + length - (sizeof ending - 1), ending) == 0;
 }
 
 static int add_file(struct folder *folder, const char *path, const char *name) {
     struct stat status;
-    struct kept file = {.path = graft_path_join(path, name)};
+    struct kept file = {.path = graft_path_join(path, name), .is_whole = is_whole(name)};
     if (file.path == NULL || graft_grow(&folder->files, &folder->capacity, folder->n, sizeof *folder->files) != 0) {
         graft_free(file.path);
         return -1;
@@ -65,7 +67,8 @@ static int folder_read(struct folder *folder, const char *path, struct graft_err
         return graft_fail_errno(error, GRAFT_ERROR_IO, path, "cannot be opened", errno);
     }
     for (const struct dirent *entry = readdir(directory); entry != NULL && !failed; entry = readdir(directory)) {
-        failed = is_ours(entry->d_name) && add_file(folder, path, entry->d_name) != 0;
+        const char *name = entry->d_name;
+        failed = (is_whole(name) || strstr(name, unfinished) != NULL) && add_file(folder, path, name) != 0;
     }
     (void)closedir(directory);
     if (failed) {
@@ -118,25 +121,54 @@ static char *path_of(const char *folder, const char *identity, const struct graf
     return graft_format("%s/%.32s%s", folder, digits, ending);
 }
 
+/* Writes a file, after making room for it, so that the folder is never larger than it may be. */
+static int write_file(struct graft_sequences *sequences, const char *folder, const char *path, int64_t max_bytes,
+                      const struct graft_run_prefix *prefix, struct graft_error *error) {
+    const int64_t bytes = graft_prefix_file_bytes(sequences->session, prefix);
+    if (bytes > max_bytes) {
+        return graft_error_set(error, GRAFT_ERROR_IO, folder,
+                               "the keys and values of %zu tokens take %lld bytes, of at most %lld", prefix->count,
+                               (long long)bytes, (long long)max_bytes);
+    }
+    int status = make_room(folder, max_bytes - bytes, error);
+    return status == GRAFT_OK ? graft_prefix_file_write(path, sequences->identity, sequences->session, prefix, error)
+                              : status;
+}
+
+/* Sees to it that the folder has a prefix. */
+static int keep(struct graft_sequences *sequences, const char *folder, int64_t max_bytes,
+                const struct graft_run_prefix *prefix, int64_t *tokens, struct graft_error *error) {
+    char *path = path_of(folder, sequences->identity, prefix);
+    int status = path != NULL ? GRAFT_OK : graft_fail_memory(error, folder);
+    if (status == GRAFT_OK && graft_file_exists(path)) {
+        touch(path);
+        status = make_room(folder, max_bytes, error);
+    } else if (status == GRAFT_OK) {
+        status = write_file(sequences, folder, path, max_bytes, prefix, error);
+        *tokens += status == GRAFT_OK ? (int64_t)prefix->count : 0;
+    }
+    graft_free(path);
+    return status;
+}
+
 static int save_in(struct graft_sequences *sequences, const char *folder, int64_t max_bytes, int64_t *tokens,
                    struct graft_error *error) {
     int status = graft_sequences_identify(sequences, error);
     const struct graft_run_prefix prefix = graft_run_longest_prefix(sequences->run);
-    if (status != GRAFT_OK || prefix.count == 0) {
-        return status;
+    return status == GRAFT_OK && prefix.count > 0 ? keep(sequences, folder, max_bytes, &prefix, tokens, error) : status;
+}
+
+/* A prefix that cannot be written is not tried again. */
+static int save_shared_in(struct graft_sequences *sequences, const char *folder, int64_t max_bytes, int64_t *tokens,
+                          struct graft_error *error) {
+    int status = graft_sequences_identify(sequences, error);
+    struct graft_run_prefix prefix = graft_run_shared_prefix(sequences->run);
+    while (status == GRAFT_OK && prefix.count > 0) {
+        graft_run_keep_prefix(sequences->run, &prefix);
+        status = keep(sequences, folder, max_bytes, &prefix, tokens, error);
+        prefix = graft_run_shared_prefix(sequences->run);
     }
-    char *path = path_of(folder, sequences->identity, &prefix);
-    if (path == NULL) {
-        return graft_fail_memory(error, folder);
-    }
-    if (graft_file_exists(path)) {
-        touch(path);
-    } else {
-        status = graft_prefix_file_write(path, sequences->identity, sequences->session, &prefix, error);
-        *tokens = status == GRAFT_OK ? (int64_t)prefix.count : 0;
-    }
-    graft_free(path);
-    return status == GRAFT_OK ? make_room(folder, max_bytes, error) : status;
+    return status;
 }
 
 int graft_sequences_save_in(struct graft_sequences *sequences, const char *folder, int64_t max_bytes, int64_t *tokens,
@@ -146,6 +178,18 @@ int graft_sequences_save_in(struct graft_sequences *sequences, const char *folde
     *tokens = 0;
     if (status == GRAFT_OK) {
         status = save_in(sequences, folder, max_bytes, tokens, error);
+    }
+    (void)graft_context_enter(before);
+    return status;
+}
+
+int graft_sequences_save_shared_in(struct graft_sequences *sequences, const char *folder, int64_t max_bytes,
+                                   int64_t *tokens, struct graft_error *error) {
+    struct graft_context *before = graft_model_begin(sequences->model);
+    int status = graft_check_given_path(folder, "folder", error);
+    *tokens = 0;
+    if (status == GRAFT_OK) {
+        status = save_shared_in(sequences, folder, max_bytes, tokens, error);
     }
     (void)graft_context_enter(before);
     return status;
@@ -166,7 +210,8 @@ static int find(struct graft_sequences *sequences, const struct folder *folder, 
     size_t most = least > 0 ? least - 1 : 0;
     for (size_t i = 0; i < folder->n; i++) {
         struct graft_prefix_file file;
-        if (graft_prefix_file_open(folder->files[i].path, sequences->identity, sequences->model->vocab_size, &file,
+        if (!folder->files[i].is_whole ||
+            graft_prefix_file_open(folder->files[i].path, sequences->identity, sequences->model->vocab_size, &file,
                                    NULL) != GRAFT_OK) {
             continue;
         }
@@ -187,21 +232,26 @@ static int load_from(struct graft_sequences *sequences, const char *path, const 
     struct folder folder;
     struct graft_error passed_over = graft_error_none();
     struct graft_prefix_file file = {.fd = -1};
+    const size_t least = graft_run_known(sequences->run, ids, count) + graft_run_piece(sequences->run);
     int status = graft_sequences_identify(sequences, error);
+    if (status == GRAFT_OK && count > 0 && count < least) {
+        return GRAFT_OK; /* no file can have more */
+    }
     if (status == GRAFT_OK) {
         status = folder_read(&folder, path, error);
     }
     if (status != GRAFT_OK) {
         return status;
     }
-    if (find(sequences, &folder, ids, count, graft_run_piece(sequences->run), &file)) {
+    if (find(sequences, &folder, ids, count, least, &file)) {
         status = graft_sequences_put(sequences, &file, tokens, &passed_over);
         if (status == GRAFT_OK) {
             touch(file.path);
         } else if (status != GRAFT_ERROR_MODEL) {
             status = graft_error_set(error, status, passed_over.source, "%s", passed_over.message);
         } else {
-            status = GRAFT_OK; /* a damaged file is passed over: the prompt is read as usual */
+            (void)unlink(file.path); /* a damaged file would be found again; the prompt is read as usual */
+            status = GRAFT_OK;
         }
     }
     graft_prefix_file_close(&file);

@@ -25,6 +25,9 @@ int graft_engine_create(const struct graft_engine_options *options, struct graft
     int status = graft_model_task(options->model) == GRAFT_TASK_CAUSAL_LM
                      ? graft_sequences_create(options->model, &wanted, &result->sequences, error)
                      : GRAFT_OK;
+    if (status == GRAFT_OK) {
+        status = graft_engine_check_sessions(result, error);
+    }
     if (status != GRAFT_OK) {
         graft_engine_free(result);
         return status;
@@ -205,10 +208,20 @@ static struct graft_job *take_submitted(struct graft_engine *engine, int *is_sto
     return jobs;
 }
 
+static int is_idle(struct graft_engine *engine) {
+    (void)pthread_mutex_lock(&engine->mutex);
+    const int is_changed = engine->is_changed;
+    (void)pthread_mutex_unlock(&engine->mutex);
+    return engine->running == NULL && !is_changed;
+}
+
 static void *work(void *data) {
     struct graft_engine *engine = data;
     int is_stopping = 0;
     while (!is_stopping) {
+        if (is_idle(engine)) {
+            graft_engine_save_sessions(engine);
+        }
         struct graft_job *jobs = take_submitted(engine, &is_stopping);
         while (jobs != NULL) {
             struct graft_job *job = jobs;
@@ -226,6 +239,7 @@ static void *work(void *data) {
         }
         count(engine, 0, 0);
     }
+    graft_engine_save_sessions(engine);
     return NULL;
 }
 

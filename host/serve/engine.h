@@ -14,6 +14,10 @@ struct graft_engine_options {
     const struct graft_tokenizer *tokenizer; /* or NULL */
     int32_t max_running;
     int64_t max_cache_bytes;
+    const char *session_folder;                    /* keeps what prompts have in common; NULL: nothing is kept */
+    int64_t session_bytes;                         /* of its files */
+    void (*on_note)(void *data, const char *note); /* [engine's thread] called with what went wrong there; or NULL */
+    void *note_data;
     int wake; /* an eventfd, written to when there are events */
 };
 
@@ -25,6 +29,8 @@ struct graft_engine_counts {
     int64_t shared_tokens;
     int64_t new_tokens;
     int64_t cache_bytes;
+    int64_t loaded_tokens; /* from the session folder */
+    int64_t saved_tokens;
 };
 
 int graft_engine_create(const struct graft_engine_options *options, struct graft_engine **engine,

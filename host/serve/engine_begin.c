@@ -39,6 +39,9 @@ static int add(struct graft_engine *engine, struct graft_job *job, size_t choice
     if (engine->options.tokenizer != NULL) {
         status = graft_decode_stream_create(engine->options.tokenizer, 0, &making->stream, &job->error);
     }
+    if (status == GRAFT_OK && choice % (size_t)request->n == 0 && request->n_images == 0) {
+        graft_engine_load_session(engine, ids);
+    }
     if (status == GRAFT_OK) {
         status = graft_sequences_add(engine->sequences, &prompt, &options, &making->number, &job->error);
     }

@@ -11,6 +11,7 @@ struct graft_engine {
     struct graft_engine_options options;
     struct graft_sequences *sequences; /* NULL: the model generates nothing */
     struct graft_job *running;         /* the thread's own list */
+    char noted[256];                   /* the last note, which is not given twice in a row */
     pthread_t thread;
     int has_thread;
     pthread_mutex_t mutex;
@@ -31,6 +32,13 @@ void graft_engine_post(struct graft_engine *engine, struct graft_event *event);
 /* Begins a job. Returns 0, or -1 with job->error set. */
 int graft_engine_begin(struct graft_engine *engine, struct graft_job *job);
 int graft_engine_embed(struct graft_engine *engine, struct graft_job *job);
+
+/* Checks that the session folder can be used with this model. */
+int graft_engine_check_sessions(struct graft_engine *engine, struct graft_error *error);
+/* Loads the beginning of a prompt from the session folder, if it has more of it than the sequences. */
+void graft_engine_load_session(struct graft_engine *engine, const struct graft_ids *ids);
+/* Writes to the session folder what prompts have had in common. */
+void graft_engine_save_sessions(struct graft_engine *engine);
 
 /* Removes the sequences of a job. */
 void graft_engine_remove(struct graft_engine *engine, struct graft_job *job);

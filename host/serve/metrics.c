@@ -71,6 +71,10 @@ void graft_route_metrics(struct graft_server *server, struct evhttp_request *htt
         (double)counts.prompt_tokens);
     add(&text, "shared_tokens_total", "counter", "Tokens of prompts that were taken over from others.",
         (double)counts.shared_tokens);
+    add(&text, "session_loaded_tokens_total", "counter", "Tokens whose keys and values came from the session folder.",
+        (double)counts.loaded_tokens);
+    add(&text, "session_saved_tokens_total", "counter", "Tokens whose keys and values were written there.",
+        (double)counts.saved_tokens);
     add(&text, "forwards_total", "counter", "Forwards of the model.", (double)counts.forwards);
     add(&text, "clients_left_total", "counter", "Clients that left before their answer ended.", (double)metrics->left);
     add(&text, "timeouts_total", "counter", "Answers that took too long.", (double)metrics->late);

@@ -27,6 +27,7 @@ enum {
     USUAL_TIMEOUT = 600,
     USUAL_IDLE = 60,
     USUAL_TOKENS = 4096, /* for a model without a maximum length */
+    USUAL_SESSIONS = 8,  /* GiB */
     MOST_HEADERS = 64 << 10
 };
 
@@ -38,6 +39,7 @@ static void fill_in(struct graft_server_options *options, const struct graft_mod
     options->max_running = options->max_running > 0 ? options->max_running : USUAL_RUNNING;
     options->max_waiting = options->max_waiting > 0 ? options->max_waiting : USUAL_WAITING;
     options->max_body_bytes = options->max_body_bytes > 0 ? options->max_body_bytes : body;
+    options->session_bytes = options->session_bytes > 0 ? options->session_bytes : (int64_t)USUAL_SESSIONS << 30;
     options->timeout_seconds = options->timeout_seconds > 0 ? options->timeout_seconds : USUAL_TIMEOUT;
     options->idle_seconds = options->idle_seconds > 0 ? options->idle_seconds : USUAL_IDLE;
 }
@@ -67,9 +69,11 @@ static int copy_options(struct graft_server *server, const struct graft_server_o
     fill_in(options, server->model);
     options->name = graft_strdup(options->name);
     options->cors_origin = options->cors_origin != NULL ? graft_strdup(options->cors_origin) : NULL;
+    options->session_folder = options->session_folder != NULL ? graft_strdup(options->session_folder) : NULL;
     const int failed = copy_list(&options->adapters, options->n_adapters) != 0;
     return copy_list(&options->keys, options->n_keys) != 0 || failed || options->name == NULL ||
-                   (given->cors_origin != NULL && options->cors_origin == NULL)
+                   (given->cors_origin != NULL && options->cors_origin == NULL) ||
+                   (given->session_folder != NULL && options->session_folder == NULL)
                ? -1
                : 0;
 }
@@ -92,6 +96,8 @@ static int check_options(const struct graft_server_options *options, struct graf
         wrong = "max_waiting";
     } else if (options->max_body_bytes < 0 || options->max_body_bytes > 1 << 30) {
         wrong = "max_body_bytes";
+    } else if (options->session_bytes < 0) {
+        wrong = "session_bytes";
     } else if (options->max_new_tokens < 0 || options->timeout_seconds < 0 || options->idle_seconds < 0) {
         wrong = "max_new_tokens";
     }
@@ -203,8 +209,15 @@ int graft_server_create(struct graft_model *model, const struct graft_tokenizer 
         status = graft_fail_memory(error, "serve");
     }
     if (status == GRAFT_OK) {
-        const struct graft_engine_options wanted = {model, tokenizer, result->options.max_running,
-                                                    result->options.max_cache_bytes, result->wake};
+        const struct graft_engine_options wanted = {.model = model,
+                                                    .tokenizer = tokenizer,
+                                                    .max_running = result->options.max_running,
+                                                    .max_cache_bytes = result->options.max_cache_bytes,
+                                                    .session_folder = result->options.session_folder,
+                                                    .session_bytes = result->options.session_bytes,
+                                                    .on_note = result->options.on_note,
+                                                    .note_data = result->options.note_data,
+                                                    .wake = result->wake};
         set_context(result);
         status = graft_engine_create(&wanted, &result->engine, error);
     }
@@ -281,5 +294,6 @@ void graft_server_free(struct graft_server *server) {
     free_list(server->options.keys);
     graft_free((char *)(uintptr_t)server->options.name);
     graft_free((char *)(uintptr_t)server->options.cors_origin);
+    graft_free((char *)(uintptr_t)server->options.session_folder);
     graft_free(server);
 }

@@ -109,6 +109,68 @@ check 'it still serves' 200 "$status"
 stop
 check 'the end' 0 "$ended"
 
+# --- What prompts have in common, beyond a run ---
+
+common=$(seq 1100 | awk '{ printf "%d, ", ($1 * 7 + int($1 / 5)) % 50 + 3 }')
+ask_common() { # ask_common ID: behind the common ones
+    post /v1/completions "{\"prompt\": [$common$1], \"max_tokens\": 8, \"temperature\": 0}"
+    sed -n 's/.*"text": "\(.*\)", "logprobs".*/\1/p' body
+}
+counted() { # counted NAME: of the metrics
+    get /metrics
+    sed -n "s/^graft_$1 //p" body
+}
+start --model "$llama"
+wanted=$(ask_common 9)
+stop
+start --model "$llama" --sessions kept --sessions-size 1MB
+ask_common 5 >/dev/null
+check 'a prompt alone is not kept' 0 "$(find kept -type f | wc -l | tr -d ' ')"
+ask_common 6 >/dev/null
+wait_for 'session_saved_tokens_total 1024' /metrics
+check 'what two have in common is' 1 "$(find kept -name '*.session' | wc -l | tr -d ' ')"
+stop
+start --model "$llama" --sessions kept
+check 'with it the same answer' "$wanted" "$(ask_common 9)"
+check 'of which it is not read again' 1024 "$(counted session_loaded_tokens_total)"
+stop
+check 'the end' 0 "$ended"
+with_tokenizer() { # with_tokenizer GOLDEN: a copy of it in the folder of that name
+    cp -r "$goldens/plain/$1" "$1" && chmod -R u+w "$1" && cp "$llama/tokenizer.json" "$llama/tokenizer_config.json" "$1"
+}
+with_tokenizer qwen3
+with_tokenizer mamba2
+start --model qwen3 --sessions kept
+ask_common 9 >/dev/null
+check 'another model takes nothing of it' '200 0' "$status $(counted session_loaded_tokens_total)"
+stop
+rm -rf kept
+start --model "$llama" --sessions kept --sessions-size 100KB
+ask_common 5 >/dev/null
+ask_common 6 >/dev/null
+stop
+has 'too large to be kept' 'note: kept: the keys and values of 1024 tokens take' log
+check 'nothing is there' 0 "$(find kept -type f | wc -l | tr -d ' ')"
+start --model "$llama" --sessions kept
+rmdir kept
+check 'without the folder it answers all the same' "$wanted" "$(ask_common 9)"
+stop
+has 'and says so' 'note: kept: cannot be opened' log
+check 'the end' 0 "$ended"
+broken() { # broken WHAT STATUS PART OPTIONS...
+    what=$1 wanted=$2 part=$3
+    shift 3
+    status=0
+    timeout 60 "$program" serve --port 0 --report none "$@" >out 2>err || status=$?
+    check "$what: status" "$wanted" "$status"
+    has "$what" "$part" err
+}
+broken 'a model of which nothing can be kept' 2 'cannot be kept in a file' --model mamba2 --sessions kept
+broken 'a model that reads only' 2 'sessions: are for models that generate text' --model "$goldens/encoders/bert_sentence" --sessions kept
+broken 'a size of nothing' 2 'needs --sessions' --model "$llama" --sessions-size 1MB
+: >file
+broken 'a file' 5 'file: cannot be opened' --model "$llama" --sessions file
+
 # --- Too long ---
 
 endless='"prompt": "x", "max_tokens": 1000000, "temperature": 0, "ignore_eos": true'

@@ -247,6 +247,7 @@ static void test_folder(void **state) {
     assert_int_equal(load_from(model, 1, -1), 0); /* nothing is there */
     folder_put(folder, "broken.session", "text", 4);
     folder_put(folder, "mine", "text", 4);
+    folder_put(folder, "half.session.tmp-1-0", "text", 4);
     assert_int_equal(save_in(other, INT64_MAX), 2 * PIECE);
     assert_int_equal(load_from(model, 1, -1), 0);
     assert_int_equal(save_in(model, INT64_MAX), 2 * PIECE);
@@ -258,7 +259,59 @@ static void test_folder(void **state) {
     assert_int_equal(load_from(model, 1, -1), 0); /* all are gone */
     assert_true(graft_file_exists(folder_path(folder, "mine")));
     assert_false(graft_file_exists(folder_path(folder, "broken.session")));
+    assert_false(graft_file_exists(folder_path(folder, "half.session.tmp-1-0")));
     graft_model_free(other);
+    graft_model_free(model);
+}
+
+/* What two different prompts have in common is written once; what they do not is not, nor a prompt that came twice. */
+static void test_shared(void **state) {
+    (void)state;
+    struct graft_model *model = open_model(library, golden("llama"), 0);
+    struct graft_sequences *sequences = create(model, 4, 0);
+    struct said said;
+    int64_t tokens = -1;
+    for (int i = 0; i < 2; i++) {
+        say(model, sequences, 1, &said);
+        free(said.logits);
+        check(graft_sequences_save_shared_in(sequences, folder, INT64_MAX, &tokens, &error));
+        assert_int_equal(tokens, 0);
+    }
+    say(model, sequences, 2, &said);
+    free(said.logits);
+    assert_int_equal(graft_sequences_save_shared_in(sequences, folder, 100, &tokens, &error), GRAFT_ERROR_IO);
+    assert_non_null(strstr(error.message, "of at most 100"));
+    error = graft_error_none();
+    check(graft_sequences_save_shared_in(sequences, folder, INT64_MAX, &tokens, &error)); /* not tried again */
+    assert_int_equal(tokens, 0);
+    graft_sequences_free(sequences);
+
+    sequences = create(model, 4, 0);
+    say(model, sequences, 1, &said);
+    free(said.logits);
+    say(model, sequences, 2, &said);
+    free(said.logits);
+    check(graft_sequences_save_shared_in(sequences, folder, INT64_MAX, &tokens, &error));
+    assert_int_equal(tokens, 2 * PIECE);
+    check(graft_sequences_save_shared_in(sequences, folder, INT64_MAX, &tokens, &error));
+    assert_int_equal(tokens, 0);
+    graft_sequences_free(sequences);
+
+    int32_t ids[PROMPT];
+    make_ids(ids, 3);
+    sequences = create(model, 4, 0);
+    check(graft_sequences_load_from(sequences, folder, ids, PROMPT, &tokens, &error));
+    assert_int_equal(tokens, 2 * PIECE);
+    check(graft_sequences_load_from(sequences, folder, ids, PROMPT, &tokens, &error)); /* it is here already */
+    assert_int_equal(tokens, 0);
+    for (int last = 3; last < 5; last++) {
+        say(model, sequences, last, &said);
+        free(said.logits);
+    }
+    assert_int_equal(shared_tokens(sequences), 2 * 2 * PIECE);
+    check(graft_sequences_save_shared_in(sequences, folder, INT64_MAX, &tokens, &error)); /* and in the folder */
+    assert_int_equal(tokens, 0);
+    graft_sequences_free(sequences);
     graft_model_free(model);
 }
 
@@ -315,6 +368,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_broken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_not_kept, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_folder, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_shared, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_memory, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

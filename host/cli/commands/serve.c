@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `serve`: runs the library's server with the options of the command line. */
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/fail.h"
 #include "base/file.h"
 #include "cli/chat.h"
 #include "cli/commands/commands.h"
@@ -130,6 +133,23 @@ static int number(int64_t value, const char *option, int32_t *to, struct graft_e
     return value <= INT32_MAX / 2 ? GRAFT_OK : graft_error_set(error, GRAFT_ERROR_USAGE, option, "is too large");
 }
 
+static void print_note(void *data, const char *note) {
+    (void)data;
+    graft_output_line(stderr, "note: %s", note);
+}
+
+/* Makes the folder of --sessions, for the user alone: what is in it tells what others have asked. */
+static int make_sessions(const struct graft_options *options, struct graft_error *error) {
+    if (options->sessions == NULL) {
+        return options->sessions_bytes == 0
+                   ? GRAFT_OK
+                   : graft_error_set(error, GRAFT_ERROR_USAGE, "--sessions-size", "needs --sessions DIR");
+    }
+    return mkdir(options->sessions, 0700) == 0 || errno == EEXIST
+               ? GRAFT_OK
+               : graft_fail_errno(error, GRAFT_ERROR_IO, options->sessions, "cannot be created", errno);
+}
+
 static int fill_in(const struct graft_options *options, const struct serving *serving,
                    struct graft_server_options *wanted, struct graft_error *error) {
     const struct {
@@ -144,7 +164,10 @@ static int fill_in(const struct graft_options *options, const struct serving *se
         {options->idle_timeout, "--idle-timeout", &wanted->idle_seconds},
     };
     int fd = -1;
-    int status = graft_serve_socket(&fd, error);
+    int status = make_sessions(options, error);
+    if (status == GRAFT_OK) {
+        status = graft_serve_socket(&fd, error);
+    }
     wanted->address = options->host;
     wanted->has_listening = fd >= 0;
     wanted->listening = fd;
@@ -156,6 +179,9 @@ static int fill_in(const struct graft_options *options, const struct serving *se
     wanted->cors_origin = options->cors_origin;
     wanted->max_cache_bytes = options->max_cache_bytes;
     wanted->max_body_bytes = options->max_body_bytes;
+    wanted->session_folder = options->sessions;
+    wanted->session_bytes = options->sessions_bytes;
+    wanted->on_note = print_note;
     wanted->max_new_tokens = options->max_new_tokens > 0 ? options->max_new_tokens : 0;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0] && status == GRAFT_OK; i++) {
         status = number(numbers[i].value, numbers[i].option, numbers[i].to, error);

@@ -135,15 +135,22 @@ int graft_sequences_load(struct graft_sequences *sequences, const char *path, in
 
 /* A folder of such files, for programs that serve many prompts: those that were not used for longest are removed. The
  * folder must exist. It may hold files of several models, and several processes may use it at once; files whose names
- * do not end in ".session" are left alone. */
+ * do not end in ".session", or are what an ended process left of one, are left alone. */
 
-/* [load] Writes what graft_sequences_save would, unless a file of the folder has it already. Then removes files, those
- * not used for longest first, until all together have at most `max_bytes`. */
+/* [load] Writes what graft_sequences_save would, unless a file of the folder has it already. Before that, files are
+ * removed, those not used for longest first, until all together have at most `max_bytes` with the new one. A single one
+ * that is larger is GRAFT_ERROR_IO. */
 int graft_sequences_save_in(struct graft_sequences *sequences, const char *folder, int64_t max_bytes, int64_t *tokens,
                             struct graft_error *error);
 
-/* [load] Loads the file that has the longest beginning in common with the prompt `ids` [count], of one piece at least,
- * if there is one. Files of other models and damaged ones are passed over. */
+/* [load] Writes, in the same way, the beginnings that different prompts have had in common and that are still held:
+ * what a system prompt leaves behind, not what each user asked. One that files of the folder have three quarters of is
+ * not written. `*tokens` becomes the number of tokens written. What could not be written is not tried again. */
+int graft_sequences_save_shared_in(struct graft_sequences *sequences, const char *folder, int64_t max_bytes,
+                                   int64_t *tokens, struct graft_error *error);
+
+/* [load] Loads the file that has the longest beginning in common with the prompt `ids` [count], of one piece more at
+ * least than the sequences hold of it, if there is one. Files of other models are passed over, damaged ones removed. */
 int graft_sequences_load_from(struct graft_sequences *sequences, const char *folder, const int32_t *ids, size_t count,
                               int64_t *tokens, struct graft_error *error);
 

@@ -47,9 +47,16 @@ struct graft_server_options {
     int64_t max_body_bytes;      /* of a request; 0: 4 MiB, 16 MiB for a model that takes images */
     int32_t timeout_seconds;     /* an answer that takes longer is ended; 0: 600 */
     int32_t idle_seconds;        /* a connection on which nothing moves is closed; 0: 60 */
+    /* A folder that exists, in which what prompts have in common is kept beyond this run, as of
+     * graft_sequences_save_shared_in; NULL: nothing is. A model of which nothing can be kept is GRAFT_ERROR_USAGE. */
+    const char *session_folder;
+    int64_t session_bytes; /* of its files; 0: 8 GiB */
+    /* [any] Hears what went wrong beside the answers, in one line that lives during the call; NULL: nobody does. */
+    void (*on_note)(void *data, const char *note);
+    void *note_data; /* what on_note is given */
 };
 
-#define GRAFT_SERVER_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_server_options, idle_seconds)
+#define GRAFT_SERVER_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_server_options, note_data)
 
 /* [load] Listens. Model, tokenizer and `chat` outlive the server; `chat` is NULL for a model without a chat template.
  * From here to graft_server_free nobody else uses the model. An address that cannot be had is GRAFT_ERROR_IO. The
