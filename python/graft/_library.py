@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import os
+import signal
 import threading
 
 from . import _abi as abi
@@ -82,11 +83,12 @@ def check(function, *arguments) -> None:
 
     What Python code that the library called has raised is raised again: as the cause where the library says more.
     """
+    take_raised()
     error = error_none()
-    status = function(*arguments, ctypes.byref(error))
+    status = _interrupts.during(function, *arguments, ctypes.byref(error))
     raised = take_raised()
     if status != abi.GRAFT_OK:
-        if raised is not None and text(error.source) == CALLBACK:
+        if raised is not None and (text(error.source) == CALLBACK or not isinstance(raised, Exception)):
             raise raised
         raise exception_of(error, status) from raised
 
@@ -101,9 +103,87 @@ def text_of(function, *arguments) -> str:
         lib.graft_text_free(ctypes.byref(made))
 
 
+# --- Ctrl-C while the library runs ---
+
+
+class _Interrupts:
+    """Where Ctrl-C goes while the main thread is in the library.
+
+    Python raises KeyboardInterrupt between any two instructions. In a function that ctypes calls back, before its first
+    `try`, it would be printed and lost. So while the library runs, Ctrl-C is noted, and raised where the library calls
+    Python code of the user's, or has returned.
+    """
+
+    def __init__(self):
+        self.has_come = False
+        self._is_users_code = False
+
+    def _on_signal(self, number, frame) -> None:
+        if self._is_users_code:
+            raise KeyboardInterrupt
+        self.has_come = True
+
+    @staticmethod
+    def _is_main() -> bool:
+        return threading.get_ident() == threading.main_thread().ident
+
+    def during(self, function, *arguments):
+        """Calls a function of the library."""
+        if not self._is_main() or signal.getsignal(signal.SIGINT) not in (signal.default_int_handler, self._on_signal):
+            return function(*arguments)
+        was_users_code, self._is_users_code = self._is_users_code, False
+        before = signal.signal(signal.SIGINT, self._on_signal)
+        try:
+            result = function(*arguments)
+        finally:
+            signal.signal(signal.SIGINT, before)
+            self._is_users_code = was_users_code
+        self.raise_if_come()
+        return result
+
+    def raise_if_come(self) -> None:
+        if self.has_come and self._is_main():
+            self.has_come = False
+            raise KeyboardInterrupt
+
+    def in_users_code(self, function) -> None:
+        """Calls a function of the user's while the library waits for it."""
+        if not self._is_main():
+            function()
+            return
+        self.raise_if_come()
+        try:
+            self._is_users_code = True
+            function()
+        finally:
+            self._is_users_code = False
+
+
+_interrupts = _Interrupts()
+
+
 # --- Python code that the library calls ---
 
 CALLBACK = "Python"
+
+
+class Recorded(Exception):
+    """A function of the host has failed and recorded why."""
+
+    def __init__(self, status: int):
+        super().__init__(status)
+        self.status = status
+
+
+def call_back(function, error, source: str = CALLBACK) -> int:
+    """Calls a function because the library asks for it; the status to return, with what it raises recorded."""
+    try:
+        _interrupts.in_users_code(function)
+        return abi.GRAFT_OK
+    except Recorded as recorded:
+        return recorded.status
+    except BaseException as exception:
+        return keep_raised(exception, error, source)
 
 
 def keep_raised(exception: BaseException, error, source: str = CALLBACK) -> int:

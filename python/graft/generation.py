@@ -5,17 +5,17 @@ from __future__ import annotations
 
 import ctypes
 import difflib
-import json
 from typing import Any, Dict
 
 import numpy as np
 
 from . import _abi as abi
 from ._library import check, lib, new, strings
+from .arguments import as_json, integer, names
 from .errors import UsageError
 
 # Those that generation_config.json has no field for.
-_OWN = ("seed", "ignore_eos", "speculate")
+_OWN = {"seed": (0, 2**64 - 1), "ignore_eos": (0, 1), "speculate": (0, 2**31 - 1)}  # and what they may be
 
 # Fields of files that are no members of the struct, and what the library refuses by name.
 _FIELDS = {name for name, _ in abi.graft_generation._fields_ if not name.startswith(("n_", "struct_", "reserved"))} | {
@@ -42,10 +42,7 @@ class Generation:
         own = {name: fields.pop(name) for name in _OWN if name in fields}
         processors = fields.pop("logits_processors", None)
         if fields:
-            try:
-                data = json.dumps(fields, default=_plain).encode()
-            except (TypeError, ValueError) as problem:
-                raise UsageError(f"an argument of generate is nothing that JSON has: {problem}") from None
+            data = as_json(fields, "generate", default=_plain)
             check(
                 lib.graft_generation_read,
                 data,
@@ -55,11 +52,12 @@ class Generation:
                 ctypes.byref(self._fields),
             )
         for name, value in own.items():
-            setattr(self.struct, name, int(value))
+            setattr(self.struct, name, integer(value, name, *_OWN[name]))
         if processors is not None:
-            self._names = strings(list(processors))
+            wanted = names(processors, "logits_processors")
+            self._names = strings(wanted)
             self.struct.logits_processors = self._names
-            self.struct.n_logits_processors = len(processors)
+            self.struct.n_logits_processors = len(wanted)
 
     @property
     def sequences_per_prompt(self) -> int:

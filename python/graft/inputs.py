@@ -9,6 +9,7 @@ from typing import Any, List, Mapping, NamedTuple, Optional
 import numpy as np
 
 from . import _abi as abi
+from .arguments import spelled
 from .errors import UsageError
 
 
@@ -19,7 +20,8 @@ class Inputs(NamedTuple):
     is_even: bool  # an array [prompts, tokens]
 
 
-def _one(ids: Any) -> np.ndarray:
+def one(ids: Any) -> np.ndarray:
+    """The ids of one prompt as the library takes them."""
     array = np.ascontiguousarray(ids)
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise UsageError(f"token ids: expected integers, got {array.dtype}")
@@ -38,7 +40,9 @@ def _masked(inputs: Mapping[str, Any]) -> Inputs:
     mask = inputs.get("attention_mask")
     if mask is None:
         return made
-    rows = [np.asarray(row, bool).reshape(-1) for row in (np.atleast_2d(np.asarray(mask)))]
+    rows = [np.asarray(row, bool).reshape(-1) for row in ([mask] if made.is_single else mask)]
+    if [row.size for row in rows] != [each.size for each in made.ids]:
+        raise UsageError("attention_mask: expected one number for each id")
     ids = [np.ascontiguousarray(each[row]) for each, row in zip(made.ids, rows)]
     return made._replace(ids=ids, is_even=made.is_even and all(row.all() for row in rows))
 
@@ -47,30 +51,36 @@ def read(inputs: Any, tokenizer, **chat: Any) -> Inputs:
     """Ids [tokens] or [prompts, tokens] (arrays, tensors or lists, ragged ones too), a text or several, a conversation
     (a list of messages) or several, or a mapping with input_ids and attention_mask."""
     if isinstance(inputs, str):
-        return Inputs([_one(tokenizer().encode(inputs))], True, True, False)
-    if isinstance(inputs, Mapping) and "input_ids" in inputs:
+        return Inputs([one(tokenizer().encode(inputs))], True, True, False)
+    if isinstance(inputs, Mapping):
+        if "input_ids" not in inputs:
+            raise UsageError(f"inputs: expected input_ids, got {', '.join(map(str, inputs)) or 'nothing'}")
         return _masked(inputs)
+    if isinstance(inputs, (bytes, bytearray, set, frozenset)) or not hasattr(inputs, "__iter__"):
+        raise TypeError(f"inputs: expected texts, conversations or token ids, got {type(inputs).__name__}")
     if not hasattr(inputs, "__array__"):
         inputs = list(inputs)
         if inputs and isinstance(inputs[0], str):
-            return Inputs([_one(tokenizer().encode(each)) for each in inputs], True, False, False)
+            return Inputs([one(tokenizer().encode(each)) for each in inputs], True, False, False)
+        if any(isinstance(each, str) for each in inputs):
+            raise TypeError("inputs: texts and others in one list")
         if inputs and _is_message(inputs[0]):
             return Inputs([_messages(inputs, tokenizer, chat)], True, True, False)
         if inputs and isinstance(inputs[0], (list, tuple)) and inputs[0] and _is_message(inputs[0][0]):
             return Inputs([_messages(each, tokenizer, chat) for each in inputs], True, False, False)
         if inputs and np.ndim(inputs[0]) == 1:
-            ids = [_one(each) for each in inputs]
+            ids = [one(each) for each in inputs]
             return Inputs(ids, False, False, len({each.size for each in ids}) == 1)
     array = np.asarray(inputs)
     if array.ndim == 2:
-        return Inputs([_one(row) for row in array], False, False, True)
+        return Inputs([one(row) for row in array], False, False, True)
     if array.ndim != 1:
         raise UsageError(f"token ids: expected [tokens] or [prompts, tokens], got {array.ndim} dimensions")
-    return Inputs([_one(array)], False, True, False)
+    return Inputs([one(array)], False, True, False)
 
 
 def _messages(messages, tokenizer, chat: Mapping[str, Any]) -> np.ndarray:
-    return _one(tokenizer().apply_chat_template(messages, add_generation_prompt=True, **chat))
+    return one(tokenizer().apply_chat_template(messages, add_generation_prompt=True, **chat))
 
 
 def prompts(ids: List[np.ndarray], adapter: Optional[str] = None):
@@ -81,7 +91,7 @@ def prompts(ids: List[np.ndarray], adapter: Optional[str] = None):
         prompt.ids = each.ctypes.data
         prompt.count = each.size
         if adapter is not None:
-            prompt.adapter = adapter.encode()
+            prompt.adapter = spelled(adapter, "adapter")
     return result
 
 

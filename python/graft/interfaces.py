@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import ctypes
 import re
-from typing import Callable, Dict, NamedTuple, Optional, Tuple
+import weakref
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -70,14 +71,40 @@ def size_of(dimension: str, known: Callable[[str], Optional[int]]) -> int:
     return result
 
 
-def view(address: int, shape: Tuple[int, ...], dtype: np.dtype, writable: bool) -> np.ndarray:
-    """Memory of somebody else's as an array, without a copy. Whoever asks sees to it that the memory stays."""
+class Borrowed:
+    """Memory of the library's that arrays have been made over: `in_use` while one of them is alive, or a view of one."""
+
+    def __init__(self, memory):
+        self._memory = weakref.ref(memory)
+
+    def in_use(self) -> bool:
+        return self._memory() is not None
+
+    def when_free(self, function, *arguments) -> None:
+        """Calls a function once no array is left."""
+        weakref.finalize(self._memory(), function, *arguments)
+
+
+def view(
+    address: int,
+    shape: Tuple[int, ...],
+    dtype: np.dtype,
+    writable: bool,
+    keep: Any = None,
+    borrowed: Optional[List[Borrowed]] = None,
+) -> np.ndarray:
+    """Memory of the library's as an array, without a copy. It has to stay as long as the array: `keep` lives as long, and
+    `borrowed` gets what tells whether the array still does."""
     count = 1
     for side in shape:
         count *= side
     if count == 0:
         return np.empty(shape, dtype)
-    array = np.frombuffer((ctypes.c_char * (count * dtype.itemsize)).from_address(address), dtype).reshape(shape)
+    memory = (ctypes.c_char * (count * dtype.itemsize)).from_address(address)
+    memory.keep = keep  # every view of the array refers to `memory`
+    if borrowed is not None:
+        borrowed.append(Borrowed(memory))
+    array = np.frombuffer(memory, dtype).reshape(shape)
     array.flags.writeable = writable
     return array
 

@@ -7,6 +7,7 @@ import ctypes
 import itertools
 import json
 import os
+import re
 import threading
 import weakref
 from contextlib import contextmanager
@@ -18,7 +19,8 @@ from . import _abi as abi
 from . import forwards
 from . import inputs as given
 from . import progress
-from ._library import check, keep_raised, lib, listed, new, path, strings, structs, text, text_of
+from ._library import call_back, check, lib, listed, new, path, strings, structs, text, text_of
+from .arguments import integer, names, spelled
 from .errors import UsageError
 from .comparing import compare, original_options, sample_ids
 from .generation import Generation
@@ -50,12 +52,12 @@ class NamedModule(NamedTuple):
 
 
 def _shard_bytes(size: Union[int, str]) -> int:
-    if isinstance(size, int):
-        return size
-    for unit, factor in (("KB", 10**3), ("MB", 10**6), ("GB", 10**9), ("TB", 10**12)):
-        if size.upper().endswith(unit):
-            return int(float(size[: -len(unit)]) * factor)
-    raise UsageError(f"max_shard_size: expected a number of bytes or a text like '5GB', got {size!r}")
+    if isinstance(size, str):
+        spelled = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMGT]B)", size.upper())
+        if spelled is None:
+            raise UsageError(f"max_shard_size: expected a number of bytes or a text like '5GB', got {size!r}")
+        size = int(float(spelled[1]) * {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}[spelled[2]])
+    return integer(size, "max_shard_size", 1, 2**63 - 1)
 
 
 class Model:
@@ -94,6 +96,8 @@ class Model:
 
     def close(self) -> None:
         """Frees the model, its library and its plugins. Nothing but `close` may be called afterwards."""
+        if self._user == threading.get_ident():
+            raise UsageError("the model is in use by the call that called this", self._directory)
         with self._lock:
             self._finalizer()
 
@@ -111,8 +115,8 @@ class Model:
         with self._lock:
             if not self._pointer:
                 raise UsageError("the model is closed", self._directory)
-            self._user = threading.get_ident()
             try:
+                self._user = threading.get_ident()
                 yield self._pointer
             finally:
                 self._user = None
@@ -170,7 +174,8 @@ class Model:
     @property
     def notes(self) -> List[str]:
         """What the library has to say of the model and of its plugins."""
-        return self._library.notes() + list(_all(lib.graft_model_note, self._open()))
+        model = self._open()
+        return self._library.notes() + list(_all(lib.graft_model_note, model))
 
     def named_modules(self) -> Iterator[NamedModule]:
         """Modules by path, parents before their children."""
@@ -251,15 +256,14 @@ class Model:
         adds = [each.append for each in sequences]
 
         def on_token(data, sequence, token, last, error):
-            try:
+            def take():
                 if raised:
                     raise raised[0]
                 adds[sequence](token)
                 if sink is not None:
                     sink.put(token)
-                return 0
-            except BaseException as exception:
-                return keep_raised(exception, error)
+
+            return call_back(take, error)
 
         check(
             lib.graft_model_generate,
@@ -341,6 +345,8 @@ class Model:
         with self._running() as model:
             task = lib.graft_model_task(model)
             if task == abi.GRAFT_TASK_CAUSAL_LM:
+                if token_type_ids is not None:
+                    raise UsageError("token_type_ids: the model is no encoder", self._directory)
                 output = forwards.logits(model, prompt)
             else:
                 output = forwards.encode(model, prompt, token_type_ids, task)
@@ -371,7 +377,7 @@ class Model:
     def run_module(self, module_path: str, args: ctypes.Structure) -> None:
         """Runs one module by itself, with the struct of its interface (`graft.abi`)."""
         with self._running() as model:
-            check(lib.graft_model_run_module, model, module_path.encode(), ctypes.byref(args))
+            check(lib.graft_model_run_module, model, spelled(module_path, "module_path"), ctypes.byref(args))
 
     # --- Comparing, fusing, saving ---
 
@@ -393,25 +399,27 @@ class Model:
         """Fuses modules that follow each other into chains, wherever their paths match."""
         keep: List[Any] = []
         array = (abi.graft_module_spec * len(specs))()
-        for made, spec in zip(array, (ModuleSpec(each) if isinstance(each, str) else each for each in specs)):
+        for made, spec in zip(array, (each if isinstance(each, ModuleSpec) else ModuleSpec(each) for each in specs)):
             made.struct_size = ctypes.sizeof(abi.graft_module_spec)
-            made.path = spec.path.encode()
-            for names, field in ((spec.inputs, "inputs"), (spec.outputs, "outputs")):
-                if names is not None:
-                    keep.append(strings(list(names)))
+            made.path = spelled(spec.path, "path of a ModuleSpec")
+            for given_names, field in ((spec.inputs, "inputs"), (spec.outputs, "outputs")):
+                if given_names is not None:
+                    wanted = names(given_names, field)
+                    keep.append(strings(wanted))
                     setattr(made, field, keep[-1])
-                    setattr(made, "n_" + field, len(names))
+                    setattr(made, "n_" + field, len(wanted))
         with self._running() as model:
             check(lib.graft_model_fuse_modules, model, array, len(specs))
 
     def unfuse_modules(self, paths: Sequence[str] = ()) -> None:
         """Takes chains apart: those of the modules that paths match, or all."""
         with self._running() as model:
-            check(lib.graft_model_unfuse_modules, model, strings(list(paths)), len(paths))
+            wanted = names(paths, "paths")
+            check(lib.graft_model_unfuse_modules, model, strings(wanted), len(wanted))
 
     def fused_by(self, module_path: str) -> Optional[str]:
         """What runs the chain of a module: a plugin's id, "" if its modules run one after another; None: no chain."""
-        found = lib.graft_model_fused_by(self._open(), module_path.encode())
+        found = lib.graft_model_fused_by(self._open(), spelled(module_path, "module_path"))
         return None if found is None else text(found)
 
     def save_pretrained(
@@ -431,9 +439,25 @@ class Model:
 
 
 def _free(pointer: ctypes.c_void_p, library: Library) -> None:
-    lib.graft_model_free(pointer)
+    model = ctypes.c_void_p(pointer.value)
     pointer.value = None  # for what still knows the model, such as an iterator that goes at the same time
-    library.close()
+    borrowed = library.forget()
+    left = len(borrowed)
+
+    def free() -> None:
+        lib.graft_model_free(model)
+        library.close()
+
+    def one_less() -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            free()
+
+    for each in borrowed:  # weights that arrays of somebody's still show: the model stays as long
+        each.when_free(one_less)
+    if not borrowed:
+        free()
 
 
 def fuse_modules(model: Model, specs: Sequence[Union[ModuleSpec, str]]) -> Model:

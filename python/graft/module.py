@@ -20,21 +20,13 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import _abi as abi
-from ._library import new, structs, text
+from ._library import Recorded, new, structs, text
 from .conversions import WeightTransform
-from .errors import PluginError
-from .interfaces import INTERFACES, Array, Interface, args_dict, make_args, size_of, view
+from .errors import PluginError, UsageError
+from .interfaces import INTERFACES, Array, Borrowed, Interface, args_dict, make_args, size_of, view
 
 _INITS = {None: "NONE", "none": "NONE", "zeros": "ZEROS", "ones": "ONES", "absent": "ABSENT"}
 _DTYPES = {abi.GRAFT_DTYPE_F32: np.float32, abi.GRAFT_DTYPE_F16: np.float16, abi.GRAFT_DTYPE_F64: np.float64}
-
-
-class Recorded(Exception):
-    """A function of the host has failed and recorded why."""
-
-    def __init__(self, status: int):
-        super().__init__(status)
-        self.status = status
 
 
 def copied(pointer):
@@ -49,8 +41,14 @@ class Config:
     def __init__(self, pointer):
         self._pointer = pointer
 
+    def forget(self) -> None:
+        """The struct goes; nothing can be read any more."""
+        self._pointer = None
+
     def get(self, path: str, default: Any = None) -> Any:
         """The value of a field; `default` where there is none, or null."""
+        if self._pointer is None:
+            raise UsageError("the config is read after the model was closed, or after `describe`", path)
         config = self._pointer.contents
         name = path.encode()
         kind = config.kind(config.data, name)
@@ -92,6 +90,11 @@ class Description:
         self.args = args_dict(args)
         self.config = Config(config)
         self.path = text(self._sink.path)
+
+    def forget(self) -> None:
+        """What it leads to is the host's while `describe` runs."""
+        self._sink = None
+        self.config.forget()
 
     def _do(self, status: int) -> None:
         if status != abi.GRAFT_OK:
@@ -249,7 +252,7 @@ class Module:
         """A parameter as an array: over the model's memory where it is one block of f32 or f16, else a copy in f32."""
         if name not in self._weights:
             pointer = self._build.weight(self._build.data, name.encode())
-            self._weights[name] = _weight_array(pointer.contents, name) if pointer else None
+            self._weights[name] = _weight_array(pointer.contents, name, self._borrowed) if pointer else None
         return self._weights[name]
 
     def child(self, name: str, interface: Optional[str] = None) -> Child:
@@ -287,6 +290,13 @@ class Module:
 
     # --- For the host ---
 
+    def _close(self) -> List[Borrowed]:
+        """The model goes. What arrays elsewhere still lie over."""
+        borrowed = self._borrowed
+        self.config.forget()
+        self.__dict__.clear()
+        return borrowed
+
     _forward: Optional[Forward] = None
 
     def __init__(self, build, interfaces: Dict[str, str]):
@@ -296,6 +306,7 @@ class Module:
         # The struct is the host's until `create` returns; what it leads to stays until `destroy`.
         self._build = abi.graft_build.from_buffer_copy(build)
         self._interfaces = interfaces
+        self._borrowed: List[Borrowed] = []  # what arrays of weights lie over
         self._weights: Dict[str, Optional[np.ndarray]] = {}
         self._children: Dict[str, Child] = {}
 
@@ -319,7 +330,7 @@ class Module:
         return value if isinstance(value, int) else None
 
 
-def _weight_array(weight, name: str) -> np.ndarray:
+def _weight_array(weight, name: str, borrowed: List[Borrowed]) -> np.ndarray:
     if weight.codec:
         raise PluginError("its numbers are codes, which kernels alone read", name)
     shape = tuple(weight.shape[: weight.rank])
@@ -330,7 +341,7 @@ def _weight_array(weight, name: str) -> np.ndarray:
             bits = view(block.data, (count,), np.dtype(np.uint16), False)
             blocks.append((bits.astype(np.uint32) << 16).view(np.float32))
         elif block.dtype in _DTYPES:
-            blocks.append(view(block.data, (count,), np.dtype(_DTYPES[block.dtype]), False))
+            blocks.append(view(block.data, (count,), np.dtype(_DTYPES[block.dtype]), False, borrowed=borrowed))
         else:
             raise PluginError(f"numpy has no type for elements of type {block.dtype}", name)
     return (blocks[0] if len(blocks) == 1 else np.concatenate([b.astype(np.float32) for b in blocks])).reshape(shape)

@@ -13,6 +13,7 @@ from . import registry
 from ._library import PLUGINS, check, lib, listed, new, path, strings, structs, text
 from .conversions import as_transforms
 from .errors import UsageError
+from .interfaces import Borrowed
 from .python_class import ClassOf
 
 Plugins = Union[str, os.PathLike, Sequence[Union[str, os.PathLike]]]
@@ -44,6 +45,11 @@ class Library:
     def again(self) -> Library:
         """Another one of the same plugins."""
         return Library(*self._given)
+
+    def forget(self) -> List[Borrowed]:
+        """The model goes: instances of classes in Python are let go. What arrays elsewhere still lie over."""
+        borrowed = [each for made in self._keep if isinstance(made, ClassOf) for each in made.close()]
+        return [each for each in borrowed if each.in_use()]
 
     def close(self) -> None:
         lib.graft_library_free(self.pointer)
@@ -99,6 +105,7 @@ class Library:
                 )
 
     def notes(self) -> List[str]:
+        """What the library has to say of its plugins."""
         return list(_all(lib.graft_library_note, self.pointer))
 
     # --- The patch mapping ---

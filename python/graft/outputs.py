@@ -38,20 +38,23 @@ class ModelOutput:
         return f"ModelOutput({', '.join(name for name, value in self.__dict__.items() if value is not None)})"
 
 
-class Recording:
-    """Tensors that the library has recorded, by name, as arrays over its memory."""
-
+class _RecordingMemory:
     def __init__(self, pointer: ctypes.c_void_p):
         self._pointer = pointer
-        self.tensors: Dict[str, np.ndarray] = {}
-        for one in listed(lambda i: lib.graft_recording_at(pointer, i)):
-            shape = tuple(one.shape[: one.rank])
-            array = view(one.data, shape, np.dtype(np.float32), False).view(_Recorded)
-            array.recording = self  # the memory is the recording's
-            self.tensors[text(one.name)] = array
 
     def __del__(self):
         lib.graft_recording_free(self._pointer)
+
+
+class Recording:
+    """Tensors that the library has recorded, by name, as arrays over its memory, which stays as long as one of them."""
+
+    def __init__(self, pointer: ctypes.c_void_p):
+        self._memory = _RecordingMemory(pointer)
+        self.tensors: Dict[str, np.ndarray] = {}
+        for one in listed(lambda i: lib.graft_recording_at(pointer, i)):
+            shape = tuple(one.shape[: one.rank])
+            self.tensors[text(one.name)] = view(one.data, shape, np.dtype(np.float32), False, self._memory)
 
     def numbered(self, prefix: str, suffix: str) -> List[np.ndarray]:
         """PREFIX0SUFFIX, PREFIX1SUFFIX, ... as far as they go; layers without one are left out."""
@@ -61,13 +64,6 @@ class Recording:
             if name == prefix + middle + suffix and middle.isdigit():
                 found.append((int(middle), array))
         return [array for _, array in sorted(found, key=lambda item: item[0])]
-
-
-class _Recorded(np.ndarray):
-    """An array that keeps its recording."""
-
-    def __array_finalize__(self, other):
-        self.recording = getattr(other, "recording", None)
 
 
 class ModuleDifference(NamedTuple):

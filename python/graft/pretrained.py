@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import os
 import tempfile
 from contextlib import contextmanager
@@ -12,7 +11,8 @@ from typing import Any, Iterator, Mapping, Optional, Sequence, Union
 
 from . import _abi as abi
 from ._library import lib, new, path, strings
-from .errors import UsageError
+from .arguments import as_json, integer, names, spelled
+from .errors import GraftError, UsageError
 from .model import Model
 from .opening import Library, Plugins
 
@@ -32,13 +32,18 @@ def _precision(name: Any) -> int:
 
 def _adapters(adapters):
     """{"name": directory} or {"name": (directory, scale)}, or a list of directories."""
+    if isinstance(adapters, (str, os.PathLike)):
+        adapters = [adapters]
     if not isinstance(adapters, Mapping):
-        adapters = {os.path.basename(os.path.normpath(os.fspath(each))): each for each in adapters}
+        by_name = {os.path.basename(os.path.normpath(os.fspath(each))): each for each in adapters}
+        if len(by_name) != len(adapters):
+            raise UsageError("adapters: two of the directories have one name", hint='give names: {"a": directory}')
+        adapters = by_name
     array = (abi.graft_adapter_options * max(1, len(adapters)))()
     for made, (name, where) in zip(array, adapters.items()):
         directory, scale = where if isinstance(where, tuple) else (where, 1.0)
         made.struct_size = ctypes.sizeof(abi.graft_adapter_options)
-        made.name, made.directory, made.scale = name.encode(), path(directory), scale
+        made.name, made.directory, made.scale = spelled(name, "name of an adapter"), path(directory), scale
     return array, len(adapters)
 
 
@@ -95,20 +100,22 @@ def from_pretrained(
         ("attn_implementation", attn_implementation),
         ("experts_implementation", experts_implementation),
         ("quantize", quantize),
-        ("fusion_config", None if fusion_config is None else json.dumps(dict(fusion_config))),
     ):
         if value is not None:
-            setattr(options, field, value.encode())
-    for field, names in (("kernels", kernels), ("ignored_fields", ignored_fields)):
-        setattr(options, field, strings(list(names)))
-        setattr(options, "n_" + field, len(names))
+            setattr(options, field, spelled(value, field))
+    if fusion_config is not None:
+        options.fusion_config = as_json(dict(fusion_config), "fusion_config")
+    for field, value in (("kernels", kernels), ("ignored_fields", ignored_fields)):
+        wanted = names(value, field)
+        setattr(options, field, strings(wanted))
+        setattr(options, "n_" + field, len(wanted))
     options.adapters, options.n_adapters = _adapters(adapters)
     options.adapter_stride = ctypes.sizeof(abi.graft_adapter_options)
     with _patch_file(patch) as file:
         options.patch_file = file
         library = Library(plugins, plugins_dir, plugin_options)
         if threads is not None:
-            lib.graft_library_set_threads(library.pointer, threads)
+            lib.graft_library_set_threads(library.pointer, integer(threads, "threads", 1, 2**31 - 1))
         model = Model(directory, library, options)
     return model.load() if load else model
 
@@ -118,7 +125,12 @@ def _patch_file(patch) -> Iterator[Optional[bytes]]:
     if patch is None or isinstance(patch, (str, os.PathLike)):
         yield None if patch is None else path(patch)
         return
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump(dict(patch), file)
+    with tempfile.NamedTemporaryFile("wb", suffix=".json") as file:
+        file.write(as_json(dict(patch), "patch"))
         file.flush()
-        yield path(file.name)
+        try:
+            yield path(file.name)
+        except GraftError as error:
+            if error.source == file.name:
+                error.source = "patch"
+            raise

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Iterator, List, Optional
 
 from . import _abi as abi
-from ._library import keep_raised, lib
+from ._library import call_back, lib, take_raised
 
 PATIENCE = 1.0  # seconds before a bar is shown
 
@@ -73,11 +73,8 @@ def shown(library, label: str, unit: str, is_long: bool = True) -> Iterator[List
     bar = Bar(label, unit)
 
     def on_progress(data, what, done, total):
-        try:
-            if not raised:
-                bar.tell(done, total)
-        except BaseException as exception:
-            raised.append(exception)
+        if not raised and call_back(lambda: bar.tell(done, total), None) != abi.GRAFT_OK:
+            raised.append(take_raised())
 
     sink = abi.graft_progress_sink(on_progress)
     lib.graft_library_set_progress(library.pointer, sink, None)
@@ -96,12 +93,7 @@ def saving(options: abi.graft_save_options) -> Iterator[None]:
     bar = Bar("Saving", "B") if _are_shown() else None
 
     def on_progress(data, done, total, error):
-        try:
-            if bar is not None:
-                bar.tell(done, total)
-            return abi.GRAFT_OK
-        except BaseException as exception:
-            return keep_raised(exception, error)
+        return call_back(lambda: bar.tell(done, total) if bar is not None else None, error)
 
     options.on_progress = type(options.on_progress)(on_progress)
     try:

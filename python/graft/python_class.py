@@ -4,17 +4,18 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import itertools
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
 from . import _abi as abi
-from ._library import keep_raised, new, text
+from ._library import call_back, new, text
 from .conversions import as_conversions
 from .errors import PluginError
-from .interfaces import INTERFACES, size_of, view
-from .module import Description, Forward, Module, Recorded
+from .interfaces import INTERFACES, Array, Borrowed, size_of, view
+from .module import Description, Forward, Module
 
 
 class ClassOf:
@@ -57,20 +58,15 @@ class ClassOf:
             self.struct.n_conversions = len(conversions)
             self.struct.conversion_stride = ctypes.sizeof(abi.graft_conversion)
 
-    def _guard(self, error, source: str, function) -> int:
-        try:
-            function()
-            return abi.GRAFT_OK
-        except Recorded as recorded:
-            return recorded.status
-        except BaseException as exception:
-            return keep_raised(exception, error, source)
-
     def _describe(self, cls, config, args, sink, error) -> int:
         def run():
-            self.python_class.describe(Description(sink, config, args, error, self.described))
+            description = Description(sink, config, args, error, self.described)
+            try:
+                self.python_class.describe(description)
+            finally:
+                description.forget()
 
-        return self._guard(error, text(sink.contents.path), run)
+        return call_back(run, error, text(sink.contents.path))
 
     def _create(self, cls, build, instance, error) -> int:
         def run():
@@ -80,16 +76,33 @@ class ClassOf:
             self._instances[number] = made
             instance[0] = number
 
-        return self._guard(error, text(build.contents.path), run)
+        return call_back(run, error, text(build.contents.path))
+
+    def close(self) -> List[Borrowed]:
+        """The model goes. What arrays elsewhere still lie over."""
+        instances, self._instances = self._instances, {}
+        return [each for made in instances.values() for each in made._close()]
 
     def _destroy(self, instance) -> None:
         self._instances.pop(instance, None)
 
     def _forward(self, instance, call, args, error) -> int:
         made = self._instances[instance]
-        return self._guard(error, made.path, lambda: self._compute(made, call, args.contents, error))
+        return call_back(lambda: self._run(made, call, args.contents, error), error, made.path)
 
-    def _compute(self, made: Module, call, args, error) -> None:
+    def _run(self, made: Module, call, args, error) -> None:
+        borrowed = self._compute(made, call, args, error)
+        if any(each.in_use() for each in borrowed):
+            gc.collect()  # arrays in a cycle, say
+        if any(each.in_use() for each in borrowed):
+            raise PluginError(
+                "forward kept an array that it was given, or a view of it",
+                made.path,
+                "keep a copy: the memory is the host's, and other modules write to it",
+            )
+
+    def _compute(self, made: Module, call, args, error) -> List[Borrowed]:
+        """Calls forward, with arrays over the host's memory; the memory."""
         sizes: Dict[str, int] = {}
         for name, kind in type(args)._fields_:
             if kind is ctypes.c_int64:
@@ -100,12 +113,14 @@ class ClassOf:
         def known(name: str) -> Optional[int]:
             return sizes[name] if name in sizes else made._size(name)
 
-        arrays = []
+        arrays: List[Tuple[Array, np.ndarray]] = []
+        borrowed: List[Borrowed] = []
         for array in self.interface.arrays:
             address = getattr(args, array.name)
             if address is not None:
                 shape = tuple(size_of(dimension, known) for dimension in array.shape)
-                arrays.append((array, view(address, shape, array.dtype, array.is_written)))
+                data = view(address, shape, array.dtype, array.is_written, borrowed=borrowed)
+                arrays.append((array, data))
         by_name = {array.name: data for array, data in arrays}
         if "residual" in by_name:
             by_name["hidden_states"] += by_name["residual"]
@@ -119,6 +134,11 @@ class ClassOf:
             result = made.forward(*(data for _, data in inputs))
         finally:
             made._forward = before
+        self._store(made, outputs, result)
+        return borrowed
+
+    @staticmethod
+    def _store(made: Module, outputs, result) -> None:
         results = result if isinstance(result, tuple) else (result,)
         if len(results) != len(outputs):
             names = ", ".join(array.name for array, _ in outputs)

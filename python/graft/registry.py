@@ -120,6 +120,10 @@ def register_checkpoint_conversion_mapping(
         mapping: `WeightRenaming` and `WeightConverter`, in the order in which they apply.
         overwrite: whether they may replace what is registered, or what the classes of the host convert themselves.
     """
+    transforms = list(mapping)
+    for each in transforms:
+        if not isinstance(each, WeightTransform):
+            raise TypeError(f"expected a WeightRenaming or a WeightConverter, got {each!r}")
     with _lock:
         if model_type_or_class_name in _conversions and not overwrite:
             raise UsageError(
@@ -127,7 +131,7 @@ def register_checkpoint_conversion_mapping(
                 model_type_or_class_name,
                 "overwrite=True replaces them",
             )
-        _conversions[model_type_or_class_name] = list(mapping)
+        _conversions[model_type_or_class_name] = transforms
 
 
 def unregister_checkpoint_conversion_mapping(model_type_or_class_name: str) -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import threading
 import weakref
 from typing import Any, Dict, List, Optional, Sequence, Union
@@ -12,8 +11,10 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 import numpy as np
 
 from . import _abi as abi
-from ._library import check, error_none, exception_of, lib, new, path, text, text_of
+from ._library import check, error_none, exception_of, lib, new, path, strings, text, text_of
+from .arguments import as_json, integer, names, spelled
 from .errors import ModelError
+from .inputs import one
 
 
 class Tokenizer:
@@ -28,14 +29,14 @@ class Tokenizer:
         self._pointer = ctypes.c_void_p()
         self._chat = ctypes.c_void_p()
         self._directory = directory
-        fields = (ctypes.c_char_p * len(ignored_fields))(*(f.encode() for f in ignored_fields))
-        options = new(abi.graft_tokenizer_options, n_ignored_fields=len(ignored_fields), ignored_fields=fields)
+        fields = names(ignored_fields, "ignored_fields")
+        options = new(abi.graft_tokenizer_options, n_ignored_fields=len(fields), ignored_fields=strings(fields))
         check(lib.graft_tokenizer_load_with, path(directory), ctypes.byref(options), ctypes.byref(self._pointer))
         self._finalizer = weakref.finalize(self, _free, self._pointer, self._chat)
 
     def encode(self, words: str, add_special_tokens: bool = True) -> List[int]:
         """The ids of a text."""
-        data = words.encode("utf-8", "surrogatepass")
+        data = spelled(words, "text")
         ids = abi.graft_ids()
         try:
             check(
@@ -47,7 +48,7 @@ class Tokenizer:
 
     def encode_within(self, words: str, limit: int) -> List[int]:
         """The same with special tokens, cut to `limit` of them."""
-        data = words.encode("utf-8", "surrogatepass")
+        data = spelled(words, "text")
         ids, cut = abi.graft_ids(), ctypes.c_int()
         try:
             check(
@@ -65,20 +66,20 @@ class Tokenizer:
 
     def decode(self, ids: Sequence[int], skip_special_tokens: bool = False) -> str:
         """The text of ids."""
-        array = np.ascontiguousarray(ids, np.int32)
+        array = one(ids)
         return text_of(
             lib.graft_tokenizer_decode, self._pointer, array.ctypes.data, array.size, int(skip_special_tokens)
         )
 
     def convert_tokens_to_ids(self, token: str) -> Optional[int]:
         """The id of a token, spelled as in the file; None: there is none."""
-        found = lib.graft_tokenizer_id(self._pointer, token.encode())
+        found = lib.graft_tokenizer_id(self._pointer, spelled(token, "token"))
         return found if found >= 0 else None
 
     def convert_ids_to_tokens(self, token: int) -> Optional[str]:
         """The spelling of an id; None: there is no such token."""
-        spelled = lib.graft_tokenizer_token(self._pointer, token, None)
-        return text(spelled) if spelled is not None else None
+        found = lib.graft_tokenizer_token(self._pointer, integer(token, "token", -(2**31), 2**31 - 1), None)
+        return text(found) if found is not None else None
 
     def __len__(self) -> int:
         return lib.graft_tokenizer_size(self._pointer)
@@ -101,7 +102,7 @@ class Tokenizer:
         keep = []
 
         def put(field: str, value: Any) -> None:
-            data = json.dumps(value).encode()
+            data = as_json(value, field)
             keep.append(data)
             setattr(request, field, abi.graft_text_view(data, len(data)))
 
@@ -157,7 +158,7 @@ class DecodeStream:
 
     def push(self, token: int) -> str:
         """Takes the next id."""
-        return self._take(lib.graft_decode_stream_push, token)
+        return self._take(lib.graft_decode_stream_push, integer(token, "token", -(2**31), 2**31 - 1))
 
     def end(self) -> str:
         """What was held back."""

@@ -3,6 +3,7 @@
 
 import gc
 import os
+import signal
 import sys
 import tempfile
 import threading
@@ -295,12 +296,54 @@ class Errors(unittest.TestCase):
             self.assertIn("temperature", caught.exception.hint)
             with self.assertRaises(graft.UsageError):
                 model.generate([1], max_new_tokens=1, do_sample=True, temperature=-1.0)
-            with self.assertRaises(graft.UsageError):
-                model.generate([1, 2], max_new_tokens=1, streamer=lambda token: model([1]))
-        with self.assertRaises(graft.UsageError):
-            model.generate([1])
+            for call in (lambda: model([1]), model.close):
+                with self.assertRaisesRegex(graft.UsageError, "in use by the call that called this"):
+                    model.generate([1, 2], max_new_tokens=1, streamer=lambda token: call())
+        for call in (lambda: model.generate([1]), lambda: model.notes, lambda: model.plan, model.verify):
+            with self.assertRaisesRegex(graft.UsageError, "the model is closed"):
+                call()
         with self.assertRaises(graft.UsageError):
             graft.from_pretrained(folder(LLAMA), dtype="float8")
+
+    def test_nothing_is_cut_off_or_taken_for_something_else(self):
+        def options(**more):
+            return lambda model: graft.from_pretrained(folder(LLAMA), **more)
+
+        def generate(inputs=(1,), **more):
+            return lambda model: model.generate(inputs, max_new_tokens=1, **more)
+
+        cases = (
+            (generate(b"text"), "got bytes"),
+            (generate({1, 2}), "got set"),
+            (generate(7), "got int"),
+            (generate({"ids": [1]}), "expected input_ids, got ids"),
+            (generate({"input_ids": [[1, 2]], "attention_mask": [[1]]}), "attention_mask"),
+            (generate([[1], "text"]), "texts and others"),
+            (generate(seed=-1), "seed: expected 0 to"),
+            (generate(seed=2**64), "seed: expected 0 to"),
+            (generate(speculate=0.5), "speculate: expected an integer"),
+            (generate(logits_processors="none_such"), '"none_such"'),
+            (lambda model: model([1], token_type_ids=[0]), "token_type_ids"),
+            (lambda model: model.save_pretrained("nowhere", max_shard_size="-5GB"), "max_shard_size"),
+            (lambda model: model.save_pretrained("nowhere", max_shard_size=0), "max_shard_size"),
+            (lambda model: model.tokenizer.convert_ids_to_tokens(2**32 + 5), "token: expected"),
+            (lambda model: model.tokenizer.decode([1.7]), "expected integers"),
+            (lambda model: model.tokenizer.encode(None), "text: expected a string, got NoneType"),
+            (lambda model: model.fuse_modules([None, None]), "path of a ModuleSpec"),
+            (options(threads=0), "threads: expected 1 to"),
+            (options(threads="4"), "threads: expected an integer"),
+            (options(kernels="none_such"), '"none_such"'),
+            (options(attn_implementation=3), "attn_implementation: expected a string, got int"),
+            (options(fusion_config={"patch_embeddings": self}), "fusion_config: "),
+            (options(patch={"unknown": 1}), "^patch: unknown: unknown field"),
+            (options(adapters=["one/name", "other/name"]), "two of the directories have one name"),
+            (lambda model: graft.register_checkpoint_conversion_mapping("llama", [3]), "got 3"),
+        )
+        with graft.from_pretrained(folder(LLAMA)) as model:
+            for call, words in cases:
+                with self.assertRaisesRegex((ValueError, TypeError, graft.ModelError), words):
+                    call(model)
+            self.assertTrue(model.notes is not None)
 
 
 class Lives(unittest.TestCase):
@@ -310,6 +353,49 @@ class Lives(unittest.TestCase):
         loop += [next(loop[1]), next(loop[2]), model.tokenizer.stream(), loop]
         del model, loop
         gc.collect()
+
+    def test_streams_of_a_closed_model(self):
+        model = graft.from_pretrained(folder(LLAMA))
+        streams = [model.stream([1, 2], max_new_tokens=9, ignore_eos=True), model.stream([1], max_new_tokens=9)]
+        next(streams[0])
+        model.close()
+        for stream in streams:
+            with self.assertRaisesRegex(graft.UsageError, "the model is closed"):
+                next(stream)
+
+    def test_recorded_arrays_keep_their_memory(self):
+        with graft.from_pretrained(folder(LLAMA)) as model:
+            states = model([1, 2, 3], output_hidden_states=True).hidden_states
+        expected = states[0].copy()
+        part = np.asarray(states[0])[1:]
+        del states
+        gc.collect()
+        self.assertTrue((part == expected[1:]).all())
+
+    def test_interrupts(self):
+        """Ctrl-C comes out of generate wherever it meets it, and the model goes on afterwards."""
+        ids = golden(LLAMA)["input_ids"]
+        with graft.from_pretrained(folder(LLAMA)) as model:
+            for pause in (0.001 * i for i in range(1, 30)):
+                timer = threading.Timer(pause, os.kill, (os.getpid(), signal.SIGINT))
+                with self.assertRaises(KeyboardInterrupt):
+                    timer.start()
+                    for _ in range(100000):
+                        model.generate(ids, max_new_tokens=64, ignore_eos=True, streamer=lambda token: None)
+                timer.join()
+            made = model.generate(ids, max_new_tokens=24, do_sample=False, ignore_eos=True)
+        self.assertEqual(made.tolist()[len(ids) :], golden(LLAMA)["greedy_ids"])
+        self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+
+    def test_a_fork_generates(self):
+        ids = golden(LLAMA)["input_ids"]
+        with graft.from_pretrained(folder(LLAMA)) as model:
+            expected = model.generate(ids, max_new_tokens=4, do_sample=False).tolist()
+            child = os.fork()
+            if child == 0:
+                made = model.generate(ids, max_new_tokens=4, do_sample=False).tolist()
+                os._exit(0 if made == expected else 1)
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
 
     def test_threads_generate_at_once(self):
         ids, expected = golden(LLAMA)["input_ids"], golden(LLAMA)["greedy_ids"]

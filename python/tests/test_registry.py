@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The patch mapping, conversions, and classes in Python."""
 
+import gc
 import unittest
 
 import graft
@@ -208,6 +209,57 @@ class PythonClasses(Clean):
             with self.assertRaisesRegex(graft.PluginError, words):
                 with graft.from_pretrained(folder(LLAMA)) as model:
                     model([1, 2])
+
+    def test_arrays_that_are_kept(self):
+        kept = []
+
+        class Keeps(Counted):
+            def setup(self):
+                self.kept = kept
+
+            def forward(self, hidden_states):
+                self.kept.append(hidden_states[1:])
+                return hidden_states
+
+        graft.register_patch_mapping({"LlamaMLP": Keeps})
+        with graft.from_pretrained(folder(LLAMA)) as model:
+            with self.assertRaisesRegex(graft.PluginError, "layers.0.mlp: forward kept an array"):
+                model([1, 2, 3])
+            kept.clear()
+
+    def test_weights_that_are_kept(self):
+        """They stay as long as the model, and longer if somebody has them."""
+        kept = []
+
+        class Scale(Norm):
+            @classmethod
+            def describe(cls, d):
+                d.parameter("weight", [d.args["hidden_size"]])
+                kept.append(d)
+
+            def setup(self):
+                kept.append(self.weight("weight")[:8])
+
+        graft.register_patch_mapping({"LlamaRMSNorm": Scale})
+        with graft.from_pretrained(folder(LLAMA)) as model:
+            arrays = [each for each in kept if isinstance(each, np.ndarray)]
+            expected = [each.copy() for each in arrays]
+        del model
+        gc.collect()
+        self.assertEqual(len(arrays), 5)
+        for array, values in zip(arrays, expected):
+            self.assertTrue((array == values).all())
+        with self.assertRaisesRegex(graft.UsageError, "hidden_size: the config is read after"):
+            kept[0].config["hidden_size"]
+
+    def test_interrupts_in_forward(self):
+        class Interrupted(graft.Module):
+            def forward(self, hidden_states):
+                raise KeyboardInterrupt
+
+        graft.register_patch_mapping({"LlamaMLP": Interrupted})
+        with graft.from_pretrained(folder(LLAMA)) as model, self.assertRaises(KeyboardInterrupt):
+            model([1, 2])
 
     def test_differences_are_found(self):
         graft.register_patch_mapping({"LlamaDecoderLayer": Layer})
