@@ -37,8 +37,8 @@ struct graft_experts_input {
     float *output;                           /* [tokens, hidden_size]; overlaps nothing */
     const struct graft_weight *gate_up_bias; /* [num_experts, 2 * intermediate_size]; NULL: none */
     const struct graft_weight *down_bias;    /* [num_experts, hidden_size]; NULL: none */
-    /* Replaces act_fn(gate) * up; NULL: it does not. gate, up [rows, columns] are dense; the result is written to
-     * `gate`. Rows are independent: they may belong to several experts. */
+    /* [forward] Replaces act_fn(gate) * up; NULL: it does not. gate, up [rows, columns] are dense; the result is
+     * written to `gate`. Rows are independent: they may belong to several experts. */
     int (*gating)(void *instance, const struct graft_call *call, float *gate, const float *up, int64_t rows,
                   int64_t columns, struct graft_error *error);
     void *gating_instance; /* passed to `gating` */
