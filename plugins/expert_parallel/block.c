@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A block of experts, summed over the ranks once: what its experts and the shared one make here are parts of their
- * sums, and the block does no more with them than to weigh and add them. The shared expert is divided by its width, so
- * that no rank does more than another.
- */
+/* A block of experts, summed over the ranks once: its experts and the shared expert compute partial sums here, and the
+ * block only weights and adds them. The shared expert is divided by its width, so that ranks have equal work. */
 #include "expert_parallel.h"
 #include "graft/describe.h"
 #include "graft/instance.h"
@@ -13,7 +10,7 @@ enum { MAX_SIZE = 1 << 20 };
 
 struct kept {
     int64_t hidden_size;
-    int32_t is_part; /* what super gives is a part of the sum */
+    int32_t is_part; /* super's result is a partial sum */
 };
 
 struct mlp {
@@ -51,7 +48,7 @@ static int block_describe(const struct graft_class *self, const struct graft_con
     return keep_size(args, sink, &kept, error);
 }
 
-/* A class that computes its experts itself has nothing to sum. */
+/* Experts that compute the sum themselves leave nothing to sum here. */
 static int block_forward(void *instance, const struct graft_call *call, const struct graft_mlp_args *args,
                          struct graft_error *error) {
     const struct mlp *self = instance;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which part of what is this rank's, and the sum of what the ranks make of their parts. */
+/* Finds which part of a module belongs to this rank, and sums the ranks' results. */
 #include "expert_parallel.h"
 
 #include <stdio.h>
@@ -34,7 +34,7 @@ int expert_parallel_experts(int64_t experts, struct run *run, struct graft_error
     return GRAFT_OK;
 }
 
-/* Chooses the largest piece, of 128 columns at most, of which every rank gets equally many: groups of columns that
+/* Chooses the largest unit, of 128 columns at most, of which every rank gets the same number: groups of columns that
  * share a scale should not be cut. */
 int expert_parallel_width(int64_t width, const char *path, struct run *run, struct graft_error *error) {
     const struct graft_parallel *ranks = expert_parallel_ranks();
@@ -81,8 +81,8 @@ int expert_parallel_slice(const struct graft_sink *sink, const struct slice *sli
 
 /* --- Sums --- */
 
-/* The innermost block that is running on this thread; NULL: none. A block calls its modules on its own thread, and
- * other threads run other models. */
+/* The innermost block that runs on this thread; NULL: none. A block calls its modules on its own thread, and other
+ * threads run other models. */
 static _Thread_local struct block *running;
 
 void expert_parallel_begin_block(struct block *block, struct block **outer) {

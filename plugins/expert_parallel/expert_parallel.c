@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The experts of a mixture, divided among processes: by their number, or each by its width. All ranks add up what they
- * have made once for each block; all else is in every process.
- */
+/* Divides the experts of a mixture among processes: by their number, or each by its width. All ranks sum their results
+ * once for each block; everything else is in every process. */
 #include "expert_parallel.h"
 
 #include <string.h>
@@ -31,17 +29,17 @@ static const struct graft_condition conditions[] = {
 };
 enum { OF_BLOCKS = 2, OF_EXPERTS = 3 };
 
-/* Quantized ones whose stacks are sliced as well: MXFP4. */
+/* Quantized experts whose stacks can be sliced as well: MXFP4. */
 static const char *const stacks[] = {"gate_up_proj_blocks", NULL};
 static const struct graft_condition stacked[] = {
     {sizeof stacked[0], GRAFT_CONDITION_NO_CONFIG, "adapters", NULL},
     {sizeof stacked[0], GRAFT_CONDITION_TENSOR, NULL, stacks},
 };
 
-/* The Linears of others, one by one. */
+/* Other quantized experts, whose Linears are handled one by one. */
 static const struct graft_condition quantized = {sizeof quantized, GRAFT_CONDITION_CONFIG, "quantization_config", NULL};
 
-/* Families whose blocks contain experts and shared experts only: the block sums over the ranks. In other families the
+/* Families whose blocks contain only experts and shared experts: the block sums over the ranks. In other families the
  * experts do. */
 static const char *const families[] = {"mixtral",     "qwen2_moe",   "qwen3_moe", "qwen3_next",
                                        "deepseek_v2", "deepseek_v3", NULL};
@@ -121,7 +119,7 @@ static const struct graft_option option = {
     .choices = divisions,
 };
 
-/* Endings of the paths of modules that are divided here: for a plugin that would divide them as well. */
+/* Ends of the paths of modules that are divided here, for another plugin that would divide them as well. */
 #define DIVIDED "expert_parallel.divided/1"
 static const char *const divided[] = {".shared_expert", ".shared_experts", NULL};
 

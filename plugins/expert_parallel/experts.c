@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The experts of a layer, all as one module: each rank computes what its run of them make of the tokens that are routed
- * to them or, divided by width, what its part of each expert makes of them.
- */
+/* The experts of a layer as one module: each rank computes its experts for the tokens that are routed to them or,
+ * divided by width, its part of every expert. */
 #include "graft/experts.h"
 
 #include <stdlib.h>
@@ -17,13 +15,13 @@ struct experts {
     const struct graft_module *super;
     int64_t hidden_size;
     int32_t is_whole; /* 1: nothing is divided */
-    int32_t by_width; /* 1: super has a part of each */
-    struct run run;   /* of experts otherwise */
-    int64_t first;    /* the number here of the first that super has: run.begin, or 0 where it has all */
+    int32_t by_width; /* 1: super has a part of each expert */
+    struct run run;   /* otherwise: this rank's experts */
+    int64_t first;    /* number of super's first expert: run.begin, or 0 if super has all */
 };
 
-/* The tensors that experts may have, stacked or in a list, and the dimension along which each is cut where every expert
- * is divided by its width. */
+/* The tensors that experts may have, stacked or in a list, and the dimension along which each is cut if experts are
+ * divided by width. */
 static const struct slice tensors[] = {
     {"gate_up_proj", 1, 2, 0},     {"down_proj", 2, 1, 0},           {"*.gate_proj.weight", 1, 1, 1},
     {"*.up_proj.weight", 1, 1, 1}, {"*.down_proj.weight", 2, 1, 1},  {"*.w1.weight", 1, 1, 1},
@@ -44,7 +42,8 @@ static int give_experts(const struct graft_sink *sink, const struct run *run, st
     return status;
 }
 
-/* The class inside gets all experts, which are told that they are narrow. A bias of the sum would be added by each. */
+/* Describes the wrapped class with all experts, each with this rank's part of the width. No bias, because every rank
+ * would add it. */
 static int give_width(const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     int64_t width = 0;
     struct run run;
@@ -69,7 +68,7 @@ static int give_width(const struct graft_args *args, const struct graft_sink *si
     return status;
 }
 
-/* Where the class has `data`, the tensors of the wrapped class are known and sliced. Without it they stay whole. */
+/* If the class has `data`, the wrapped class's tensors are known and are sliced; without it they stay whole. */
 static int experts_describe(const struct graft_class *cls, const struct graft_config *config,
                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     struct experts *kept = sink->keep(sink->data, sizeof *kept, error); /* for `create` */
@@ -123,13 +122,14 @@ static int experts_create(const struct graft_class *cls, const struct graft_buil
     return GRAFT_OK;
 }
 
-/* Each token that is routed to an own expert, sorted by these: a row of its own, since no two tokens have as many. */
+/* A row for each pair of a token and one of this rank's experts, sorted by expert, since tokens differ in how many of
+ * their experts are here. */
 struct rows {
-    int64_t *first;  /* [own experts + 1]: where each expert's rows begin */
+    int64_t *first;  /* [number of this rank's experts + 1]: where each expert's rows begin */
     int32_t *token;  /* [n] */
-    int32_t *expert; /* [n]: as super numbers them */
+    int32_t *expert; /* [n]: the expert of each row, in super's numbers */
     float *weight;   /* [n] */
-    float *one;      /* [n] of 1: the weight is applied where rows are added to their tokens */
+    float *one;      /* [n] ones: weights are applied when rows are added to their tokens */
     float *x;        /* [n, hidden_size] */
     float *y;        /* [n, hidden_size] */
     int64_t n;
@@ -139,7 +139,7 @@ static int is_own(const struct experts *self, int32_t expert) {
     return expert >= self->run.begin && expert < self->run.end;
 }
 
-/* Counts the rows: first[e + 1] is the end of those of own expert e. */
+/* Counts the rows: first[e + 1] becomes the end of the rows of this rank's expert e. */
 static int count_rows(const struct experts *self, const struct graft_call *call, const struct graft_experts_args *args,
                       struct rows *rows, struct graft_error *error) {
     int64_t own = self->run.end - self->run.begin;
@@ -188,7 +188,7 @@ static int fill_rows(const struct experts *self, const struct graft_call *call, 
                                       error);
 }
 
-/* output += what own experts make of their tokens, in ascending order. */
+/* output += the results of this rank's experts for their tokens, in ascending order. */
 static int run_own(const struct experts *self, const struct graft_call *call, const struct graft_experts_args *args,
                    struct rows *rows, struct graft_error *error) {
     struct graft_gathered_call space;

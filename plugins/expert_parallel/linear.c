@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Linears of experts that are a list, where this cannot be sliced: quantized by a method of the checkpoint's, with
- * tensors of its own for each. The list keeps its numbers, so that the config names what it means; the Linears of
- * another rank's experts are elsewhere.
- */
+/* Linears of listed experts that cannot be sliced, because the checkpoint's quantization method has tensors of its own
+ * for each. The experts keep their numbers, so that the config's module names still apply; Linears of another rank's
+ * experts are declared elsewhere. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +10,7 @@
 
 enum { MAX_PATH = 4096 };
 
-/* Experts are described before what is below them, by the same thread. */
+/* Experts are described before their Linears, on the same thread. */
 static _Thread_local struct {
     char path[MAX_PATH]; /* "": none are kept whole */
     struct run own;
@@ -28,7 +26,7 @@ void expert_parallel_keep_whole(const char *path, const struct run *own) {
     kept_whole.path[length] = '\0';
 }
 
-/* The number of the expert that a module is below; -1: of none of those. */
+/* The number of the expert that a module belongs to; -1: it belongs to none of those experts. */
 static int64_t find_expert(const char *path) {
     size_t length = strlen(kept_whole.path);
     char *end = NULL;
@@ -51,7 +49,7 @@ static int describe(const struct graft_class *self, const struct graft_config *c
                : GRAFT_OK;
 }
 
-/* The instance is the module that it calls; NULL of an expert of another rank, to which no token is routed here. */
+/* The instance is the wrapped module; NULL for an expert of another rank, to which no token is routed here. */
 static int forward(void *super, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_error *error) {
     return super != NULL ? graft_linear_forward(super, call, args, error)

@@ -8,25 +8,25 @@
 
 #define FIELD "base_model_ep_plan"
 
-/* The styles of transformers that a rule may name, and whether the style divides the experts. One class here does what
- * transformers divides among several styles, so any that divides will do. Styles of modules besides the experts belong
- * to the plan of tensor parallelism: those modules stay whole here. */
+/* Styles of transformers that a rule may name, and whether the style divides the experts. One class here does what
+ * transformers divides among several styles, so any of these will do. Styles of other modules belong to the plan of
+ * tensor parallelism; those modules stay whole here. */
 static const struct {
     const char *name;
     int divides;
 } styles[] = {
-    {"grouped_gemm", 1},                   /* weights: each rank has those of a run of experts */
-    {"ep_dispatch_experts", 1},            /* experts: each token is sent to the rank that has its experts */
-    {"moe_tp_experts", 1},                 /* experts: ranks compute their own and sum up (older versions) */
-    {"ep_router", 0},                      /* router: leaves out experts of other ranks (older versions) */
-    {"colwise", 0},                        /* an MLP besides the experts */
+    {"grouped_gemm", 1},                   /* of weights: each rank has those of some experts */
+    {"ep_dispatch_experts", 1},            /* of experts: each token is sent to the rank that has its experts */
+    {"moe_tp_experts", 1},                 /* of experts: ranks compute their own experts and sum (older versions) */
+    {"ep_router", 0},                      /* of a router: leaves out experts of other ranks (older versions) */
+    {"colwise", 0},                        /* of an MLP beside the experts */
     {"rowwise", 0},                        /* likewise */
     {"packed_colwise", 0},                 /* likewise */
     {"replicate", 0},                      /* whole */
     {"replicated_with_grad_allreduce", 0}, /* likewise */
 };
 
-/* Whether rule number `i` divides; -1: its style is not known. */
+/* Whether rule `i` divides the experts; -1: its style is not known. */
 static int style_divides(const struct graft_config *config, int64_t i) {
     char place[64];
     (void)snprintf(place, sizeof place, FIELD ".#%lld", (long long)i);
@@ -39,7 +39,8 @@ static int style_divides(const struct graft_config *config, int64_t i) {
     return -1;
 }
 
-/* Whether the glob of a rule matches the path of the experts, or that path and the name of one of their parameters. */
+/* Whether a rule's glob matches the path of the experts, or that path followed by the name of one of their parameters.
+ */
 static int is_of(const char *glob, const char *path) {
     size_t length = strlen(glob), matched = graft_glob_match(glob, length, path);
     return matched > 0 && (matched == length || memchr(glob + matched + 1, '.', length - matched - 1) == NULL);

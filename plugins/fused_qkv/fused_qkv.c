@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Attention with one projection for queries, keys and values. The rows of qkv_proj are those of q_proj, k_proj and
- * v_proj, in sizes of their own when heads share keys and values; joining them copies nothing. Results are those of the
- * original to the bit.
- *
- * The host's attentions know such a projection (qkv_joined in graft/attention.h), so this plugin asks for it and says
- * how the weights become it; what else an attention does stays the family's.
- */
+/* Attention with one projection for queries, keys and values. The rows of qkv_proj are those of q_proj, k_proj and
+ * v_proj, whose sizes differ if heads share keys and values; joining them copies nothing. Results have the same bits as
+ * the original's. The host's attentions support such a projection (qkv_joined in graft/attention.h), so this plugin
+ * only asks for it and declares how weights are converted; everything else about the attention is the family's. */
 #include "graft/attention.h"
 #include "graft/describe.h"
 #include "graft/plugin.h"
@@ -21,7 +17,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     return sink->base(sink->data, &more, error);
 }
 
-/* --- Conversions: those are left out for which there are no tensors --- */
+/* --- Conversions; those whose tensors do not exist are skipped --- */
 
 static const char *const weight_targets[] = {"qkv_proj.weight"};
 static const char *const bias_targets[] = {"qkv_proj.bias"};
@@ -34,7 +30,7 @@ static const struct graft_operation join[] = {
         .struct_size = sizeof(struct graft_conversion), .n_sources = 3, .sources = (of), .n_targets = 1, \
         .targets = (to), .n_operations = 1, .operations = join, .operation_stride = sizeof join[0]       \
     }
-/* The conversions for one set of names that projections have in a family (graft/attention.h). */
+/* The conversions for one set of a family's names for projections (graft/attention.h). */
 #define JOIN_NAMES(q, k, v)                                                               \
     JOIN(((const char *const[]){q ".weight", k ".weight", v ".weight"}), weight_targets), \
         JOIN(((const char *const[]){q ".bias", k ".bias", v ".bias"}), bias_targets)
@@ -45,7 +41,7 @@ static const struct graft_conversion conversions[] = {
     JOIN_NAMES("attn.q", "attn.k", "attn.v"),
 };
 
-/* --- What the host is told --- */
+/* --- Descriptor --- */
 
 #define FUSED_CLASS(class_name)                                                                                 \
     {                                                                                                           \
@@ -55,12 +51,13 @@ static const struct graft_conversion conversions[] = {
     }
 
 static const struct graft_class fused = FUSED_CLASS("FusedQKVAttention");
-static const struct graft_class llama = FUSED_CLASS("LlamaFusedAttention"); /* what transformers' documents call it */
+static const struct graft_class llama =
+    FUSED_CLASS("LlamaFusedAttention"); /* the name in transformers' documentation */
 
 static const char *const llama_types[] = {"llama", NULL};
 
-/* BitNet's mode "online" rounds a weight by a scale of the whole weight. A joined weight would have one scale in the
- * place of three, so projections stay apart. */
+/* BitNet's mode "online" rounds a weight with one scale for the whole weight. A joined weight would have one scale
+ * instead of three, so projections stay apart. */
 static const char *const online[] = {"online", NULL};
 static const struct graft_condition conditions_of_use[] = {
     {sizeof(struct graft_condition), GRAFT_CONDITION_NO_CONFIG, "quantization_config.quantization_mode", online}};

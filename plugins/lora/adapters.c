@@ -26,7 +26,8 @@ int lora_describe_by_row(const struct graft_sink *sink, struct graft_error *erro
     return sink->attribute(sink->data, "adapters_by_row", &yes, 1, error);
 }
 
-/* The value of the first key of `field` that matches the module as PEFT has it, `(.*\.)?(KEY)`; else `*value` stays. */
+/* Reads the value of the first key of `field` that matches the module as PEFT matches it, `(.*\.)?(KEY)`; without a
+ * match `*value` is unchanged. */
 static int read_pattern(const struct lora_fields *fields, const char *field, const char *module, double *value,
                         struct graft_error *error) {
     char path[LORA_FIELD], pattern[MAX_PATTERN + 16];
@@ -52,14 +53,14 @@ static int read_pattern(const struct lora_fields *fields, const char *field, con
     return GRAFT_OK;
 }
 
-/* The scale that the user gave to adapter number `i`. */
+/* The scale that the user gave for adapter `i`. */
 static double read_scale(const struct graft_config *config, int64_t i) {
     char path[LORA_FIELD];
     (void)snprintf(path, sizeof path, "adapters.%lld.scale", (long long)i);
     return config->real(config->data, path);
 }
 
-/* Rank and factor of a pair: alpha / rank, or alpha / sqrt(rank) (Kalajdzievski 2023), times the user's scale. */
+/* Reads rank and factor of a pair: alpha / rank, or alpha / sqrt(rank) (Kalajdzievski 2023), times the user's scale. */
 static int read_strength(const struct lora_fields *fields, const char *module, int64_t i, struct lora_adapter *adapter,
                          struct graft_error *error) {
     double rank = 8.0, alpha = 8.0; /* PEFT's own */
@@ -99,15 +100,15 @@ static int32_t has(const struct graft_sink *sink, const struct lora_adapter *ada
     return sink->adapter_tensor(sink->data, name, &info);
 }
 
-/* The name of the first of two tensors that the adapter has; NULL: it has neither. A pair of which half is missing is
- * found too, and refused later. */
+/* The first of two tensors that the adapter has; NULL: it has neither. A pair of which one half is missing counts too,
+ * and is refused later. */
 static const char *find_pair(const struct graft_sink *sink, const struct lora_adapter *adapter, const char *a,
                              const char *b) {
     return has(sink, adapter, a) ? a : has(sink, adapter, b) ? b : NULL;
 }
 
-/* Writes the name that the adapter has for the module: that of its tensor, without the last parts. adapter_config.json
- * uses the same names. */
+/* Writes the adapter's name for the module: that of its tensor without the last components. adapter_config.json uses
+ * the same names. */
 static void module_name(const struct graft_sink *sink, const struct lora_place *place,
                         const struct lora_adapter *adapter, const char *tensor, char module[MAX_MODULE]) {
     char name[MAX_TENSOR];
@@ -130,8 +131,8 @@ static int refuse_magnitudes(const struct lora_fields *fields, const char *what,
     return status == GRAFT_OK && has_magnitudes ? lora_field_refuse(fields, "use_dora", what, error) : status;
 }
 
-/* Checks LoHa, LoKr and VeRA, whose product is made of other tensors. `r` of the config is the rank of those tensors,
- * not of the product. */
+/* Checks LoHa, LoKr and VeRA, whose product is computed from other tensors. `r` of the config is the rank of those
+ * tensors, not of the product. */
 static int read_made(const struct lora_fields *fields, const char *module, int64_t i, struct lora_adapter *adapter,
                      struct graft_error *error) {
     const struct lora_made *made = &adapter->made;
@@ -162,7 +163,7 @@ static int read_made(const struct lora_fields *fields, const char *module, int64
     return GRAFT_OK;
 }
 
-/* What multiplies outputs, [out, 1], or inputs, [1, in]. */
+/* Finds IA3's scales, which multiply outputs, [out, 1], or inputs, [1, in]. */
 static int find_scale(const struct graft_sink *sink, struct lora_adapter *adapter) {
     struct graft_value_info info = {.struct_size = sizeof info};
     char name[MAX_TENSOR];
@@ -198,7 +199,7 @@ int lora_read(const struct graft_config *config, const struct graft_sink *sink, 
     int status = lora_fields_check(&fields, type, error);
     module_name(sink, place, adapter, tensor != NULL ? tensor : "weight", module);
     if (status != GRAFT_OK || adapter->kind == LORA_WHOLE) {
-        /* else it is a table of the model itself (model_weight.h) */
+        /* otherwise it is a table that replaces the model's own (model_weight.h) */
         adapter->kind = lora_is_saved(&fields, module) ? LORA_WHOLE : LORA_NOTHING;
         return status;
     }
@@ -238,8 +239,7 @@ int32_t lora_has_tensor(const struct graft_config *config, const struct graft_si
     return has(sink, &adapter, tensor);
 }
 
-/* The parameter that the outer tensors are for: the second, where there are inner ones; else the one that the config
- * names. */
+/* Which parameter the outer tensors are for: the second if there are inner ones, else the one that the config names. */
 static int find_parameter(const struct lora_fields *fields, const char *module, const char *const names[2],
                           const struct lora_adapter adapters[2], int *found, struct graft_error *error) {
     char parameter[MAX_TENSOR];

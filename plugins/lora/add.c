@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The products with lora_B of a few tokens, for all pairs of a module in one loop. */
+/* Products of few tokens with lora_B, for all pairs of a module in one loop. */
 #include "columns.h"
 #include "graft/isa.h"
 #include "graft/threads.h"
@@ -13,16 +13,16 @@ const struct lora_add_loops *lora_add_loops_get(void) {
     return tables[graft_isa_choose(sizeof tables / sizeof tables[0])];
 }
 
-/* A run of fewer bytes of lora_B is done before another thread has begun. Blocks that come so much later are fetched:
- * what a run has of lora_B is too short for the processor to find out by itself in time. */
+/* Fewer bytes of lora_B than RUN_BYTES are processed before another thread could start. Blocks are prefetched
+ * BLOCKS_AHEAD, because a run is too short for the processor's own prefetcher. */
 enum { RUN_BYTES = 1 << 16, ROWS_AT_ONCE = 8, BLOCKS_AHEAD = 4 };
 
-/* Of an output. */
+/* Bytes of lora_B for one output. */
 static int64_t output_bytes(const struct lora_columns *columns) {
     return columns->rank * (columns->bf16 != NULL ? (int64_t)sizeof *columns->bf16 : (int64_t)sizeof *columns->f32);
 }
 
-/* Of lora_B; many rows are as much work as more of it. */
+/* Bytes of lora_B that an addition reads; many rows count as more bytes. */
 static int64_t count_bytes(const struct lora_addition *addition) {
     const struct lora_columns *columns = addition->columns;
     return columns->out_features * output_bytes(columns) * (1 + addition->rows.n / ROWS_AT_ONCE);
@@ -49,7 +49,7 @@ void lora_add_block(const struct lora_columns *columns, int64_t block, const flo
     }
 }
 
-/* The same of its outputs [begin, end) only. */
+/* Adds only outputs [begin, end) of a block. */
 static void add_part(const struct lora_columns *columns, int64_t block, const float *narrow, int64_t begin, int64_t end,
                      float *y) {
     const size_t bytes = (size_t)(end - begin) * sizeof *y;
@@ -59,7 +59,7 @@ static void add_part(const struct lora_columns *columns, int64_t block, const fl
     memcpy(y, padded + begin, bytes);
 }
 
-/* Outputs [begin, end) of a block; y is what they are added to, of the first row. */
+/* Adds outputs [begin, end) of a block; `y` is where the first row of the block starts. */
 static void add_block(const struct lora_additions *additions, const struct lora_addition *addition, int64_t block,
                       int64_t begin, int64_t end, float *y) {
     const struct lora_columns *columns = addition->columns;
@@ -94,14 +94,14 @@ void lora_add_outputs(const struct lora_additions *additions, int64_t begin, int
     }
 }
 
-/* Blocks [begin, end) of all outputs. */
+/* Adds blocks [begin, end) of all outputs. */
 static void add_blocks(void *data, int64_t begin, int64_t end) {
     lora_add_outputs(data, begin * LORA_BLOCK, end * LORA_BLOCK);
 }
 
 void lora_add(const struct graft_call *call, const struct lora_additions *additions) {
     const int64_t blocks = (additions->out_features + LORA_BLOCK - 1) / LORA_BLOCK;
-    struct lora_additions own = *additions; /* which bodies may be given */
+    struct lora_additions own = *additions; /* a copy that bodies can be given */
     int64_t bytes = 0;
     for (int32_t i = 0; i < additions->n; i++) {
         bytes += count_bytes(&additions->items[i]);

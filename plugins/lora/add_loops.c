@@ -4,7 +4,7 @@
 #include "graft/isa.h"
 #include "graft/vectors.h"
 
-/* A tile: as many sums as every instruction set has registers for, beside what is added to them. */
+/* A tile: as many sums as every instruction set has registers for, beside the operands. */
 enum { SUMS = 4, LANES = GRAFT_VECTOR_LANES, TILE = SUMS * LANES };
 
 typedef graft_vector_floats numbers;
@@ -32,7 +32,7 @@ static void add(const float *columns, const float *narrow, int64_t rank, float *
     }
 }
 
-/* Words from `first` on, so many vectors of them: each has numbers of two outputs. */
+/* Adds words from `first` on, a vector of words at a time; each word has numbers of two outputs. */
 static void add_pairs(const uint16_t *columns, const float *narrow, int64_t rank, float factor, int first, float *y) {
     numbers sums[SUMS] = {{0}};
     for (int64_t r = 0; r < rank; r++) {

@@ -5,25 +5,25 @@
 
 #include <stdint.h>
 
-/* Outputs that are summed up together; how far apart those are whose bf16 share a word of 32 bits, the first in its
- * lower half: so both become f32 where they are, by a shift and by a mask. */
+/* LORA_BLOCK outputs are computed together. In bf16, outputs that are LORA_APART apart share a 32-bit word, the first
+ * in its lower half, so that a shift and a mask widen both in place. */
 enum { LORA_BLOCK = 64, LORA_APART = 16 };
 
-/* [any] Where in a row of bf16 the number of an output of the block is. */
+/* [any] The index, in a row of bf16, of an output of the block. */
 static inline int64_t lora_bf16_place(int64_t output) {
     const int64_t word = output / (2 * LORA_APART) * LORA_APART + output % LORA_APART;
     return 2 * word + output / LORA_APART % 2;
 }
 
 struct lora_add_loops {
-    /* y [LORA_BLOCK] += the sum over r of narrow[r] * columns[r], columns [rank, LORA_BLOCK]: summed up before it is
-     * added, as where the sum stands alone. */
+    /* y [LORA_BLOCK] += the sum over r of narrow[r] * columns[r], where columns is [rank, LORA_BLOCK]. The sum is
+     * complete before it is added, as if it were computed alone. */
     void (*add)(const float *columns, const float *narrow, int64_t rank, float *y);
-    /* The same of bf16 at lora_bf16_place, with factor * narrow[r] in the place of narrow[r]. */
+    /* The same for bf16 at lora_bf16_place, with factor * narrow[r] instead of narrow[r]. */
     void (*add_bf16)(const uint16_t *columns, const float *narrow, int64_t rank, float factor, float *y);
 };
 
-/* [load] The best that this processor runs and GRAFT_ISA, if it is set, allows. */
+/* [load] The best loops that this processor can run and GRAFT_ISA, if it is set, allows. */
 const struct lora_add_loops *lora_add_loops_get(void);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An Embedding and what adapters add to its rows, or an Embedding that an adapter stores whole. */
+/* LoraEmbedding: adds what adapters have for the rows of an Embedding, or uses an Embedding that an adapter stores
+ * whole. */
 #include <stdlib.h>
 
 #include "adapters.h"
@@ -14,18 +15,18 @@
 struct part {
     const struct graft_module *module;
     int32_t adapter;
-    int32_t is_whole; /* takes the place of the original, on the rows that the adapter takes effect on */
+    int32_t is_whole; /* it replaces the original, for the adapter's rows */
 };
 
-/* What `describe` found, for `create`. */
+/* What `describe` keeps for `create`. */
 struct description {
-    int64_t whole;    /* the adapter that stores the module whole, or -1 */
+    int64_t whole;    /* index of the adapter that stores the module whole; -1: none */
     int64_t weight[]; /* of lora_describe_weight */
 };
 
 struct lora_embedding {
     const struct graft_module *original;
-    struct part *parts; /* [n_parts]: a whole one goes first */
+    struct part *parts; /* [n_parts]; parts that replace the original come first */
     int32_t n_parts;
     int64_t embedding_dim;
 };
@@ -111,7 +112,7 @@ static void destroy(void *instance) {
     free(self);
 }
 
-/* What a part gives for the ids of its adapter: in their place, or added to them. */
+/* Runs a part for the ids of its adapter: replaces their vectors, or adds to them. */
 static int run_part(const struct lora_embedding *self, const struct graft_call *call, const struct part *part,
                     const struct lora_rows *rows, const struct graft_embedding_args *args, struct graft_error *error) {
     float *output = graft_scratch_floats(call, rows->n, self->embedding_dim, error);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The same for an embedding: factor * B A[:, id], of lora_embedding_A [rank, num_embeddings] and lora_embedding_B
- * [embedding_dim, rank], which PEFT stores without ".weight".
- */
+/* LoraEmbeddingPair: factor * B A[:, id], with lora_embedding_A [rank, num_embeddings] and lora_embedding_B
+ * [embedding_dim, rank], which PEFT stores without ".weight". */
 #include <stdlib.h>
 
 #include "graft/describe.h"

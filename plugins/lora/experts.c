@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * LoraExperts while it is loaded: stacked experts, and what adapters add to the projections of each, which they store
- * one by one, or for all experts together (stack.h).
- */
+/* Loads LoraExperts: stacked experts, and what adapters add to the projections of each expert. Adapters store this for
+ * each expert, or for all experts together (stack.h). */
 #include "experts.h"
 
 #include <stdio.h>
@@ -16,7 +14,7 @@
 
 enum { BELOW = 32, MAX_PATH = 4096, SPELLINGS = 2 };
 
-/* As adapters name them: Mixtral's have names of their own. */
+/* Names of the projections in adapters; Mixtral has its own. */
 static const char *const names[SPELLINGS][LORA_PROJECTIONS] = {{"gate_proj", "up_proj", "down_proj"},
                                                                {"w1", "w3", "w2"}};
 
@@ -39,7 +37,7 @@ static int describe_pair(const struct graft_sink *sink, const struct graft_args 
     return graft_describe_child(sink, adapter->child, lora_pair_class.name, GRAFT_INTERFACE_LINEAR, pair, 5, error);
 }
 
-/* What adapter number `i` has for one expert. */
+/* Describes what adapter `i` has for one expert. */
 static int describe_expert(const struct graft_config *config, const struct graft_args *args,
                            const struct graft_sink *sink, int64_t i, int64_t expert, struct graft_error *error) {
     for (int k = 0; k < SPELLINGS * LORA_PROJECTIONS; k++) {
@@ -61,7 +59,7 @@ static int describe_expert(const struct graft_config *config, const struct graft
     return error->code;
 }
 
-/* Published checkpoints have rows of gate and up by turns; so has what is trained with them. */
+/* Whether rows of gate and up alternate, as in gpt-oss: adapters are trained on the published layout. */
 static int is_by_turns(const struct graft_config *config) {
     const char *type = config->string(config->data, "model_type");
     return type != NULL && strcmp(type, "gpt_oss") == 0;
@@ -89,8 +87,8 @@ static int describe_stack(const struct graft_config *config, const struct graft_
                                 given, sizeof given / sizeof given[0], error);
 }
 
-/* Checks experts that are separate modules. Their Linears take adapters themselves; an adapter for stacked experts has
- * no place there and is an error. */
+/* Checks experts that are separate modules. Adapters apply to their Linears; an adapter for stacked experts does not
+ * apply and is an error. */
 static int check_listed(const struct graft_config *config, const struct graft_sink *sink, struct graft_error *error) {
     for (int64_t i = 0; i < lora_count(config); i++) {
         struct lora_adapter adapters[LORA_STACKED];
@@ -122,7 +120,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     return error->code;
 }
 
-/* The pair for a projection of an expert, under the name that the adapter has for it; NULL: none. */
+/* The adapter's pair for a projection of an expert; NULL: none. */
 static const struct graft_module *find_pair(const struct graft_build *build, int64_t i, int64_t expert,
                                             int projection) {
     const struct graft_module *found = NULL;

@@ -7,7 +7,7 @@
 #include "graft/experts_implementation.h"
 #include "stack.h"
 
-/* What one adapter has: experts one by one, or stacked (stack.h). */
+/* What one adapter has: pairs for each expert, or stacked pairs (stack.h). */
 struct lora_experts_adapter {
     const struct graft_module *stack;  /* NULL: none */
     const struct graft_module **pairs; /* [num_experts, LORA_PROJECTIONS]; NULL: none */
@@ -18,12 +18,12 @@ struct lora_experts {
     int64_t num_experts;
     int64_t hidden_size;
     int64_t intermediate_size;
-    int64_t n_adapters; /* 0: nothing to add */
+    int64_t n_adapters; /* 0: there is nothing to add */
     struct lora_experts_adapter *adapters;
-    const struct graft_module **pairs; /* of all adapters */
+    const struct graft_module **pairs; /* pairs of all adapters */
 };
 
-/* [forward] The vtable's. */
+/* [forward] `forward` of the vtable. */
 int lora_experts_forward(void *instance, const struct graft_call *call, const struct graft_experts_args *args,
                          struct graft_error *error);
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * LoraExperts while it runs. The original hands its weights to the experts implementation of the call
- * (graft/experts_implementation.h), which is one of this class: a loop over experts with the pairs beside their
- * products.
- */
+/* Runs LoraExperts. The original passes its weights to the call's experts implementation
+ * (graft/experts_implementation.h), which is one of this class: a loop over experts that adds the pairs to their
+ * products. */
 #include "experts.h"
 #include "graft/kernels.h"
 #include "graft/linear.h"
@@ -13,13 +11,13 @@
 /* One of an expert's three products. */
 struct lora_product {
     int32_t projection; /* LORA_OF_GATE, ... */
-    int64_t expert;     /* which of them multiplies */
-    int64_t rows;       /* of x and y */
-    const float *x;     /* [rows, hidden_size]; of LORA_OF_DOWN [rows, intermediate_size] */
-    float *y;           /* [rows, intermediate_size]; of LORA_OF_DOWN [rows, hidden_size] */
+    int64_t expert;     /* index of the expert */
+    int64_t rows;       /* number of rows of x and y */
+    const float *x;     /* [rows, hidden_size]; for LORA_OF_DOWN [rows, intermediate_size] */
+    float *y;           /* [rows, intermediate_size]; for LORA_OF_DOWN [rows, hidden_size] */
 };
 
-/* What one adapter adds to a product. */
+/* Adds what one adapter has for a product. */
 static int add_adapter(const struct lora_experts *self, const struct graft_call *call, int64_t i,
                        const struct lora_product *product, const struct lora_sizes *sizes, struct graft_error *error) {
     const struct lora_experts_adapter *adapter = &self->adapters[i];
@@ -44,7 +42,7 @@ static int add_adapter(const struct lora_experts *self, const struct graft_call 
                                                             : status;
 }
 
-/* What all of them add; `call` is for the product's rows. */
+/* Adds what all adapters have; `call` is that of the product's rows. */
 static int add_adapters(const struct lora_experts *self, const struct graft_call *call,
                         const struct lora_product *product, const struct lora_sizes *sizes, struct graft_error *error) {
     int status = GRAFT_OK;
@@ -56,10 +54,10 @@ static int add_adapters(const struct lora_experts *self, const struct graft_call
     return status;
 }
 
-/* The tokens of one expert, and room for what becomes of them. */
+/* The tokens of one expert, and memory for their results. */
 struct share {
     int64_t n;
-    int32_t *tokens; /* [n]: their numbers, ascending */
+    int32_t *tokens; /* [n] indices of the tokens, ascending */
     float *weights;  /* [n] */
     float *x;        /* [n, hidden_size] */
     float *gate;     /* [n, intermediate_size] */
@@ -93,7 +91,7 @@ static void find_tokens(struct share *share, const struct graft_experts_input *i
     }
 }
 
-/* product->y = the expert's rows of a stacked weight times x, and what the pairs add */
+/* product->y = the expert's rows of a stacked weight times x, plus what the pairs add */
 static int project(const struct lora_experts *self, const struct graft_call *call,
                    const struct graft_experts_input *input, const struct lora_product *product,
                    struct graft_error *error) {
@@ -117,7 +115,7 @@ static int project(const struct lora_experts *self, const struct graft_call *cal
     return status == GRAFT_OK ? add_adapters(self, call, product, &sizes, error) : status;
 }
 
-/* output += what the expert makes of its tokens */
+/* output += the expert's results for its tokens */
 static int run_expert(const struct lora_experts *self, const struct graft_call *call,
                       const struct graft_experts_input *input, int64_t expert, const struct share *share,
                       struct graft_error *error) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields of an adapter_config.json that the plugin knows; fields.c refuses all others that ask for something. */
+/* Fields of an adapter_config.json that the plugin knows; fields.c refuses any other field that changes the result. */
 #ifndef LORA_FIELD_RULES_H
 #define LORA_FIELD_RULES_H
 
@@ -10,7 +10,7 @@
     { .name = LORA_RULE_PREFIX field }
 
 static const struct graft_field_rule lora_field_rules[] = {
-    /* What changes nothing once an adapter is trained, what its tensors say as well, and what is read elsewhere. */
+    /* Fields that have no effect after training, that the tensors imply, or that other files of this plugin read. */
     LORA_RULE("alpha"),
     LORA_RULE("alpha_pattern"),
     LORA_RULE("auto_mapping"),
@@ -59,7 +59,7 @@ static const struct graft_field_rule lora_field_rules[] = {
     LORA_RULE("use_rslora"),
     LORA_RULE("velora_config"),
     LORA_RULE("vera_dropout"),
-    /* Read, where it can be done. */
+    /* Fields that are read, with the values that are not supported everywhere. */
     {.name = LORA_RULE_PREFIX "lora_bias", .values = "[false]"},
 };
 

@@ -59,7 +59,7 @@ int lora_field_bool(const struct lora_fields *fields, const char *field, int32_t
                : graft_error_set(error, GRAFT_ERROR_MODEL, fields->file, "%s: expected a boolean", field);
 }
 
-/* Whether a field that the rules do not know asks for nothing: PEFT writes all of its fields, most of them off. */
+/* Whether a field without a rule has no effect: PEFT writes all of its fields, most of them switched off. */
 static int is_off(const struct lora_fields *fields, const char *field) {
     char path[LORA_FIELD];
     lora_field_path(fields, field, path);
@@ -90,8 +90,8 @@ int lora_field_refuse(const struct lora_fields *fields, const char *field, const
     return graft_error_set(error, GRAFT_ERROR_MODEL, fields->file, "%s: %s", field, what);
 }
 
-/* The ways to start training from that leave the base as it was: an adapter trained from another one is of a base that
- * PEFT makes while it loads. */
+/* Whether training started from the unchanged base model. Other initialisations change the base, and PEFT repeats that
+ * when it loads the adapter. */
 static int starts_from_base(const struct lora_fields *fields) {
     static const char *const ways[] = {"gaussian", "orthogonal", "eva", "mica"};
     const char *way = text(fields, "init_lora_weights");
@@ -135,7 +135,7 @@ int lora_fields_check(const struct lora_fields *fields, const char *type, struct
     }
     for (int64_t i = 0; (field = config->key(config->data, fields->prefix, i)) != NULL; i++) {
         char place[32];
-        (void)snprintf(place, sizeof place, "#%lld", (long long)i); /* whatever the name has in it */
+        (void)snprintf(place, sizeof place, "#%lld", (long long)i); /* whatever characters the name has */
         if (!is_known(field) && !is_off(fields, place)) {
             return lora_field_refuse(fields, field,
                                      "this field is not known to the plugin lora, or not supported by it", error);

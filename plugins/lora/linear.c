@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LoraLinear while it is loaded: what each adapter has for it, part by part, and with the option `merge` the sums of
- * weights and the pairs of a single adapter. */
+/* Loads LoraLinear: what each adapter has for it, part by part; with the option `merge`, sums of the weight and the
+ * pairs of a single adapter. */
 #include "linear.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static int merges(const struct graft_config *config) {
     return merging && lora_count(config) == 1;
 }
 
-/* What `describe` found, for `create`. */
+/* What `describe` keeps for `create`. */
 struct found {
     char child[LORA_CHILD_NAME];
     int32_t kind; /* LORA_PAIR, LORA_WHOLE or LORA_SCALE */
@@ -35,7 +35,7 @@ struct found {
 
 struct description {
     int64_t n;
-    struct found found[]; /* [n], and behind all that there may be, the memory of lora_describe_weight */
+    struct found found[]; /* [n], followed by the memory of lora_describe_weight */
 };
 
 static int describe_child(const struct graft_sink *sink, const struct lora_adapter *adapter,
@@ -124,7 +124,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     return status == GRAFT_OK && !merges(config) ? lora_describe_by_row(sink, error) : status;
 }
 
-/* What a piece adds to the original's rows; 0 where it is no pair of products. */
+/* Reads what a piece adds to the original's rows; 0 if it is not a pair of products. */
 static int read_delta(const struct lora_piece *piece, struct lora_delta *delta) {
     if (piece->pair == NULL || piece->pair->bias != NULL || !lora_pair_products(piece->pair, &delta->a, &delta->b)) {
         return 0;
@@ -135,8 +135,8 @@ static int read_delta(const struct lora_piece *piece, struct lora_delta *delta) 
     return 1;
 }
 
-/* Merges the pairs with the weight. Leaves everything as it is unless all pieces are pairs, and these and the original
- * are products. */
+/* Merges the pairs with the weight. Does nothing unless all pieces are pairs, and these and the original are products.
+ */
 static int merge(struct lora_linear *self, const char *path, struct graft_error *error) {
     const struct graft_linear_args none = {.struct_size = sizeof none};
     struct graft_product original;
@@ -156,7 +156,7 @@ static int merge(struct lora_linear *self, const char *path, struct graft_error 
 static int find_magnitude(const struct lora_linear *self, const struct graft_build *build, struct lora_piece *piece,
                           struct graft_error *error) {
     const struct graft_weight *m = piece->pair->magnitude;
-    /* of a part of the inputs norms would be too small */
+    /* with a share of the inputs, norms would be too small */
     const int is_whole = graft_args_int(build->args, "whole_in_features", self->in_features) == self->in_features;
     struct graft_product base;
     struct lora_delta delta;
@@ -168,7 +168,7 @@ static int find_magnitude(const struct lora_linear *self, const struct graft_bui
     return lora_magnitude_make(&base, &delta, m, threads, build->path, &piece->magnitude, error);
 }
 
-/* Of each pair of DoRA, and of each whose lora_B has a bias. */
+/* Computes the magnitudes of each pair of DoRA, and those of each pair whose lora_B has a bias. */
 static int find_magnitudes(struct lora_linear *self, const struct graft_build *build, struct graft_error *error) {
     int status = GRAFT_OK;
     for (int32_t i = 0; i < self->n && status == GRAFT_OK; i++) {
@@ -193,7 +193,7 @@ static void destroy(void *instance) {
     free(self);
 }
 
-/* Those of one kind, in the order in which they were described. */
+/* Adds the pieces of one kind, in the order in which they were described. */
 static int add_pieces(struct lora_linear *self, const struct graft_build *build, int32_t kind,
                       struct graft_error *error) {
     const struct description *description = build->kept;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LoraLinear while it runs: the product of the original and, beside it, what each adapter adds to the outputs of its
- * parts; or of a Linear that an adapter stores whole. Merged there is one product as before. */
+/* Runs LoraLinear: the product of the original plus what each adapter adds to the outputs of its parts, or a Linear
+ * that an adapter stores whole. A merged weight is a single product. */
 #include <string.h>
 
 #include "graft/kernels.h"
@@ -38,7 +38,7 @@ static int is_replaced(const struct lora_linear *self, const struct lora_rows *r
     return outputs == self->out_features;
 }
 
-/* The numbers of some rows, times those of a scale. */
+/* Multiplies the numbers of some rows by those of a scale. */
 static int run_scale(const struct lora_piece *piece, const struct graft_call *call, const struct lora_rows *rows,
                      int64_t stride, float *values, struct graft_error *error) {
     const struct lora_scale_args args = {.struct_size = sizeof args, .rows = rows, .stride = stride, .values = values};
@@ -80,7 +80,7 @@ static int scale_outputs(const struct lora_linear *self, const struct graft_call
     return status;
 }
 
-/* The product of the original, scaled, and then piece by piece. */
+/* Runs the product of the original, with scaled inputs, then the pieces one by one. */
 static int run_pieces(const struct lora_linear *self, const struct graft_call *call,
                       const struct graft_linear_args *args, const struct lora_rows *rows, struct graft_error *error) {
     struct graft_linear_args scaled = *args;
@@ -108,18 +108,17 @@ static int run_pieces(const struct lora_linear *self, const struct graft_call *c
     return status;
 }
 
-/* For a few tokens: the products of each lora_A and of the original in one go, as far as it is one, and all of lora_B
- * in another. */
+/* For few tokens: all lora_A, and the original if it is a product, run together; then all lora_B run together. */
 struct together {
-    struct lora_rows *rows; /* [n] that each piece takes effect on */
+    struct lora_rows *rows; /* [n] the rows of each piece */
     int32_t possible;
-    int32_t n;                       /* pieces that take effect */
+    int32_t n;                       /* number of pieces that apply to some row */
     int32_t is_product;              /* the original */
-    struct graft_product *products;  /* [n] and, behind them, the original's */
+    struct graft_product *products;  /* [n], followed by the original's */
     struct lora_addition *additions; /* [n] */
 };
 
-/* Whether all can be run so, into together->possible. */
+/* Prepares the products; together->possible says whether all pieces can be run this way. */
 static int prepare(const struct lora_linear *self, const struct graft_call *call, const struct graft_linear_args *args,
                    struct together *together, struct graft_error *error) {
     struct graft_linear_args first = {.struct_size = sizeof first, .tokens = args->tokens, .x = args->x};

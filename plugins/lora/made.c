@@ -10,17 +10,18 @@ const char *const lora_method_types[LORA_METHODS] = {"LORA", "LOHA", "LOKR", "VE
 /* --- Operations, on f32 --- */
 
 enum {
-    BY_ROWS,    /* [rows, a], [rows, b] -> [rows, a * b]: all products of two numbers of a row */
-    BY_COLUMNS, /* [a, columns], [b, columns] -> [a * b, columns] */
-    KRONECKER,  /* [a, b], [c, d] -> [a * c, b * d]; with a unit matrix of `size` behind the only input, or before it */
-    SCALED_A,   /* [rank, ..], [rank] -> [rank, size]: the first columns, each row times its number */
-    SCALED_B    /* [.., rank], [rows] -> [rows, rank]: the first rows, likewise */
+    BY_ROWS,    /* [rows, a], [rows, b] -> [rows, a * b]: in each row the products of all pairs of numbers */
+    BY_COLUMNS, /* [a, columns], [b, columns] -> [a * b, columns]: the same in each column */
+    KRONECKER, /* [a, b], [c, d] -> [a * c, b * d]; with a single input, the other one is a unit matrix of `size`, after
+                  or before it */
+    SCALED_A,  /* [rank, ..], [rank] -> [rank, size]: the first columns, each row multiplied by its number */
+    SCALED_B   /* [.., rank], [rows] -> [rows, rank]: the first rows, each multiplied by its number */
 };
 
 struct making {
-    struct graft_custom_operation operation; /* its data is this */
+    struct graft_custom_operation operation; /* its `data` points to this struct */
     int32_t kind;
-    int32_t unit_first; /* KRONECKER of one input: the unit matrix goes before it */
+    int32_t unit_first; /* KRONECKER with a single input: the unit matrix is the first factor */
     int64_t size;
 };
 
@@ -28,7 +29,7 @@ static const struct graft_value_info *input_of(const struct graft_value_info *in
     return graft_value_info_at(inputs, stride, i);
 }
 
-/* Rows and columns of the result; 0: the inputs do not fit. */
+/* Finds the shape of the result; returns 0 if the inputs do not fit. */
 static int find_shape(const struct making *making, const struct graft_value_info *a, const struct graft_value_info *b,
                       int64_t shape[2]) {
     const int64_t size = making->size;
@@ -76,7 +77,7 @@ static int infer(const struct graft_custom_operation *self, const struct graft_c
     return GRAFT_OK;
 }
 
-/* The factors of number [row, column] of the result. */
+/* Computes element [row, column] of the result. */
 static float number(const struct making *making, const struct graft_custom_work *work, int64_t row, int64_t column) {
     const struct graft_value_info *a = input_of(work->inputs, work->info_stride, 0);
     const float *x = work->from[0], *y = work->n_inputs > 1 ? work->from[1] : NULL;
@@ -115,11 +116,11 @@ static int apply(const struct graft_custom_operation *self, const struct graft_c
     return GRAFT_OK;
 }
 
-/* --- What an adapter has --- */
+/* --- An adapter's tensors --- */
 
 enum { MAX_NAME = 640 };
 
-/* The shape of a tensor, of one or two dimensions. */
+/* Whether the adapter has a tensor, and its shape, of one or two dimensions. */
 static int has(const struct graft_sink *sink, const char *child, const char *tensor, int64_t shape[2]) {
     struct graft_value_info info = {.struct_size = sizeof info};
     char name[MAX_NAME];
@@ -194,7 +195,7 @@ int lora_describe_made(const struct graft_sink *sink, const struct lora_made *ma
     const int whole_1 = made->unit[0] > 0, whole_2 = made->unit[1] > 0;
     const char *const lokr_a[] = {"lokr_w1_b", whole_2 ? "lokr_w2" : "lokr_w2_b"};
     const char *const lokr_b[] = {whole_1 ? "lokr_w1" : "lokr_w1_a", "lokr_w2_a"};
-    struct making *makings = sink->keep(sink->data, 2 * (int64_t)sizeof *makings, error); /* of lora_A and lora_B */
+    struct making *makings = sink->keep(sink->data, 2 * (int64_t)sizeof *makings, error); /* for lora_A and lora_B */
     if (makings == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows that are read together. */
+/* Number of rows that are read together. */
 enum { ROWS = 64 };
 
 struct work {
     const struct graft_product *base;
     const struct lora_delta *delta;
     struct lora_columns a;
-    float *norms; /* [rows] of the sums */
+    float *norms; /* [rows] norms of the sums */
     float *bias;  /* [rows] */
     atomic_int failed;
 };
@@ -26,7 +26,7 @@ static float norm(const float *row, int64_t n) {
     return (float)sqrt(sum);
 }
 
-/* Of the rows that are read together, those that the delta is for. */
+/* Computes norms of those of the read rows to which the delta is added. */
 static void find_some(const struct work *work, int64_t first, float *weight, float *row) {
     const struct graft_product *base = work->base;
     const int64_t left = base->rows - first, n = left < ROWS ? left : ROWS;
@@ -43,7 +43,7 @@ static void find_some(const struct work *work, int64_t first, float *weight, flo
     }
 }
 
-/* A body: [begin, end) of ROWS rows each, from the first that has some of the delta's. */
+/* A parallel body: [begin, end) in units of ROWS rows, counted from the first unit that has rows of the delta. */
 static void find_norms(void *data, int64_t begin, int64_t end) {
     struct work *work = data;
     const int64_t start = work->delta->first / ROWS;
@@ -60,7 +60,7 @@ static void find_norms(void *data, int64_t begin, int64_t end) {
     free(row);
 }
 
-/* Norms and biases become what outputs are scaled by, and what is missing of them then. */
+/* Turns norms into the scales of outputs, and biases into the shifts that are then missing. */
 static int divide(const struct graft_weight *m, int64_t rows, struct lora_magnitude *made, const char *path,
                   struct graft_error *error) {
     for (int64_t r = 0; r < rows; r++) {
@@ -142,7 +142,7 @@ static void apply_rows(void *data, int64_t begin, int64_t end) {
 
 void lora_magnitude_apply_rows(const struct lora_magnitude *magnitude, const struct graft_call *call,
                                const struct lora_rows *rows, int64_t outputs, int64_t stride, float *y) {
-    enum { RUN = 1 << 14 }; /* fewer numbers are done before another thread has begun */
+    enum { RUN = 1 << 14 }; /* fewer numbers are processed before another thread could start */
     struct apply apply = {magnitude, rows, outputs, stride, y};
     call->threads->parallel_for(rows->n, 1 + RUN / (outputs + 1), apply_rows, &apply);
 }

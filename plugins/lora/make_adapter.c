@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * An adapter of the given shapes for tests, as PEFT writes it. A '#' in a module stands for each layer; RANK 0 stores
+/* Writes an adapter of the given shapes for tests, as PEFT does. A '#' in a module stands for each layer; RANK 0 stores
  * modules whole.
- * usage: make_adapter DIRECTORY SEED LAYERS RANK MODULE:OUT:IN...
- */
+ *
+ * usage: make_adapter DIRECTORY SEED LAYERS RANK MODULE:OUT:IN... */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,7 @@ enum { MAX_TENSORS = 4096, MAX_NAME = 256 };
 
 static uint64_t state_of_random;
 
-/* Between -1 and 1 (Marsaglia 2003: xorshift). */
+/* A pseudo-random number between -1 and 1 (Marsaglia 2003: xorshift). */
 static float any_number(void) {
     state_of_random ^= state_of_random << 13;
     state_of_random ^= state_of_random >> 7;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * An adapter's tensors (F32, F16 or BF16), rounded to bf16 before anything else reads them.
- * usage: make_rounded FROM.safetensors TO.safetensors
- */
+/* Rounds an adapter's tensors (F32, F16 or BF16) to bf16, so that a test can compare with rounding while loading.
+ *
+ * usage: make_rounded FROM.safetensors TO.safetensors */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +40,7 @@ int main(int argc, char **argv) {
     need(tensors != NULL, "out of memory");
     for (size_t i = 0; i < n; i++) {
         tensors[i] = *graft_safetensors_at(file, i);
-        if (strstr(tensors[i].name, ".base_layer.weight") == NULL) { /* the model's own */
+        if (strstr(tensors[i].name, ".base_layer.weight") == NULL) { /* belongs to the model, so it is not rounded */
             round_tensor(&tensors[i]);
         }
     }

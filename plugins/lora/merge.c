@@ -56,7 +56,7 @@ static void merge_rows(void *data, int64_t begin, int64_t end) {
     free(row);
 }
 
-/* The first rows of those from `row` on that lie in one block of the weight, at most `most`. */
+/* The rows from `row` on, at most `most`, that are in one block of the weight. */
 static struct graft_row_block find_rows(const struct graft_weight *weight, int64_t row, int64_t most) {
     int32_t i = 0;
     const struct graft_row_block *block = graft_weight_block(weight, i);
@@ -71,7 +71,7 @@ static struct graft_row_block find_rows(const struct graft_weight *weight, int64
     };
 }
 
-/* Appends the original's rows as they are. */
+/* Appends rows of the original unchanged. */
 static void keep_rows(const struct graft_product *original, int64_t begin, int64_t end, struct lora_merged *merged) {
     while (begin < end) {
         struct graft_row_block *block = &merged->blocks[merged->weight.n_blocks++];
@@ -90,21 +90,21 @@ static graft_dtype type_of_sums(const struct graft_product *original, int64_t be
     return dtype;
 }
 
-/* Room for sums, freed with `free`. Each token reads all of them, and looking up small pages takes several per cent of
- * that time: more than for a mapped file, which the system keeps in larger pieces. */
+/* Allocates memory for sums, freed with `free`. Each token reads all of them, and address translation of small pages
+ * takes several per cent of that time; mapped files have larger pages. */
 static void *allocate(size_t bytes) {
     enum { CACHE_LINE = 64, LARGE_PAGE = 1 << 21 };
     const size_t unit = bytes < LARGE_PAGE ? CACHE_LINE : LARGE_PAGE, whole = (bytes + unit - 1) / unit * unit;
     void *data = aligned_alloc(unit, whole);
 #ifdef MADV_HUGEPAGE
     if (data != NULL && unit == LARGE_PAGE) {
-        (void)madvise(data, whole, MADV_HUGEPAGE); /* where it cannot be, pages are small */
+        (void)madvise(data, whole, MADV_HUGEPAGE); /* if this fails, pages are small */
     }
 #endif
     return data;
 }
 
-/* Appends the sums. -1: memory ran out. */
+/* Appends the sums. -1 if memory ran out. */
 static int add_sums(const struct graft_product *original, const struct lora_delta *delta,
                     const struct graft_threads *threads, struct lora_merged *merged) {
     const int64_t columns = original->weight->columns, rows = delta->b.rows;

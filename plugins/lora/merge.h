@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* W + factor * B A, or what DoRA makes of it, as a weight of its own. */
+/* Computes W + factor * B A, or DoRA's rescaled sum, as a weight of its own. */
 #ifndef LORA_MERGE_H
 #define LORA_MERGE_H
 
@@ -9,13 +9,13 @@
 struct lora_merged {
     struct graft_weight weight;     /* [out_features, in_features]; no rows: nothing was merged */
     struct graft_row_block *blocks; /* [weight.n_blocks]: the sums, and rows of the original between them */
-    void **data;                    /* [n] of the sums */
+    void **data;                    /* [n] memory of the sums */
     int32_t n;
     const struct graft_weight *bias; /* the original's, or NULL */
 };
 
-/* [load] Merges with weights that are floats, in their own type (of F16 in F32); others are left alone. `deltas` are in
- * the order of rows and do not overlap. Whatever comes of it is to be finished. */
+/* [load] Merges deltas with a weight of floats, in the weight's type (F16 becomes F32); other weights are left
+ * unchanged. `deltas` are in the order of rows and do not overlap. To be finished, on failure too. */
 int lora_merge(const struct graft_product *original, const struct lora_delta *deltas, int32_t n,
                const struct graft_threads *threads, const char *path, struct lora_merged *merged,
                struct graft_error *error);

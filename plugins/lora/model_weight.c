@@ -12,11 +12,11 @@
 static const char TOKENS[] = "token_adapter.trainable_tokens_delta";
 static const char INDICES[] = "trainable_token_indices";
 
-/* --- The rows of some tokens --- */
+/* --- Rows of single tokens --- */
 
-/* An operation on a table [rows, columns] and what takes the place of some of its rows [n, columns]. */
+/* An operation that replaces some rows of a table [rows, columns] by others [n, columns]. */
 struct token_rows {
-    struct graft_custom_operation operation; /* its data is this */
+    struct graft_custom_operation operation; /* its `data` points to this struct */
     int64_t n;
     int64_t rows[]; /* [n] */
 };
@@ -49,7 +49,7 @@ static int infer(const struct graft_custom_operation *self, const struct graft_c
     return GRAFT_OK;
 }
 
-/* Row `row` of `from` in the type of the result, bf16 or f32, which PEFT converts it to as well. */
+/* Converts row `row` of `from` to the type of the result, bf16 or f32, as PEFT does. */
 static void convert_row(const void *from, graft_dtype from_dtype, int64_t row, int64_t columns, graft_dtype dtype,
                         char *to) {
     for (int64_t k = 0; k < columns; k++) {
@@ -84,7 +84,8 @@ static int apply(const struct graft_custom_operation *self, const struct graft_c
     return GRAFT_OK;
 }
 
-/* Where the config has the tokens of a module: a list, for the input embeddings, or a list for the end of a name. */
+/* Finds the config's list of tokens for a module: a list for the input embeddings, or a list under the end of the
+ * module's name. */
 static int find_indices(const struct lora_fields *fields, const char *module, char path[LORA_FIELD],
                         struct graft_error *error) {
     const struct graft_config *config = fields->config;
@@ -126,7 +127,7 @@ static int read_indices(const struct lora_fields *fields, const char *path, stru
 
 /* --- Conversions --- */
 
-/* The tensor that an adapter stores for the parameter, none of a module that it saves whole (adapters.h). */
+/* Finds the tensor that an adapter stores for the parameter; none for a module that it saves whole (adapters.h). */
 static int find_stored(const struct lora_fields *fields, const struct graft_sink *sink, int64_t i,
                        const char *parameter, char name[LORA_TENSOR_NAME]) {
     static const char *const prefixes[] = {"base_layer.", "token_adapter.base_layer.", ""};
@@ -155,7 +156,7 @@ static int describe_conversion(const struct graft_sink *sink, const char *const 
     return sink->conversion(sink->data, &conversion, error);
 }
 
-/* A tensor as it is. */
+/* Declares that a tensor of the adapter replaces the parameter. */
 static int describe_table(const struct graft_sink *sink, const char *source, const char *target,
                           struct graft_error *error) {
     const struct graft_operation as_it_is = {.struct_size = sizeof as_it_is, .kind = GRAFT_OP_CONCATENATE, .dim = 0};
@@ -172,7 +173,7 @@ static int describe_tokens(const struct graft_sink *sink, const char *table, con
     return describe_conversion(sink, sources, 2, "weight", &operation, error);
 }
 
-/* What adapter number `i` has; `*kept` is moved on. */
+/* Describes what adapter `i` has; `*kept` is advanced. */
 static int describe_one(const struct graft_config *config, const struct graft_sink *sink, int64_t i, int64_t **kept,
                         struct graft_error *error) {
     char table[LORA_TENSOR_NAME], bias[LORA_TENSOR_NAME], rows[LORA_TENSOR_NAME];

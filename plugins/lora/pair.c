@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * LoraPair: lora_A [rank, in], lora_B [out, rank]. For a few tokens lora_B is read from a copy in which the numbers of
- * neighbouring outputs lie side by side: its rows are too short to be multiplied one by one.
- */
+/* LoraPair: lora_A [rank, in] and lora_B [out, rank]. For few tokens lora_B is read from a copy that has the numbers of
+ * adjacent outputs side by side, because its rows are too short to be multiplied one by one. */
 #include "pair.h"
 
 #include <stdlib.h>
@@ -16,7 +14,7 @@
 
 static const char MAGNITUDE[] = "lora_magnitude_vector", BIAS[] = "bias";
 
-/* A number for each output. */
+/* Declares a vector with a number for each output. */
 static int describe_vector(const struct graft_sink *sink, const struct graft_args *args, const char *tensor,
                            const char *parameter, struct graft_error *error) {
     graft_describe_vector(sink, parameter, graft_args_int(args, "out_features", 0), error);
@@ -24,7 +22,7 @@ static int describe_vector(const struct graft_sink *sink, const struct graft_arg
     return error->code;
 }
 
-/* Stored as they are, or made of other tensors. */
+/* Declares lora_A and lora_B, which are stored or computed from other tensors. */
 static int describe_weights(const struct graft_sink *sink, const struct graft_args *args, struct graft_error *error) {
     const struct lora_made made = {
         .method = (int32_t)graft_args_int(args, "method", LORA_METHOD_LORA),
@@ -117,7 +115,7 @@ const struct lora_pair *lora_pair_of(const struct graft_module *module) {
 
 int32_t lora_pair_first(const struct lora_pair *pair, const struct graft_call *call,
                         const struct graft_linear_args *args, struct graft_product *product) {
-    struct graft_product unwatched; /* lora_B is one unless somebody counts its calls */
+    struct graft_product unwatched; /* lora_B is a product unless its calls are being recorded */
     return graft_call_is_small_batch(call, args->tokens) && lora_columns_exist(&pair->columns) &&
            graft_linear_as_product(pair->b, args, &unwatched) && graft_linear_as_product(pair->a, args, product);
 }

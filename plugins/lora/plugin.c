@@ -10,7 +10,7 @@
 #include "stored.h"
 #include "targets.h"
 
-/* What adapters may have for a module. */
+/* Tensors that adapters may have for a module. */
 #define OF_TOKENS "adapter.*.token_adapter.trainable_tokens_delta"
 static const char *const of_linears[] = {"adapter.*.lora_A.weight", "adapter.*.lora_B.weight",
                                          "adapter.*.weight",        OF_TOKENS,
@@ -20,8 +20,7 @@ static const char *const of_linears[] = {"adapter.*.lora_A.weight", "adapter.*.l
 static const char *const of_embeddings[] = {"adapter.*.lora_embedding_A", "adapter.*.lora_embedding_B",
                                             "adapter.*.weight", OF_TOKENS, NULL};
 
-/* Tensors that an adapter for experts has: those for a stack, or those for expert 0, since PEFT adapts all experts or
- * none. */
+/* Tensors of an adapter for experts: those of a stack, or those of expert 0, since PEFT adapts all experts or none. */
 static const char *const of_experts[] = {
     "adapter.*.lora_A.weight",           "adapter.*.base_layer.lora_A.weight",  "adapter.*.0.gate_proj.lora_A.weight",
     "adapter.*.0.up_proj.lora_A.weight", "adapter.*.0.down_proj.lora_A.weight", "adapter.*.0.w1.lora_A.weight",

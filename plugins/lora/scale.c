@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LoraScale: ia3_l [out, 1] or, of inputs, [1, in]; with a scale s of the adapter it is 1 + s * (l - 1). */
+/* LoraScale: ia3_l [out, 1], or [1, in] for inputs; with the adapter's scale s the factor is 1 + s * (l - 1). */
 #include "scale.h"
 
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static void multiply(void *data, int64_t begin, int64_t end) {
 }
 
 static int forward(void *instance, const struct graft_call *call, const void *args, struct graft_error *error) {
-    enum { RUN = 1 << 14 }; /* fewer numbers are multiplied before another thread has begun */
+    enum { RUN = 1 << 14 }; /* fewer numbers are multiplied before another thread could start */
     struct work work = {instance, args};
     (void)error;
     call->threads->parallel_for(work.args->rows->n, 1 + RUN / (work.scale->n + 1), multiply, &work);

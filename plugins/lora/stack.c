@@ -29,10 +29,10 @@ static int64_t rank_of(const struct graft_args *args, int which) {
     return graft_args_int(args, which == LORA_DOWN ? "down_proj_rank" : "gate_up_proj_rank", 0);
 }
 
-/* --- What is stored --- */
+/* --- Stored tensors --- */
 
-/* Where both parameters are adapted, PEFT wraps the module twice, and the tensors of the inner wrapper, for
- * gate_up_proj, are named "base_layer....". */
+/* Declares the stored tensors. If both parameters are adapted, PEFT wraps the module twice, and the tensors of the
+ * inner wrapper, for gate_up_proj, are named "base_layer....". */
 static int describe_stored(const struct graft_sink *sink, const struct graft_args *args, int which, const char *part,
                            struct graft_error *error) {
     const int is_inner = which == LORA_GATE_UP && rank_of(args, LORA_DOWN) > 0;
@@ -70,10 +70,10 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     return status;
 }
 
-/* --- What is made of it --- */
+/* --- Columns --- */
 
-/* Which projection a row of lora_B is for, and which of its outputs: gate and up of gate_up_proj lie one behind the
- * other, or by turns. */
+/* Finds which projection a row of lora_B is for, and which of its outputs: gate and up of gate_up_proj are
+ * concatenated, or their rows alternate. */
 static int find_output(const struct graft_args *args, int which, int64_t row, int64_t *output) {
     const int64_t inner = graft_args_int(args, "intermediate_size", 0);
     const int by_turns = graft_args_int(args, "by_turns", 0) != 0;
@@ -85,7 +85,7 @@ static int find_output(const struct graft_args *args, int which, int64_t row, in
     return (by_turns ? row % 2 : row / inner) != 0 ? LORA_OF_UP : LORA_OF_GATE;
 }
 
-/* -1 where memory ran out. */
+/* Reads the rows of lora_B into columns. -1 if memory ran out. */
 static int read_rows(struct stack *self, const struct graft_args *args, int which, const struct graft_weight *b) {
     float *row = malloc((size_t)b->columns * sizeof *row);
     for (int64_t i = 0; i < b->rows && row != NULL; i++) {
@@ -100,7 +100,7 @@ static int read_rows(struct stack *self, const struct graft_args *args, int whic
     return row != NULL ? 0 : -1;
 }
 
-/* -1 where memory ran out. */
+/* Allocates the columns of a projection for all experts. -1 if memory ran out. */
 static int make_columns(struct stack *self, const struct graft_args *args, int which, const struct graft_weight *b) {
     const int first = which == LORA_DOWN ? LORA_OF_DOWN : LORA_OF_GATE;
     const int end = which == LORA_DOWN ? LORA_PROJECTIONS : LORA_OF_DOWN;
@@ -168,7 +168,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     return GRAFT_OK;
 }
 
-/* --- What it adds --- */
+/* --- Forward --- */
 
 int lora_stack_has(const struct graft_module *stack, int projection) {
     const struct stack *self = stack->instance;

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* W + factor * B A, row by row: what is merged, and what the norms of DoRA are of. All is [load]. */
+/* Rows of W + factor * B A, which are merged, and whose norms DoRA needs. All functions are [load]. */
 #ifndef LORA_SUMS_H
 #define LORA_SUMS_H
 
 #include "columns.h"
 #include "graft/kernels.h"
 
-/* What is added to the rows of a weight from `first` on. */
+/* What is added to the rows of a weight, from row `first` on. */
 struct lora_delta {
     struct graft_product a; /* lora_A [rank, in] */
     struct graft_product b; /* lora_B [rows, rank] */
     float factor;
     int64_t first;
-    const float *scale; /* [rows] that DoRA multiplies the sums by, or NULL */
+    const float *scale; /* [rows] factors by which DoRA multiplies the sums, or NULL */
 };
 
-/* Whether all of a weight is F32, F16 or BF16; row `row` of one that is, as f32 [columns]. */
+/* Whether all of a weight is F32, F16 or BF16; and row `row` of such a weight as f32 [columns]. */
 int lora_are_floats(const struct graft_weight *weight);
 void lora_read_row(const struct graft_weight *weight, int64_t row, float *out);
 
-/* lora_A [rank, in] as columns, whose outputs are the inputs: all rows of a sum are made of them. To be finished,
- * whatever comes of it; -1 where memory ran out. */
+/* Reads lora_A [rank, in] as columns whose outputs are the inputs, from which all rows of the sum are computed. To be
+ * finished, on failure too; -1 if memory ran out. */
 int lora_delta_open(const struct lora_delta *delta, struct lora_columns *a);
 
-/* Room for a row of the sum, to be freed; NULL where memory ran out. */
+/* Memory for a row of the sum, which the caller frees; NULL if memory ran out. */
 float *lora_sum_room(const struct lora_columns *a);
 
-/* Makes row r of the sum, not scaled, of the original's: the first numbers of such room. */
+/* Adds row r of the delta, not scaled, to a row of the original at the start of such memory. */
 void lora_add_delta(const struct lora_delta *delta, const struct lora_columns *a, int64_t r, float *row);
 
 #endif

@@ -23,14 +23,14 @@ int lora_matches(const char *pattern, const char *text, const char *file, int32_
     return regexes->search(whole, text, file, found, error);
 }
 
-/* Whether `name` is the path `module` or its last parts. */
+/* Whether `name` is the path `module` or its last components. */
 static int is_end_of(const char *module, const char *name) {
     size_t length = strlen(module), wanted = strlen(name);
     return wanted <= length && strcmp(module + length - wanted, name) == 0 &&
            (wanted == length || module[length - wanted - 1] == '.');
 }
 
-/* Whether the list `field` of the config contains the path `module` or its last parts. */
+/* Whether the list `field` of the config contains the path `module` or its last components. */
 static int lists(const struct lora_fields *fields, const char *field, const char *module) {
     const struct graft_config *config = fields->config;
     char path[LORA_FIELD], element[LORA_FIELD + 24];
@@ -48,7 +48,7 @@ int lora_names_parameter(const struct lora_fields *fields, const char *parameter
     return lists(fields, "target_parameters", parameter);
 }
 
-/* A list of names, or a regular expression. */
+/* Whether a field, a list of names or a regular expression, names the module. */
 static int names(const struct lora_fields *fields, const char *field, const char *module, int32_t *found,
                  struct graft_error *error) {
     const struct graft_config *config = fields->config;
@@ -60,8 +60,8 @@ static int names(const struct lora_fields *fields, const char *field, const char
     return pattern != NULL ? lora_matches(pattern, module, where, found, error) : GRAFT_OK;
 }
 
-/* The layer of a module: the number that follows ".PATTERN." in its path, or with PATTERN NULL any name. -1: the module
- * is in no layer. */
+/* Finds the layer of a module: the number that follows ".PATTERN." in its path; if PATTERN is NULL, that follows any
+ * name. -1: the module is in no layer. */
 static int layer_of(const struct lora_fields *fields, const char *module, const char *pattern, int64_t *layer,
                     struct graft_error *error) {
     *layer = -1;
@@ -85,7 +85,7 @@ static int layer_of(const struct lora_fields *fields, const char *module, const 
     return GRAFT_OK;
 }
 
-/* By the first of `layers_pattern`, a string or a list, that finds one. */
+/* Finds the layer with the first of `layers_pattern`, a string or a list, that matches. */
 static int find_layer(const struct lora_fields *fields, const char *module, int64_t *layer, struct graft_error *error) {
     const struct graft_config *config = fields->config;
     char path[LORA_FIELD], element[LORA_FIELD + 24];
@@ -104,7 +104,7 @@ static int find_layer(const struct lora_fields *fields, const char *module, int6
     return status;
 }
 
-/* `layers_to_transform`, a number or a list, which only lists of targets have. */
+/* Whether the module is in `layers_to_transform`, a number or a list, which applies only if targets are a list. */
 static int is_in_layers(const struct lora_fields *fields, const char *module, int32_t *is_in,
                         struct graft_error *error) {
     const struct graft_config *config = fields->config;
@@ -186,7 +186,7 @@ int lora_is_saved(const struct lora_fields *fields, const char *module) {
     char path[LORA_FIELD];
     (void)snprintf(path, sizeof path, "adapters.%lld.vocab_size", (long long)fields->number);
     if (config->integer(config->data, path) > 0) {
-        return 0; /* the model has no such table, so there is nothing to leave beside it */
+        return 0; /* the model has no such table, so the adapter is not expected to store one */
     }
     lora_field_path(fields, "ensure_weight_tying", path);
     return lists(fields, "modules_to_save", module) ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What pairs add to the outputs that they are for, against sums in f64: by every instruction set, whatever the number
- * of outputs and however the loop is divided. */
+/* Tests what pairs add to their outputs against sums in f64: for every instruction set, any number of outputs, and any
+ * division of the loop. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ enum { TOKENS = 3, OUTPUTS = 300, MAX_RANK = 17, BLOCKS = (OUTPUTS + LORA_BLOCK 
 
 static int64_t most_at_once;
 
-/* From the end to the start, in pieces. */
+/* A parallel_for that runs pieces from the end to the start. */
 static void backwards(int64_t items, int64_t grain, graft_parallel_body body, void *data) {
     (void)grain;
     for (int64_t end = items; end > 0; end -= most_at_once) {
@@ -61,12 +61,12 @@ static void fill(struct fake_pair *fake, int64_t rank, int64_t outputs, int64_t 
     }
 }
 
-/* Two for the same outputs, of other ranks, and one for others; the second is for two rows of three. */
+/* Two pairs of different ranks for the same outputs, and one for others; the second is for two of three rows. */
 static struct fake_pair fakes[3];
 static const int64_t firsts[3] = {5, 5, 205};
 static int32_t chosen[] = {0, 2};
 
-/* Adds all, so many outputs at a time as a Linear's loop may make; 0: as the plugin divides them. */
+/* Adds all pairs, `outputs` at a time, as a Linear's loop may do; 0: as the plugin divides them. */
 static void add(float y[TOKENS * OUTPUTS], int64_t outputs) {
     struct lora_addition additions[3];
     const struct lora_additions all = {additions, 3, y, OUTPUTS};
@@ -124,7 +124,7 @@ static void test_sums(void **state) {
     }
 }
 
-/* Rounded down to bf16, numbers give the same as f32 and as bf16, to the bit. Of bf16 there may be a factor. */
+/* Numbers that are exact in bf16 give the same bits as f32 and as bf16, also with a factor. */
 static void test_bf16(void **state) {
     static float y[TOKENS * OUTPUTS], again[TOKENS * OUTPUTS];
     (void)state;

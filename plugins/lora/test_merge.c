@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Merged weights against sums in f64, for each type of weights, over row blocks. */
+/* Tests merged weights against sums in f64, for each type of weights, over several row blocks. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@ enum { ROWS = 70, COLUMNS = 37, RANK = 3, FIRST = 5 };
 
 static uint64_t state_of_random = 1;
 
-/* Between -1 and 1 (Marsaglia 2003: xorshift). */
+/* A pseudo-random number between -1 and 1 (Marsaglia 2003: xorshift). */
 static float any_number(void) {
     state_of_random ^= state_of_random << 13;
     state_of_random ^= state_of_random >> 7;
@@ -31,7 +31,7 @@ static void serial(int64_t items, int64_t grain, graft_parallel_body body, void 
 
 static const struct graft_threads threads = {.struct_size = sizeof threads, .parallel_for = serial};
 
-/* A weight in two blocks, and its numbers. Each number has few digits, so that all types hold it. */
+/* A weight in two blocks, and its numbers, which have few digits, so that every type represents them exactly. */
 struct matrix {
     float numbers[(ROWS + FIRST) * COLUMNS];
     uint16_t halves[(ROWS + FIRST) * COLUMNS];
@@ -77,19 +77,19 @@ static struct graft_product product(const struct matrix *matrix, int64_t first, 
         .struct_size = sizeof(struct graft_product), .weight = &matrix->weight, .first_row = first, .rows = rows};
 }
 
-/* One unit in the last place of a bfloat16, halved by rounding. */
+/* Half a unit in the last place of a bfloat16, the error of rounding. */
 static double allowed(double wanted, graft_dtype dtype) {
     return dtype == GRAFT_DTYPE_BF16 ? fabs(wanted) / 256.0 : 1e-6;
 }
 
-/* Number `i` of a merged weight. */
+/* Element `i` of a merged weight. */
 static float merged_number(const struct lora_merged *merged, int64_t i) {
     float row[COLUMNS];
     lora_read_row(&merged->weight, i / COLUMNS, row);
     return row[i % COLUMNS];
 }
 
-/* Of rows [first, first + rows) of the product, the others being left. */
+/* Checks a delta for rows [first, first + rows) of the product; other rows must be unchanged. */
 static void check_scaled(graft_dtype dtype, graft_dtype pair, graft_dtype result, int64_t first, int64_t rows,
                          const float *scale) {
     static struct matrix original, a, b;
@@ -138,7 +138,7 @@ static void test_types(void **state) {
     check(GRAFT_DTYPE_F16, GRAFT_DTYPE_BF16, GRAFT_DTYPE_F32, 0, ROWS);
 }
 
-/* One that is for some rows: the first, the last, those in the middle, across blocks of the original or within one. */
+/* A delta for some rows: the first, the last, those in the middle, across blocks of the original or within one. */
 static void test_parts(void **state) {
     (void)state;
     check(GRAFT_DTYPE_BF16, GRAFT_DTYPE_F32, GRAFT_DTYPE_BF16, 0, 31);
@@ -147,7 +147,7 @@ static void test_parts(void **state) {
     check(GRAFT_DTYPE_BF16, GRAFT_DTYPE_F32, GRAFT_DTYPE_BF16, 2, 3);
 }
 
-/* As DoRA has it. */
+/* Sums that are scaled, as in DoRA. */
 static void test_scaled(void **state) {
     float scale[ROWS];
     (void)state;
@@ -158,7 +158,7 @@ static void test_scaled(void **state) {
     check_scaled(GRAFT_DTYPE_BF16, GRAFT_DTYPE_F32, GRAFT_DTYPE_BF16, 7, 40, scale);
 }
 
-/* Several, each in the type of the rows that it is for. */
+/* Several deltas, each in the type of its rows. */
 static void test_several(void **state) {
     static struct matrix original, a, b;
     struct lora_merged merged;
@@ -181,7 +181,7 @@ static void test_several(void **state) {
     lora_merged_finish(&merged);
 }
 
-/* Bytes that are no floats stay as they are: the pair runs beside them. */
+/* A weight of bytes is not merged: the pair runs beside it. */
 static void test_others(void **state) {
     static struct matrix original, a, b;
     struct lora_merged merged;

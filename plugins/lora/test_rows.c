@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which rows an adapter takes effect on, before and after some are taken out. */
+/* Tests which rows an adapter applies to, before and after rows are selected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +78,7 @@ static void test_gathered(void **state) {
     assert_int_equal(error.code, GRAFT_ERROR_INTERNAL);
 }
 
-/* Rows that were taken out without their adapters. */
+/* Rows that were selected without their adapters. */
 static void test_lost(void **state) {
     const struct graft_call call = call_with(&mixed);
     struct graft_error error = graft_error_none();

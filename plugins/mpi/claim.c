@@ -7,14 +7,15 @@
 
 #include "local.h"
 
-/* Rank 0 of another machine may be computing, or stuck: so many milliseconds are enough for whoever has been received
- * to end all, and thereafter a rank tells unheard. Each waits a little longer than the one before it. */
+/* Rank 0 of another machine may be computing, or stuck. A rank whose message rank 0 has received has PATIENCE
+ * milliseconds to end all processes; after that a rank reports without having been received. Each rank waits MORE
+ * milliseconds longer than the one before it. */
 enum { PATIENCE = 3000, MORE = 100 };
 
-enum { TAG = 32767 /* the highest that every MPI has: above all of graft/parallel.h */ };
+enum { TAG = 32767 /* the highest tag that every MPI supports, above all tags of graft/parallel.h */ };
 
 static MPI_Comm everyone;
-static MPI_Request first = MPI_REQUEST_NULL; /* what rank 0 waits for */
+static MPI_Request first = MPI_REQUEST_NULL; /* the message that rank 0 waits for */
 static int rank;
 
 int claim_start(MPI_Comm comm) {
@@ -31,7 +32,7 @@ void claim_stop(void) {
     }
 }
 
-/* Synchronous: it is done when it is received. */
+/* Sends synchronously: the send completes when rank 0 receives the message. */
 static void wait_for_rank_0(void) {
     const struct timespec moment = {0, 1000000L};
     MPI_Request claim;

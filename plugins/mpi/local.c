@@ -6,14 +6,15 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Looks at a neighbour's count before the processor is given away, which it may be waiting for. */
+/* A waiting process checks a neighbour's count LOOKS times before it yields the processor, which the neighbour may
+ * need. */
 enum { LINE = 64, PIECE = 1 << 16, LOOKS = 64 };
 
-/* What a process writes. Pieces go into one half and the other in turn: who waits for a piece has read the one before
- * it, so the half that comes next is free. */
+/* What a process writes. Pieces alternate between two halves: a process that waits for a piece has read the one before
+ * it, so the half that is written next is free. */
 struct part {
-    _Atomic uint64_t pieces; /* written since the start */
-    _Atomic uint64_t claims; /* in rank 0's: how many processes have failed */
+    _Atomic uint64_t pieces; /* number of pieces written since the start */
+    _Atomic uint64_t claims; /* in rank 0's part: how many processes have failed */
     char apart[LINE - 2 * sizeof(uint64_t)];
     char halves[2][PIECE];
 };
@@ -64,8 +65,8 @@ static void wait_for(struct part *part, uint64_t pieces) {
     }
 }
 
-/* Publishes a piece of this rank's numbers and waits until every rank has published the piece of the same number, which
- * `*piece` becomes. */
+/* Publishes a piece of this rank's numbers, and waits until every rank has published its piece of the same number,
+ * which is returned in `*piece`. */
 static void exchange(const void *own, size_t bytes, uint64_t *piece) {
     uint64_t before = atomic_load_explicit(&parts[rank].pieces, memory_order_relaxed);
     memcpy(parts[rank].halves[before % 2], own, bytes);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Connects the processes that mpirun started. What links MPI is an object of its own, beside this one, which is opened
- * when the plugin is asked for: in a directory of plugins this one costs nothing.
- */
+/* Connects the processes that mpirun started. The code that links MPI is a separate shared object beside this one,
+ * which is opened only if the plugin is chosen; so in a directory of plugins this one costs nothing. */
 #define _GNU_SOURCE /* dladdr */
 
 #include <dlfcn.h>

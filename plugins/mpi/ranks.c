@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The processes that mpirun started. Nothing else in the project knows of MPI. */
+/* The processes that mpirun started. Nothing else in the project uses MPI. */
 #define _POSIX_C_SOURCE 200809L /* setenv */
 #include <mpi.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 enum { MAX_PENDING = 64, CHUNK = 1 << 30 };
 
-/* Bytes on their way: copies, so that whoever sends may go on at once. */
+/* A message on its way: a copy, so that the sender can continue at once. */
 struct pending {
     MPI_Request request;
     void *bytes;
@@ -32,7 +32,7 @@ static int failed(const char *what, int code, struct graft_error *error) {
     return graft_error_set(error, GRAFT_ERROR_PLUGIN, "mpi", "%s failed: %.300s", what, words);
 }
 
-/* --- What it costs --- */
+/* --- Statistics --- */
 
 static void enter(void) {
     (void)clock_gettime(CLOCK_MONOTONIC, &entered);
@@ -52,9 +52,9 @@ static void statistics(struct graft_parallel_statistics *to) {
     graft_struct_copy(to, to->struct_size, &spent);
 }
 
-/* --- All of them --- */
+/* --- Collective calls --- */
 
-/* Counts of MPI are ints: longer arrays go in pieces. */
+/* Counts of MPI are ints, so longer arrays are sent in pieces. */
 static int piece(int64_t left) {
     return left < CHUNK ? (int)left : CHUNK;
 }
@@ -97,7 +97,7 @@ static int broadcast(void *data, int64_t bytes, int32_t root, struct graft_error
     return leave("MPI_Bcast", sends ? bytes : 0, sends ? 0 : bytes, code, error);
 }
 
-/* --- Two of them --- */
+/* --- Messages between two ranks --- */
 
 /* Frees the copies of messages that have arrived. With `waits` it waits until the oldest one has. */
 static int let_go(int waits) {
@@ -117,7 +117,7 @@ static int let_go(int waits) {
     return code;
 }
 
-/* Its result is ignored: what fails here fails again in a call that can return an error. */
+/* The result is ignored: a failure here repeats in a call that can return an error. */
 static void help_along(void) {
     (void)let_go(0);
 }
@@ -171,7 +171,7 @@ static int receive_bytes(void *data, int64_t bytes, int32_t from, int32_t tag, s
                                  (long long)bytes, (long)from, (long long)got);
 }
 
-/* --- From start to stop --- */
+/* --- Start and stop --- */
 
 static void end(int32_t status) {
     (void)MPI_Abort(everyone, status);
@@ -217,11 +217,10 @@ static int find_ranks(struct graft_error *error) {
     return code == MPI_SUCCESS ? GRAFT_OK : failed("MPI_Comm_dup", code, error);
 }
 
-/* One thread at a time calls, but not always the same one. */
+/* Called by one thread at a time, but not always by the same one. */
 static int start(const struct graft_parallel **result, struct graft_error *error) {
     int level = MPI_THREAD_SINGLE;
-    /* A rank that waits yields the processor: to its own threads, or to a rank on the same machine that it waits for.
-     */
+    /* Waiting ranks yield the processor to their own threads, or to a rank on the same machine that they wait for. */
     (void)setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
     int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
     if (code != MPI_SUCCESS) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ranks.so has for the plugin. */
+/* The interface of ranks.so to the plugin. */
 #ifndef MPI_RANKS_H
 #define MPI_RANKS_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ranks that fail together, but for the first ones, which are stuck outside MPI: one line, and status 3. With
- * SHARES_MEMORY 0 they know nothing of being on one machine.
+/* Ranks that fail together, except for the first ones, which are stuck outside of MPI: one line is printed, and the
+ * exit status is 3. With SHARES_MEMORY 0 the ranks do not use shared memory.
+ *
  * usage: test_claim SHARES_MEMORY STUCK */
 #define _POSIX_C_SOURCE 200809L /* pause */
 #include <mpi.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The fusion family `patch_embeddings`: a patch embedding whose Conv3d looks at every patch once becomes a Linear on
- * flattened patches. With a stride equal to the kernel, no padding, no dilation and one group, each output position
- * is the product of the weight [out, channels * time * height * width] with its own patch, and nothing else.
- */
+/* The fusion family `patch_embeddings`: a patch embedding whose Conv3d reads every patch exactly once becomes a Linear
+ * on flattened patches. With a stride equal to the kernel size, no padding, no dilation and one group, each output
+ * position is the product of the weight [out, channels * time * height * width] and its own patch. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +13,7 @@
 #include "graft/patch_embed.h"
 #include "graft/plugin.h"
 
-/* --- The fused class: in_features, out_features and bias are arguments that the family reads off the module --- */
+/* --- The fused class; the family reads its arguments in_features, out_features and bias from the module --- */
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
@@ -25,7 +23,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
                                  graft_args_int(args, "out_features", 0), graft_args_int(args, "bias", 0) != 0, error);
 }
 
-/* The instance is its one child. */
+/* The instance is its only child. */
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
     (void)cls;
@@ -35,7 +33,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_patch_embed_args *args,
                    struct graft_error *error) {
-    /* Pixels lie flattened already: [patches, in_features]. */
+    /* Pixels are already flattened: [patches, in_features]. */
     const struct graft_linear_args linear_args = {sizeof linear_args, 0, args->patches, args->pixel_values,
                                                   args->output};
     return graft_linear_forward(instance, call, &linear_args, error);
@@ -43,7 +41,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
 
 static const struct graft_patch_embed vtable = {.struct_size = sizeof vtable, .forward = forward};
 
-/* Called "Fused" and the name of the class that it replaces. */
+/* Its name is "Fused" followed by the name of the class that it replaces. */
 static const struct graft_class fused = {
     .struct_size = sizeof fused,
     .interface_id = GRAFT_INTERFACE_PATCH_EMBED,
@@ -52,9 +50,9 @@ static const struct graft_class fused = {
     .forward = &vtable,
 };
 
-/* --- What fits --- */
+/* --- Which modules can be fused --- */
 
-/* "[2, 14, 14]". */
+/* Formats values as "[2, 14, 14]". */
 static const char *values_text(const int64_t *values, int32_t count, char text[64]) {
     size_t length = (size_t)snprintf(text, 64, "[");
     for (int32_t i = 0; i < count && length < 64; i++) {
@@ -66,7 +64,7 @@ static const char *values_text(const int64_t *values, int32_t count, char text[6
     return text;
 }
 
-/* Reads three values of proj's attribute; those of a Conv3d that says nothing are `fallback`. */
+/* Reads the three values of an attribute of proj; a Conv3d that does not declare it has `fallback`. */
 static void read_axes(const struct graft_module_info *proj, const char *name, int64_t fallback, int64_t axes[3]) {
     int64_t values[GRAFT_MAX_RANK];
     int32_t count = proj->attribute(proj->data, name, values);
@@ -80,7 +78,7 @@ static int64_t read_number(const struct graft_module_info *proj, const char *nam
     return proj->attribute(proj->data, name, values) == 1 ? values[0] : fallback;
 }
 
-/* Whether the attribute of all three axes is `wanted`; else `reason` says what it is. */
+/* Whether the attribute's three values are `wanted`; if not, `reason` says what they are. */
 static int has_axes(const struct graft_module_info *proj, const char *name, int64_t fallback, const int64_t wanted[3],
                     const char *consequence, char reason[GRAFT_FUSION_REASON]) {
     int64_t axes[3];
@@ -161,7 +159,7 @@ static const struct graft_class *make_fused_class(const struct graft_fusion_fami
 
 enum { MAX_SIZE = 1 << 20 };
 
-/* patch_size is one number, or one for height and one for width. */
+/* Reads patch_size: one number, or one for height and one for width. */
 static int read_patch_size(const struct graft_config *config, const char *path, int64_t kernel[3],
                            struct graft_error *error) {
     char element[72];
@@ -181,7 +179,7 @@ static int read_patch_size(const struct graft_config *config, const char *path, 
     return status;
 }
 
-/* The sizes of the vision part of a config, or of one that is nothing else. */
+/* Reads the sizes from the vision section of a config, or from a config that has only vision. */
 static int read_config(const struct graft_config *config, struct graft_operation *operation,
                        struct graft_error *error) {
     const char *prefix = graft_config_has(config, "vision_config") ? "vision_config." : "";
@@ -199,7 +197,7 @@ static int read_config(const struct graft_config *config, struct graft_operation
     return status;
 }
 
-/* The sizes of the module itself. */
+/* Reads the sizes from the module itself. */
 static int read_module(const struct graft_module_info *module, struct graft_operation *operation,
                        struct graft_error *error) {
     const struct graft_module_info *proj = module->child(module->data, "proj");
@@ -231,7 +229,7 @@ static int make_transforms(const struct graft_fusion_family *self, const struct 
         .operations = &flatten,
         .operation_stride = sizeof flatten,
     };
-    /* Left out by the host where there is no bias. */
+    /* The host skips it if there is no bias. */
     static const struct graft_conversion bias = GRAFT_RENAMING(bias_sources, bias_targets);
     (void)self;
     (void)options;
@@ -242,7 +240,7 @@ static int make_transforms(const struct graft_fusion_family *self, const struct 
     return status == GRAFT_OK ? sink->conversion(sink->data, &bias, error) : status;
 }
 
-/* --- What the host is told --- */
+/* --- Descriptor --- */
 
 static const char *const target_modules_patterns[] = {"(^|\\.)patch_embed$", NULL};
 

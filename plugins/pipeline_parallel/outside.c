@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What is in front of the layers, as embeddings or a vision tower, is the first stage's; what is behind them, a norm
- * and the head, the last one's. The other stages call it as well, and go on with hidden states that they receive: there
- * it gives zeros.
- */
+/* Modules outside of the layers. Those before them, such as embeddings and a vision tower, belong to the first stage;
+ * those after them, a norm and the head, to the last. The other stages call them as well, get zeros, and then replace
+ * these by the hidden states that they receive. */
 #include <string.h>
 
 #include "graft/decoder_layer.h"
@@ -15,8 +13,8 @@
 #include "pipeline_parallel.h"
 
 struct outside_sizes {
-    int64_t width;      /* of its outputs */
-    int64_t merge_size; /* of a vision tower: so many rows and columns of patches become one vector; else 0 */
+    int64_t width;      /* width of its outputs */
+    int64_t merge_size; /* of a vision tower: a square of merge_size by merge_size patches becomes one vector; else 0 */
 };
 
 struct outside {
@@ -25,11 +23,11 @@ struct outside {
     struct outside_sizes sizes;
 };
 
-/* An attribute of a vision tower that every rank declares: rank 0 computes from it how many tokens an image has, also
- * where another rank has the tower. */
+/* An attribute of a vision tower, which every rank declares: rank 0 computes an image's number of tokens from it, even
+ * if another rank has the tower. */
 static const char merge_size[] = "spatial_merge_size";
 
-/* The class's `data` is the argument that says how wide the outputs are. */
+/* The class's `data` is the name of the argument that gives the width of the outputs. */
 static int describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_parallel *parallel = pipeline_parallel_ranks();
@@ -94,7 +92,7 @@ static int32_t as_product(void *instance, const struct graft_linear_args *args, 
     return self->super != NULL ? graft_linear_pass_product(self->super, args, product) : 0;
 }
 
-/* Of an image as many vectors as the grid has merged patches. */
+/* Fills one vector for each merged patch of the image's grid. */
 static int tower_forward(void *instance, const struct graft_call *call, const struct graft_vision_tower_args *args,
                          struct graft_error *error) {
     const struct outside *self = instance;

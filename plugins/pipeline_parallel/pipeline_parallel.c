@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The layers of a decoder, divided among processes: each has a run of them and hands the hidden states on to the next.
- * Ranks 1, 2, ... have the first layers, and rank 0, which chooses the tokens, the last ones: a token crosses the
- * network size - 1 times.
- */
+/* Divides the layers of a decoder among processes: each has some consecutive layers, and sends the hidden states to the
+ * next. Ranks 1, 2, ... have the first layers, and rank 0, which chooses the tokens, the last ones: so each token needs
+ * size - 1 messages. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +21,7 @@ const struct graft_parallel *pipeline_parallel_ranks(void) {
     return host->get_extension(GRAFT_PARALLEL_ID);
 }
 
-/* --- Which layers are whose: in the order of stages, 0 to size - 1 --- */
+/* --- Assignment of layers, in the order of stages, 0 to size - 1 --- */
 
 int32_t pipeline_parallel_stage(const struct graft_parallel *parallel) {
     return parallel->rank > 0 ? parallel->rank - 1 : parallel->size - 1;
@@ -38,7 +36,7 @@ struct share {
     int64_t end;
 };
 
-/* The number at `*text`, which goes behind it and the comma that follows; 0: there is none. */
+/* Reads the number at `*text`, and advances past it and a comma; 0 if there is none. */
 static int64_t read_count(const char **text) {
     char *end = NULL;
     long long count = **text >= '1' && **text <= '9' ? strtoll(*text, &end, 10) : 0;
@@ -49,7 +47,7 @@ static int64_t read_count(const char **text) {
     return count;
 }
 
-/* "14,10": how many layers each stage has. */
+/* Parses "14,10": how many layers each stage has. */
 static int read_share(const char *text, int64_t layers, const struct graft_parallel *parallel, struct share *share,
                       struct graft_error *error) {
     const char *at = text;
@@ -74,7 +72,7 @@ static int read_share(const char *text, int64_t layers, const struct graft_paral
                                  (long long)layers, text);
 }
 
-/* How many bytes lie before layer number `layer` of those that the described one belongs to: "model.layers.7". */
+/* How many bytes precede layer `layer` of the stack that the described layer belongs to ("model.layers.7"). */
 static int64_t bytes_before(const struct graft_sink *sink, int64_t layer) {
     char path[MAX_PATH];
     const char *dot = strrchr(sink->path, '.');
@@ -83,8 +81,8 @@ static int64_t bytes_before(const struct graft_sink *sink, int64_t layer) {
     return sink->bytes_before(sink->data, path);
 }
 
-/* Without the option the cut behind each stage is where the bytes before it come closest to equal shares. Embeddings
- * are before the first layer, norm and head behind the last; each stage has a layer at least. */
+/* Without the option, the stages end where the bytes so far are closest to equal shares. Embeddings count before the
+ * first layer, norm and head after the last; each stage has at least one layer. */
 static void share_bytes(const struct graft_sink *sink, int64_t layers, const struct graft_parallel *parallel,
                         struct share *share) {
     int64_t equal = sink->bytes_before(sink->data, NULL) / parallel->size;
@@ -121,8 +119,8 @@ static int find_share(const struct graft_sink *sink, int64_t layers, const struc
 struct layer {
     const struct graft_module *super; /* NULL: another process has it */
     int64_t hidden_size;
-    int32_t from; /* the rank that has the layer before; -1: this one */
-    int32_t to;   /* the rank that has the layer behind; -1: this one, or there is none */
+    int32_t from; /* the rank that has the previous layer; -1: this one */
+    int32_t to;   /* the rank that has the next layer; -1: this one, or there is none */
 };
 
 static int layer_describe(const struct graft_class *self, const struct graft_config *config,
@@ -195,7 +193,7 @@ static const struct graft_class layer_class = {
     .forward = &layer_vtable,
 };
 
-/* Layers are numbered: what has no number in its path is in front of them or behind them. */
+/* Layers are numbered; a module without a number in its path is before or after them. */
 #define OUTSIDE "^(?!(.*\\.)?[0-9]+(\\.|$))"
 #define REPLACEMENT(by, class_key, class_target, path, more)                                           \
     {                                                                                                  \

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Experts as a list of small MLPs, each with Linear children of its own, instead of two stacked parameters: a layout
- * that quantizers can walk. Results are those of the original to the bit.
+/* Experts as a list of small MLPs, each with Linear children of its own, instead of two stacked parameters: a layout in
+ * which quantizers find Linears. Results have the same bits as the original's.
  *
- * ModuleListExperts replaces the experts of every family. Its children "0", "1", ... are of the class MoeMLP, which
- * only this plugin knows.
- */
+ * ModuleListExperts replaces the experts of every family. Its children "0", "1", ... are of the class MoeMLP, which is
+ * private to this plugin. */
 #include "graft/expert_parts.h"
 #include "graft/plugin.h"
 
-/* --- Conversions of stacked experts. Checkpoints with experts one by one need none. --- */
+/* --- Conversions of stacked experts; checkpoints with listed experts need none --- */
 
 static const char *const gate_up_sources[] = {"gate_up_proj"};
 static const char *const gate_up_targets[] = {"*.gate_proj.weight", "*.up_proj.weight"};
 static const char *const down_sources[] = {"down_proj"};
 static const char *const down_targets[] = {"*.down_proj.weight"};
 
-/* [num_experts, 2 * intermediate_size, hidden_size] is cut in two along dim 1, then into experts along dim 0. */
+/* Splits [num_experts, 2 * intermediate_size, hidden_size] in two along dim 1, then into experts along dim 0. */
 static const struct graft_operation cut_gate_up[] = {
     {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CHUNK, .dim = 1},
     {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_SPLIT_MODULELIST, .dim = 0},
@@ -25,8 +23,9 @@ static const struct graft_operation cut_down[] = {
     {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_SPLIT_MODULELIST, .dim = 0},
 };
 
-/* Mixtral calls the gated one w1, the other w3, and w2 what goes back to the hidden size. Said of the list, for a class
- * around it that leaves some experts out, and below of each expert, for whatever else a quantized Linear has. */
+/* Mixtral's names are w1 for the gate projection, w3 for the up projection, and w2 for the down projection. Declared
+ * for the list, so that a class around it can select experts, and for each expert, for further tensors of a quantized
+ * Linear. */
 static const char *const gate_sources[] = {"*.w1.weight"};
 static const char *const up_sources[] = {"*.w3.weight"};
 static const char *const w2_sources[] = {"*.w2.weight"};
@@ -57,7 +56,7 @@ static const struct graft_conversion conversions[] = {
     },
 };
 
-/* --- What the host is told --- */
+/* --- Descriptor --- */
 
 static const struct graft_class moe_mlp = {GRAFT_PARTS_EXPERT_CLASS("MoeMLP")};
 
@@ -70,12 +69,12 @@ static const struct graft_class module_list_experts = {
     GRAFT_CLASS_CONVERSIONS(conversions),
 };
 
-/* Experts with biases lie otherwise in files (gpt_oss: inputs before outputs, gate and up in turns); and what an
- * adapter has for the stacks belongs to those. */
+/* Tensors of experts that this plugin does not replace: experts with biases, whose layout differs (gpt_oss: inputs
+ * before outputs, gate and up alternating), and adapters for stacks. */
 static const char *const foreign[] = {"gate_up_proj_bias", "adapter.*.lora_A.weight",
                                       "adapter.*.base_layer.lora_A.weight", NULL};
 static const char *const ungated[] = {"nemotron_h", NULL};
-/* Those that are gated otherwise than MoeMLP does it, or not at all, say so here. */
+/* Experts that are not gated like MoeMLP, or not gated at all, are recognised by these conditions. */
 static const struct graft_condition is_known[] = {
     {sizeof is_known[0], GRAFT_CONDITION_NO_TENSOR, NULL, foreign},
     {sizeof is_known[0], GRAFT_CONDITION_NO_CONFIG, "swiglu_limit", NULL},
@@ -86,7 +85,7 @@ static const struct graft_replacement replacements[] = {
     {
         .struct_size = sizeof(struct graft_replacement),
         .key = GRAFT_KEY_PATTERN,
-        .target = "Experts$", /* Qwen2MoeExperts, MixtralExperts, ...: what has the interface graft.experts/1 */
+        .target = "Experts$", /* Qwen2MoeExperts, MixtralExperts, ...: classes of the interface graft.experts/1 */
         .replacement = &module_list_experts,
         .conditions = is_known,
         .n_conditions = 3,

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Attentions and MLPs whose projections are divided. The class inside is given fewer heads, or a smaller width, and
- * those rows of its first projections that belong to them, under the checkpoint's names: whatever it makes of them, it
- * makes of this rank's. Its last projection sums over all ranks (linear.c), so nothing is left to do here while it
- * runs.
+/* Attentions and MLPs whose projections are divided. The wrapped class gets fewer heads, or a smaller width, and those
+ * rows of its first projections that belong to them, under the checkpoint's names; so it computes this rank's share
+ * without knowing. Its last projection sums over all ranks (linear.c), so nothing remains to be done here in a forward.
  */
 #include "graft/attention.h"
 #include "graft/instance.h"
 #include "graft/mlp.h"
 #include "tensor_parallel.h"
 
-/* A kind of block: what a rank has a share of. */
+/* A kind of block, and the arguments of which a rank gets a share. */
 struct kind {
-    const char *const *names; /* [n] arguments: "num_attention_heads" */
+    const char *const *names; /* [n] names of the arguments: "num_attention_heads" */
     int32_t n;
     int32_t is_attention;
 };
@@ -36,14 +34,14 @@ static int divide(const struct kind *kind, const struct graft_args *args, const 
     return sink->super(sink->data, &given, error);
 }
 
-/* Queries, keys and values, or gate and up, one behind the other in one weight. */
+/* Sets the sizes of the parts that one weight concatenates: queries, keys and values, or gate and up. */
 static void set_parts(const struct kind *kind, const struct graft_args *args, struct graft_operation *share) {
     share->parts[0] = kind->is_attention ? graft_args_int(args, kind->names[0], 1) : 1;
     share->parts[1] = kind->is_attention ? graft_args_int(args, kind->names[1], 1) : 1;
     share->parts[2] = kind->is_attention ? share->parts[1] : 0;
 }
 
-/* A projection has a share of the outputs. */
+/* Declares that a projection gets a share of its outputs. */
 static int share_outputs(const struct kind *kind, const struct graft_args *args, const struct graft_sink *sink,
                          const char *name, enum style style, struct graft_error *error) {
     struct graft_operation share = tensor_parallel_share();

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Linears. One that is divided by rows of its inputs sums what the ranks make of theirs, and adds the bias once. One
- * that gathers its outputs has the rows of a run of them. All others are what they were.
- */
+/* Linears. One that is divided by its inputs sums the ranks' partial results, and adds the bias once. One that gathers
+ * its outputs computes a range of them. All others are unchanged. */
 #include "graft/linear.h"
 
 #include <string.h>
@@ -13,21 +11,22 @@
 
 struct kept {
     enum style style;
-    int64_t in_features; /* all; with a share of the inputs, those of this rank */
+    int64_t in_features; /* all inputs; with a share of the inputs, those of this rank */
     int64_t out_features;
-    int64_t share; /* outputs of each rank but the last ones, which may have fewer */
+    int64_t share; /* outputs of each rank; the last ranks may have fewer */
 };
 
 struct linear {
     struct graft_instance base;
     const struct graft_module *super;
-    const struct graft_weight *bias; /* added to the sum; NULL: none */
+    const struct graft_weight *bias; /* bias that is added to the sum; NULL: none */
     struct kept kept;
 };
 
-/* --- What the module inside has --- */
+/* --- The wrapped module's weights --- */
 
-/* The bias is added here, to the sum. A quantized module may have one that the architecture has not. */
+/* Declares the bias, which is added here, to the sum. A quantized module may have one even if the architecture has
+ * none. */
 static int describe_sum(const struct graft_config *config, const struct graft_args *args, const struct graft_sink *sink,
                         struct kept *kept, struct graft_error *error) {
     const struct graft_parallel *ranks = tensor_parallel_ranks();
@@ -54,7 +53,7 @@ static int describe_sum(const struct graft_config *config, const struct graft_ar
                : status;
 }
 
-/* Where the outputs of a rank begin, or end with the next. */
+/* The first output of a rank, which is the end of the rank before. */
 static int64_t begin_of(const struct kept *kept, int32_t rank) {
     return rank * kept->share < kept->out_features ? rank * kept->share : kept->out_features;
 }
@@ -82,7 +81,7 @@ static int describe_run(const struct graft_sink *sink, const struct kept *kept, 
     return error->code;
 }
 
-/* What is divided by the block above it: the module inside is told of what its weight is a part. */
+/* For a Linear that the block above divides: tells the wrapped module the sizes of the whole weight. */
 static int describe_share(const struct graft_sink *sink, const struct kept *kept, struct graft_error *error) {
     const struct graft_arg whole =
         graft_int_arg("whole_out_features", kept->out_features * tensor_parallel_ranks()->size);
@@ -137,7 +136,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     return graft_instance_finish(self, instance, error);
 }
 
-/* --- The calls --- */
+/* --- Forward --- */
 
 static int add_bias(const struct linear *self, const struct graft_call *call, const struct graft_linear_args *args,
                     struct graft_error *error) {
@@ -150,7 +149,7 @@ static int add_bias(const struct linear *self, const struct graft_call *call, co
     return bias != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
 }
 
-/* Copies this rank's share of the inputs of each token, for a Linear that is given all of them. */
+/* Copies this rank's share of the inputs of each token, for a Linear that gets all inputs. */
 static const float *split(const struct linear *self, const struct graft_call *call,
                           const struct graft_linear_args *args, struct graft_error *error) {
     const struct graft_parallel *ranks = tensor_parallel_ranks();
@@ -176,8 +175,8 @@ static int sum(const struct linear *self, const struct graft_call *call, const s
     return status == GRAFT_OK && self->bias != NULL ? add_bias(self, call, args, error) : status;
 }
 
-/* Collects the outputs of all ranks. Each sends equally many bytes; the last ranks, which may have fewer outputs, fill
- * up with bytes that nobody reads. */
+/* Gathers the outputs of all ranks. Each sends the same number of bytes; the last ranks, which may have fewer outputs,
+ * pad theirs. */
 static int gather(const struct linear *self, const struct graft_call *call, const struct graft_linear_args *args,
                   struct graft_error *error) {
     const struct graft_parallel *ranks = tensor_parallel_ranks();
@@ -216,7 +215,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
                                                              : graft_linear_forward(self->super, call, args, error);
 }
 
-/* Whether the product with this rank's part of the weight is the whole result: nothing to sum, nothing to gather. */
+/* Whether the product with this rank's part of the weight is the final result: nothing has to be summed or gathered. */
 static int is_whole(const struct linear *self) {
     return !sums(self) && self->kept.style != STYLE_COLWISE_GATHER_OUTPUT;
 }

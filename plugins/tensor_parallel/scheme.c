@@ -6,7 +6,8 @@
 
 #include "graft/glob.h"
 
-/* Experts are whole here (they are for a plugin of their own), and what is replicated is. */
+/* Styles for which this plugin leaves modules whole: those of experts, which another plugin divides, and replicated
+ * modules. */
 static const struct {
     const char *name;
     enum style style;
@@ -38,10 +39,10 @@ static enum style find_style(const char *name, size_t length) {
     return STYLE_UNKNOWN;
 }
 
-/* Where the next rule is. */
+/* The position of the next rule. */
 struct cursor {
-    const char *at; /* in the text; NULL behind its last rule */
-    int64_t i;      /* in the config */
+    const char *at; /* in the text; NULL after its last rule */
+    int64_t i;      /* index in the config's object */
 };
 
 static struct cursor start(const struct scheme *scheme) {
@@ -62,7 +63,7 @@ static int read_member(const struct scheme *scheme, struct cursor *cursor, struc
     return 1;
 }
 
-/* The rule at the cursor, which goes behind it: 1, or 0 at the end. */
+/* Reads the rule at the cursor, and advances the cursor; 0 at the end. */
 static int next_rule(const struct scheme *scheme, struct cursor *cursor, struct rule *rule) {
     if (scheme->text == NULL) {
         return read_member(scheme, cursor, rule);

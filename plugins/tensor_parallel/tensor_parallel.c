@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Every layer, divided among processes (Shoeybi et al. 2019): each has some heads of each attention and a part of each
- * MLP's width, and they add up what they have made of them, twice a layer.
- */
+/* Divides every layer among processes (Shoeybi et al. 2019): each has some heads of each attention and a part of each
+ * MLP's width, and the processes sum their results twice per layer. */
 #include "tensor_parallel.h"
 
 #include <stdio.h>
@@ -19,7 +17,7 @@ const struct graft_parallel *tensor_parallel_ranks(void) {
     return host->get_extension(GRAFT_PARALLEL_ID);
 }
 
-/* --- Which projections of which models are divided: as transformers' configs say (base_model_tp_plan) --- */
+/* --- The projections that are divided, as in transformers' configs (base_model_tp_plan) --- */
 
 #define ATTENTION                                                          \
     "layers.*.self_attn.q_proj=colwise,layers.*.self_attn.k_proj=colwise," \
@@ -87,7 +85,7 @@ struct graft_operation tensor_parallel_share(void) {
                                     .of = ranks->size};
 }
 
-#define DIVIDED "expert_parallel.divided/1" /* NULL-terminated: endings of paths */
+#define DIVIDED "expert_parallel.divided/1" /* NULL-terminated list of the ends of paths */
 
 int tensor_parallel_leaves(const char *path) {
     const char *const *ending = host->get_plugin_extension(&plugin, DIVIDED);

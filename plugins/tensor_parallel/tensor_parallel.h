@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the units of this plugin share. */
+/* What the files of this plugin share. */
 #ifndef TENSOR_PARALLEL_H
 #define TENSOR_PARALLEL_H
 
@@ -10,21 +10,21 @@
 /* [any] The processes. */
 const struct graft_parallel *tensor_parallel_ranks(void);
 
-/* [load] How a model's projections are divided: as the user says, as config.json does, or as its type is. The scheme
- * borrows the config. */
+/* [load] How a model's projections are divided: as the user says, else as config.json says, else as the model type
+ * requires. The scheme borrows the config. */
 int tensor_parallel_scheme(const struct graft_config *config, struct scheme *scheme, struct graft_error *error);
 
-/* [any] Whether another plugin divides the module at `path`, or what it is a part of. */
+/* [any] Whether another plugin divides the module at `path`, or a module above it. */
 int tensor_parallel_leaves(const char *path);
 
-/* [load] A Slice that takes this rank's part of a dimension that is divided evenly among the ranks. */
+/* [load] A Slice that selects this rank's part of a dimension that is divided evenly among the ranks. */
 struct graft_operation tensor_parallel_share(void);
 
-/* Around attentions and MLPs, which compute a share of their heads or of their width. */
+/* Classes that wrap attentions and MLPs, which then compute a share of their heads or of their width. */
 extern const struct graft_class tensor_parallel_attention;
 extern const struct graft_class tensor_parallel_mlp;
 
-/* Around Linears: those that a scheme names put the shares together. */
+/* The class that wraps Linears: those that a scheme names combine the ranks' shares. */
 extern const struct graft_class tensor_parallel_linear;
 
 #endif

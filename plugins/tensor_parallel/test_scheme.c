@@ -35,7 +35,8 @@ static void test_below(void **state) {
     assert_int_equal(scheme_below(&scheme, 1, "model.layers.3.self_attn", name, &style), 1);
     assert_string_equal(name, "o_proj");
     assert_int_equal(style, STYLE_ROWWISE);
-    assert_int_equal(scheme_below(&scheme, 2, "model.layers.3.mlp", name, &style), 0); /* of a module further below */
+    assert_int_equal(scheme_below(&scheme, 2, "model.layers.3.mlp", name, &style),
+                     0); /* its module is not a child of this one */
     assert_int_equal(scheme_below(&scheme, 2, "model.layers.3.mlp.shared_expert", name, &style), 1);
     assert_int_equal(scheme_below(&scheme, 3, "lm_head", name, &style), 0);
     assert_int_equal(scheme_below(&scheme, 4, "lm_head", name, &style), -1);

@@ -8,7 +8,7 @@
 #include "graft/parts.h"
 #include "graft/plugin.h"
 
-/* --- Attention: scores are scaled as config.json says --- */
+/* --- Attention, with scores scaled as config.json says --- */
 
 static int read_scaling(const struct graft_config *config, struct graft_parts_attention_sizes *sizes,
                         struct graft_error *error) {
@@ -33,10 +33,10 @@ static int attention_describe(const struct graft_class *self, const struct graft
     return status == GRAFT_OK ? graft_parts_fused_attention_declare(self->data, &sizes, sink, error) : status;
 }
 
-/* --- What the host is told --- */
+/* --- Descriptor --- */
 
-/* Transposes projections on load, from [in, out] to the [out, in] of a Linear. Classes that replace one of those below
- * get them transposed, too. */
+/* Transposes projections while loading, from [in, out] to the [out, in] of a Linear. Classes that replace one of those
+ * below get transposed weights as well. */
 static const struct graft_operation transpose[] = {
     {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_TRANSPOSE, .dim = 0, .dim1 = 1}};
 
@@ -128,14 +128,14 @@ static const struct graft_config_field fields[] = {
 static const char *const ignored_tensors[] = {"(^|\\.)h\\.[0-9]+\\.attn\\.(masked_)?bias$", NULL};
 
 static const struct graft_field_rule field_rules[] = {
-    /* Fields of GPT2DoubleHeadsModel, and of the order of arithmetic in the reference. */
+    /* Fields of GPT2DoubleHeadsModel, and one for the order of arithmetic in the reference. */
     {.name = "reorder_and_upcast_attn"},
     {.name = "summary_activation"},
     {.name = "summary_first_dropout"},
     {.name = "summary_proj_to_labels"},
     {.name = "summary_type"},
     {.name = "summary_use_proj"},
-    /* n_inner is the width of an MLP, whatever this says. */
+    /* The width of an MLP is n_inner, whatever this field says. */
     {.name = "intermediate_size"},
     /* The same as n_positions. */
     {.name = "n_ctx"},

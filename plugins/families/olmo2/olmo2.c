@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * OLMo 2 (OLMo et al. 2025): Llama with the norms behind attention and MLP instead of before them, and with a norm over
- * all queries of a token and one over all its keys.
- */
+/* OLMo 2 (OLMo et al. 2025): Llama with norms after attention and MLP instead of before them, and with a norm over all
+ * queries of a token and one over all its keys. */
 #include "graft/describe.h"
 #include "graft/family.h"
 #include "graft/parts.h"
 #include "graft/plugin.h"
 #include "graft/sequence_classifier.h"
 
-/* Llama's attention norms queries and keys where it finds norms for them. */
+/* Llama's attention normalises queries and keys if it has norms for them. */
 static int attention_describe(const struct graft_class *self, const struct graft_config *config,
                               const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     double eps = graft_args_real(args, "eps", 1e-5);
@@ -53,7 +51,7 @@ static const struct graft_class classes[] = {
 static const struct graft_architecture architectures[] = {
     {"Olmo2ForCausalLM", NULL}, {"Olmo2Model", NULL}, {"Olmo2ForSequenceClassification", NULL}};
 
-/* The defaults that are not Llama's. */
+/* Defaults that differ from Llama's. */
 static const struct graft_config_field fields[] = {
     {.name = "vocab_size", .kind = GRAFT_FIELD_INT, .integer = 50304},
     {.name = "rms_norm_eps", .kind = GRAFT_FIELD_REAL, .real = 1e-5},

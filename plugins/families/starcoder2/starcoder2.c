@@ -48,7 +48,7 @@ static const struct graft_architecture architectures[] = {{"Starcoder2ForCausalL
                                                           {"Starcoder2ForSequenceClassification", NULL},
                                                           {"Starcoder2ForTokenClassification", NULL}};
 
-/* Names and defaults that are not Llama's. */
+/* Names and defaults that differ from Llama's. */
 static const struct graft_config_field fields[] = {
     {.name = "vocab_size", .kind = GRAFT_FIELD_INT, .integer = 49152},
     {.name = "hidden_size", .kind = GRAFT_FIELD_INT, .integer = 3072},
