@@ -20,7 +20,7 @@ static const char *const commands[] = {
     "family     choices [--json] | show TYPE | new [--like TYPE] DIR [--output FILE]    for authors of family files\n",
     "new        plugin --class CLASS [--lang c|cpp|rust] [--model DIR] DIR    write a plugin's project\n",
     "try        FILE.so...                                              open each plugin in a process of its own\n",
-    "validate   FILE.so [--model DIR [--plugins-dir DIR]...] [--json] | --list     check a plugin\n",
+    "validate   FILE [--model DIR [--plugins-dir DIR]...] [--json] | --list     check a plugin\n",
 };
 
 /* The options, in several strings, since compilers need not accept a longer one. */

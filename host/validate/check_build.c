@@ -400,5 +400,5 @@ const struct graft_validation_check graft_build_checks[] = {
                 check_absent),
     GRAFT_CHECK("build.config_hostile", "a field of config.json with a senseless value is described or refused",
                 check_hostile),
-    {{0}, NULL},
+    {{0}, NULL, 0},
 };

@@ -194,8 +194,8 @@ const struct graft_validation_check graft_call_checks[] = {
                 "no module touches memory in front of or behind its arrays, parameters, scratch and host->alloc",
                 check_bounds),
     GRAFT_CHECK("call.kept", "nothing that a call was given is used after it", check_kept),
-    GRAFT_CHECK("call.statics", "no static variable is written while models are built and run (read-only pages)",
-                graft_check_statics),
+    GRAFT_OBJECT_CHECK("call.statics", "no static variable is written while models are built and run (read-only pages)",
+                       graft_check_statics),
     GRAFT_CHECK(
         "call.again",
         "each module gives the same again: with loops that are divided otherwise to the bit, and by rows and by "
@@ -206,5 +206,5 @@ const struct graft_validation_check graft_call_checks[] = {
     GRAFT_CHECK("call.scratch", "scratch memory that is not there is an error of the module", check_scratch),
     GRAFT_CHECK("call.unknown_feature", "a call with required_features that it does not know is refused",
                 check_unknown),
-    {{0}, NULL},
+    {{0}, NULL, 0},
 };

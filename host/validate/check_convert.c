@@ -101,5 +101,5 @@ const struct graft_validation_check graft_conversion_checks[] = {
     GRAFT_CHECK("conversion.back", "saved, the weights are the checkpoint's again, bit for bit", check_back),
     GRAFT_CHECK("conversion.runtime", "saved in the runtime layout and opened again, the model gives the same bits",
                 check_runtime),
-    {{0}, NULL},
+    {{0}, NULL, 0},
 };

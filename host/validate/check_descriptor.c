@@ -12,7 +12,9 @@ static int with_descriptor(struct graft_validation *validation,
                            struct graft_error *error) {
     const struct graft_plugin *plugin = NULL;
     const struct graft_place place = {.file = validation->file, .index = -1};
-    int status = graft_validation_enter(validation, graft_host_get(), &plugin, error);
+    const int is_family = graft_validation_is_family(validation);
+    int status = is_family ? graft_validation_descriptor(validation, &plugin, error)
+                           : graft_validation_enter(validation, graft_host_get(), &plugin, error);
     if (status == GRAFT_OK) {
         status = graft_plugin_validate_identity(validation->file, plugin, error);
     }
@@ -86,7 +88,7 @@ static int check_content(struct graft_validation *validation, struct graft_error
 }
 
 const struct graft_validation_check graft_descriptor_checks[] = {
-    GRAFT_CHECK("descriptor.entry", "the entry function gives a descriptor to this host", check_entry),
+    GRAFT_OBJECT_CHECK("descriptor.entry", "the entry function gives a descriptor to this host", check_entry),
     GRAFT_CHECK("descriptor.identity", "magic, versions, sizes and id are what this host can read", check_identity),
     GRAFT_CHECK("descriptor.classes", "private classes have valid names, interfaces, flags, vtables and conversions",
                 check_classes),
@@ -102,5 +104,5 @@ const struct graft_validation_check graft_descriptor_checks[] = {
     GRAFT_CHECK("descriptor.fusions", "fusion families are complete", check_fusions),
     GRAFT_CHECK("descriptor.chains", "chains name known interfaces and have a forward", check_chains),
     GRAFT_CHECK("descriptor.content", "all of it together is valid: no name twice, no list too long", check_content),
-    {{0}, NULL},
+    {{0}, NULL, 0},
 };

@@ -9,6 +9,10 @@
 
 static int check_file(struct graft_validation *validation, struct graft_error *error) {
     int has_entry = 0;
+    if (graft_validation_is_family(validation)) {
+        const struct graft_plugin *plugin = NULL;
+        return graft_validation_descriptor(validation, &plugin, error);
+    }
     int status = graft_object_file_check(validation->file, GRAFT_PLUGIN_ENTRY, &has_entry, error);
     return status == GRAFT_OK && !has_entry
                ? graft_validation_fault(validation, error, "it exports no %s", GRAFT_PLUGIN_ENTRY)
@@ -59,12 +63,15 @@ static int check_again(struct graft_validation *validation, struct graft_error *
 }
 
 const struct graft_validation_check graft_file_checks[] = {
-    GRAFT_CHECK("file.object", "is a shared object that nobody else may write to and that exports graft_plugin_entry",
-                check_file),
-    GRAFT_CHECK("file.exports", "exports nothing but graft_plugin_entry", check_exports),
-    GRAFT_CHECK("file.harmless", "opening it harms no process: no crash, hang, exit, closed file, new limit or process",
-                check_trial),
-    GRAFT_CHECK("file.opens", "opens, with all symbols and libraries that it needs", check_open),
-    GRAFT_CHECK("file.reopens", "can be closed and opened again", check_again),
-    {{0}, NULL},
+    GRAFT_CHECK(
+        "file.object",
+        "is a shared object that nobody else may write to and that exports graft_plugin_entry, or a sound family file",
+        check_file),
+    GRAFT_OBJECT_CHECK("file.exports", "exports nothing but graft_plugin_entry", check_exports),
+    GRAFT_OBJECT_CHECK("file.harmless",
+                       "opening it harms no process: no crash, hang, exit, closed file, new limit or process",
+                       check_trial),
+    GRAFT_OBJECT_CHECK("file.opens", "opens, with all symbols and libraries that it needs", check_open),
+    GRAFT_OBJECT_CHECK("file.reopens", "can be closed and opened again", check_again),
+    {{0}, NULL, 0},
 };

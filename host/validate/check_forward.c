@@ -271,5 +271,5 @@ const struct graft_validation_check graft_forward_checks[] = {
     GRAFT_CHECK("forward.environment", "it leaves the floating-point environment as it was", check_environment),
     GRAFT_CHECK("forward.at_once", "two models in two threads at once give the bits that each gives alone",
                 check_at_once),
-    {{0}, NULL},
+    {{0}, NULL, 0},
 };

@@ -155,5 +155,5 @@ const struct graft_validation_check graft_fuzz_checks[] = {
     GRAFT_CHECK("fuzz.sizes",
                 "models of random sizes give the same with it and without, those of its own types alone and in batches",
                 check_sizes),
-    {{0}, NULL},
+    {{0}, NULL, 0},
 };

@@ -82,11 +82,11 @@ static int check_features(struct graft_validation *validation, struct graft_erro
 }
 
 const struct graft_validation_check graft_growth_checks[] = {
-    GRAFT_CHECK("growth.later_host", "a host of a later minor version, with longer structs, gets the descriptor",
-                check_later),
-    GRAFT_CHECK("growth.bare_host", "a host without extensions gets the descriptor, or a refusal with a reason",
-                check_bare),
-    GRAFT_CHECK("growth.entry_twice", "a second call of the entry leaves the descriptor as it is", check_twice),
-    GRAFT_CHECK("growth.features", "classes list no features that this host does not define", check_features),
-    {{0}, NULL},
+    GRAFT_OBJECT_CHECK("growth.later_host", "a host of a later minor version, with longer structs, gets the descriptor",
+                       check_later),
+    GRAFT_OBJECT_CHECK("growth.bare_host", "a host without extensions gets the descriptor, or a refusal with a reason",
+                       check_bare),
+    GRAFT_OBJECT_CHECK("growth.entry_twice", "a second call of the entry leaves the descriptor as it is", check_twice),
+    GRAFT_OBJECT_CHECK("growth.features", "classes list no features that this host does not define", check_features),
+    {{0}, NULL, 0},
 };

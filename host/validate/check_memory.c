@@ -109,5 +109,5 @@ const struct graft_validation_check graft_memory_checks[] = {
     GRAFT_CHECK("memory.load", "allocations of the host fail in turn while a model is opened and loaded", check_load),
     GRAFT_CHECK("memory.forward", "allocations of the host fail in turn while a model runs", check_forward),
     GRAFT_CHECK("memory.unload", "models are loaded and freed five times, with deinit each time", check_again),
-    {{0}, NULL},
+    {{0}, NULL, 0},
 };

@@ -85,9 +85,9 @@ static int check_extremes(struct graft_validation *validation, struct graft_erro
 }
 
 const struct graft_validation_check graft_option_checks[] = {
-    GRAFT_CHECK("options.defaults", "it starts with the default of each option", check_defaults),
-    GRAFT_CHECK("options.choices", "it starts with each value that an option lists", check_choices),
-    GRAFT_CHECK("options.extremes", "it starts with extreme values of each option, or says why it does not",
-                check_extremes),
-    {{0}, NULL},
+    GRAFT_OBJECT_CHECK("options.defaults", "it starts with the default of each option", check_defaults),
+    GRAFT_OBJECT_CHECK("options.choices", "it starts with each value that an option lists", check_choices),
+    GRAFT_OBJECT_CHECK("options.extremes", "it starts with extreme values of each option, or says why it does not",
+                       check_extremes),
+    {{0}, NULL, 0},
 };

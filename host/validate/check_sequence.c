@@ -174,5 +174,5 @@ const struct graft_validation_check graft_sequence_checks[] = {
     GRAFT_CHECK("sequence.fork", "a copy of a sequence and the original go on alike", check_forks),
     GRAFT_CHECK("sequence.rollback", "a sequence that went back goes on as if it had never been there", check_rollback),
     GRAFT_CHECK("sequence.failed_step", "a step that fails leaves the sequence as it was", check_failed_step),
-    {{0}, NULL},
+    {{0}, NULL, 0},
 };

@@ -200,10 +200,12 @@ int graft_plugin_check(const char *file, const struct graft_check_options *optio
     validation.folder = folder.path;
     validation.alive = folder.alive;
     validation.notes = graft_child_memory(sizeof *validation.notes);
+    graft_said_init(&validation.said);
     if (status == GRAFT_OK) {
         status =
             validation.notes != NULL ? run(&validation, &own, on_result, data, error) : graft_fail_memory(error, file);
     }
+    graft_said_finish(&validation.said);
     graft_models_folder_finish(&folder);
     if (validation.notes != NULL) {
         graft_child_memory_free(validation.notes, sizeof *validation.notes);

@@ -21,8 +21,9 @@ void graft_object_let(const void *address);
 
 enum { GRAFT_OBJECT_NAME = 160 };
 
-/* What the file at `path` says is at an address of its own count: a variable or a function ("calls", "acme::CALLS"), or where
- * none has a name its section and how far inside of it (".bss + 0x10"). Returns 1 if it is the name of something. */
+/* What the file at `path` says is at an address of its own count: a variable or a function ("calls", "acme::CALLS"), or
+ * where none has a name its section and how far inside of it (".bss + 0x10"). Returns 1 if it is the name of something.
+ */
 int graft_object_name(const char *path, uint64_t at, char name[GRAFT_OBJECT_NAME]);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "validate/validation.h"
 
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 
 #include "base/child.h"
 #include "base/clock.h"
+#include "plugin/family_file.h"
 #include "plugin/validate.h"
 #include "validate/crash.h"
 
@@ -68,6 +68,10 @@ int graft_validation_library_of_models(const struct graft_validation *validation
     return load(validation, &options, library, error);
 }
 
+int graft_validation_is_family(const struct graft_validation *validation) {
+    return graft_family_file_is(validation->file);
+}
+
 int graft_validation_descriptor(const struct graft_validation *validation, const struct graft_plugin **descriptor,
                                 struct graft_error *error) {
     const struct graft_library_options options = {.struct_size = sizeof options, .inspect_only = 1};
@@ -79,7 +83,9 @@ int graft_validation_descriptor(const struct graft_validation *validation, const
     if (status == GRAFT_OK) {
         *descriptor = graft_library_plugin(library, 0)->descriptor; /* the object stays mapped, and was not started */
     }
-    graft_library_free(library);
+    if (!graft_validation_is_family(validation)) { /* whose descriptor is the library's */
+        graft_library_free(library);
+    }
     return status;
 }
 
@@ -89,14 +95,6 @@ struct work {
     struct graft_validation *validation;
     const struct graft_validation_check *check;
 };
-
-/* What the plugin prints is no part of our report. */
-static void be_silent(void) {
-    int null = open("/dev/null", O_RDWR);
-    for (int i = 0; i <= STDERR_FILENO && null >= 0; i++) {
-        (void)dup2(null, i);
-    }
-}
 
 /* Whether an error is about a file of the tiny models. */
 static int is_of_models(const struct graft_validation *validation, const struct graft_error *error) {
@@ -122,10 +120,12 @@ static void work(void *data) {
     struct work *given = data;
     struct graft_validation_notes *notes = given->validation->notes;
     struct graft_error error = graft_error_none();
-    be_silent();
+    graft_said_redirect(&given->validation->said);
     (void)close(given->validation->alive); /* what a plugin leaves running must not keep the models */
     graft_crash_watch(given->validation);
-    int status = given->check->function(given->validation, &error);
+    int status = given->check->of_object && graft_validation_is_family(given->validation)
+                     ? graft_validation_skip(given->validation, "a family file has no code")
+                     : given->check->function(given->validation, &error);
     if (status != GRAFT_OK) {
         notes->outcome = GRAFT_CHECK_FAILED;
         notes->unmade = error.code == GRAFT_ERROR_IO && is_of_models(given->validation, &error) ? GRAFT_ERROR_IO : 0;
@@ -139,8 +139,9 @@ static void work(void *data) {
 
 /* --- Outside --- */
 
-static void judge(struct graft_validation_notes *notes, const struct graft_child_end *end, int32_t limit_ms) {
-    char text[GRAFT_VALIDATION_TEXT] = "";
+static void judge(struct graft_validation *validation, const struct graft_child_end *end, int32_t limit_ms) {
+    struct graft_validation_notes *notes = validation->notes;
+    char text[GRAFT_VALIDATION_TEXT] = "", line[1000];
     if (end->failed != 0) {
         notes->unmade = GRAFT_ERROR_INTERNAL;
         (void)snprintf(text, sizeof text, "%s", strerror(end->failed));
@@ -158,6 +159,9 @@ static void judge(struct graft_validation_notes *notes, const struct graft_child
     } else if (end->left) {
         (void)snprintf(text, sizeof text, "the plugin left processes behind");
     }
+    if (graft_said_sanitizer(&validation->said, line, sizeof line)) {
+        (void)snprintf(text, sizeof text, "%s", line);
+    }
     if (text[0] != '\0') {
         notes->outcome = GRAFT_CHECK_FAILED;
         memcpy(notes->text, text, sizeof text);
@@ -169,6 +173,14 @@ static void judge(struct graft_validation_notes *notes, const struct graft_child
     graft_error_clean(notes->text);
 }
 
+static void on_tick(void *data) {
+    const struct graft_validation *validation = data;
+    graft_said_limit(&validation->said);
+    if (validation->on_tick != NULL) {
+        validation->on_tick(validation->tick_data);
+    }
+}
+
 void graft_validation_run(struct graft_validation *validation, const struct graft_validation_check *check,
                           int32_t limit_ms, struct graft_check_result *result) {
     struct graft_child_end end;
@@ -176,24 +188,27 @@ void graft_validation_run(struct graft_validation *validation, const struct graf
         .processor_ms = limit_ms,
         .asleep_ms = limit_ms,
         .steps = &validation->notes->steps,
-        .on_tick = validation->on_tick,
-        .data = validation->tick_data,
+        .on_tick = on_tick,
+        .data = validation,
     };
     struct work given = {validation, check};
     double start = graft_seconds();
     *validation->notes = (struct graft_validation_notes){0};
+    validation->said.text[0] = '\0';
     if (validation->hung != NULL) {
         char why[GRAFT_VALIDATION_TEXT];
         (void)snprintf(why, sizeof why, "the plugin did not come back in %s", validation->hung);
         (void)graft_validation_skip(validation, why);
     } else {
         graft_child_run(work, &given, &limits, &end);
-        judge(validation->notes, &end, limit_ms);
+        graft_said_take(&validation->said);
+        judge(validation, &end, limit_ms);
         validation->hung = end.timed_out != GRAFT_CHILD_IN_TIME ? check->info.name : NULL;
     }
     *result = (struct graft_check_result){.struct_size = sizeof *result,
                                           .outcome = validation->notes->outcome,
                                           .info = &check->info,
                                           .text = validation->notes->text,
+                                          .output = validation->said.text,
                                           .seconds = graft_seconds() - start};
 }

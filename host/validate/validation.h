@@ -9,6 +9,7 @@
 #include "graft/error.h"
 #include "graft/host/validate.h"
 #include "library/library.h"
+#include "validate/said.h"
 
 enum { GRAFT_VALIDATION_TEXT = 2048 };
 
@@ -33,6 +34,7 @@ struct graft_validation {
     int32_t thorough; /* every allocation fails, not a sample */
     const char *hung; /* the check that did not come back: those after it would wait as long; NULL: all did */
     struct graft_validation_notes *notes;
+    struct graft_said said;      /* by the last check */
     void (*on_tick)(void *data); /* called in this process while a check runs in its own; or NULL */
     void *tick_data;
 };
@@ -43,6 +45,7 @@ typedef int (*graft_validation_function)(struct graft_validation *validation, st
 struct graft_validation_check {
     struct graft_check_info info;
     graft_validation_function function;
+    int32_t of_object; /* 1: of a shared object's code; a family file has none */
 };
 
 /* [any] The groups of checks, each ends with a NULL function. */
@@ -61,7 +64,9 @@ extern const struct graft_validation_check graft_sequence_checks[];
 extern const struct graft_validation_check graft_fuzz_checks[];
 
 #define GRAFT_CHECK(check_name, check_explanation, check_function) \
-    { {sizeof(struct graft_check_info), 0, (check_name), (check_explanation)}, (check_function) }
+    { {sizeof(struct graft_check_info), 0, (check_name), (check_explanation)}, (check_function), 0 }
+#define GRAFT_OBJECT_CHECK(check_name, check_explanation, check_function) \
+    { {sizeof(struct graft_check_info), 0, (check_name), (check_explanation)}, (check_function), 1 }
 
 /* Says what the check is about from now on, and gives it its time anew. */
 void graft_validation_at(struct graft_validation *validation, const char *place);
@@ -76,7 +81,10 @@ int graft_validation_say(struct graft_validation *validation, const char *what);
 int graft_validation_fault(const struct graft_validation *validation, struct graft_error *error, const char *format,
                            ...) __attribute__((format(printf, 3, 4)));
 
-/* The plugin's descriptor, validated; the object stays mapped. */
+/* [any] Whether what is checked is a family file (plugin/family_file.h). */
+int graft_validation_is_family(const struct graft_validation *validation);
+
+/* The plugin's descriptor, validated; it stays as long as this process. */
 int graft_validation_descriptor(const struct graft_validation *validation, const struct graft_plugin **descriptor,
                                 struct graft_error *error);
 

@@ -171,6 +171,19 @@ static void add_first(void *data, int64_t begin, int64_t end) {
     y[end - 1] += y[begin] * 0.5F;
 }
 
+/* What only a sanitizer sees. */
+static void be_undefined(const struct graft_linear_args *args) {
+    volatile int32_t most = INT32_MAX;
+    if (is("overflows")) {
+        most += (int32_t)args->tokens;
+    }
+    if (is("reads_behind_malloc")) {
+        float *numbers = malloc(10 * sizeof *numbers);
+        args->y[0] += numbers != NULL ? *numbers_at(numbers, 10) * 0.0F : 0.0F;
+        free(numbers);
+    }
+}
+
 static int end_badly(const struct graft_linear_args *args) {
     volatile int64_t zero = args->tokens - args->tokens;
     if (is("divides_by_zero")) {
@@ -211,6 +224,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     for (int64_t i = 0; i < args->tokens * self->weight->rows && is("is_wrong"); i++) {
         args->y[i] *= 1.25F;
     }
+    be_undefined(args);
     return end_badly(args);
 }
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Usage: mistakes.sh HOST PLUGIN CASES: `validate` names each mistake of CASES, when PLUGIN makes it, by module, array and
+# Usage: mistakes.sh HOST PLUGIN CASES [SANITIZED]: `validate` names each mistake of CASES, when PLUGIN makes it, by module, array and
 # cause; and finds nothing when it makes none. A line of CASES is a mistake, the check that is made, and what a line of
-# it has to hold. Reports in TAP.
+# it has to hold. SANITIZED is the plugin with sanitizers. Reports in TAP.
 set -u
 . "$(dirname "$0")/../tap.sh"
 host=$1 plugin=$2 cases=$3
@@ -20,5 +20,20 @@ GRAFT_TEST_MISTAKE=says_it_guards "$host" validate "$plugin" --only call.statics
 has 'one that guards its static variables is believed' '# SKIP llama: it says that it guards its static variables' \
     "$scratch/out"
 check 'there are sixty mistakes' yes "$([ "$number" -gt 60 ] && echo yes || echo "$number")"
+if [ $# -gt 3 ]; then
+    check 'with sanitizers nothing is found without a mistake' "1..$("$host" validate --list | wc -l)" \
+        "$("$host" validate --quiet "$4" 2>&1)"
+    for mistake in overflows reads_behind_malloc reads_behind_x; do
+        GRAFT_TEST_MISTAKE=$mistake "$host" validate --quiet "$4" --only call.bounds >"$scratch/$mistake" 2>&1
+    done
+    has 'what the undefined behaviour sanitizer says comes through' \
+        'linear.c' "$scratch/overflows"
+    has 'and is the cause' 'runtime error: signed integer overflow: ' "$scratch/overflows"
+    has 'what the address sanitizer says is the cause' \
+        'call.bounds: llama: AddressSanitizer: heap-buffer-overflow ' "$scratch/reads_behind_malloc"
+    has 'and it comes through' 'READ of size 4 at ' "$scratch/reads_behind_malloc"
+    has 'what we see ourselves is seen' \
+        'Read 4 bytes behind x [41, 48] in forward of model.layers.0.mlp.down_proj (AcmeLinear)' "$scratch/reads_behind_x"
+fi
 echo "1..$number"
 exit "$failed"

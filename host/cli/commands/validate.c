@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `validate`: checks on a plugin's file, as TAP or JSON. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/json.h"
 #include "cli/commands/commands.h"
 #include "cli/output.h"
+#include "cli/sanitizer.h"
 #include "cli/screen.h"
 #include "cli/setup.h"
 #include "graft/host/validate.h"
@@ -15,6 +17,8 @@ struct report {
     graft_json *checks; /* of --json */
     int made;
     int failed;
+    int skipped;
+    char *no_models; /* why no check was made on models; NULL: some were */
 };
 
 static int print_json(struct report *report, const struct graft_check_result *result, struct graft_error *error) {
@@ -25,9 +29,19 @@ static int print_json(struct report *report, const struct graft_check_result *re
                  graft_json_set_take(object, "explanation", graft_json_new_string(result->info->explanation)) |
                  graft_json_set_take(object, "outcome", graft_json_new_string(words[result->outcome])) |
                  graft_json_set_take(object, "text", graft_json_new_string(result->text)) |
+                 graft_json_set_take(object, "output", graft_json_new_string(result->output)) |
                  graft_json_set_take(object, "seconds", graft_json_new_real(result->seconds));
     failed |= graft_json_append_take(report->checks, object);
     return failed ? graft_fail_memory(error, "validate") : GRAFT_OK;
+}
+
+/* What the plugin wrote to stderr, as comments of TAP. */
+static void print_output(const char *output) {
+    while (*output != '\0') {
+        const size_t length = strcspn(output, "\n");
+        graft_output_line(stdout, "#   %.*s", (int)length, output);
+        output += length + (output[length] == '\n');
+    }
 }
 
 static int on_result(void *data, const struct graft_check_result *result, struct graft_error *error) {
@@ -35,6 +49,11 @@ static int on_result(void *data, const struct graft_check_result *result, struct
     int failed = result->outcome == GRAFT_CHECK_FAILED;
     report->made++;
     report->failed += failed;
+    report->skipped += result->outcome == GRAFT_CHECK_SKIPPED;
+    if (result->outcome == GRAFT_CHECK_SKIPPED && strcmp(result->info->name, "build.describes") == 0) {
+        graft_free(report->no_models);
+        report->no_models = graft_strdup(result->text);
+    }
     graft_screen_clear();
     if (report->checks != NULL) {
         return print_json(report, result, error);
@@ -45,6 +64,7 @@ static int on_result(void *data, const struct graft_check_result *result, struct
                           result->outcome == GRAFT_CHECK_SKIPPED ? result->text : "");
     }
     if (failed) {
+        print_output(result->output);
         graft_output_line(stdout, "# %s: %s: %s", report->options->subject, result->info->name, result->text);
     } else if (result->outcome == GRAFT_CHECK_PASSED && result->text[0] != '\0' && !report->options->quiet) {
         graft_output_line(stdout, "# %s", result->text);
@@ -62,12 +82,23 @@ static void on_progress(void *data, const struct graft_check_info *info, int32_t
 static int print_document(struct report *report, struct graft_error *error) {
     graft_json *document = graft_json_new_object();
     int failed = graft_json_set_take(document, "file", graft_json_new_string(report->options->subject)) |
-                 graft_json_set_take(document, "failed", graft_json_new_int(report->failed));
+                 graft_json_set_take(document, "failed", graft_json_new_int(report->failed)) |
+                 graft_json_set_take(document, "skipped", graft_json_new_int(report->skipped));
     failed |= graft_json_set_take(document, "checks", report->checks);
     report->checks = NULL;
     int status = failed ? graft_fail_memory(error, "validate") : graft_output_json(document, stdout, 1, error);
     graft_json_free(document);
     return status;
+}
+
+/* How many passed. A plugin of which no class was built has not been shown to be right, whoever listens. */
+static void print_counts(const struct report *report) {
+    if (!report->options->quiet || report->no_models != NULL) {
+        graft_output_line(stdout, "# %d passed, %d failed, %d skipped%s%s%s",
+                          report->made - report->failed - report->skipped, report->failed, report->skipped,
+                          report->no_models != NULL ? ": " : "", report->no_models != NULL ? report->no_models : "",
+                          report->no_models != NULL ? "; --model names one that meets its conditions" : "");
+    }
 }
 
 static int list(struct graft_error *error) {
@@ -106,6 +137,7 @@ int graft_command_validate(const struct graft_options *options, struct graft_err
     if (options->list) {
         return list(error);
     }
+    graft_sanitizer_restart(options->subject);
     if (options->json && (report.checks = graft_json_new_array()) == NULL) {
         return graft_fail_memory(error, "validate");
     }
@@ -113,10 +145,12 @@ int graft_command_validate(const struct graft_options *options, struct graft_err
     if (status == GRAFT_OK && options->json) {
         status = print_document(&report, error);
     } else if (status == GRAFT_OK) {
+        print_counts(&report);
         (void)printf("1..%d\n", report.made);
         status = graft_output_flush(stdout, error);
     }
     graft_json_free(report.checks);
+    graft_free(report.no_models);
     if (status == GRAFT_OK && report.failed > 0) {
         status = graft_error_set(error, GRAFT_ERROR_VERIFY, options->subject, "%d of %d checks failed", report.failed,
                                  report.made);

@@ -49,6 +49,9 @@ struct graft_check_result {
      * models to which it does not apply; or "". */
     const char *text;
     double seconds; /* it took */
+    /* The beginning of what the plugin, or a sanitizer that it was built with, wrote to stderr meanwhile: lines; or
+     * "". A sanitizer's report makes a check fail. */
+    const char *output;
 };
 
 /* [load] Told when a check begins, and several times a second while it runs: `done` of `total` checks are made, and
