@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "hooks/bytes.h"
+#include "hooks/group.h"
 #include "kernels/cache.h"
 
 static struct graft_compared_node *find(const struct graft_tree_comparison *comparison, const struct graft_node *node) {
@@ -76,24 +77,14 @@ struct search {
     size_t capacity;
 };
 
-/* Whether the module was replaced together with others, which may divide the work among them differently. */
-static int is_grouped(const struct graft_tree *tree, const struct graft_node *node) {
-    const struct graft_replacement *replacement;
-    struct graft_origin origin;
-    for (size_t i = 0; (replacement = graft_snapshot_replacement(tree->snapshot, i, &origin)) != NULL; i++) {
-        const struct graft_known_class *built = node->kernel_on != NULL ? node->kernel_on : node->known;
-        if (replacement->replacement == built->cls && replacement->group != NULL) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* Why the original model's module at the same path cannot run on the same input; NULL if it can. */
 static const char *incomparable(const struct graft_tree *tree, const struct graft_node *node,
                                 const struct graft_node *original) {
-    if (is_grouped(tree, node)) {
-        return "it is replaced together with others of its group: their inputs differ from the originals'";
+    if (graft_group_has(tree, node) && graft_group_above(tree, node) != node) {
+        return graft_group_above(tree, node) != NULL
+                   ? "it is replaced together with others of its group, which are compared as parts of the module that "
+                     "holds them"
+                   : "it is replaced together with others of its group: their inputs differ from the originals'";
     }
     if (original == NULL || original->maker == NULL) {
         return "the original model has no module at this path";
@@ -115,12 +106,8 @@ static int is_compared(const struct search *search, const struct graft_node *nod
     return node->original != NULL || (search->other_weights && node->n_parameters > 0 && !node->below_super);
 }
 
-static int add(void *data, struct graft_node *node, struct graft_error *error) {
-    struct search *search = data;
+static int add_item(struct search *search, const struct graft_node *node, struct graft_error *error) {
     struct graft_tree_comparison *comparison = search->comparison;
-    if (!is_compared(search, node)) {
-        return GRAFT_OK;
-    }
     if (graft_grow(&comparison->items, &search->capacity, comparison->count, sizeof *comparison->items) != 0) {
         return graft_fail_memory(error, node->path);
     }
@@ -134,6 +121,17 @@ static int add(void *data, struct graft_node *node, struct graft_error *error) {
         .original_bytes = original != NULL ? graft_node_bytes(original) : 0,
     };
     return GRAFT_OK;
+}
+
+/* Modules of a group cannot be compared one by one: what is above all of them goes before the first of them. */
+static int add(void *data, struct graft_node *node, struct graft_error *error) {
+    struct search *search = data;
+    if (!is_compared(search, node)) {
+        return GRAFT_OK;
+    }
+    const struct graft_node *above = graft_group_has(search->tree, node) ? graft_group_above(search->tree, node) : NULL;
+    int status = above != NULL && find(search->comparison, above) == NULL ? add_item(search, above, error) : GRAFT_OK;
+    return status == GRAFT_OK && find(search->comparison, node) == NULL ? add_item(search, node, error) : status;
 }
 
 int graft_tree_comparison_begin(struct graft_tree *tree, struct graft_tree *original, int other_weights, int32_t slots,

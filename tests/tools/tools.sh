@@ -65,6 +65,7 @@ has 'verify, nested: no counterpart' 'no module at this path' out
 host verify --model "$llama" --plugins-dir nested --max-new-tokens 3
 check 'verify, group: exit status' 0 "$status"
 has 'verify, group: members alone are not compared' 'EchoNorm by echo: not compared: it is replaced together' out
+check 'verify, group: what is above them is, once' 1 "$(grep -c '^model.layers.0: .* largest difference 0 ' out)"
 # A model compared with itself would pass, whatever was meant.
 host verify --model "$goldens/plain/llama" --plugins-dir plugins --plugins sequential_experts
 check 'verify, nothing is replaced: exit status' 6 "$status"
