@@ -114,5 +114,13 @@ PANIC_AT=entry run "$scratch/panics" >"$scratch/out" 2>"$scratch/err"
 check 'fault in entry: exit status' 3 $?
 has 'fault in entry' 'graft_plugin_entry returned NULL: panic: asked in entry,?on purpose' "$scratch/err"
 check 'fault in entry: its reason is the reason' '' "$(grep 'without giving a reason' "$scratch/err")"
+# Mistakes of authors are named as those in C are.
+check 'mistakes.rs builds' '' "$(rust cdylib "$source/tests/mistakes/mistakes.rs" "$scratch/mistakes.so" "$use")"
+valid "$scratch/mistakes.so"
+while IFS='|' read -r name only says; do
+    case $name in '' | '#'*) continue ;; esac
+    GRAFT_TEST_MISTAKE=$name "$host" validate --quiet "$scratch/mistakes.so" --only "$only" >"$scratch/out" 2>&1
+    has "$name" "$says" "$scratch/out"
+done <"$source/tests/mistakes/mistakes_rust.cases"
 echo "1..$number"
 exit "$failed"
