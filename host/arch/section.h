@@ -7,11 +7,14 @@
 
 enum { GRAFT_SECTION_FILE = 512 };
 
+/* What begins the paths in expressions that are not of the section, but of all of config.json. */
+#define GRAFT_SECTION_OUTER "config."
+
 struct graft_config_section {
     struct graft_config view; /* of the part; in messages `file` also says which part it is */
     const struct graft_config *whole;
     const char *name;
-    const char *outer; /* paths that begin with it are of `whole`: "config."; NULL: none do */
+    const char *outer; /* paths that begin with it are of `whole`: GRAFT_SECTION_OUTER; NULL: none are */
     char file[GRAFT_SECTION_FILE];
 };
 

@@ -227,7 +227,7 @@ static struct placing start_placing(const struct graft_model *model, const struc
         .model = model,
         .tokenizer = tokenizer,
         .prompts = prompts,
-        .kinds = {{.option = "--image", .name = "image", .token = graft_model_image_token_id(model)},
+        .kinds = {{.option = "--image", .name = "image", .token = graft_model_image_place_id(model)},
                   {.option = "--video", .name = "video", .token = graft_model_video_token_id(model)}},
     };
 }

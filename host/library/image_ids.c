@@ -147,6 +147,9 @@ int graft_model_place_images(const struct graft_model *model, const struct graft
     struct graft_ids to = {0};
     size_t placed = 0;
     int status = graft_check_structs(images, n, GRAFT_IMAGE_SIZE_1_0, "struct graft_image", error);
+    if (status == GRAFT_OK && n > 0) {
+        status = graft_model_prepare_prompt(model, tokenizer, ids, error);
+    }
     for (size_t at = 0; at < ids->n && status == GRAFT_OK;) {
         const int32_t id = ids->ids[at];
         const size_t length = is_placeholder(model, id) ? run_length(ids, at) : 1;

@@ -210,6 +210,11 @@ enum { GRAFT_VIDEO_WHOLE, GRAFT_VIDEO_SECONDS_BEFORE, GRAFT_VIDEO_SECONDS_BEHIND
 /* [any] GRAFT_VIDEO_..., the attribute video_by_frame. */
 int32_t graft_model_video_form(const struct graft_model *model);
 
+/* [any] What the model's processor makes of a prompt with images before it repeats image tokens. Without a tokenizer it
+ * stays as it is. An error leaves it so, too. */
+int graft_model_prepare_prompt(const struct graft_model *model, const struct graft_tokenizer *tokenizer,
+                               struct graft_ids *ids, struct graft_error *error);
+
 /* [any] Whether prompts and their images are sound structs, and those that have image or video tokens have images or
  * videos, too: without them such tokens would be read as words that mean nothing. */
 int graft_model_check_prompts(const struct graft_model *model, const struct graft_prompt *prompts, size_t n,

@@ -54,10 +54,13 @@ LINEAR = dict(num_hidden_layers=4, layer_types=["linear_attention", "full_attent
               linear_key_head_dim=6, linear_value_head_dim=8)
 # Towers whose images all have the same size.
 CLIP = dict(model_type="clip_vision_model", hidden_size=8, intermediate_size=20, num_hidden_layers=3, num_attention_heads=2, image_size=8, patch_size=2)
+SIGLIP = {**CLIP, "model_type": "siglip_vision_model", "vision_use_head": False}
 FIXED = "fixed size"
 # What transformers calls the classes, the fields of a tower, those of the text, whether a video's frames stand alone
 # (GLM: with image tokens).
 FAMILIES = {
+    "gemma3": ("Gemma3", SIGLIP, dict(head_dim=12, query_pre_attn_scalar=12, sliding_window=6, layer_types=["sliding_attention", "full_attention"]), FIXED),
+    "paligemma": ("PaliGemma", SIGLIP, dict(model_type="gemma", head_dim=12), FIXED),
     "llava": ("Llava", CLIP, dict(model_type="llama"), FIXED),
     "glm4v": ("Glm4v", VISION_GLM, {}, GLM := "image tokens"),
     "glm4v_moe": ("Glm4vMoe", VISION_GLM, GLM_MOE, GLM),
@@ -84,6 +87,10 @@ MODELS = {
                       [[1, 4, 6], [1, 8, 2]], False, torch.bfloat16, 822),
     "qwen3_vl_moe": ("qwen3_vl_moe", {}, {}, [[2, 4, 2, VIDEO], [1, 4, 4]], False, torch.float32, 823),
     "qwen3_5": ("qwen3_5", {}, {}, [[1, 4, 4], [2, 4, 2, VIDEO]], False, torch.float32, 824),
+    "gemma3": ("gemma3", {}, {}, [[1, 4, 4], [1, 4, 4]], False, torch.float32, 851),
+    "gemma3_tied": ("gemma3", dict(tie_word_embeddings=True, num_hidden_layers=3, layer_types=["full_attention", "sliding_attention", "sliding_attention"]),
+                    dict(image_size=12), [[1, 6, 6]], False, torch.bfloat16, 853),
+    "paligemma": ("paligemma", {}, {}, [[1, 4, 4]], False, torch.float32, 852),
     "llava": ("llava", {}, {}, [[1, 4, 4], [1, 4, 4]], False, torch.float32, 841),
     "llava_full_depth": ("llava", dict(tie_word_embeddings=True), dict(hidden_act="gelu", image_size=6, layer=-1), [[1, 3, 3]], False, torch.bfloat16, 842),
     "glm4v": ("glm4v", {}, {}, [[1, 4, 6], [1, 12, 2]], False, torch.float32, 831),
@@ -132,6 +139,8 @@ def types_of(ids):
 
 def side_of(family, config):
     """How many patches, in each direction, become one vector."""
+    if family == "gemma3":
+        return config.vision_config.image_size // config.vision_config.patch_size // int(config.mm_tokens_per_image**0.5)
     return getattr(config.vision_config, "spatial_merge_size", 1)
 
 
@@ -179,8 +188,10 @@ def make_folder(folder, family, text, vision, flat, dtype, seed):
     shutil.rmtree(folder, ignore_errors=True)
     tied = text.get("tie_word_embeddings", False)
     rope = {name: value for name, value in rope.items() if form != FIXED or name != "mrope_section"}
-    tokens = dict(image_token_index=IMAGE, vision_feature_layer=vision.pop("layer", -2)) if form == FIXED else dict(image_token_id=IMAGE, video_token_id=VIDEO)
-    config = getattr(transformers, f"{prefix}Config")(text_config={**TEXT, **more, **text, "rope_parameters": dict(rope, rope_type="default")}, vision_config={**tower, **vision},
+    own = {"llava": dict(vision_feature_layer=vision.pop("layer", -2)), "gemma3": dict(mm_tokens_per_image=4, boi_token_index=START, eoi_token_index=END),
+           "paligemma": dict(projection_dim=TEXT["hidden_size"], hidden_size=TEXT["hidden_size"], vocab_size=TEXT["vocab_size"])}
+    tokens = dict(image_token_index=IMAGE, **own[family]) if form == FIXED else dict(image_token_id=IMAGE, video_token_id=VIDEO)
+    config = getattr(transformers, f"{prefix}Config")(text_config={**TEXT, **more, **text, **({} if family == "gemma3" else {"rope_parameters": dict(rope, rope_type="default")})}, vision_config={**tower, **vision},
                            **tokens, **marks, tie_word_embeddings=tied)
     model = getattr(transformers, f"{prefix}ForConditionalGeneration")(config).to(dtype)
     model.save_pretrained(folder)
@@ -210,6 +221,10 @@ def by_tokens(outputs, grids):
 
 def kinds_of(family, ids, count):
     """What the model is told about the tokens, of which the first `count` are the prompt."""
+    if family == "gemma3":
+        return {"token_type_ids": (ids == IMAGE).int()}
+    if family == "paligemma":
+        return {"token_type_ids": (torch.arange(ids.shape[1])[None] >= count).int()}
     return {} if FAMILIES[family][3] == FIXED else {"mm_token_type_ids": types_of(ids)}
 
 
@@ -236,6 +251,16 @@ def generate(model, inputs, family):
 
 # Modules that do nothing but hold others, which are lists here.
 LISTS = (".vision_tower.encoder", ".visual.embeddings")
+
+
+def as_described(runtime):
+    """A projection that is a bare parameter, transposed, is a Linear here; means need no module."""
+    runtime["modules"].pop("model.multi_modal_projector.avg_pool", None)
+    for parameter in runtime["parameters"]:
+        if parameter["name"].endswith(".mm_input_projection_weight"):
+            parameter.update(name=parameter["name"].replace("projection_weight", "projection.weight"), shape=parameter["shape"][::-1])
+            runtime["modules"][parameter["name"].removesuffix(".weight")] = "Linear"
+    return runtime
 
 
 def fixed_parts(model):
@@ -307,7 +332,7 @@ def make_model(name, out):
         "greedy_min_margin": (best[:, 0] - best[:, 1]).min().item(),
         "reference_spread": {"fp32_eager_vs_sdpa": (got.logits - other.logits).abs().max().item(),
                              "fp32_vs_fp64": max((got.logits.double() - best_known.logits).abs().max().item(), (greedy_logits - exact_logits).abs().max().item())},
-        "runtime": {"modules": {n or "<root>": "ModuleList" if n.endswith(LISTS) else type(m).__name__ for n, m in model.named_modules()}, "parameters": parameters}})
+        "runtime": as_described({"modules": {n or "<root>": "ModuleList" if n.endswith(LISTS) else type(m).__name__ for n, m in model.named_modules()}, "parameters": parameters})})
     save_file({**{key: value for key, value in inputs.items() if key.startswith("pixel_values")}, "logits": got.logits.contiguous(), "greedy_logits": greedy_logits, **{k: by_tokens(v, grids).contiguous() for k, v in seen.items()}},
               f"{folder}/golden.safetensors")
     os.chmod(f"{folder}/golden.safetensors", 0o644)

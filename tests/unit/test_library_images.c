@@ -299,6 +299,71 @@ static void test_frames(void **state) {
     }
 }
 
+/* The ids of a text, in which "<|image_pad|>" stands for `image`. */
+static struct graft_ids ids_of(const struct graft_tokenizer *tokenizer, const char *text, int32_t image) {
+    struct graft_error error = graft_error_none();
+    struct graft_ids ids = {0};
+    assert_int_equal(graft_tokenizer_encode(tokenizer, text, strlen(text), 0, &ids, &error), GRAFT_OK);
+    for (size_t i = 0; i < ids.n; i++) {
+        ids.ids[i] = ids.ids[i] == graft_tokenizer_id(tokenizer, "<|image_pad|>") ? image : ids.ids[i];
+    }
+    return ids;
+}
+
+/* What processors put around images: line breaks that join those of the text, tokens that begin and end an image; or
+ * the first token of the text behind the images, and a line break at its end. In texts 60, 61 and 62 are what the
+ * models' configs call tokens of images, and are written as three special tokens of the tokenizer. */
+static void test_prompts(void **state) {
+#define FOUR "<|quad_start|><|quad_start|><|quad_start|><|quad_start|>"
+    static const struct {
+        const char *model;
+        const char *prompt; /* "<|image_pad|>" asks for an image */
+        const char *expected;
+    } cases[] = {
+        {"vision/gemma3", "Hi\n<|image_pad|>What?\n", "Hi\n\n\n<|box_start|>" FOUR "<|box_end|>\n\nWhat?\n"},
+        {"vision/gemma3", "<|image_pad|>\n\nWhat?", "\n\n<|box_start|>" FOUR "<|box_end|>\n\n\n\nWhat?"},
+        {"vision/gemma3", "<|box_start|>" FOUR "<|box_end|>What?", "<|box_start|>" FOUR "<|box_end|>What?"},
+        {"vision/paligemma", "<|im_start|><|image_pad|>What", FOUR FOUR FOUR FOUR "<|im_start|>What\n"},
+        {"vision/paligemma", "<|image_pad|>", FOUR FOUR FOUR FOUR "<|im_start|>\n"},
+        {"vision/paligemma", FOUR FOUR FOUR FOUR "<|im_start|>What?", FOUR FOUR FOUR FOUR "<|im_start|>What?"},
+    };
+    static const struct {
+        const char *name;
+        int32_t id;
+    } spelled[] = {{"<|quad_start|>", 60}, {"<|box_start|>", 61}, {"<|box_end|>", 62}, {"<|im_start|>", 1}};
+    struct graft_error error = graft_error_none();
+    struct graft_tokenizer *tokenizer = NULL;
+    char *words = demo("tiny-qwen2-vl");
+    (void)state;
+    assert_int_equal(graft_tokenizer_load(words, &tokenizer, &error), GRAFT_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct graft_image image = {.struct_size = sizeof image, .grid = {1, 4, 4}};
+        struct graft_model *model = NULL;
+        char *directory = graft_path_join(getenv("GRAFT_TEST_GOLDENS"), cases[i].model);
+        assert_int_equal(graft_model_open(library, directory, NULL, &model, &error), GRAFT_OK);
+        struct graft_ids ids = ids_of(tokenizer, cases[i].prompt, graft_model_image_place_id(model));
+        struct graft_ids expected = ids_of(tokenizer, cases[i].expected, -1);
+        for (size_t k = 0; k < sizeof spelled / sizeof spelled[0]; k++) {
+            struct graft_ids *both[] = {&ids, &expected};
+            for (size_t j = 0; j < 2; j++) {
+                for (size_t at = 0; at < both[j]->n; at++) {
+                    const int is = both[j]->ids[at] == graft_tokenizer_id(tokenizer, spelled[k].name);
+                    both[j]->ids[at] = is ? spelled[k].id : both[j]->ids[at];
+                }
+            }
+        }
+        assert_int_equal(graft_model_place_images(model, tokenizer, &image, 1, &ids, &error), GRAFT_OK);
+        assert_int_equal(ids.n, expected.n);
+        assert_memory_equal(ids.ids, expected.ids, ids.n * sizeof *ids.ids);
+        graft_ids_free(&ids);
+        graft_ids_free(&expected);
+        graft_model_free(model);
+        graft_free(directory);
+    }
+    graft_tokenizer_free(tokenizer);
+    graft_free(words);
+}
+
 /* Each allocation fails in turn: an error, and nothing is left behind (the sanitizers' build looks). */
 static void test_memory(void **state) {
     struct graft_model *model = open_model("tiny-qwen2-vl");
@@ -353,7 +418,8 @@ int main(void) {
         cmocka_unit_test(test_file_and_pixels), cmocka_unit_test(test_video),
         cmocka_unit_test(test_placing),         cmocka_unit_test(test_places_without_images),
         cmocka_unit_test(test_text_model),      cmocka_unit_test(test_frames),
-        cmocka_unit_test(test_memory),          cmocka_unit_test(test_video_memory),
+        cmocka_unit_test(test_prompts),         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_video_memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

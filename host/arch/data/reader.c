@@ -7,6 +7,7 @@ void graft_reader_start(struct graft_reader *reader, const struct graft_descript
         .description = description, .config = config, .whole = config, .layer = layer, .error = error};
     if (description->section != NULL && graft_config_has(config, description->section)) {
         reader->status = graft_config_section(config, description->section, &reader->section, error);
+        reader->section.outer = GRAFT_SECTION_OUTER;
         reader->config = reader->status == GRAFT_OK ? &reader->section.view : config;
     }
     reader->file = reader->config;

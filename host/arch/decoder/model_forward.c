@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "arch/decoder/blocks.h"
 #include "arch/decoder/model.h"
 #include "arch/role.h"
 
@@ -62,6 +63,8 @@ static int run_layers(const struct graft_decoder_model *self, const struct graft
                       struct graft_error *error) {
     struct angles angles[GRAFT_ROTARY_KINDS];
     struct graft_mask biased = {0};
+    struct graft_block_masks opened = {
+        .blocks = (model_args->required_features & GRAFT_BASE_MODEL_BLOCKS) != 0 ? model_args->blocks : NULL};
     int status = find_angles(self, call, model_args->batch, angles, error);
     const uint32_t features = (inputs != NULL ? (uint32_t)GRAFT_DECODER_LAYER_INPUT : 0) |
                               (self->streams.count > 0 ? (uint32_t)GRAFT_DECODER_LAYER_STREAMS : 0);
@@ -76,7 +79,12 @@ static int run_layers(const struct graft_decoder_model *self, const struct graft
     }
     for (int64_t i = 0; i < self->n_layers && status == GRAFT_OK; i++) {
         const struct graft_model_layer *layer = &self->layers[i];
-        const struct graft_mask *mask = self->relative_table != NULL ? &biased : &layer->mask;
+        const struct graft_mask *mask = self->relative_table != NULL
+                                            ? &biased
+                                            : graft_block_mask(&opened, call, model_args->batch, &layer->mask, error);
+        if (mask == NULL) {
+            return GRAFT_ERROR_INTERNAL;
+        }
         const struct angles own = layer->uses_rotary ? angles[layer->type] : (struct angles){NULL, NULL};
         const int shares = layer->sharing.kv_layer >= 0;
         const struct graft_decoder_layer_args args = {
@@ -146,6 +154,6 @@ static int forward(void *instance, const struct graft_call *call, const struct g
 
 const struct graft_base_model graft_decoder_model_vtable = {
     .struct_size = sizeof graft_decoder_model_vtable,
-    .features = GRAFT_BASE_MODEL_DEEPSTACK,
+    .features = GRAFT_BASE_MODEL_DEEPSTACK | GRAFT_BASE_MODEL_BLOCKS,
     .forward = forward,
 };

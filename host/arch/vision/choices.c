@@ -34,6 +34,15 @@ static const struct graft_choice_info infos[V_COUNT] = {
         INT("model.image_token", 0, 0, INT32_MAX, "image_token_id", "the token that stands for images"),
     [V_MODEL_VIDEO_TOKEN] = INT("model.video_token", GRAFT_CHOICE_NULLABLE, 0, INT32_MAX, "video_token_id",
                                 "the one for videos; null: there are none"),
+    [V_MODEL_PLACE_TOKEN] =
+        INT("model.place_token", GRAFT_CHOICE_NULLABLE, 0, INT32_MAX, "null",
+            "the token by which prompts ask for an image, where it stays, between line breaks, before the image's "
+            "tokens; null: the image token asks for as many"),
+    [V_MODEL_PLACE_END] =
+        INT("model.place_end", GRAFT_CHOICE_NULLABLE, 0, INT32_MAX, "null", "with it: the token behind them"),
+    [V_MODEL_BOS_BEHIND] = INT("model.bos_behind", GRAFT_CHOICE_NULLABLE, 0, INT32_MAX, "null",
+                               "the first token of the text in prompts with images, which stand before it; a line "
+                               "break ends them; null: prompts stay as they are"),
     [V_MODEL_POSITIONS] =
         WORD("model.positions", 0, "axes tokens", "axes",
              "rotary positions of images and videos: their time, height and width; or one further with each token"),

@@ -8,9 +8,9 @@
 struct sizes {
     int64_t hidden_size; /* of the language model */
     int64_t merge;
-    int64_t
-        tower_size;    /* numbers of what the tower gives: hidden_size, or those of a patch where a projector follows */
-    int64_t deepstack; /* layers of the language model that get something from the tower */
+    int64_t tower_size;     /* numbers of what the tower gives: those of a patch where a projector follows */
+    int64_t sees;           /* V_SEES_... */
+    int64_t deepstack;      /* layers of the language model that get something from the tower */
     int64_t video_token_id; /* what a prompt has in the place of a video; -1: none */
     int64_t video_by_frame; /* V_VIDEO_... */
     struct graft_placeholders placeholders;
@@ -39,6 +39,7 @@ static int read_config(const struct graft_config *config, const struct graft_des
     *sizes = (struct sizes){
         .hidden_size = tower.output_size,
         .merge = tower.merge,
+        .sees = graft_read_word(&reader, V_MODEL_SEES),
         .tower_size =
             graft_description_name(description, V_MODEL_PROJECTOR) != NULL ? tower.hidden_size : tower.output_size,
         .deepstack = tower.deepstack,
@@ -66,6 +67,28 @@ static int read_config(const struct graft_config *config, const struct graft_des
     return reader.status;
 }
 
+/* Says what prompts with images have besides. */
+static int describe_prompt(const struct graft_config *config, const struct graft_description *description,
+                           const struct graft_sink *sink, struct graft_error *error) {
+    static const struct {
+        const char *attribute;
+        int32_t choice;
+    } tokens[] = {{"image_place_id", V_MODEL_PLACE_TOKEN},
+                  {"image_place_end_id", V_MODEL_PLACE_END},
+                  {"image_bos_id", V_MODEL_BOS_BEHIND}};
+    struct graft_reader reader;
+    graft_reader_start(&reader, description, config, -1, error);
+    reader.config = config; /* the description's defaults are those of vision_config */
+    for (size_t i = 0; i < sizeof tokens / sizeof tokens[0] && reader.status == GRAFT_OK; i++) {
+        if (!graft_read_is_null(&reader, tokens[i].choice)) {
+            const int64_t id = graft_read_int(&reader, tokens[i].choice);
+            reader.status =
+                reader.status == GRAFT_OK ? graft_describe_number(sink, tokens[i].attribute, id, error) : reader.status;
+        }
+    }
+    return reader.status;
+}
+
 int graft_multimodal_describe(const struct graft_class *self, const struct graft_config *config,
                               const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_description *description = self->data;
@@ -84,6 +107,9 @@ int graft_multimodal_describe(const struct graft_class *self, const struct graft
     status = sink->attribute(sink->data, "image_token_id", &sizes->placeholders.image_token_id, 1, error);
     if (status == GRAFT_OK && sizes->placeholders.by_frame) {
         status = graft_describe_number(sink, "video_by_frame", sizes->video_by_frame, error);
+    }
+    if (status == GRAFT_OK) {
+        status = describe_prompt(config, description, sink, error);
     }
     if (status == GRAFT_OK && sizes->video_token_id >= 0) {
         status = graft_describe_number(sink, "video_token_id", sizes->video_token_id, error);
@@ -159,6 +185,26 @@ static int see(const struct multimodal *self, const struct graft_call *call, con
     return status;
 }
 
+/* blocks [tokens]: 0 for the tokens of sequences that have images, or for each image a block of its own; else -1. */
+static void fill_blocks(const struct multimodal *self, const struct graft_base_model_args *args, int64_t count,
+                        const int32_t *rows, int32_t *blocks) {
+    const struct graft_batch *batch = args->batch;
+    int32_t block = -1;
+    for (int64_t t = 0; t < batch->tokens; t++) {
+        blocks[t] = -1;
+    }
+    for (int64_t i = 0; i < count && self->sizes.sees == V_SEES_IMAGE; i++) {
+        block += i == 0 || rows[i] != rows[i - 1] + 1;
+        blocks[rows[i]] = block;
+    }
+    for (int32_t i = 0; i < args->n_images && self->sizes.sees == V_SEES_PROMPT; i++) {
+        const int32_t sequence = graft_placement_image(args, i)->sequence;
+        for (int64_t t = batch->cu_seqlens[sequence]; t < batch->cu_seqlens[sequence + 1]; t++) {
+            blocks[t] = 0;
+        }
+    }
+}
+
 static int forward(void *instance, const struct graft_call *call, const struct graft_base_model_args *args,
                    struct graft_error *error) {
     const struct multimodal *self = instance;
@@ -174,8 +220,9 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     }
     int64_t *positions = (int64_t *)(void *)graft_scratch_floats(call, 3 * args->batch->tokens, 2, error);
     int32_t *rows = graft_scratch_ints(call, count, error);
+    int32_t *blocks = graft_scratch_ints(call, args->batch->tokens, error);
     float *embeddings = graft_scratch_floats(call, (1 + self->sizes.deepstack) * count, self->sizes.hidden_size, error);
-    if (positions == NULL || rows == NULL || embeddings == NULL) {
+    if (positions == NULL || rows == NULL || blocks == NULL || embeddings == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     const struct graft_placement placement = {positions, rows};
@@ -189,12 +236,15 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         .n_embeddings = count,
         .embedding_rows = rows,
         .embeddings = embeddings,
-        .required_features = self->sizes.deepstack > 0 && count > 0 ? GRAFT_BASE_MODEL_DEEPSTACK : 0,
+        .required_features = (self->sizes.deepstack > 0 && count > 0 ? (uint32_t)GRAFT_BASE_MODEL_DEEPSTACK : 0) |
+                             (self->sizes.sees != V_SEES_BEFORE && count > 0 ? (uint32_t)GRAFT_BASE_MODEL_BLOCKS : 0),
         .deepstack = embeddings + count * self->sizes.hidden_size,
         .n_deepstack = self->sizes.deepstack,
+        .blocks = blocks,
     };
     status = graft_placement_fill(args, &self->sizes.placeholders, self->sizes.merge, &placement, error);
     if (status == GRAFT_OK) {
+        fill_blocks(self, args, count, rows, blocks);
         status = see(self, call, args, count, embeddings, error);
     }
     return status == GRAFT_OK ? graft_base_model_forward(self->language_model, call, &text_args, error) : status;

@@ -5,7 +5,7 @@ void graft_vision_reader_start(struct graft_vision_reader *reader, const struct 
                                const struct graft_config *config, struct graft_error *error) {
     const int status = graft_config_section(config, "vision_config", &reader->section, error);
     graft_reader_start(&reader->of, description, status == GRAFT_OK ? &reader->section.view : config, -1, error);
-    reader->section.outer = "config.";
+    reader->section.outer = GRAFT_SECTION_OUTER;
     reader->of.status = status != GRAFT_OK ? status : reader->of.status;
 }
 

@@ -48,10 +48,13 @@ struct graft_base_model_args {
      * states of the tokens embedding_rows after each of the first n_deepstack layers (Meng et al. 2024, DeepStack). */
     const float *deepstack; /* [n_deepstack, n_embeddings, hidden] */
     int64_t n_deepstack;
+    /* For a language model, with GRAFT_BASE_MODEL_BLOCKS in required_features: tokens of the same sequence and block see
+     * each other in either direction, within the windows of layers; -1: the token is in no block. */
+    const int32_t *blocks; /* [tokens] */
 };
 
 /* Features that args may require. */
-enum { GRAFT_BASE_MODEL_DEEPSTACK = 1 };
+enum { GRAFT_BASE_MODEL_DEEPSTACK = 1, GRAFT_BASE_MODEL_BLOCKS = 2 };
 
 struct graft_base_model {
     uint32_t struct_size;
@@ -61,7 +64,7 @@ struct graft_base_model {
                    struct graft_error *error);
 };
 
-GRAFT_ASSERT_SIZE(struct graft_base_model_args, 104);
+GRAFT_ASSERT_SIZE(struct graft_base_model_args, 112);
 GRAFT_ASSERT_SIZE(struct graft_base_model, 16);
 
 /* [forward] Calls a module of this interface, and frees the scratch memory it took. */

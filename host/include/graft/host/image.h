@@ -74,6 +74,10 @@ void graft_images_free(struct graft_image *images, size_t n);
 /* [any] The id that stands for images in prompts; -1 for a model that takes none. */
 int32_t graft_model_image_token_id(const struct graft_model *model);
 
+/* [any] The id by which a prompt asks for an image: graft_model_image_token_id, but for models whose prompts have another
+ * token for it (Gemma 3). -1 for a model that takes none. */
+int32_t graft_model_image_place_id(const struct graft_model *model);
+
 /* [any] How many tokens an image or video takes: its patches, merged in squares. 0 if the model takes none, or if the
  * grid cannot be divided into squares. */
 int64_t graft_model_image_tokens(const struct graft_model *model, const struct graft_image *image);
@@ -89,7 +93,9 @@ int graft_model_image_ids(const struct graft_model *model, const struct graft_to
                           const struct graft_image *image, struct graft_ids *ids, struct graft_error *error);
 
 /* [any] Does so for a whole prompt: each run of image or video tokens in `ids` stands for the next of `images` [n] and
- * becomes what graft_model_image_ids adds for it; a run that has as many tokens already stays. Another number of runs,
+ * becomes what graft_model_image_ids adds for it; a run that has as many tokens already stays. With a tokenizer the
+ * prompt also becomes what the model's processor makes of one with images: graft_model_image_place_id gets line breaks
+ * and tokens around it (Gemma 3), the text a bos token and a line break (PaliGemma). Another number of runs,
  * or one of another kind or length, is GRAFT_ERROR_USAGE and leaves `ids` as they were. */
 int graft_model_place_images(const struct graft_model *model, const struct graft_tokenizer *tokenizer,
                              const struct graft_image *images, size_t n, struct graft_ids *ids,
