@@ -171,7 +171,8 @@ GRAFT_ASSERT_SIZE(struct graft_row, 32);
 GRAFT_ROW_INLINE struct graft_row graft_row_at(const struct graft_coded *self, int64_t output) {
     struct graft_row row;
     const int64_t stored = self->first + output * self->step;
-    int64_t at = stored, scale_row = stored / self->block_rows;
+    int64_t at = stored,
+            scale_row = self->block_rows == 1 ? stored : stored / self->block_rows; /* a division is slow */
     const struct graft_row_block *block = graft_coded_block(self->codes, &at);
     row.codes = (const unsigned char *)block->data + at * self->row_bytes;
     row.scales = graft_coded_block(self->scales, &scale_row);
@@ -273,35 +274,69 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_some_scales(const struct graft_coded
     }
 }
 
-/* [any] out [n] = the scales of a row's groups from `group` on. Prefetches the scales of rows below, since nothing else
- * could be done while they are loaded. */
-GRAFT_ROW_INLINE void graft_row_scales(const struct graft_coded *self, const struct graft_row *row, int64_t group,
-                                       int64_t n, float *out) {
-    const graft_dtype dtype = row->scales->dtype;
-    const int64_t size = graft_row_scale_size(dtype);
-    const char *scales = (const char *)row->scales->data + (row->scale + group) * size;
-    int64_t g = 0;
-    for (; g + GRAFT_ROW_LANES <= n; g += GRAFT_ROW_LANES) {
-        const graft_row_floats some = graft_row_some_scales(self, dtype, scales + g * size);
-        memcpy(out + g, &some, sizeof some);
-        __builtin_prefetch((const void *)((uintptr_t)(scales + g * size) + GRAFT_ROW_SCALES_AHEAD), 0, 3);
-    }
-    for (; g < n; g++) {
-        out[g] = graft_row_scale(self, row, group + g);
+/* [any] The first n lanes, and zeros. */
+GRAFT_ROW_INLINE graft_row_floats graft_row_first(graft_row_floats v, int64_t n) {
+#if defined(__AVX512F__)
+    const graft_row_ints lanes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+#elif defined(__AVX2__)
+    const graft_row_ints lanes = {0, 1, 2, 3, 4, 5, 6, 7};
+#else
+    const graft_row_ints lanes = {0, 1, 2, 3};
+#endif
+    return (graft_row_floats)((graft_row_ints)v & (lanes < (int32_t)n));
+}
+
+/* [any] Zeros in a whole number of vectors from `out` on, for n numbers that follow one by one. */
+GRAFT_ROW_INLINE void graft_row_clear(int64_t n, float *out) {
+    for (int64_t i = 0; i < n; i += GRAFT_ROW_LANES) {
+        memset(out + i, 0, GRAFT_ROW_LANES * sizeof *out);
     }
 }
 
-/* [any] The same for zero points that are stored as numbers. */
+/* [any] The scales of a row's groups from `group` on, of which there are n: zeros in the other lanes. A vector is read
+ * if the scales' block is as long. Prefetches the scales of rows below, since nothing else could be done while they are
+ * loaded. */
+GRAFT_ROW_INLINE graft_row_floats graft_row_scales_at(const struct graft_coded *self, const struct graft_row *row,
+                                                      int64_t group, int64_t n) {
+    const int64_t first = row->scale + group;
+    if (first + GRAFT_ROW_LANES > row->scales->rows * self->groups) {
+        float some[GRAFT_ROW_LANES] = {0};
+        graft_row_floats scales;
+        for (int64_t g = 0; g < graft_coded_left(n, 0, GRAFT_ROW_LANES); g++) {
+            some[g] = graft_row_scale(self, row, group + g);
+        }
+        memcpy(&scales, some, sizeof scales);
+        return scales;
+    }
+    const graft_dtype dtype = row->scales->dtype;
+    const char *scales = (const char *)row->scales->data + first * graft_row_scale_size(dtype);
+    __builtin_prefetch((const void *)((uintptr_t)scales + GRAFT_ROW_SCALES_AHEAD), 0, 3);
+    return graft_row_first(graft_row_some_scales(self, dtype, scales), n);
+}
+
+/* [any] out [n] = the scales of a row's groups from `group` on, and zeros up to a whole vector. */
+GRAFT_ROW_INLINE void graft_row_scales(const struct graft_coded *self, const struct graft_row *row, int64_t group,
+                                       int64_t n, float *out) {
+    for (int64_t g = 0; g < n; g += GRAFT_ROW_LANES) {
+        const graft_row_floats some = graft_row_scales_at(self, row, group + g, n - g);
+        memcpy(out + g, &some, sizeof some);
+    }
+}
+
+/* [any] The same for zero points that are stored as numbers, in one block for all rows. */
 GRAFT_ROW_INLINE void graft_row_zero_numbers(const struct graft_coded *self, const struct graft_row *row, int64_t group,
                                              int64_t n, float *out) {
     const int64_t first = row->stored * self->groups + group, size = graft_row_scale_size(self->zero_dtype);
     const char *numbers = (const char *)self->zero_numbers + first * size;
+    const int64_t there = self->codes->rows * self->groups - first;
     int64_t g = 0;
-    for (; g + GRAFT_ROW_LANES <= n; g += GRAFT_ROW_LANES) {
-        const graft_row_floats some = graft_row_some_scales(self, self->zero_dtype, numbers + g * size);
+    for (; g < n && g + GRAFT_ROW_LANES <= there; g += GRAFT_ROW_LANES) {
+        const graft_row_floats read = graft_row_some_scales(self, self->zero_dtype, numbers + g * size);
+        const graft_row_floats some = graft_row_first(read, n - g);
         memcpy(out + g, &some, sizeof some);
         __builtin_prefetch((const void *)((uintptr_t)(numbers + g * size) + GRAFT_ROW_SCALES_AHEAD), 0, 3);
     }
+    graft_row_clear(n - g, out + g);
     for (; g < n; g++) {
         out[g] = graft_row_zero_number(self, first + g);
     }
@@ -313,6 +348,7 @@ GRAFT_ROW_INLINE void graft_row_zeros(const struct graft_coded *self, const stru
     const int32_t slots = 32 / self->bits, most = (1 << self->bits) - 1;
     const int32_t *words = self->zeros != NULL ? self->zeros + row->stored / slots * self->groups + group : NULL;
     const int32_t shift = (int32_t)(row->stored % slots) * self->bits;
+    const int64_t there = ((self->codes->rows + slots - 1) / slots - row->stored / slots) * self->groups - group;
     int64_t g = 0;
     if (self->zero_numbers != NULL) {
         graft_row_zero_numbers(self, row, group, n, out);
@@ -321,12 +357,14 @@ GRAFT_ROW_INLINE void graft_row_zeros(const struct graft_coded *self, const stru
     for (; g < n && self->zeros == NULL; g++) {
         out[g] = (float)self->zero;
     }
-    for (; g + GRAFT_ROW_LANES <= n; g += GRAFT_ROW_LANES) {
+    for (; g < n && g + GRAFT_ROW_LANES <= there; g += GRAFT_ROW_LANES) {
         const graft_row_ints codes = (graft_row_ints)graft_vector_words_from(words + g);
-        const graft_row_floats some = __builtin_convertvector(((codes >> shift) & most) + self->zero, graft_row_floats);
+        const graft_row_ints zeros = ((codes >> shift) & most) + self->zero;
+        const graft_row_floats some = graft_row_first(__builtin_convertvector(zeros, graft_row_floats), n - g);
         memcpy(out + g, &some, sizeof some);
         __builtin_prefetch((const void *)((uintptr_t)(words + g) + GRAFT_ROW_SCALES_AHEAD), 0, 3);
     }
+    graft_row_clear(n - g, out + g);
     for (; g < n; g++) {
         out[g] = graft_row_zero(self, row, group + g);
     }

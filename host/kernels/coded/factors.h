@@ -8,25 +8,29 @@
 /* The most rows times tokens of a tile whose inputs are integers. */
 enum { GRAFT_ROW_SUMS = 12 };
 
-/* Scales and zero points of some groups of a tile's rows. */
+/* Scales and zero points of some groups of a tile's rows. Vectors of them that lay across lines of the cache would be
+ * slow to read after they were written. */
 struct graft_row_factors {
-    float scales[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* scales of each row */
-    float zeros[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND];  /* zero points of each row, if they are stored */
+    _Alignas(GRAFT_ROW_LINE) float scales[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* scales of each row */
+    float zeros[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* zero points of each row, if they are stored */
 };
 
 /* Factors for a tile with integer inputs, for each part: a part is a group, or a block of a larger group. */
 struct graft_row_steps {
-    float steps[GRAFT_ROW_SUMS][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* an integer's unit times the scale */
+    _Alignas(GRAFT_ROW_LINE) float steps[GRAFT_ROW_SUMS]
+                                        [GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* an integer's unit times the scale */
     float zeros[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* zero points of rows, if they are stored */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_row_factors, 2560);
 GRAFT_ASSERT_SIZE(struct graft_row_steps, 5120);
 
-/* [any] Fills in the factors of groups [group, group + n) for some rows. */
-GRAFT_ROW_INLINE void graft_row_factors_at(const struct graft_coded *self, const struct graft_row *rows,
-                                           const int n_rows, int64_t group, int64_t n,
-                                           struct graft_row_factors *factors) {
+/* [any] Fills in the factors of groups [group, group + n) for some rows. Not compiled into each of the loops that read
+ * them. */
+static __attribute__((noinline, unused)) void graft_row_factors_at(const struct graft_coded *self,
+                                                                   const struct graft_row *rows, int n_rows,
+                                                                   int64_t group, int64_t n,
+                                                                   struct graft_row_factors *factors) {
     for (int r = 0; r < n_rows; r++) {
         graft_row_scales(self, &rows[r], group, n, factors->scales[r]);
         if (graft_coded_has_zeros(self)) {

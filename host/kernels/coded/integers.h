@@ -56,7 +56,7 @@ struct graft_row_integers_run {
 
 /* What a row has behind its last whole line, and zeros. */
 struct graft_row_integers_end {
-    unsigned char codes[GRAFT_ROW_INTEGERS_BYTES]; /* a line */
+    _Alignas(GRAFT_ROW_INTEGERS_BYTES) unsigned char codes[GRAFT_ROW_INTEGERS_BYTES]; /* a line */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_row_integers_shape, 20);
@@ -72,6 +72,17 @@ GRAFT_ROW_INLINE graft_row_ints graft_row_integers_load(const void *from) {
     return (graft_row_ints)_mm512_loadu_si512(from);
 #else
     return (graft_row_ints)_mm256_loadu_si256((const __m256i *)from);
+#endif
+}
+
+/* [any] Its first bytes, a multiple of 4 that is less than all, and zeros. */
+GRAFT_ROW_INLINE graft_row_ints graft_row_integers_load_some(const void *from, int64_t bytes) {
+#if defined(__AVX512F__)
+    return (graft_row_ints)_mm512_maskz_loadu_epi32((__mmask16)((1U << (bytes / 4)) - 1), from);
+#else
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i is_there = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)(bytes / 4)), lanes);
+    return (graft_row_ints)_mm256_maskload_epi32((const int *)from, is_there);
 #endif
 }
 
@@ -118,6 +129,12 @@ GRAFT_ROW_INLINE int64_t graft_row_integers_count(const struct graft_coded *self
     return (self->columns + block - 1) / block;
 }
 
+/* [any] How many steps a token has, and zeros up to a whole vector. */
+GRAFT_ROW_INLINE int64_t graft_row_integers_steps(const struct graft_coded *self, const int kind) {
+    const int64_t steps = graft_row_integers_count(self, kind) * graft_row_integers_many(self, kind);
+    return (steps + GRAFT_ROW_LANES - 1) / GRAFT_ROW_LANES * GRAFT_ROW_LANES;
+}
+
 /* [any] Bytes of all blocks of a token, whose steps come behind them. */
 GRAFT_ROW_INLINE int64_t graft_row_integers_blocks(const struct graft_coded *self, const int kind) {
     return graft_row_integers_count(self, kind) * graft_row_integers_bytes(kind, graft_row_integers_lines(self, kind));
@@ -140,8 +157,8 @@ GRAFT_ROW_INLINE int64_t graft_row_integers_size(const struct graft_coded *self,
     if (self->group_of != NULL || !(is_whole || (ends && graft_row_integers_divides(self, kind)))) {
         return 0;
     }
-    const int64_t steps = graft_row_integers_count(self, kind) * graft_row_integers_many(self, kind);
-    const int64_t size = graft_row_integers_blocks(self, kind) + steps * (int64_t)sizeof(float);
+    const int64_t steps = graft_row_integers_steps(self, kind) * (int64_t)sizeof(float);
+    const int64_t size = graft_row_integers_blocks(self, kind) + steps;
     return (size + GRAFT_ROW_LINE - 1) / GRAFT_ROW_LINE * GRAFT_ROW_LINE;
 }
 
@@ -176,6 +193,8 @@ GRAFT_ROW_INLINE void graft_row_integers_prepare(const struct graft_coded *self,
     const graft_row_ints none = {0}, ones = none + 0x00010001;
     char *out = (char *)inputs;
     float *steps = (float *)(void *)(out + graft_row_integers_blocks(self, kind));
+    const int64_t n_steps = graft_row_integers_steps(self, kind);
+    memset(steps + n_steps - GRAFT_ROW_LANES, 0, GRAFT_ROW_LANES * sizeof *steps); /* denormals would be slow */
     for (int64_t i = 0; i < self->columns; i += block) {
         const int64_t n = graft_coded_left(self->columns, i, block);
         float step, last[2 * GRAFT_ROW_INTEGERS_BYTES];
@@ -296,53 +315,50 @@ GRAFT_ROW_INLINE void graft_row_integers_repeat(const float *numbers, int64_t le
     }
 }
 
-/* [any] out [n] = a * b. */
-GRAFT_ROW_INLINE void graft_row_integers_weigh(const float *a, const float *b, int64_t n, float *out) {
-    int64_t i = 0;
-    for (; i + GRAFT_ROW_LANES <= n; i += GRAFT_ROW_LANES) {
-        const graft_row_floats both = graft_row_load(a + i, GRAFT_ROW_LANES) * graft_row_load(b + i, GRAFT_ROW_LANES);
-        memcpy(out + i, &both, sizeof both);
-    }
-    for (; i < n; i++) {
-        out[i] = a[i] * b[i];
-    }
-}
-
-/* [any] Fills in scales and zero points of a run's groups; of those behind the row's last, which the last line may have
- * room for, 0. */
-GRAFT_ROW_INLINE void graft_row_integers_factors(const struct graft_row_integers_tile *tile, const int n_rows,
-                                                 int64_t group, int64_t n, struct graft_row_factors *own) {
-    const int64_t there = graft_coded_left(tile->self->groups, group, n);
-    graft_row_factors_at(tile->self, tile->rows, n_rows, group, there, own);
-    for (int r = 0; r < n_rows; r++) {
-        for (int64_t g = there; g < n; g++) {
-            own->scales[r][g] = own->zeros[r][g] = 0.0F;
-        }
+/* [any] Fills in the steps of a vector of parts, from part `part` of a run on: their scales times those of the
+ * inputs. */
+GRAFT_ROW_INLINE void graft_row_integers_weigh(const struct graft_row_integers_tile *tile, graft_row_floats scales,
+                                               int n_tokens, const float *steps, int64_t part,
+                                               float (*out)[GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]) {
+    for (int t = 0; t < n_tokens; t++, steps += tile->size / (int64_t)sizeof *steps) {
+        const graft_row_floats both = scales * graft_row_load(steps + part, GRAFT_ROW_LANES);
+        memcpy(out[t] + part, &both, sizeof both);
     }
 }
 
-/* [any] Fills in what the parts of a run have. */
-GRAFT_ROW_INLINE void graft_row_integers_steps_at(const struct graft_row_integers_tile *tile,
-                                                  const struct graft_row_integers_shape shape, const int n_rows,
-                                                  const int n_tokens, const struct graft_row_integers_run *run,
-                                                  struct graft_row_steps *factors) {
-    const int64_t most = run->most, n = run->n, left = run->left;
+/* [any] Fills in what the parts of a run have. A function of its own: inside the loops that read it, it would be
+ * compiled for each shape of these, which takes most of a build and makes them so large that their sums lie on the
+ * stack. */
+static __attribute__((noinline, unused)) void graft_row_integers_steps_at(const struct graft_row_integers_tile *tile,
+                                                                          const struct graft_row_integers_shape shape,
+                                                                          int n_rows, int n_tokens,
+                                                                          const struct graft_row_integers_run *run,
+                                                                          struct graft_row_steps *factors) {
+    const int64_t most = run->most, n = run->n * shape.many, group = run->group * shape.many;
+    const int64_t there = graft_coded_left(tile->self->groups, group, run->groups * shape.many);
     const float *steps = tile->steps + run->b * shape.many;
-    struct graft_row_factors own;
-    graft_row_integers_factors(tile, n_rows, run->group * shape.many, run->groups * shape.many, &own);
+    const int is_one = most > 1 && run->groups == 1, is_each = most == 1;
     for (int r = 0; r < n_rows; r++) {
-        float scales[GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND];
-        if (most > 1) {
-            graft_row_integers_repeat(own.scales[r], left, most, n, scales);
+        const struct graft_row *row = &tile->rows[r];
+        float(*out)[GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND] = &factors->steps[(ptrdiff_t)r * n_tokens];
+        float own[GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND], numbers[GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND];
+        if (!is_one && !is_each) {
+            graft_row_scales(tile->self, row, group, there, own);
+            graft_row_integers_repeat(own, run->left, most, n, numbers);
         }
-        for (int t = 0; t < n_tokens; t++) {
-            graft_row_integers_weigh(most > 1 ? scales : own.scales[r], steps + t * tile->size / (int64_t)sizeof *steps,
-                                     n * shape.many, factors->steps[r * n_tokens + t]);
+        graft_row_floats scales = (is_one ? graft_row_scale(tile->self, row, group) : 0.0F) - (graft_row_floats){0};
+        for (int64_t part = 0; part < n; part += GRAFT_ROW_LANES) {
+            if (!is_one) {
+                scales = is_each ? graft_row_scales_at(tile->self, row, group + part, there - part)
+                                 : graft_row_load(numbers + part, GRAFT_ROW_LANES);
+            }
+            graft_row_integers_weigh(tile, scales, n_tokens, steps, part, out);
         }
-        if (shape.stored && most > 1) {
-            graft_row_integers_repeat(own.zeros[r], left, most, n, factors->zeros[r]);
-        } else if (shape.stored) {
-            memcpy(factors->zeros[r], own.zeros[r], (size_t)(n * shape.many) * sizeof *own.zeros[r]);
+        if (shape.stored) {
+            graft_row_zeros(tile->self, row, group, there, is_each ? factors->zeros[r] : own);
+        }
+        if (shape.stored && !is_each) {
+            graft_row_integers_repeat(own, run->left, most, n, factors->zeros[r]);
         }
     }
 }
@@ -377,11 +393,10 @@ GRAFT_ROW_INLINE void graft_row_integers_block(const struct graft_row_integers_t
 /* [any] Fills it in for the rows of a tile, from byte `byte` on. */
 GRAFT_ROW_INLINE void graft_row_integers_ends(const struct graft_row_integers_tile *tile, const int n_rows,
                                               int64_t byte, struct graft_row_integers_end *ends) {
-    for (int r = 0; r < n_rows; r++) {
-        memset(ends[r].codes, 0, sizeof ends[r].codes);
-        for (int64_t i = 0; byte + i < tile->self->row_bytes; i += GRAFT_ROW_INTEGERS_END) {
-            memcpy(ends[r].codes + i, tile->rows[r].codes + byte + i, GRAFT_ROW_INTEGERS_END);
-        }
+    for (int r = 0; r < n_rows; r++) { /* by one store: what follows loads all of it at once */
+        const graft_row_ints end =
+            graft_row_integers_load_some(tile->rows[r].codes + byte, tile->self->row_bytes - byte);
+        memcpy(ends[r].codes, &end, sizeof end);
     }
 }
 

@@ -37,8 +37,9 @@ GRAFT_ROW_INLINE void graft_row_many_words(const struct graft_row *rows, int64_t
     graft_vector_square(words);
 }
 
-/* [any] out [n] = numbers of groups for each row of a strip [GRAFT_ROW_LANES, GRAFT_MANY_BLOCKS], transposed. */
-GRAFT_ROW_INLINE void graft_row_many_numbers(float numbers[][GRAFT_MANY_BLOCKS], int64_t n, graft_row_floats *out) {
+/* [any] out [n] = numbers of groups for each row of a strip, transposed. */
+GRAFT_ROW_INLINE void graft_row_many_numbers(float numbers[][GRAFT_MANY_BLOCKS + GRAFT_ROW_BEHIND], int64_t n,
+                                             graft_row_floats *out) {
     for (int64_t g = 0; g < n; g += GRAFT_ROW_LANES) {
         graft_vector_words words[GRAFT_ROW_LANES];
         for (int r = 0; r < GRAFT_ROW_LANES; r++) {
@@ -52,7 +53,7 @@ GRAFT_ROW_INLINE void graft_row_many_numbers(float numbers[][GRAFT_MANY_BLOCKS],
 /* [any] Reads zero points of groups [group, group + n) of a strip of rows. */
 GRAFT_ROW_INLINE void graft_row_many_zeros(const struct graft_coded *self, const struct graft_row *rows, int64_t group,
                                            int64_t n, graft_row_floats *zeros) {
-    float numbers[GRAFT_ROW_LANES][GRAFT_MANY_BLOCKS];
+    float numbers[GRAFT_ROW_LANES][GRAFT_MANY_BLOCKS + GRAFT_ROW_BEHIND];
     if (!graft_coded_has_zeros(self)) {
         for (int64_t g = 0; g < n; g++) {
             zeros[g] = (float)self->zero - (graft_row_floats){0};
@@ -73,7 +74,7 @@ GRAFT_ROW_INLINE void graft_row_many_blocks(const struct graft_coded *self, cons
     const int64_t size = self->groups == 1 ? self->columns : self->group_size;
     const int64_t first = column / size, n = (column + panel->blocks * panel->block - 1) / size - first + 1;
     const float moved = (float)graft_many_moved(shape);
-    float numbers[GRAFT_ROW_LANES][GRAFT_MANY_BLOCKS];
+    float numbers[GRAFT_ROW_LANES][GRAFT_MANY_BLOCKS + GRAFT_ROW_BEHIND];
     graft_row_floats scales[GRAFT_MANY_BLOCKS], zeros[GRAFT_MANY_BLOCKS];
     for (int r = 0; r < GRAFT_ROW_LANES; r++) {
         graft_row_scales(self, &rows[r], first, n, numbers[r]);
