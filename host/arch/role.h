@@ -78,8 +78,8 @@ graft_role_describe graft_causal_lm_describe, graft_conditional_describe, graft_
     graft_decoder_model_describe, graft_decoder_layer_describe, graft_attention_describe,
     graft_cross_attention_describe, graft_disentangled_describe, graft_mlp_describe, graft_decoder_norm_describe,
     graft_decoder_rotary_describe, graft_extended_layer_describe;
-graft_role_create graft_extended_layer_create, graft_decoder_model_create, graft_attention_create, graft_cross_attention_create,
-    graft_disentangled_create, graft_decoder_norm_create, graft_decoder_rotary_create;
+graft_role_create graft_extended_layer_create, graft_decoder_model_create, graft_attention_create,
+    graft_cross_attention_create, graft_disentangled_create, graft_decoder_norm_create, graft_decoder_rotary_create;
 void graft_decoder_rotary_destroy(void *instance);
 void graft_extended_layer_destroy(void *instance);
 extern const struct graft_decoder_layer graft_extended_layer_vtable;

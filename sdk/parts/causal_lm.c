@@ -46,11 +46,9 @@ static void tie_bias(const struct graft_parts_causal_lm *part, const struct graf
 /* Declares the encoder and the shared embeddings, and ties those of encoder and decoder to them. */
 static void describe_encoder(const struct graft_parts_causal_lm *part, const struct graft_parts_causal_lm_sizes *sizes,
                              const struct graft_sink *sink, struct graft_error *error) {
-    const struct graft_arg embedding_args[] = {graft_int_arg("num_embeddings", sizes->vocab_size),
-                                               graft_int_arg("embedding_dim", sizes->hidden_size)};
     const char *const paths[][2] = {{part->encoder, part->encoder_embeddings}, {part->model, part->model_embeddings}};
     char shared[MAX_NAME];
-    graft_describe_child(sink, part->shared, "Embedding", GRAFT_INTERFACE_EMBEDDING, embedding_args, 2, error);
+    graft_describe_embedding(sink, part->shared, "Embedding", sizes->vocab_size, sizes->hidden_size, error);
     graft_describe_child(sink, part->encoder, part->encoder_class, GRAFT_INTERFACE_BASE_MODEL, NULL, 0, error);
     graft_describe_number(sink, "has_encoder", 1, error);
     if (sizes->encoder_positions > 0) {

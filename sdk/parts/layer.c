@@ -33,14 +33,14 @@ struct layer {
 
 /* Declares cross attention. It gets the arguments of the layer, as attention does, but a layer_idx of its own for its
  * place in the cache. */
-static int describe_cross(const struct graft_parts_layer *part, const struct graft_args *args,
-                          const struct graft_sink *sink, struct graft_error *error) {
+static void describe_cross(const struct graft_parts_layer *part, const struct graft_args *args,
+                           const struct graft_sink *sink, struct graft_error *error) {
     enum { MAX_ARGS = 32 };
     struct graft_arg items[MAX_ARGS];
     int32_t n = 0;
     const int64_t layer = graft_args_int(args, "cross_layer_idx", 0);
     if (part->cross == NULL) {
-        return GRAFT_OK;
+        return;
     }
     for (int32_t i = 0; i < args->count && n < MAX_ARGS - 1; i++) {
         const struct graft_arg *arg = graft_args_at(args, i);
@@ -52,11 +52,8 @@ static int describe_cross(const struct graft_parts_layer *part, const struct gra
         n++;
     }
     items[n++] = graft_int_arg("cross", 1);
-    int status =
-        graft_describe_child(sink, part->cross, part->cross_class, GRAFT_INTERFACE_SELF_ATTENTION, items, n, error);
-    return status == GRAFT_OK
-               ? graft_describe_given(sink, part->cross_norm, part->norm_class, GRAFT_INTERFACE_NORM, args, error)
-               : status;
+    graft_describe_child(sink, part->cross, part->cross_class, GRAFT_INTERFACE_SELF_ATTENTION, items, n, error);
+    graft_describe_given(sink, part->cross_norm, part->norm_class, GRAFT_INTERFACE_NORM, args, error);
 }
 
 int graft_parts_layer_declare(const struct graft_parts_layer *part, const struct graft_config *config,
@@ -75,19 +72,22 @@ int graft_parts_layer_declare(const struct graft_parts_layer *part, const struct
         return GRAFT_ERROR_INTERNAL;
     }
     *kept = *part;
-    int status = part->parallel_field != NULL ? graft_config_bool(config, part->parallel_field, &kept->parallel, error)
-                                              : GRAFT_OK;
-    for (size_t i = 0; i < sizeof children / sizeof children[0] && status == GRAFT_OK; i++) {
+    if (part->parallel_field != NULL) {
+        graft_config_bool(config, part->parallel_field, &kept->parallel, error);
+    }
+    for (size_t i = 0; i < sizeof children / sizeof children[0]; i++) {
         if (children[i][0] != NULL) {
-            status = graft_describe_given(sink, children[i][0], children[i][1], children[i][2], args, error);
+            graft_describe_given(sink, children[i][0], children[i][1], children[i][2], args, error);
         }
     }
-    for (int i = 0; i < 2 && status == GRAFT_OK; i++) {
+    for (int i = 0; i < 2; i++) {
         const char *vector = i == 0 ? part->attention_residual : part->mlp_residual;
-        status = vector != NULL ? graft_describe_vector(sink, vector, graft_args_int(args, "hidden_size", 0), error)
-                                : GRAFT_OK;
+        if (vector != NULL) {
+            graft_describe_vector(sink, vector, graft_args_int(args, "hidden_size", 0), error);
+        }
     }
-    return status == GRAFT_OK ? describe_cross(part, args, sink, error) : status;
+    describe_cross(part, args, sink, error);
+    return error->code;
 }
 
 int graft_parts_layer_describe(const struct graft_class *self, const struct graft_config *config,

@@ -49,29 +49,26 @@ int graft_parts_mlp_declare(const struct graft_parts_mlp *part, const struct gra
     int64_t intermediate_size = graft_args_int(args, "intermediate_size", 0);
     int32_t bias = graft_args_int(args, "mlp_bias", 0) != 0;
     struct kept *kept = sink->keep(sink->data, sizeof *kept, error); /* for `create` */
-    int status = GRAFT_OK;
+    const int32_t down_bias = part->down_bias == GRAFT_PARTS_AS_BIAS ? bias : part->down_bias == GRAFT_PARTS_BIAS;
     if (kept == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     *kept = (struct kept){*part, hidden_size, intermediate_size};
-    for (int i = 0; i < 3 && status == GRAFT_OK; i++) {
+    for (int i = 0; i < 3; i++) {
         const char *const names[] = {part->gate, part->up, part->gate_up};
         if (names[i] != NULL) {
-            status =
-                graft_describe_linear(sink, names[i], hidden_size, (i == 2 ? 2 : 1) * intermediate_size, bias, error);
+            graft_describe_linear(sink, names[i], hidden_size, (i == 2 ? 2 : 1) * intermediate_size, bias, error);
         }
     }
-    if (status == GRAFT_OK) {
-        const int32_t down_bias = part->down_bias == GRAFT_PARTS_AS_BIAS ? bias : part->down_bias == GRAFT_PARTS_BIAS;
-        status = graft_describe_linear(sink, part->down, intermediate_size, hidden_size, down_bias, error);
+    graft_describe_linear(sink, part->down, intermediate_size, hidden_size, down_bias, error);
+    if (part->norm != NULL) {
+        graft_describe_norm(sink, part->norm, part->norm_class, intermediate_size, graft_args_real(args, "eps", 1e-6),
+                            error);
     }
-    if (status == GRAFT_OK && part->norm != NULL) {
-        status = graft_describe_norm(sink, part->norm, part->norm_class, intermediate_size,
-                                     graft_args_real(args, "eps", 1e-6), error);
+    if (part->swiglu_limit == 0.0) {
+        graft_describe_activation(sink, part->act, config, args, "hidden_act", error);
     }
-    return status == GRAFT_OK && part->swiglu_limit == 0.0
-               ? graft_describe_activation(sink, part->act, config, args, "hidden_act", error)
-               : status;
+    return error->code;
 }
 
 int graft_parts_mlp_describe(const struct graft_class *self, const struct graft_config *config,

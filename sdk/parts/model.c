@@ -11,7 +11,6 @@ struct kept {
     struct graft_parts_model part;
     int64_t hidden_size;
     int64_t rotary_width;
-    int32_t typed_rotary;
     int32_t bidirectional;
     double embedding_scale; /* 0: none */
     int64_t n_layers;
@@ -21,7 +20,6 @@ struct kept {
 struct layer {
     const struct graft_module *module;
     struct graft_mask mask;
-    int32_t type; /* GRAFT_LAYER_...: which angles rotate its queries and keys */
 };
 
 struct model {
@@ -32,7 +30,6 @@ struct model {
     const struct graft_module *norm;
     int64_t hidden_size;
     int64_t rotary_width;
-    int32_t typed_rotary;
     float embedding_scale; /* 1: none */
     int64_t n_layers;
     struct layer layers[]; /* [n_layers] */
@@ -52,7 +49,6 @@ static int keep(const struct graft_parts_model *part, const struct graft_parts_m
     kept->part = *part;
     kept->hidden_size = sizes->hidden_size;
     kept->rotary_width = sizes->rotary_width;
-    kept->typed_rotary = sizes->typed_rotary;
     kept->bidirectional = sizes->bidirectional;
     kept->embedding_scale = sizes->embedding_scale;
     kept->n_layers = sizes->num_hidden_layers;
@@ -60,12 +56,6 @@ static int keep(const struct graft_parts_model *part, const struct graft_parts_m
         memcpy(kept->windows, sizes->windows, (size_t)kept->n_layers * sizeof kept->windows[0]);
     }
     return GRAFT_OK;
-}
-
-static int describe_embedding(const struct graft_sink *sink, const char *name, int64_t rows, int64_t columns,
-                              struct graft_error *error) {
-    const struct graft_arg args[] = {graft_int_arg("num_embeddings", rows), graft_int_arg("embedding_dim", columns)};
-    return graft_describe_child(sink, name, "Embedding", GRAFT_INTERFACE_EMBEDDING, args, 2, error);
 }
 
 static int describe_norm(const struct graft_parts_model *part, const struct graft_parts_model_sizes *sizes,
@@ -110,9 +100,10 @@ int graft_parts_model_declare(const struct graft_parts_model *part, const struct
                               const struct graft_sink *sink, struct graft_error *error) {
     keep(part, sizes, sink, error);
     describe_numbers(part, sizes, sink, error);
-    describe_embedding(sink, part->embeddings, sizes->vocab_size, sizes->hidden_size, error);
+    graft_describe_embedding(sink, part->embeddings, "Embedding", sizes->vocab_size, sizes->hidden_size, error);
     if (part->position_embeddings != NULL) {
-        describe_embedding(sink, part->position_embeddings, sizes->max_position_embeddings, sizes->hidden_size, error);
+        graft_describe_embedding(sink, part->position_embeddings, "Embedding", sizes->max_position_embeddings,
+                                 sizes->hidden_size, error);
     }
     describe_layers(part, sizes, sink, error);
     describe_norm(part, sizes, sink, error);
@@ -148,7 +139,6 @@ int graft_parts_model_create(const struct graft_class *cls, const struct graft_b
     }
     self->hidden_size = kept->hidden_size;
     self->rotary_width = kept->rotary_width;
-    self->typed_rotary = kept->typed_rotary;
     self->embedding_scale = kept->embedding_scale != 0.0 ? (float)kept->embedding_scale : 1.0f;
     self->n_layers = kept->n_layers;
     self->embeddings = graft_build_child(build, part->embeddings, error);
@@ -164,8 +154,6 @@ int graft_parts_model_create(const struct graft_class *cls, const struct graft_b
         layer_name(part, i, name);
         self->layers[i].module = graft_build_child(build, name, error);
         self->layers[i].mask = mask_of(kept, kept->windows[i]);
-        self->layers[i].type =
-            kept->typed_rotary && kept->windows[i] > 0 ? GRAFT_LAYER_SLIDING_ATTENTION : GRAFT_LAYER_FULL_ATTENTION;
     }
     return graft_instance_finish(self, instance, error);
 }
@@ -207,49 +195,39 @@ static int embed(const struct model *self, const struct graft_call *call, const 
                : status;
 }
 
-/* The angles of a batch, NULL without rotary positions. */
-struct angles {
-    float *cos; /* [tokens, rotary_width] */
-    float *sin; /* likewise */
-};
-
-/* Finds the angles of each type of layer, GRAFT_LAYER_...; only the first where all layers have the same. */
+/* cos and sin [tokens, rotary_width] of a batch; NULL without rotary positions. */
 static int find_angles(const struct model *self, const struct graft_call *call, const struct graft_batch *batch,
-                       struct angles angles[GRAFT_PARTS_LAYER_TYPES], struct graft_error *error) {
-    int status = GRAFT_OK;
-    int32_t types = self->typed_rotary ? GRAFT_PARTS_LAYER_TYPES : 1;
-    for (int32_t type = 0; type < types && self->rotary_emb != NULL && status == GRAFT_OK; type++) {
-        angles[type].cos = graft_scratch_floats(call, batch->tokens, self->rotary_width, error);
-        angles[type].sin = graft_scratch_floats(call, batch->tokens, self->rotary_width, error);
-        const struct graft_rotary_args args = {
-            .struct_size = sizeof args,
-            .required_features = self->typed_rotary ? GRAFT_ROTARY_LAYER_TYPES : 0,
-            .batch = batch,
-            .head_dim = self->rotary_width,
-            .cos = angles[type].cos,
-            .sin = angles[type].sin,
-            .layer_type = type,
-        };
-        status = args.cos != NULL && args.sin != NULL ? graft_rotary_forward(self->rotary_emb, call, &args, error)
-                                                      : GRAFT_ERROR_INTERNAL;
+                       float **cos, float **sin, struct graft_error *error) {
+    *cos = *sin = NULL;
+    if (self->rotary_emb == NULL) {
+        return GRAFT_OK;
     }
-    return status;
+    *cos = graft_scratch_floats(call, batch->tokens, self->rotary_width, error);
+    *sin = graft_scratch_floats(call, batch->tokens, self->rotary_width, error);
+    const struct graft_rotary_args args = {
+        .struct_size = sizeof args,
+        .batch = batch,
+        .head_dim = self->rotary_width,
+        .cos = *cos,
+        .sin = *sin,
+    };
+    return *cos != NULL && *sin != NULL ? graft_rotary_forward(self->rotary_emb, call, &args, error)
+                                        : GRAFT_ERROR_INTERNAL;
 }
 
 /* hidden_states [tokens, hidden_size] through all layers. */
 static int run_layers(const struct model *self, const struct graft_call *call, const struct graft_batch *batch,
                       float *hidden_states, struct graft_error *error) {
-    struct angles angles[GRAFT_PARTS_LAYER_TYPES] = {{NULL, NULL}};
-    int status = find_angles(self, call, batch, angles, error);
+    float *cos, *sin;
+    int status = find_angles(self, call, batch, &cos, &sin, error);
     for (int64_t i = 0; i < self->n_layers && status == GRAFT_OK; i++) {
         const struct layer *layer = &self->layers[i];
-        const struct angles *own = &angles[layer->type];
         const struct graft_decoder_layer_args args = {
             .struct_size = sizeof args,
             .batch = batch,
             .hidden_states = hidden_states,
-            .cos = own->cos,
-            .sin = own->sin,
+            .cos = cos,
+            .sin = sin,
             .mask = &layer->mask,
         };
         status = graft_decoder_layer_forward(layer->module, call, &args, error);

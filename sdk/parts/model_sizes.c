@@ -4,14 +4,13 @@
 #include "graft/parts.h"
 
 /* How many arguments a layer gets: always the first ALWAYS_ARGS, at most MAX_ARGS. */
-enum { ALWAYS_ARGS = 10, MAX_ARGS = 12 };
+enum { ALWAYS_ARGS = 10, MAX_ARGS = 11 };
 
 int graft_parts_model_describe(const struct graft_class *self, const struct graft_config *config,
                                const struct graft_args *args, const struct graft_sink *sink,
                                struct graft_error *error) {
     const struct graft_parts_model *part = self->data;
     struct graft_parts_sizes sizes;
-    int64_t rotary_width = 0;
     int32_t is_causal = 1;
     (void)args;
     int status = graft_parts_read_sizes(config, &sizes, error);
@@ -20,9 +19,6 @@ int graft_parts_model_describe(const struct graft_class *self, const struct graf
     }
     if (status != GRAFT_OK) {
         return status;
-    }
-    if (part->rotary != NULL) {
-        status = graft_parts_rotary_width(part->rotary, config, sink->host, &rotary_width, error);
     }
     struct graft_arg items[MAX_ARGS] = {
         graft_int_arg("hidden_size", sizes.hidden_size),
@@ -37,9 +33,6 @@ int graft_parts_model_describe(const struct graft_class *self, const struct graf
         graft_real_arg("eps", sizes.layer_norm_eps),
     };
     int32_t n = ALWAYS_ARGS;
-    if (rotary_width > 0 && rotary_width < sizes.head_dim) {
-        items[n++] = graft_int_arg("rotary_width", rotary_width);
-    }
     if (sizes.residual_scale != 1.0) {
         items[n++] = graft_real_arg("residual_scale", sizes.residual_scale);
     }
@@ -49,11 +42,11 @@ int graft_parts_model_describe(const struct graft_class *self, const struct graf
         .hidden_size = sizes.hidden_size,
         .num_hidden_layers = sizes.num_hidden_layers,
         .max_position_embeddings = sizes.max_position_embeddings,
-        .rotary_width = rotary_width,
+        .rotary_width = sizes.head_dim,
         .eps = sizes.layer_norm_eps,
         .layer_args = &layer_args,
         .bidirectional = !is_causal,
         .embedding_scale = sizes.embedding_scale,
     };
-    return status == GRAFT_OK ? graft_parts_model_declare(part, &numbers, sink, error) : status;
+    return graft_parts_model_declare(part, &numbers, sink, error);
 }

@@ -6,38 +6,19 @@ enum { MAX_VOCAB = 1 << 28, MAX_POSITIONS = 1 << 30 };
 
 static int read_optional(const struct graft_config *config, struct graft_parts_sizes *sizes,
                          struct graft_error *error) {
-    int status =
-        graft_config_int(config, "intermediate_size", 1, GRAFT_PARTS_MAX_SIZE, &sizes->intermediate_size, error);
-    if (status == GRAFT_OK) {
-        status = graft_config_real_from(config, "layer_norm_eps", 0.0, &sizes->layer_norm_eps, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_config_not_null(config, "hidden_act", "a string", error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_config_string(config, "hidden_act", &sizes->hidden_act, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_config_bool(config, "attention_bias", &sizes->attention_bias, error);
-    }
+    graft_config_int(config, "intermediate_size", 1, GRAFT_PARTS_MAX_SIZE, &sizes->intermediate_size, error);
+    graft_config_real_from(config, "layer_norm_eps", 0.0, &sizes->layer_norm_eps, error);
+    graft_config_not_null(config, "hidden_act", "a string", error);
+    graft_config_string(config, "hidden_act", &sizes->hidden_act, error);
+    graft_config_bool(config, "attention_bias", &sizes->attention_bias, error);
     sizes->qkv_bias = sizes->o_proj_bias = sizes->attention_bias;
-    if (status == GRAFT_OK) {
-        status = graft_config_bool(config, "qkv_bias", &sizes->qkv_bias, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_config_bool(config, "o_proj_bias", &sizes->o_proj_bias, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_config_real(config, "embedding_scale", 0.0, &sizes->embedding_scale, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_config_real(config, "residual_scale", 0.0, &sizes->residual_scale, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_config_bool(config, "mlp_bias", &sizes->mlp_bias, error);
-    }
-    return status == GRAFT_OK ? graft_config_bool(config, "tie_word_embeddings", &sizes->tie_word_embeddings, error)
-                              : status;
+    graft_config_bool(config, "qkv_bias", &sizes->qkv_bias, error);
+    graft_config_bool(config, "o_proj_bias", &sizes->o_proj_bias, error);
+    graft_config_real(config, "embedding_scale", 0.0, &sizes->embedding_scale, error);
+    graft_config_real(config, "residual_scale", 0.0, &sizes->residual_scale, error);
+    graft_config_bool(config, "mlp_bias", &sizes->mlp_bias, error);
+    graft_config_bool(config, "tie_word_embeddings", &sizes->tie_word_embeddings, error);
+    return error->code;
 }
 
 /* One number does not divide another. */

@@ -40,7 +40,7 @@ nm -g --defined-only "$library" | awk 'NF == 3 && $3 ~ /^graft_/ { print $3 }' |
 check 'each helper of the SDK is a symbol of libgraft-sdk.a' '' "$(echo "$helpers" | LC_ALL=C comm -23 - "$scratch/symbols")"
 check 'there are helpers' yes "$([ "$(echo "$helpers" | wc -l)" -gt 90 ] && echo yes || echo no)"
 # The other symbols are those of the parts.
-sed -n -e 's/^extern const char \*const /extern const struct string /' \
+sed -n -e 's/^extern const char \*const /extern const struct string /' -e 's/^const struct [a-z_]* \*/int /' \
     -e 's/^\(int\|void\|graft_parts_[a-z]*\|extern const struct [a-z_]*\) \(graft_parts_[a-z_]*\)[[(;].*/\2/p' \
     "$source/sdk/include/graft/parts.h" "$source/sdk/include/graft/encoder_parts.h" \
     "$source/sdk/include/graft/expert_parts.h" | LC_ALL=C sort >"$scratch/parts"

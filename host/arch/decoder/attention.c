@@ -169,29 +169,20 @@ int graft_attention_describe(const struct graft_class *self, const struct graft_
     const int32_t sinks = graft_read_bool(&reader, D_SINKS);
     const int32_t k_bias =
         graft_read_is_null(&reader, D_K_BIAS) ? kept->sizes.qkv_bias : graft_read_bool(&reader, D_K_BIAS);
-    int status = reader.status == GRAFT_OK ? check_layout(description, kept, sink->path, error) : reader.status;
-    if (status == GRAFT_OK) {
-        status = describe_inputs(description, kept, k_bias, sink, error);
+    if (reader.status != GRAFT_OK || check_layout(description, kept, sink->path, error) != GRAFT_OK) {
+        return error->code;
     }
-    if (status == GRAFT_OK) {
-        status = graft_attention_describe_output(description, kept, args, sink, error);
+    describe_inputs(description, kept, k_bias, sink, error);
+    graft_attention_describe_output(description, kept, args, sink, error);
+    describe_gate(description, kept, sink, error);
+    describe_norms(&reader, kept, args, sink, error);
+    graft_differential_describe(kept, sink, error);
+    graft_key_weights_describe(description, kept, sink, error);
+    graft_relative_describe(&reader, kept->sizes.heads, sink, &kept->relative, error);
+    if (sinks) {
+        graft_describe_vector(sink, "sinks", kept->sizes.heads, error);
     }
-    if (status == GRAFT_OK) {
-        status = describe_gate(description, kept, sink, error);
-    }
-    if (status == GRAFT_OK) {
-        status = describe_norms(&reader, kept, args, sink, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_differential_describe(kept, sink, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_key_weights_describe(description, kept, sink, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_relative_describe(&reader, kept->sizes.heads, sink, &kept->relative, error);
-    }
-    return status == GRAFT_OK && sinks ? graft_describe_vector(sink, "sinks", kept->sizes.heads, error) : status;
+    return error->code;
 }
 
 /* Finds a norm of queries or keys, which a class may declare or leave out: over each head, or over all `heads` of a

@@ -70,29 +70,15 @@ static int project_sources(const struct cross_attention *self, const struct graf
         {sizeof(struct graft_linear_args), 0, tokens, batch->source_states, k},
         {sizeof(struct graft_linear_args), 0, tokens, batch->source_states, v},
     };
-    struct graft_row_adapters rows = {.struct_size = sizeof rows, .rows = tokens};
-    struct graft_call own;
-    graft_struct_copy(&own, sizeof own, call);
+    struct graft_gathered_call space;
     if (tokens == 0) {
         return GRAFT_OK;
     }
     if (batch->source_states == NULL) {
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "no encoder has run before its decoder");
     }
-    if (call->row_adapters != NULL && batch->adapters != NULL) {
-        int32_t *adapters = graft_scratch_ints(call, tokens, error);
-        if (adapters == NULL) {
-            return GRAFT_ERROR_INTERNAL;
-        }
-        for (int32_t s = 0; s < batch->sequences; s++) {
-            for (int64_t t = batch->source_cu_seqlens[s]; t < batch->source_cu_seqlens[s + 1]; t++) {
-                adapters[t] = batch->adapters[s];
-            }
-        }
-        rows.adapters = adapters;
-        own.row_adapters = &rows;
-    }
-    return graft_linear_forward_all(projections, &own, args, 2, error);
+    const struct graft_call *own = graft_parts_source_call(call, batch, &space, error);
+    return own != NULL ? graft_linear_forward_all(projections, own, args, 2, error) : GRAFT_ERROR_INTERNAL;
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_self_attention_args *args,

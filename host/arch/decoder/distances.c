@@ -29,7 +29,7 @@ struct graft_distances graft_distances_read(struct graft_reader *reader) {
 void graft_distances_describe(const struct graft_distances *self, const char *embedding, const char *norm,
                               int64_t hidden_size, const struct graft_sink *sink, struct graft_error *error) {
     if (self->rows > 0) {
-        graft_table_describe(sink, embedding, "Embedding", self->rows, hidden_size, error);
+        graft_describe_embedding(sink, embedding, "Embedding", self->rows, hidden_size, error);
     }
     if (self->rows > 0 && self->has_norm) {
         graft_describe_layer_norm(sink, norm, hidden_size, self->eps, error);

@@ -36,39 +36,33 @@ static const char *low_rank_child(const struct graft_description *description, c
     return name;
 }
 
-static int describe_low_rank(struct graft_reader *reader, const struct graft_args *args, const struct graft_sink *sink,
-                             struct graft_error *error) {
+static void describe_low_rank(struct graft_reader *reader, const struct graft_args *args, const struct graft_sink *sink,
+                              struct graft_error *error) {
     const struct graft_description *description = reader->description;
     const int64_t width = graft_args_int(args, "hidden_size", 0);
     char name[MAX_NAME];
     if (graft_description_name(description, D_LAYER_LOW_RANK) == NULL) {
-        return GRAFT_OK;
+        return;
     }
     const int64_t size = graft_read_int(reader, D_LAYER_LOW_RANK_SIZE);
-    if (reader->status != GRAFT_OK) {
-        return reader->status;
-    }
     graft_describe_linear(sink, low_rank_child(description, "linear_left", name), width, size, 0, error);
     graft_describe_linear(sink, low_rank_child(description, "linear_right", name), size, width, 0, error);
-    return graft_describe_given(sink, low_rank_child(description, "post_laurel_norm", name),
-                                graft_description_name(description, D_CLASS_NORM), GRAFT_INTERFACE_NORM, args, error);
+    graft_describe_given(sink, low_rank_child(description, "post_laurel_norm", name),
+                         graft_description_name(description, D_CLASS_NORM), GRAFT_INTERFACE_NORM, args, error);
 }
 
-static int describe_beside(struct graft_reader *reader, const struct graft_args *args, const struct graft_sink *sink,
-                           struct graft_error *error) {
+static void describe_beside(struct graft_reader *reader, const struct graft_args *args, const struct graft_sink *sink,
+                            struct graft_error *error) {
     static const int32_t norms[] = {D_LAYER_BESIDE_MLP_NORM, D_LAYER_BESIDE_NORM, D_LAYER_BESIDE_OUTPUT_NORM};
-    int status = GRAFT_OK;
     if (!graft_read_bool(reader, D_LAYER_EXPERTS_BESIDE)) {
-        return reader->status;
+        return;
     }
-    for (size_t i = 0; i < sizeof norms / sizeof norms[0] && status == GRAFT_OK; i++) {
-        status = graft_describe_given(sink, graft_description_name(reader->description, norms[i]),
-                                      graft_description_name(reader->description, D_CLASS_NORM), GRAFT_INTERFACE_NORM,
-                                      args, error);
+    for (size_t i = 0; i < sizeof norms / sizeof norms[0]; i++) {
+        graft_describe_given(sink, graft_description_name(reader->description, norms[i]),
+                             graft_description_name(reader->description, D_CLASS_NORM), GRAFT_INTERFACE_NORM, args,
+                             error);
     }
-    return status == GRAFT_OK
-               ? graft_mixture_describe(reader, graft_args_int(args, "hidden_size", 0), args, sink, error)
-               : status;
+    graft_mixture_describe(reader, graft_args_int(args, "hidden_size", 0), args, sink, error);
 }
 
 int graft_extended_layer_describe(const struct graft_class *self, const struct graft_config *config,
@@ -76,21 +70,16 @@ int graft_extended_layer_describe(const struct graft_class *self, const struct g
                                   struct graft_error *error) {
     const char *scalar = graft_description_name(self->data, D_LAYER_SCALAR);
     struct graft_reader reader;
-    int status = graft_decoder_layer_describe(self, config, args, sink, error);
     graft_reader_start(&reader, self->data, config, graft_args_int(args, "layer_idx", 0), error);
-    if (status == GRAFT_OK) {
-        status = describe_low_rank(&reader, args, sink, error);
+    graft_decoder_layer_describe(self, config, args, sink, error);
+    describe_low_rank(&reader, args, sink, error);
+    describe_beside(&reader, args, sink, error);
+    graft_layer_gate_describe(&reader, config, args, sink, error);
+    graft_stream_update_describe(&reader, args, sink, error);
+    if (scalar != NULL) {
+        graft_describe_vector(sink, scalar, 1, error);
     }
-    if (status == GRAFT_OK) {
-        status = describe_beside(&reader, args, sink, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_layer_gate_describe(&reader, config, args, sink, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_stream_update_describe(&reader, args, sink, error);
-    }
-    return status == GRAFT_OK && scalar != NULL ? graft_describe_vector(sink, scalar, 1, error) : status;
+    return error->code;
 }
 
 /* Finds the children, where the layer has them. */

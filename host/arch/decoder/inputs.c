@@ -6,7 +6,6 @@
 
 #include "arch/decoder/choices.h"
 #include "arch/role.h"
-#include "arch/table.h"
 #include "graft/describe.h"
 #include "graft/kernels.h"
 
@@ -60,8 +59,8 @@ static void read(struct graft_reader *reader, struct graft_inputs_kept *kept) {
     }
 }
 
-static int describe_norm(struct graft_reader *reader, const struct graft_sink *sink,
-                         const struct graft_inputs_kept *kept, struct graft_error *error) {
+static void describe_norm(struct graft_reader *reader, const struct graft_sink *sink,
+                          const struct graft_inputs_kept *kept, struct graft_error *error) {
     const int32_t bias = graft_read_bool(reader, D_NORM_BIAS);
     const struct graft_arg args[] = {
         graft_int_arg("hidden_size", kept->norms_sum ? kept->position_width : kept->hidden_size),
@@ -70,74 +69,71 @@ static int describe_norm(struct graft_reader *reader, const struct graft_sink *s
     const char *last = graft_description_name(reader->description, D_MODEL_NORM);
     /* Where it has the name of the model's last norm, both are one module, without a weight; the model declares it. */
     const int is_last = kept->has_norm && last != NULL && strcmp(name, last) == 0;
-    return kept->has_norm && !is_last
-               ? graft_describe_child(sink, name, graft_description_name(reader->description, D_CLASS_NORM),
-                                      GRAFT_INTERFACE_NORM, args, bias ? 2 : 3, error)
-               : GRAFT_OK;
+    if (kept->has_norm && !is_last) {
+        graft_describe_child(sink, name, graft_description_name(reader->description, D_CLASS_NORM),
+                             GRAFT_INTERFACE_NORM, args, bias ? 2 : 3, error);
+    }
 }
 
-/* Declares the embeddings of segments and tasks. */
-static int describe_types(struct graft_reader *reader, const struct graft_sink *sink,
-                          const struct graft_inputs_kept *kept, struct graft_error *error) {
-    if (kept->has_types) {
-        graft_table_describe(sink, graft_description_name(reader->description, D_EMBEDDING_TYPES), "Embedding",
-                             graft_read_int(reader, D_EMBEDDING_TYPE_ROWS), kept->position_width, error);
-    }
-    if (kept->has_tasks) {
-        graft_table_describe(sink, graft_description_name(reader->description, D_EMBEDDING_TASKS), "Embedding",
-                             graft_read_int(reader, D_EMBEDDING_TASK_ROWS), kept->position_width, error);
-    }
-    return error->code;
+/* Declares an embedding that a choice names; its class is another choice, or Embedding. */
+static void describe_embedding(struct graft_reader *reader, int32_t name, int64_t rows, int64_t width,
+                               const struct graft_sink *sink, struct graft_error *error) {
+    const char *class_name =
+        name == D_EMBEDDING_NAME ? graft_description_name(reader->description, D_CLASS_EMBEDDING) : "Embedding";
+    graft_describe_embedding(sink, graft_description_name(reader->description, name), class_name, rows, width, error);
 }
 
 int graft_inputs_describe(struct graft_reader *reader, const struct graft_sink *sink, struct graft_inputs_kept *kept,
                           struct graft_error *error) {
-    const struct graft_description *description = reader->description;
     read(reader, kept);
     const int64_t positions = position_rows(reader);
     const int64_t rows =
         graft_read_int(reader, graft_read_is_null(reader, D_EMBEDDING_ROWS) ? D_VOCAB_SIZE : D_EMBEDDING_ROWS);
-    int status = reader->status;
-    if (status == GRAFT_OK) {
-        status = graft_table_describe(sink, graft_description_name(description, D_EMBEDDING_NAME),
-                                      graft_description_name(description, D_CLASS_EMBEDDING), rows, kept->width, error);
+    if (reader->status != GRAFT_OK) {
+        return reader->status;
     }
-    if (status == GRAFT_OK && kept->projects) {
-        status = graft_describe_linear(sink, graft_description_name(description, D_EMBEDDING_PROJECT_IN), kept->width,
-                                       kept->hidden_size, graft_read_bool(reader, D_EMBEDDING_PROJECT_BIAS), error);
+    describe_embedding(reader, D_EMBEDDING_NAME, rows, kept->width, sink, error);
+    if (kept->projects) {
+        graft_describe_linear(sink, graft_description_name(reader->description, D_EMBEDDING_PROJECT_IN), kept->width,
+                              kept->hidden_size, graft_read_bool(reader, D_EMBEDDING_PROJECT_BIAS), error);
     }
-    if (status == GRAFT_OK) {
-        status = describe_norm(reader, sink, kept, error);
+    describe_norm(reader, sink, kept, error);
+    if (kept->has_types) {
+        describe_embedding(reader, D_EMBEDDING_TYPES, graft_read_int(reader, D_EMBEDDING_TYPE_ROWS),
+                           kept->position_width, sink, error);
     }
-    if (status == GRAFT_OK) {
-        status = describe_types(reader, sink, kept, error);
+    if (kept->has_tasks) {
+        describe_embedding(reader, D_EMBEDDING_TASKS, graft_read_int(reader, D_EMBEDDING_TASK_ROWS),
+                           kept->position_width, sink, error);
     }
-    return status == GRAFT_OK && positions > 0
-               ? graft_table_describe(sink, graft_description_name(description, D_POSITION_NAME), "Embedding",
-                                      positions + kept->position_offset, kept->position_width, error)
-               : status;
+    if (positions > 0) {
+        describe_embedding(reader, D_POSITION_NAME, positions + kept->position_offset, kept->position_width, sink,
+                           error);
+    }
+    return error->code;
 }
 
 void graft_inputs_create(struct graft_inputs *self, const struct graft_description *description,
                          const struct graft_inputs_kept *kept, const struct graft_build *build,
                          struct graft_error *error) {
-    const char *positions = graft_description_name(description, D_POSITION_NAME);
+    const struct {
+        int32_t is_there;
+        int32_t name;
+        const struct graft_module **module;
+    } children[] = {
+        {1, D_EMBEDDING_NAME, &self->embeddings},
+        {kept->has_norm, D_EMBEDDING_NORM, &self->norm},
+        {kept->projects, D_EMBEDDING_PROJECT_IN, &self->project_in},
+        {kept->has_positions, D_POSITION_NAME, &self->positions},
+        {kept->has_types, D_EMBEDDING_TYPES, &self->types},
+        {kept->has_tasks, D_EMBEDDING_TASKS, &self->tasks},
+    };
     self->kept = *kept;
-    self->embeddings = graft_build_child(build, graft_description_name(description, D_EMBEDDING_NAME), error);
-    if (kept->has_norm) {
-        self->norm = graft_build_child(build, graft_description_name(description, D_EMBEDDING_NORM), error);
-    }
-    if (kept->projects) {
-        self->project_in = graft_build_child(build, graft_description_name(description, D_EMBEDDING_PROJECT_IN), error);
-    }
-    if (kept->has_positions) {
-        self->positions = graft_build_child(build, positions, error);
-    }
-    if (kept->has_types) {
-        self->types = graft_build_child(build, graft_description_name(description, D_EMBEDDING_TYPES), error);
-    }
-    if (kept->has_tasks) {
-        self->tasks = graft_build_child(build, graft_description_name(description, D_EMBEDDING_TASKS), error);
+    for (size_t i = 0; i < sizeof children / sizeof children[0]; i++) {
+        if (children[i].is_there) {
+            *children[i].module =
+                graft_build_child(build, graft_description_name(description, children[i].name), error);
+        }
     }
 }
 

@@ -256,25 +256,20 @@ static struct graft_args read_layer_args(const struct describing *of, int64_t la
     return graft_args_of(items, n);
 }
 
-static int describe_layers(const struct describing *of) {
+static void describe_layers(const struct describing *of) {
     const char *layers = graft_description_name(of->description, D_MODEL_LAYERS);
     const char *layer_class = graft_description_name(of->description, D_CLASS_LAYER);
-    int status = GRAFT_OK;
-    for (int64_t i = 0; i < of->kept->n_stored && status == GRAFT_OK; i++) {
+    for (int64_t i = 0; i < of->kept->n_stored && of->reader->status == GRAFT_OK; i++) {
         struct graft_arg items[MAX_LAYER_ARGS];
         const struct graft_args args = read_layer_args(of, i, items);
         char name[MAX_NAME];
         (void)snprintf(name, sizeof name, "%s.%lld", layers, (long long)i);
-        status = of->reader->status == GRAFT_OK
-                     ? graft_describe_child(of->sink, name, layer_class, GRAFT_INTERFACE_DECODER_LAYER, items,
-                                            args.count, of->error)
-                     : of->reader->status;
+        graft_describe_child(of->sink, name, layer_class, GRAFT_INTERFACE_DECODER_LAYER, items, args.count, of->error);
     }
-    return status;
 }
 
 /* Declares the embeddings of distances, and ties those of all attention modules to them. */
-static int describe_distances(const struct describing *of) {
+static void describe_distances(const struct describing *of) {
     const char *attention = graft_description_name(of->description, D_LAYER_ATTENTION);
     const struct graft_distances distances = graft_distances_read(of->reader);
     graft_distances_describe(&distances, graft_description_name(of->description, D_DISENTANGLED_NAME),
@@ -286,19 +281,18 @@ static int describe_distances(const struct describing *of) {
                        (long long)i, attention);
         graft_distances_tie(of->description, &distances, path, of->sink, of->error);
     }
-    return of->error->code;
 }
 
-static int describe_norm(const struct describing *of) {
+static void describe_norm(const struct describing *of) {
     const char *child = graft_description_name(of->description, D_MODEL_NORM);
     const int32_t bias = graft_read_bool(of->reader, D_NORM_BIAS);
     const struct graft_arg args[] = {graft_int_arg("hidden_size", of->kept->inputs.hidden_size),
                                      graft_real_arg("eps", graft_read_real(of->reader, D_NORM_EPS)),
                                      graft_int_arg("bias", 0)};
-    return !of->kept->has_norm
-               ? GRAFT_OK
-               : graft_describe_child(of->sink, child, graft_decoder_class_name(of->description, D_CLASS_LAST_NORM),
-                                      GRAFT_INTERFACE_NORM, args, bias ? 2 : 3, of->error);
+    if (of->kept->has_norm) {
+        graft_describe_child(of->sink, child, graft_description_name(of->description, D_CLASS_NORM),
+                             GRAFT_INTERFACE_NORM, args, bias ? 2 : 3, of->error);
+    }
 }
 
 /* Whether a Linear leads back to the width of the embeddings. */
@@ -306,47 +300,45 @@ static int projects_out(const struct graft_description *description, const struc
     return inputs->width != inputs->hidden_size && graft_description_name(description, D_EMBEDDING_PROJECT_OUT) != NULL;
 }
 
-static int describe_outputs(const struct describing *of) {
+static void describe_outputs(const struct describing *of) {
     const struct graft_inputs_kept *inputs = &of->kept->inputs;
     const char *rotary_class = graft_description_name(of->description, D_CLASS_ROTARY);
-    int status = describe_norm(of);
-    if (status == GRAFT_OK && projects_out(of->description, inputs)) {
-        status = graft_describe_linear(of->sink, graft_description_name(of->description, D_EMBEDDING_PROJECT_OUT),
-                                       inputs->hidden_size, inputs->width, 0, of->error);
+    describe_norm(of);
+    if (projects_out(of->description, inputs)) {
+        graft_describe_linear(of->sink, graft_description_name(of->description, D_EMBEDDING_PROJECT_OUT),
+                              inputs->hidden_size, inputs->width, 0, of->error);
     }
-    return status == GRAFT_OK && rotary_class != NULL
-               ? graft_describe_child(of->sink, graft_description_name(of->description, D_MODEL_ROTARY), rotary_class,
-                                      GRAFT_INTERFACE_ROTARY, NULL, 0, of->error)
-               : status;
+    if (rotary_class != NULL) {
+        graft_describe_child(of->sink, graft_description_name(of->description, D_MODEL_ROTARY), rotary_class,
+                             GRAFT_INTERFACE_ROTARY, NULL, 0, of->error);
+    }
 }
 
 /* Declares the numbers that the host reads of a root (graft/family.h), which the model may be. */
-static int describe_numbers(const struct describing *of) {
+static void describe_numbers(const struct describing *of) {
+    const struct graft_inputs_kept *inputs = &of->kept->inputs;
     const int64_t positions = graft_inputs_max_positions(of->reader);
     const int64_t types = graft_inputs_token_types(of->reader);
-    int status = graft_describe_number(of->sink, "vocab_size", graft_read_int(of->reader, D_VOCAB_SIZE), of->error);
-    if (status == GRAFT_OK && types > 0) {
-        status = graft_describe_number(of->sink, "token_types", types, of->error);
+    graft_describe_number(of->sink, "vocab_size", graft_read_int(of->reader, D_VOCAB_SIZE), of->error);
+    if (types > 0) {
+        graft_describe_number(of->sink, "token_types", types, of->error);
     }
-    if (status == GRAFT_OK && of->kept->has_pooler) {
-        status = graft_describe_number(of->sink, "has_pooler", 1, of->error);
+    if (of->kept->has_pooler) {
+        graft_describe_number(of->sink, "has_pooler", 1, of->error);
     }
-    if (status == GRAFT_OK) {
-        const struct graft_inputs_kept *inputs = &of->kept->inputs;
-        status = graft_describe_number(of->sink, "hidden_size",
-                                       projects_out(of->description, inputs) ? inputs->width : inputs->hidden_size,
-                                       of->error);
+    graft_describe_number(of->sink, "hidden_size",
+                          projects_out(of->description, inputs) ? inputs->width : inputs->hidden_size, of->error);
+    if (positions > 0) {
+        graft_describe_number(of->sink, "max_positions", positions, of->error);
     }
-    return status == GRAFT_OK && positions > 0 ? graft_describe_number(of->sink, "max_positions", positions, of->error)
-                                               : status;
 }
 
 /* Declares the model's table of biases by distance, or ties those of the layers to that of the first. */
-static int describe_relative(const struct describing *of) {
+static void describe_relative(const struct describing *of) {
     of->reader->layer = 0;
-    int status = graft_relative_describe(of->reader, 0, of->sink, &of->kept->relative, of->error);
+    graft_relative_describe(of->reader, 0, of->sink, &of->kept->relative, of->error);
     of->reader->layer = -1;
-    return status == GRAFT_OK ? graft_relative_tie(of->description, of->kept->n_layers, of->sink, of->error) : status;
+    graft_relative_tie(of->description, of->kept->n_layers, of->sink, of->error);
 }
 
 static int declare(const struct describing *of) {
@@ -358,31 +350,22 @@ static int declare(const struct describing *of) {
     if (status == GRAFT_OK) {
         status = graft_inputs_describe(of->reader, of->sink, &of->kept->inputs, of->error);
     }
-    if (status == GRAFT_OK) {
-        status = describe_numbers(of);
+    if (status != GRAFT_OK) {
+        return status;
     }
-    if (status == GRAFT_OK) {
-        status = describe_layers(of);
+    describe_numbers(of);
+    describe_layers(of);
+    describe_relative(of);
+    describe_distances(of);
+    describe_outputs(of);
+    graft_layer_inputs_describe(of->reader, of->sink, of->error);
+    graft_streams_describe(of->reader, of->sink, of->error);
+    if (of->kept->has_pooler) {
+        const struct graft_parts_transform_info pooler =
+            graft_pooler_info(of->description, of->kept->inputs.hidden_size);
+        graft_parts_transform_declare(&pooler, of->sink, of->error);
     }
-    if (status == GRAFT_OK) {
-        status = describe_relative(of);
-    }
-    if (status == GRAFT_OK) {
-        status = describe_distances(of);
-    }
-    if (status == GRAFT_OK) {
-        status = describe_outputs(of);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_layer_inputs_describe(of->reader, of->sink, of->error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_streams_describe(of->reader, of->sink, of->error);
-    }
-    if (status == GRAFT_OK && of->kept->has_pooler) {
-        status = graft_pooler_describe(of->description, of->sink, of->kept->inputs.hidden_size, of->error);
-    }
-    return status == GRAFT_OK ? of->reader->status : status;
+    return of->error->code;
 }
 
 int graft_decoder_model_describe(const struct graft_class *self, const struct graft_config *config,
@@ -476,7 +459,8 @@ int graft_decoder_model_create(const struct graft_class *cls, const struct graft
         self->rotary_emb = graft_build_child(build, graft_description_name(description, D_MODEL_ROTARY), error);
     }
     if (kept->has_pooler) {
-        graft_pooler_create(&self->pooler, description, self->hidden_size, build, error);
+        const struct graft_parts_transform_info info = graft_pooler_info(description, self->hidden_size);
+        graft_parts_transform_find(&self->pooler, &info, build, error);
     }
     for (int64_t i = 0; i < self->n_layers; i++) {
         char name[MAX_NAME];

@@ -27,7 +27,7 @@ struct graft_decoder_model {
     const struct graft_module *rotary_emb; /* this and each below NULL: none */
     const struct graft_module *norm;
     const struct graft_module *project_out; /* hidden_size -> output_size */
-    struct graft_pooler pooler;
+    struct graft_parts_transform pooler;
     int64_t hidden_size;
     int64_t output_size;                       /* hidden_size without a projection */
     int32_t n_rotary_kinds;                    /* 1 or more */

@@ -1,44 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/decoder/pooler.h"
 
+#include <string.h>
+
 #include "arch/decoder/choices.h"
-#include "arch/role.h"
-#include "graft/describe.h"
 #include "graft/kernels.h"
 
-int graft_pooler_describe(const struct graft_description *description, const struct graft_sink *sink,
-                          int64_t hidden_size, struct graft_error *error) {
-    graft_describe_linear(sink, graft_description_name(description, D_MODEL_POOLER), hidden_size, hidden_size, 1,
-                          error);
-    graft_describe_child(sink, graft_description_name(description, D_MODEL_POOLER_ACT_NAME), "Tanh",
-                         GRAFT_INTERFACE_ACTIVATION, NULL, 0, error);
-    return error->code;
+struct graft_parts_transform_info graft_pooler_info(const struct graft_description *description, int64_t hidden_size) {
+    return (struct graft_parts_transform_info){
+        .dense = graft_description_name(description, D_MODEL_POOLER),
+        .act = graft_description_name(description, D_MODEL_POOLER_ACT_NAME),
+        .act_name = "tanh",
+        .in_features = hidden_size,
+        .out_features = hidden_size,
+        .bias = 1,
+    };
 }
 
-void graft_pooler_create(struct graft_pooler *self, const struct graft_description *description, int64_t hidden_size,
-                         const struct graft_build *build, struct graft_error *error) {
-    self->hidden_size = hidden_size;
-    self->dense = graft_build_child(build, graft_description_name(description, D_MODEL_POOLER), error);
-    self->act = graft_build_child(build, graft_description_name(description, D_MODEL_POOLER_ACT_NAME), error);
-}
-
-int graft_pooler_forward(const struct graft_pooler *self, const struct graft_call *call,
+int graft_pooler_forward(const struct graft_parts_transform *self, const struct graft_call *call,
                          const struct graft_batch *batch, const float *hidden_states, float *output,
                          struct graft_error *error) {
-    const int32_t sequences = batch->sequences;
-    float *first = graft_scratch_floats(call, sequences, self->hidden_size, error); /* [sequences, hidden_size] */
-    int32_t *rows = graft_scratch_ints(call, sequences, error);
-    if (first == NULL || rows == NULL) {
+    const int64_t width = self->out_features;
+    float *x = graft_scratch_floats(call, batch->sequences, width, error); /* [sequences, hidden_size] */
+    if (x == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    for (int32_t s = 0; s < sequences; s++) {
-        rows[s] = (int32_t)batch->cu_seqlens[s];
+    for (int32_t s = 0; s < batch->sequences; s++) {
+        memcpy(x + s * width, hidden_states + batch->cu_seqlens[s] * width, (size_t)width * sizeof *x);
     }
-    const struct graft_linear_args dense_args = {sizeof dense_args, 0, sequences, first, output};
-    const struct graft_activation_args act_args = {sizeof act_args, 0, sequences * self->hidden_size, output, output};
-    int status = call->kernels->gather_rows(call, hidden_states, rows, sequences, self->hidden_size, first, error);
+    int status = graft_parts_transform_apply(self, call, batch->sequences, &x, error);
     if (status == GRAFT_OK) {
-        status = graft_linear_forward(self->dense, call, &dense_args, error);
+        memcpy(output, x, (size_t)(batch->sequences * width) * sizeof *x);
     }
-    return status == GRAFT_OK ? graft_activation_forward(self->act, call, &act_args, error) : status;
+    return status;
 }

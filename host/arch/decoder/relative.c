@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "arch/decoder/choices.h"
-#include "arch/table.h"
+#include "graft/describe.h"
 #include "graft/embedding.h"
 
 enum { MAX_NAME = 256 };
@@ -28,8 +28,8 @@ int graft_relative_describe(struct graft_reader *reader, int64_t heads, const st
                           (long long)relative->distance, (long long)relative->buckets);
     }
     return reader->status == GRAFT_OK
-               ? graft_table_describe(sink, graft_description_name(reader->description, D_RELATIVE_NAME), "Embedding",
-                                      relative->buckets, relative->heads, error)
+               ? graft_describe_embedding(sink, graft_description_name(reader->description, D_RELATIVE_NAME),
+                                          "Embedding", relative->buckets, relative->heads, error)
                : reader->status;
 }
 

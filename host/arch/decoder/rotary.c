@@ -3,6 +3,7 @@
 #include "arch/decoder/rotary.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "arch/role.h"
@@ -125,15 +126,35 @@ void graft_rotary_kinds(struct graft_reader *reader, const struct graft_host *ho
     reader->layer = -1;
 }
 
+/* Whether a sequence of more than `length` tokens is rotated otherwise than one of as many, by one set of angles. */
+static int changes_behind(struct graft_reader *reader, const struct graft_rope_service *service,
+                          const struct graft_rope_info *info, int64_t length) {
+    struct graft_rope *rope = NULL;
+    int changes = 0;
+    reader->status = service->create(reader->config, info, &rope, reader->error);
+    if (reader->status != GRAFT_OK) {
+        return 0;
+    }
+    const size_t n = (size_t)service->width(rope) / 2;
+    float *numbers = calloc(2 * n, sizeof *numbers);
+    if (numbers == NULL) {
+        reader->status = graft_fail_memory(reader->error, reader->config->file);
+    } else {
+        const float factor = service->frequencies(rope, length, numbers);
+        changes = factor != service->frequencies(rope, length + 1, numbers + n) ||
+                  memcmp(numbers, numbers + n, n * sizeof *numbers) != 0;
+    }
+    free(numbers);
+    service->destroy(rope);
+    return changes;
+}
+
 int graft_rotary_changes(struct graft_reader *reader, const struct graft_host *host, int64_t length) {
     struct graft_rotary_kind kinds[GRAFT_ROTARY_KINDS];
-    int32_t changes = 0;
+    int changes = 0;
     graft_rotary_kinds(reader, host, kinds);
     for (int32_t i = 0; i < GRAFT_ROTARY_KINDS && reader->status == GRAFT_OK && !changes; i++) {
-        if (kinds[i].is_used) {
-            reader->status =
-                graft_parts_rope_changes(host, reader->config, &kinds[i].info, length, &changes, reader->error);
-        }
+        changes = kinds[i].is_used && changes_behind(reader, graft_rope_service_of(host), &kinds[i].info, length);
     }
     return changes;
 }

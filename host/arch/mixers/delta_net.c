@@ -54,8 +54,8 @@ struct projection {
     int64_t size;
 };
 
-static int describe_projections(const struct graft_delta_sizes *sizes, const struct graft_sink *sink,
-                                struct graft_error *error) {
+static void describe_projections(const struct graft_delta_sizes *sizes, const struct graft_sink *sink,
+                                 struct graft_error *error) {
     const int64_t keys = graft_delta_keys(sizes), values = graft_delta_values(sizes), rank = sizes->gate_rank;
     const int32_t by_key = sizes->decays > 1;
     const struct projection layouts[][6] = {
@@ -75,38 +75,27 @@ static int describe_projections(const struct graft_delta_sizes *sizes, const str
                                "f_a_proj", rank, sizes->value_heads * sizes->decays},
                               {rank > 0 ? "g_b_proj" : "g_proj", "g_a_proj", rank, values}},
     };
-    int status = GRAFT_OK;
-    for (int32_t i = 0; i < 6 && status == GRAFT_OK && layouts[sizes->layout][i].name != NULL; i++) {
+    for (int32_t i = 0; i < 6 && layouts[sizes->layout][i].name != NULL; i++) {
         const struct projection *projection = &layouts[sizes->layout][i];
         if (projection->rank > 0) {
-            status = graft_describe_linear(sink, projection->narrow, sizes->hidden_size, projection->rank, 0, error);
+            graft_describe_linear(sink, projection->narrow, sizes->hidden_size, projection->rank, 0, error);
         }
-        if (status == GRAFT_OK) {
-            status = graft_describe_linear(sink, projection->name,
-                                           projection->rank > 0 ? projection->rank : sizes->hidden_size,
-                                           projection->size, 0, error);
-        }
+        graft_describe_linear(sink, projection->name, projection->rank > 0 ? projection->rank : sizes->hidden_size,
+                              projection->size, 0, error);
     }
-    return status;
 }
 
-static int describe_parameters(const struct graft_description *description, const struct graft_delta_sizes *sizes,
-                               const struct graft_sink *sink, struct graft_error *error) {
+static void describe_parameters(const struct graft_description *description, const struct graft_delta_sizes *sizes,
+                                const struct graft_sink *sink, struct graft_error *error) {
     const int64_t shape[] = {sizes->value_heads, sizes->key_dim, sizes->value_dim};
     const int64_t block[] = {1, 1, sizes->value_heads, 1};
-    int status = graft_describe_linear(sink, graft_description_name(description, D_MIXER_OUTPUT),
-                                       graft_delta_values(sizes), sizes->hidden_size, 0, error);
-    if (status == GRAFT_OK) {
-        status = graft_describe_vector(sink, "dt_bias", sizes->value_heads * sizes->decays, error);
-    }
-    if (status == GRAFT_OK) {
-        status =
-            sizes->rates == D_RATES_VECTOR
-                ? graft_describe_vector(sink, "A_log", sizes->value_heads, error)
-                : graft_describe_parameter(sink, "A_log", 4, block, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error);
-    }
-    return status == GRAFT_OK ? graft_describe_state(sink, "recurrent_states", 3, shape, GRAFT_DTYPE_F32, error)
-                              : status;
+    const int is_block = sizes->rates != D_RATES_VECTOR;
+    graft_describe_linear(sink, graft_description_name(description, D_MIXER_OUTPUT), graft_delta_values(sizes),
+                          sizes->hidden_size, 0, error);
+    graft_describe_vector(sink, "dt_bias", sizes->value_heads * sizes->decays, error);
+    graft_describe_parameter(sink, "A_log", is_block ? 4 : 1, is_block ? block : shape, GRAFT_PARAMETER_CONTIGUOUS,
+                             GRAFT_INIT_NONE, error);
+    graft_describe_state(sink, "recurrent_states", 3, shape, GRAFT_DTYPE_F32, error);
 }
 
 int graft_delta_net_describe(const struct graft_class *self, const struct graft_config *config,
@@ -118,17 +107,14 @@ int graft_delta_net_describe(const struct graft_class *self, const struct graft_
     }
     graft_reader_start(&reader, self->data, config, graft_args_int(args, "layer_idx", 0), error);
     read_sizes(&reader, args, sizes);
-    int status = reader.status;
-    if (status == GRAFT_OK) {
-        status = describe_projections(sizes, sink, error);
+    if (reader.status != GRAFT_OK) {
+        return reader.status;
     }
-    if (status == GRAFT_OK) {
-        status = graft_mixer_describe_conv(&reader, graft_delta_conv_dim(sizes), sink, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_mixer_describe_norm(&reader, sizes->value_dim, sizes->value_dim, sink, error);
-    }
-    return status == GRAFT_OK ? describe_parameters(self->data, sizes, sink, error) : status;
+    describe_projections(sizes, sink, error);
+    graft_mixer_describe_conv(&reader, graft_delta_conv_dim(sizes), sink, error);
+    graft_mixer_describe_norm(&reader, sizes->value_dim, sizes->value_dim, sink, error);
+    describe_parameters(self->data, sizes, sink, error);
+    return error->code;
 }
 
 /* The projections of the layout. */

@@ -61,26 +61,15 @@ int graft_lightning_describe(const struct graft_class *self, const struct graft_
     const double eps = graft_read_real(&reader, D_MIXER_NORM_EPS);
     const int64_t width = sizes->heads * sizes->head_dim;
     const int64_t shape[] = {sizes->heads, sizes->head_dim, sizes->head_dim};
-    int status = reader.status;
-    if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "qkv_proj", sizes->hidden_size, 3 * width, 0, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "output_gate", sizes->hidden_size, width, 0, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, graft_description_name(description, D_MIXER_OUTPUT), width,
-                                       sizes->hidden_size, 0, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_mixer_describe_act(&reader, "act_fn", sink, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_describe_norm(sink, graft_description_name(description, D_MIXER_NORM),
-                                     graft_description_name(description, D_CLASS_NORM), width, eps, error);
-    }
-    return status == GRAFT_OK ? graft_describe_state(sink, "recurrent_states", 3, shape, GRAFT_DTYPE_F32, error)
-                              : status;
+    graft_describe_linear(sink, "qkv_proj", sizes->hidden_size, 3 * width, 0, error);
+    graft_describe_linear(sink, "output_gate", sizes->hidden_size, width, 0, error);
+    graft_describe_linear(sink, graft_description_name(description, D_MIXER_OUTPUT), width, sizes->hidden_size, 0,
+                          error);
+    graft_mixer_describe_act(&reader, "act_fn", sink, error);
+    graft_describe_norm(sink, graft_description_name(description, D_MIXER_NORM),
+                        graft_description_name(description, D_CLASS_NORM), width, eps, error);
+    graft_describe_state(sink, "recurrent_states", 3, shape, GRAFT_DTYPE_F32, error);
+    return error->code;
 }
 
 int graft_lightning_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

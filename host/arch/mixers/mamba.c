@@ -44,8 +44,8 @@ static int64_t selected_size(const struct sizes *sizes) {
     return sizes->step_rank + 2 * sizes->state_size;
 }
 
-static int describe_linears(struct graft_reader *reader, const struct sizes *sizes, const struct graft_sink *sink,
-                            struct graft_error *error) {
+static void describe_linears(struct graft_reader *reader, const struct sizes *sizes, const struct graft_sink *sink,
+                             struct graft_error *error) {
     const int32_t bias = graft_read_bool(reader, D_MIXER_BIAS);
     const struct {
         const char *name;
@@ -58,31 +58,27 @@ static int describe_linears(struct graft_reader *reader, const struct sizes *siz
         {"dt_proj", sizes->step_rank, sizes->size, 1},
         {"out_proj", sizes->size, sizes->hidden_size, bias},
     };
-    int status = reader->status;
-    for (size_t i = 0; i < sizeof linears / sizeof linears[0] && status == GRAFT_OK; i++) {
-        status = graft_describe_linear(sink, linears[i].name, linears[i].in_features, linears[i].out_features,
-                                       linears[i].bias, error);
+    for (size_t i = 0; i < sizeof linears / sizeof linears[0]; i++) {
+        graft_describe_linear(sink, linears[i].name, linears[i].in_features, linears[i].out_features, linears[i].bias,
+                              error);
     }
-    return status;
 }
 
 /* Of steps, B and C, where the family has them. */
-static int describe_norms(struct graft_reader *reader, const struct sizes *sizes, const struct graft_sink *sink,
-                          struct graft_error *error) {
+static void describe_norms(struct graft_reader *reader, const struct sizes *sizes, const struct graft_sink *sink,
+                           struct graft_error *error) {
     const char *const names[] = {"dt_layernorm", "b_layernorm", "c_layernorm"};
     const int32_t kind = graft_read_word(reader, D_MIXER_STEP_NORMS);
     const double eps = kind != D_STEP_NORMS_NONE ? graft_read_real(reader, D_MIXER_NORM_EPS) : 0.0;
-    int status = reader->status;
-    for (int i = 0; i < 3 && kind != D_STEP_NORMS_NONE && status == GRAFT_OK; i++) {
+    for (int i = 0; i < 3 && kind != D_STEP_NORMS_NONE; i++) {
         const struct graft_arg args[] = {
             graft_int_arg("hidden_size", i == 0 ? sizes->step_rank : sizes->state_size),
             graft_real_arg("eps", eps),
             graft_int_arg("weight", kind == D_STEP_NORMS_WEIGHTED),
         };
-        status = graft_describe_child(sink, names[i], graft_decoder_class_name(reader->description, D_CLASS_STEP_NORM),
-                                      GRAFT_INTERFACE_NORM, args, 3, error);
+        graft_describe_child(sink, names[i], graft_decoder_class_name(reader->description, D_CLASS_STEP_NORM),
+                             GRAFT_INTERFACE_NORM, args, 3, error);
     }
-    return status;
 }
 
 int graft_mamba_describe(const struct graft_class *self, const struct graft_config *config,

@@ -44,14 +44,13 @@ static void read_sizes(struct graft_reader *reader, const struct graft_args *arg
     check(reader, sizes);
 }
 
-static int describe_parameters(const struct graft_mamba2_sizes *sizes, const struct graft_sink *sink,
-                               struct graft_error *error) {
+static void describe_parameters(const struct graft_mamba2_sizes *sizes, const struct graft_sink *sink,
+                                struct graft_error *error) {
     const int64_t shape[] = {sizes->heads, sizes->state_size, sizes->head_dim};
     graft_describe_vector(sink, "dt_bias", sizes->heads, error);
     graft_describe_vector(sink, "A_log", sizes->heads, error);
     graft_describe_vector(sink, "D", sizes->heads, error);
     graft_describe_state(sink, "recurrent_states", 3, shape, GRAFT_DTYPE_F32, error);
-    return error->code;
 }
 
 int graft_mamba2_describe(const struct graft_class *self, const struct graft_config *config,
@@ -65,22 +64,19 @@ int graft_mamba2_describe(const struct graft_class *self, const struct graft_con
     read_sizes(&reader, args, sizes);
     const int32_t bias = graft_read_bool(&reader, D_MIXER_BIAS);
     const int32_t output_bias = graft_read_bool(&reader, D_MIXER_OUTPUT_BIAS);
-    int status = reader.status == GRAFT_OK ? describe_parameters(sizes, sink, error) : reader.status;
-    if (status == GRAFT_OK) {
-        status = graft_mixer_describe_act(&reader, "act", sink, error);
+    if (reader.status != GRAFT_OK) {
+        return reader.status;
     }
-    if (status == GRAFT_OK) {
-        status = graft_mixer_describe_conv(&reader, sizes->conv_dim, sink, error);
+    describe_parameters(sizes, sink, error);
+    graft_mixer_describe_act(&reader, "act", sink, error);
+    graft_mixer_describe_conv(&reader, sizes->conv_dim, sink, error);
+    graft_describe_linear(sink, "in_proj", sizes->hidden_size, graft_mamba2_projected(sizes), bias, error);
+    if (graft_read_bool(&reader, D_MIXER_NORMED)) {
+        graft_mixer_describe_norm(&reader, sizes->size, sizes->size / sizes->groups, sink, error);
     }
-    if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "in_proj", sizes->hidden_size, graft_mamba2_projected(sizes), bias, error);
-    }
-    if (status == GRAFT_OK && graft_read_bool(&reader, D_MIXER_NORMED)) {
-        status = graft_mixer_describe_norm(&reader, sizes->size, sizes->size / sizes->groups, sink, error);
-    }
-    return status == GRAFT_OK ? graft_describe_linear(sink, graft_description_name(self->data, D_MIXER_OUTPUT),
-                                                      sizes->size, sizes->hidden_size, output_bias, error)
-                              : status;
+    graft_describe_linear(sink, graft_description_name(self->data, D_MIXER_OUTPUT), sizes->size, sizes->hidden_size,
+                          output_bias, error);
+    return error->code;
 }
 
 int graft_mamba2_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

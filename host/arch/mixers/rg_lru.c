@@ -45,20 +45,17 @@ struct rg_lru {
     const struct graft_state *recurrent_states;     /* [heads * head_dim] f32 */
 };
 
-static int describe_parameters(const struct sizes *sizes, const struct graft_sink *sink, struct graft_error *error) {
+static void describe_parameters(const struct sizes *sizes, const struct graft_sink *sink, struct graft_error *error) {
     static const char *const gates[][2] = {{"rg_lru.input_gate_weight", "rg_lru.input_gate_bias"},
                                            {"rg_lru.recurrent_gate_weight", "rg_lru.recurrent_gate_bias"}};
     const int64_t weight[] = {sizes->heads, sizes->head_dim, sizes->head_dim};
     const int64_t width = sizes->heads * sizes->head_dim;
-    int status = graft_describe_vector(sink, "rg_lru.recurrent_param", width, error);
-    for (int i = 0; i < 2 && status == GRAFT_OK; i++) {
-        status = graft_describe_parameter(sink, gates[i][0], 3, weight, 0, GRAFT_INIT_NONE, error);
-        if (status == GRAFT_OK) {
-            status = graft_describe_parameter(sink, gates[i][1], 2, weight, 0, GRAFT_INIT_NONE, error);
-        }
+    graft_describe_vector(sink, "rg_lru.recurrent_param", width, error);
+    for (int i = 0; i < 2; i++) {
+        graft_describe_parameter(sink, gates[i][0], 3, weight, 0, GRAFT_INIT_NONE, error);
+        graft_describe_parameter(sink, gates[i][1], 2, weight, 0, GRAFT_INIT_NONE, error);
     }
-    return status == GRAFT_OK ? graft_describe_state(sink, "recurrent_states", 1, &width, GRAFT_DTYPE_F32, error)
-                              : status;
+    graft_describe_state(sink, "recurrent_states", 1, &width, GRAFT_DTYPE_F32, error);
 }
 
 int graft_rg_lru_describe(const struct graft_class *self, const struct graft_config *config,
@@ -75,24 +72,14 @@ int graft_rg_lru_describe(const struct graft_class *self, const struct graft_con
         .head_dim = graft_read_int(&reader, D_MIXER_HEAD_DIM),
     };
     const int64_t width = sizes->heads * sizes->head_dim;
-    int status = reader.status;
-    if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "linear_x", sizes->hidden_size, width, 1, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "linear_y", sizes->hidden_size, width, 1, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, graft_description_name(self->data, D_MIXER_OUTPUT), width,
-                                       sizes->hidden_size, 1, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_mixer_describe_act(&reader, "act_fn", sink, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_mixer_describe_conv(&reader, width, sink, error);
-    }
-    return status == GRAFT_OK ? describe_parameters(sizes, sink, error) : status;
+    graft_describe_linear(sink, "linear_x", sizes->hidden_size, width, 1, error);
+    graft_describe_linear(sink, "linear_y", sizes->hidden_size, width, 1, error);
+    graft_describe_linear(sink, graft_description_name(self->data, D_MIXER_OUTPUT), width, sizes->hidden_size, 1,
+                          error);
+    graft_mixer_describe_act(&reader, "act_fn", sink, error);
+    graft_mixer_describe_conv(&reader, width, sink, error);
+    describe_parameters(sizes, sink, error);
+    return error->code;
 }
 
 int graft_rg_lru_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

@@ -36,22 +36,13 @@ int graft_rwkv_channel_describe(const struct graft_class *self, const struct gra
     }
     *sizes = (struct sizes){graft_args_int(args, "hidden_size", 0), graft_args_int(args, "intermediate_size", 0)};
     const int64_t mix[] = {1, 1, sizes->hidden_size};
-    int status = graft_describe_linear(sink, "key", sizes->hidden_size, sizes->size, 0, error);
-    if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "receptance", sizes->hidden_size, sizes->hidden_size, 0, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "value", sizes->size, sizes->hidden_size, 0, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_describe_parameter(sink, "time_mix_key", 3, mix, 0, GRAFT_INIT_NONE, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_describe_parameter(sink, "time_mix_receptance", 3, mix, 0, GRAFT_INIT_NONE, error);
-    }
-    return status == GRAFT_OK
-               ? graft_describe_state(sink, "shift_states", 1, &sizes->hidden_size, GRAFT_DTYPE_F32, error)
-               : status;
+    graft_describe_linear(sink, "key", sizes->hidden_size, sizes->size, 0, error);
+    graft_describe_linear(sink, "receptance", sizes->hidden_size, sizes->hidden_size, 0, error);
+    graft_describe_linear(sink, "value", sizes->size, sizes->hidden_size, 0, error);
+    graft_describe_parameter(sink, "time_mix_key", 3, mix, 0, GRAFT_INIT_NONE, error);
+    graft_describe_parameter(sink, "time_mix_receptance", 3, mix, 0, GRAFT_INIT_NONE, error);
+    graft_describe_state(sink, "shift_states", 1, &sizes->hidden_size, GRAFT_DTYPE_F32, error);
+    return error->code;
 }
 
 int graft_rwkv_channel_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

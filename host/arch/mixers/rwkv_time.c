@@ -40,23 +40,17 @@ struct rwkv_time {
     const struct graft_state *recurrent_states; /* [3, size] f32: sums, weights, logarithms of what divides both */
 };
 
-static int describe_parameters(const struct sizes *sizes, const struct graft_sink *sink, struct graft_error *error) {
+static void describe_parameters(const struct sizes *sizes, const struct graft_sink *sink, struct graft_error *error) {
     static const char *const mixes[] = {"time_mix_key", "time_mix_value", "time_mix_receptance"};
     const int64_t mix[] = {1, 1, sizes->hidden_size};
     const int64_t recurrent_states[] = {3, sizes->size};
-    int status = graft_describe_vector(sink, "time_decay", sizes->size, error);
-    if (status == GRAFT_OK) {
-        status = graft_describe_vector(sink, "time_first", sizes->size, error);
+    graft_describe_vector(sink, "time_decay", sizes->size, error);
+    graft_describe_vector(sink, "time_first", sizes->size, error);
+    for (int i = 0; i < 3; i++) {
+        graft_describe_parameter(sink, mixes[i], 3, mix, 0, GRAFT_INIT_NONE, error);
     }
-    for (int i = 0; i < 3 && status == GRAFT_OK; i++) {
-        status = graft_describe_parameter(sink, mixes[i], 3, mix, 0, GRAFT_INIT_NONE, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_describe_state(sink, "shift_states", 1, &sizes->hidden_size, GRAFT_DTYPE_F32, error);
-    }
-    return status == GRAFT_OK
-               ? graft_describe_state(sink, "recurrent_states", 2, recurrent_states, GRAFT_DTYPE_F32, error)
-               : status;
+    graft_describe_state(sink, "shift_states", 1, &sizes->hidden_size, GRAFT_DTYPE_F32, error);
+    graft_describe_state(sink, "recurrent_states", 2, recurrent_states, GRAFT_DTYPE_F32, error);
 }
 
 int graft_rwkv_time_describe(const struct graft_class *self, const struct graft_config *config,
@@ -69,14 +63,12 @@ int graft_rwkv_time_describe(const struct graft_class *self, const struct graft_
     }
     graft_reader_start(&reader, self->data, config, graft_args_int(args, "layer_idx", 0), error);
     *sizes = (struct sizes){graft_args_int(args, "hidden_size", 0), graft_read_int(&reader, D_MIXER_SIZE)};
-    int status = reader.status;
-    for (int i = 0; i < 3 && status == GRAFT_OK; i++) {
-        status = graft_describe_linear(sink, projections[i], sizes->hidden_size, sizes->size, 0, error);
+    for (int i = 0; i < 3; i++) {
+        graft_describe_linear(sink, projections[i], sizes->hidden_size, sizes->size, 0, error);
     }
-    if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "output", sizes->size, sizes->hidden_size, 0, error);
-    }
-    return status == GRAFT_OK ? describe_parameters(sizes, sink, error) : status;
+    graft_describe_linear(sink, "output", sizes->size, sizes->hidden_size, 0, error);
+    describe_parameters(sizes, sink, error);
+    return error->code;
 }
 
 int graft_rwkv_time_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

@@ -20,16 +20,10 @@ int graft_short_conv_describe(const struct graft_class *self, const struct graft
     struct graft_reader reader;
     graft_reader_start(&reader, self->data, config, graft_args_int(args, "layer_idx", 0), error);
     const int32_t bias = graft_read_bool(&reader, D_MIXER_BIAS);
-    int status = reader.status;
-    if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "in_proj", width, 3 * width, bias, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_mixer_describe_conv(&reader, width, sink, error);
-    }
-    return status == GRAFT_OK ? graft_describe_linear(sink, graft_description_name(self->data, D_MIXER_OUTPUT), width,
-                                                      width, bias, error)
-                              : status;
+    graft_describe_linear(sink, "in_proj", width, 3 * width, bias, error);
+    graft_mixer_describe_conv(&reader, width, sink, error);
+    graft_describe_linear(sink, graft_description_name(self->data, D_MIXER_OUTPUT), width, width, bias, error);
+    return error->code;
 }
 
 int graft_short_conv_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

@@ -18,36 +18,32 @@ struct describing {
     struct graft_error *error;
 };
 
-static int linear(const struct describing *of, const char *name, int64_t in, int64_t out, int32_t bias) {
-    return graft_describe_linear(of->sink, name, in, out, bias, of->error);
+static void linear(const struct describing *of, const char *name, int64_t in, int64_t out, int32_t bias) {
+    graft_describe_linear(of->sink, name, in, out, bias, of->error);
 }
 
-static int norm(const struct describing *of, const char *name, int64_t width) {
-    return graft_describe_norm(of->sink, name, graft_decoder_class_name(of->description, D_CLASS_HEAD_NORM), width,
-                               of->latent_eps, of->error);
+static void norm(const struct describing *of, const char *name, int64_t width) {
+    graft_describe_norm(of->sink, name, graft_decoder_class_name(of->description, D_CLASS_HEAD_NORM), width,
+                        of->latent_eps, of->error);
 }
 
-static int describe_queries(const struct describing *of) {
+static void describe_queries(const struct describing *of) {
     const struct graft_mla_sizes *sizes = of->sizes;
-    int64_t width = sizes->heads * (sizes->nope + sizes->rope);
+    const int64_t width = sizes->heads * (sizes->nope + sizes->rope);
     if (sizes->query_rank == 0) {
-        return linear(of, "q_proj", sizes->hidden, width, 0);
+        linear(of, "q_proj", sizes->hidden, width, 0);
+        return;
     }
-    int status = linear(of, "q_a_proj", sizes->hidden, sizes->query_rank, of->bias);
-    if (status == GRAFT_OK) {
-        status = norm(of, "q_a_layernorm", sizes->query_rank);
-    }
-    return status == GRAFT_OK ? linear(of, "q_b_proj", sizes->query_rank, width, 0) : status;
+    linear(of, "q_a_proj", sizes->hidden, sizes->query_rank, of->bias);
+    norm(of, "q_a_layernorm", sizes->query_rank);
+    linear(of, "q_b_proj", sizes->query_rank, width, 0);
 }
 
-static int describe_latents(const struct describing *of) {
+static void describe_latents(const struct describing *of) {
     const struct graft_mla_sizes *sizes = of->sizes;
-    int status = linear(of, "kv_a_proj_with_mqa", sizes->hidden, sizes->rank + sizes->rope, of->bias);
-    if (status == GRAFT_OK) {
-        status = norm(of, "kv_a_layernorm", sizes->rank);
-    }
-    return status == GRAFT_OK ? linear(of, "kv_b_proj", sizes->rank, sizes->heads * (sizes->nope + sizes->value), 0)
-                              : status;
+    linear(of, "kv_a_proj_with_mqa", sizes->hidden, sizes->rank + sizes->rope, of->bias);
+    norm(of, "kv_a_layernorm", sizes->rank);
+    linear(of, "kv_b_proj", sizes->rank, sizes->heads * (sizes->nope + sizes->value), 0);
 }
 
 /* All heads share one latent, so num_key_value_heads has no effect. */
@@ -109,20 +105,16 @@ int graft_mla_describe(const struct graft_class *self, const struct graft_config
     status = read_sizes(&reader, args, &given, sizes);
     const struct describing of = {self->data,     sink, sizes, graft_read_real(&reader, D_LATENT_EPS),
                                   given.qkv_bias, error};
-    if (status == GRAFT_OK) {
-        status = reader.status;
+    if (status != GRAFT_OK || reader.status != GRAFT_OK) {
+        return error->code;
     }
-    if (status == GRAFT_OK) {
-        status = describe_queries(&of);
+    describe_queries(&of);
+    describe_latents(&of);
+    if (sizes->has_gate) {
+        linear(&of, graft_description_name(self->data, D_GATE_NAME), sizes->hidden, sizes->heads, 0);
     }
-    if (status == GRAFT_OK) {
-        status = describe_latents(&of);
-    }
-    if (status == GRAFT_OK && sizes->has_gate) {
-        status = linear(&of, graft_description_name(self->data, D_GATE_NAME), sizes->hidden, sizes->heads, 0);
-    }
-    return status == GRAFT_OK ? linear(&of, "o_proj", sizes->heads * sizes->value, sizes->hidden, given.o_proj_bias)
-                              : status;
+    linear(&of, "o_proj", sizes->heads * sizes->value, sizes->hidden, given.o_proj_bias);
+    return error->code;
 }
 
 int graft_mla_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

@@ -9,12 +9,6 @@
 #include "graft/swiglu.h"
 
 /* What the parent gives (graft/experts.h). */
-struct sizes {
-    int64_t num_experts;
-    int64_t hidden_size;
-    int64_t intermediate_size;
-};
-
 struct experts {
     struct graft_instance base;
     const struct graft_weight *gate_up_proj;      /* [num_experts, 2 * intermediate_size, hidden_size] */
@@ -23,25 +17,15 @@ struct experts {
     const struct graft_weight *down_proj_bias;    /* [num_experts, hidden_size]; NULL: none */
     const struct graft_module *act_fn;            /* NULL: `swiglu` */
     struct graft_swiglu swiglu;
-    struct sizes sizes;
+    struct graft_expert_sizes sizes;
 };
-
-static int read_sizes(const struct graft_args *args, const char *path, struct sizes *sizes, struct graft_error *error) {
-    int status = graft_args_size(args, "num_experts", GRAFT_MAX_EXPERTS, path, &sizes->num_experts, error);
-    if (status == GRAFT_OK) {
-        status = graft_args_size(args, "hidden_size", GRAFT_MAX_SIZE, path, &sizes->hidden_size, error);
-    }
-    return status == GRAFT_OK
-               ? graft_args_size(args, "intermediate_size", GRAFT_MAX_SIZE, path, &sizes->intermediate_size, error)
-               : status;
-}
 
 int graft_experts_describe(const struct graft_class *self, const struct graft_config *config,
                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    struct sizes *sizes = sink->keep(sink->data, sizeof *sizes, error);
+    struct graft_expert_sizes *sizes = sink->keep(sink->data, sizeof *sizes, error);
     uint32_t features = graft_experts_features(args);
     (void)self;
-    int status = sizes != NULL ? read_sizes(args, sink->path, sizes, error) : GRAFT_ERROR_INTERNAL;
+    int status = sizes != NULL ? graft_args_expert_sizes(args, sink->path, sizes, error) : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK && (features & GRAFT_EXPERTS_GATING) != 0) {
         status = graft_swiglu_check(args, sink->path, error);
     }
@@ -50,24 +34,21 @@ int graft_experts_describe(const struct graft_class *self, const struct graft_co
     }
     const int64_t gate_up_shape[] = {sizes->num_experts, 2 * sizes->intermediate_size, sizes->hidden_size};
     const int64_t down_shape[] = {sizes->num_experts, sizes->hidden_size, sizes->intermediate_size};
-    status = graft_describe_parameter(sink, "gate_up_proj", 3, gate_up_shape, 0, GRAFT_INIT_NONE, error);
-    if (status == GRAFT_OK) {
-        status = graft_describe_parameter(sink, "down_proj", 3, down_shape, 0, GRAFT_INIT_NONE, error);
+    graft_describe_parameter(sink, "gate_up_proj", 3, gate_up_shape, 0, GRAFT_INIT_NONE, error);
+    graft_describe_parameter(sink, "down_proj", 3, down_shape, 0, GRAFT_INIT_NONE, error);
+    if ((features & GRAFT_EXPERTS_BIASES) != 0) {
+        graft_describe_parameter(sink, "gate_up_proj_bias", 2, gate_up_shape, 0, GRAFT_INIT_NONE, error);
+        graft_describe_parameter(sink, "down_proj_bias", 2, down_shape, 0, GRAFT_INIT_NONE, error);
     }
-    if (status == GRAFT_OK && (features & GRAFT_EXPERTS_BIASES) != 0) {
-        status = graft_describe_parameter(sink, "gate_up_proj_bias", 2, gate_up_shape, 0, GRAFT_INIT_NONE, error);
+    if ((features & GRAFT_EXPERTS_GATING) == 0) {
+        graft_describe_activation(sink, "act_fn", config, args, "hidden_act", error);
     }
-    if (status == GRAFT_OK && (features & GRAFT_EXPERTS_BIASES) != 0) {
-        status = graft_describe_parameter(sink, "down_proj_bias", 2, down_shape, 0, GRAFT_INIT_NONE, error);
-    }
-    return status == GRAFT_OK && (features & GRAFT_EXPERTS_GATING) == 0
-               ? graft_describe_activation(sink, "act_fn", config, args, "hidden_act", error)
-               : status;
+    return error->code;
 }
 
 int graft_experts_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                          struct graft_error *error) {
-    const struct sizes *sizes = build->kept;
+    const struct graft_expert_sizes *sizes = build->kept;
     (void)cls;
     struct experts *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {

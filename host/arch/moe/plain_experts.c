@@ -26,11 +26,10 @@ int graft_plain_experts_describe(const struct graft_class *self, const struct gr
     }
     const int64_t up[] = {sizes->num_experts, sizes->intermediate_size, sizes->hidden_size};
     const int64_t down[] = {sizes->num_experts, sizes->hidden_size, sizes->intermediate_size};
-    status = graft_describe_parameter(sink, "up_proj", 3, up, 0, GRAFT_INIT_NONE, error);
-    if (status == GRAFT_OK) {
-        status = graft_describe_parameter(sink, "down_proj", 3, down, 0, GRAFT_INIT_NONE, error);
-    }
-    return status == GRAFT_OK ? graft_describe_activation(sink, "act_fn", config, args, "hidden_act", error) : status;
+    graft_describe_parameter(sink, "up_proj", 3, up, 0, GRAFT_INIT_NONE, error);
+    graft_describe_parameter(sink, "down_proj", 3, down, 0, GRAFT_INIT_NONE, error);
+    graft_describe_activation(sink, "act_fn", config, args, "hidden_act", error);
+    return error->code;
 }
 
 int graft_plain_experts_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

@@ -27,17 +27,13 @@ struct routed_attention {
     const struct graft_weight *bias;          /* [hidden], of the output */
 };
 
-static int describe_parameters(const struct kept *kept, const struct graft_sink *sink, struct graft_error *error) {
+static void describe_parameters(const struct kept *kept, const struct graft_sink *sink, struct graft_error *error) {
     const int64_t width = kept->sizes.kv_heads * kept->sizes.head_dim, hidden = kept->sizes.hidden_size;
     const int64_t in[] = {kept->experts, width, hidden}, out[] = {kept->experts, hidden, width};
-    int status = graft_describe_linear(sink, "kv_proj", hidden, 2 * width, kept->sizes.qkv_bias, error);
-    if (status == GRAFT_OK) {
-        status = graft_describe_parameter(sink, "input_linear", 3, in, 0, GRAFT_INIT_NONE, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_describe_parameter(sink, "output_linear", 3, out, 0, GRAFT_INIT_NONE, error);
-    }
-    return status == GRAFT_OK ? graft_describe_vector(sink, "bias", hidden, error) : status;
+    graft_describe_linear(sink, "kv_proj", hidden, 2 * width, kept->sizes.qkv_bias, error);
+    graft_describe_parameter(sink, "input_linear", 3, in, 0, GRAFT_INIT_NONE, error);
+    graft_describe_parameter(sink, "output_linear", 3, out, 0, GRAFT_INIT_NONE, error);
+    graft_describe_vector(sink, "bias", hidden, error);
 }
 
 int graft_routed_attention_describe(const struct graft_class *self, const struct graft_config *config,
@@ -64,10 +60,10 @@ int graft_routed_attention_describe(const struct graft_class *self, const struct
         return reader.status;
     }
     const struct graft_arg layer = graft_int_arg("layer_idx", kept->sizes.layer);
-    int status = graft_describe_child(sink, graft_description_name(description, D_MOE_ROUTER_NAME),
-                                      graft_description_name(description, D_CLASS_ROUTER), GRAFT_INTERFACE_ROUTER,
-                                      &layer, 1, error);
-    return status == GRAFT_OK ? describe_parameters(kept, sink, error) : status;
+    graft_describe_child(sink, graft_description_name(description, D_MOE_ROUTER_NAME),
+                         graft_description_name(description, D_CLASS_ROUTER), GRAFT_INTERFACE_ROUTER, &layer, 1, error);
+    describe_parameters(kept, sink, error);
+    return error->code;
 }
 
 int graft_routed_attention_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

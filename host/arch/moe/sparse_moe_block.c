@@ -27,9 +27,9 @@ struct sparse_moe_block {
     const struct graft_weight *sum_bias;           /* [hidden_size]; NULL: none */
 };
 
-static int describe_shared(const struct graft_description *description, const struct graft_args *args,
-                           int64_t hidden_size, int64_t size, const struct graft_sink *sink,
-                           struct graft_error *error) {
+static void describe_shared(const struct graft_description *description, const struct graft_args *args,
+                            int64_t hidden_size, int64_t size, const struct graft_sink *sink,
+                            struct graft_error *error) {
     const char *name = graft_description_name(description, D_MOE_SHARED_NAME);
     const char *gate = graft_description_name(description, D_MOE_SHARED_GATE);
     const struct graft_arg shared_args[] = {
@@ -39,18 +39,19 @@ static int describe_shared(const struct graft_description *description, const st
         graft_int_arg("mlp_bias", graft_args_int(args, "mlp_bias", 0)),
         graft_string_arg("hidden_act", graft_args_string(args, "hidden_act", "silu")),
     };
-    int status = graft_describe_child(sink, name, graft_description_name(description, D_CLASS_MLP), GRAFT_INTERFACE_MLP,
-                                      shared_args, 5, error);
-    return status == GRAFT_OK && gate != NULL ? graft_describe_linear(sink, gate, hidden_size, 1, 0, error) : status;
+    graft_describe_child(sink, name, graft_description_name(description, D_CLASS_MLP), GRAFT_INTERFACE_MLP, shared_args,
+                         5, error);
+    if (gate != NULL) {
+        graft_describe_linear(sink, gate, hidden_size, 1, 0, error);
+    }
 }
 
-static int describe_latents(const struct graft_description *description, const struct kept *kept, int32_t bias,
-                            const struct graft_sink *sink, struct graft_error *error) {
+static void describe_latents(const struct graft_description *description, const struct kept *kept, int32_t bias,
+                             const struct graft_sink *sink, struct graft_error *error) {
     graft_describe_linear(sink, graft_description_name(description, D_MOE_LATENT_IN), kept->hidden_size, kept->latent,
                           bias, error);
     graft_describe_linear(sink, graft_description_name(description, D_MOE_LATENT_OUT), kept->latent, kept->hidden_size,
                           bias, error);
-    return error->code;
 }
 
 int graft_sparse_moe_block_describe(const struct graft_class *self, const struct graft_config *config,
@@ -77,17 +78,19 @@ int graft_sparse_moe_block_describe(const struct graft_class *self, const struct
         return reader.status;
     }
     const int64_t width = kept->latent > 0 ? kept->latent : kept->hidden_size;
-    int status = kept->num_experts > 0 || !kept->has_shared ? graft_mixture_describe(&reader, width, args, sink, error)
-                                                            : GRAFT_OK;
-    if (status == GRAFT_OK && kept->latent > 0) {
-        status = describe_latents(description, kept, graft_args_int(args, "mlp_bias", 0) != 0, sink, error);
+    if (kept->num_experts > 0 || !kept->has_shared) {
+        graft_mixture_describe(&reader, width, args, sink, error);
     }
-    if (status == GRAFT_OK && sum_bias != NULL) {
-        status = graft_describe_vector(sink, sum_bias, kept->hidden_size, error);
+    if (kept->latent > 0) {
+        describe_latents(description, kept, graft_args_int(args, "mlp_bias", 0) != 0, sink, error);
     }
-    return status == GRAFT_OK && kept->has_shared
-               ? describe_shared(description, args, kept->hidden_size, shared_size, sink, error)
-               : status;
+    if (sum_bias != NULL) {
+        graft_describe_vector(sink, sum_bias, kept->hidden_size, error);
+    }
+    if (kept->has_shared) {
+        describe_shared(description, args, kept->hidden_size, shared_size, sink, error);
+    }
+    return error->code;
 }
 
 int graft_sparse_moe_block_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

@@ -58,7 +58,7 @@ static int describe_learned(struct graft_vision_reader *reader, struct sizes *si
     if (status == GRAFT_OK && positions != NULL) {
         sizes->positions = graft_read_int(&reader->of, V_POSITION_ROWS) + (vector != NULL);
         status = reader->of.status == GRAFT_OK
-                     ? graft_table_describe(sink, positions, "Embedding", sizes->positions, sizes->embed_dim, error)
+                     ? graft_describe_embedding(sink, positions, "Embedding", sizes->positions, sizes->embed_dim, error)
                      : reader->of.status;
     }
     return status;

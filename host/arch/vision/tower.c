@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "arch/table.h"
 #include "graft/describe.h"
 
 enum { MAX_NAME = 256 };
@@ -44,7 +43,7 @@ static void describe_positions(const struct graft_description *description, cons
     const int64_t side = kept->stretch.side;
     const char *name = graft_description_name(description, V_POSITION_NAME);
     if (name != NULL) {
-        graft_table_describe(sink, name, "Embedding", side * side, kept->sizes.hidden_size, error);
+        graft_describe_embedding(sink, name, "Embedding", side * side, kept->sizes.hidden_size, error);
     }
 }
 

@@ -179,6 +179,15 @@ GRAFT_INLINE int graft_describe_linear(const struct graft_sink *sink, const char
     return graft_describe_child(sink, name, "Linear", GRAFT_INTERFACE_LINEAR, args, 3, error);
 }
 
+/* Declares a child embedding [rows, width] of graft.embedding/1. */
+GRAFT_INLINE int graft_describe_embedding(const struct graft_sink *sink, const char *name, const char *class_name,
+                                          int64_t rows, int64_t width, struct graft_error *error) {
+    struct graft_arg args[2];
+    args[0] = graft_int_arg("num_embeddings", rows);
+    args[1] = graft_int_arg("embedding_dim", width);
+    return graft_describe_child(sink, name, class_name, GRAFT_INTERFACE_EMBEDDING, args, 2, error);
+}
+
 /* Declares a child norm over `hidden_size` numbers. */
 GRAFT_INLINE int graft_describe_norm(const struct graft_sink *sink, const char *name, const char *class_name,
                                      int64_t hidden_size, double eps, struct graft_error *error) {

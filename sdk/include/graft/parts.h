@@ -141,6 +141,11 @@ extern const struct graft_causal_lm graft_parts_causal_lm_vtable;
 int graft_parts_encode_sources(const struct graft_module *encoder, int64_t encoder_size, const struct graft_call *call,
                                const struct graft_batch *given, struct graft_batch *batch, struct graft_error *error);
 
+/* [forward] Returns the call for children whose rows are source tokens, each with the adapter of its sequence: `call`
+ * itself if these do not differ, else `space` filled in. NULL on failure, with an error recorded. */
+const struct graft_call *graft_parts_source_call(const struct graft_call *call, const struct graft_batch *batch,
+                                                 struct graft_gathered_call *space, struct graft_error *error);
+
 /* graft.masked_lm/1: the same part with the same functions, except that a token also sees the tokens after it. */
 extern const struct graft_masked_lm graft_parts_masked_lm_vtable;
 
@@ -181,89 +186,18 @@ void graft_parts_transform_find(struct graft_parts_transform *self, const struct
 int graft_parts_transform_apply(const struct graft_parts_transform *self, const struct graft_call *call, int64_t rows,
                                 float **x, struct graft_error *error);
 
-/* --- Rotary positions --- */
-
-struct graft_rope_info; /* rope.h */
-
-/* graft.rotary/1: angles for the rotated part of a head, by graft.rope/1. */
-struct graft_parts_rotary {
-    double rope_theta;            /* the default, if config.json has none */
-    double partial_rotary_factor; /* likewise */
-};
-
-/* How many numbers of each head are rotated, from the first on. */
-int graft_parts_rotary_width(const struct graft_parts_rotary *part, const struct graft_config *config,
-                             const struct graft_host *host, int64_t *width, struct graft_error *error);
-
-/* Whether a sequence of more than `length` tokens is rotated differently from one of `length` tokens: 1 or 0. */
-int graft_parts_rotary_changes(const struct graft_parts_rotary *part, const struct graft_config *config,
-                               const struct graft_host *host, int64_t length, int32_t *changes,
-                               struct graft_error *error);
-
-/* The same for any rotation of graft.rope/1. */
-int graft_parts_rope_changes(const struct graft_host *host, const struct graft_config *config,
-                             const struct graft_rope_info *info, int64_t length, int32_t *changes,
-                             struct graft_error *error);
-
-/* For a class whose `data` is this struct; uses struct graft_parts_sizes. */
-graft_parts_describe graft_parts_rotary_describe;
-graft_parts_create graft_parts_rotary_create;
-/* Creates an instance with the rotation that `info` describes, for a class that reads config.json itself. */
-int graft_parts_rotary_make(const struct graft_build *build, const struct graft_config *config,
-                            const struct graft_rope_info *info, void **instance, struct graft_error *error);
-/* Frees the instance. */
-void graft_parts_rotary_destroy(void *instance);
-extern const struct graft_rotary graft_parts_rotary_vtable;
-
-/* The first initialisers of such a class. */
-#define GRAFT_PARTS_ROTARY_CLASS(class_name)                                                                 \
-    .struct_size = sizeof(struct graft_class), .name = (class_name), .interface_id = GRAFT_INTERFACE_ROTARY, \
-    .describe = graft_parts_rotary_describe, .create = graft_parts_rotary_create,                            \
-    .destroy = graft_parts_rotary_destroy, .forward = &graft_parts_rotary_vtable
-
-enum { GRAFT_PARTS_LAYER_TYPES = 2 };
-
-/* The fields with the rotary parameters of one type of layer. */
-struct graft_parts_rotary_type {
-    const char *layer_type;       /* member of rope_parameters: "full_attention" */
-    const char *rope_theta_field; /* field with the base if that member is absent: "rope_local_base_freq" */
-    double rope_theta;            /* the default, if config.json has neither */
-    int32_t scaled;               /* 1: if there are no rope_parameters, rope_scaling applies to this type */
-    uint32_t reserved;
-};
-
-/* graft.rotary/1 of a model in which each type of layer has angles of its own, for whole heads. The `destroy` of such a
- * class is graft_parts_typed_rotary_destroy. */
-struct graft_parts_typed_rotary {
-    struct graft_parts_rotary_type types[GRAFT_PARTS_LAYER_TYPES]; /* by GRAFT_LAYER_... */
-};
-
-/* For a class whose `data` is this struct; uses struct graft_parts_sizes. */
-graft_parts_describe graft_parts_typed_rotary_describe;
-graft_parts_create graft_parts_typed_rotary_create;
-/* Frees the instance. */
-void graft_parts_typed_rotary_destroy(void *instance);
-extern const struct graft_rotary graft_parts_typed_rotary_vtable;
-
-/* The first initialisers of such a class. */
-#define GRAFT_PARTS_TYPED_ROTARY_CLASS(class_name)                                                           \
-    .struct_size = sizeof(struct graft_class), .name = (class_name), .interface_id = GRAFT_INTERFACE_ROTARY, \
-    .describe = graft_parts_typed_rotary_describe, .create = graft_parts_typed_rotary_create,                \
-    .destroy = graft_parts_typed_rotary_destroy, .forward = &graft_parts_typed_rotary_vtable
-
 /* --- The model --- */
 
 /* graft.base_model/1: embeddings, layers, and a final norm. */
 struct graft_parts_model {
-    const char *embeddings;                  /* "wte" */
-    const char *position_embeddings;         /* "wpe"; NULL: none */
-    const char *layers;                      /* "h" */
-    const char *layer_class;                 /* "GPT2Block" */
-    const char *norm;                        /* "ln_f" */
-    const char *norm_class;                  /* "LayerNorm" */
-    const char *rotary_class;                /* class of the child rotary_emb: "GPTNeoXRotaryEmbedding"; NULL: none */
-    const struct graft_parts_rotary *rotary; /* that class's `data`; not read by `declare` */
-    int32_t norms_without_bias;              /* 1: its LayerNorms have no bias, nor have those of its layers */
+    const char *embeddings;          /* "wte" */
+    const char *position_embeddings; /* "wpe"; NULL: none */
+    const char *layers;              /* "h" */
+    const char *layer_class;         /* "GPT2Block" */
+    const char *norm;                /* "ln_f" */
+    const char *norm_class;          /* "LayerNorm" */
+    const char *rotary_class;        /* class of the child rotary_emb: "LlamaRotaryEmbedding"; NULL: none */
+    int32_t norms_without_bias;      /* 1: its LayerNorms have no bias, nor have those of its layers */
     uint32_t reserved;
 };
 
@@ -277,7 +211,7 @@ struct graft_parts_model_sizes {
     double eps;                      /* epsilon of the final norm */
     const int64_t *windows; /* [num_hidden_layers]: how many keys a query sees, 0: all; NULL: all in every layer */
     const struct graft_args *layer_args; /* arguments of every layer besides layer_idx */
-    int32_t typed_rotary;                /* 1: layers with a window have angles of their own, by layer_type */
+    uint32_t reserved;
     /* 0: a query sees no keys after its own. 1: it does, and a window of n covers n keys on either side, as in
      * transformers if `is_causal` is false. */
     int32_t bidirectional;
@@ -453,15 +387,12 @@ GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm, 128);
 GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm_sizes, 104);
 GRAFT_ASSERT_SIZE(struct graft_parts_transform_info, 72);
 GRAFT_ASSERT_SIZE(struct graft_parts_transform, 32);
-GRAFT_ASSERT_SIZE(struct graft_parts_model, 72);
+GRAFT_ASSERT_SIZE(struct graft_parts_model, 64);
 GRAFT_ASSERT_SIZE(struct graft_parts_model_sizes, 80);
 GRAFT_ASSERT_SIZE(struct graft_parts_layer, 184);
 GRAFT_ASSERT_SIZE(struct graft_parts_layer_steps, 24);
 GRAFT_ASSERT_SIZE(struct graft_parts_attention_sizes, 72);
 GRAFT_ASSERT_SIZE(struct graft_parts_fused_attention, 24);
-GRAFT_ASSERT_SIZE(struct graft_parts_rotary, 16);
-GRAFT_ASSERT_SIZE(struct graft_parts_rotary_type, 32);
-GRAFT_ASSERT_SIZE(struct graft_parts_typed_rotary, 64);
 GRAFT_ASSERT_SIZE(struct graft_parts_mlp, 104);
 
 #ifdef __cplusplus
