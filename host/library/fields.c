@@ -194,17 +194,38 @@ static int settle_document(struct graft_model *model, const struct graft_model_f
     return status >= 0 ? status : graft_fail_memory(error, document->file);
 }
 
+/* Who has classes in the model, each once: there may be tens of thousands of modules. `ids` has room for all plugins,
+ * "program" and "patch". Returns how many there are. */
+static size_t list_origins(const struct graft_model *model, const char **ids) {
+    const char *last = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < model->published.n_modules; i++) {
+        const char *id = model->published.modules[i].plugin;
+        if (id == NULL || id == last) {
+            continue;
+        }
+        size_t k = 0;
+        while (k < count && strcmp(ids[k], id) != 0) {
+            k++;
+        }
+        ids[k] = id;
+        count += k == count;
+        last = id;
+    }
+    return count;
+}
+
 /* Whether something of the plugin is in the model: a class of it, or what reads the weights' method. */
-static int takes_part(const struct graft_model *model, const struct graft_plugin *plugin) {
+static int takes_part(const struct graft_model *model, const char *const *ids, size_t n_ids,
+                      const struct graft_plugin *plugin) {
     const char *method = graft_quantization_method(&model->config->view);
     for (size_t i = 0; method != NULL && plugin->quant_methods != NULL && plugin->quant_methods[i] != NULL; i++) {
         if (strcmp(plugin->quant_methods[i], method) == 0) {
             return 1;
         }
     }
-    for (size_t i = 0; i < model->published.n_modules; i++) {
-        const char *id = model->published.modules[i].plugin;
-        if (id != NULL && strcmp(id, plugin->id) == 0) {
+    for (size_t i = 0; i < n_ids; i++) {
+        if (strcmp(ids[i], plugin->id) == 0) {
             return 1;
         }
     }
@@ -221,17 +242,20 @@ static int settle_config(struct graft_model *model, struct graft_error *error) {
     }
     struct graft_rules *lists = graft_alloc(n_lists + n, sizeof *lists);
     char(*names)[MAX_BY] = graft_alloc(n, sizeof *names);
-    if (lists == NULL || names == NULL) {
+    const char **ids = graft_alloc(n + 2, sizeof *ids);
+    if (lists == NULL || names == NULL || ids == NULL) {
         graft_free(lists);
         graft_free(names);
+        graft_free(ids);
         return graft_fail_memory(error, model->directory);
     }
+    const size_t n_ids = list_origins(model, ids);
     lists[0] = rules_of_family(model, by);
     lists[1] = graft_usual_rules("config.json");
     lists[2] = graft_usual_rules(model->generation_config != NULL ? "config.json beside generation_config.json" : "");
     for (size_t i = 0; i < n; i++) {
         const struct graft_plugin *plugin = graft_snapshot_plugin_at(snapshot, i)->descriptor;
-        if (graft_plugin_n_field_rules(plugin) > 0 && takes_part(model, plugin)) {
+        if (graft_plugin_n_field_rules(plugin) > 0 && takes_part(model, ids, n_ids, plugin)) {
             (void)snprintf(names[i], sizeof names[i], "plugin %s", plugin->id);
             lists[n_lists++] =
                 (struct graft_rules){plugin->field_rules, plugin->n_field_rules, plugin->field_rule_stride, names[i]};
@@ -240,6 +264,7 @@ static int settle_config(struct graft_model *model, struct graft_error *error) {
     int status = settle_document(model, model->config->source, "config.json", lists, n_lists, error);
     graft_free(lists);
     graft_free(names);
+    graft_free(ids);
     return status;
 }
 

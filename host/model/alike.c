@@ -3,9 +3,12 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/args.h"
+#include "base/fail.h"
 #include "base/text.h"
 #include "model/describe.h"
+#include "names/name.h"
 
 /* A described module, and what it takes to describe it. */
 struct alike {
@@ -15,6 +18,8 @@ struct alike {
     struct graft_args args; /* the node's own, which others share */
     size_t n_nodes;         /* modules that the description adds to the tree, with its own */
     size_t n_parameters;
+    size_t first_answer; /* what it was told */
+    size_t n_answers;
     int32_t depth; /* how deeply it is nested, so that nothing is nested too deeply below others there or above */
 };
 
@@ -79,12 +84,32 @@ static int has_room(const struct builder *builder, const struct alike *alike) {
            builder->tree->n_parameters + alike->n_parameters <= GRAFT_MAX_PARAMETERS && builder->depth <= alike->depth;
 }
 
+/* Writes the path below `node` that `path` is below the module that is like it. Returns 0 if it is too long. */
+static int move_path(const struct graft_node *node, const struct alike *alike, const char *path,
+                     char moved[GRAFT_NAME_BYTES]) {
+    return graft_name_below(node->path, path + strlen(alike->node->path) + 1, moved);
+}
+
+/* Whether the checkpoint has below the node what it has below the other module. */
+static int are_same_answers(const struct builder *builder, const struct graft_node *node, const struct alike *alike) {
+    const struct graft_model_facts *facts = builder->options->facts;
+    char path[GRAFT_NAME_BYTES];
+    for (size_t i = 0; i < alike->n_answers; i++) {
+        const struct alike_answer *answer = &builder->alikes.answers[alike->first_answer + i];
+        if (!move_path(node, alike, answer->path, path) || facts->has_below(facts->data, path) != answer->has) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 const struct alike *graft_alike_find(const struct builder *builder, const struct graft_node *node) {
     const uint64_t hash = hash_node(node);
     for (const struct alike *alike = builder->alikes.buckets[hash % GRAFT_ALIKE_BUCKETS]; alike != NULL;
          alike = alike->next) {
-        if (alike->hash == hash && is_same(alike->node, node)) {
-            return has_room(builder, alike) ? alike : NULL;
+        if (alike->hash == hash && is_same(alike->node, node) && has_room(builder, alike) &&
+            are_same_answers(builder, node, alike)) {
+            return alike;
         }
     }
     return NULL;
@@ -140,6 +165,7 @@ static struct graft_node *repeat_child(struct graft_tree *tree, struct graft_nod
     child->name = write_below((char *)(child + 1), node->path, path_length, like->name, length);
     child->parent = node;
     child->like = like;
+    child->join = NULL; /* of a renamed module, for descriptions below alone */
     child->below_super = node->below_super;
     return repeat_below(tree, child, like, all) == 0 ? child : NULL;
 }
@@ -171,26 +197,59 @@ int graft_alike_repeat(struct builder *builder, struct graft_node *node, const s
     node->kept_bytes = like->kept_bytes;
     builder->tree->n_nodes += alike->n_nodes;
     builder->tree->n_parameters += alike->n_parameters;
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < alike->n_answers && status == GRAFT_OK; i++) {
+        const struct alike_answer answer = builder->alikes.answers[alike->first_answer + i];
+        char path[GRAFT_NAME_BYTES];
+        (void)move_path(node, alike, answer.path, path); /* it was found to fit */
+        status = graft_alike_told(builder, path, answer.has, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
     return repeat_below(builder->tree, node, like, strlen(node->path)) == 0 ? GRAFT_OK
                                                                             : graft_fail_memory(error, node->path);
 }
 
 /* --- Keeping --- */
 
-void graft_alike_keep(struct builder *builder, struct graft_node *node, size_t n_nodes, size_t n_parameters) {
+struct alike_mark graft_alike_mark(const struct builder *builder) {
+    return (struct alike_mark){builder->n_by_place, builder->tree->n_nodes, builder->tree->n_parameters,
+                               builder->alikes.n_answers};
+}
+
+int graft_alike_told(struct builder *builder, const char *path, int has, struct graft_error *error) {
+    struct alikes *alikes = &builder->alikes;
+    const char *copy = graft_arena_strdup(&builder->tree->arena, path);
+    if (copy == NULL ||
+        graft_grow(&alikes->answers, &alikes->answers_capacity, alikes->n_answers, sizeof *alikes->answers) != 0) {
+        return graft_fail_memory(error, path);
+    }
+    alikes->answers[alikes->n_answers++] = (struct alike_answer){copy, has};
+    return GRAFT_OK;
+}
+
+int graft_alike_keep(struct builder *builder, struct graft_node *node, const struct alike_mark *before,
+                     struct graft_error *error) {
+    if (builder->n_by_place != before->n_by_place || builder->n_shares > 0) {
+        return GRAFT_OK;
+    }
     struct alike *alike = graft_arena_alloc(&builder->tree->arena, 1, sizeof *alike);
     if (alike == NULL) {
-        return;
+        return graft_fail_memory(error, node->path);
     }
     *alike = (struct alike){
         .hash = hash_node(node),
         .node = node,
         .args = node->args,
-        .n_nodes = builder->tree->n_nodes - n_nodes,
-        .n_parameters = builder->tree->n_parameters - n_parameters,
+        .n_nodes = builder->tree->n_nodes - before->n_nodes,
+        .n_parameters = builder->tree->n_parameters - before->n_parameters,
+        .first_answer = before->n_answers,
+        .n_answers = builder->alikes.n_answers - before->n_answers,
         .depth = builder->depth,
     };
     struct alike **bucket = &builder->alikes.buckets[alike->hash % GRAFT_ALIKE_BUCKETS];
     alike->next = *bucket;
     *bucket = alike;
+    return GRAFT_OK;
 }

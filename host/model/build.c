@@ -100,19 +100,15 @@ static int describe_stack(struct builder *builder, struct graft_node *node, cons
 /* Describes a module and those below it, unless it is like one that was described. */
 static int describe_once(struct builder *builder, struct graft_node *node, const struct graft_resolution *found,
                          const struct graft_args *args, struct graft_error *error) {
-    const size_t n_by_place = builder->n_by_place, n_nodes = builder->tree->n_nodes;
-    const size_t n_parameters = builder->tree->n_parameters;
+    const struct alike_mark before = graft_alike_mark(builder);
     const int may_be_alike = found->n == 1 && node->join == NULL && builder->n_shares == 0;
     const struct alike *alike = may_be_alike ? graft_alike_find(builder, node) : NULL;
     if (alike != NULL) {
         return graft_alike_repeat(builder, node, alike, error);
     }
-    builder->n_by_place += !may_be_alike;
+    builder->n_by_place += found->n > 1;
     int status = describe_stack(builder, node, found, args, error);
-    if (status == GRAFT_OK && builder->n_by_place == n_by_place && builder->n_shares == 0) {
-        graft_alike_keep(builder, node, n_nodes, n_parameters);
-    }
-    return status;
+    return status == GRAFT_OK && may_be_alike ? graft_alike_keep(builder, node, &before, error) : status;
 }
 
 /* The plugin that brings the model's family, whose root may be a private class. */
@@ -158,7 +154,8 @@ int graft_builder_add_child(struct builder *builder, struct graft_node *parent, 
     struct graft_resolution found;
     int status = resolve(builder, &place, original_only, &found, error);
     const int is_fusing = builder->fusions != NULL && builder->fusions->n > 0;
-    builder->n_by_place += found.is_by_place || is_fusing || child->join != NULL;
+    const int is_joined = child->join != NULL && !child->join->is_renaming;
+    builder->n_by_place += found.is_by_place || is_fusing || is_joined;
     if (status == GRAFT_OK && strcmp(found.original->cls->interface_id, info->interface_id) != 0) {
         status = graft_error_set(error, GRAFT_ERROR_PLUGIN, child->path,
                                  "%s has the interface %s, but its parent expects %s", place.class_name,

@@ -103,6 +103,7 @@ static int instantiate(struct graft_node *node, const struct graft_tree *tree, c
 
 int graft_tree_instantiate(struct graft_tree *tree, const struct graft_host *host, struct graft_error *error) {
     struct graft_error own = graft_error_none(); /* classes always get an error, which tells whether `create` failed */
+    tree->has_instances = 1;
     return instantiate(tree->root, tree, host, error != NULL ? error : &own);
 }
 
@@ -128,5 +129,8 @@ static void destroy(struct graft_node *node) {
 }
 
 void graft_tree_destroy_instances(struct graft_tree *tree) {
-    destroy(tree->root);
+    if (tree->has_instances) {
+        destroy(tree->root);
+    }
+    tree->has_instances = 0;
 }

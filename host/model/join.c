@@ -40,20 +40,27 @@ static const struct graft_conversion *find_conversion(const struct graft_class *
     return NULL;
 }
 
-/* Whether it is a renaming of a module, and the checkpoint has no tensor under the other name: none of any module, or
- * none of this one. */
-static int is_unused(struct builder *builder, const struct graft_node *owner,
-                     const struct graft_conversion *conversion) {
+/* Finds out whether it is a renaming of a module, and the checkpoint has no tensor under the other name: none of any
+ * module, or none of this one. */
+static int find_use(struct builder *builder, const struct graft_node *owner, const struct graft_conversion *conversion,
+                    int *is_unused, struct graft_error *error) {
     const struct graft_model_facts *facts = builder->options->facts;
     char path[GRAFT_NAME_BYTES];
+    *is_unused = 0;
     if (conversion->n_operations > 0 || facts->has_below == NULL) {
-        return 0;
+        return GRAFT_OK;
     }
     if (!facts->may_have(facts->data, conversion->sources[0])) {
-        return 1;
+        *is_unused = 1;
+        return GRAFT_OK;
     }
-    builder->n_by_place++;
-    return graft_name_below(owner->path, conversion->sources[0], path) && !facts->has_below(facts->data, path);
+    if (!graft_name_below(owner->path, conversion->sources[0], path)) {
+        builder->n_by_place++;
+        return GRAFT_OK;
+    }
+    const int has = facts->has_below(facts->data, path);
+    *is_unused = !has;
+    return graft_alike_told(builder, path, has, error);
 }
 
 static int fill(struct graft_node_join *join, const struct graft_conversion *conversion) {
@@ -87,9 +94,11 @@ int graft_join_find(struct builder *builder, const char *name, struct graft_node
                                                         facts->tensor != NULL
                                                     ? find_conversion(owner->describer->cls, name)
                                                     : NULL;
+    int is_unused = 0;
+    int status = conversion != NULL ? find_use(builder, owner, conversion, &is_unused, error) : GRAFT_OK;
     *join = NULL;
-    if (conversion == NULL || is_unused(builder, owner, conversion)) {
-        return GRAFT_OK;
+    if (status != GRAFT_OK || conversion == NULL || is_unused) {
+        return status;
     }
     struct graft_node_join *made = graft_alloc(1, sizeof *made);
     if (made == NULL) {

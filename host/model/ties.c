@@ -105,4 +105,5 @@ void graft_builder_finish(struct builder *builder) {
         graft_free(builder->ties[i].source);
     }
     graft_free(builder->ties);
+    graft_free(builder->alikes.answers);
 }

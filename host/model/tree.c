@@ -129,17 +129,13 @@ static void free_derived(struct graft_derived *derived) {
 }
 
 void graft_node_free(struct graft_node *node) {
-    if (node == NULL) {
+    if (node == NULL || node->like != NULL) { /* of a module like another one, all is that one's, or in the arena */
         return;
     }
     for (size_t i = 0; i < node->n_children; i++) {
         graft_node_free(node->children[i]);
     }
     graft_node_free(node->super);
-    if (node->like != NULL) { /* everything else is the other module's, or in the arena */
-        graft_node_release_coded(node);
-        return;
-    }
     graft_free(node->parameters);
     graft_free(node->sources);
     for (size_t i = 0; i < node->n_states; i++) {

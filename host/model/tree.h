@@ -148,9 +148,10 @@ struct graft_tree {
     size_t n_nodes;
     size_t n_parameters;
     int32_t n_states;
-    size_t n_elsewhere;  /* number of modules that other processes have */
-    int32_t wants_sizes; /* 1: a class asked for the sizes of modules */
-    int64_t bytes;       /* bytes of all parameters, once measured */
+    size_t n_elsewhere;    /* number of modules that other processes have */
+    int32_t wants_sizes;   /* 1: a class asked for the sizes of modules */
+    int32_t has_instances; /* 1: instances were made, or some of them before one failed */
+    int64_t bytes;         /* bytes of all parameters, once measured */
 };
 
 /* What to build. */
