@@ -111,12 +111,25 @@ static int run(struct graft_options *options, struct graft_error *error) {
     if (options->command == GRAFT_COMMAND_TRY) {
         return graft_command_try(options, error);
     }
+    if (options->command == GRAFT_COMMAND_INSTALL) {
+        graft_screen_open_threadless(options);
+        return graft_command_install(options, error);
+    }
+    if (options->command == GRAFT_COMMAND_REMOVE) {
+        return graft_command_remove(options, error);
+    }
+    if (options->installed) {
+        return graft_command_list_installed(options, error);
+    }
     if (options->command == GRAFT_COMMAND_VALIDATE) {
         graft_screen_open_threadless(options);
         int found = graft_setup_find_models(options, error);
         return found == GRAFT_OK ? graft_command_validate(options, error) : found;
     }
     int status = graft_setup_process(options, error);
+    if (status == GRAFT_OK && options->command == GRAFT_COMMAND_PACK) {
+        return graft_command_pack(options, error);
+    }
     if (status == GRAFT_OK) {
         status = graft_lock_read(options, error);
     }

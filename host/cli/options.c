@@ -38,12 +38,15 @@ enum {
     FAMILY = GRAFT_COMMAND_FAMILY,
     SERVE = GRAFT_COMMAND_SERVE,
     NEW = GRAFT_COMMAND_NEW,
+    PACK = GRAFT_COMMAND_PACK,
+    INSTALL = GRAFT_COMMAND_INSTALL,
+    REMOVE = GRAFT_COMMAND_REMOVE,
     SAYS = RUN | CHAT, /* commands that generate text for a reader */
     LOADED = SAYS | VERIFY | BENCH | PERPLEXITY | SERVE,
     MODEL = LOADED | PLAN | INSPECT | SAVE,
     ADAPTED = LOADED | PLAN, /* commands that take adapters; others show or write the model itself */
     PROMPT = RUN | VERIFY,
-    MUTED = MODEL | TOKENIZE | LIST | VALIDATE | FAMILY | NEW,
+    MUTED = MODEL | TOKENIZE | LIST | VALIDATE | FAMILY | NEW | PACK | INSTALL | REMOVE,
     EVERY = MUTED | TRY,
     /* Not commands but properties of options: */
     LOCKED = 1 << 28, /* it decides how a model is built, so a lock contains it */
@@ -52,7 +55,8 @@ enum {
 
 static const struct spec specs[] = {
     {"model", TEXT, offsetof(struct graft_options, model), MODEL | TOKENIZE | VALIDATE | NEW},
-    {"plugins-dir", TEXTS, offsetof(struct graft_options, plugins_dirs), MODEL | LIST | VALIDATE | FAMILY | NEW},
+    {"plugins-dir", TEXTS, offsetof(struct graft_options, plugins_dirs),
+     MODEL | LIST | VALIDATE | FAMILY | NEW | INSTALL | REMOVE},
     {"plugins", TEXT, offsetof(struct graft_options, plugins), MODEL | LIST | FAMILY | NEW | LOCKED},
     {"enable", TEXTS, offsetof(struct graft_options, enabled), MODEL | LIST | FAMILY | NEW | LOCKED},
     {"no-plugins", FLAG, offsetof(struct graft_options, no_plugins), MODEL | LOCKED},
@@ -172,7 +176,7 @@ static const struct spec specs[] = {
     {"html", TEXT, offsetof(struct graft_options, html), PLAN},
     {"diff", TEXT, offsetof(struct graft_options, diff), PLAN},
     {"like", TEXT, offsetof(struct graft_options, like), FAMILY},
-    {"output", TEXT, offsetof(struct graft_options, output), SAVE | FAMILY},
+    {"output", TEXT, offsetof(struct graft_options, output), SAVE | FAMILY | PACK},
     {"runtime-layout", FLAG, offsetof(struct graft_options, runtime_layout), SAVE},
     {"max-shard-size", SIZE, offsetof(struct graft_options, max_shard_bytes), SAVE},
     {"json", FLAG, offsetof(struct graft_options, json),
@@ -181,6 +185,9 @@ static const struct spec specs[] = {
     {"c", FLAG, offsetof(struct graft_options, as_c), INSPECT},
     {"class", TEXT, offsetof(struct graft_options, class_name), NEW},
     {"lang", TEXT, offsetof(struct graft_options, language), NEW},
+    {"key", TEXTS, offsetof(struct graft_options, key), PACK | INSTALL},
+    {"deb", FLAG, offsetof(struct graft_options, deb), PACK},
+    {"installed", FLAG, offsetof(struct graft_options, installed), LIST},
     {"fuzz", NUMBER, offsetof(struct graft_options, fuzz), VALIDATE},
     {"thorough", FLAG, offsetof(struct graft_options, thorough), VALIDATE},
     {"only", TEXTS, offsetof(struct graft_options, only), VALIDATE},
@@ -398,15 +405,16 @@ static int check_command(const struct graft_options *options, struct graft_error
     if (options->command == GRAFT_COMMAND_FAMILY) {
         return check_family(options, error);
     }
-    if (options->model == NULL && (options->command & (LIST | INSPECT | TRY | VALIDATE | NEW)) == 0) {
+    if (options->model == NULL &&
+        (options->command & (LIST | INSPECT | TRY | VALIDATE | NEW | PACK | INSTALL | REMOVE)) == 0) {
         return usage(error, "missing, expected a model directory", "--model");
     }
-    if (options->classes && options->families) {
-        return usage(error, "use only one of --classes and --families", "list");
+    if (options->classes + options->families + options->installed > 1) {
+        return usage(error, "use only one of --classes, --families and --installed", "list");
     }
-    if (options->command == GRAFT_COMMAND_LIST && !options->classes && !options->families &&
+    if (options->command == GRAFT_COMMAND_LIST && !options->classes && !options->families && !options->installed &&
         options->plugins_dirs.count == 0) {
-        return usage(error, "expected --plugins-dir, --classes or --families", "list");
+        return usage(error, "expected --plugins-dir, --classes, --families or --installed", "list");
     }
     if (options->command == GRAFT_COMMAND_VERIFY && !changes_model(options)) {
         return usage(error,
@@ -591,8 +599,9 @@ static int check_bench(const struct graft_options *options, struct graft_error *
 
 /* Reads the command from the first word, if that is not an option. */
 static int parse_command(struct parser *parser, struct graft_error *error) {
-    static const char *const names[] = {"run",        "plan", "tokenize", "list", "inspect", "verify", "bench", "save",
-                                        "perplexity", "try",  "validate", "chat", "family",  "serve",  "new"};
+    static const char *const names[] = {"run",    "plan",  "tokenize",   "list", "inspect",  "verify",
+                                        "bench",  "save",  "perplexity", "try",  "validate", "chat",
+                                        "family", "serve", "new",        "pack", "install",  "remove"};
     if (parser->argc < 2 || parser->argv[1][0] == '-' || parser->argv[1][0] == '\0') {
         return GRAFT_OK;
     }
@@ -634,8 +643,8 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
         int is_word = argv[parser.at][0] != '-';
         if (argv[parser.at][0] == '\0') {
             status = usage(error, "expected arguments that are not empty, got an empty one", "arguments");
-        } else if ((options->command & (INSPECT | VALIDATE | FAMILY | NEW)) != 0 && options->subject == NULL &&
-                   is_word) {
+        } else if ((options->command & (INSPECT | VALIDATE | FAMILY | NEW | PACK | INSTALL | REMOVE)) != 0 &&
+                   options->subject == NULL && is_word) {
             options->subject = argv[parser.at];
         } else if ((options->command & (TRY | FAMILY | NEW)) != 0 && is_word) {
             status = append(&options->files, argv[parser.at], argv[parser.at], error);
@@ -808,4 +817,5 @@ void graft_options_finish(struct graft_options *options) {
     graft_free(options->token_type_ids.items);
     graft_free(options->text_pairs.items);
     graft_free(options->only.items);
+    graft_free(options->key.items);
 }

@@ -24,7 +24,10 @@ enum graft_command {
     GRAFT_COMMAND_CHAT = 2048,
     GRAFT_COMMAND_FAMILY = 4096,
     GRAFT_COMMAND_SERVE = 8192,
-    GRAFT_COMMAND_NEW = 16384
+    GRAFT_COMMAND_NEW = 16384,
+    GRAFT_COMMAND_PACK = 32768,
+    GRAFT_COMMAND_INSTALL = 65536,
+    GRAFT_COMMAND_REMOVE = 131072
 };
 
 /* A repeatable option's values, in order; they point into argv. */
@@ -48,7 +51,7 @@ struct graft_options {
     enum graft_command command;
     uint64_t given[4];   /* a bit for each option that was there, in the order of options.c */
     const char *subject; /* word after the command: a file or class for `inspect`, a file for `validate`, a subcommand
-                            for `family` and `new` */
+                            for `family` and `new`, a folder for `pack`, a package for `install`, an id for `remove` */
     struct graft_strings files; /* words after `try`; for `family` a directory or a model type, for `new` a folder */
     int help;
     int version;
@@ -172,6 +175,9 @@ struct graft_options {
     int as_c;                  /* of `inspect`: a class as C to begin with */
     const char *class_name;    /* of `new`: the class to replace; or NULL */
     const char *language;      /* likewise; NULL: C */
+    struct graft_strings key;  /* of `pack` and `install`: files of keys */
+    int deb;                   /* of `pack`: a Debian package */
+    int installed;             /* of `list`: packages that were installed */
     int decode;
     int classes;
     int families;

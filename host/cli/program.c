@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -107,6 +108,23 @@ int graft_program_plugins_dir(char **directory, struct graft_error *error) {
     (void)graft_error_set(error, GRAFT_ERROR_USAGE, "--plugins-dir default", "no plugins are installed");
     graft_error_hint(error, "expected the folder %s; for a folder called default write ./default", GRAFT_PLUGINS_DIR);
     return GRAFT_ERROR_USAGE;
+}
+
+/* A folder of the user's: below $VARIABLE or, if that is not set, below ~/`usual`. */
+static char *user_folder(const char *variable, const char *usual, const char *below) {
+    const char *base = getenv(variable), *home = getenv("HOME");
+    if (base != NULL && base[0] == '/') {
+        return graft_format("%s/%s", base, below);
+    }
+    return home != NULL && home[0] == '/' ? graft_format("%s/%s/%s", home, usual, below) : NULL;
+}
+
+char *graft_program_user_plugins_dir(void) {
+    return user_folder("XDG_DATA_HOME", ".local/share", "graft/plugins");
+}
+
+char *graft_program_trusted_keys(void) {
+    return user_folder("XDG_CONFIG_HOME", ".config", "graft/trusted-keys");
 }
 
 /* find_installed, or NULL if nothing is there. */

@@ -6,9 +6,11 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "cli/hub.h"
 #include "cli/lock/lock.h"
 #include "cli/output.h"
+#include "cli/package/package.h"
 #include "cli/program.h"
 #include "cli/report/fields.h"
 #include "cli/report/report.h"
@@ -77,22 +79,48 @@ static int split(char *list, const char ***items, int32_t *n) {
     return 0;
 }
 
-int graft_setup_directories(const struct graft_strings *given, const char ***directories, char **installed,
+/* Finds what "default" stands for. It is an error if neither folder is there. */
+static int find_default(struct graft_directories *directories, struct graft_error *error) {
+    struct graft_error missing = graft_error_none();
+    directories->users = graft_program_user_plugins_dir();
+    if (directories->users != NULL && !graft_file_exists(directories->users)) {
+        graft_free(directories->users);
+        directories->users = NULL;
+    }
+    const int may_miss = directories->users != NULL;
+    return graft_program_plugins_dir(&directories->installed, may_miss ? &missing : error) == GRAFT_OK || may_miss
+               ? GRAFT_OK
+               : error->code;
+}
+
+int graft_setup_directories(const struct graft_strings *given, struct graft_directories *directories,
                             struct graft_error *error) {
     int status = GRAFT_OK;
-    *installed = NULL;
-    *directories = graft_alloc(given->count, sizeof **directories);
-    if (*directories == NULL) {
+    *directories = (struct graft_directories){.items = graft_alloc(given->count + 2, sizeof *directories->items)};
+    if (directories->items == NULL) {
         return graft_fail_memory(error, "--plugins-dir");
     }
     for (size_t i = 0; i < given->count && status == GRAFT_OK; i++) {
-        (*directories)[i] = given->items[i];
-        if (strcmp(given->items[i], "default") == 0) {
-            status = *installed == NULL ? graft_program_plugins_dir(installed, error) : GRAFT_OK;
-            (*directories)[i] = *installed;
+        if (strcmp(given->items[i], "default") != 0) {
+            directories->items[directories->n++] = given->items[i];
+        } else if (directories->installed == NULL && directories->users == NULL) {
+            status = find_default(directories, error);
+            if (status == GRAFT_OK && directories->installed != NULL) {
+                directories->items[directories->n++] = directories->installed;
+            }
+            if (status == GRAFT_OK && directories->users != NULL) {
+                directories->items[directories->n++] = directories->users;
+            }
         }
     }
     return status;
+}
+
+void graft_directories_finish(struct graft_directories *directories) {
+    graft_free(directories->users);
+    graft_free(directories->installed);
+    graft_free(directories->items);
+    *directories = (struct graft_directories){0};
 }
 
 int graft_setup_plugin(const struct graft_options *options, const char *file, struct graft_library *library,
@@ -102,16 +130,17 @@ int graft_setup_plugin(const struct graft_options *options, const char *file, st
                                            .inspect_only = options->model == NULL,
                                            .plugin_options = options->plugin_options.items,
                                            .n_plugin_options = (int32_t)options->plugin_options.count};
-    const char **directories = NULL;
-    char *installed = NULL;
-    int status = graft_setup_directories(&options->plugins_dirs, &directories, &installed, error);
+    struct graft_directories directories;
+    int status = graft_setup_directories(&options->plugins_dirs, &directories, error);
+    if (status == GRAFT_OK && !options->no_plugins) {
+        wanted.directories = directories.items;
+        wanted.n_directories = (int32_t)directories.n;
+        status = package_check_pins(directories.items, directories.n, NULL, error);
+    }
     if (status == GRAFT_OK) {
-        wanted.directories = directories;
-        wanted.n_directories = options->no_plugins ? 0 : (int32_t)options->plugins_dirs.count;
         status = graft_library_load_plugin(library, file, &wanted, error);
     }
-    graft_free(installed);
-    graft_free(directories);
+    graft_directories_finish(&directories);
     return status;
 }
 
@@ -139,14 +168,15 @@ int graft_setup_plugins(const struct graft_options *options, struct graft_librar
         wanted.n_allow = (int32_t)options->enabled.count;
         wanted.with_others = 1;
     }
-    const char **directories = NULL;
-    char *installed = NULL;
-    int status = graft_setup_directories(&options->plugins_dirs, &directories, &installed, error);
+    struct graft_directories directories;
+    int status = graft_setup_directories(&options->plugins_dirs, &directories, error);
     if (status == GRAFT_OK) {
-        status = graft_library_load_plugins(library, directories, (int32_t)options->plugins_dirs.count, &wanted, error);
+        status = package_check_pins(directories.items, directories.n, options->plugins, error);
     }
-    graft_free(installed);
-    graft_free(directories);
+    if (status == GRAFT_OK) {
+        status = graft_library_load_plugins(library, directories.items, (int32_t)directories.n, &wanted, error);
+    }
+    graft_directories_finish(&directories);
     graft_free(allow);
     graft_free(list);
     return status;

@@ -28,10 +28,19 @@ void graft_setup_fail_together(int status);
 /* Loads the plugins of --plugins-dir that the options select. */
 int graft_setup_plugins(const struct graft_options *options, struct graft_library *library, struct graft_error *error);
 
-/* Sets `*directories` to the given ones, with "default" replaced by the folder of installed plugins. The caller frees
- * `*directories` and `*installed`. */
-int graft_setup_directories(const struct graft_strings *given, const char ***directories, char **installed,
+/* Folders of plugins. */
+struct graft_directories {
+    const char **items;
+    size_t n;
+    char *installed; /* what "default" stands for: the plugins that come with the program, and those that the user */
+    char *users;     /* installed; NULL where there is no such folder */
+};
+
+/* Sets `directories` to the given ones, with "default" replaced by the folders of installed plugins. The caller ends
+ * with graft_directories_finish, also after an error. */
+int graft_setup_directories(const struct graft_strings *given, struct graft_directories *directories,
                             struct graft_error *error);
+void graft_directories_finish(struct graft_directories *directories);
 
 /* Loads the plugin of a file, and those of --plugins-dir. Without a model they are loaded but not used. */
 int graft_setup_plugin(const struct graft_options *options, const char *file, struct graft_library *library,

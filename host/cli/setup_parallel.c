@@ -42,17 +42,15 @@ static int agree_on_options(const struct graft_options *options, struct graft_er
 }
 
 int graft_setup_parallel(struct graft_options *options, struct graft_error *error) {
-    const char **directories = NULL;
-    char *installed = NULL;
+    struct graft_directories directories;
     if (options->parallel == NULL) {
         return GRAFT_OK;
     }
-    int status = graft_setup_directories(&options->plugins_dirs, &directories, &installed, error);
+    int status = graft_setup_directories(&options->plugins_dirs, &directories, error);
     if (status == GRAFT_OK) {
-        status = graft_parallel_start(directories, (int32_t)options->plugins_dirs.count, options->parallel, error);
+        status = graft_parallel_start(directories.items, (int32_t)directories.n, options->parallel, error);
     }
-    graft_free(installed);
-    graft_free(directories);
+    graft_directories_finish(&directories);
     if (status != GRAFT_OK) {
         return status;
     }

@@ -12,13 +12,16 @@ static const char *const commands[] = {
     "plan       --model DIR [--plugins-dir DIR]... [--json] [--html FILE] [--diff FILE]    what run would do\n",
     "tokenize   --model DIR [--decode] [--json]                         turn lines of stdin into ids, or back\n",
     "save       --model DIR [--plugins-dir DIR]... --output DIR         write the model back, bit for bit\n",
-    "list       --plugins-dir DIR | --classes | --families [--json]     list plugins, classes or model types\n",
+    "list       --plugins-dir DIR | --classes | --families | --installed [--json]    list plugins, classes, types\n",
     "inspect    FILE.so|CLASS [--model DIR] [--plugins-dir DIR] [--json]     show what it declares; --c: as C\n",
     "verify     --model DIR [--plugins-dir DIR]... [PROMPT] [--json]    compare replaced modules with originals\n",
     "bench      --model DIR [--plugins-dir DIR]... [--json]             measure loading, prompts and generation\n",
     "perplexity --model DIR [--plugins-dir DIR]... --text FILE [--json] measure how well it predicts a text\n",
     "family     choices [--json] | show TYPE | new [--like TYPE] DIR [--output FILE]    for authors of family files\n",
     "new        plugin --class CLASS [--lang c|cpp|rust] [--model DIR] DIR    write a plugin's project\n",
+    "pack       DIR [--key FILE] [--deb] [--output FILE]                make a package of a plugin's folder\n",
+    "install    FILE [--key FILE]... [--plugins-dir DIR]                check a package and put it in place\n",
+    "remove     ID [--plugins-dir DIR]                                  remove an installed package\n",
     "try        FILE.so...                                              open each plugin in a process of its own\n",
     "validate   FILE [--model DIR [--plugins-dir DIR]...] [--json] | --list     check a plugin\n",
 };
@@ -133,6 +136,10 @@ static const char *const sections[] = {
     "Plugins' projects\n"
     "  --class CLASS          new plugin: the class to replace (list --classes)\n"
     "  --lang c|cpp|rust      new plugin: the language (default: c)\n"
+    "  --key FILE             pack: sign with this secret key of minisign; install: trust this public key; repeatable\n"
+    "  --deb                  pack: make a Debian package, by dpkg-deb\n"
+    "  --output FILE          pack: where to write (default: ID-VERSION-MACHINE.tar)\n"
+    "  --installed            list: the packages that were installed\n"
     "  --c                    inspect CLASS: print the C that a plugin for it begins with\n"
     "\n",
 

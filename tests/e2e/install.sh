@@ -196,7 +196,7 @@ completed() { # completed WORD...: what bash offers for the last of the words
         "$prefix/share/bash-completion/completions/graft" "$@"
 }
 if command -v bash >/dev/null; then
-    check 'bash: commands' 'plan perplexity' "$(completed "$program" p)"
+    check 'bash: commands' 'plan perplexity pack' "$(completed "$program" p)"
     check 'bash: options of a command' '--window' "$(completed "$program" perplexity --w)"
     check 'bash: options of run' '--prompt --prompt-file --prompt-adapter' "$(completed "$program" --p | tr ' ' '\n' | grep prompt | xargs)"
     check 'bash: values' 'float32' "$(completed "$program" plan --dtype f)"

@@ -46,6 +46,18 @@ int graft_command_family(const struct graft_options *options, struct graft_error
 /* `new plugin`: writes a project for a class of `library`. */
 int graft_command_new(const struct graft_options *options, struct graft_library *library, struct graft_error *error);
 
+/* `pack`: makes a package of a plugin's folder. */
+int graft_command_pack(const struct graft_options *options, struct graft_error *error);
+
+/* `install`: checks a package and its plugin, and puts it where it is found. For a process with one thread. */
+int graft_command_install(const struct graft_options *options, struct graft_error *error);
+
+/* `remove`: removes an installed package. */
+int graft_command_remove(const struct graft_options *options, struct graft_error *error);
+
+/* `list --installed`: prints a line for each package. */
+int graft_command_list_installed(const struct graft_options *options, struct graft_error *error);
+
 /* `try`: opens plugin files, each in its own process. It is an error if one is not safe to open. */
 int graft_command_try(const struct graft_options *options, struct graft_error *error);
 

@@ -114,21 +114,19 @@ static int make_checks(const struct graft_options *options, struct report *repor
                                          .fuzz = options->fuzz,
                                          .thorough = options->thorough,
                                          .model = options->model,
-                                         .n_directories = (int32_t)options->plugins_dirs.count,
                                          .only = options->only.items,
                                          .n_only = (int32_t)options->only.count,
                                          .on_progress = on_progress};
-    const char **directories = NULL;
-    char *installed = NULL;
-    int status = graft_setup_directories(&options->plugins_dirs, &directories, &installed, error);
+    struct graft_directories directories;
+    int status = graft_setup_directories(&options->plugins_dirs, &directories, error);
     if (status == GRAFT_OK) {
-        wanted.directories = directories;
+        wanted.directories = directories.items;
+        wanted.n_directories = (int32_t)directories.n;
         graft_screen_begin("checking", 0);
         status = graft_plugin_check(options->subject, &wanted, on_result, report, error);
         graft_screen_end();
     }
-    graft_free(installed);
-    graft_free(directories);
+    graft_directories_finish(&directories);
     return status;
 }
 

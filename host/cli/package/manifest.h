@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a package says of itself: manifest.json, the first file of its archive. Where it is installed, the manifest is
+ * the lock as well: a plugin beside a manifest is opened only if it has the SHA-256 there.
+ */
+#ifndef GRAFT_CLI_PACKAGE_MANIFEST_H
+#define GRAFT_CLI_PACKAGE_MANIFEST_H
+
+#include "base/json.h"
+#include "base/sha256.h"
+#include "graft/plugin.h"
+
+#define MANIFEST_NAME "manifest.json"
+
+enum { MANIFEST_MAX_BYTES = 1 << 20 };
+
+/* Texts belong to the document. */
+struct manifest {
+    graft_json *document;
+    const char *id;
+    const char *version;
+    const char *license;
+    const char *description;
+    int64_t abi_major;
+    int64_t abi_minor_needed; /* the host's minor version must be this at least */
+    const char *machine;      /* "x86_64-linux" */
+    const graft_json *files;  /* [{"name", "bytes", "sha256"}] */
+};
+
+/* This machine, as packages name it: "x86_64-linux". */
+void manifest_machine(char machine[64]);
+
+/* A new manifest of a plugin, without files; NULL if memory ran out. */
+graft_json *manifest_new(const struct graft_plugin *descriptor);
+
+/* Adds a file to a manifest. Returns 0, or -1 if memory ran out. */
+int manifest_add(graft_json *document, const char *name, const char *bytes, size_t length);
+
+/* Reads a manifest, which may be anything: each field is checked (GRAFT_ERROR_MODEL). `document_take` is the manifest's
+ * from then on, also after an error; manifest_finish. */
+int manifest_read(graft_json *document_take, const char *source, struct manifest *manifest, struct graft_error *error);
+void manifest_finish(struct manifest *manifest);
+
+/* Reads FOLDER/manifest.json. */
+int manifest_read_folder(const char *folder, struct manifest *manifest, struct graft_error *error);
+
+/* The SHA-256 of a file; NULL if the manifest does not list it. */
+const char *manifest_sha256(const struct manifest *manifest, const char *name);
+
+/* Checks that the plugin is for this machine and this host's ABI. */
+int manifest_check_host(const struct manifest *manifest, const char *source, struct graft_error *error);
+
+#endif
