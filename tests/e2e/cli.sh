@@ -163,7 +163,7 @@ has 'list: families' 'llama: LlamaForCausalLM, LlamaModel, LlamaForSequenceClass
 host list --families --json
 has 'list: families as JSON' '"interface": "graft.sequence_classifier/1"' out
 host list --families --classes
-has 'list: one thing at a time' 'use only one of --classes and --families' err
+has 'list: one thing at a time' 'use only one of --classes, --families and --installed' err
 host list --plugins-dir plugins --json
 has 'list: as JSON' '"fused_qkv"' out
 
