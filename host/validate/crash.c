@@ -221,6 +221,34 @@ static int is_hosts(const struct access *access) {
            graft_object_part_of(watched->file, access->code, &at) == GRAFT_OBJECT_NONE;
 }
 
+#if defined(__x86_64__)
+enum { TRAP_FLAG = 0x100 };
+static _Thread_local const char *let_address; /* whose page is writable for one instruction */
+
+/* Lets one instruction write: behind it the processor traps. */
+static void let_once(const char *address, ucontext_t *context) {
+    let_address = address;
+    graft_object_let(address, 1);
+    context->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
+}
+
+static void on_trap(int number, siginfo_t *info, void *data) {
+    ucontext_t *context = data;
+    (void)number, (void)info;
+    if (let_address != NULL) {
+        graft_object_let(let_address, !guards_statics);
+        let_address = NULL;
+        context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+    }
+}
+#else
+/* What shares the page is not seen from then on. */
+static void let_once(const char *address, ucontext_t *context) {
+    (void)context;
+    graft_object_let(address, 1);
+}
+#endif
+
 static void describe_signal(int number, const struct access *access, int hosts, char *text, size_t size) {
     char place[GRAFT_OBJECT_NAME + 32];
     const char *name = number == SIGABRT  ? "Aborted"
@@ -241,7 +269,7 @@ static void on_signal(int number, siginfo_t *info, void *data) {
     if ((number != SIGSEGV && number != SIGBUS) || info->si_code <= 0) {
         describe_signal(number, &access, hosts, what, sizeof what);
     } else if (guards_statics && access.is_write && may_write(&access)) {
-        graft_object_let(access.address);
+        let_once(access.address, data);
         return;
     } else {
         length = hosts ? (size_t)snprintf(what, sizeof what, "the host crashed, not the plugin: ") : 0;
@@ -275,4 +303,8 @@ void graft_crash_watch(struct graft_validation *validation) {
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         (void)sigaction(numbers[i], &action, NULL);
     }
+#if defined(__x86_64__)
+    action.sa_sigaction = on_trap;
+    (void)sigaction(SIGTRAP, &action, NULL);
+#endif
 }

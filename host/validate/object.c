@@ -101,6 +101,7 @@ size_t graft_object_protect(const char *file, int protect_it) {
     return search.protected_bytes;
 }
 
-void graft_object_let(const void *address) {
-    (void)mprotect((void *)page_of((uintptr_t)address), (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE);
+void graft_object_let(const void *address, int writable) {
+    (void)mprotect((void *)page_of((uintptr_t)address), (size_t)sysconf(_SC_PAGESIZE),
+                   writable ? PROT_READ | PROT_WRITE : PROT_READ);
 }

@@ -16,8 +16,8 @@ enum graft_object_part graft_object_part_of(const char *file, const void *addres
 /* Makes the writable memory of the object of `file` read-only, or writable again. Returns how many bytes that were. */
 size_t graft_object_protect(const char *file, int protect);
 
-/* Makes the page of one address writable, until it is protected again. */
-void graft_object_let(const void *address);
+/* Makes the page of one address writable, or read-only. */
+void graft_object_let(const void *address, int writable);
 
 enum { GRAFT_OBJECT_NAME = 160 };
 

@@ -42,31 +42,47 @@ static const char *string_at(const struct file *file, const ElfW(Shdr) * strings
     return memchr(text, '\0', strings->sh_size - offset) != NULL ? text : "";
 }
 
-/* The parts of a name as Rust and C++ spell them, "_ZN4acme5CALLS17h0123456789abcdefE": "acme::CALLS". Others stay as
- * they are, but for the number that a compiler puts behind a static variable of a function: "calls.0". */
-static void spell(const char *symbol, char name[GRAFT_OBJECT_NAME]) {
+/* Behind what says where a number or a name of the compiler's own comes in a symbol of Rust: "s" and digits up to "_".
+ */
+static const char *skip_disambiguator(const char *at) {
+    const char *end = *at == 's' ? strchr(at, '_') : NULL;
+    return end != NULL ? end + 1 : at;
+}
+
+/* Adds identifiers with their lengths in front, "4acme5CALLS": "acme::CALLS". The last one of C++ and of earlier Rust
+ * may be a hash, "17h0123456789abcdef". */
+static void spell_parts(const char *at, char name[GRAFT_OBJECT_NAME]) {
     size_t length = 0;
-    const char *at = symbol;
-    if (strncmp(at, "_ZN", 3) != 0) {
-        const char *dot = strchr(symbol, '.');
-        const int is_numbered = dot != NULL && dot > symbol && dot[1 + strspn(dot + 1, "0123456789")] == '\0';
-        (void)snprintf(name, GRAFT_OBJECT_NAME, "%.*s", (int)(is_numbered ? (size_t)(dot - symbol) : strlen(symbol)),
-                       symbol);
-        return;
-    }
     name[0] = '\0';
-    for (at += 3; *at >= '1' && *at <= '9';) {
+    while (*at >= '1' && *at <= '9') {
         size_t part = 0;
         for (; *at >= '0' && *at <= '9' && part < GRAFT_OBJECT_NAME; at++) {
             part = part * 10 + (size_t)(*at - '0');
         }
+        at += *at == '_'; /* in front of a name that begins with a digit or with this */
         const int is_hash = part == 17 && at[0] == 'h';
         if (strlen(at) < part || is_hash || length + part + 3 > GRAFT_OBJECT_NAME) {
             return;
         }
         length += (size_t)snprintf(name + length, GRAFT_OBJECT_NAME - length, "%s%.*s", length > 0 ? "::" : "",
                                    (int)part, at);
-        at += part;
+        at = skip_disambiguator(at + part);
+    }
+}
+
+/* A name as its author spells it: symbols of C++ and Rust are "_ZN4acme5CALLS17h0123456789abcdefE", those of later Rust
+ * "_RNvCs1234_4acme5CALLS". Others stay as they are, but for the number that a compiler puts behind a static variable
+ * of a function: "calls.0". */
+static void spell(const char *symbol, char name[GRAFT_OBJECT_NAME]) {
+    const char *dot = strchr(symbol, '.');
+    const int is_numbered = dot != NULL && dot > symbol && dot[1 + strspn(dot + 1, "0123456789")] == '\0';
+    if (strncmp(symbol, "_ZN", 3) == 0) {
+        spell_parts(symbol + 3, name);
+    } else if (strncmp(symbol, "_RNv", 4) == 0) {
+        spell_parts(skip_disambiguator(symbol + 2 + strspn(symbol + 2, "NCvt")), name);
+    } else {
+        (void)snprintf(name, GRAFT_OBJECT_NAME, "%.*s", (int)(is_numbered ? (size_t)(dot - symbol) : strlen(symbol)),
+                       symbol);
     }
 }
 
