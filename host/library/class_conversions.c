@@ -10,7 +10,7 @@
 #include "library/library.h"
 #include "registry/mapping.h"
 
-/* Keeps a block until the end; NULL when there is none, or no memory to keep it. */
+/* Keeps a block until the end. Returns NULL if `block_take` is NULL or memory ran out. */
 static void *keep(struct class_conversions *made, void *block_take) {
     if (block_take == NULL ||
         graft_grow(&made->strings, &made->strings_capacity, made->n_strings, sizeof(char *)) != 0) {
@@ -21,7 +21,8 @@ static void *keep(struct class_conversions *made, void *block_take) {
     return block_take;
 }
 
-/* A name below a module as a pattern: "^*.w1\\.weight" for a converter, "^(\\d+)\\.w1\\.weight" for a renaming. */
+/* Turns a name relative to a module into a pattern: "^*.w1\\.weight" for a converter, "^(\d+)\.w1\\.weight" for a
+ * renaming. */
 static char *source_pattern(const char *name, int is_renaming) {
     struct graft_text text = {0};
     graft_text_add_string(&text, "^");
@@ -42,13 +43,13 @@ static char *source_pattern(const char *name, int is_renaming) {
     return text.bytes;
 }
 
-/* What a renaming puts there: the index that its source found. */
+/* The target of a renaming, with the index that its source captured. */
 static char *target_pattern(const char *name, int is_renaming) {
     const char *star = is_renaming ? strchr(name, '*') : NULL;
     return star != NULL ? graft_format("%.*s\\1%s", (int)(star - name), name, star + 1) : graft_strdup(name);
 }
 
-/* `n` names as patterns; NULL if memory ran out. */
+/* Turns `n` names into patterns; NULL if memory ran out. */
 static const char *const *patterns_of(struct class_conversions *made, const char *const *names, int32_t n,
                                       char *(*pattern)(const char *name, int is_renaming), int is_renaming) {
     const char **patterns = keep(made, graft_alloc((size_t)n + 1, sizeof *patterns));
@@ -88,8 +89,9 @@ static const struct graft_conversion *conversion_at(const struct graft_class *cl
     return (const void *)((const char *)cls->conversions + (size_t)i * cls->conversion_stride);
 }
 
-/* A class looks a name up by one of its renamings, a list applies them one after another: so the last goes first, as
- * the names that it makes may be what an earlier one begins with ("visual" to "model.visual", "model" to ...). */
+/* Adds a class's conversions. A class looks a name up with one of its renamings, whereas a list applies them one after
+ * another; so they are added in reverse order, because the name that one of them makes may begin like the source of an
+ * earlier one ("visual" to "model.visual", "model" to ...). */
 static int add_class(struct class_conversions *made, const struct graft_class *cls, const char *scope_class,
                      struct graft_error *error) {
     int status = GRAFT_OK;
@@ -106,8 +108,8 @@ static int add_class(struct class_conversions *made, const struct graft_class *c
     return status;
 }
 
-/* The class that converts for the one of that name, of the host or of a plugin; NULL: there is none of that name, or
- * its bases are at fault, which models that use it say. */
+/* Finds the class whose conversions the class of that name uses, in the host or a plugin; NULL if there is no such
+ * class, or if its bases are faulty, which is reported for models that use it. */
 static int find_class(const struct graft_snapshot *snapshot, const char *name, const struct graft_class **found,
                       struct graft_error *error) {
     const struct graft_known_class *known = NULL;
@@ -131,8 +133,8 @@ static int find_class(const struct graft_snapshot *snapshot, const char *name, c
     return status;
 }
 
-/* Each class, or what describes its modules beside it or in its place. Replacements of some modules only are not
- * counted. */
+/* Adds the conversions of each class of a family, or of the class that replaces it. Replacements of some modules only
+ * do not count. */
 static int add_family(const struct graft_snapshot *snapshot, const struct graft_family *family,
                       struct class_conversions *made, struct graft_error *error) {
     int status = GRAFT_OK;

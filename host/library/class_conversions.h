@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The conversions that classes own, written as a list of transforms: what a name stands for without a list. */
+/* The conversions of classes as a list of transforms: what a class name or model type stands for if no list is
+ * registered for it. */
 #ifndef GRAFT_LIBRARY_CLASS_CONVERSIONS_H
 #define GRAFT_LIBRARY_CLASS_CONVERSIONS_H
 
@@ -10,13 +11,13 @@ struct class_conversions {
     struct graft_weight_transform *items;
     size_t n;
     size_t capacity;
-    char **strings; /* what the items point to but classes' own strings, and the arrays of such */
+    char **strings; /* strings and arrays that the items point to, except for the classes' own strings */
     size_t n_strings;
     size_t strings_capacity;
 };
 
-/* [any] Those of the class of that name, or of the classes of that model type as the mapping has them; none for another
- * name. The caller gives them to graft_class_conversions_finish, also after an error. */
+/* [any] Collects the conversions of the class `name`, or of the classes of the model type `name`; none for any other
+ * name. The caller frees them with graft_class_conversions_finish, on failure too. */
 int graft_class_conversions_collect(const struct graft_snapshot *snapshot, const char *name,
                                     struct class_conversions *made, struct graft_error *error);
 void graft_class_conversions_finish(struct class_conversions *made);

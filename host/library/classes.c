@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls of graft/host/library.h and graft/host/library.h that only look. */
+/* Implements the queries of graft/host/library.h. */
 #include "graft/host/library.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ void graft_classes_free(struct graft_class_info *classes) {
     graft_free(classes);
 }
 
-/* The host's, else the first of a plugin, private or not. */
+/* The host's class of that name, else the first of a plugin, private or not. */
 static const struct graft_class *find(const struct graft_snapshot *snapshot, const char *name) {
     const struct graft_known_class *known;
     const struct graft_replacement *replacement;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls of graft/host/observe.h and graft/host/observe.h. */
+/* Implements graft/host/observe.h: comparing models. */
 #include <string.h>
 
 #include "base/alloc.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a library does otherwise than the rest of the process. */
+/* Implements a library's own settings, which override those of the process. */
 #include "base/context.h"
 
 #include "base/fail.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls of graft/host/registry.h: lists that are registered, and what classes own as long as none is. */
+/* Implements graft/host/registry.h: registered conversion lists, and the conversions of classes where none is
+ * registered. */
 #include "registry/conversions.h"
 
 #include "base/alloc.h"
@@ -8,7 +9,7 @@
 #include "library/library.h"
 #include "names/transform_copy.h"
 
-/* A name that stands for conversions of classes is taken, as long as no list has it. */
+/* Refuses to register a name that stands for conversions of classes, unless a list has that name. */
 static int check_free(struct graft_library *library, const char *name, struct graft_error *error) {
     struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
     struct class_conversions own = {0};
@@ -41,7 +42,7 @@ int graft_library_clear_conversions(struct graft_library *library, struct graft_
     return graft_registry_unregister_conversions(library->registry, NULL, error);
 }
 
-/* What classes own, and behind it what a list adds. */
+/* Copies the conversions of classes, followed by what a list adds. */
 static int copy_both(struct class_conversions *own, const struct conversion_list *list,
                      struct graft_weight_transform **transforms, struct graft_error *error) {
     for (size_t i = 0; list != NULL && i < list->n; i++) {

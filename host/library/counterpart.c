@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether two checkpoints are of one architecture and of the same sizes, so that what one module is given fits the
- * other: first by the fields that people know, then by the arguments of all modules. */
+/* Checks whether two checkpoints have the same architecture and sizes, so that the inputs of one's modules fit the
+ * other's: compares well-known fields first, then the arguments of all modules. */
 #include <stdio.h>
 #include <string.h>
 

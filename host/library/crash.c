@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _XOPEN_SOURCE 700 /* sigaltstack */
-/* The last line of a process that crashes, or that a plugin ends. Most of this runs in a signal handler: no locks, no
- * memory, no stdio. */
+/* Writes the last line of a process that crashes, or that a plugin ends. Most of this runs in a signal handler: no
+ * locks, no allocation, no stdio. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ static const struct watched {
 enum { SIGNALS = sizeof signals / sizeof signals[0] };
 
 static struct sigaction earlier[SIGNALS];
-static atomic_int stage; /* 0; 1: a thread has crashed, and says so; 2: it has */
+static atomic_int stage; /* 1: a thread has crashed and is writing the line; 2: the line is written; else 0 */
 static const char *program_name;
 
 struct line {
@@ -37,7 +37,7 @@ struct line {
     size_t length;
 };
 
-/* As much as there is room for, with a place for the line's end. */
+/* Appends text, as far as there is room before the line's end. */
 static void add(struct line *line, const char *text) {
     for (; *text != '\0' && line->length < LINE - 1; text++) {
         line->text[line->length++] = *text;
@@ -65,7 +65,7 @@ static void add_subject(struct line *line, const char *path, const char *class_n
     add(line, ")");
 }
 
-/* A text of a plugin, or NULL where it is in the file that is gone: reading it would end the process at once. */
+/* A plugin's text, or NULL if it is in the file that was truncated: reading it would crash again. */
 static const char *readable(const char *text, const char *gone_file) {
     char file[LINE / 2];
     return text != NULL && gone_file != NULL && graft_mapped_file(text, file, sizeof file) &&
@@ -74,8 +74,8 @@ static const char *readable(const char *text, const char *gone_file) {
                : text;
 }
 
-/* "PROGRAM: SIGSEGV in forward of ...", by what runs on this thread. `gone`: a page of a mapped file that the file does
- * not have any more; or NULL. */
+/* Writes "PROGRAM: SIGSEGV in forward of ...", with what this thread was running. `gone` is the address of a page that
+ * a mapped file no longer has; or NULL. */
 static void report(const char *what, const void *gone) {
     const struct graft_crash_context *now = graft_crash_context();
     char bytes[LINE / 2];
@@ -102,13 +102,13 @@ static void report(const char *what, const void *gone) {
         add(&line, " was overwritten or cut while it was in use");
     }
     line.text[line.length] = '\0';
-    graft_error_clean(line.text); /* names are those of plugins and files */
+    graft_error_clean(line.text); /* names of plugins and files are untrusted */
     line.text[line.length++] = '\n';
     (void)!write(STDERR_FILENO, line.text, line.length);
 }
 
-/* Says what the first thread did that crashed. Others, which often crash in the same function at the same time, wait:
- * the first of them to go on would end the process before the line is written. */
+/* Reports the first thread that crashes. Other threads, which often crash in the same function at the same time, wait:
+ * they would end the process before the line is written. */
 static void report_once(const char *signal_name, const void *gone) {
     int nobody = 0;
     if (atomic_compare_exchange_strong(&stage, &nobody, 1)) {
@@ -120,8 +120,8 @@ static void report_once(const char *signal_name, const void *gone) {
     }
 }
 
-/* What the processor raised happens again when the handler returns, now as it was before us; what was sent has to be
- * sent again, and so has an abort, for those who wait for it after a longjmp. */
+/* A fault of the processor occurs again when the handler returns, and then has its default effect. A signal that was
+ * sent has to be sent again, and so has an abort, for handlers that wait for it after a longjmp. */
 static void on_signal(int number, siginfo_t *info, void *context) {
     int saved = errno;
     (void)context;
@@ -138,7 +138,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
 }
 
 void graft_watch_crashes(const char *program) {
-    static char stack[STACK]; /* for the thread that called: its own may be what overflowed */
+    static char stack[STACK]; /* used by the calling thread, whose own stack may have overflowed */
     const stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -146,7 +146,8 @@ void graft_watch_crashes(const char *program) {
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     (void)sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < SIGNALS; i++) {
-        (void)sigaddset(&action.sa_mask, signals[i].number); /* a crash of what we do ends the process at once */
+        (void)sigaddset(&action.sa_mask,
+                        signals[i].number); /* a crash of the handler itself ends the process at once */
     }
     program_name = program;
     atomic_store(&stage, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Quantized weights as floats: each coded weight of the source becomes the tensor that the class without codes has. */
+/* Dequantizes: each coded weight of the source becomes the tensor of floats that the class without codes expects. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -20,11 +20,11 @@
 
 struct planning {
     struct graft_recoding *recoding;
-    struct graft_tree *plain; /* as if the config had no quantization_config */
+    struct graft_tree *plain; /* the tree that is built if config.json has no quantization_config */
     graft_dtype dtype;
 };
 
-/* What the model's weights are where they are not quantized. */
+/* The element type that the model's weights have when they are not quantized. */
 static graft_dtype float_type(const struct graft_config *config) {
     static const char *const fields[] = {"dtype", "torch_dtype", "text_config.dtype", "text_config.torch_dtype"};
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
@@ -50,7 +50,7 @@ static int is_of_codes(const struct graft_node *node, const char *name) {
     return 0;
 }
 
-/* Whether the class without codes has the parameter as well: a bias, which stays. */
+/* Whether the class without codes has the parameter as well, such as a bias, which is kept. */
 static int stays(const struct planning *planning, const struct graft_node *node, const char *name) {
     const struct graft_node *plain = graft_node_find(planning->plain->root, node->path);
     return !is_of_codes(node, name) &&
@@ -66,7 +66,8 @@ static const struct graft_parameter *codes_of(const struct graft_node *node,
     return graft_node_parameter(node, coded->tensors[i]);
 }
 
-/* What the tensor is called beside the codes: the same module, as the checkpoint calls it. NULL: memory ran out. */
+/* The name of the tensor of floats: beside the codes, below the checkpoint's name for the module. NULL if memory ran
+ * out. */
 static char *name_of(const struct graft_node *node, const struct graft_coded_parameter *coded,
                      const struct graft_tensor_view *codes, const char *own_name) {
     const size_t length = codes->computed == NULL ? strlen(codes->name) : 0, own = strlen(own_name);
@@ -108,7 +109,7 @@ static int add(const struct planning *planning, struct graft_node *node, const s
     return GRAFT_OK;
 }
 
-/* A class of a plugin for the method, with parameters whose numbers only its own loops know. */
+/* Whether a plugin's class for the method has parameters whose numbers only its own loops know. */
 static int has_own_loops(const struct graft_node *node) {
     int has = 0;
     for (size_t i = 0; i < node->n_parameters; i++) {
@@ -195,7 +196,7 @@ struct filling {
     const struct graft_coded_weight *weight;
     const struct graft_tensor_view *to;
     int64_t transposed;
-    atomic_int failed; /* memory ran out */
+    atomic_int failed; /* whether memory ran out */
 };
 
 static void put_row(const struct filling *filling, int64_t row, const float *numbers) {

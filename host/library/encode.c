@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running a loaded model on whole texts. */
+/* Runs a loaded model on whole texts. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "library/library.h"
@@ -9,7 +9,7 @@ static int refuse(const struct graft_model *model, const char *what, struct graf
     return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "%s %s", model->tree->root->class_name, what);
 }
 
-/* Whether there are hidden states, all of them here. */
+/* Checks that the model outputs hidden states, and that this process has all of them. */
 static int check_reads(const struct graft_model *model, struct graft_error *error) {
     if (model->encoding.reader == NULL) {
         return refuse(model, "gives no hidden states: it has no base model below its head that tells its hidden_size",
@@ -20,7 +20,7 @@ static int check_reads(const struct graft_model *model, struct graft_error *erro
                : GRAFT_OK;
 }
 
-/* The session of a model that is loaded; made when it is first needed. */
+/* Creates the session of a loaded model when it is first needed. */
 static int prepare(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n,
                    struct graft_error *error) {
     struct graft_model_encoding *encoding = &model->encoding;
@@ -86,7 +86,7 @@ static int check_outputs(const struct graft_model *model, size_t tokens, const s
     return GRAFT_OK;
 }
 
-/* What is run without a head has to have a place for its hidden states. */
+/* Runs texts. A model without a head needs memory for its hidden states. */
 static int run(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n,
                const struct graft_encoder_outputs *outputs, struct graft_error *error) {
     struct graft_encoder_outputs all = *outputs;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the config of a model that reads whole texts says beside its architecture: limits, labels. */
+/* Reads what config.json says about models that read whole texts, apart from the architecture: limits and labels. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 enum { DEFAULT_LABELS = 2, MAX_LABELS = 1 << 20 };
 
-/* The label of a number: of id2label, whose keys are numbers, or LABEL_N where that does not name all of them. */
+/* Reads label `i`: from id2label, whose keys are numbers, or LABEL_i if id2label does not name all labels. */
 static int read_label(const struct graft_config *config, int64_t i, int are_named, char **label,
                       struct graft_error *error) {
     char path[48];
@@ -51,7 +51,7 @@ static int read_labels(struct graft_model_encoding *encoding, const struct graft
     return status;
 }
 
-/* Without `problem_type` one label alone is scored by itself, as transformers' pipeline does. */
+/* Reads `problem_type`. By default a single label is scored by itself, as transformers' pipeline does. */
 static int read_problem(struct graft_model_encoding *encoding, const struct graft_config *config,
                         struct graft_error *error) {
     static const char *const names[] = {"single_label_classification", "multi_label_classification", "regression"};
@@ -69,7 +69,7 @@ static int read_problem(struct graft_model_encoding *encoding, const struct graf
                                                 names[1], names[2], name);
 }
 
-/* An answer has no labels of config.json's. */
+/* Names the two labels of an answer, which config.json does not name. */
 static int name_ends(struct graft_model_encoding *encoding, const struct graft_config *config,
                      struct graft_error *error) {
     static const char *const ends[] = {"start", "end"};
@@ -85,7 +85,7 @@ static int name_ends(struct graft_model_encoding *encoding, const struct graft_c
     return encoding->info.n_labels == 2 ? GRAFT_OK : graft_fail_memory(error, config->file);
 }
 
-/* What the logits of a classifier are, in any task. */
+/* Reads what the logits of a classifier mean, for any task. */
 static int read_classes(struct graft_model_encoding *encoding, const struct graft_config *config,
                         struct graft_error *error) {
     switch (encoding->task) {
@@ -102,7 +102,7 @@ static int read_classes(struct graft_model_encoding *encoding, const struct graf
     }
 }
 
-/* What the root owes the host (graft/family.h). */
+/* Checks the attributes that the root has to declare (graft/family.h). */
 static int check_numbers(const struct graft_model *model, struct graft_error *error) {
     const struct graft_encoder_info *info = &model->encoding.info;
     const struct {
@@ -120,7 +120,7 @@ static int check_numbers(const struct graft_model *model, struct graft_error *er
     return GRAFT_OK;
 }
 
-/* The base model: the root, or what is below its head. NULL: there is none. */
+/* The base model: the root, or the module below its head. NULL if there is none. */
 static const struct graft_node *find_base_model(const struct graft_tree *tree) {
     for (const struct graft_node *node = tree->root; node != NULL; node = node->super) {
         if (graft_node_has_interface(node, GRAFT_INTERFACE_BASE_MODEL)) {

@@ -19,7 +19,8 @@ static int may_have(const void *data, const char *name) {
     return graft_presence_may_have(data, name);
 }
 
-/* Names of checkpoints are what they are whatever the modules are replaced by, so the plain tree will do. */
+/* Finds the checkpoint's tensors of each module, in the plain tree: names in checkpoints do not depend on replacements.
+ */
 static int find_tensors(const struct graft_model *model, const struct graft_tree_options *options,
                         const struct graft_load_patch *patch, struct model_facts *facts, struct graft_error *error) {
     struct graft_tree_options plain = *options;
@@ -51,7 +52,7 @@ static int find_tensors(const struct graft_model *model, const struct graft_tree
 int graft_model_facts_make(const struct graft_model *model, const struct graft_tree_options *options,
                            const struct graft_load_patch *patch, struct model_facts *facts, struct graft_error *error) {
     *facts = (struct model_facts){.facts = {.config = &model->config->view}};
-    /* In a runtime layout classes have parameters that other classes may join. */
+    /* In the runtime layout, classes have parameters that other classes may join. */
     return graft_snapshot_asks_for_tensors(options->snapshot, model->config->model_type, &facts->facts) ||
                    graft_save_is_runtime_layout(model->directory)
                ? find_tensors(model, options, patch, facts, error)

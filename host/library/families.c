@@ -8,7 +8,8 @@
 #include "base/fail.h"
 #include "library/library.h"
 
-/* By model type; of one type that in use first, then by plugin, those of the host before them. */
+/* Orders families by model type; among those of one type the one in use comes first, then the host's, then those of
+ * plugins by id. */
 static int by_model_type(const void *a, const void *b) {
     const struct graft_family_info *left = a, *right = b;
     int order = strcmp(left->family->model_type, right->family->model_type);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The family of a model: what its config.json is read by, and what its root is. */
+/* Chooses the family of a model, by which its config.json is read, and the root class. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "graft/causal_lm.h"
 #include "library/library.h"
 
-/* An architecture of another model type would read this config by other rules. */
+/* The model type that an architecture belongs to: one of another model type would read this config by other rules. */
 static const char *type_of_architecture(const struct graft_snapshot *snapshot, const char *architecture) {
     const struct graft_known_family *known;
     for (size_t i = 0; (known = graft_snapshot_family_at(snapshot, i)) != NULL; i++) {
@@ -33,7 +33,8 @@ const char *graft_model_causal_lm(const struct graft_model *model, const struct 
     return NULL;
 }
 
-/* An architecture that the family does not know. `fault` is why its causal LM does not take its place; or "". */
+/* Sets the error of an architecture that the family does not know. `fault` says why the family's causal LM cannot
+ * replace it; or "". */
 static int fail_unknown(const struct graft_model *model, const char *fault, struct graft_error *error) {
     const struct graft_model_config *config = model->config;
     const struct graft_family *family = model->family.family;
@@ -49,15 +50,15 @@ static int fail_unknown(const struct graft_model *model, const char *fault, stru
     return status;
 }
 
-/* Whether an architecture cannot be another name for a causal LM, though it may have the same tensors. */
+/* Whether an architecture cannot be another name for the causal LM, even if it has the same tensors. */
 static int is_masked(const char *architecture) {
     static const char suffix[] = "ForMaskedLM";
     const size_t length = architecture != NULL ? strlen(architecture) : 0;
     return length >= sizeof suffix - 1 && strcmp(architecture + length - (sizeof suffix - 1), suffix) == 0;
 }
 
-/* Which class is the root: that of the architecture. transformers goes by the model type alone, so one that nobody
- * knows may be another name for the causal LM; graft_model_check_root says whether it is, by the tensors. */
+/* Chooses the root class, that of the architecture. transformers only uses the model type, so an unknown architecture
+ * may be another name for the causal LM; graft_model_check_root decides that by the tensors. */
 static int choose_root(struct graft_model *model, const struct graft_snapshot *snapshot, struct graft_error *error) {
     const struct graft_model_config *config = model->config;
     model->root_class = graft_family_root(model->family.family, config->architecture);
@@ -95,7 +96,7 @@ int graft_model_check_root(const struct graft_model *model, struct graft_error *
     return fail_unknown(model, words, error);
 }
 
-/* A GGUF file has its config inside. */
+/* Adds a hint about GGUF files, which contain their config. */
 static void hint_absent_config(const char *directory, struct graft_error *error) {
     char *path = graft_path_join(directory, "config.json");
     if (path != NULL && !graft_file_exists(path)) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a family says that nothing comes of: most likely it is misspelt, and the model is not what its author means. */
+/* Checks what a family declares without effect: most likely a name is misspelt, and the model is not what the family's
+ * author intended. */
 #include <string.h>
 
 #include "config/rules.h"
@@ -25,7 +26,7 @@ int graft_model_check_stand_ins(const struct graft_model *model, const struct gr
     return GRAFT_OK;
 }
 
-/* Whether a list of the host or the family has the field, so that it may go unasked. */
+/* Whether a rule of the host or the family covers the field, so that no class need ask for it. */
 static int is_listed(const struct graft_model *model, const char *name) {
     const struct graft_family *family = model->family.family;
     const struct graft_rules usual = graft_usual_rules("config.json");
@@ -42,7 +43,7 @@ static int is_listed(const struct graft_model *model, const char *name) {
     return 0;
 }
 
-/* Which of these are asked for depends on the type of rotation. */
+/* Whether the field is a rotary parameter, some of which only certain rope types use. */
 static int is_of_rope(const char *name) {
     static const char *const names[] = {"rope_scaling", "rope_parameters", "original_max_position_embeddings",
                                         "partial_rotary_factor"};

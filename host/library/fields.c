@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What became of each field of a model's JSON files: the ledgers of its documents, and what lists say of the rest. */
+/* Determines the use of each field of a model's JSON files, from the ledgers of its documents and from the field rules.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@
 
 enum { MAX_SHOWN = 60, MAX_VALUE = 200, MAX_BY = 96, MAX_NAMED = 8 };
 
-/* One document and what lists say of its fields. */
+/* One document and the rules for its fields. */
 struct settling {
     struct graft_model *model;
     const struct graft_model_file *document;
@@ -36,7 +37,7 @@ static struct graft_rules rules_of_family(const struct graft_model *model, char 
                  : (struct graft_rules){.by = by};
 }
 
-/* The values that a rule lets through, for people: "null or 0.0". */
+/* Adds the values that a rule accepts, in readable form: "null or 0.0". */
 static void add_values(struct graft_text *text, const struct graft_field_rule *rule) {
     graft_json *values = NULL;
     (void)graft_json_parse(rule->values, strlen(rule->values), rule->name, &values, NULL);
@@ -63,7 +64,7 @@ static int refuse(const struct graft_model_file *document, const char *name, con
     return status;
 }
 
-/* A field by the name that a family's rules have for it, too. */
+/* Judges a field, also under the name that a family's rules use for it. */
 static enum graft_ruling judge(const struct graft_model *model, const struct graft_rules *list, const char *path,
                                const graft_json *value, const struct graft_field_rule **rule) {
     enum graft_ruling ruling = graft_rules_judge(list, path, value, rule);
@@ -71,7 +72,8 @@ static enum graft_ruling judge(const struct graft_model *model, const struct gra
     return ruling == GRAFT_RULING_NONE && name != NULL ? graft_rules_judge(list, name, value, rule) : ruling;
 }
 
-/* What the first list that says anything of a field says, and whose it is. A value that it refuses is an error. */
+/* Applies the first rule of all lists that covers the field, and says whose it is. A value that it refuses is an error.
+ */
 static int consult(const struct settling *settling, const char *path, const graft_json *value,
                    enum graft_ruling *ruling, const char **by) {
     *ruling = GRAFT_RULING_NONE;
@@ -105,9 +107,9 @@ int graft_model_refuse_fields(struct graft_model *model, struct graft_error *err
     return status >= 0 ? status : graft_fail_memory(error, model->config->file);
 }
 
-/* --- Settling --- */
+/* --- Determining the use of fields --- */
 
-/* A field's file, adapter and name, by its path in the document. */
+/* File, adapter and name of a field, from its path in the document. */
 static struct graft_model_field place_of(const struct settling *settling, const char *path) {
     struct graft_model_field place = {.struct_size = sizeof place, .file = settling->file, .name = path};
     const struct graft_adapters *adapters = &settling->model->adapters;
@@ -170,7 +172,7 @@ static int settle_field(const struct settling *settling, const char *path, const
 static int settle(void *data, const char *path, const graft_json *value) {
     const struct settling *settling = data;
     if (settling->model->adapters.n > 0 && strncmp(path, "adapters.", 9) == 0) {
-        return GRAFT_OK; /* where they lie: not a field of a file */
+        return GRAFT_OK; /* the directory of an adapter is not a field of a file */
     }
     return settle_field(settling, path, value, graft_ledger_has(settling->document->ledger, path));
 }
@@ -194,8 +196,8 @@ static int settle_document(struct graft_model *model, const struct graft_model_f
     return status >= 0 ? status : graft_fail_memory(error, document->file);
 }
 
-/* Who has classes in the model, each once: there may be tens of thousands of modules. `ids` has room for all plugins,
- * "program" and "patch". Returns how many there are. */
+/* Lists whose classes the model has, each once, as there may be tens of thousands of modules. `ids` has room for all
+ * plugins, "program" and "patch". Returns their number. */
 static size_t list_origins(const struct graft_model *model, const char **ids) {
     const char *last = NULL;
     size_t count = 0;
@@ -215,7 +217,7 @@ static size_t list_origins(const struct graft_model *model, const char **ids) {
     return count;
 }
 
-/* Whether something of the plugin is in the model: a class of it, or what reads the weights' method. */
+/* Whether a plugin takes part in the model: a class of it is built, or it reads the weights' method. */
 static int takes_part(const struct graft_model *model, const char *const *ids, size_t n_ids,
                       const struct graft_plugin *plugin) {
     const char *method = graft_quantization_method(&model->config->view);
@@ -232,7 +234,7 @@ static int takes_part(const struct graft_model *model, const char *const *ids, s
     return 0;
 }
 
-/* The lists for config.json: those of the host and the family, then of the plugins that take part. */
+/* Applies the rules for config.json: those of the host and the family, then those of plugins that take part. */
 static int settle_config(struct graft_model *model, struct graft_error *error) {
     char by[MAX_BY];
     size_t n = 0, n_lists = 3;
@@ -275,8 +277,8 @@ static int settle_generation(struct graft_model *model, struct graft_error *erro
                : GRAFT_OK;
 }
 
-/* A member is one field, whatever is in it. No ledger tells which are used, since the tokenizer is opened by those who
- * have texts, if at all: it has a list of what it reads. */
+/* Each member of tokenizer_config.json is one field. There is no ledger for them, because programs that need the
+ * tokenizer open it later, if at all; the tokenizer has a list of what it reads. */
 static int settle_tokenizer(struct graft_model *model, struct graft_error *error) {
     enum { MAX_BYTES = 64 << 20 };
     static const char file[] = "tokenizer_config.json";
@@ -310,7 +312,7 @@ static int settle_processors(struct graft_model *model, struct graft_error *erro
     return status;
 }
 
-/* Nothing came of an option: the name is most likely misspelt. */
+/* Refuses names of ignored fields that no file has: they are most likely misspelt. */
 static int check_ignored(const struct graft_model *model, struct graft_error *error) {
     for (int32_t i = 0; i < model->ignored.n && !model->ignored_may_lack; i++) {
         size_t k = 0;
@@ -345,7 +347,7 @@ int graft_model_settle_fields(struct graft_model *model, struct graft_error *err
     return status == GRAFT_OK ? graft_model_check_aliases(model, error) : status;
 }
 
-/* --- For whoever asks --- */
+/* --- Queries --- */
 
 static int is_same_file(const struct graft_model_field *a, const struct graft_model_field *b) {
     return strcmp(a->file, b->file) == 0 && a->adapter == b->adapter;
@@ -361,7 +363,7 @@ static const char *directory_of(const struct graft_model *model, const struct gr
     return model->directory;
 }
 
-/* Those of the first file that has any. */
+/* Reports the unused fields of the first file that has any. */
 int graft_model_check_used(const struct graft_model *model, struct graft_error *error) {
     const struct graft_model_field *first = NULL;
     struct graft_text text = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls of graft/host/modules.h. */
+/* Implements graft/host/modules.h: fusing and unfusing modules. */
 #include "graft/host/modules.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ int graft_model_place_chains(struct graft_model *model, size_t first, struct gra
     return status;
 }
 
-/* Writes down a chain for those who ask for it. */
+/* Publishes a chain. */
 static int show(const struct graft_model *model, struct graft_fused_chain *chain, struct graft_error *error) {
     const struct graft_named_module **modules = graft_alloc(chain->n, sizeof *modules);
     if (modules == NULL) {
@@ -65,7 +65,7 @@ int graft_model_fuse_modules(struct graft_model *model, const struct graft_modul
     return status;
 }
 
-/* What unfusing looks for, and what it finds. */
+/* What unfusing searches for, and its result. */
 struct search {
     struct graft_model *model;
     const char *path;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Whether fusing leaves results unchanged. The names and places of modules do not say in which order they run, nor what
- * a parent does with their outputs; two tokens show it. They run unfused, while the order of calls is recorded, and
- * fused, with the outputs of modules that have not run yet set to NaN, so that no read of them goes unnoticed.
- */
+/* Checks whether fusing leaves results unchanged. Names and positions of modules do not show in which order they run,
+ * nor what a parent does with their outputs; two tokens do. They are run without fusion, while the order of calls is
+ * recorded, and with fusion, with the outputs of modules that have not run yet set to NaN, so that any read of them is
+ * noticed. */
 #include "library/fuse_probe.h"
 
 #include <math.h>
@@ -35,7 +34,7 @@ static int wants_siblings(void *data, const struct graft_node *node) {
     return 0;
 }
 
-/* A chain's position of a module; `chain->n` if it is none of its own. */
+/* A module's position in a chain; `chain->n` if it is not in it. */
 static size_t position(const struct graft_fused_chain *chain, const struct graft_node *node) {
     size_t i = 0;
     while (i < chain->n && chain->modules[i].node != node) {
@@ -74,7 +73,7 @@ static int before(void *data, struct graft_hooked_call *hooked, struct graft_err
     return status;
 }
 
-/* The chain in which a module only keeps its args until the last one is called; NULL for other modules. */
+/* The chain in which a module only stores its args until the last module is called; NULL for other modules. */
 static const struct graft_fused_chain *waiting_in(const struct probe *probe, const struct graft_node *node) {
     for (size_t i = 0; i < probe->n; i++) {
         if (position(probe->chains[i], node) + 1 < probe->chains[i]->n) {
@@ -92,7 +91,7 @@ static const char *interface_of(const struct graft_fused_chain *chain, size_t i)
     return chain->modules[i].node->maker->cls->interface_id;
 }
 
-/* Whether a module that was called and has not run takes its input from there: parents use their memory again. */
+/* Whether a module that was called but has not run has its input at this address: parents reuse their memory. */
 static int is_awaited(const struct graft_fused_chain *chain, const void *values) {
     for (size_t i = 0; i < chain->next; i++) {
         struct graft_interface_chained chained = graft_interface_chained(interface_of(chain, i));
@@ -125,7 +124,7 @@ static int spoil(void *data, struct graft_hooked_call *hooked, struct graft_erro
     return GRAFT_OK;
 }
 
-/* Numbers that a token ends up as: logits, or of an encoder the last hidden state. */
+/* How many numbers a token results in: logits, or for an encoder the last hidden state. */
 static size_t width(const struct graft_model *model) {
     struct graft_encoder_info info = {.struct_size = sizeof info};
     graft_model_encoder_info(model, &info);
@@ -143,7 +142,7 @@ static int run_model(struct graft_model *model, float *results, struct graft_err
     return graft_model_encode(model, &text, 1, &outputs, error);
 }
 
-/* What two tokens end up as, [TOKENS, width], with `hooks`. */
+/* Runs two tokens with `hooks`; results [TOKENS, width]. */
 static int run(struct graft_model *model, const struct graft_forward_hooks *hooks, float *results,
                struct graft_error *error) {
     struct graft_hook_handle *handle = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which fusion families a model is opened with: an option wins over config.json. */
+/* Chooses the fusion families of a model: an option overrides config.json. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -47,7 +47,7 @@ int graft_library_add_fusion(struct graft_library *library, const struct graft_f
     return graft_registry_add_fusion(library->registry, family, NULL, error);
 }
 
-/* `draft` is a model that is not opened, but its config read. */
+/* `draft` is a model that is not open; only its config has been read. */
 static int register_for(struct graft_library *library, const struct graft_model *draft, struct graft_snapshot *snapshot,
                         struct graft_error *error) {
     struct graft_fusion_request request = {0};

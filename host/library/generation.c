@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a model generates: what its directory says, and what a program asks for. */
+/* Generation settings: what the model directory says, overridden by what a program asks for. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -7,13 +7,13 @@
 #include "generate/fields.h"
 #include "library/library.h"
 
-enum { MAX_WAYS = 4096 }; /* of a prompt at once */
+enum { MAX_WAYS = 4096 }; /* continuations of a prompt at once */
 
 void graft_model_generation(const struct graft_model *model, struct graft_generation *generation) {
     graft_struct_copy(generation, generation->struct_size, &model->generation.generation);
 }
 
-/* Over a copy that has all members; what the program's struct has no room for, it does not know. */
+/* Reads fields into a copy that has all members; the program's struct gets those that it has room for. */
 static int read_over(const struct graft_config *document, struct graft_generation *generation,
                      struct graft_generation_fields *owner, struct graft_error *error) {
     struct graft_generation all;
@@ -105,7 +105,8 @@ static int check_ids(const char *name, const int32_t *ids, size_t n, int64_t voc
     return GRAFT_OK;
 }
 
-/* Where the reference has no use for an id that the model does not have, it is an error; elsewhere it does nothing. */
+/* Checks the ids in lists. An id that the model does not have is an error where the reference fails as well; elsewhere
+ * it has no effect. */
 static int check_lists(const struct graft_generation *generation, int64_t vocab_size, struct graft_error *error) {
     const struct graft_id_list *bos = &generation->forced_bos_token_id;
     const struct graft_id_list *eos = &generation->forced_eos_token_id;
@@ -173,8 +174,8 @@ static int find_processor(const struct graft_model *model, const char *name, con
     return status;
 }
 
-/* Takes a processor of the program, or finds the plugin's of that name. The program's gets the checks that a plugin's
- * gets when it is loaded. */
+/* Chooses the program's processor, or finds a plugin's by name. The program's is checked like a plugin's when it is
+ * loaded. */
 static int choose_processor(const struct graft_model *model, const struct graft_processor_choice *choice,
                             struct graft_named_processor *processor, struct graft_error *error) {
     const struct graft_logits_processor *own = choice->processor;
@@ -197,8 +198,8 @@ static int choose_processor(const struct graft_model *model, const struct graft_
     return status;
 }
 
-/* Finds the logits processors of the generation, in the order in which they run: those that `logits_processors` names,
- * of the model's plugins, then those of `processors`. */
+/* Finds the logits processors of a generation, in the order in which they run: those that `logits_processors` names,
+ * from the model's plugins, then those of `processors`. */
 static int find_processors(const struct graft_model *model, const struct graft_generation *generation,
                            struct graft_named_processors *processors, struct graft_error *error) {
     int status = GRAFT_OK;
@@ -220,7 +221,8 @@ static int find_processors(const struct graft_model *model, const struct graft_g
     return status;
 }
 
-/* A program that was built before some members were there leaves them as the directory says. */
+/* Overrides the directory's settings by the program's. Members that a program of an older version does not have keep
+ * the directory's values. */
 static void put_over(struct graft_generation *generation, const struct graft_generation *given) {
     size_t size = given->struct_size < sizeof *generation ? given->struct_size : sizeof *generation;
     memcpy(generation, given, size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Models whose tensors the caller has in memory, instead of weight files. */
+/* Opens models whose tensors are in the caller's memory, instead of in weight files. */
 #include "base/alloc.h"
 #include "base/dtype.h"
 #include "base/fail.h"

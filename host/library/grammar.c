@@ -21,7 +21,7 @@ struct graft_grammar {
     int32_t kind;
     char *text;
     size_t length;
-    int users; /* how often it is open */
+    int users; /* how many users have it open */
     uint64_t
         closed; /* the vocabulary's clock when it was last closed; of unused grammars the oldest is dropped first */
 };

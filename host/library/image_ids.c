@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tokens that take the place of an image or a video in a prompt. */
+/* Inserts the tokens of an image or a video into a prompt, in place of its placeholder. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

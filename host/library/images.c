@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Images and videos for models with a vision tower: what the model says about them, and preparing them. */
+/* Images and videos for models with a vision tower: what the model declares about them, and their preparation. */
 #include "graft/host/image.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ struct graft_image_processor {
     struct graft_processor_config config;
 };
 
-/* A search for the first module that says something of itself. */
+/* A search for the first module that declares an attribute. */
 struct search {
     const char *attribute;
     const struct graft_attribute *found;
@@ -45,7 +45,7 @@ int32_t graft_model_video_token_id(const struct graft_model *model) {
     return (int32_t)model->survey.video_token_id;
 }
 
-/* Prompt number `i`: whether it has images where it has their tokens. `ids`: those that stand for images and videos. */
+/* Checks that prompt `i` has images if it has their tokens. `ids` are the tokens of images and videos. */
 static int check_images(const struct graft_model *model, const struct graft_prompt *prompt, size_t i,
                         const int32_t ids[2], struct graft_error *error) {
     size_t places[2] = {0, 0};
@@ -59,7 +59,7 @@ static int check_images(const struct graft_model *model, const struct graft_prom
         given[image->is_video != 0]++;
     }
     if (graft_model_video_form(model) == GRAFT_VIDEO_SECONDS_BEHIND) {
-        given[0] += given[1]; /* image tokens stand for videos, too */
+        given[0] += given[1]; /* videos use image tokens */
     }
     for (size_t kind = 0; kind < 2; kind++) {
         if (ids[kind] < 0 && given[kind] > 0) {
@@ -124,7 +124,7 @@ int64_t graft_model_image_tokens(const struct graft_model *model, const struct g
     return grid[0] * (grid[1] / merge) * (grid[2] / merge);
 }
 
-/* Patches of another size would be other numbers than the weights were made for. */
+/* Checks sizes: the weights were trained for patches of one size. */
 static int check(const struct graft_model *model, struct graft_processor_config *config, struct graft_error *error) {
     const struct {
         const char *name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a model uses of what can be chosen by name. */
+/* Chooses a model's implementations: attention, experts and kernels that users select by name. */
 #include "kernels/kernels.h"
 #include "library/library.h"
 
@@ -42,7 +42,7 @@ int graft_model_choose_implementations(struct graft_model *model, const struct g
     return status;
 }
 
-/* How many modules of a tree use attention, stacked experts, and the kernels of a name. */
+/* Counts the modules of a tree that use attention, stacked experts, and the kernels of a name. */
 struct users {
     const struct graft_snapshot *snapshot;
     const char *kernel; /* or NULL */
@@ -80,7 +80,7 @@ static struct users count(const struct graft_model *model, const char *kernel) {
     return users;
 }
 
-/* A note on a kernel that does nothing; the last one stays. */
+/* Keeps the note on a kernel without effect; a later note replaces it. */
 static int keep_note(void *data, char *note_take, size_t unused_plugins, struct graft_error *error) {
     (void)unused_plugins;
     char **kept = data;
@@ -94,7 +94,8 @@ static int keep_note(void *data, char *note_take, size_t unused_plugins, struct 
     return GRAFT_OK;
 }
 
-/* The assignment knows why: there is no such class, or who went first. */
+/* Sets the error of a kernel without effect, with the reason that the assignment gives: no such class, or another
+ * replacement took precedence. */
 static int fail_kernel(const struct graft_model *model, const char *name, struct graft_error *error) {
     char *why = NULL;
     (void)graft_assignment_notes(model->tree->assignment, keep_note, &why, NULL);
@@ -136,7 +137,7 @@ static int find_spread(void *data, struct graft_node *node, struct graft_error *
     return GRAFT_OK;
 }
 
-/* Where other processes have some of the layers, several groups of sequences may be on their way at once. */
+/* How many groups of sequences can be in progress at once: several if other processes have some of the layers. */
 static int32_t count_stages(const struct graft_model *model) {
     int32_t is_spread = 0;
     if (model->tree->n_elsewhere > 0) {
@@ -145,7 +146,7 @@ static int32_t count_stages(const struct graft_model *model) {
     return is_spread ? graft_ranks_get()->size : 1;
 }
 
-/* Bytes of bf16 weights here, and of those in other floating-point types. */
+/* Counts the bytes of bf16 weights in this process, and of those in other floating-point types. */
 static void count_bytes(const struct graft_model *model, int64_t bytes[2]) {
     bytes[0] = bytes[1] = 0;
     for (size_t i = 0; i < model->plan->n_bindings; i++) {
@@ -154,7 +155,8 @@ static void count_bytes(const struct graft_model *model, int64_t bytes[2]) {
     }
 }
 
-/* As transformers does in bf16: where most of the weights are, keys and values are rounded to it as well. */
+/* Chooses the type of cached keys and values: bf16 if most weights are bf16, since transformers then rounds them as
+ * well. */
 static graft_dtype choose_kv_dtype(const struct graft_model *model, const int64_t bytes[2]) {
     if (model->kv_cache != GRAFT_PRECISION_AUTO) {
         return model->kv_cache == GRAFT_PRECISION_BFLOAT16 ? GRAFT_DTYPE_BF16 : GRAFT_DTYPE_F32;
@@ -168,7 +170,7 @@ graft_dtype graft_model_kv_dtype(const struct graft_model *model) {
     return choose_kv_dtype(model, bytes);
 }
 
-/* The same of the weights of all processes: the cache is to be of one type, whichever of them a process has. */
+/* The same for the weights of all processes, because the cache must have the same type in each. */
 static int find_kv_dtype(const struct graft_model *model, graft_dtype *dtype, struct graft_error *error) {
     const struct graft_parallel *ranks = graft_ranks_get();
     int64_t bytes[2], all[2] = {0, 0};
@@ -183,11 +185,11 @@ static int find_kv_dtype(const struct graft_model *model, graft_dtype *dtype, st
     return status;
 }
 
-/* Tokens of a prompt in one forward: with as many, reading the weights again costs next to nothing. */
+/* Tokens of a prompt in one forward: enough that reading the weights again costs almost nothing. */
 enum { PORTION = 512 };
 
-/* While layers are spread over processes, these work on different groups of sequences, each a forward. A prompt whose
- * tokens see those behind them is one forward. */
+/* Whether prompts are split into several forwards. If layers are spread over processes, these work on several forwards
+ * at once. A prompt whose tokens see later ones is a single forward. */
 static int splits_prompts(const struct graft_model *model) {
     return model->published.plan.state_bytes == 0 && count_stages(model) == 1 &&
            graft_tree_number(model->tree, "bidirectional", 0) == 0;

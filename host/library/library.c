@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library handle: built-in classes and plugins into one registry. */
+/* The library handle: registers built-in classes and plugins. */
 #include "library/library.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "kernels/attention.h"
 #include "registry/mapping.h"
 
-/* What can be chosen by name without any plugin. */
+/* Registers the host's own implementations, which users can choose by name. */
 static int add_built_in_offers(struct graft_registry *registry, struct graft_error *error) {
     const struct graft_attention_implementation *const attention[] = {&graft_attention_sdpa, &graft_attention_eager};
     const struct graft_experts_implementation *const *experts = graft_experts_implementations();
@@ -84,7 +84,7 @@ const struct graft_plugin_set **graft_library_sets(const struct graft_library *l
     return sets;
 }
 
-/* Registers all plugins of a set. That of `file`, if any, goes before the others. */
+/* Registers all plugins of a set. The one from `file`, if any, precedes the others. */
 static int register_plugins(struct graft_library *library, const struct graft_plugin_set *set, const char *file,
                             struct graft_error *error) {
     struct graft_known_plugin *added = graft_alloc(set->n, sizeof *added);
@@ -102,7 +102,7 @@ static int register_plugins(struct graft_library *library, const struct graft_pl
     return status;
 }
 
-/* What a model has been planned with stays as it is, so that is the end of loading. */
+/* Refuses to load plugins while models are open, because these keep the plugins they were planned with. */
 static int check_models(const struct graft_library *library, struct graft_error *error) {
     if (library->n_models == 0) {
         return GRAFT_OK;
@@ -113,7 +113,7 @@ static int check_models(const struct graft_library *library, struct graft_error 
     return GRAFT_ERROR_USAGE;
 }
 
-/* The plugins of a file (or NULL) and of directories, with the lock held. */
+/* Loads the plugins of a file (or NULL) and of directories. The lock must be held. */
 static int load(struct graft_library *library, const char *file, const char *const *directories, int32_t n,
                 const struct graft_library_options *options, struct graft_error *error) {
     struct graft_plugin_set *set = NULL;

@@ -9,7 +9,7 @@
 #include "registry/conversions.h"
 #include "registry/families.h"
 
-/* Descriptions put together; scopes are the tree's strings. */
+/* Transforms that are being collected; their scopes are strings of the tree. */
 struct collection {
     struct graft_weight_transform *items;
     size_t n;
@@ -18,8 +18,8 @@ struct collection {
     const struct graft_family *family;
     const struct graft_load_patch *patch;
     const char *prefix;
-    struct renamings renamings; /* what classes call modules in checkpoints */
-    char **scopes;              /* paths renamed so */
+    struct renamings renamings; /* the names that classes give to modules in checkpoints */
+    char **scopes;              /* module paths after these renamings */
     size_t n_scopes;
     size_t scopes_capacity;
 };
@@ -47,7 +47,7 @@ static int add_all(struct collection *all, const struct graft_weight_transform *
     return GRAFT_OK;
 }
 
-/* The name that a model's config gives a module's class, whatever replaced it. */
+/* The name of a module's class before replacement. */
 static const char *class_of(const struct graft_node *node) {
     return node->original != NULL ? node->original->cls->name : node->class_name;
 }
@@ -61,7 +61,7 @@ static int is_below_same_class(const struct graft_node *node) {
     return 0;
 }
 
-/* A path behind the base model's prefix. */
+/* The part of a path after the base model's prefix. */
 static const char *scope_of(const struct collection *all, const char *path) {
     size_t length = strlen(all->prefix);
     if (length > 0 && strncmp(path, all->prefix, length) == 0 && (path[length] == '.' || path[length] == '\0')) {
@@ -70,7 +70,7 @@ static const char *scope_of(const struct collection *all, const char *path) {
     return path;
 }
 
-/* The same below the names that modules have in checkpoints, where a class says so. */
+/* Adds a transform also below the names that modules have in checkpoints, if a class renames them. */
 static int add_renamed(struct collection *all, const struct graft_node *node,
                        const struct graft_weight_transform *transform, struct graft_error *error) {
     char renamed[GRAFT_NAME_BYTES];
@@ -86,7 +86,7 @@ static int add_renamed(struct collection *all, const struct graft_node *node,
     return add_all(all, transform, 1, scope_of(all, scope), error);
 }
 
-/* A transform for the names below a module. */
+/* Adds a transform for the names below a module. */
 static int add_at(struct collection *all, const struct graft_node *node, const struct graft_weight_transform *transform,
                   struct graft_error *error) {
     int status = add_all(all, transform, 1, node->parent == NULL ? NULL : scope_of(all, node->path), error);
@@ -97,13 +97,13 @@ static const struct conversion_list *list_of(const struct collection *all, const
     return graft_snapshot_conversions(all->tree->snapshot, name);
 }
 
-/* The list of the model type, which holds where the root's class has none. */
+/* The list of the model type, which is used if the root's class has none. */
 static const struct conversion_list *list_of_type(const struct collection *all) {
     const struct graft_tree *tree = all->tree;
     return list_of(all, class_of(tree->root)) == NULL ? list_of(all, tree->config->model_type) : NULL;
 }
 
-/* One transform of the list of module `owner`, for the modules of its scope_class. */
+/* A transform in the list of module `owner` that applies to the modules of its scope_class. */
 struct scoped {
     struct collection *all;
     const struct graft_node *owner;
@@ -133,7 +133,7 @@ static int add_list(struct collection *all, const struct graft_node *node, const
     return status;
 }
 
-/* Whether the load patch or a fusion put the class there. */
+/* Whether the load patch or a fusion chose the module's class. */
 static int is_of_load(const struct collection *all, const struct graft_node *node) {
     for (size_t i = 0; i < all->patch->n_classes; i++) {
         const struct graft_patch *element = graft_struct_at(all->patch->classes, i);
@@ -153,7 +153,7 @@ static int is_of_family(const struct graft_family *family, const char *class_nam
     return 0;
 }
 
-/* Whether a list takes the place of the conversions of the module's class. */
+/* Whether a list replaces the conversions of the module's class. */
 static int is_converted(const struct collection *all, const struct graft_node *node) {
     if (node->describer == NULL || is_of_load(all, node)) {
         return 0;
@@ -184,7 +184,7 @@ static int add_module(void *data, struct graft_node *node, struct graft_error *e
     return add_list(all, node, list, error);
 }
 
-/* A load patch has no list in which to look for modules. */
+/* Refuses scopes in a load patch, which has no list whose modules they could select. */
 static int check_scopes(const struct graft_load_patch *patch, struct graft_error *error) {
     for (size_t i = 0; i < patch->n_conversions; i++) {
         const struct graft_weight_transform *transform = &patch->conversions[i];
@@ -229,7 +229,7 @@ static int is_left_out(const struct key_transform *transform, const struct conve
     return hit;
 }
 
-/* Takes what the filter hits out of [first, end) of a list. */
+/* Removes the transforms that match the filter from [first, end) of a list. */
 static void leave_out(struct key_list *list, size_t first, size_t end, const struct conversion_filter *filter) {
     size_t kept = first;
     for (size_t i = first; i < list->n; i++) {
@@ -242,7 +242,8 @@ static void leave_out(struct key_list *list, size_t first, size_t end, const str
     list->n = kept;
 }
 
-/* What classes rename is known once those are marked that rename nothing. Mostly nobody has registered any list. */
+/* Adds the registered lists. It must be known which classes' conversions they replace before the classes' renamings are
+ * collected. Usually no list is registered. */
 static int add_registered(struct collection *all, struct graft_error *error) {
     if (!graft_snapshot_has_conversions(all->tree->snapshot)) {
         return GRAFT_OK;

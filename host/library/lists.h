@@ -11,17 +11,17 @@
 
 struct graft_model_lists {
     struct key_list transforms;
-    size_t n_forced; /* the first ones, so many, are the load patch's */
-    int32_t *used;   /* [n_forced]: whether a name of the checkpoint matched */
+    size_t n_forced; /* how many of the first transforms are the load patch's */
+    int32_t *used;   /* [n_forced]: whether the transform matched a name of the checkpoint */
     struct conversion_filter without;
-    int32_t layout_patched; /* a load patch changes the layout */
-    int32_t is_fixed;       /* 1: they are the same for every tree of the model: nobody has registered lists */
-    int32_t is_idle;        /* 1: it is known that none is for any name of the checkpoint */
+    int32_t layout_patched; /* whether a load patch changes the layout */
+    int32_t is_fixed;       /* 1: the lists are the same for every tree of the model, because none is registered */
+    int32_t is_idle;        /* 1: no transform matches any name of the checkpoint */
 };
 
-/* [load] Collects them for a tree: the patch's conversions (NULL: no patch), the list of the root's class or else of
- * the model type, those of the classes of other modules, each for the names below its module, and the legacy names.
- * Modules whose class's conversions a list takes the place of are marked. Also on failure the caller finishes them. */
+/* [load] Collects the transforms for a tree: the patch's conversions (NULL: no patch), the list of the root's class or
+ * else of the model type, those of other modules' classes, each for the names below its module, and the legacy names.
+ * Marks modules whose class's conversions a list replaces. To be finished, on failure too. */
 int graft_model_lists_make(struct graft_tree *tree, const struct graft_load_patch *patch,
                            const struct graft_family *family, struct graft_model_lists *lists,
                            struct graft_error *error);

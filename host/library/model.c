@@ -21,7 +21,7 @@ static int reads_method(const void *data, const char *method) {
     return graft_snapshot_reads(data, NULL, method);
 }
 
-/* generation_config.json, and what config.json says instead. */
+/* Reads generation_config.json, or the fields of config.json that precede it. */
 static int read_generation(struct graft_model *model, struct graft_error *error) {
     enum { MAX_BYTES = 1 << 20 };
     struct graft_model_file **document = &model->generation_config;
@@ -56,7 +56,7 @@ static int read_config(struct graft_model *model, const struct graft_snapshot *s
     return status == GRAFT_OK ? read_generation(model, error) : status;
 }
 
-/* What the root owes the host (graft/family.h). */
+/* Reads the attributes that the root has to declare (graft/family.h). */
 static int read_vocab_size(struct graft_model *model, struct graft_error *error) {
     model->vocab_size = graft_tree_number(model->tree, "vocab_size", 0);
     if (model->encoding.task == GRAFT_TASK_NONE || (model->vocab_size >= 1 && model->vocab_size <= INT32_MAX)) {
@@ -107,9 +107,9 @@ int graft_model_name_file(const struct graft_model *model, const struct graft_er
 }
 
 /* Consumes `snapshot`. */
-/* How many modules a tree may have, so that a few numbers in a config.json cannot ask for gigabytes: plenty for a small
- * checkpoint, and of a large one a module for every 16 bytes. 0: any number, where it is not known what the files hold.
- */
+/* The most modules that a tree may have, so that a few numbers in a config.json cannot allocate gigabytes: PLENTY for a
+ * small checkpoint, and for a large one a module for every 16 bytes. 0: any number, if the size of the checkpoint is
+ * unknown. */
 static size_t max_nodes(const struct graft_checkpoint *checkpoint) {
     enum { PLENTY = 16384, BYTES_A_NODE = 16 };
     size_t n = graft_checkpoint_count(checkpoint);
@@ -175,7 +175,7 @@ static int build_tree(struct graft_model *model, const struct graft_library *lib
     return status;
 }
 
-/* The name of the first parameter that nothing fills, or NULL. */
+/* The name of the first parameter without a tensor, or NULL. */
 static const char *first_missing(const struct graft_plan *plan) {
     for (size_t i = 0; i < plan->n_bindings; i++) {
         if (plan->bindings[i].status == GRAFT_BINDING_MISSING) {
@@ -252,7 +252,7 @@ static int open_model(struct graft_model *model, struct graft_library *library,
     return status == GRAFT_OK ? graft_model_settle_fields(model, error) : status;
 }
 
-/* The names are the caller's, and a tokenizer for stop strings is opened later. */
+/* Copies the names of ignored fields, which belong to the caller, for the tokenizer that is opened later. */
 static int keep_ignored(struct graft_model *model, const struct graft_model_options *options) {
     struct graft_arena *arena = &model->published.arena;
     const char **names = graft_arena_alloc(arena, (size_t)options->n_ignored_fields, sizeof *names);
@@ -306,8 +306,8 @@ static int open_as(struct graft_library *library, const char *directory, const s
     return GRAFT_OK;
 }
 
-/* A model without its head beside whose tensors there are others: perhaps those of the head. Then the causal LM takes
- * its place, if it takes all of them. */
+/* Looks for a head: if the checkpoint of a model without its head has other tensors, these may be the head's. Then the
+ * causal LM becomes the root, if it uses all tensors. */
 static int look_for_head(struct graft_library *library, const struct graft_model_options *options,
                          struct graft_model **model, struct graft_error *error) {
     const struct graft_model *bare = *model;
@@ -388,7 +388,7 @@ static int bind_and_make(struct graft_model *model, struct graft_error *error) {
     return GRAFT_OK;
 }
 
-/* The chains that were asked for before there were instances. */
+/* Puts the chains in place that were asked for before the model was loaded. */
 static int place_chains(struct graft_model *model, struct graft_error *error) {
     int status = model->fusions.count > 0 ? graft_model_check_loaded(model, error) : GRAFT_OK;
     if (status == GRAFT_OK) {

@@ -27,8 +27,8 @@ static int add(void *data, char *note_take, struct graft_error *error) {
     return add_note(data, note_take, 0, error);
 }
 
-/* What a user of a model with operations that cannot be undone is to know before it is to be saved, which none with
- * adapters can be. */
+/* Notes that a model cannot be saved in the original layout, because an operation cannot be reversed. No note for
+ * models with adapters, which can never be saved. */
 static int note_final(struct graft_model *model, struct graft_error *error) {
     const struct graft_computed *final = graft_save_irreversible(model->plan);
     return final == NULL || model->adapters.n > 0
@@ -41,7 +41,7 @@ static int note_final(struct graft_model *model, struct graft_error *error) {
                      error);
 }
 
-/* Parts of a load patch without effect: most likely they are misspelt. */
+/* Notes parts of a load patch without effect: most likely they are misspelt. */
 static int note_idle_patch(struct graft_model *model, struct graft_error *error) {
     const struct graft_model_lists *lists = &model->lists;
     int status = GRAFT_OK;
@@ -72,7 +72,8 @@ static int has_tensor_of(const struct graft_adapter *adapter, const char *module
     return 0;
 }
 
-/* What one list of its config names, modules or parameters of them, and it has nothing for. */
+/* Notes names in a list of an adapter's config, of modules or their parameters, for which the adapter has no tensors.
+ */
 static int note_idle_names(struct graft_model *model, const struct graft_adapter *adapter, const char *field,
                            int are_parameters, struct graft_error *error) {
     const struct graft_config *config = &model->config->view;
@@ -94,7 +95,7 @@ static int note_idle_names(struct graft_model *model, const struct graft_adapter
     return status;
 }
 
-/* Rows of single tokens, of which a module has some at least. */
+/* Notes that no module has the adapter's rows of single tokens. */
 static int note_idle_tokens(struct graft_model *model, const struct graft_adapter *adapter, struct graft_error *error) {
     static const char field[] = "trainable_token_indices";
     const struct graft_config *config = &model->config->view;
@@ -107,7 +108,8 @@ static int note_idle_tokens(struct graft_model *model, const struct graft_adapte
                      error);
 }
 
-/* What PEFT was asked to adapt, and did not save. It starts such modules without effect, so it is no error. */
+/* Notes modules that PEFT was asked to adapt and that have no tensors. PEFT initialises these without effect, so it is
+ * not an error. */
 static int note_idle_targets(struct graft_model *model, struct graft_error *error) {
     int status = GRAFT_OK;
     if (model->resized_by != NULL) {
@@ -126,7 +128,7 @@ static int note_idle_targets(struct graft_model *model, struct graft_error *erro
     return status;
 }
 
-/* A type for the cache of keys and values, which is this program's own choice. */
+/* Notes a field that asks for a type of the cache of keys and values, which this program chooses itself. */
 static int note_cache(struct graft_model *model, struct graft_error *error) {
     static const char *const fields[] = {"quantization_config.kv_cache_scheme",
                                          "quantization_config.kv_cache_quant_algo"};
@@ -141,7 +143,7 @@ static int note_cache(struct graft_model *model, struct graft_error *error) {
     return status;
 }
 
-/* Families of plugins that were merely found, where the host has one of its own. */
+/* Notes families of plugins found in directories that are not used, because the host has its own. */
 static int note_families(struct graft_model *model, struct graft_error *error) {
     const struct graft_known_family *known;
     int status = GRAFT_OK;

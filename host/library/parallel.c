@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The provider: a plugin that is loaded before all others. */
+/* Chooses the parallel provider: a plugin that is loaded before all others. */
 #include "base/alloc.h"
 #include "base/crash_context.h"
 #include "graft/host/process.h"
 #include "parallel/ranks.h"
 #include "plugin/plugin.h"
 
-static struct graft_plugin_set *providers; /* the one plugin */
+static struct graft_plugin_set *providers; /* the provider's plugin */
 
-/* Whether what a provider gives can be used. */
+/* Checks the functions of a provider. */
 static int check(const char *id, const struct graft_parallel *parallel, struct graft_error *error) {
     if (parallel == NULL || parallel->struct_size < GRAFT_PARALLEL_SIZE_1_0) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, id, "start gave no struct graft_parallel, or a short one");

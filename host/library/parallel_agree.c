@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether the processes were started alike: what differs would otherwise show as a hang, or as other text. */
+/* Checks that the processes were started alike: a difference would otherwise show as a hang, or as different text. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { MAX_DIFFERENCE = 320 };
 
-/* Lines "KEY\tVALUE", cut and sorted. */
+/* Lines "KEY\tVALUE", separated and sorted. */
 struct facts {
     char *text; /* [bytes] the lines, each ended by a NUL */
     int64_t bytes;
@@ -27,7 +27,7 @@ static void facts_finish(struct facts *facts) {
     graft_free(facts->text);
 }
 
-/* Cuts `facts->text` at its line ends. */
+/* Splits `facts->text` into lines, and sorts them. */
 static int sort(struct facts *facts, struct graft_error *error) {
     size_t n = 0;
     for (int64_t i = 0; i < facts->bytes; i++) {
@@ -52,7 +52,7 @@ static int facts_init(struct facts *facts, const char *lines, struct graft_error
     return facts->text != NULL ? sort(facts, error) : graft_fail_memory(error, "parallel");
 }
 
-/* Those of rank 0, which has given `lines`. */
+/* Receives the lines of rank 0, which passes its own as `lines`. */
 static int facts_receive(struct facts *facts, const char *lines, struct graft_error *error) {
     const struct graft_parallel *ranks = graft_ranks_get();
     *facts = (struct facts){.bytes = (int64_t)strlen(lines)};
@@ -71,7 +71,7 @@ static int facts_receive(struct facts *facts, const char *lines, struct graft_er
     return status == GRAFT_OK ? sort(facts, error) : status;
 }
 
-/* --- What differs --- */
+/* --- Differences --- */
 
 static size_t key_length(const char *line) {
     return strcspn(line, "\t");
@@ -82,7 +82,7 @@ static const char *value_of(const char *line) {
     return line + length + (line[length] != '\0');
 }
 
-/* How the keys of two lines are ordered. */
+/* Compares the keys of two lines, like strcmp. */
 static int compare_keys(const char *a, const char *b) {
     size_t length = key_length(a);
     size_t other = key_length(b);
@@ -90,7 +90,7 @@ static int compare_keys(const char *a, const char *b) {
     return order != 0 ? order : (length > other) - (length < other);
 }
 
-/* The first key whose value is not rank 0's, in words; "": there is none. */
+/* Describes the first key whose value differs from rank 0's; "" if there is none. */
 static void find_difference(const struct facts *own, const struct facts *first, int32_t partial,
                             char words[MAX_DIFFERENCE]) {
     size_t i = 0, k = 0;
@@ -112,7 +112,7 @@ static void find_difference(const struct facts *own, const struct facts *first, 
     }
 }
 
-/* All ranks learn of it, so that whoever speaks can say it. */
+/* Broadcasts the difference, so that the reporting rank can print it. */
 static int report(const char *what, const char words[MAX_DIFFERENCE], struct graft_error *error) {
     const struct graft_parallel *ranks = graft_ranks_get();
     char *all = graft_alloc((size_t)ranks->size, MAX_DIFFERENCE);

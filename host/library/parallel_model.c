@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether the processes have opened the same model. What only some of them have, layers and shards, is theirs. */
+/* Checks that the processes have opened the same model. Layers and shards that only some of them have are not compared.
+ */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -9,7 +10,7 @@
 #include "library/library.h"
 #include "parallel/ranks.h"
 
-/* A name from a file or plugin, which is not to end a line. */
+/* Adds a name from a file or plugin, without line ends. */
 static void add_name(struct graft_text *text, const char *name) {
     size_t start = text->length;
     graft_text_add_string(text, name);
@@ -20,7 +21,7 @@ static void add_name(struct graft_text *text, const char *name) {
 
 /* --- config.json --- */
 
-/* All fields but `adapters`, which says where adapters lie on each machine. */
+/* Adds all fields but `adapters`, which has the adapters' directories on each machine. */
 static int add_fields(const struct graft_model *model, struct graft_text *text) {
     const char *key = NULL;
     const graft_json *value = NULL;
@@ -39,8 +40,8 @@ static int add_fields(const struct graft_model *model, struct graft_text *text) 
 
 /* --- generation_config.json --- */
 
-/* What all have to know of a sequence: how many there are of a prompt, and when each ends. How a token is chosen is
- * rank 0's. */
+/* Adds the settings that all ranks need: how many sequences a prompt has, and when each ends. Rank 0 alone chooses
+ * tokens. */
 static void add_generation(const struct graft_generation_settings *settings, struct graft_text *text) {
     const struct graft_generation *generation = &settings->generation;
     graft_text_printf(text, "max_new_tokens\t%lld\n", (long long)generation->max_new_tokens);
@@ -79,7 +80,7 @@ static int add_module(void *data, struct graft_node *node, struct graft_error *e
     return GRAFT_OK;
 }
 
-/* Which class converts its weight; how much of it is here is the rank's own. */
+/* Adds a parameter and the class that converts it; ranks may have different parts of it. */
 static void add_parameter(const struct graft_binding *binding, struct graft_text *text) {
     const struct graft_known_class *converter = binding->site != NULL ? binding->site->describer : NULL;
     graft_text_add_string(text, "parameter ");

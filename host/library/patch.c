@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The load patch of a model. */
+/* Finds the load patch of a model. */
 #include "base/fail.h"
 #include "library/library.h"
 #include "library/patch_file.h"

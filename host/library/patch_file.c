@@ -12,7 +12,7 @@
 
 enum { MAX_FILE_BYTES = 4 << 20, MAX_PLACE = 512, MAX_ELEMENTS = 4096 };
 
-/* The class of that name: one that is known by it, or that some plugin replaces others by. */
+/* The class of that name: a known class, or one with which a plugin replaces others. */
 static const struct graft_class *find_class(const struct graft_snapshot *snapshot, const char *name) {
     const struct graft_known_class *known = graft_snapshot_class(snapshot, name, NULL);
     const struct graft_known_plugin *plugin;
@@ -52,7 +52,7 @@ static int compile(const char *pattern, const struct json_place *place, struct g
     return status;
 }
 
-/* {"class": ..., "module_path": ..., "model_types": [...]} */
+/* Reads {"class": ..., "module_path": ..., "model_types": [...]}. */
 static int read_element(const struct json_place *place, const graft_json *value, struct patch_file *file,
                         const struct graft_snapshot *snapshot, struct graft_error *error) {
     static const char *const fields[] = {"class", "module_path", "model_types", NULL};
@@ -129,7 +129,7 @@ static int read_without(struct patch_file *file, const char *path, struct graft_
     return status;
 }
 
-/* The operations that plugins list. */
+/* Collects the operations that plugins list. */
 static int collect_operations(struct patch_file *file, const char *path, const struct graft_snapshot *snapshot,
                               struct graft_error *error) {
     struct transforms_read *transforms = &file->transforms;

@@ -12,19 +12,19 @@ struct patch_file {
     struct graft_load_patch patch; /* valid until the file is finished */
     graft_json *document;
     struct transforms_read transforms;
-    struct graft_named_operation *operations; /* what transforms may ask for */
+    struct graft_named_operation *operations; /* operations that transforms may name */
     struct graft_patch *classes;
     const char ***model_types; /* [n_classes]: NULL-terminated lists, or NULL */
     size_t n_classes;
     const char **without;
 };
 
-/* [load] Reads and checks a file; names of replacing classes are looked up in the snapshot, which outlives the result.
- * Errors are GRAFT_ERROR_IO and name file and field. Also on failure the caller finishes it. */
+/* [load] Reads and checks a file; names of replacing classes are looked up in the snapshot, which must outlive the
+ * result. Errors are GRAFT_ERROR_IO and name file and field. To be finished, on failure too. */
 int graft_patch_file_read(const char *path, const struct graft_snapshot *snapshot, struct patch_file *file,
                           struct graft_error *error);
 
-/* [load] The same for a document that was read, which is taken, also on failure. `path` names it. Errors are
+/* [load] The same for a parsed document, which it takes ownership of, on failure too. `path` is its name. Errors are
  * GRAFT_ERROR_USAGE. */
 int graft_patch_file_take(graft_json *document_take, const char *path, const struct graft_snapshot *snapshot,
                           struct patch_file *file, struct graft_error *error);

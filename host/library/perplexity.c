@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Perplexity of a loaded model on a text's ids, a few windows at a time. */
+/* Computes the perplexity of a loaded model on a text's ids, a few windows at a time. */
 #include "graft/host/generate.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "generate/likelihood.h"
 #include "library/library.h"
 
-/* Small windows are done together, as one ragged batch, up to so many tokens. */
+/* Small windows run together, as one ragged batch of at most this many tokens. */
 enum { STEP_TOKENS = 512 };
 
 struct measurement {
@@ -18,7 +18,7 @@ struct measurement {
     const int32_t *ids; /* [n] */
     size_t n;
     size_t window;
-    size_t at_once;              /* windows in a step */
+    size_t at_once;              /* windows per step */
     struct graft_ids_view *news; /* [at_once] */
     int32_t *slots;              /* [at_once]: 0, 1, ... */
     int32_t *targets;            /* [at_once * window]: the next token; -1 at the end of a window */
@@ -52,7 +52,7 @@ static void measurement_finish(struct measurement *m) {
     graft_free(m->loss);
 }
 
-/* The windows of one step, from token `begin` on. Returns how many tokens they hold. */
+/* Fills in the windows of one step, from token `begin` on. Returns the number of their tokens. */
 static size_t cut(struct measurement *m, size_t begin, size_t *windows) {
     size_t tokens = 0;
     *windows = 0;
@@ -68,7 +68,7 @@ static size_t cut(struct measurement *m, size_t begin, size_t *windows) {
     return tokens;
 }
 
-/* Adds up the losses, in the order of the text. */
+/* Adds up the losses in the order of the text, so that the sum does not depend on threads. */
 static void add_up(struct measurement *m, size_t windows) {
     size_t at = 0;
     for (size_t i = 0; i < windows; i++) {
@@ -81,7 +81,7 @@ static void add_up(struct measurement *m, size_t windows) {
     }
 }
 
-/* Each window is a sequence of its own, which does not see the one before it in its slot. */
+/* Runs a step. Each window is a sequence of its own, which does not see the window that was in its slot before. */
 static int step(struct measurement *m, size_t windows, size_t tokens, struct graft_error *error) {
     const float *logits = NULL;
     int status = GRAFT_OK;
@@ -99,7 +99,7 @@ static int step(struct measurement *m, size_t windows, size_t tokens, struct gra
     return status;
 }
 
-/* Ids beyond the vocabulary are found before anything runs: as targets they would be read out of bounds. */
+/* Checks ids before anything runs: as targets, ids outside of the vocabulary would be read out of bounds. */
 static int check_ids(const struct measurement *m, struct graft_error *error) {
     for (size_t i = 0; i < m->n; i++) {
         if (m->ids[i] < 0 || m->ids[i] >= m->model->vocab_size) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Images and videos that were prepared elsewhere. */
+/* Reads images and videos that were prepared elsewhere. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,7 +10,7 @@
 
 enum { MAX_IMAGES = 1 << 16, MAX_GRID = 1 << 16 };
 
-/* The two tensors of a kind, and what they are called. */
+/* The names of a kind's two tensors. */
 struct kind {
     const char *values;
     const char *grids;
@@ -55,7 +55,7 @@ static int64_t element(const struct graft_tensor_view *tensor, int64_t i) {
     return narrow;
 }
 
-/* Image or video number `i` of its kind, whose patches start at `*row`. */
+/* Reads image or video `i` of a kind, whose patches start at `*row`. */
 static int take(const struct file *file, int64_t i, int64_t *row, struct graft_image *image,
                 struct graft_error *error) {
     int64_t patches = 1;
@@ -83,7 +83,7 @@ static int take(const struct file *file, int64_t i, int64_t *row, struct graft_i
     return GRAFT_OK;
 }
 
-/* Adds those of one kind to `images`, which has room for them. */
+/* Appends those of one kind to `images`, which has room for them. */
 static int take_kind(const struct file *file, struct graft_image *images, size_t *n, struct graft_error *error) {
     int64_t row = 0;
     int status = GRAFT_OK;
@@ -139,7 +139,7 @@ int graft_images_read(const char *name, struct graft_image **images, size_t *n, 
     *images = NULL;
     *n = 0;
     int status = graft_safetensors_open(name, &safetensors, error);
-    if (status == GRAFT_ERROR_MODEL) { /* it is no file of the model here */
+    if (status == GRAFT_ERROR_MODEL) { /* the file is an input, not part of the model */
         status = GRAFT_ERROR_IO;
         if (error != NULL) {
             error->code = status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a model's plan says as JSON: modules, parameters, what does not fit; plan_json_choices.c has the rest. */
+/* Writes a model's plan as JSON: modules, parameters, and problems; plan_json_choices.c writes the rest. */
 #include "library/plan_json.h"
 
 #include "base/alloc.h"
@@ -8,12 +8,12 @@
 #include "base/text.h"
 #include "library/library.h"
 
-/* What a parameter without a tensor starts as. */
+/* The initial value of a parameter without a tensor. */
 static const char *initial(const struct graft_planned_parameter *parameter) {
     return parameter->status != GRAFT_PLANNED_INITIAL ? NULL : parameter->init == GRAFT_INIT_ONES ? "ones" : "zeros";
 }
 
-/* The classes of a module that call each other, the outermost first, the original or what replaces it last. */
+/* The classes of a module that call each other, the outermost first; the last is the original or its replacement. */
 static graft_json *stack_json(struct graft_writer *writer, const struct graft_named_module *module) {
     graft_json *stack = graft_json_new_array();
     for (; module != NULL; module = module->super) {
@@ -47,7 +47,7 @@ static graft_json *modules_json(struct graft_writer *writer, const struct graft_
     return modules;
 }
 
-/* Who changed the tensors behind a parameter, in the order in which that happens. */
+/* Which classes and plugins changed the tensors of a parameter, in that order. */
 static graft_json *converted_by_json(struct graft_writer *writer, const struct graft_planned_parameter *parameter) {
     static const char *const names[] = {"list", "patch", "class"}; /* GRAFT_CONVERTED_BY_... */
     graft_json *array = graft_json_new_array();
@@ -75,7 +75,8 @@ static graft_json *parameter_json(struct graft_writer *writer, const struct graf
     return object;
 }
 
-/* A parameter that an original has beside its replacement is one parameter, an absent one is none. */
+/* Writes the parameters. One that an original and its replacement both have is listed once, an absent one is not
+ * listed. */
 static graft_json *parameters_json(struct graft_writer *writer, const struct graft_plan_info *plan) {
     graft_json *parameters = graft_json_new_array();
     for (size_t i = 0; i < plan->n_parameters; i++) {
@@ -102,7 +103,7 @@ static graft_json *failure_json(struct graft_writer *writer, const struct graft_
     return row;
 }
 
-/* What does not fit. */
+/* Writes missing, mismatched and unused tensors. */
 static void set_problems(struct graft_writer *writer, graft_json *document, const struct graft_plan_info *plan) {
     graft_json *missing = graft_json_new_array();
     graft_json *mismatched = graft_json_new_array();

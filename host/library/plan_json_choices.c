@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who has a part in a model's plan, and what was chosen, as JSON. */
+/* Writes which plugins take part in a model's plan, and what was chosen, as JSON. */
 #include "graft/option.h"
 #include "library/plan_json.h"
 
@@ -140,7 +140,7 @@ void graft_plan_implementations(struct graft_writer *writer, graft_json *documen
 
 void graft_plan_fields(struct graft_writer *writer, graft_json *document, const struct graft_model *model) {
     static const char *const uses[] = {NULL,      "used",     "without effect",
-                                       "neutral", "not used", "ignored"}; /* by GRAFT_FIELD_USED, ... */
+                                       "neutral", "not used", "ignored"}; /* in the order of GRAFT_FIELD_USED, ... */
     graft_json *fields = graft_json_new_array();
     graft_json *asked = graft_json_new_array();
     const struct graft_model_field *field;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a model directory says that images and videos are prepared. It is read while the model is opened, so that what of
- * it is not used is known; that it is wrong is an error for those who have images. */
+/* Reads how a model directory wants images and videos to be prepared. This is read while the model is opened, so that
+ * unused fields are known; errors are reported only if there are images. */
 #include "arch/section.h"
 #include "graft/host/image.h"
 #include "library/library.h"
@@ -10,13 +10,13 @@ enum { MAX_BYTES = 1 << 20 };
 static const char *const names[GRAFT_PROCESSOR_FILES] = {"processor_config.json", "preprocessor_config.json",
                                                          "video_preprocessor_config.json"};
 
-/* Where a config may be: a file of the directory, or the member `part` of it. */
+/* Where a config may be: in a file of the directory, or in its member `part`. */
 struct place {
     int file;
     const char *part;
 };
 
-/* Reads the config that lies there. `*found` says whether there is one. */
+/* Reads the config at a place. `*found` says whether there is one. */
 static int read_place(struct graft_model *model, const struct place *place, int32_t is_video,
                       struct graft_processor_config *config, int *found, struct graft_error *error) {
     struct graft_model_file **file = &model->processors.files[place->file];
@@ -44,7 +44,7 @@ static int read_place(struct graft_model *model, const struct place *place, int3
     return status == GRAFT_OK ? graft_processor_config_read(&section.view, kind, config, error) : status;
 }
 
-/* As transformers looks for them. */
+/* Searches the places in the order in which transformers does. */
 static int find_config(struct graft_model *model, int32_t is_video, struct graft_processor_config *config,
                        struct graft_error *error) {
     static const struct place image[] = {{0, "image_processor"}, {1, NULL}, {-1, NULL}};

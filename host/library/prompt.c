@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Converts prompts into what a session takes, for a decoder alone or for an encoder and a decoder. */
+/* Converts prompts into inputs of a session, for a decoder alone or for an encoder and a decoder. */
 #include "base/fail.h"
 #include "library/library.h"
 

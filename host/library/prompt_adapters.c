@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which adapter takes effect on each prompt. */
+/* Finds the adapter that each prompt names. */
 #include <string.h>
 
 #include "graft/batch.h"
@@ -29,8 +29,8 @@ static int find(const struct graft_model *model, size_t i, const char *name, int
     return GRAFT_OK;
 }
 
-/* What classes have of adapters are lists of children called "adapter", below the names of parts if they are for these.
- */
+/* Checks that a module applies adapters by row. Parts of adapters are children called "adapter", or, for a part of the
+ * module, below the part's name. */
 static int check_module(void *data, struct graft_node *node, struct graft_error *error) {
     (void)data;
     if (node->known != NULL || node->parent == NULL || strcmp(node->name, "adapter") != 0) {
@@ -51,7 +51,7 @@ static int check_module(void *data, struct graft_node *node, struct graft_error 
     return GRAFT_ERROR_USAGE;
 }
 
-/* A weight of the model that an adapter has other values for is that of all prompts. */
+/* Refuses adapters that replace a weight of the model, because this affects all prompts. */
 static int check_weights(const struct graft_model *model, struct graft_error *error) {
     for (size_t i = 0; i < model->plan->n_bindings; i++) {
         const struct graft_binding *binding = &model->plan->bindings[i];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plan of a model, as it is shown. */
+/* Publishes the plan of a model. */
 #include "base/fail.h"
 #include "library/library.h"
 
-/* The names of tensors; NULL if memory ran out. */
+/* Collects the names of tensors; NULL if memory ran out. */
 static const char *const *publish_names(struct graft_model *model, const struct graft_tensor_view *const *tensors,
                                         size_t n) {
     const char **names = graft_arena_alloc(&model->published.arena, n, sizeof *names);

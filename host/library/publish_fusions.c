@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graft/host/plan.h: what each fusion family that was asked for fused and what not, with the reasons. */
+/* Publishes for graft/host/plan.h which modules each chosen fusion family fused, and which it did not, with reasons. */
 #include "base/fail.h"
 #include "library/library.h"
 #include "model/fusion.h"

@@ -4,7 +4,7 @@
 #include "base/fail.h"
 #include "library/library.h"
 
-/* What is taken where nothing is chosen is the first of its kind. */
+/* Whether an implementation is the default: the first of its kind. */
 static int is_default(const struct graft_snapshot *snapshot, const struct graft_implementation *implementation) {
     const struct graft_implementation *at = graft_snapshot_implementation_at(snapshot, 0);
     for (size_t i = 0; at != NULL && at->kind != implementation->kind; i++) {

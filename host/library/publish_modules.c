@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graft/host/modules.h: the module tree, as it is shown. */
+/* Publishes the module tree for graft/host/modules.h. */
 #include "base/fail.h"
 #include "library/library.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graft/host/plan.h: the parameters, as they are shown. */
+/* Publishes the parameters for graft/host/plan.h. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -20,9 +20,10 @@ static uint32_t converted_by(const struct graft_binding *binding) {
     return (binding->transform != NULL ? list : 0u) | (binding->conversion != NULL ? GRAFT_CONVERTED_BY_CLASS : 0u);
 }
 
-/* The names of the tensors behind a value, itself or through custom operations: in order, each once in a row. */
+/* The names of a value's tensors, including those it is computed from by custom operations; in order, without repeating
+ * a name that was just added. */
 struct sources {
-    const char **names; /* NULL: they are counted only */
+    const char **names; /* NULL: names are only counted */
     size_t n;
     const struct graft_tensor_view *last;
 };
@@ -99,7 +100,7 @@ static int fill(struct graft_model *model, const struct graft_binding *binding, 
     return set_sources(model, &source->value, shown) != 0 || set_operations(model, binding, shown) != 0 ? -1 : 0;
 }
 
-/* Gives modules their parameters, which lie in the order of modules. */
+/* Assigns parameters to modules; both are in the same order. */
 static void share_out(struct graft_model *model, const struct graft_planned_parameter *const *pointers) {
     for (size_t i = 0; i < model->plan->n_bindings; i++) {
         const struct graft_node *node = model->plan->bindings[i].parameter->node;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Float weights in a format of a plugin's (graft/quantization.h). */
+/* Quantizes float weights to a plugin's format (graft/quantization.h). */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,11 +23,11 @@ enum { MAX_TENSORS = 16, MAX_NAME = 128, PIECE = 1 << 16, SHOWN = 3 };
 /* Suffix of a format's name: modules right below the root, such as lm_head, are quantized as well. */
 #define HEADS "+head"
 
-/* A weight as the format is asked about it. */
+/* A question to the format about a weight. */
 struct asked {
     struct graft_value_info weight;
     struct graft_value_info tensors[MAX_TENSORS];
-    struct graft_quantize_shapes shapes; /* which points to these */
+    struct graft_quantize_shapes shapes; /* points to the members above */
 };
 
 static int32_t count_tensors(const struct graft_quantization *format) {
@@ -38,7 +38,7 @@ static int32_t count_tensors(const struct graft_quantization *format) {
     return n;
 }
 
-/* The weight of an item, with its matrices as they are multiplied, and what it becomes. */
+/* Asks the format about the weight of an item, with its matrices in the orientation in which they are multiplied. */
 static int ask(const struct graft_recoding *recoding, const struct recoded *item, struct asked *asked,
                struct graft_error *error) {
     const struct graft_quantization *format = recoding->format;
@@ -84,9 +84,9 @@ static int ask(const struct graft_recoding *recoding, const struct recoded *item
 struct planning {
     struct graft_recoding *recoding;
     int takes_heads;        /* whether modules right below the root are quantized as well */
-    struct graft_text left; /* modules that stay as they are, the first few of them */
+    struct graft_text left; /* the first few modules that are not quantized, as text */
     size_t n_left;
-    graft_json *list; /* the same for config.json: all */
+    graft_json *list; /* all of them, for config.json */
 };
 
 /* Notes a module that is not quantized; `length` bytes of `name` are its path. */
@@ -122,8 +122,8 @@ static const struct graft_tensor_view *whole_tensor(const struct graft_binding *
     return is_whole && is_float(tensor->dtype) && tensor->rank >= 2 && (is_transposed || in_order) ? tensor : NULL;
 }
 
-/* What the module is called in the checkpoint, with a dot behind it: how much of a tensor's name. 0: the tensor is not
- * called as the parameter is. */
+/* Length of the module's name in the checkpoint, including the dot: the beginning of a tensor's name. 0 if the tensor's
+ * name does not end with the parameter's. */
 static size_t prefix_of(const struct graft_tensor_view *tensor, const char *weight) {
     const size_t length = strlen(tensor->name), own = strlen(weight);
     return length > own + 1 && tensor->name[length - own - 1] == '.' && strcmp(tensor->name + length - own, weight) == 0
@@ -212,7 +212,7 @@ static int add_weight(struct planning *planning, const struct graft_node *node, 
                : add(planning, tensor, name, is_transposed ? tensor->shape[tensor->rank - 1] : 0, error);
 }
 
-/* The matrices that stacks are made of, if there is one for each expert. */
+/* Adds the matrices from which stacks are made, if there is one for each expert. */
 static int add_experts(struct planning *planning, const struct graft_node *node, struct graft_error *error) {
     const struct graft_model *source = planning->recoding->source;
     int status = GRAFT_OK;
@@ -246,7 +246,8 @@ static int look_at(void *data, struct graft_node *node, struct graft_error *erro
     return status;
 }
 
-/* config.json's quantization_config: the format's, with the modules that stay as they are. Takes the list. */
+/* Makes config.json's quantization_config: the format's, with the modules that are not quantized. Takes ownership of
+ * the list. */
 static int make_config(struct planning *planning, struct graft_error *error) {
     struct graft_recoding *recoding = planning->recoding;
     const struct graft_quantization *format = recoding->format;
@@ -334,9 +335,9 @@ struct filling {
     const struct graft_quantization *format;
     const char *plugin;
     const struct recoded *item;
-    struct graft_quantize_work work; /* but for rows and weights */
-    int64_t piece;                   /* rows that are done at a time */
-    atomic_int failed;               /* -1: a number that is none; 1: memory ran out */
+    struct graft_quantize_work work; /* complete except for rows and weights */
+    int64_t piece;                   /* number of rows per piece of work */
+    atomic_int failed;               /* -1: a weight was infinite or NaN; 1: memory ran out */
 };
 
 static float number_at(const struct graft_tensor_view *tensor, int64_t i) {

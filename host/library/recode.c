@@ -73,7 +73,7 @@ int graft_recoding_open(struct graft_model *model, const struct graft_model_opti
     return status == GRAFT_OK ? plan(recoding, options, error) : status;
 }
 
-/* Of what an operation makes, that which it was made of goes. */
+/* Removes a tensor; for the result of an operation, the tensors that it is computed from. */
 static void remove_tensor(struct graft_recoding *recoding, const struct graft_tensor_view *tensor) {
     const struct graft_computed *computed = tensor->computed;
     if (computed == NULL) {
@@ -139,7 +139,7 @@ int graft_recoding_edit_config(struct graft_model *model, struct graft_error *er
     if (recoding->not_tied == NULL) {
         return graft_fail_memory(error, model->directory);
     }
-    recoding->config = NULL; /* the document's from now on */
+    recoding->config = NULL; /* the document owns it now */
     recoding->field = "quantization_config";
     return graft_json_set_take(document, recoding->field, config) == 0 ? GRAFT_OK
                                                                        : graft_fail_memory(error, model->directory);

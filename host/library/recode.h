@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Weights that a model has in another form than its files, as `quantize` and `dequantize` of its options ask.
- *
- * The directory is opened as it is first, without replacements: the source. What is found there says which tensors of
- * the checkpoint give way to others, and what config.json says from then on. The model is then opened like any other;
- * before it is bound, the tensors that are in no file are filled, and the source goes.
- */
+/* Weights in another form than in the model's files, as the options `quantize` and `dequantize` ask. First the
+ * directory is opened without replacements; this model is the source. From it follow the tensors of the checkpoint that
+ * are replaced by others, and the changes to config.json. Then the model is opened like any other; before it is bound,
+ * the new tensors are filled in, and the source is freed. */
 #ifndef GRAFT_LIBRARY_RECODE_H
 #define GRAFT_LIBRARY_RECODE_H
 
@@ -14,13 +11,14 @@
 #include "model/coded.h"
 #include "save/save.h"
 
-/* A weight of the source, and what is made of it. */
+/* A weight of the source, and the tensors made from it. */
 struct recoded {
     struct graft_node *node;
-    const struct graft_coded_parameter *coded; /* of the node: to be made floats; NULL: to be quantized */
-    const struct graft_tensor_view *tensor;    /* to be quantized */
-    size_t made;                               /* index in `made` of the first tensor made from it */
-    int64_t transposed;                        /* rows of each float matrix that is stored transposed; 0: none is */
+    const struct graft_coded_parameter
+        *coded; /* the node's coded parameter, to be dequantized; NULL: the weight is quantized */
+    const struct graft_tensor_view *tensor; /* the tensor to be quantized */
+    size_t made;                            /* index in `made` of the first tensor made from it */
+    int64_t transposed;                     /* rows of each float matrix that is stored transposed; 0: none is */
 };
 
 /* The index of the first number of a row of a tensor's matrices; its `columns` numbers are `*step` apart. `transposed`
@@ -31,7 +29,7 @@ static inline int64_t graft_recoded_row(int64_t transposed, int64_t row, int64_t
 }
 
 struct graft_recoding {
-    struct graft_model *source; /* NULL once all is filled */
+    struct graft_model *source; /* NULL once all tensors are filled in */
     unsigned char *removed;     /* [tensors of its checkpoint] */
     struct graft_tensor_view *made;
     size_t n_made;
@@ -39,20 +37,20 @@ struct graft_recoding {
     struct recoded *items;
     size_t n;
     size_t capacity;
-    const char *field;                       /* the field of config.json that changes */
-    graft_json *config;                      /* what it becomes, until the document has it; NULL: it goes */
-    graft_json *detached;                    /* what it was; or NULL */
+    const char *field;                       /* name of the field of config.json that changes */
+    graft_json *config;                      /* its new value, until the document owns it; NULL: the field is removed */
+    graft_json *detached;                    /* its old value, or NULL */
     int unties;                              /* 1: the head is quantized, so it is no longer tied to the embedding */
     graft_json *not_tied;                    /* JSON false: the tie_word_embeddings to save; NULL: not made yet */
-    char *note;                              /* for the user, one line */
-    const struct graft_quantization *format; /* NULL: what is quantized becomes floats */
-    const char *plugin;                      /* whose format it is */
+    char *note;                              /* a note for the user, one line */
+    const struct graft_quantization *format; /* NULL: the model is dequantized */
+    const char *plugin;                      /* id of the format's plugin */
 };
 
-/* --- For who opens a model --- */
+/* --- For opening a model --- */
 
 /* [load] Opens the source of a model whose directory and library are set, if the options (NULL: none) ask for it, and
- * plans what is made of its weights. */
+ * plans what becomes of its weights. */
 int graft_recoding_open(struct graft_model *model, const struct graft_model_options *options,
                         struct graft_error *error);
 
@@ -61,28 +59,28 @@ int graft_recoding_open(struct graft_model *model, const struct graft_model_opti
 int graft_recoding_edit_config(struct graft_model *model, struct graft_error *error);
 int graft_recoding_edit_checkpoint(struct graft_model *model, struct graft_error *error);
 
-/* [load] Fills in the tensors that are in no file, once; before the model is bound. */
+/* [load] Fills in the tensors that are not in files; called once, before the model is bound. */
 int graft_recoding_fill(struct graft_model *model, struct graft_error *error);
 
-/* [load] Adds what config.json is to say in what is saved. */
+/* [load] Adds the changes to config.json for saving. */
 void graft_recoding_changes(const struct graft_model *model, struct graft_config_changes *changes);
 
 /* [load] Accepts NULL. */
 void graft_recoding_free(struct graft_recoding *recoding);
 
-/* --- For the units that recode --- */
+/* --- For quantize.c and dequantize.c --- */
 
-/* [load] The tensors that a parameter of the source is bound to go. */
+/* [load] Removes the tensors to which a parameter of the source is bound. */
 void graft_recoding_remove(struct graft_recoding *recoding, const struct graft_parameter *parameter);
 
-/* [load] Adds a tensor that comes; `name_take` is the recoding's from then on, and may be NULL: memory ran out. */
+/* [load] Adds a new tensor. Takes ownership of `name_take`, which may be NULL because memory ran out. */
 int graft_recoding_add(struct graft_recoding *recoding, char *name_take, graft_dtype dtype, int32_t rank,
                        const int64_t *shape, const char *file);
 
 /* [load] Whether the class of a node transposes the tensor that becomes its parameter `name`. */
 int graft_recoding_is_transposed(const struct graft_node *node, const char *name);
 
-/* [load] Decide what becomes of the source's weights, and fill in what is made of them (dequantize.c, quantize.c). */
+/* [load] Plan what becomes of the source's weights, and fill in the new tensors (dequantize.c, quantize.c). */
 int graft_quantize_plan(struct graft_recoding *recoding, const char *wanted, struct graft_error *error);
 int graft_quantize_fill(struct graft_recoding *recoding, const struct graft_checkpoint *checkpoint,
                         struct graft_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recording what goes on inside a loaded model. */
+/* Records the inputs and outputs of modules of a loaded model. */
 #include "hooks/record.h"
 
 #include "base/alloc.h"
@@ -28,7 +28,7 @@ static int run_decoder(struct graft_model *model, const void *prompts, size_t n,
         graft_session_choose_adapter(session, slots[i], adapters[i]);
     }
     if (status == GRAFT_OK) {
-        graft_session_set_portion(session, 0); /* one array of each kind */
+        graft_session_set_portion(session, 0); /* so that each recording is a single array */
         status = graft_session_step(session, slots, views, n, GRAFT_LOGITS_LAST, &logits, error);
     }
     graft_session_free(session);

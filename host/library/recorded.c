@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors of f32 as files. */
+/* Writes recorded tensors of f32 to files. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -8,14 +8,14 @@
 #include "graft/host/observe.h"
 #include "weights/safetensors_write.h"
 
-/* More than any array in memory has. */
+/* More elements than an array in memory can have. */
 static const int64_t max_numbers = INT64_C(1) << 48;
 
 static int refuse(const struct graft_recorded *recorded, const char *field, struct graft_error *error) {
     return graft_error_set(error, GRAFT_ERROR_USAGE, field, "of tensor \"%.300s\": out of range", recorded->name);
 }
 
-/* What goes into the file, as far as the numbers given can be those of an array in memory. */
+/* Describes the tensor to write, if its sizes can be those of an array in memory. */
 static int view_of(const struct graft_recorded *recorded, struct graft_tensor_view *view, struct graft_error *error) {
     int64_t count = 1;
     const char *name = recorded->name != NULL ? recorded->name : "";

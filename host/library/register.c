@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program brings by calls: whole plugins from memory, and single implementations to be chosen by name. */
+/* Registers what a program provides by calls: plugins in memory, and single implementations. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "library/library.h"
 #include "plugin/validate.h"
 
-/* Before all plugins from files, whose ranks begin with 0, and in the order of the calls. */
+/* The rank of a plugin registered by a call: before all plugins from files, whose ranks start at 0, and in the order of
+ * the calls. */
 static int rank_of(const struct graft_library *library) {
     return INT32_MIN + (int)library->n_called;
 }
 
-/* With the lock held. What the plugins that are there offer, it may ask for. */
+/* Adds a plugin, which may use extensions of those already present. The lock must be held. */
 static int take(const struct graft_library *library, const struct graft_plugin *plugin, struct graft_plugin_set **set,
                 struct graft_error *error) {
     size_t n;
@@ -23,7 +24,7 @@ static int take(const struct graft_library *library, const struct graft_plugin *
     return status;
 }
 
-/* With the lock held. */
+/* The lock must be held. */
 static int register_plugin(struct graft_library *library, const struct graft_plugin *plugin,
                            struct graft_error *error) {
     struct graft_plugin_set *set = NULL;
@@ -63,7 +64,7 @@ int graft_library_register_plugin(struct graft_library *library, const struct gr
     return status;
 }
 
-/* What one element of a plugin that brings nothing else is looked at for. */
+/* Validates a plugin that provides a single element. */
 static int check(const struct graft_plugin *plugin, struct graft_error *error) {
     const struct graft_place place = {.file = "program", .index = -1};
     struct graft_error cause = graft_error_none();

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Vocabularies that were resized for the training of an adapter. The adapter then stores tables of embeddings and heads
- * with more rows, or fewer, than the model has; PEFT wants its user to resize the model first. Here config.json is read
- * as if it said so, and what the adapter has takes the place of the model's tables.
- */
+/* Vocabularies that were resized for training an adapter. The adapter then stores tables of embeddings and heads with
+ * more rows, or fewer, than the model has; PEFT expects its user to resize the model first. Here config.json is changed
+ * to the adapter's number of tokens, and the adapter's tables replace the model's. */
 #include <stdint.h>
 #include <string.h>
 
@@ -13,7 +11,7 @@
 
 static const char vocab_size[] = "vocab_size";
 
-/* The model's tensor of the name that an adapter's has without what PEFT puts into it, below `prefix` or without it. */
+/* Finds the model's tensor for an adapter's tensor: its name without PEFT's additions, with `prefix` or without it. */
 static const struct graft_tensor_view *find_table(const struct graft_model *model, const char *name) {
     const char *prefix = graft_family_prefix(model->family.family);
     const size_t length = prefix != NULL ? strlen(prefix) : 0;
@@ -23,21 +21,21 @@ static const struct graft_tensor_view *find_table(const struct graft_model *mode
                : found;
 }
 
-/* Whether a tensor of the adapter, a matrix, is a table of all tokens. `rows` is what the model has. */
+/* Whether a matrix of the adapter is a table of all tokens. `rows` is the model's number of tokens. */
 static int is_table(const struct graft_model *model, const char *name, int64_t rows) {
     static const char *const insertions[] = {".token_adapter.base_layer.weight", ".base_layer.weight"};
     const size_t length = strlen(name);
     for (size_t i = 0; i < sizeof insertions / sizeof insertions[0]; i++) {
         const size_t inserted = strlen(insertions[i]);
         if (length > inserted && strcmp(name + length - inserted, insertions[i]) == 0) {
-            return 1; /* PEFT stores what is below an adapter of embeddings and heads alone */
+            return 1; /* PEFT stores a base_layer only for embeddings and heads */
         }
     }
     const struct graft_tensor_view *table = find_table(model, name);
     return table != NULL && table->rank == 2 && table->shape[0] == rows;
 }
 
-/* The rows of the first such table; `rows` where there is none. */
+/* The number of rows of the first such table; `rows` if there is none. */
 static int64_t find_rows(const struct graft_model *model, const struct graft_adapter *adapter, int64_t rows) {
     for (size_t i = 0; i < adapter->n_tensors; i++) {
         const struct graft_tensor_view *tensor = &adapter->tensors[i];
@@ -49,7 +47,7 @@ static int64_t find_rows(const struct graft_model *model, const struct graft_ada
     return rows;
 }
 
-/* Adapter number `i`, as classes see it beside config.json. */
+/* Sets `vocab_size` in the entry of adapter `i` of `adapters`, which classes read. */
 static int tell_plugins(graft_json *document, size_t i, int64_t rows) {
     const graft_json *entry = graft_json_at(graft_json_get(document, "adapters"), i);
     return graft_json_set_take((graft_json *)(uintptr_t)entry, vocab_size, graft_json_new_int(rows));

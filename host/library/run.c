@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running a loaded model. */
+/* Runs a loaded model. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "library/library.h"
 
-/* Prompts as the session takes them, and slots 0 to n - 1. */
+/* Prompts in the form that a session accepts, and slots 0 to n - 1. */
 struct request {
     struct graft_session *session;
     struct graft_ids_view *views;
@@ -47,7 +47,7 @@ int graft_model_check_ready(const struct graft_model *model, struct graft_error 
     return status;
 }
 
-/* With a session of `each` slots for a prompt. */
+/* Prepares a request with a session that has `each` slots for each prompt. */
 static int request_init(struct request *request, const struct graft_model *model, const struct graft_prompt *prompts,
                         size_t n, size_t each, struct graft_error *error) {
     *request = (struct request){0};
@@ -108,7 +108,7 @@ int graft_model_generate_tokens(struct graft_model *model, const struct graft_pr
     return status;
 }
 
-/* What graft_model_generate was given. */
+/* The callback of graft_model_generate. */
 struct plain_sink {
     graft_token_function call;
     void *data;
@@ -127,8 +127,8 @@ int graft_model_generate(struct graft_model *model, const struct graft_prompt *p
     return graft_model_generate_tokens(model, prompts, n, generation, on_plain_token, &sink, error);
 }
 
-/* Gives the decoder as many positions as its encoder's prompt has tokens, where the prompt has no decoder_ids: the
- * start token, and behind it the prompt without its last token. */
+/* Gives each prompt without decoder_ids as many decoder positions as it has tokens: the start token, then the prompt
+ * without its last token. */
 static int repeat_prompts(struct request *request, const struct graft_prompt *prompts, size_t n,
                           struct graft_error *error) {
     size_t tokens = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One module outside a forward of its model: the host brings what comes with a call, the caller its args. */
+/* Runs a single module outside of a model's forward: the host provides the call, the caller provides the args. */
 #include <string.h>
 
 #include "base/crash_context.h"
@@ -24,7 +24,7 @@ static const void *pointer_at(const void *args, size_t offset) {
     return pointer;
 }
 
-/* A sequence's place in the cache is one that there is, and has no gap. */
+/* Checks that a sequence's slot exists in the cache, and that its positions have no gap. */
 static int check_cached(const struct graft_node *node, const struct graft_batch *batch, struct graft_error *error) {
     for (int32_t i = 0; i < batch->sequences; i++) {
         const int64_t begin = batch->cu_seqlens[i], end = batch->cu_seqlens[i + 1];
@@ -45,7 +45,7 @@ static int check_cached(const struct graft_node *node, const struct graft_batch 
     return GRAFT_OK;
 }
 
-/* Without a cache sequences begin here, and nothing is kept of them. */
+/* Checks a batch. Without a cache sequences start here, and nothing is kept. */
 static int check_batch(const struct graft_node *node, const struct graft_batch *batch, struct graft_error *error) {
     if (batch == NULL) {
         return misuse(node, "batch", "one, got NULL", error);
@@ -64,7 +64,7 @@ static int check_batch(const struct graft_node *node, const struct graft_batch *
     return batch->cache != NULL ? check_cached(node, batch, error) : GRAFT_OK;
 }
 
-/* What is looked up by them is not as long as all numbers go. */
+/* Checks ids against the size of the table in which they are looked up. */
 static int check_ids(const struct graft_node *node, const char *name, const int32_t *ids, int64_t n, int64_t limit,
                      struct graft_error *error) {
     for (int64_t i = 0; i < n; i++) {
@@ -114,7 +114,7 @@ static int check_args(const struct graft_model *model, const struct graft_node *
     return status == GRAFT_OK ? check_tokens(model, node, interface, args, error) : status;
 }
 
-/* The args of a plugin's own interface are between its classes: only how they begin is known. */
+/* Checks the args of a plugin's own interface, of which the host knows only the beginning. */
 static int check_any(const struct graft_node *node, const struct graft_call_args *args, struct graft_error *error) {
     return args != NULL && args->struct_size >= sizeof *args
                ? GRAFT_OK

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Caches for modules that are run by themselves: those of sessions, with slots that the caller chooses. */
+/* Caches for modules that are run alone: sessions' caches with slots that the caller chooses. */
 #include "base/fail.h"
 #include "kernels/cache.h"
 #include "library/library.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Saving a model, loaded or only opened. */
+/* Saves a model, loaded or only opened. */
 #include "save/save.h"
 
 #include "base/fail.h"

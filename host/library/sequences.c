@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sequences that come and go, of a loaded model. */
+/* Sequences of a loaded model that are added and removed at any time. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,8 +10,8 @@
 
 enum { DEFAULT_RUNNING = 64, DEFAULT_PIECE = 512, LEAST_PIECE = 64 };
 
-/* Where frequencies depend on the length of a sequence, or tokens see those behind them, so does what the first tokens
- * of a prompt leave behind. */
+/* If rotary frequencies depend on the length of a sequence, or tokens see later ones, keys and values of a prompt's
+ * first tokens depend on the rest, and cannot be shared. */
 struct graft_run_options graft_model_run_options(const struct graft_model *model, int32_t slots) {
     int is_growing = graft_rope_is_growing(&model->config->view) || graft_tree_number(model->tree, "renewed_after", 0);
     int is_bidirectional = graft_tree_number(model->tree, "bidirectional", 0) != 0;
@@ -44,7 +44,7 @@ static int check_options(const struct graft_sequences_options *options, struct g
     return wrong == NULL ? GRAFT_OK : graft_error_set(error, GRAFT_ERROR_USAGE, wrong, "out of range");
 }
 
-/* Measures what a sequence keeps of each token, and in all, which is known once a token has been through the model. */
+/* Measures what a sequence keeps for each token, and in total, by running a token through the model. */
 static int measure_token(const struct graft_model *model, struct graft_session *session, struct graft_run_options *run,
                          struct graft_error *error) {
     const int32_t slot = 0;
@@ -57,7 +57,7 @@ static int measure_token(const struct graft_model *model, struct graft_session *
     return status;
 }
 
-/* How long others wait for a forward at least is up to the caller. */
+/* The most tokens of a forward, which the caller limits: it is how long other sequences wait. */
 static size_t most_of_forward(const struct graft_sequences_options *options) {
     int64_t piece = options->piece_tokens > 0 ? options->piece_tokens : DEFAULT_PIECE;
     int64_t asked = piece > options->step_tokens ? piece : options->step_tokens;
@@ -127,7 +127,7 @@ void graft_sequences_free(struct graft_sequences *sequences) {
     }
 }
 
-/* The model's end-of-sequence ids, unless they are to be ignored, and the caller's. */
+/* Collects the ids that end sequences: the model's end-of-sequence ids, unless they are ignored, and the caller's. */
 static int gather_stops(const struct graft_model *model, const struct graft_generation *generation,
                         const struct graft_sequence_options *options, struct graft_ids *stops) {
     if (!generation->ignore_eos) {
@@ -139,7 +139,7 @@ static int gather_stops(const struct graft_model *model, const struct graft_gene
     return stops->failed ? -1 : 0;
 }
 
-/* A sequence has one result here: a prompt can be added as often as is wanted. */
+/* Checks settings. A sequence has one result here; a prompt can be added several times. */
 static int check_settings(const struct graft_generation *generation, const struct graft_sequence_options *options,
                           struct graft_error *error) {
     if (generation->max_new_tokens == 0) {
@@ -236,7 +236,8 @@ static int keep_logits(struct graft_sequences *sequences, const float *logits) {
     return 0;
 }
 
-/* The logits may still move: that a token has some is noted, and where they are is said behind the step. */
+/* Records a token. Its logits may still be moved in memory, so only their presence is recorded; pointers are set after
+ * the step. */
 static int on_token(void *data, const struct graft_sequence *sequence, int32_t id, int32_t end, const float *logits,
                     struct graft_error *error) {
     struct graft_sequences *sequences = data;

@@ -11,20 +11,21 @@ struct graft_sequences {
     struct graft_model *model;
     struct graft_session *session;
     struct graft_run *run;
-    struct graft_sequence_token *tokens; /* [n] of the last step */
+    struct graft_sequence_token *tokens; /* [n] new tokens of the last step */
     size_t n;
     size_t capacity;
-    float *logits; /* [n_logits, vocab_size]: what some of them were chosen from */
+    float *logits; /* [n_logits, vocab_size]: logits of those tokens that have any */
     size_t n_logits;
     size_t logits_capacity;
-    char identity[GRAFT_SHA256_DIGITS + 1]; /* of files with its prefixes (prefix_file.h); "" until it is needed */
+    char identity[GRAFT_SHA256_DIGITS +
+                  1]; /* identity of the model, for files of prefixes (prefix_file.h); "" until it is needed */
 };
 
 /* [load] Computes `identity`, once. An error if prefixes of this model cannot be kept in files. */
 int graft_sequences_identify(struct graft_sequences *sequences, struct graft_error *error);
 
-/* [load] Loads an open file, so that sequences can share its prefix. `*tokens` becomes its length; it is left alone if
- * no slot is free. */
+/* [load] Loads an open file into a slot, so that sequences can share its prefix. `*tokens` becomes its length; it is
+ * unchanged if no slot is free. */
 struct graft_prefix_file;
 int graft_sequences_put(struct graft_sequences *sequences, const struct graft_prefix_file *file, int64_t *tokens,
                         struct graft_error *error);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The first module that has a number under that name gives it. */
+/* Sets the number if this is the first module with an attribute of that name. */
 static void take(const struct graft_node *node, const char *name, int64_t *number) {
     for (size_t i = 0; i < node->n_attributes && *number < 0; i++) {
         if (strcmp(node->attributes[i].name, name) == 0) {
@@ -12,7 +12,7 @@ static void take(const struct graft_node *node, const char *name, int64_t *numbe
     }
 }
 
-/* A class that calls the one it replaces and inherits its description leaves the states to it as well. */
+/* Bytes of a module's states. A class that calls super and inherits its description leaves the states to super. */
 static int64_t state_bytes(const struct graft_node *node) {
     int64_t bytes = 0;
     for (size_t i = 0; i < node->n_states; i++) {
@@ -26,7 +26,7 @@ static int look(void *data, struct graft_node *node, struct graft_error *error) 
     (void)error;
     node->index = survey->n_modules++;
     survey->state_bytes += state_bytes(node);
-    if (node->like == NULL) { /* whose attributes it shares */
+    if (node->like == NULL) { /* it shares the attributes of that module */
         take(node, "image_token_id", &survey->image_token_id);
         take(node, "video_token_id", &survey->video_token_id);
     }

@@ -7,12 +7,12 @@
 
 struct graft_survey {
     size_t n_modules;
-    int64_t state_bytes;    /* of the states of all modules, for a sequence */
-    int64_t image_token_id; /* the values of the first module that has attributes of these names; -1: no module has */
+    int64_t state_bytes;    /* bytes of all modules' states for a sequence */
+    int64_t image_token_id; /* values in the first modules that declare attributes of these names; -1: none does */
     int64_t video_token_id;
 };
 
-/* [load] Walks a tree, and numbers its modules (`index` of struct graft_node). */
+/* [load] Walks over a tree, and numbers its modules (`index` of struct graft_node). */
 struct graft_survey graft_survey_make(struct graft_tree *tree);
 
 #endif

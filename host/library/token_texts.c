@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tokens of a model stand for, for the texts that end a sequence. */
+/* The texts of a model's tokens, for stop strings. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -9,11 +9,11 @@
 #include "library/library.h"
 #include "tokenizer/byte_alphabet.h"
 
-static const char before[] = "abcdef"; /* a token behind this is in the middle of a text */
+static const char before[] = "abcdef"; /* so that a token is decoded as in the middle of a text */
 static const char unknown[] = "\xEF\xBF\xBD";
 
-/* "<0x0A>" is a byte, and so is a character of the alphabet of byte-level models; each is decoded to U+FFFD where it is
- * a part of a character. */
+/* Adds the byte of a token such as "<0x0A>", or the bytes of a character of the byte alphabet, which alone may decode
+ * to U+FFFD because they are part of a character. */
 static void add_bytes(const char *token, size_t length, struct graft_text *text) {
     unsigned byte;
     char end;
@@ -30,8 +30,7 @@ static void add_bytes(const char *token, size_t length, struct graft_text *text)
     }
 }
 
-/* Adds the text that a token decodes to in the middle of a text, behind the ids of `before`. `token` [length] is its
- * entry in the vocabulary. */
+/* Adds the text that a token decodes to after the ids of `before`. `token` [length] is its entry in the vocabulary. */
 static int add_text_behind(const struct graft_tokenizer *tokenizer, struct graft_ids *ids, int32_t id,
                            const char *token, size_t length, struct graft_text *text, struct graft_error *error) {
     struct graft_text decoded = {0};

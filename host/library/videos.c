@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preparing videos: frames that are files of a directory, or lie in memory. */
+/* Prepares videos from frames in files of a directory, or in memory. */
 #include <string.h>
 
 #include "base/alloc.h"

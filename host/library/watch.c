@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls of graft/host/observe.h. */
+/* Implements graft/host/observe.h: watching module calls. */
 #include "graft/host/observe.h"
 
 #include <string.h>

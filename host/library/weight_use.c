@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a model's weights take, in all and for a token, what is kept of a token, and what a token reads of that. */
+/* Measures a model's weights: their size, how much of them a token reads, what is kept for a token, and what a token
+ * reads of that. */
 #include "graft/attention.h"
 #include "graft/base_model.h"
 #include "graft/host/observe.h"
@@ -9,17 +10,18 @@
 #include "kernels/states.h"
 #include "library/library.h"
 
-/* What the module calls of a forward read. */
+/* Bytes that the module calls of a forward read. */
 struct use {
-    int64_t bytes; /* read by all calls but those of an encoder, which runs once for each prompt */
-    /* Weights that tokens without logits read: within the encoder or, in models without one, within the base model. */
+    int64_t bytes; /* read by all calls except an encoder's, which runs once per prompt */
+    /* Bytes of weights read for tokens without logits: those of the encoder, or in models without one those of the base
+     * model. */
     int64_t weights;
     int32_t depth; /* calls of base models that have not returned */
     int32_t has_encoder;
-    int32_t encodes; /* 1: one of them is the encoder's */
+    int32_t encodes; /* 1: one of these calls is the encoder's */
 };
 
-/* An encoder is a base model that is called without a cache. */
+/* Whether a call is the encoder's: a base model that is called without a cache. */
 static int is_encoder(const struct graft_hooked_call *hooked) {
     const struct graft_base_model_args *args = hooked->args;
     return graft_node_has_interface(hooked->node, GRAFT_INTERFACE_BASE_MODEL) && args->batch->cache == NULL;
@@ -44,7 +46,7 @@ static int after(void *data, struct graft_hooked_call *hooked, struct graft_erro
     return GRAFT_OK;
 }
 
-/* A prompt of one token reads the weights that any token does, and is kept as any is. */
+/* Runs a prompt of one token, which reads the same weights, and keeps as much, as any other token. */
 static int run_token(const struct graft_model *model, int64_t *kept, struct graft_error *error) {
     const int32_t slot = 0;
     struct graft_session *session = NULL;
@@ -98,9 +100,9 @@ int graft_model_weight_use(struct graft_model *model, struct graft_weight_use *u
     return status;
 }
 
-/* --- What is read of earlier tokens --- */
+/* --- Reading the cache --- */
 
-/* Tokens that read, and what those layers keep that have run. */
+/* A range of tokens, and how much the layers that have run read of the cache for them. */
 struct reading {
     int64_t first;
     int64_t last;
@@ -108,7 +110,7 @@ struct reading {
     double bytes;
 };
 
-/* How many tokens one of them sees through a window: as many as there are, until the window is full. */
+/* How many earlier tokens such a token sees on average through a window, which grows until it is full. */
 static double mean_seen(const struct reading *reading, int64_t window) {
     const int64_t n = reading->last - reading->first + 1;
     int64_t growing = window < reading->last ? window - reading->first + 1 : n;
@@ -122,7 +124,8 @@ static int attends(void *data, const struct graft_node *node) {
     return graft_node_has_interface(node, GRAFT_INTERFACE_SELF_ATTENTION);
 }
 
-/* What the sequence keeps more than before is this layer's; one that wraps it finds nothing more. */
+/* Measures one layer: what the cache has gained since the last call is this layer's; a layer that wraps it gains
+ * nothing more. */
 static int read_cache(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     const struct graft_self_attention_args *args = hooked->args;
     const struct graft_batch *batch = args->batch;
