@@ -310,7 +310,7 @@ static int rotate(const struct graft_attention *self, const struct graft_call *c
     return status;
 }
 
-/* Numbers of each value that attention sums: differential attention joins the values of two heads. */
+/* The width of the values that attention sums: differential attention concatenates the values of two heads. */
 static int64_t attended_dim(const struct graft_attention *self) {
     return (self->kept.differential ? 2 : 1) * self->kept.value_dim;
 }

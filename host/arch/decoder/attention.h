@@ -11,18 +11,18 @@
 
 struct graft_head_norm {
     const struct graft_module *module; /* NULL: none */
-    int64_t width;                     /* head_dim, or that of all heads together */
+    int64_t width;                     /* head_dim, or the width of all heads together */
 };
 
 enum { GRAFT_LAMBDAS = 4 };
 enum { GRAFT_QKV_BLOCKS = 4 }; /* of the layout D_QKV_BLOCKS */
 
-/* What `describe` found out. */
+/* What `describe` keeps for `create`. */
 struct graft_attention_kept {
     struct graft_parts_attention_sizes sizes; /* first, for graft_attention_keep */
-    int64_t value_dim;                        /* numbers of a head of values */
-    int32_t qkv_joined; /* 1: qkv_proj in the place of the family's three projections (graft/attention.h) */
-    int32_t qkv_layout; /* D_QKV_...: of `qkv` */
+    int64_t value_dim;                        /* width of a head of values */
+    int32_t qkv_joined; /* 1: one projection qkv_proj replaces the family's three (graft/attention.h) */
+    int32_t qkv_layout; /* D_QKV_...: layout of `qkv` */
     int32_t gate;       /* D_GATE_... */
     int32_t gate_act;   /* D_GATE_SIGMOID, ... */
     int32_t norm_after_rotary;
@@ -36,80 +36,84 @@ struct graft_attention_kept {
     float alibi; /* 0: none */
     int32_t alibi_rounded;
     int32_t differential; /* 1: differential.c */
-    float eps;            /* of its norm */
+    float eps;            /* epsilon of output_norm */
     struct graft_relative relative;
-    float value_scale; /* what values are multiplied by, as the next three */
+    float value_scale; /* factor of values; the next three are factors, too */
     float key_scale;
     float input_scale;
     float output_scale;
-    int32_t value_is_key; /* 1: values are what the projection of keys gives, and have none of their own */
-    int32_t kv_layer; /* the layer whose keys and values it uses or, if it is its own, leaves for others; -1: neither */
+    int32_t value_is_key; /* 1: values are the outputs of the projection of keys */
+    int32_t kv_layer;     /* the layer whose keys and values it uses; its own layer, if later layers use its keys and
+                             values; -1: neither */
 };
 
 struct graft_attention {
     struct graft_instance base;
     struct graft_attention_kept kept;
-    const struct graft_module *qkv;         /* hidden_size -> those of the next three together; NULL: these */
+    const struct graft_module
+        *qkv; /* hidden_size -> queries, keys and values concatenated; NULL: the next three are used */
     const struct graft_module *q;           /* hidden_size -> heads * head_dim, twice that with gates */
     const struct graft_module *k;           /* hidden_size -> kv_heads * head_dim */
     const struct graft_module *v;           /* hidden_size -> kv_heads * value_dim */
     const struct graft_module *gate;        /* hidden_size -> heads * value_dim, or heads; NULL: none */
     const struct graft_module *output;      /* heads * value_dim -> hidden_size */
-    const struct graft_module *output_norm; /* of the input of `output`; NULL: none */
+    const struct graft_module *output_norm; /* norm of the input of `output`; NULL: none */
     struct graft_head_norm q_norm;
     struct graft_head_norm k_norm;
     struct graft_head_norm v_norm;
-    const struct graft_module *relative;               /* of its own; NULL: none */
+    const struct graft_module *relative;               /* this layer's own table of biases by distance; NULL: none */
     const struct graft_weight *sinks;                  /* [heads]; NULL: none */
     const struct graft_weight *gate_bias;              /* [heads]; NULL: none */
     const struct graft_module *key_weights;            /* kv_heads * value_dim -> kv_heads; NULL: none */
-    const struct graft_weight *key_rates;              /* [kv_heads], with it */
-    const struct graft_weight *lambdas[GRAFT_LAMBDAS]; /* [head_dim] each, of differential attention */
+    const struct graft_weight *key_rates;              /* [kv_heads]; given together with key_weights */
+    const struct graft_weight *lambdas[GRAFT_LAMBDAS]; /* [head_dim] each; only for differential attention */
 };
 
-/* Heads of the tokens of a batch, in scratch memory. */
+/* Heads of a batch's tokens, in scratch memory. */
 struct graft_heads {
     float *x;            /* [tokens, heads, head_dim] */
-    int64_t stride;      /* floats from token to token */
-    int64_t head_stride; /* floats from head to head */
+    int64_t stride;      /* floats from one token to the next */
+    int64_t head_stride; /* floats from one head to the next */
 };
 
 struct graft_projected {
     struct graft_heads q;
     struct graft_heads k;
     struct graft_heads v;
-    struct graft_heads gate; /* factors of the heads' output, one a number or one a head; x is NULL: none */
+    struct graft_heads
+        gate; /* factors of the heads' output, one for each number or one for each head; x is NULL: none */
 };
 
 /* [forward] copy [tokens, heads, head_dim] = x, without gaps. */
 void graft_attention_copy(const struct graft_heads *x, int64_t tokens, int64_t heads, int64_t head_dim, float *copy);
 
-/* [load] Reads whether values are keys, and checks that the rest goes with that, and with keys of another layer. */
+/* [load] Reads whether values are keys and whether keys come from another layer, and checks that the other choices
+ * allow it. */
 void graft_attention_read_sharing(struct graft_reader *reader, struct graft_attention_kept *kept);
 
-/* [forward] Keys and values that an earlier layer has left. */
+/* [forward] Gets the keys and values of an earlier layer. */
 int graft_attention_borrow(const struct graft_attention *self, const struct graft_self_attention_args *args,
                            struct graft_projected *out, struct graft_error *error);
 
-/* [forward] Leaves keys and values for later layers, where some use them. */
+/* [forward] Stores keys and values for later layers, if any use them. */
 void graft_attention_leave(const struct graft_attention *self, const struct graft_self_attention_args *args,
                            const struct graft_projected *x);
 
-/* [any] Whether it has no keys and values of its own, but those of an earlier layer. */
+/* [any] Whether it uses the keys and values of an earlier layer and computes none. */
 static inline int graft_attention_borrows(const struct graft_attention_kept *kept) {
     return kept->kv_layer >= 0 && kept->kv_layer != kept->sizes.layer;
 }
 
-/* [forward] *slopes [heads]: those of ALiBi, in scratch memory; NULL without it. */
+/* [forward] Fills in *slopes [heads], those of ALiBi, in scratch memory; NULL without ALiBi. */
 int graft_attention_slopes(const struct graft_attention_kept *kept, const struct graft_call *call, float **slopes,
                            struct graft_error *error);
 
-/* [forward] Queries, keys and values of args->hidden_states. Scratch memory that it takes stays taken. */
+/* [forward] Computes queries, keys and values of args->hidden_states, in scratch memory that stays allocated. */
 int graft_attention_project(const struct graft_attention *self, const struct graft_call *call,
                             const struct graft_self_attention_args *args, struct graft_projected *out,
                             struct graft_error *error);
 
-/* [forward] Norms `heads` heads of each token; x becomes a packed copy. */
+/* [forward] Normalises `heads` heads of each token; x becomes a packed copy. */
 int graft_attention_norm(const struct graft_head_norm *norm, const struct graft_call *call, int64_t tokens,
                          int64_t heads, int64_t head_dim, struct graft_heads *x, struct graft_error *error);
 
@@ -144,8 +148,8 @@ int graft_attention_describe_output(const struct graft_description *description,
                                     const struct graft_attention_kept *kept, const struct graft_args *args,
                                     const struct graft_sink *sink, struct graft_error *error);
 
-/* [forward] output [tokens, hidden_size] of context [tokens, heads, value_dim], which the gate, if there is one, is
- * multiplied into. */
+/* [forward] output [tokens, hidden_size] = the output projection of context [tokens, heads, value_dim], which is
+ * multiplied by the gate if there is one. */
 int graft_attention_give(const struct graft_attention *self, const struct graft_call *call, int64_t tokens,
                          const struct graft_heads *gate, float *context, float *output, struct graft_error *error);
 

@@ -3,12 +3,12 @@
 
 #include <math.h>
 
-/* The row of token number `token`, which is in the sequence of tokens `first` to `end`: a number for each of `keys`. */
+/* Fills in the row of the mask for `token` of the sequence [first, end): a number for each of `keys`. */
 static void fill_row(const struct graft_batch *batch, const int32_t *blocks, int64_t first, int64_t end, int64_t token,
                      int64_t window, int64_t keys, float *row) {
     const int64_t past = batch->positions[first], at = batch->positions[token];
     for (int64_t j = 0; j < keys; j++) {
-        const int64_t other = first + j - past; /* the key's token, if it is new */
+        const int64_t other = first + j - past; /* the key's token, if it is in this batch */
         const int together = blocks[token] >= 0 && other >= first && other < end && blocks[other] == blocks[token];
         const int within = window == 0 || j > at - window;
         row[j] = within && (j <= at || together) ? 0.0f : -INFINITY;

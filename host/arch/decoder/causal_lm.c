@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A decoder with its head, or an encoder with the same, which predicts masked tokens. */
+/* A decoder with its head, or an encoder with the same head, which predicts masked tokens. */
 #include <stdio.h>
 
 #include "arch/decoder/choices.h"
@@ -11,7 +11,7 @@
 
 enum { MAX_PATH = 256 };
 
-/* Adds the encoder, which is described by the encoder's own description inside that of the decoder. */
+/* Declares the encoder, whose description is part of the decoder's. */
 static void add_encoder(const struct graft_description *description, const struct graft_config *config,
                         struct graft_parts_causal_lm *part, struct graft_parts_causal_lm_sizes *sizes,
                         struct graft_reader *reader) {
@@ -64,7 +64,7 @@ static int describe(const struct graft_class *self, const struct graft_config *c
     const int32_t causal = graft_read_bool(&reader, D_CAUSAL);
     const int64_t width = graft_read_int(&reader, D_EMBEDDING_SIZE);
     const int64_t hidden_size = graft_read_int(&reader, D_HIDDEN_SIZE);
-    int32_t tied = 0; /* tie_word_embeddings of all of config.json, where the decoder has a section */
+    int32_t tied = 0; /* tie_word_embeddings of the whole config, if the decoder's fields are in a section */
     if (reader.status == GRAFT_OK && reader.file != config) {
         reader.status = graft_config_bool(config, "tie_word_embeddings", &tied, error);
     }

@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The vocabulary of decoders: what a family file can say of one, by number. choices.c has their names, bounds and
- * meanings; docs/family.md and family.schema.json are made of that table.
- */
+/* The choices of decoders: what a family file can say about one, by number. choices.c has their names, bounds and
+ * meanings; docs/family.md and family.schema.json are generated from that table. */
 #ifndef GRAFT_ARCH_DECODER_CHOICES_H
 #define GRAFT_ARCH_DECODER_CHOICES_H
 
 #include "arch/data/description.h"
 
-/* Far above every published model, and low enough that products of four sizes stay within 64 bits. */
+/* Far above the sizes of published models, and small enough that products of four sizes fit 64 bits. */
 enum { GRAFT_MAX_SIZE = 1 << 20, GRAFT_MAX_LAYERS = 4096, GRAFT_MAX_EXPERTS = 4096 };
 
 enum {
     D_CLASS_CAUSAL_LM,
-    D_CLASS_MASKED_LM, /* named: the model is an encoder */
+    D_CLASS_MASKED_LM, /* if it is named, the model is an encoder */
     D_CLASS_SEQUENCES,
     D_CLASS_TOKENS,
     D_CLASS_ANSWERS,
     D_CLASS_MODEL,
-    D_CLASS_BASE_MODEL, /* what stands below the head; D_CLASS_MODEL unless a family puts another model around it */
+    D_CLASS_BASE_MODEL, /* class below the head; D_CLASS_MODEL unless a family wraps that in another class */
     D_CLASS_LAYER,
     D_CLASS_ATTENTION,
     D_CLASS_MLP,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention to what an encoder makes of another text (Vaswani et al. 2017, 3.2.3). Its keys and values are made when a
- * sequence brings that text along, and kept for all its tokens. */
+/* Cross attention to an encoder's output (Vaswani et al. 2017, 3.2.3). Keys and values are computed when a sequence
+ * brings its source text, and kept for all of its tokens. */
 #include "arch/decoder/attention_keep.h"
 #include "arch/decoder/choices.h"
 #include "arch/role.h"
@@ -9,9 +9,10 @@
 struct cross_attention {
     struct graft_instance base;
     struct graft_parts_attention_sizes sizes;
-    const struct graft_module *q;      /* hidden_size -> heads * head_dim */
-    const struct graft_module *k;      /* hidden_size -> kv_heads * head_dim, as v */
-    const struct graft_module *v;      /* like k, of the encoder's hidden states */
+    const struct graft_module *q; /* hidden_size -> heads * head_dim */
+    const struct graft_module
+        *k; /* hidden_size -> kv_heads * head_dim; applied to the encoder's hidden states, like v */
+    const struct graft_module *v;      /* hidden_size -> kv_heads * head_dim */
     const struct graft_module *output; /* heads * head_dim -> hidden_size */
 };
 
@@ -60,8 +61,8 @@ int graft_cross_attention_create(const struct graft_class *cls, const struct gra
     return graft_instance_finish(self, instance, error);
 }
 
-/* k and v [source tokens, kv_heads, head_dim] of the encoder's hidden states. A source token has the adapter of its
- * sequence, so the call's row adapters, which are those of the decoder's tokens, do not fit. */
+/* Computes k and v [source tokens, kv_heads, head_dim] from the encoder's hidden states. The call's row adapters are
+ * for the decoder's tokens; here each source token has the adapter of its sequence. */
 static int project_sources(const struct cross_attention *self, const struct graft_call *call,
                            const struct graft_batch *batch, float *k, float *v, struct graft_error *error) {
     const int64_t tokens = graft_batch_source_tokens(batch);

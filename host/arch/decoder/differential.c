@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Differential attention (Ye et al. 2024): heads are in two halves, and what the second half gives, times a learned
- * number, is subtracted from what the first gives. Each head sees the values of two heads side by side. */
+/* Differential attention (Ye et al. 2024): the output of the second half of the heads, multiplied by a learned number,
+ * is subtracted from that of the first half. Each head's values are those of two heads, concatenated. */
 #include <math.h>
 #include <string.h>
 
@@ -68,7 +68,7 @@ static int find_lambda(const struct graft_attention *self, const struct graft_ca
     return GRAFT_OK;
 }
 
-/* y [width] = factor * (a - lambda * b), normed; y may be a. */
+/* y [width] = factor * (a - lambda * b), normalised; y may be a. */
 static void subtract(const float *a, const float *b, float lambda, float eps, float factor, int64_t width, float *y) {
     float squares = 0.0f;
     for (int64_t i = 0; i < width; i++) {
@@ -88,7 +88,7 @@ int graft_differential_combine(const struct graft_attention *self, const struct 
     float lambda = 0.0f;
     int status = find_lambda(self, call, initial, &lambda, error);
     for (int64_t i = 0; i < tokens * half && status == GRAFT_OK; i++) {
-        const float *a = context + (i / half * 2 * half + i % half) * width; /* of a token behind those written */
+        const float *a = context + (i / half * 2 * half + i % half) * width; /* ahead of what has been written */
         subtract(a, a + half * width, lambda, self->kept.eps, 1.0f - initial, width, context + i * width);
     }
     return status;

@@ -15,9 +15,9 @@
 struct kept {
     struct graft_parts_attention_sizes sizes; /* first, for graft_attention_keep */
     struct graft_distances distances;
-    int32_t has_key;   /* 1: scores have query * key projection of the distance */
-    int32_t has_query; /* 1: scores have key * query projection of the distance */
-    int32_t is_shared; /* 1: with the projections that tokens have, not own ones */
+    int32_t has_key;   /* 1: scores include query * key projection of the distance */
+    int32_t has_query; /* 1: scores include key * query projection of the distance */
+    int32_t is_shared; /* 1: distances use the projections of tokens, not their own */
 };
 
 enum { QUERY, KEY, VALUE, POSITION_KEY, POSITION_QUERY, OUTPUT, N_LINEARS };
@@ -25,9 +25,9 @@ enum { QUERY, KEY, VALUE, POSITION_KEY, POSITION_QUERY, OUTPUT, N_LINEARS };
 struct disentangled {
     struct graft_instance base;
     struct kept kept;
-    const struct graft_module *linears[N_LINEARS]; /* NULL: not there */
-    const struct graft_module *distances;          /* [rows, hidden_size]; NULL: not there */
-    const struct graft_module *norm;               /* of these; NULL: none */
+    const struct graft_module *linears[N_LINEARS]; /* NULL: the model has no such projection */
+    const struct graft_module *distances;          /* [rows, hidden_size]; NULL: none */
+    const struct graft_module *norm;               /* norm of the distances; NULL: none */
 };
 
 static const int32_t names[N_LINEARS] = {D_QUERY, D_KEY, D_VALUE, D_DISENTANGLED_KEY, D_DISENTANGLED_QUERY, D_OUTPUT};
@@ -54,7 +54,7 @@ int graft_disentangled_describe(const struct graft_class *self, const struct gra
     kept->has_key = graft_read_bool(&reader, D_DISENTANGLED_BY_KEY);
     kept->has_query = graft_read_bool(&reader, D_DISENTANGLED_BY_QUERY);
     kept->is_shared = graft_read_bool(&reader, D_DISENTANGLED_SHARED);
-    /* The divisor has a factor for each product in the sum of a score, even where the model has no distances. */
+    /* The divisor has a factor for each term of a score, even if the model has no distances. */
     kept->sizes.scaling = 1.0 / sqrt((double)(sizes->head_dim * (1 + kept->has_key + kept->has_query)));
     if (reader.status == GRAFT_OK && sizes->kv_heads != sizes->heads) {
         graft_reader_fail(&reader, D_KV_HEADS, "expected num_attention_heads (%lld), got %lld", (long long)sizes->heads,
@@ -94,7 +94,7 @@ int graft_disentangled_create(const struct graft_class *cls, const struct graft_
     return graft_instance_finish(self, instance, error);
 }
 
-/* A call of find_mask: what it reads, and the biases that it adds to scores. */
+/* Inputs and outputs of find_mask. */
 struct work {
     const struct disentangled *self;
     const struct graft_batch *batch;
@@ -120,7 +120,7 @@ static float dot(const float *a, const float *b, int64_t n) {
     return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
-/* The biases of query `token` for the keys [begin, end), in all heads. */
+/* Computes the biases of query `token` for the keys [begin, end), in all heads. */
 static void find_biases(const struct work *work, int64_t token, int64_t begin, int64_t end) {
     const struct kept *kept = &work->self->kept;
     const int64_t dim = kept->sizes.head_dim, width = kept->sizes.heads * dim;
@@ -159,7 +159,7 @@ static float *project(const struct graft_module *linear, const struct graft_call
     return y != NULL && graft_linear_forward(linear, call, &args, error) == GRAFT_OK ? y : NULL;
 }
 
-/* Finds position_k and position_q, the key and query projections of all distances, [rows, heads, head_dim] each. */
+/* Computes position_k and position_q, the key and query projections of all distances, [rows, heads, head_dim] each. */
 static int project_distances(struct work *work, const struct graft_call *call, struct graft_error *error) {
     const struct disentangled *self = work->self;
     const struct kept *kept = &self->kept;

@@ -56,8 +56,8 @@ void graft_distances_tie(const struct graft_description *description, const stru
     }
 }
 
-/* Distances up to half of `buckets` have a bucket each; larger ones share buckets whose width grows with the distance.
- */
+/* The bucket of a distance. Distances up to half of `buckets` have a bucket each; larger ones share buckets whose width
+ * grows with the distance. */
 static int64_t bucket_of(const struct graft_distances *self, int64_t distance) {
     const int64_t half = self->buckets / 2;
     const int64_t far = distance < 0 ? -distance : distance;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A layer that has more than attention, MLP and norms: a branch beside attention, experts beside the MLP, an input of
- * its own at the end, several streams of hidden states, or a number that multiplies what it gives. */
+/* A layer with more than attention, MLP and norms: a low-rank branch beside attention, experts beside the MLP, an input
+ * of its own, several streams of hidden states, or a factor of its output. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,17 +15,17 @@ enum { MAX_NAME = 256 };
 
 struct extended_layer {
     struct graft_instance base;
-    void *plain; /* the rest: of graft_parts_layer_create */
+    void *plain; /* the plain layer, made by graft_parts_layer_create */
     int64_t hidden_size;
-    /* This and each below NULL: there is none. */
-    const struct graft_module *low_rank_left;  /* hidden_size -> fewer */
-    const struct graft_module *low_rank_right; /* fewer -> hidden_size */
+    /* Each of the following may be NULL: the layer does not have it. */
+    const struct graft_module *low_rank_left;  /* hidden_size -> rank */
+    const struct graft_module *low_rank_right; /* rank -> hidden_size */
     const struct graft_module *low_rank_norm;
     int64_t low_rank_size; /* those fewer */
     const struct graft_module *beside_mlp_norm;
     const struct graft_module *beside_norm;
     const struct graft_module *beside_output_norm;
-    struct graft_mixture beside; /* with these norms */
+    struct graft_mixture beside; /* experts beside the MLP, with these norms */
     struct graft_layer_gate gate;
     struct graft_stream_update streams;
     const struct graft_weight *scalar; /* [1] */
@@ -82,7 +82,7 @@ int graft_extended_layer_describe(const struct graft_class *self, const struct g
     return error->code;
 }
 
-/* Finds the children, where the layer has them. */
+/* Finds the children that the layer has. */
 static void find(struct extended_layer *self, struct graft_reader *reader, const struct graft_build *build,
                  struct graft_error *error) {
     const struct graft_description *description = reader->description;
@@ -161,7 +161,7 @@ static int run_low_rank(void *instance, const struct graft_call *call, const str
     return status == GRAFT_OK ? call->kernels->add(call, output, seen, tokens * width, error) : status;
 }
 
-/* output = norm(output) + norm(experts(norm(hidden_states))), with a router that sees hidden_states as they are. */
+/* output = norm(output) + norm(experts(norm(hidden_states))); the router's input is hidden_states without a norm. */
 static int add_experts(void *instance, const struct graft_call *call, const struct graft_decoder_layer_args *args,
                        float *output, struct graft_error *error) {
     const struct extended_layer *self = instance;
@@ -190,7 +190,7 @@ static int add_experts(void *instance, const struct graft_call *call, const stru
     return status == GRAFT_OK ? call->kernels->add(call, output, x, tokens * width, error) : status;
 }
 
-/* x [tokens, hidden_size] *= vector, which has one number or hidden_size. */
+/* x [tokens, hidden_size] *= vector, which has 1 or hidden_size numbers. */
 static int multiply(const struct graft_weight *vector, const struct graft_call *call, int64_t tokens, int64_t width,
                     float *x, struct graft_error *error) {
     const int64_t n = vector->rows * vector->columns;
@@ -201,8 +201,8 @@ static int multiply(const struct graft_weight *vector, const struct graft_call *
     return numbers != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
 }
 
-/* Adds what the gate makes of `computed` [tokens, hidden_size] and the layer's input to hidden states: to the computed
- * ones themselves or, of several streams, to all but the first. */
+/* Applies the gate to `computed` [tokens, hidden_size] and the layer's input, and adds the result to the hidden states;
+ * with several streams to all streams but the first. */
 static int take_input(const struct extended_layer *self, const struct graft_call *call,
                       const struct graft_decoder_layer_args *args, float *computed, struct graft_error *error) {
     const int64_t tokens = args->batch->tokens, n = tokens * self->hidden_size;
@@ -227,8 +227,8 @@ static int take_input(const struct extended_layer *self, const struct graft_call
     return status;
 }
 
-/* The plain layer on one stream, which is computed, and what the others become by it. *computed [tokens, hidden_size]
- * is a copy of the one. */
+/* Runs the plain layer on the active stream, and updates the others. *computed [tokens, hidden_size] is a copy of the
+ * active stream's result. */
 static int run_streams(const struct extended_layer *self, const struct graft_parts_layer_steps *steps,
                        const struct graft_call *call, const struct graft_decoder_layer_args *args, float **computed,
                        struct graft_error *error) {

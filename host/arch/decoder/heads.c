@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Models that classify: a Linear of a sequence's pooled hidden state, or of each token's, in some families behind a
- * transform. */
+/* Models that classify: a Linear of a sequence's pooled hidden state, or of each token's, after a transform in some
+ * families. */
 #include "arch/decoder/choices.h"
 #include "arch/decoder/inputs.h"
 #include "arch/decoder/roles.h"
@@ -14,7 +14,7 @@ static const char *head_name(const struct graft_description *description, int32_
                                                                            : D_HEAD_SEQUENCES);
 }
 
-/* Reads what config.json says of the head: labels and biases, and how sequences are pooled. */
+/* Reads the head from config.json: labels, biases, and how sequences are pooled. */
 static int read_head(const struct graft_config *config, struct graft_reader *reader, int32_t head,
                      struct graft_parts_encoder_sizes *sizes, struct graft_error *error) {
     static const int32_t poolings[] = {[D_POOLING_LAST] = GRAFT_POOLING_LAST,

@@ -9,7 +9,7 @@
 #include "graft/describe.h"
 #include "graft/kernels.h"
 
-/* How many learned positions there are, not counting the rows before that of position 0 (position.offset); 0: none. */
+/* The number of learned positions, without the rows before position 0 (position.offset); 0: none. */
 static int64_t position_rows(struct graft_reader *reader) {
     return graft_description_name(reader->description, D_POSITION_NAME) != NULL &&
                    graft_read_is_null(reader, D_POSITION_SINES)
@@ -67,7 +67,8 @@ static void describe_norm(struct graft_reader *reader, const struct graft_sink *
         graft_real_arg("eps", graft_read_real(reader, D_NORM_EPS)), graft_int_arg("bias", 0)};
     const char *name = graft_description_name(reader->description, D_EMBEDDING_NORM);
     const char *last = graft_description_name(reader->description, D_MODEL_NORM);
-    /* Where it has the name of the model's last norm, both are one module, without a weight; the model declares it. */
+    /* If it has the name of the model's final norm, both are the same module, which has no weight; the model declares
+     * it. */
     const int is_last = kept->has_norm && last != NULL && strcmp(name, last) == 0;
     if (kept->has_norm && !is_last) {
         graft_describe_child(sink, name, graft_description_name(reader->description, D_CLASS_NORM),
@@ -195,7 +196,7 @@ static int add_sines(const struct graft_inputs *self, const struct graft_call *c
     return GRAFT_OK;
 }
 
-/* x [tokens, position_width] += the first row of `module`; nothing happens without one. */
+/* x [tokens, position_width] += the first row of `module`; does nothing if `module` is NULL. */
 static int add_first(const struct graft_inputs *self, const struct graft_module *module, const struct graft_call *call,
                      int64_t tokens, float *x, struct graft_error *error) {
     static const int32_t id = 0;
@@ -240,7 +241,7 @@ int graft_inputs_norm(const struct graft_module *module, const struct graft_call
     return graft_norm_forward(module, call, &args, error);
 }
 
-/* x [tokens, width] = the scale times the embeddings: those that the caller gives, else those of the tokens. */
+/* x [tokens, width] = scaled embeddings: those that the caller provides, else those of the tokens. */
 static int embed(const struct graft_inputs *self, const struct graft_call *call,
                  const struct graft_base_model_args *args, float *x, struct graft_error *error) {
     const int64_t tokens = args->batch->tokens, width = self->kept.width;

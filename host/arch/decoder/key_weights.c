@@ -52,7 +52,8 @@ static int find_weights(const struct graft_attention *self, const struct graft_c
     return status;
 }
 
-/* x [tokens, heads, dim + 1]: a copy with one of `numbers` behind each head, or `number`. */
+/* Replaces x [tokens, heads, dim] by a copy [tokens, heads, dim + 1] with one of `numbers`, or `number`, after each
+ * head. */
 static int widen(const struct graft_call *call, int64_t tokens, int64_t heads, int64_t dim, const float *numbers,
                  float number, struct graft_heads *x, struct graft_error *error) {
     float *wide = graft_scratch_floats(call, tokens, heads * (dim + 1), error);

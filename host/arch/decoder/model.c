@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A decoder without its head: embeddings, layers, a last norm. */
+/* A decoder without its head: embeddings, layers, and a final norm. */
 #include "arch/decoder/model.h"
 
 #include <stdio.h>
@@ -13,8 +13,8 @@
 enum { MAX_NAME = 256, MAX_LAYER_ARGS = 24 };
 
 struct kept_layer {
-    int64_t window; /* keys that a query sees; 0: all */
-    int64_t chunk;  /* positions whose queries see each other's keys alone; 0: all */
+    int64_t window; /* how many keys a query sees; 0: all */
+    int64_t chunk;  /* number of positions whose queries see only each other's keys; 0: all */
     int32_t type;   /* GRAFT_LAYER_... */
     int32_t uses_rotary;
     struct graft_sharing sharing;
@@ -29,22 +29,22 @@ struct kept {
     int32_t bidirectional;
     struct graft_relative relative;
     int64_t n_layers;
-    int64_t n_stored;           /* n_layers, or fewer, each of which runs several times */
+    int64_t n_stored;           /* n_layers, or fewer, if each of them runs several times */
     struct kept_layer layers[]; /* [n_layers] */
 };
 
-/* What the functions below need while a model is described. */
+/* State while a model is described. */
 struct describing {
     const struct graft_description *description;
     struct graft_reader *reader;
-    const struct graft_args *given; /* by a derived class (graft/base_model.h) */
+    const struct graft_args *given; /* arguments from a derived class (graft/base_model.h) */
     const struct graft_sink *sink;
     struct kept *kept;
     struct graft_rotary_kind *kinds; /* [GRAFT_ROTARY_KINDS] */
     struct graft_error *error;
 };
 
-/* Whether `type` is one of `words`, which spaces divide. */
+/* Whether `type` is one of `words`, which are separated by spaces. */
 static int is_among(const char *words, const char *type) {
     const size_t length = strlen(type);
     for (const char *at = words; *at != '\0'; at += strspn(at, " ")) {
@@ -57,7 +57,7 @@ static int is_among(const char *words, const char *type) {
     return 0;
 }
 
-/* full_attention sliding_attention -> "full_attention" or "sliding_attention" */
+/* Turns `full_attention sliding_attention` into `"full_attention" or "sliding_attention"`. */
 static void quote(const char *words, char *quoted, size_t size) {
     size_t used = 0;
     for (const char *at = words; *at != '\0' && used < size; at += strspn(at, " ")) {
@@ -69,7 +69,7 @@ static void quote(const char *words, char *quoted, size_t size) {
     }
 }
 
-/* The types of layers that config.json lists: as many as there are layers, each one that the family has. */
+/* Checks config.json's types of layers: there must be as many as layers, all of them types that the family has. */
 static void check_types(const struct describing *of, int64_t layers) {
     static const char field[] = "layer_types";
     struct graft_reader *reader = of->reader;
@@ -93,7 +93,7 @@ static void check_types(const struct describing *of, int64_t layers) {
     }
 }
 
-/* The window of the reader's layer, checked against the layer's type. */
+/* Reads the window of the reader's layer, and checks it against the layer's type. */
 static int64_t read_window(const struct describing *of) {
     struct graft_reader *reader = of->reader;
     const char *types = graft_description_name(of->description, D_LAYER_TYPES);
@@ -113,7 +113,8 @@ static int64_t read_window(const struct describing *of) {
     return window;
 }
 
-/* The chunk of the reader's layer. It is an error beside a window, and where attention is in both directions. */
+/* Reads the chunk of the reader's layer. A chunk together with a window, or with bidirectional attention, is an error.
+ */
 static int64_t read_chunk(const struct describing *of, int64_t window) {
     const int64_t chunk = graft_read_int(of->reader, D_CHUNK);
     if (of->reader->status == GRAFT_OK && chunk > 0 && (window > 0 || of->kept->bidirectional)) {
@@ -185,7 +186,7 @@ static void read_rotary(const struct describing *of) {
     of->reader->layer = -1;
 }
 
-/* Adds a layer's arguments for its attention to `items`, which has `n`; returns how many it has now. */
+/* Appends a layer's arguments for its attention to the `n` of `items`; returns the new number. */
 static int32_t add_attention_args(const struct describing *of, int64_t layer, struct graft_arg *items, int32_t n) {
     struct graft_reader *reader = of->reader;
     const struct kept *kept = of->kept;
@@ -224,7 +225,7 @@ static int32_t add_attention_args(const struct describing *of, int64_t layer, st
     return n;
 }
 
-/* The arguments of a layer, for its attention, its MLP and its norms, where it has them. */
+/* The arguments of a layer, for its attention, MLP and norms, if it has them. */
 static struct graft_args read_layer_args(const struct describing *of, int64_t layer,
                                          struct graft_arg items[MAX_LAYER_ARGS]) {
     struct graft_reader *reader = of->reader;
@@ -295,7 +296,7 @@ static void describe_norm(const struct describing *of) {
     }
 }
 
-/* Whether a Linear leads back to the width of the embeddings. */
+/* Whether a Linear projects hidden states back to the width of the embeddings. */
 static int projects_out(const struct graft_description *description, const struct graft_inputs_kept *inputs) {
     return inputs->width != inputs->hidden_size && graft_description_name(description, D_EMBEDDING_PROJECT_OUT) != NULL;
 }
@@ -314,7 +315,7 @@ static void describe_outputs(const struct describing *of) {
     }
 }
 
-/* Declares the numbers that the host reads of a root (graft/family.h), which the model may be. */
+/* Declares the attributes that a root has to declare (graft/family.h), as the model may be the root. */
 static void describe_numbers(const struct describing *of) {
     const struct graft_inputs_kept *inputs = &of->kept->inputs;
     const int64_t positions = graft_inputs_max_positions(of->reader);
@@ -397,9 +398,11 @@ int graft_decoder_model_describe(const struct graft_class *self, const struct gr
                        graft_args_int(args, "add_pooling_layer",
                                       sink->path[0] == '\0' && graft_read_bool(&reader, D_MODEL_POOLED)) != 0;
     reader.layer = 0;
-    (void)graft_read_int(&reader, D_MOE_EXPERTS); /* read for its bounds check, even where no layer has experts */
+    (void)graft_read_int(&reader,
+                         D_MOE_EXPERTS); /* read so that its bounds are checked, even if no layer has experts */
     reader.layer = -1;
-    (void)graft_read_bool(&reader, D_HEAD_TIED); /* so that its field counts as used, though there is no head here */
+    (void)graft_read_bool(&reader,
+                          D_HEAD_TIED); /* read so that the field counts as used, though there is no head here */
     struct graft_rotary_kind kinds[GRAFT_ROTARY_KINDS] = {{0}};
     const struct describing of = {self->data, &reader, args, sink, kept, kinds, error};
     return declare(&of);

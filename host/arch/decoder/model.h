@@ -16,7 +16,7 @@
 struct graft_model_layer {
     const struct graft_module *module;
     struct graft_mask mask;
-    int32_t type;        /* an index into the rotary kinds of the model */
+    int32_t type;        /* index of the layer's rotary kind */
     int32_t uses_rotary; /* 0: queries and keys are not rotated */
     struct graft_sharing sharing;
 };
@@ -24,19 +24,19 @@ struct graft_model_layer {
 struct graft_decoder_model {
     struct graft_instance base;
     struct graft_inputs inputs;
-    const struct graft_module *rotary_emb; /* this and each below NULL: none */
+    const struct graft_module *rotary_emb; /* may be NULL, like all below */
     const struct graft_module *norm;
     const struct graft_module *project_out; /* hidden_size -> output_size */
     struct graft_parts_transform pooler;
     int64_t hidden_size;
-    int64_t output_size;                       /* hidden_size without a projection */
+    int64_t output_size;                       /* width of the output: hidden_size if there is no projection */
     int32_t n_rotary_kinds;                    /* 1 or more */
-    int64_t rotary_widths[GRAFT_ROTARY_KINDS]; /* [n_rotary_kinds]; 0: no layer has it */
+    int64_t rotary_widths[GRAFT_ROTARY_KINDS]; /* [n_rotary_kinds]; 0: no layer uses it */
     int32_t typed_rotary;
     struct graft_relative relative;
     struct graft_layer_inputs layer_inputs;
     struct graft_streams streams;
-    const struct graft_module *relative_table; /* of all layers; NULL: none */
+    const struct graft_module *relative_table; /* biases by distance for all layers; NULL: none */
     int64_t n_layers;
     struct graft_model_layer layers[]; /* [n_layers] */
 };

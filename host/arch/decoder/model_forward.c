@@ -5,9 +5,9 @@
 #include "arch/decoder/model.h"
 #include "arch/role.h"
 
-/* The angles of a batch, NULL without rotary positions. */
+/* The rotary angles of a batch; NULL without rotary positions. */
 struct angles {
-    float *cos; /* [tokens, width of the type] */
+    float *cos; /* [tokens, width of the kind] */
     float *sin; /* likewise */
 };
 
@@ -38,8 +38,8 @@ static int find_angles(const struct graft_decoder_model *self, const struct graf
     return status;
 }
 
-/* Adds the tower's vectors for layer number `layer` (deepstack), if any, to the hidden states of image and video tokens
- * behind that layer. */
+/* Adds the tower's vectors for layer `layer` (deepstack), if any, to the hidden states of image and video tokens after
+ * that layer. */
 static int add_deepstack(const struct graft_decoder_model *self, const struct graft_call *call,
                          const struct graft_base_model_args *args, int64_t layer, float *hidden_states,
                          struct graft_error *error) {
@@ -56,8 +56,8 @@ static int add_deepstack(const struct graft_decoder_model *self, const struct gr
     return status;
 }
 
-/* hidden_states [tokens, hidden_size], or several streams of them, through all layers. `inputs` [tokens, layers, size]
- * are what each is given besides; NULL: nothing. */
+/* Runs hidden_states [tokens, hidden_size], or several streams of them, through all layers. `inputs` [tokens, layers,
+ * size] are the layers' further inputs; NULL: none. */
 static int run_layers(const struct graft_decoder_model *self, const struct graft_call *call,
                       const struct graft_base_model_args *model_args, const float *inputs, float *hidden_states,
                       struct graft_error *error) {
@@ -107,7 +107,7 @@ static int run_layers(const struct graft_decoder_model *self, const struct graft
     return status;
 }
 
-/* last_hidden_state [tokens, output_size] of x, which has been through all layers. */
+/* Computes last_hidden_state [tokens, output_size] from x, the output of the last layer. */
 static int finish(const struct graft_decoder_model *self, const struct graft_call *call, int64_t tokens, float *x,
                   float *last_hidden_state, struct graft_error *error) {
     if (self->norm != NULL && self->project_out == NULL) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The norms of a decoder: RMSNorm or LayerNorm, with a weight or without, or with one for each of some heads. */
+/* The norms of a decoder: RMSNorm or LayerNorm, with or without a weight, or with a weight for each of several heads.
+ */
 #include <math.h>
 
 #include "arch/decoder/choices.h"
@@ -8,9 +9,9 @@
 
 struct kept {
     double eps;
-    double offset; /* what is added to the weight */
+    double offset; /* number that is added to the weight */
     int64_t width;
-    int64_t heads; /* rows of the weight: vector i takes row i % heads; 0: one weight for all */
+    int64_t heads; /* rows of the weight: vector i uses row i % heads; 0: one weight for all */
     int32_t kind;  /* D_NORM_... */
 };
 
@@ -68,7 +69,7 @@ int graft_decoder_norm_create(const struct graft_class *cls, const struct graft_
     return graft_instance_finish(self, instance, error);
 }
 
-/* y [width] = x [width], normed but for weight and bias. */
+/* y [width] = x [width], normalised, without weight and bias. */
 static void norm_vector(const struct kept *kept, const float *x, float *y) {
     const int64_t width = kept->width;
     float mean = 0.0f, squares = 0.0f;
@@ -84,8 +85,8 @@ static void norm_vector(const struct kept *kept, const float *x, float *y) {
     }
 }
 
-/* Whether the loop here has to run, since no kernel has this: no weight, a weight for each head, or a LayerNorm with an
- * offset. */
+/* Whether the loop in this file has to run, because no kernel supports the norm: no weight, a weight for each head, or
+ * a LayerNorm with an offset. */
 static int is_plain(const struct norm *self) {
     return self->weight == NULL || self->kept.heads > 0 ||
            (self->kept.kind == D_NORM_LAYER && self->kept.offset != 0.0);

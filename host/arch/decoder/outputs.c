@@ -46,7 +46,7 @@ static int apply_gate(const struct graft_attention *self, const struct graft_cal
     return GRAFT_OK;
 }
 
-/* *x [tokens, width] becomes its normed copy, in scratch memory, where there is a norm. */
+/* Replaces x [tokens, width] by a normalised copy, in scratch memory, if there is a norm. */
 static int norm(const struct graft_attention *self, const struct graft_call *call, int64_t tokens, float **x,
                 struct graft_error *error) {
     if (self->output_norm == NULL) {

@@ -4,8 +4,8 @@
 
 #include "graft/config.h"
 
-/* [load] Whether a tensor is of the layers behind the model's that predict further tokens: num_nextn_predict_layers of
- * them, one where config.json says nothing (graft/family.h, `ignores`). */
+/* [load] Whether a tensor belongs to the layers after the model's that predict further tokens: there are
+ * num_nextn_predict_layers of them, by default one (graft/family.h, `ignores`). */
 int32_t graft_decoder_is_predictor(const struct graft_config *config, const char *tensor);
 
 #endif

@@ -18,7 +18,7 @@ void graft_attention_copy(const struct graft_heads *x, int64_t tokens, int64_t h
     }
 }
 
-/* Room for a gate that is a projection of its own; x is NULL without one. */
+/* Allocates memory for a gate that has a projection of its own; x is NULL if there is none. */
 static int gate_room(const struct graft_attention *self, const struct graft_call *call, int64_t tokens,
                      struct graft_heads *gate, struct graft_error *error) {
     const int64_t heads = self->kept.sizes.heads;
@@ -31,7 +31,7 @@ static int gate_room(const struct graft_attention *self, const struct graft_call
     return gate->x != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
 }
 
-/* From a projection each, whose products run together: queries, keys and values, and perhaps a gate. */
+/* Computes queries, keys and values, and possibly a gate, with a projection for each; the products run together. */
 static int project_each(const struct graft_attention *self, const struct graft_call *call,
                         const struct graft_self_attention_args *args, struct graft_projected *out,
                         struct graft_error *error) {
@@ -72,7 +72,8 @@ static int project_each(const struct graft_attention *self, const struct graft_c
     return status == GRAFT_OK && self->k == NULL ? graft_attention_borrow(self, args, out, error) : status;
 }
 
-/* In each of four blocks a row has queries, values and keys of a quarter of the heads. */
+/* Splits the layout D_QKV_BLOCKS: a row has four blocks, each with the queries, values and keys of a quarter of the
+ * heads. */
 static int split_blocks(const struct graft_attention *self, const struct graft_call *call, int64_t tokens,
                         const float *qkv, struct graft_projected *out, struct graft_error *error) {
     const int64_t heads = self->kept.sizes.heads, dim = self->kept.sizes.head_dim;
@@ -91,8 +92,8 @@ static int split_blocks(const struct graft_attention *self, const struct graft_c
     return GRAFT_OK;
 }
 
-/* Where heads of queries, keys and values begin in a row of one projection. Queries of a group do not lie at even
- * distances from those of the next, so they are copied together. */
+/* Finds the heads of queries, keys and values in the rows of one projection. The distance between queries of different
+ * groups varies, so queries are copied to be contiguous. */
 static int split(const struct graft_attention *self, const struct graft_call *call, int64_t tokens, float *qkv,
                  struct graft_projected *out, struct graft_error *error) {
     const struct graft_parts_attention_sizes *sizes = &self->kept.sizes;
@@ -155,7 +156,8 @@ static void scale(const struct graft_heads *x, int64_t tokens, int64_t heads, in
     }
 }
 
-/* In scratch memory: what the projections see, x times the input's scale. NULL with an error recorded. */
+/* The input of the projections, x times the input's scale, in scratch memory. NULL with an error recorded on failure.
+ */
 static const float *scaled_input(const struct graft_attention *self, const struct graft_call *call, int64_t tokens,
                                  const float *x, struct graft_error *error) {
     const int64_t width = self->kept.sizes.hidden_size;
@@ -191,7 +193,7 @@ int graft_attention_project(const struct graft_attention *self, const struct gra
     return status;
 }
 
-/* *x becomes a copy without gaps, unless it has none. */
+/* Replaces x by a copy without gaps, if it has gaps. */
 static int pack(const struct graft_call *call, int64_t tokens, int64_t heads, int64_t head_dim, struct graft_heads *x,
                 struct graft_error *error) {
     if (x->stride == heads * head_dim && x->head_stride == head_dim) {

@@ -51,8 +51,8 @@ int graft_relative_tie(const struct graft_description *description, int64_t n_la
     return status;
 }
 
-/* The bucket of a key at `distance` behind the query. Where keys behind it are seen, half of the buckets are theirs.
- * The first half of what is left is for single distances, the other for larger and larger ranges. */
+/* The bucket of a key at `distance` after the query. If attention is bidirectional, half of the buckets are for keys
+ * after the query. Of the rest, the first half is for single distances, the second half for ranges of growing size. */
 static int32_t bucket_of(const struct graft_relative *relative, int bidirectional, int64_t distance) {
     const int64_t buckets = bidirectional ? relative->buckets / 2 : relative->buckets;
     const int64_t first = bidirectional && distance > 0 ? buckets : 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Biases of scores by the distance of query and key, from a table with a row for each bucket of distances (Raffel et
- * al. 2020, 2.1). The table is the model's, or one of each attention, which may be that of the first layer. */
+/* Biases of scores by the distance between query and key, from a table with a row for each bucket of distances (Raffel
+ * et al. 2020, 2.1). The table belongs to the model, to each attention, or to the first layer's attention, to which the
+ * others' are tied. */
 #ifndef GRAFT_ARCH_DECODER_RELATIVE_H
 #define GRAFT_ARCH_DECODER_RELATIVE_H
 
@@ -8,15 +9,15 @@
 #include "graft/class.h"
 #include "graft/kernels.h"
 
-/* What `describe` found out; all 0: there are no biases. */
+/* What `describe` keeps; all 0: there are no biases. */
 struct graft_relative {
     int64_t buckets;
     int64_t distance;
     int64_t heads;
 };
 
-/* [load] Declares the table of an attention module with `heads` heads, or with 0 the model's, which has the heads of
- * the reader's layer. Nothing happens where relative.of says that this module has no table. */
+/* [load] Declares the table of an attention module with `heads` heads; with 0 that of the model, which has the heads of
+ * the reader's layer. Does nothing if relative.of says that this module has no table. */
 int graft_relative_describe(struct graft_reader *reader, int64_t heads, const struct graft_sink *sink,
                             struct graft_relative *relative, struct graft_error *error);
 

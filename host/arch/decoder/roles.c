@@ -10,11 +10,11 @@
 
 enum { MAX_NAME = 256 };
 
-/* A class of a decoder, whose name is a choice. */
+/* A class of a decoder. Its name is a choice. */
 struct role {
     int32_t choice;
-    const char *suffix;     /* behind the prefix of a family; NULL: the class is never named after it */
-    struct graft_class cls; /* without name and data */
+    const char *suffix;     /* appended to a family's prefix; NULL: the class must be named explicitly */
+    struct graft_class cls; /* complete except for name and data */
 };
 
 static const struct role roles[] = {
@@ -92,7 +92,7 @@ static const struct role roles[] = {
 
 enum { N_ROLES = sizeof roles / sizeof roles[0] };
 
-/* The class of D_CLASS_EXPERTS with D_EXPERTS_PLAIN. It runs its own loop, since experts implementations expect gates.
+/* The class of D_CLASS_EXPERTS with D_EXPERTS_PLAIN. It has its own loop, because experts implementations expect gates.
  */
 static const struct graft_class plain_experts = {GRAFT_ROLE(GRAFT_INTERFACE_EXPERTS, graft_plain_experts)};
 
@@ -117,7 +117,7 @@ int graft_decoder_name_classes(struct graft_description *description, const char
         char name[MAX_NAME];
         const struct graft_value value = {.kind = GRAFT_VALUE_TEXT, .text = name};
         const char *present = graft_description_name(description, roles[i].choice);
-        const int is_asked = !is_new || roles[i].choice == D_CLASS_MASKED_LM; /* a family has it only by naming it */
+        const int is_asked = !is_new || roles[i].choice == D_CLASS_MASKED_LM; /* a family has it only if it names it */
         if (roles[i].suffix == NULL || (is_asked && (present == NULL || graft_class_is_basic(present)))) {
             continue;
         }
@@ -131,12 +131,12 @@ int32_t graft_decoder_n_classes(void) {
     return N_ROLES;
 }
 
-/* Experts and what belongs to them are in families that have some. */
+/* Whether the class belongs to experts, so that only families with experts have it. */
 static int is_of_experts(int32_t choice) {
     return choice == D_CLASS_MOE || choice == D_CLASS_ROUTER || choice == D_CLASS_EXPERTS;
 }
 
-/* Classes that only families with an encoder have. */
+/* Whether only families with an encoder have the class. */
 static int is_of_encoder(int32_t choice) {
     return choice == D_CLASS_CONDITIONAL || choice == D_CLASS_CROSS_ATTENTION;
 }
@@ -146,7 +146,7 @@ static int is_named(const struct graft_description *description, int32_t choice,
     return own != NULL && strcmp(own, name) == 0;
 }
 
-/* Whether the projections have names that classes which join them know (graft/attention.h). */
+/* Whether the projections have names that are known to classes which join them (graft/attention.h). */
 static int has_known_names(const struct graft_description *description) {
     static const char *const known[][3] = {{"q_proj", "k_proj", "v_proj"},
                                            {"self.query", "self.key", "self.value"},
@@ -162,7 +162,7 @@ static int has_known_names(const struct graft_description *description) {
     return 0;
 }
 
-/* Whether attention can have one projection in the place of three that are alike. */
+/* Whether a single projection can replace those of queries, keys and values. */
 static int can_join(const struct graft_description *description) {
     return has_known_names(description) && graft_description_name(description, D_QKV) == NULL &&
            graft_description_name(description, D_DISENTANGLED_NAME) == NULL &&
@@ -173,7 +173,7 @@ static int can_join(const struct graft_description *description) {
            graft_description_word(description, D_GATE) != D_GATE_QUERY;
 }
 
-/* The vtable of the layers that the family has, which tells the roles of D_CLASS_LAYER apart. */
+/* The vtable of the family's layers, which distinguishes the roles of D_CLASS_LAYER. */
 static const void *layer_of(const struct graft_description *description) {
     const int is_plain = graft_description_name(description, D_LAYER_LOW_RANK) == NULL &&
                          graft_description_name(description, D_LAYER_SCALAR) == NULL &&
@@ -183,7 +183,7 @@ static const void *layer_of(const struct graft_description *description) {
     return is_plain ? (const void *)&graft_parts_layer_vtable : &graft_extended_layer_vtable;
 }
 
-/* The vtable of the attention that the family has, which tells the roles of D_CLASS_ATTENTION apart. */
+/* The vtable of the family's attention, which distinguishes the roles of D_CLASS_ATTENTION. */
 static const void *attention_of(const struct graft_description *description) {
     return graft_description_name(description, D_DISENTANGLED_NAME) != NULL ? (const void *)&graft_disentangled_vtable
            : !graft_description_never(description, D_LATENT_RANK)           ? &graft_mla_vtable

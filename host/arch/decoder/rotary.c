@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rotary angles of a decoder: one set for all layers, one for each of two types, or what each layer says. */
+/* The rotary angles of a decoder: one set for all layers, one for each of two types of layers, or one for each layer.
+ */
 #include "arch/decoder/rotary.h"
 
 #include <stdio.h>
@@ -15,7 +16,7 @@ struct rotary {
     const struct graft_rope_service *service;
     int32_t is_typed;
     int32_t is_reversed;
-    struct graft_rope *ropes[GRAFT_ROTARY_KINDS]; /* NULL where no layer has it */
+    struct graft_rope *ropes[GRAFT_ROTARY_KINDS]; /* NULL: no layer uses it */
     const struct graft_weight *table;             /* [positions, width]; NULL: the service computes angles */
 };
 
@@ -60,7 +61,7 @@ static void read_kind(struct graft_reader *reader, struct graft_rotary_kind *kin
     }
 }
 
-/* Whether the rotation can be made, and how wide it is. */
+/* Checks that the rotation can be created, and finds its width. */
 static void measure(struct graft_reader *reader, const struct graft_rope_service *service,
                     struct graft_rotary_kind *kind) {
     struct graft_rope *rope = NULL;
@@ -126,7 +127,7 @@ void graft_rotary_kinds(struct graft_reader *reader, const struct graft_host *ho
     reader->layer = -1;
 }
 
-/* Whether a sequence of more than `length` tokens is rotated otherwise than one of as many, by one set of angles. */
+/* Whether a set of angles rotates a sequence of more than `length` tokens differently from one of `length` tokens. */
 static int changes_behind(struct graft_reader *reader, const struct graft_rope_service *service,
                           const struct graft_rope_info *info, int64_t length) {
     struct graft_rope *rope = NULL;
@@ -159,7 +160,7 @@ int graft_rotary_changes(struct graft_reader *reader, const struct graft_host *h
     return changes;
 }
 
-/* The table of angles: a row for each position. */
+/* Declares the table of angles, which has a row for each position. */
 static int describe_table(struct graft_reader *reader, const struct kept *kept, const struct graft_sink *sink,
                           struct graft_error *error) {
     const int64_t shape[] = {graft_read_int(reader, D_ROTARY_POSITIONS), kept->kinds[0].width};
@@ -218,7 +219,7 @@ void graft_decoder_rotary_destroy(void *instance) {
     graft_instance_destroy(self);
 }
 
-/* From the table, whose positions the root's max_positions keeps within it; both halves of a row are the same. */
+/* Looks angles up in the table; the root's max_positions keeps positions within it. Both halves of a row are equal. */
 static int look_up(const struct rotary *self, const struct graft_call *call, const struct graft_rotary_args *args,
                    struct graft_error *error) {
     const int64_t tokens = args->batch->tokens, width = args->head_dim, half = width / 2;

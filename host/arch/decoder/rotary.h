@@ -13,22 +13,22 @@ enum { GRAFT_ROTARY_TYPES = 2, GRAFT_ROTARY_KINDS = 64, GRAFT_ROTARY_OBJECT = 12
 
 /* One set of angles. Do not move it: `info` points into it. */
 struct graft_rotary_kind {
-    int32_t is_used; /* 0: no layer has it */
+    int32_t is_used; /* 0: no layer uses it */
     uint32_t reserved;
     struct graft_rope_info info;
     int64_t width; /* how many numbers of a head are rotated */
     char object[GRAFT_ROTARY_OBJECT];
 };
 
-/* [load] Fills in kinds [GRAFT_ROTARY_KINDS]: one for all layers; one by GRAFT_LAYER_...; or the different ones of
- * layers, in the order in which these first have them. Errors are the reader's; its layer changes. */
+/* [load] Fills in kinds [GRAFT_ROTARY_KINDS]: one for all layers; one for each GRAFT_LAYER_...; or the different ones
+ * of the layers, in the order in which they first occur. Errors are the reader's; its layer changes. */
 void graft_rotary_kinds(struct graft_reader *reader, const struct graft_host *host, struct graft_rotary_kind *kinds);
 
-/* [load] The index of the set that the reader's layer has. */
+/* [load] The index of the set that the reader's layer uses. */
 int32_t graft_rotary_find(struct graft_reader *reader, const struct graft_rotary_kind *kinds);
 
-/* [load] Whether a sequence of more than `length` tokens is rotated otherwise than one of as many, in any layer. Errors
- * are the reader's. */
+/* [load] Whether any layer rotates a sequence of more than `length` tokens differently from one of `length` tokens.
+ * Errors are the reader's. */
 int graft_rotary_changes(struct graft_reader *reader, const struct graft_host *host, int64_t length);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys and values that are not an attention's alone: those of an earlier layer, which has left them for later ones, and
- * keys that are values, too. */
+/* Attention that shares keys and values: those of an earlier layer, which stored them for later ones; and keys that are
+ * values as well. */
 #include "arch/decoder/attention.h"
 #include "arch/decoder/choices.h"
 

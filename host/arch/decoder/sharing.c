@@ -5,7 +5,7 @@
 
 #include "arch/decoder/choices.h"
 
-/* Whether layer number `layer` is of the type `type`; NULL is one as well. */
+/* Whether layer `layer` has the type `type`, which may be NULL. */
 static int is_of_type(struct graft_reader *reader, int64_t layer, const char *type) {
     reader->layer = layer;
     const char *own = graft_read_text(reader, D_LAYER_TYPE);
@@ -24,14 +24,14 @@ void graft_sharing_read(struct graft_reader *reader, int64_t layers, struct graf
     const int64_t layer = reader->layer;
     const char *type = graft_read_text(reader, D_LAYER_TYPE);
     const int64_t borrowing = graft_read_int(reader, D_SHARED_LAYERS);
-    const int64_t first = layers - borrowing; /* of those without keys of their own */
+    const int64_t first = layers - borrowing; /* the first layer without keys of its own */
     int64_t source = layer < first ? layer : first - 1;
     struct graft_sharing of_source;
     sharing->kv_layer = -1;
     if (reader->status != GRAFT_OK || borrowing == 0) {
         return;
     }
-    if (layer < first) { /* whether it is the last of its type, and others come behind */
+    if (layer < first) { /* a layer with keys of its own: is it the last of its type, and do later layers use it */
         int64_t next = layer + 1;
         while (next < layers && !is_of_type(reader, next, type)) {
             next++;

@@ -5,7 +5,8 @@
 #include "graft/call.h"
 #include "graft/convert.h"
 
-/* The first n heads, n a power of two, have slopes in even steps; those that are left have the ones between. */
+/* Computes ALiBi's slopes. The first n heads, where n is a power of two, have slopes in a geometric sequence; the
+ * remaining heads have the slopes in between. */
 int graft_attention_slopes(const struct graft_attention_kept *kept, const struct graft_call *call, float **slopes,
                            struct graft_error *error) {
     const int64_t heads = kept->sizes.heads;

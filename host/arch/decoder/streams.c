@@ -11,7 +11,7 @@
 
 enum { MAX_NAME = 256 };
 
-/* --- The model --- */
+/* --- The model's part --- */
 
 static const int32_t lists[] = {D_STREAMS_IN, D_STREAMS_OUT};
 
@@ -54,7 +54,7 @@ static float mean_square(const float *x, int64_t width) {
     return (float)(sum / (double)width);
 }
 
-/* y = projection(x), each row scaled so that it is as large as that of `like`; all are [tokens, hidden_size]. */
+/* y = projection(x), with each row scaled to the magnitude of that row of `like`; all are [tokens, hidden_size]. */
 static int project(const struct graft_streams *self, const struct graft_module *projection,
                    const struct graft_call *call, int64_t tokens, const float *x, const float *like, float *y,
                    struct graft_error *error) {
@@ -114,7 +114,7 @@ int graft_streams_end(const struct graft_streams *self, const struct graft_call 
     return status;
 }
 
-/* --- A layer --- */
+/* --- A layer's part --- */
 
 static const char *name_child(const struct graft_description *description, const char *child, char name[MAX_NAME]) {
     (void)snprintf(name, MAX_NAME, "%s.%s", graft_description_name(description, D_STREAMS_NAME), child);
@@ -126,7 +126,8 @@ int graft_stream_update_describe(struct graft_reader *reader, const struct graft
     const struct graft_description *description = reader->description;
     const int64_t count = graft_read_int(reader, D_STREAMS_COUNT), active = graft_read_int(reader, D_STREAMS_ACTIVE);
     const int64_t width = graft_args_int(args, "hidden_size", 0);
-    (void)graft_read_bool(reader, D_STREAMS_SCALED); /* for `create`; its field counts as used here */
+    (void)graft_read_bool(reader,
+                          D_STREAMS_SCALED); /* needed by `create`; reading it here makes the field count as used */
     char name[MAX_NAME];
     if (reader->status != GRAFT_OK || count == 0) {
         return reader->status;
@@ -164,8 +165,8 @@ void graft_stream_update_find(struct graft_stream_update *self, struct graft_rea
     }
 }
 
-/* coefficients [tokens, ..] = projection(tanh(router(norm(x) / hidden_size))) of x [tokens, hidden_size], `n` a token,
- * in scratch memory; NULL with an error. */
+/* Computes coefficients [tokens, n] = projection(tanh(router(norm(x) / hidden_size))) of x [tokens, hidden_size], in
+ * scratch memory; NULL with an error recorded on failure. */
 static float *find_coefficients(const struct graft_stream_update *self, const struct graft_module *projection,
                                 const struct graft_call *call, int64_t tokens, const float *x, int64_t n,
                                 struct graft_error *error) {
