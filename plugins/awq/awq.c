@@ -20,17 +20,16 @@ static int check_format(const struct graft_config *config, struct graft_error *e
     if (graft_auto_round_layout(config) != NULL) {
         return GRAFT_OK;
     }
-    int status = graft_quantization_text(config, names, format, path, error);
-    if (status == GRAFT_OK && strcmp(format, "gemm") != 0) {
-        status =
-            graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected \"gemm\", got \"%s\"", path, format);
+    graft_quantization_text(config, names, format, path, error);
+    if (strcmp(format, "gemm") != 0) {
+        graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected \"gemm\", got \"%s\"", path, format);
     }
-    if (status == GRAFT_OK && backend != NULL && strcmp(backend, "llm-awq") == 0) {
-        status =
-            graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                            "quantization_config.backend: the layout of \"%s\" is not read by this plugin", backend);
+    if (backend != NULL && strcmp(backend, "llm-awq") == 0) {
+        graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                        "quantization_config.backend: the layout of \"%s\" is not read by this plugin", backend);
     }
-    return status == GRAFT_OK ? graft_quantization_only(config, "pack_dtype", words, error) : status;
+    graft_quantization_only(config, "pack_dtype", words, error);
+    return error->code;
 }
 
 /* Writes to `place` the path of the object in config.json that has the quantization fields of the module `path`.

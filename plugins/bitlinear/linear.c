@@ -55,24 +55,20 @@ static int read_scale(const struct graft_weight *weight, const char *path, float
 static int check_string(const struct graft_config *config, const char *field, const char *one, const char *two,
                         struct graft_error *error) {
     const char *value = one;
-    int status = graft_config_string(config, field, &value, error);
-    return status == GRAFT_OK && strcmp(value, one) != 0 && strcmp(value, two) != 0
+    graft_config_string(config, field, &value, error);
+    return strcmp(value, one) != 0 && strcmp(value, two) != 0
                ? graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected \"%s\" or \"%s\", got \"%s\"",
                                  field, one, two, value)
-               : status;
+               : error->code;
 }
 
 static int read_settings(const struct graft_config *config, struct settings *settings, struct graft_error *error) {
     *settings = (struct settings){.rms_norm_eps = 1e-6};
-    int status = check_string(config, FIELD("linear_class"), "bitlinear", "autobitlinear", error);
-    if (status == GRAFT_OK) {
-        status = check_string(config, FIELD("quantization_mode"), "offline", "online", error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_config_bool(config, FIELD("use_rms_norm"), &settings->use_rms_norm, error);
-    }
-    return status == GRAFT_OK ? graft_config_real(config, FIELD("rms_norm_eps"), 0.0, &settings->rms_norm_eps, error)
-                              : status;
+    check_string(config, FIELD("linear_class"), "bitlinear", "autobitlinear", error);
+    check_string(config, FIELD("quantization_mode"), "offline", "online", error);
+    graft_config_bool(config, FIELD("use_rms_norm"), &settings->use_rms_norm, error);
+    graft_config_real(config, FIELD("rms_norm_eps"), 0.0, &settings->rms_norm_eps, error);
+    return error->code;
 }
 
 /* In the mode "online" every weight is stored in floating point, so tensors do not show which modules are to be
@@ -111,12 +107,10 @@ static int read_sizes(const struct graft_args *args, const char *path, struct bi
 static int finish(const struct graft_build *build, const void *context, struct graft_codec *codec,
                   struct graft_error *error) {
     float scale = 0.0F, *numbers = NULL;
-    int status = read_scale(codec->scales, build->path, &scale, error);
-    if (status == GRAFT_OK) {
-        status = check_codes(codec->codes, build->path, error);
-    }
-    if (status != GRAFT_OK) {
-        return status;
+    read_scale(codec->scales, build->path, &scale, error);
+    check_codes(codec->codes, build->path, error);
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     codec->scales = graft_build_floats(build, 1, 1, &numbers, error);
     if (codec->scales == NULL) {

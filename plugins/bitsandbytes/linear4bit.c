@@ -25,23 +25,16 @@ static const char *state_name(int32_t is_fp4) {
 
 static int read_config(const struct graft_config *config, struct kept *kept, struct graft_error *error) {
     const char *type = "fp4", *storage = "uint8"; /* as transformers has it */
-    int status = graft_config_string(config, FIELD("bnb_4bit_quant_type"), &type, error);
-    if (status == GRAFT_OK) {
-        status = graft_config_bool(config, FIELD("bnb_4bit_use_double_quant"), &kept->is_nested, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_config_string(config, FIELD("bnb_4bit_quant_storage"), &storage, error);
-    }
-    if (status != GRAFT_OK) {
-        return status;
-    }
+    graft_config_string(config, FIELD("bnb_4bit_quant_type"), &type, error);
+    graft_config_bool(config, FIELD("bnb_4bit_use_double_quant"), &kept->is_nested, error);
+    graft_config_string(config, FIELD("bnb_4bit_quant_storage"), &storage, error);
     kept->is_fp4 = strcmp(type, "fp4") == 0;
     if (!kept->is_fp4 && strcmp(type, "nf4") != 0) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                               FIELD("bnb_4bit_quant_type") ": expected \"nf4\" or \"fp4\", got \"%s\"", type);
+        graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                        FIELD("bnb_4bit_quant_type") ": expected \"nf4\" or \"fp4\", got \"%s\"", type);
     }
     return strcmp(storage, "uint8") == 0
-               ? GRAFT_OK
+               ? error->code
                : graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
                                  FIELD("bnb_4bit_quant_storage") ": expected \"uint8\", got \"%s\"", storage);
 }
@@ -115,17 +108,15 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     struct graft_scheme scheme;
     struct kept kept = {0};
     (void)cls;
-    int status = graft_scheme_of_linear(&scheme, args, sink->path, error);
-    if (status == GRAFT_OK && scheme.codec.columns % 2 != 0) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, sink->path,
-                                 "in_features is %lld, expected an even number, because a byte holds two codes",
-                                 (long long)scheme.codec.columns);
+    graft_scheme_of_linear(&scheme, args, sink->path, error);
+    if (scheme.codec.columns % 2 != 0) {
+        graft_error_set(error, GRAFT_ERROR_MODEL, sink->path,
+                        "in_features is %lld, expected an even number, because a byte holds two codes",
+                        (long long)scheme.codec.columns);
     }
-    if (status == GRAFT_OK) {
-        status = read_config(config, &kept, error);
-    }
-    if (status != GRAFT_OK) {
-        return status;
+    read_config(config, &kept, error);
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     scheme.codec.kind = GRAFT_CODE_TABLE;
     scheme.codec.bits = 4;

@@ -46,9 +46,9 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     struct graft_scheme scheme;
     (void)cls;
     (void)config;
-    int status = graft_scheme_of_linear(&scheme, args, sink->path, error);
-    if (status != GRAFT_OK) {
-        return status;
+    graft_scheme_of_linear(&scheme, args, sink->path, error);
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     scheme.codec.kind = GRAFT_CODE_INT;
     scheme.codec.bits = 8;

@@ -47,56 +47,48 @@ const void *bnb_elements(const struct graft_weight *vector, int64_t first, int64
 static int read_string(const struct graft_config *text, const char *field, const char *expected,
                        struct graft_error *error) {
     const char *value = "nothing";
-    int status = graft_config_string(text, field, &value, error);
-    return status == GRAFT_OK && strcmp(value, expected) != 0
-               ? graft_error_set(error, GRAFT_ERROR_MODEL, text->file, "%s: expected \"%s\", got \"%s\"", field,
-                                 expected, value)
-               : status;
+    graft_config_string(text, field, &value, error);
+    return strcmp(value, expected) != 0 ? graft_error_set(error, GRAFT_ERROR_MODEL, text->file,
+                                                          "%s: expected \"%s\", got \"%s\"", field, expected, value)
+                                        : error->code;
 }
 
 static int read_block(const struct graft_config *text, int64_t *block, struct graft_error *error) {
-    int status = graft_config_need_int(text, "blocksize", LEAST_BLOCK, MOST_BLOCK, block, error);
-    return status == GRAFT_OK && (*block & (*block - 1)) != 0
+    graft_config_need_int(text, "blocksize", LEAST_BLOCK, MOST_BLOCK, block, error);
+    return error->code == GRAFT_OK && (*block & (*block - 1)) != 0
                ? graft_error_set(error, GRAFT_ERROR_MODEL, text->file, "blocksize: expected a power of two, got %lld",
                                  (long long)*block)
-               : status;
+               : error->code;
 }
 
 static int read_shape(const struct graft_config *text, struct bnb_quant_state *state, struct graft_error *error) {
     if (text->kind(text->data, "shape") != GRAFT_FIELD_ARRAY || text->size(text->data, "shape") != 2) {
         return graft_config_expected(text, "shape", "an array of two sizes", error);
     }
-    int status = graft_config_need_int(text, "shape.0", 1, INT32_MAX, &state->rows, error);
-    return status == GRAFT_OK ? graft_config_need_int(text, "shape.1", 1, INT32_MAX, &state->columns, error) : status;
+    graft_config_need_int(text, "shape.0", 1, INT32_MAX, &state->rows, error);
+    graft_config_need_int(text, "shape.1", 1, INT32_MAX, &state->columns, error);
+    return error->code;
 }
 
 static int read_nested(const struct graft_config *text, struct bnb_quant_state *state, struct graft_error *error) {
     double offset = 0;
-    int status = graft_config_need_int(text, "nested_blocksize", 1, INT32_MAX, &state->nested_block, error);
-    if (status == GRAFT_OK) {
-        status = read_string(text, "nested_dtype", "float32", error);
+    graft_config_need_int(text, "nested_blocksize", 1, INT32_MAX, &state->nested_block, error);
+    read_string(text, "nested_dtype", "float32", error);
+    if (!graft_config_has(text, "nested_offset")) {
+        graft_config_expected(text, "nested_offset", "a number", error);
     }
-    if (status == GRAFT_OK && !graft_config_has(text, "nested_offset")) {
-        status = graft_config_expected(text, "nested_offset", "a number", error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_config_real(text, "nested_offset", -(double)INFINITY, &offset, error);
-    }
+    graft_config_real(text, "nested_offset", -(double)INFINITY, &offset, error);
     state->nested_offset = (float)offset;
-    return status;
+    return error->code;
 }
 
 static int read_fields(const struct graft_config *text, const char *type, int is_nested, struct bnb_quant_state *state,
                        struct graft_error *error) {
     memset(state, 0, sizeof *state);
-    int status = read_string(text, "quant_type", type, error);
-    if (status == GRAFT_OK) {
-        status = read_block(text, &state->block, error);
-    }
-    if (status == GRAFT_OK) {
-        status = read_shape(text, state, error);
-    }
-    return status == GRAFT_OK && is_nested ? read_nested(text, state, error) : status;
+    read_string(text, "quant_type", type, error);
+    read_block(text, &state->block, error);
+    read_shape(text, state, error);
+    return is_nested ? read_nested(text, state, error) : error->code;
 }
 
 int bnb_quant_state_read(const struct graft_weight *tensor, const char *name, const char *type, int is_nested,

@@ -46,16 +46,10 @@ static int check_absent(const struct graft_config *config, const char *path, str
 static int check_model(const struct graft_config *config, struct graft_error *error) {
     static const char sparsity_field[] = "quantization_config.sparsity_config.format";
     const char *sparsity = "dense";
-    int status = check_absent(config, "quantization_config.transform_config", error);
-    if (status == GRAFT_OK) {
-        status = check_absent(config, "quantization_config.quantization_config", error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_config_string(config, sparsity_field, &sparsity, error);
-    }
-    return status == GRAFT_OK && strcmp(sparsity, "dense") != 0
-               ? unread(config, sparsity_field, "\"dense\"", sparsity, error)
-               : status;
+    check_absent(config, "quantization_config.transform_config", error);
+    check_absent(config, "quantization_config.quantization_config", error);
+    graft_config_string(config, sparsity_field, &sparsity, error);
+    return strcmp(sparsity, "dense") != 0 ? unread(config, sparsity_field, "\"dense\"", sparsity, error) : error->code;
 }
 
 /* --- Which group --- */
@@ -82,19 +76,18 @@ static int match_group(const struct group *group, const struct graft_regexes *re
     const struct graft_config *config = group->config;
     char targets[MAX_FIELD], place[MAX_FIELD + 24];
     const int64_t n = config->size(config->data, field(group, "targets", targets));
-    int status = GRAFT_OK;
-    for (int64_t i = 0; i < n && !*found && status == GRAFT_OK; i++) {
+    for (int64_t i = 0; i < n && !*found; i++) {
         (void)snprintf(place, sizeof place, "%s.%lld", targets, (long long)i);
         const char *target = config->string(config->data, place);
         if (target == NULL) {
-            status = graft_config_expected(config, place, "a string", error);
+            graft_config_expected(config, place, "a string", error);
         } else if (by_name) {
-            status = match_name(config, regexes, target, path, found, error);
+            match_name(config, regexes, target, path, found, error);
         } else {
             *found = strcmp(target, "Linear") == 0;
         }
     }
-    return status;
+    return error->code;
 }
 
 /* Names go before classes, and the first group that has one is it. */
@@ -102,26 +95,22 @@ static int find_group(const struct graft_config *config, const struct graft_rege
                       struct group *group, struct graft_error *error) {
     static const char groups[] = "quantization_config.config_groups";
     int32_t found = 0;
-    int status = GRAFT_OK;
     group->config = config;
     for (int by_name = 1; by_name >= 0; by_name--) {
         const char *key;
-        for (int64_t i = 0; (key = config->key(config->data, groups, i)) != NULL && status == GRAFT_OK; i++) {
+        for (int64_t i = 0; (key = config->key(config->data, groups, i)) != NULL; i++) {
             if (strlen(key) < MAX_KEY / 2 && strpbrk(key, ".#") == NULL) {
                 (void)snprintf(group->path, sizeof group->path, "%s.%.*s", groups, MAX_KEY / 2, key);
             } else {
                 (void)snprintf(group->path, sizeof group->path, "%s.#%lld", groups, (long long)i);
             }
-            status = match_group(group, regexes, path, by_name, &found, error);
-            if (status == GRAFT_OK && found) {
-                return GRAFT_OK;
+            if (match_group(group, regexes, path, by_name, &found, error) != GRAFT_OK || found) {
+                return error->code;
             }
         }
     }
-    return status != GRAFT_OK
-               ? status
-               : graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                                 "%s: no target matches \"%s\", which has quantized weights", groups, path);
+    return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                           "%s: no target matches \"%s\", which has quantized weights", groups, path);
 }
 
 /* --- How it is stored --- */
@@ -130,11 +119,11 @@ static int find_group(const struct graft_config *config, const struct graft_rege
 static int read_word(const struct graft_config *config, const char *path, char text[GRAFT_QUANTIZATION_TEXT],
                      struct graft_error *error) {
     const char *value = NULL;
-    int status = graft_config_string(config, path, &value, error);
+    graft_config_string(config, path, &value, error);
     if (value != NULL) {
         graft_quantization_lower(value, text);
     }
-    return status;
+    return error->code;
 }
 
 /* A value of the field `format`, and the bits and strategies that go with it. */
@@ -190,15 +179,11 @@ static int read_codes(const struct group *group, const struct format **format, s
     const char *place = graft_config_has(config, field(group, "format", own)) ? own : common;
     char name[GRAFT_QUANTIZATION_TEXT] = "", type[GRAFT_QUANTIZATION_TEXT] = "int";
     int64_t bits = 0;
-    int status = read_word(config, place, name, error);
-    if (status == GRAFT_OK) {
-        status = graft_config_need_int(config, field(group, "weights.num_bits", path), 1, 64, &bits, error);
-    }
-    if (status == GRAFT_OK) {
-        status = read_word(config, field(group, "weights.type", path), type, error);
-    }
-    if (status != GRAFT_OK) {
-        return status;
+    read_word(config, place, name, error);
+    graft_config_need_int(config, field(group, "weights.num_bits", path), 1, 64, &bits, error);
+    read_word(config, field(group, "weights.type", path), type, error);
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     *format = find_format(name, type);
     if (*format == NULL) {
@@ -235,25 +220,24 @@ static int read_sizes(const struct group *group, const struct format *format, st
                       struct graft_error *error) {
     const struct graft_config *config = group->config;
     char path[MAX_FIELD], place[MAX_FIELD + 4];
-    int status = GRAFT_OK;
     if (ct_has_groups(scheme)) {
-        status = graft_config_need_int(config, field(group, "weights.group_size", path), 1, INT32_MAX,
-                                       &scheme->group_size, error);
-        return status == GRAFT_OK && format->group_size > 0 && scheme->group_size != format->group_size
+        graft_config_need_int(config, field(group, "weights.group_size", path), 1, INT32_MAX, &scheme->group_size,
+                              error);
+        return error->code == GRAFT_OK && format->group_size > 0 && scheme->group_size != format->group_size
                    ? graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected %lld, got %lld", path,
                                      (long long)format->group_size, (long long)scheme->group_size)
-                   : status;
+                   : error->code;
     }
     (void)field(group, "weights.block_structure", path);
     const char *sizes = scheme->strategy == CT_BLOCK ? config->string(config->data, path) : NULL;
     if (sizes != NULL) { /* "128x128", as older versions of the library wrote it */
         return read_block(config, path, sizes, scheme, error);
     }
-    for (int i = 0; scheme->strategy == CT_BLOCK && i < 2 && status == GRAFT_OK; i++) {
+    for (int i = 0; scheme->strategy == CT_BLOCK && i < 2; i++) {
         (void)snprintf(place, sizeof place, "%s.%d", path, i);
-        status = graft_config_need_int(config, place, 1, INT32_MAX, &scheme->block[i], error);
+        graft_config_need_int(config, place, 1, INT32_MAX, &scheme->block[i], error);
     }
-    return status;
+    return error->code;
 }
 
 static int read_strategy(const struct group *group, const struct format *format, struct ct_scheme *scheme,
@@ -266,16 +250,16 @@ static int read_strategy(const struct group *group, const struct format *format,
                    !graft_config_has(config, size)           ? "tensor"
                    : config->integer(config->data, size) > 0 ? "group"
                                                              : "channel");
-    int status = read_word(config, field(group, "weights.strategy", path), name, error);
+    read_word(config, field(group, "weights.strategy", path), name, error);
     size_t i = 0;
     while (i < sizeof names / sizeof names[0] && strcmp(name, names[i]) != 0) {
         i++;
     }
-    if (status == GRAFT_OK && (format->has_strategies & 1U << i) == 0) {
-        status = unread(group->config, path, format->strategies, name, error);
+    if ((format->has_strategies & 1U << i) == 0) {
+        unread(group->config, path, format->strategies, name, error);
     }
     scheme->strategy = (enum ct_strategy)i;
-    return status == GRAFT_OK ? read_sizes(group, format, scheme, error) : status;
+    return error->code == GRAFT_OK ? read_sizes(group, format, scheme, error) : error->code;
 }
 
 /* An order of inputs. Once it was a boolean, and each has two names. */
@@ -285,11 +269,11 @@ static int read_order(const struct graft_config *config, const char *path, char 
         (void)snprintf(order, GRAFT_QUANTIZATION_TEXT, "%s", config->integer(config->data, path) ? "group" : "weight");
         return GRAFT_OK;
     }
-    int status = read_word(config, path, order, error);
+    read_word(config, path, order, error);
     if (strcmp(order, "static") == 0 || strcmp(order, "dynamic") == 0) {
         (void)snprintf(order, GRAFT_QUANTIZATION_TEXT, "%s", strcmp(order, "static") == 0 ? "weight" : "group");
     }
-    return status;
+    return error->code;
 }
 
 /* Zero points and an order of inputs, which packed codes in groups may have. */
@@ -298,20 +282,18 @@ static int read_extras(const struct group *group, struct ct_scheme *scheme, stru
     char path[MAX_FIELD];
     char order[GRAFT_QUANTIZATION_TEXT] = "weight";
     int32_t is_symmetric = 1;
-    int status = graft_config_bool(config, field(group, "weights.symmetric", path), &is_symmetric, error);
-    if (status == GRAFT_OK && !is_symmetric && (!ct_has_words(scheme) || scheme->strategy == CT_TENSOR)) {
+    graft_config_bool(config, field(group, "weights.symmetric", path), &is_symmetric, error);
+    if (!is_symmetric && (!ct_has_words(scheme) || scheme->strategy == CT_TENSOR)) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
                                "%s: false is supported only for packed weights with scales for rows or groups", path);
     }
-    if (status == GRAFT_OK) {
-        status = read_order(config, field(group, "weights.actorder", path), order, error);
-    }
+    read_order(config, field(group, "weights.actorder", path), order, error);
     scheme->is_asymmetric = !is_symmetric;
     scheme->is_ordered = strcmp(order, "group") == 0;
-    return status == GRAFT_OK && strcmp(order, "weight") != 0 &&
+    return strcmp(order, "weight") != 0 &&
                    (!scheme->is_ordered || !ct_has_words(scheme) || scheme->strategy != CT_GROUP)
                ? unread(config, path, "\"weight\" or, of packed weights in groups, \"group\"", order, error)
-               : status;
+               : error->code;
 }
 
 /* Finds which fixed scale of activations the checkpoint has: `input_global_scale` beside dynamic scales of groups
@@ -320,7 +302,6 @@ static int read_inputs(const struct group *group, struct ct_scheme *scheme, stru
     const struct graft_config *config = group->config;
     char path[MAX_FIELD];
     int32_t is_dynamic = 0;
-    int status = GRAFT_OK;
     scheme->input_scale = NULL;
     if (!graft_config_has(config, field(group, "input_activations", path))) {
         return GRAFT_OK;
@@ -328,28 +309,23 @@ static int read_inputs(const struct group *group, struct ct_scheme *scheme, stru
     const char *text = config->string(config->data, field(group, "input_activations.dynamic", path));
     const int is_local = text != NULL && strcmp(text, "local") == 0;
     if (!is_local) {
-        status = graft_config_bool(config, path, &is_dynamic, error);
+        graft_config_bool(config, path, &is_dynamic, error);
     }
     scheme->input_scale = is_local ? "input_global_scale" : is_dynamic ? NULL : "input_scale";
-    return status;
+    return error->code;
 }
 
 int ct_scheme_read(const struct graft_config *config, const struct graft_regexes *regexes, const char *path,
                    struct ct_scheme *scheme, struct graft_error *error) {
     struct group group;
     const struct format *format = NULL;
-    int status = check_model(config, error);
-    if (status == GRAFT_OK) {
-        status = find_group(config, regexes, path, &group, error);
+    check_model(config, error);
+    if (find_group(config, regexes, path, &group, error) != GRAFT_OK ||
+        read_codes(&group, &format, scheme, error) != GRAFT_OK) {
+        return error->code;
     }
-    if (status == GRAFT_OK) {
-        status = read_codes(&group, &format, scheme, error);
-    }
-    if (status == GRAFT_OK) {
-        status = read_strategy(&group, format, scheme, error);
-    }
-    if (status == GRAFT_OK) {
-        status = read_extras(&group, scheme, error);
-    }
-    return status == GRAFT_OK ? read_inputs(&group, scheme, error) : status;
+    read_strategy(&group, format, scheme, error);
+    read_extras(&group, scheme, error);
+    read_inputs(&group, scheme, error);
+    return error->code;
 }

@@ -39,27 +39,24 @@ static int check_layout(const struct graft_config *config, struct graft_error *e
                   {"activation_scheme", {"dynamic", "static"}},
                   {"scale_fmt", {"float", "ue8m0"}},
                   {"expert_dtype", {"fp8"}}};
-    int status = GRAFT_OK;
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0] && status == GRAFT_OK; i++) {
-        status = graft_quantization_only(config, fields[i].name, fields[i].allowed, error);
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        graft_quantization_only(config, fields[i].name, fields[i].allowed, error);
     }
-    return status;
+    return error->code;
 }
 
 static int read_config(const struct graft_config *config, struct graft_codec *codec, struct graft_error *error) {
     static const char field[] = FIELD("weight_block_size");
-    int status = check_layout(config, error);
-    if (status != GRAFT_OK || !graft_config_has(config, field)) {
+    if (check_layout(config, error) != GRAFT_OK || !graft_config_has(config, field)) {
         set_blocks(config, codec);
-        return status;
+        return error->code;
     }
     if (config->kind(config->data, field) != GRAFT_FIELD_ARRAY || config->size(config->data, field) != 2) {
         return graft_config_expected(config, field, "an array of rows and columns", error);
     }
-    status = graft_config_need_int(config, FIELD("weight_block_size.0"), 1, MAX_SIZE, &codec->block_rows, error);
-    return status == GRAFT_OK
-               ? graft_config_need_int(config, FIELD("weight_block_size.1"), 1, MAX_SIZE, &codec->group_size, error)
-               : status;
+    graft_config_need_int(config, FIELD("weight_block_size.0"), 1, MAX_SIZE, &codec->block_rows, error);
+    graft_config_need_int(config, FIELD("weight_block_size.1"), 1, MAX_SIZE, &codec->group_size, error);
+    return error->code;
 }
 
 static int is_static(const struct graft_config *config) {
@@ -84,12 +81,10 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
                     const struct graft_sink *sink, struct graft_error *error) {
     struct graft_scheme scheme;
     (void)cls;
-    int status = graft_scheme_of_linear(&scheme, args, sink->path, error);
-    if (status == GRAFT_OK) {
-        status = read_config(config, &scheme.codec, error);
-    }
-    if (status != GRAFT_OK) {
-        return status;
+    graft_scheme_of_linear(&scheme, args, sink->path, error);
+    read_config(config, &scheme.codec, error);
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     scheme.codec.kind = GRAFT_CODE_FLOAT8;
     scheme.codec.bits = 8;

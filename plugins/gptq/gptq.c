@@ -43,22 +43,17 @@ static int read_format(const struct graft_config *config, struct graft_codec *co
         codec->zero = !has_layout_2(layout);
         return GRAFT_OK;
     }
-    int status = graft_quantization_text(config, names, format, path, error);
-    if (status == GRAFT_OK && strcmp(format, "gptq") != 0 && strcmp(format, "gptq_v2") != 0) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                                 "%s: expected \"gptq\" or \"gptq_v2\", got \"%s\"", path, format);
+    graft_quantization_text(config, names, format, path, error);
+    if (strcmp(format, "gptq") != 0 && strcmp(format, "gptq_v2") != 0) {
+        graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected \"gptq\" or \"gptq_v2\", got \"%s\"",
+                        path, format);
     }
     codec->zero = strcmp(format, "gptq") == 0;
-    if (status == GRAFT_OK) {
-        status = graft_quantization_only(config, "pack_dtype", words, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_config_bool(config, "quantization_config.is_marlin_format", &is_marlin, error);
-    }
-    return status == GRAFT_OK && is_marlin
-               ? graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                                 "quantization_config.is_marlin_format: expected false, got true")
-               : status;
+    graft_quantization_only(config, "pack_dtype", words, error);
+    graft_config_bool(config, "quantization_config.is_marlin_format", &is_marlin, error);
+    return is_marlin ? graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                                       "quantization_config.is_marlin_format: expected false, got true")
+                     : error->code;
 }
 
 /* Writes to `place` the path of the object in config.json that has the quantization fields of the module `path`:
@@ -106,21 +101,15 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     char place[GPTQ_PLACE];
     int32_t is_ordered = 0;
     (void)cls;
-    int status = graft_scheme_of_linear(&scheme, args, sink->path, error);
-    if (status == GRAFT_OK) {
-        status = find_place(config, sink->config_path, place, error);
+    graft_scheme_of_linear(&scheme, args, sink->path, error);
+    find_place(config, sink->config_path, place, error);
+    if (error->code == GRAFT_OK) {
+        graft_word_codes_read(&scheme, config, place, sink->path, 0x1fc, error);
     }
-    if (status == GRAFT_OK) {
-        status = graft_word_codes_read(&scheme, config, place, sink->path, 0x1fc, error);
-    }
-    if (status == GRAFT_OK) {
-        status = read_format(config, codec, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_config_bool(config, "quantization_config.desc_act", &is_ordered, error);
-    }
-    if (status != GRAFT_OK) {
-        return status;
+    read_format(config, codec, error);
+    graft_config_bool(config, "quantization_config.desc_act", &is_ordered, error);
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     const int64_t words[2] = {codec->columns * codec->bits / 32, codec->rows};
     codec->layout = GRAFT_CODED_COLUMN_WORDS;

@@ -58,10 +58,8 @@ static int check_bool(const struct graft_config *config, const char *place, cons
                       struct graft_error *error) {
     char path[PATH];
     int32_t value = expected;
-    int status = graft_config_bool(config, join(place, name, path), &value, error);
-    return status == GRAFT_OK && value != expected
-               ? graft_config_expected(config, path, expected ? "true" : "false", error)
-               : status;
+    graft_config_bool(config, join(place, name, path), &value, error);
+    return value != expected ? graft_config_expected(config, path, expected ? "true" : "false", error) : error->code;
 }
 
 static int check_null(const struct graft_config *config, const char *place, const char *name,
@@ -73,54 +71,43 @@ static int check_null(const struct graft_config *config, const char *place, cons
 
 /* Other layouts: weights as floats, metadata put together, scales and zero points that are codes. */
 static int check_layout(const struct graft_config *config, const char *place, struct graft_error *error) {
-    int status = check_bool(config, place, "weight_quant_params.view_as_float", 0, error);
-    if (status == GRAFT_OK) {
-        status = check_bool(config, place, "weight_quant_params.channel_wise", 1, error);
-    }
-    if (status == GRAFT_OK) {
-        status = check_bool(config, place, "offload_meta", 0, error);
-    }
-    if (status == GRAFT_OK) {
-        status = check_null(config, place, "scale_quant_params", error);
-    }
-    return status == GRAFT_OK ? check_null(config, place, "zero_quant_params", error) : status;
+    check_bool(config, place, "weight_quant_params.view_as_float", 0, error);
+    check_bool(config, place, "weight_quant_params.channel_wise", 1, error);
+    check_bool(config, place, "offload_meta", 0, error);
+    check_null(config, place, "scale_quant_params", error);
+    check_null(config, place, "zero_quant_params", error);
+    return error->code;
 }
 
 static int read_groups(const struct graft_config *config, const char *place, struct hqq_params *params,
                        struct graft_error *error) {
     char path[PATH];
     int64_t axis = 1;
-    int status = graft_config_need_int(config, join(place, "weight_quant_params.axis", path), 0, 1, &axis, error);
-    if (status == GRAFT_OK && axis != 1) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                                 "%s: expected 1, groups of inputs, got 0, groups of outputs", path);
+    graft_config_need_int(config, join(place, "weight_quant_params.axis", path), 0, 1, &axis, error);
+    if (axis != 1) {
+        graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                        "%s: expected 1, groups of inputs, got 0, groups of outputs", path);
     }
     params->group_size = params->columns;
-    (void)join(place, "weight_quant_params.group_size", path);
-    if (status == GRAFT_OK) {
-        status = graft_config_int(config, path, 1, INT32_MAX, &params->group_size, error);
-    }
-    return status == GRAFT_OK && params->columns % params->group_size != 0
+    graft_config_int(config, join(place, "weight_quant_params.group_size", path), 1, INT32_MAX, &params->group_size,
+                     error);
+    return error->code == GRAFT_OK && params->columns % params->group_size != 0
                ? graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
                                  "%s: expected a number that divides %lld inputs, got %lld", path,
                                  (long long)params->columns, (long long)params->group_size)
-               : status;
+               : error->code;
 }
 
 int hqq_read_params(const struct graft_config *config, const char *path, struct hqq_params *params,
                     struct graft_error *error) {
     char place[PLACE], bits[PATH];
-    int status = find_place(config, path, place, error);
-    if (status == GRAFT_OK) {
-        status = check_layout(config, place, error);
+    params->bits = 8;
+    find_place(config, path, place, error);
+    check_layout(config, place, error);
+    graft_config_need_int(config, join(place, "weight_quant_params.nbits", bits), 1, 8, &params->bits, error);
+    if (params->bits < 2 || params->bits == 7) {
+        graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected 2, 3, 4, 5, 6 or 8, got %lld", bits,
+                        (long long)params->bits);
     }
-    if (status == GRAFT_OK) {
-        status =
-            graft_config_need_int(config, join(place, "weight_quant_params.nbits", bits), 1, 8, &params->bits, error);
-    }
-    if (status == GRAFT_OK && (params->bits < 2 || params->bits == 7)) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected 2, 3, 4, 5, 6 or 8, got %lld",
-                                 bits, (long long)params->bits);
-    }
-    return status == GRAFT_OK ? read_groups(config, place, params, error) : status;
+    return read_groups(config, place, params, error);
 }

@@ -28,8 +28,7 @@ static const struct {
 };
 
 int hqq_describe_notes(const struct graft_sink *sink, struct graft_error *error) {
-    int status = GRAFT_OK;
-    for (size_t i = 0; i < sizeof notes / sizeof notes[0] && status == GRAFT_OK; i++) {
+    for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++) {
         const struct graft_parameter_info info = {
             .struct_size = sizeof info,
             .flags = GRAFT_PARAMETER_ANY_LENGTH | (notes[i].most == 0 ? GRAFT_PARAMETER_SCALAR : 0),
@@ -40,9 +39,9 @@ int hqq_describe_notes(const struct graft_sink *sink, struct graft_error *error)
             .dtype = notes[i].dtype,
             .join = graft_join_whole(GRAFT_JOIN_EACH),
         };
-        status = sink->parameter(sink->data, &info, error);
+        sink->parameter(sink->data, &info, error);
     }
-    return status;
+    return error->code;
 }
 
 /* Codes of 5, 6 and 8 bits take a byte each and lie in rows. Smaller codes lie in strips: a byte has codes from distant
@@ -110,10 +109,9 @@ int hqq_check_tensors(const struct graft_build *build, const void *context, stru
         {"shape", 1, 2, params->columns}, {"view_as_float", 0, 1, 0}, {"quant_scale", 0, 1, 0},
         {"quant_zero", 0, 1, 0},
     };
-    int status = GRAFT_OK;
     (void)codec;
-    for (size_t i = 0; i < sizeof expected / sizeof expected[0] && status == GRAFT_OK; i++) {
-        status = check(build, expected[i].name, expected[i].first, expected[i].step, expected[i].expected, error);
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        check(build, expected[i].name, expected[i].first, expected[i].step, expected[i].expected, error);
     }
-    return status;
+    return error->code;
 }

@@ -31,9 +31,9 @@ static int finish(const struct graft_build *build, const void *context, struct g
 static int read_granularity(const struct graft_config *config, struct graft_codec *codec, struct graft_error *error) {
     static const char field[] = TORCHAO_FIELD("granularity._type");
     const char *name = "PerRow";
-    int status = graft_config_string(config, field, &name, error);
-    if (status != GRAFT_OK || strcmp(name, "PerRow") == 0) {
-        return status;
+    graft_config_string(config, field, &name, error);
+    if (strcmp(name, "PerRow") == 0) {
+        return error->code;
     }
     if (strcmp(name, "PerTensor") == 0) {
         codec->block_rows = codec->rows;
@@ -49,12 +49,9 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
                     const struct graft_sink *sink, struct graft_error *error) {
     struct graft_scheme scheme;
     (void)cls;
-    int status = graft_scheme_of_linear(&scheme, args, sink->path, error);
-    if (status == GRAFT_OK) {
-        status = read_granularity(config, &scheme.codec, error);
-    }
-    if (status != GRAFT_OK) {
-        return status;
+    if (graft_scheme_of_linear(&scheme, args, sink->path, error) != GRAFT_OK ||
+        read_granularity(config, &scheme.codec, error) != GRAFT_OK) {
+        return error->code;
     }
     scheme.codec.kind = GRAFT_CODE_INT;
     scheme.codec.bits = 8;
