@@ -66,20 +66,10 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
 
 /* --- What the host is told --- */
 
-static const struct graft_class awq_linear_class = {
-    .struct_size = sizeof awq_linear_class,
-    .name = "AWQLinear",
-    .interface_id = GRAFT_INTERFACE_LINEAR,
-    .describe = describe,
-};
+static const struct graft_class awq_linear_class = GRAFT_SCHEME_LINEAR_CLASS("AWQLinear", describe);
 
 /* Experts that the checkpoint has one by one: stacked parameters cannot hold them. */
-static const struct graft_class expert_class = {GRAFT_PARTS_EXPERT_CLASS("AWQMoeMLP")};
-
-static const struct graft_parts_expert_list list = {"AWQMoeMLP"};
-
-static const struct graft_class experts_class = {
-    GRAFT_PARTS_CLASS("AWQExperts", GRAFT_INTERFACE_EXPERTS, graft_parts_expert_list), .data = &list};
+GRAFT_PARTS_LISTED_EXPERT_CLASSES("AWQMoeMLP", "AWQExperts");
 
 static const char *const methods[] = {"awq", GRAFT_AUTO_ROUND_METHODS, NULL};
 static const char *const awq[] = {"awq", NULL};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Linears of BitNet checkpoints (quant_method "bitnet"), of two bits a weight. */
 #include "graft/plugin.h"
+#include "graft/quant_format.h"
 #include "linear.h"
 
 #define FIELD(name) "quantization_config." name
@@ -13,19 +14,19 @@ static const char *const online[] = {"online", NULL};
 
 #define CONDITION(kind, field, names) \
     { sizeof(struct graft_condition), kind, field, names }
-#define CONDITION_METHOD CONDITION(GRAFT_CONDITION_CONFIG, FIELD("quant_method"), methods)
-#define CONDITION_PACKED CONDITION(GRAFT_CONDITION_TENSOR, NULL, of_packed)
 #define CONDITION_AUTO CONDITION(GRAFT_CONDITION_CONFIG, FIELD("linear_class"), autobitlinear)
 
 /* The class BitLinear ignores `quantization_mode`. An unknown `linear_class` or `quantization_mode` matches a class
  * whose `describe` refuses it. */
 static const struct graft_condition if_bitlinear[] = {
-    CONDITION_METHOD, CONDITION(GRAFT_CONDITION_NO_CONFIG, FIELD("linear_class"), autobitlinear), CONDITION_PACKED};
+    GRAFT_SCHEME_IS_METHOD(methods), CONDITION(GRAFT_CONDITION_NO_CONFIG, FIELD("linear_class"), autobitlinear),
+    GRAFT_SCHEME_HAS_TENSOR(of_packed)};
 static const struct graft_condition if_auto[] = {
-    CONDITION_METHOD, CONDITION_AUTO, CONDITION(GRAFT_CONDITION_NO_CONFIG, FIELD("quantization_mode"), online),
-    CONDITION_PACKED};
+    GRAFT_SCHEME_IS_METHOD(methods), CONDITION_AUTO,
+    CONDITION(GRAFT_CONDITION_NO_CONFIG, FIELD("quantization_mode"), online), GRAFT_SCHEME_HAS_TENSOR(of_packed)};
 static const struct graft_condition if_online[] = {
-    CONDITION_METHOD, CONDITION_AUTO, CONDITION(GRAFT_CONDITION_CONFIG, FIELD("quantization_mode"), NULL),
+    GRAFT_SCHEME_IS_METHOD(methods), CONDITION_AUTO,
+    CONDITION(GRAFT_CONDITION_CONFIG, FIELD("quantization_mode"), NULL),
     CONDITION(GRAFT_CONDITION_NO_CONFIG, FIELD("quantization_mode"), offline)};
 
 #define LINEAR(class, array, path)                                                                        \

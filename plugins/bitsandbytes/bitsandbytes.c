@@ -10,12 +10,7 @@
 #define FIELD(name) "quantization_config." name
 
 /* Experts that the checkpoint has one by one: stacked parameters cannot hold them. */
-static const struct graft_class expert_class = {GRAFT_PARTS_EXPERT_CLASS("BitsAndBytesMoeMLP")};
-
-static const struct graft_parts_expert_list list = {"BitsAndBytesMoeMLP"};
-
-static const struct graft_class experts_class = {
-    GRAFT_PARTS_CLASS("BitsAndBytesExperts", GRAFT_INTERFACE_EXPERTS, graft_parts_expert_list), .data = &list};
+GRAFT_PARTS_LISTED_EXPERT_CLASSES("BitsAndBytesMoeMLP", "BitsAndBytesExperts");
 
 static const char *const methods[] = {"bitsandbytes", NULL};
 static const char *const of_4bit[] = {"weight.absmax", NULL};
@@ -25,29 +20,19 @@ static const char *const of_experts[] = {"0.gate_proj.weight.absmax", "0.w1.weig
 
 static const char *const yes[] = {"true", NULL};
 
-#define CONDITION_METHOD \
-    { sizeof(struct graft_condition), GRAFT_CONDITION_CONFIG, FIELD("quant_method"), methods }
-#define CONDITION_TENSORS(names) \
-    { sizeof(struct graft_condition), GRAFT_CONDITION_TENSOR, NULL, names }
 #define CONDITION_YES(field) \
     { sizeof(struct graft_condition), GRAFT_CONDITION_CONFIG, field, yes }
 
-static const struct graft_condition if_4bit[] = {CONDITION_METHOD, CONDITION_YES(FIELD("load_in_4bit")),
-                                                 CONDITION_TENSORS(of_4bit)};
-static const struct graft_condition if_8bit[] = {CONDITION_METHOD, CONDITION_YES(FIELD("load_in_8bit")),
-                                                 CONDITION_TENSORS(of_8bit)};
-static const struct graft_condition if_experts[] = {CONDITION_METHOD, CONDITION_TENSORS(of_experts)};
-
-#define LINEAR(class, array)                                                                              \
-    {                                                                                                     \
-        .struct_size = sizeof(struct graft_replacement), .key = GRAFT_KEY_NAME, .target = "Linear",       \
-        .replacement = &(class), .conditions = (array), .n_conditions = sizeof(array) / sizeof(array)[0], \
-        .condition_stride = sizeof(array)[0]                                                              \
-    }
+static const struct graft_condition if_4bit[] = {GRAFT_SCHEME_IS_METHOD(methods), CONDITION_YES(FIELD("load_in_4bit")),
+                                                 GRAFT_SCHEME_HAS_TENSOR(of_4bit)};
+static const struct graft_condition if_8bit[] = {GRAFT_SCHEME_IS_METHOD(methods), CONDITION_YES(FIELD("load_in_8bit")),
+                                                 GRAFT_SCHEME_HAS_TENSOR(of_8bit)};
+static const struct graft_condition if_experts[] = {GRAFT_SCHEME_IS_METHOD(methods),
+                                                    GRAFT_SCHEME_HAS_TENSOR(of_experts)};
 
 static const struct graft_replacement replacements[] = {
-    LINEAR(bnb_linear4bit_class, if_4bit),
-    LINEAR(bnb_linear8bit_class, if_8bit),
+    GRAFT_SCHEME_LINEARS(&bnb_linear4bit_class, if_4bit),
+    GRAFT_SCHEME_LINEARS(&bnb_linear8bit_class, if_8bit),
     {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, if_experts)},
 };
 

@@ -62,9 +62,4 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     return graft_scheme_describe_linear(&scheme, args, sink, error);
 }
 
-const struct graft_class bnb_linear8bit_class = {
-    .struct_size = sizeof bnb_linear8bit_class,
-    .name = "Linear8bitLt",
-    .interface_id = GRAFT_INTERFACE_LINEAR,
-    .describe = describe,
-};
+const struct graft_class bnb_linear8bit_class = GRAFT_SCHEME_LINEAR_CLASS("Linear8bitLt", describe);

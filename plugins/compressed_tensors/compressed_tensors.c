@@ -138,49 +138,22 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     return graft_scheme_describe_linear(&scheme, args, sink, error);
 }
 
-static const struct graft_class compressed_linear_class = {
-    .struct_size = sizeof compressed_linear_class,
-    .name = "CompressedLinear",
-    .interface_id = GRAFT_INTERFACE_LINEAR,
-    .describe = describe,
-};
+static const struct graft_class compressed_linear_class = GRAFT_SCHEME_LINEAR_CLASS("CompressedLinear", describe);
 
 /* Experts that the checkpoint has one by one: stacked parameters cannot hold them. */
-static const struct graft_class expert_class = {GRAFT_PARTS_EXPERT_CLASS("CompressedMoeMLP")};
-
-static const struct graft_parts_expert_list list = {"CompressedMoeMLP"};
-
-static const struct graft_class experts_class = {
-    GRAFT_PARTS_CLASS("CompressedExperts", GRAFT_INTERFACE_EXPERTS, graft_parts_expert_list), .data = &list};
+GRAFT_PARTS_LISTED_EXPERT_CLASSES("CompressedMoeMLP", "CompressedExperts");
 
 static const char *const methods[] = {"compressed-tensors", NULL};
 static const char *const tensors[] = {"weight_scale", NULL};
 
 static const char *const expert_tensors[] = {"0.gate_proj.weight_scale", "0.w1.weight_scale", NULL};
 
-static const struct graft_condition conditions[][2] = {
-    {
-        {sizeof conditions[0][0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", methods},
-        {sizeof conditions[0][0], GRAFT_CONDITION_TENSOR, NULL, tensors},
-    },
-    {
-        {sizeof conditions[0][0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", methods},
-        {sizeof conditions[0][0], GRAFT_CONDITION_TENSOR, NULL, expert_tensors},
-    },
-};
+static const struct graft_condition if_linear[] = {GRAFT_SCHEME_IS_METHOD(methods), GRAFT_SCHEME_HAS_TENSOR(tensors)};
+static const struct graft_condition if_experts[] = {GRAFT_SCHEME_IS_METHOD(methods),
+                                                    GRAFT_SCHEME_HAS_TENSOR(expert_tensors)};
 
-static const struct graft_replacement replacements[] = {
-    {
-        .struct_size = sizeof replacements[0],
-        .key = GRAFT_KEY_NAME,
-        .target = "Linear",
-        .replacement = &compressed_linear_class,
-        .conditions = conditions[0],
-        .n_conditions = 2,
-        .condition_stride = sizeof conditions[0][0],
-    },
-    {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, conditions[1])},
-};
+static const struct graft_replacement replacements[] = {GRAFT_SCHEME_LINEARS(&compressed_linear_class, if_linear),
+                                                        {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, if_experts)}};
 
 static const struct graft_option options[] = {{GRAFT_ACTIVATION_BITS("16")}};
 

@@ -118,41 +118,19 @@ static const struct graft_class fp8_linear_class = {
 };
 
 /* Experts that the checkpoint has one by one: stacked parameters cannot hold them. */
-static const struct graft_class expert_class = {GRAFT_PARTS_EXPERT_CLASS("FP8MoeMLP")};
-
-static const struct graft_parts_expert_list list = {"FP8MoeMLP"};
-
-static const struct graft_class experts_class = {
-    GRAFT_PARTS_CLASS("FP8Experts", GRAFT_INTERFACE_EXPERTS, graft_parts_expert_list), .data = &list};
+GRAFT_PARTS_LISTED_EXPERT_CLASSES("FP8MoeMLP", "FP8Experts");
 
 static const char *const scales[] = {"weight_scale_inv", "weight_scale", NULL};
 
 static const char *const expert_scales[] = {"0.gate_proj.weight_scale_inv", "0.gate_proj.weight_scale",
                                             "0.w1.weight_scale_inv", "0.w1.weight_scale", NULL};
 
-static const struct graft_condition conditions[][2] = {
-    {
-        {sizeof conditions[0][0], GRAFT_CONDITION_CONFIG, FIELD("quant_method"), methods},
-        {sizeof conditions[0][0], GRAFT_CONDITION_TENSOR, NULL, scales},
-    },
-    {
-        {sizeof conditions[0][0], GRAFT_CONDITION_CONFIG, FIELD("quant_method"), methods},
-        {sizeof conditions[0][0], GRAFT_CONDITION_TENSOR, NULL, expert_scales},
-    },
-};
+static const struct graft_condition if_linear[] = {GRAFT_SCHEME_IS_METHOD(methods), GRAFT_SCHEME_HAS_TENSOR(scales)};
+static const struct graft_condition if_experts[] = {GRAFT_SCHEME_IS_METHOD(methods),
+                                                    GRAFT_SCHEME_HAS_TENSOR(expert_scales)};
 
-static const struct graft_replacement replacements[] = {
-    {
-        .struct_size = sizeof replacements[0],
-        .key = GRAFT_KEY_NAME,
-        .target = "Linear",
-        .replacement = &fp8_linear_class,
-        .conditions = conditions[0],
-        .n_conditions = 2,
-        .condition_stride = sizeof conditions[0][0],
-    },
-    {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, conditions[1])},
-};
+static const struct graft_replacement replacements[] = {GRAFT_SCHEME_LINEARS(&fp8_linear_class, if_linear),
+                                                        {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, if_experts)}};
 
 static const struct graft_field_rule field_rules[] = {
     /* Modules without scales are not quantized, whatever their names are. */

@@ -31,48 +31,21 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     return error->code;
 }
 
-static const struct graft_class hqq_linear_class = {
-    .struct_size = sizeof hqq_linear_class,
-    .name = "HQQLinear",
-    .interface_id = GRAFT_INTERFACE_LINEAR,
-    .describe = describe,
-};
+static const struct graft_class hqq_linear_class = GRAFT_SCHEME_LINEAR_CLASS("HQQLinear", describe);
 
 /* Experts that the checkpoint has one by one: stacked parameters cannot hold them. */
-static const struct graft_class expert_class = {GRAFT_PARTS_EXPERT_CLASS("HQQMoeMLP")};
-
-static const struct graft_parts_expert_list list = {"HQQMoeMLP"};
-
-static const struct graft_class experts_class = {
-    GRAFT_PARTS_CLASS("HQQExperts", GRAFT_INTERFACE_EXPERTS, graft_parts_expert_list), .data = &list};
+GRAFT_PARTS_LISTED_EXPERT_CLASSES("HQQMoeMLP", "HQQExperts");
 
 static const char *const methods[] = {"hqq", NULL};
 static const char *const codes[] = {"W_q", NULL};
 static const char *const expert_codes[] = {"0.gate_proj.W_q", "0.w1.W_q", NULL};
 
-static const struct graft_condition conditions[][2] = {
-    {
-        {sizeof conditions[0][0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", methods},
-        {sizeof conditions[0][0], GRAFT_CONDITION_TENSOR, NULL, codes},
-    },
-    {
-        {sizeof conditions[0][0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", methods},
-        {sizeof conditions[0][0], GRAFT_CONDITION_TENSOR, NULL, expert_codes},
-    },
-};
+static const struct graft_condition if_linear[] = {GRAFT_SCHEME_IS_METHOD(methods), GRAFT_SCHEME_HAS_TENSOR(codes)};
+static const struct graft_condition if_experts[] = {GRAFT_SCHEME_IS_METHOD(methods),
+                                                    GRAFT_SCHEME_HAS_TENSOR(expert_codes)};
 
-static const struct graft_replacement replacements[] = {
-    {
-        .struct_size = sizeof replacements[0],
-        .key = GRAFT_KEY_NAME,
-        .target = "Linear",
-        .replacement = &hqq_linear_class,
-        .conditions = conditions[0],
-        .n_conditions = 2,
-        .condition_stride = sizeof conditions[0][0],
-    },
-    {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, conditions[1])},
-};
+static const struct graft_replacement replacements[] = {GRAFT_SCHEME_LINEARS(&hqq_linear_class, if_linear),
+                                                        {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, if_experts)}};
 
 static const struct graft_field_rule field_rules[] = {
     /* Modules without codes are not quantized, whatever their names are. */

@@ -2,9 +2,8 @@
 /*
  * Linears of checkpoints by NVIDIA's Model Optimizer (quant_method "modelopt"), read where they lie in the file:
  * F8_E4M3 weights with one scale ("FP8"), and E2M1 with a F8_E4M3 scale for each 16 inputs and a factor that all of
- * them share
- * ("NVFP4"). The tensors tell which a module has, and config.json which there may be. Activations and the cache of keys
- * and values stay as they are: the scales that a checkpoint has for them are kept and not used.
+ * them share ("NVFP4"). The tensors tell which a module has, and config.json which there may be. Activations and the
+ * cache of keys and values stay as they are: the scales that a checkpoint has for them are kept and not used.
  */
 #include "graft/expert_parts.h"
 #include "graft/field_rule.h"
@@ -34,9 +33,9 @@ static int check_algorithm(const struct format *format, const struct graft_confi
                            struct graft_error *error) {
     static const char field[] = FIELD("quant_algo");
     const char *algorithm = "";
-    int status = graft_config_string(config, field, &algorithm, error);
-    if (status != GRAFT_OK || is_of(format, algorithm) || strcmp(algorithm, "MIXED_PRECISION") == 0) {
-        return status;
+    graft_config_string(config, field, &algorithm, error);
+    if (error->code != GRAFT_OK || is_of(format, algorithm) || strcmp(algorithm, "MIXED_PRECISION") == 0) {
+        return error->code;
     }
     return is_of(&fp8, algorithm) || is_of(&nvfp4, algorithm)
                ? graft_error_set(error, GRAFT_ERROR_MODEL, path, "%s tensor \"weight_scale_2\", but %s has %s: \"%s\"",
@@ -109,12 +108,7 @@ static const struct graft_class fp8_class = LINEAR_CLASS("ModelOptFP8Linear", fp
 static const struct graft_class nvfp4_class = LINEAR_CLASS("ModelOptNVFP4Linear", nvfp4);
 
 /* Experts that the checkpoint has one by one: stacked parameters cannot hold them. */
-static const struct graft_class expert_class = {GRAFT_PARTS_EXPERT_CLASS("ModelOptMoeMLP")};
-
-static const struct graft_parts_expert_list list = {"ModelOptMoeMLP"};
-
-static const struct graft_class experts_class = {
-    GRAFT_PARTS_CLASS("ModelOptExperts", GRAFT_INTERFACE_EXPERTS, graft_parts_expert_list), .data = &list};
+GRAFT_PARTS_LISTED_EXPERT_CLASSES("ModelOptMoeMLP", "ModelOptExperts");
 
 /* --- Where it takes effect --- */
 
@@ -123,26 +117,16 @@ static const char *const scale[] = {"weight_scale", NULL};
 static const char *const factor[] = {"weight_scale_2", NULL};
 static const char *const expert_scales[] = {"0.gate_proj.weight_scale", "0.w1.weight_scale", NULL};
 
-#define IS_METHOD \
-    { sizeof(struct graft_condition), GRAFT_CONDITION_CONFIG, FIELD("quant_method"), methods }
-#define HAS(names) \
-    { sizeof(struct graft_condition), GRAFT_CONDITION_TENSOR, NULL, names }
-
-static const struct graft_condition of_fp8[] = {
-    IS_METHOD, HAS(scale), {sizeof(struct graft_condition), GRAFT_CONDITION_NO_TENSOR, NULL, factor}};
-static const struct graft_condition of_nvfp4[] = {IS_METHOD, HAS(factor)};
-static const struct graft_condition of_experts[] = {IS_METHOD, HAS(expert_scales)};
-
-#define LINEARS(cls, array)                                                                             \
-    {                                                                                                   \
-        .struct_size = sizeof(struct graft_replacement), .key = GRAFT_KEY_NAME, .target = "Linear",     \
-        .replacement = &(cls), .conditions = (array), .n_conditions = sizeof(array) / sizeof(array)[0], \
-        .condition_stride = sizeof(array)[0],                                                           \
-    }
+static const struct graft_condition of_fp8[] = {GRAFT_SCHEME_IS_METHOD(methods),
+                                                GRAFT_SCHEME_HAS_TENSOR(scale),
+                                                {sizeof of_fp8[0], GRAFT_CONDITION_NO_TENSOR, NULL, factor}};
+static const struct graft_condition of_nvfp4[] = {GRAFT_SCHEME_IS_METHOD(methods), GRAFT_SCHEME_HAS_TENSOR(factor)};
+static const struct graft_condition of_experts[] = {GRAFT_SCHEME_IS_METHOD(methods),
+                                                    GRAFT_SCHEME_HAS_TENSOR(expert_scales)};
 
 static const struct graft_replacement replacements[] = {
-    LINEARS(fp8_class, of_fp8),
-    LINEARS(nvfp4_class, of_nvfp4),
+    GRAFT_SCHEME_LINEARS(&fp8_class, of_fp8),
+    GRAFT_SCHEME_LINEARS(&nvfp4_class, of_nvfp4),
     {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, of_experts)},
 };
 

@@ -74,30 +74,14 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     return graft_scheme_describe_linear(&scheme, args, sink, error);
 }
 
-static const struct graft_class qlinear_class = {
-    .struct_size = sizeof qlinear_class,
-    .name = "QLinear",
-    .interface_id = GRAFT_INTERFACE_LINEAR,
-    .describe = describe,
-};
+static const struct graft_class qlinear_class = GRAFT_SCHEME_LINEAR_CLASS("QLinear", describe);
 
 static const char *const methods[] = {"quanto", NULL};
 static const char *const tensors[] = {"weight._scale", NULL};
 
-static const struct graft_condition conditions[] = {
-    {sizeof conditions[0], GRAFT_CONDITION_CONFIG, FIELD("quant_method"), methods},
-    {sizeof conditions[0], GRAFT_CONDITION_TENSOR, NULL, tensors},
-};
+static const struct graft_condition conditions[] = {GRAFT_SCHEME_IS_METHOD(methods), GRAFT_SCHEME_HAS_TENSOR(tensors)};
 
-static const struct graft_replacement replacement = {
-    .struct_size = sizeof replacement,
-    .key = GRAFT_KEY_NAME,
-    .target = "Linear",
-    .replacement = &qlinear_class,
-    .conditions = conditions,
-    .n_conditions = sizeof conditions / sizeof conditions[0],
-    .condition_stride = sizeof conditions[0],
-};
+static const struct graft_replacement replacement = GRAFT_SCHEME_LINEARS(&qlinear_class, conditions);
 
 static const struct graft_field_rule field_rules[] = {
     /* Modules without codes are not quantized, whatever their names are. */

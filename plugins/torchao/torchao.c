@@ -67,12 +67,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     return graft_scheme_describe_linear(&scheme, args, sink, error);
 }
 
-static const struct graft_class int8_class = {
-    .struct_size = sizeof int8_class,
-    .name = "TorchAoInt8Linear",
-    .interface_id = GRAFT_INTERFACE_LINEAR,
-    .describe = describe,
-};
+static const struct graft_class int8_class = GRAFT_SCHEME_LINEAR_CLASS("TorchAoInt8Linear", describe);
 
 /* --- What the host is told --- */
 
@@ -85,26 +80,18 @@ static const char *const int4_tensors[] = {"_weight_qdata", "_weight_codes", NUL
 
 #define CONDITION(kind, field, values) \
     { sizeof(struct graft_condition), kind, field, values }
-#define CONDITION_METHOD CONDITION(GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", methods)
 #define TYPE_FIELD "quantization_config.quant_type.default._type"
 
-static const struct graft_condition if_int8[] = {CONDITION_METHOD,
+static const struct graft_condition if_int8[] = {GRAFT_SCHEME_IS_METHOD(methods),
                                                  CONDITION(GRAFT_CONDITION_CONFIG, TYPE_FIELD, int8_types),
-                                                 CONDITION(GRAFT_CONDITION_TENSOR, NULL, int8_tensors)};
+                                                 GRAFT_SCHEME_HAS_TENSOR(int8_tensors)};
 static const struct graft_condition if_int4[] = {
-    CONDITION_METHOD, CONDITION(GRAFT_CONDITION_CONFIG, TYPE_FIELD, int4_types),
+    GRAFT_SCHEME_IS_METHOD(methods), CONDITION(GRAFT_CONDITION_CONFIG, TYPE_FIELD, int4_types),
     CONDITION(GRAFT_CONDITION_CONFIG, TORCHAO_FIELD("int4_packing_format._data"), plain),
-    CONDITION(GRAFT_CONDITION_TENSOR, NULL, int4_tensors)};
+    GRAFT_SCHEME_HAS_TENSOR(int4_tensors)};
 
-#define LINEAR(class, array)                                                                              \
-    {                                                                                                     \
-        .struct_size = sizeof(struct graft_replacement), .key = GRAFT_KEY_NAME, .target = "Linear",       \
-        .replacement = &(class), .conditions = (array), .n_conditions = sizeof(array) / sizeof(array)[0], \
-        .condition_stride = sizeof(array)[0]                                                              \
-    }
-
-static const struct graft_replacement replacements[] = {LINEAR(int8_class, if_int8),
-                                                        LINEAR(torchao_int4_class, if_int4)};
+static const struct graft_replacement replacements[] = {GRAFT_SCHEME_LINEARS(&int8_class, if_int8),
+                                                        GRAFT_SCHEME_LINEARS(&torchao_int4_class, if_int4)};
 
 static const struct graft_field_rule field_rules[] = {
     /* Tensors say which modules are quantized; how codes were found, and what runs them there, changes nothing here. */

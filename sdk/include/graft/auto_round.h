@@ -65,18 +65,14 @@ extern "C" {
         {GRAFT_AUTO_ROUND_BACKEND(auto_round, other_types, layouts, packed_tensors)},          \
         {GRAFT_AUTO_ROUND_BACKEND(auto_round, other_types, layouts, expert_tensors)},          \
     };                                                                                         \
-    static const struct graft_replacement replacements[] =                                     \
-        {                                                                                      \
-            {GRAFT_AUTO_ROUND_LINEARS(linear, conditions[0])},                                 \
-            {GRAFT_AUTO_ROUND_LINEARS(linear, packing_format[0])},                             \
-            {GRAFT_AUTO_ROUND_LINEARS(linear, backend[0])},                                    \
-            {GRAFT_PARTS_LISTED_EXPERTS(experts, conditions[1])},                              \
-            {GRAFT_PARTS_LISTED_EXPERTS(experts, packing_format[1])},                          \
-            {GRAFT_PARTS_LISTED_EXPERTS(experts, backend[1])},                                 \
+    static const struct graft_replacement replacements[] = {                                   \
+        GRAFT_SCHEME_LINEARS(linear, conditions[0]),                                           \
+        GRAFT_SCHEME_LINEARS(linear, packing_format[0]),                                       \
+        GRAFT_SCHEME_LINEARS(linear, backend[0]),                                              \
+        {GRAFT_PARTS_LISTED_EXPERTS(experts, conditions[1])},                                  \
+        {GRAFT_PARTS_LISTED_EXPERTS(experts, packing_format[1])},                              \
+        {GRAFT_PARTS_LISTED_EXPERTS(experts, backend[1])},                                     \
     }
-#define GRAFT_AUTO_ROUND_LINEARS(cls, array)                                                                          \
-    .struct_size = sizeof(struct graft_replacement), .key = GRAFT_KEY_NAME, .target = "Linear", .replacement = (cls), \
-    .conditions = (array), .n_conditions = sizeof(array) / sizeof(array)[0], .condition_stride = sizeof(array)[0]
 
 /* Field rules (field_rule.h) for settings of AutoRound's tuning, and for lists of modules whose tensors already show
  * how they are quantized. */

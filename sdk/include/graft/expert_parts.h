@@ -44,6 +44,16 @@ extern const struct graft_conversion graft_parts_expert_renamings[GRAFT_PARTS_EX
         .flags = GRAFT_CLASS_SAME_ANYWHERE, .data = &graft_parts_expert, .conversions = graft_parts_expert_renamings, \
         .n_conversions = GRAFT_PARTS_EXPERT_RENAMINGS, .conversion_stride = sizeof(struct graft_conversion)
 
+/* Defines both classes, with these names: `expert_class`, which belongs to the plugin's `classes`, and `experts_class`,
+ * which replaces listed experts. */
+#define GRAFT_PARTS_LISTED_EXPERT_CLASSES(expert_name, experts_name)                        \
+    static const struct graft_class expert_class = {GRAFT_PARTS_EXPERT_CLASS(expert_name)}; \
+    static const struct graft_parts_expert_list expert_list = {expert_name};                \
+    static const struct graft_class experts_class = {                                       \
+        GRAFT_PARTS_CLASS(experts_name, GRAFT_INTERFACE_EXPERTS, graft_parts_expert_list),  \
+        .data = &expert_list,                                                               \
+    }
+
 /* The initialisers of a replacement by listed experts, which gives way; `array` has the conditions. */
 #define GRAFT_PARTS_LISTED_EXPERTS(cls, array)                                                       \
     .struct_size = sizeof(struct graft_replacement), .key = GRAFT_KEY_PATTERN, .target = "Experts$", \

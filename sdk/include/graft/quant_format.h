@@ -63,12 +63,10 @@ GRAFT_INLINE struct graft_scheme graft_scheme_of(int64_t rows, int64_t columns) 
 GRAFT_INLINE int graft_scheme_of_linear(struct graft_scheme *scheme, const struct graft_args *args, const char *path,
                                         struct graft_error *error) {
     int64_t rows = 0, columns = 0;
-    int status = graft_args_size(args, "in_features", INT32_MAX, path, &columns, error);
-    if (status == GRAFT_OK) {
-        status = graft_args_size(args, "out_features", INT32_MAX, path, &rows, error);
-    }
+    graft_args_size(args, "in_features", INT32_MAX, path, &columns, error);
+    graft_args_size(args, "out_features", INT32_MAX, path, &rows, error);
     *scheme = graft_scheme_of(rows, columns);
-    return status;
+    return error->code;
 }
 
 /* Adds a tensor; `dtype` 0: any that kernels read. Returns it, so that the caller can set flags, an initial value, and
@@ -208,6 +206,30 @@ GRAFT_INLINE int32_t graft_codec_input_bits(const struct graft_args *options) {
 }
 
 GRAFT_ASSERT_SIZE(struct graft_scheme, 1472);
+
+/* --- Where it takes effect --- */
+
+/* The initialiser of a class of Linears that `describe` describes by a scheme. */
+#define GRAFT_SCHEME_LINEAR_CLASS(class_name, describe_function)                                                 \
+    {                                                                                                            \
+        .struct_size = sizeof(struct graft_class), .name = (class_name), .interface_id = GRAFT_INTERFACE_LINEAR, \
+        .describe = (describe_function),                                                                         \
+    }
+
+/* The initialisers of conditions (condition.h): `quant_method` of the config is one of `methods`; the module has one of
+ * the tensors `names`. Both are NULL-terminated. */
+#define GRAFT_SCHEME_IS_METHOD(methods) \
+    { sizeof(struct graft_condition), GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", methods }
+#define GRAFT_SCHEME_HAS_TENSOR(names) \
+    { sizeof(struct graft_condition), GRAFT_CONDITION_TENSOR, NULL, names }
+
+/* The initialiser of a replacement of Linears by `cls`; `array` has the conditions. */
+#define GRAFT_SCHEME_LINEARS(cls, array)                                                               \
+    {                                                                                                  \
+        .struct_size = sizeof(struct graft_replacement), .key = GRAFT_KEY_NAME, .target = "Linear",    \
+        .replacement = (cls), .conditions = (array), .n_conditions = sizeof(array) / sizeof(array)[0], \
+        .condition_stride = sizeof(array)[0],                                                          \
+    }
 
 #ifdef __cplusplus
 }

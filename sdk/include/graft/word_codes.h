@@ -31,19 +31,15 @@ GRAFT_INLINE int graft_word_bits_and_groups(const struct graft_config *config, c
                                             int64_t *group_size, struct graft_error *error) {
     static const char *const of_bits[] = {GRAFT_WORD_BITS_NAMES, NULL};
     static const char *const of_groups[] = {GRAFT_WORD_GROUP_NAMES, NULL};
-    int status = graft_quantization_int(config, of_bits, 1, 32, bits, error);
-    if (status == GRAFT_OK && *bits == 0) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                                 "quantization_config.bits: missing, expected an integer");
+    graft_quantization_int(config, of_bits, 1, 32, bits, error);
+    if (*bits == 0) {
+        graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                        "quantization_config.bits: missing, expected an integer");
     }
-    if (status == GRAFT_OK) {
-        status = graft_quantization_int(config, of_groups, -1, INT32_MAX, group_size, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_word_field(config, place, "bits", 1, 32, bits, error);
-    }
-    return status == GRAFT_OK ? graft_word_field(config, place, "group_size", -1, INT32_MAX, group_size, error)
-                              : status;
+    graft_quantization_int(config, of_groups, -1, INT32_MAX, group_size, error);
+    graft_word_field(config, place, "bits", 1, 32, bits, error);
+    graft_word_field(config, place, "group_size", -1, INT32_MAX, group_size, error);
+    return error->code;
 }
 
 /* [load] Reads bits and groups of a Linear whose sizes are in the scheme, and checks them. Settings of this module
@@ -55,17 +51,17 @@ GRAFT_INLINE int graft_word_codes_read(struct graft_scheme *scheme, const struct
     static const char bits_field[] = "quantization_config.bits", group_field[] = "quantization_config.group_size";
     struct graft_codec *codec = &scheme->codec;
     int64_t bits = codec->bits, group_size = 128; /* transformers' own */
-    int status = graft_word_bits_and_groups(config, place, &bits, &group_size, error);
-    if (status == GRAFT_OK && (bits > 8 || (widths & 1U << bits) == 0)) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected %s, got %lld (%s)", bits_field,
-                                 (widths & 1U << 3) != 0 ? "2 to 8" : "4", (long long)bits, path);
+    graft_word_bits_and_groups(config, place, &bits, &group_size, error);
+    if (error->code == GRAFT_OK && (bits > 8 || (widths & 1U << bits) == 0)) {
+        graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected %s, got %lld (%s)", bits_field,
+                        (widths & 1U << 3) != 0 ? "2 to 8" : "4", (long long)bits, path);
     }
-    if (status == GRAFT_OK && group_size == 0) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                                 "%s: expected a number of inputs, or -1 for all, got 0", group_field);
+    if (group_size == 0) {
+        graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected a number of inputs, or -1 for all, got 0",
+                        group_field);
     }
-    if (status != GRAFT_OK) {
-        return status;
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
     codec->kind = GRAFT_CODE_UINT;
     codec->bits = (int32_t)bits;
