@@ -45,6 +45,9 @@ static void describe_low_rank(struct graft_reader *reader, const struct graft_ar
         return;
     }
     const int64_t size = graft_read_int(reader, D_LAYER_LOW_RANK_SIZE);
+    if (!graft_read_bool(reader, D_LAYER_HAS_ATTENTION)) {
+        graft_reader_fail(reader, D_LAYER_HAS_ATTENTION, "expected true, as layer.low_rank is beside attention");
+    }
     graft_describe_linear(sink, low_rank_child(description, "linear_left", name), width, size, 0, error);
     graft_describe_linear(sink, low_rank_child(description, "linear_right", name), size, width, 0, error);
     graft_describe_given(sink, low_rank_child(description, "post_laurel_norm", name),
@@ -56,6 +59,9 @@ static void describe_beside(struct graft_reader *reader, const struct graft_args
     static const int32_t norms[] = {D_LAYER_BESIDE_MLP_NORM, D_LAYER_BESIDE_NORM, D_LAYER_BESIDE_OUTPUT_NORM};
     if (!graft_read_bool(reader, D_LAYER_EXPERTS_BESIDE)) {
         return;
+    }
+    if (!graft_read_bool(reader, D_LAYER_HAS_MLP)) {
+        graft_reader_fail(reader, D_LAYER_HAS_MLP, "expected true, as layer.experts_beside is beside the MLP");
     }
     for (size_t i = 0; i < sizeof norms / sizeof norms[0]; i++) {
         graft_describe_given(sink, graft_description_name(reader->description, norms[i]),

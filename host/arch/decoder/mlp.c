@@ -32,6 +32,10 @@ int graft_mlp_describe(const struct graft_class *self, const struct graft_config
         graft_read_is_null(&reader, D_MLP_ALPHA) != graft_read_is_null(&reader, D_MLP_LIMIT)) {
         graft_reader_fail(&reader, part.swiglu_limit == 0.0 ? D_MLP_LIMIT : D_MLP_ALPHA, "expected a number, got null");
     }
+    if (reader.status == GRAFT_OK && part.gate_quantile > 0.0 && part.gate == NULL && part.gate_up == NULL) {
+        graft_reader_fail(&reader, D_MLP_GATE_QUANTILE, "expected 0, as the MLP has no gate, got %g",
+                          part.gate_quantile);
+    }
     if (reader.status == GRAFT_OK && part.gate_quantile >= 1.0) {
         graft_reader_fail(&reader, D_MLP_GATE_QUANTILE, "expected less than 1, got %g", part.gate_quantile);
     }

@@ -47,9 +47,10 @@ void graft_sharing_read(struct graft_reader *reader, int64_t layers, struct graf
     reader->layer = layer;
     if (reader->status == GRAFT_OK && layer >= first &&
         (source < 0 || of_source.key_size != sharing->key_size || of_source.value_size != sharing->value_size)) {
-        graft_reader_fail(reader, D_SHARED_LAYERS,
-                          "layer %lld has no keys, and of the first %lld layers none of its type has some as wide",
-                          (long long)layer, (long long)(first > 0 ? first : 0));
+        graft_reader_fail(
+            reader, D_SHARED_LAYERS,
+            "layer %lld has no keys of its own, and none of the first %lld layers is of its type and width",
+            (long long)layer, (long long)(first > 0 ? first : 0));
     }
     sharing->kv_layer = (int32_t)source;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "arch/decoder/choices.h"
+#include "arch/moe/router_input.h"
 #include "arch/moe/sparsemixer.h"
 #include "arch/role.h"
 #include "graft/describe.h"
@@ -30,9 +31,8 @@ struct router {
     const struct graft_weight *weight;       /* [num_experts, hidden_size] */
     const struct graft_weight *bias;         /* [num_experts]; NULL: none */
     const struct graft_weight *correction;   /* [num_experts], for choosing alone; this and each below NULL: none */
-    const struct graft_module *norm;         /* of what the router sees */
-    const struct graft_weight *input_scale;  /* [hidden_size]: multiplies that; with a norm */
     const struct graft_weight *expert_scale; /* [num_experts]: multiplies weights */
+    struct graft_router_input input;
 };
 
 /* Checks that the groups are even, and that those which a token may choose from have as many experts as it wants. */
@@ -65,29 +65,6 @@ static void check(struct graft_reader *reader, const struct kept *kept, int32_t 
     }
 }
 
-/* Declares what the router does before its product and behind its weights, where the family has that. */
-static int describe_scales(struct graft_reader *reader, const struct kept *kept, const struct graft_sink *sink,
-                           struct graft_error *error) {
-    const struct graft_description *description = reader->description;
-    const char *norm = graft_description_name(description, D_MOE_ROUTER_NORM);
-    const char *input_scale = graft_description_name(description, D_MOE_ROUTER_SCALE);
-    const char *expert_scale = graft_description_name(description, D_MOE_EXPERT_SCALE);
-    const struct graft_arg args[] = {graft_int_arg("hidden_size", kept->hidden_size),
-                                     graft_real_arg("eps", graft_read_real(reader, D_NORM_EPS)),
-                                     graft_int_arg("weight", 0)};
-    if (norm != NULL) {
-        graft_describe_child(sink, norm, graft_description_name(description, D_CLASS_NORM), GRAFT_INTERFACE_NORM, args,
-                             3, error);
-    }
-    if (input_scale != NULL) {
-        graft_describe_vector(sink, input_scale, kept->hidden_size, error);
-    }
-    if (expert_scale != NULL) {
-        graft_describe_vector(sink, expert_scale, kept->num_experts, error);
-    }
-    return error->code;
-}
-
 int graft_router_describe(const struct graft_class *self, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_description *description = self->data;
@@ -99,6 +76,7 @@ int graft_router_describe(const struct graft_class *self, const struct graft_con
     graft_reader_start(&reader, description, config, graft_args_int(args, "layer_idx", 0), error);
     const char *correction =
         graft_read_bool(&reader, D_MOE_CORRECTED) ? graft_description_name(description, D_MOE_CORRECTION) : NULL;
+    const char *expert_scale = graft_description_name(description, D_MOE_EXPERT_SCALE);
     *kept = (struct kept){
         .num_experts = graft_read_int(&reader, D_MOE_EXPERTS),
         .hidden_size = graft_read_int(&reader, D_HIDDEN_SIZE),
@@ -117,6 +95,9 @@ int graft_router_describe(const struct graft_class *self, const struct graft_con
         kept->jitter = (float)graft_read_real(&reader, D_MOE_JITTER);
     }
     check(&reader, kept, correction != NULL);
+    if (reader.status == GRAFT_OK && kept->score == D_SCORE_SPARSEMIXER && expert_scale != NULL) {
+        graft_reader_fail(&reader, D_MOE_SCORE, "sparsemixer is not supported with moe.expert_scale");
+    }
     if (reader.status != GRAFT_OK) {
         return reader.status;
     }
@@ -131,20 +112,16 @@ int graft_router_describe(const struct graft_class *self, const struct graft_con
         graft_describe_parameter(sink, correction, is_row ? 2 : 1, correction_shape + !is_row, 0, GRAFT_INIT_NONE,
                                  error);
     }
-    return error->code == GRAFT_OK ? describe_scales(&reader, kept, sink, error) : error->code;
-}
-
-/* A parameter that the family names; NULL where it names none. */
-static const struct graft_weight *find_weight(const struct graft_description *description, int32_t choice,
-                                              const struct graft_build *build, struct graft_error *error) {
-    const char *name = graft_description_name(description, choice);
-    return name != NULL ? graft_build_weight(build, name, error) : NULL;
+    if (expert_scale != NULL) {
+        graft_describe_vector(sink, expert_scale, kept->num_experts, error);
+    }
+    return graft_router_input_describe(&reader, kept->hidden_size, sink, error);
 }
 
 int graft_router_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                         struct graft_error *error) {
     const char *correction = graft_description_name(cls->data, D_MOE_CORRECTION);
-    const char *norm = graft_description_name(cls->data, D_MOE_ROUTER_NORM);
+    const char *expert_scale = graft_description_name(cls->data, D_MOE_EXPERT_SCALE);
     struct router *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
@@ -157,11 +134,8 @@ int graft_router_create(const struct graft_class *cls, const struct graft_build 
     if (correction != NULL) {
         self->correction = build->weight(build->data, correction);
     }
-    if (norm != NULL) {
-        self->norm = graft_build_child(build, norm, error);
-    }
-    self->input_scale = find_weight(cls->data, D_MOE_ROUTER_SCALE, build, error);
-    self->expert_scale = find_weight(cls->data, D_MOE_EXPERT_SCALE, build, error);
+    self->expert_scale = expert_scale != NULL ? graft_build_weight(build, expert_scale, error) : NULL;
+    graft_router_input_find(&self->input, cls->data, self->kept.hidden_size, build, error);
     return graft_instance_finish(self, instance, error);
 }
 
@@ -295,37 +269,12 @@ static int weigh(const struct router *self, const struct graft_call *call, const
     return status == GRAFT_OK && self->expert_scale != NULL && scales == NULL ? GRAFT_ERROR_INTERNAL : status;
 }
 
-/* *x [tokens, hidden_size] becomes what the router sees of it: normed and scaled, in scratch memory, where the family
- * has a norm there. */
-static int prepare(const struct router *self, const struct graft_call *call, int64_t tokens, const float **x,
-                   struct graft_error *error) {
-    const int64_t width = self->kept.hidden_size;
-    const float factor = 1.0f / sqrtf((float)width);
-    if (self->norm == NULL) {
-        return GRAFT_OK;
-    }
-    float *seen = graft_scratch_floats(call, tokens, width, error);
-    float *normed = graft_scratch_floats(call, tokens, width, error);
-    const float *scale = self->input_scale != NULL ? graft_scratch_widened(call, self->input_scale, error) : NULL;
-    const struct graft_norm_args args = {sizeof args, 0, tokens, seen, NULL, normed};
-    if (seen == NULL || normed == NULL || (self->input_scale != NULL && scale == NULL)) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    memcpy(seen, *x, (size_t)(tokens * width) * sizeof *seen);
-    *x = normed;
-    int status = graft_norm_forward(self->norm, call, &args, error);
-    for (int64_t i = 0; i < tokens * width && status == GRAFT_OK; i++) {
-        normed[i] *= factor * (scale != NULL ? scale[i % width] : 1.0f);
-    }
-    return status;
-}
-
 /* args->logits, of which weights are made. */
 static int find_logits(const struct router *self, const struct graft_call *call, const struct graft_router_args *args,
                        struct graft_error *error) {
     const int64_t experts = self->kept.num_experts;
     const float *seen = args->hidden_states;
-    int status = prepare(self, call, args->tokens, &seen, error);
+    int status = graft_router_input_run(&self->input, call, args->tokens, &seen, error);
     const struct graft_product product = {
         .struct_size = sizeof product,
         .weight = self->weight,
