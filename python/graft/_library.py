@@ -12,6 +12,8 @@ import os
 import signal
 import threading
 
+import _signal  # what signal wraps: several times as fast, and needed for every call
+
 from . import _abi as abi
 from .errors import of_code
 
@@ -20,6 +22,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 PLUGINS = os.environ.get("GRAFT_PLUGINS_DIR") or os.path.join(FOLDER, "plugins")
 
 _local = threading.local()
+_SIGINT = int(signal.SIGINT)
 
 
 def _load() -> ctypes.CDLL:
@@ -129,14 +132,15 @@ class _Interrupts:
 
     def during(self, function, *arguments):
         """Calls a function of the library."""
-        if not self._is_main() or signal.getsignal(signal.SIGINT) not in (signal.default_int_handler, self._on_signal):
+        before = _signal.getsignal(_SIGINT)
+        if not self._is_main() or before not in (_signal.default_int_handler, self._on_signal):
             return function(*arguments)
         was_users_code, self._is_users_code = self._is_users_code, False
-        before = signal.signal(signal.SIGINT, self._on_signal)
+        _signal.signal(_SIGINT, self._on_signal)
         try:
             result = function(*arguments)
         finally:
-            signal.signal(signal.SIGINT, before)
+            _signal.signal(_SIGINT, before)
             self._is_users_code = was_users_code
         self.raise_if_come()
         return result

@@ -109,9 +109,9 @@ def view(
     return array
 
 
-def args_dict(args) -> Dict[str, object]:
+def args_dict(args) -> Dict[str, Any]:
     """Arguments that a parent gives (struct graft_args) by their names."""
-    result: Dict[str, object] = {}
+    result: Dict[str, Any] = {}
     if not args:
         return result
     args = args.contents
@@ -128,7 +128,7 @@ def args_dict(args) -> Dict[str, object]:
     return result
 
 
-def make_args(values: Dict[str, object], keep: list):
+def make_args(values: Dict[str, Any], keep: list):
     """The reverse: struct graft_args, and what it leads to in `keep`."""
     items = (abi.graft_arg * max(1, len(values)))()
     for item, (name, value) in zip(items, values.items()):

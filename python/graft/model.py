@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-import itertools
 import json
 import os
 import re
@@ -308,12 +307,18 @@ class Model:
                 lib.graft_sequences_free(sequences)
                 raise
         tokens, n = ctypes.POINTER(abi.graft_sequence_token)(), ctypes.c_size_t()
+        step, begins = (sequences, ctypes.byref(tokens), ctypes.byref(n)), True
         try:
-            for step in itertools.count():
-                with self._running(), self._reading(ids if step == 0 else ()):
+            while True:
+                with self._running():
                     if lib.graft_sequences_count(sequences) == 0:
                         return
-                    check(lib.graft_sequences_step, sequences, ctypes.byref(tokens), ctypes.byref(n))
+                    if begins:  # the prompt is read in this step
+                        begins = False
+                        with self._reading(ids):
+                            check(lib.graft_sequences_step, *step)
+                    else:
+                        check(lib.graft_sequences_step, *step)
                     stride = tokens[0].struct_size if n.value else 0
                     made = [one.id for one in structs(abi.graft_sequence_token, tokens, n.value, stride)]
                 yield from made

@@ -15,7 +15,7 @@ A class without `describe` has the parameters and children of the class that it 
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -87,7 +87,7 @@ class Description:
         self._sink = sink.contents
         self._error = error
         self._classes = classes
-        self.args = args_dict(args)
+        self.args: Dict[str, Any] = args_dict(args)
         self.config = Config(config)
         self.path = text(self._sink.path)
 
@@ -238,15 +238,19 @@ class Module:
     config: Config
 
     # Not overridden: it is described as the class that it replaces.
-    describe = None  # def describe(cls, d: Description), a classmethod
+    describe: Any = None  # def describe(cls, d: Description), a classmethod
 
     def setup(self) -> None:
         """Called once, when weights and children are there."""
 
-    def forward(self, *inputs: np.ndarray):
-        """Computes the outputs: arrays over the host's memory in, an array out, or a tuple in the order of the
-        header."""
-        raise NotImplementedError(f"{type(self).__name__} has no forward")
+    if TYPE_CHECKING:
+        forward: Callable[..., Any]
+    else:
+
+        def forward(self, *inputs: np.ndarray):
+            """Computes the outputs: arrays over the host's memory in, an array out, or a tuple in the order of the
+            header."""
+            raise NotImplementedError(f"{type(self).__name__} has no forward")
 
     def weight(self, name: str) -> Optional[np.ndarray]:
         """A parameter as an array: over the model's memory where it is one block of f32 or f16, else a copy in f32."""

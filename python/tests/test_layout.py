@@ -4,6 +4,8 @@
 import ctypes
 import os
 import subprocess
+import sys
+import tempfile
 import unittest
 
 from graft import abi
@@ -30,6 +32,18 @@ class Layout(unittest.TestCase):
     def test_every_interface_of_the_headers_is_known(self):
         headers = {value.decode() for name, value in vars(abi).items() if name.startswith("GRAFT_INTERFACE_")}
         self.assertEqual(headers - set(abi.INTERFACES), {"graft.logits_processor/1"})  # no module's
+
+    def test_types_of_what_users_write(self):
+        try:
+            import mypy  # noqa: F401
+        except ImportError as missing:
+            self.skipTest(f"{missing}")
+        typed = os.path.join(os.path.dirname(os.path.abspath(__file__)), "typed.py")
+        environment = {**os.environ, "MYPYPATH": os.path.join(os.environ["GRAFT_TEST_BUILD"], "python")}
+        with tempfile.TemporaryDirectory() as scratch:
+            command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--cache-dir", scratch, typed]
+            found = subprocess.run(command, env=environment, capture_output=True, text=True)
+        self.assertEqual(found.returncode, 0, found.stdout + found.stderr)
 
 
 if __name__ == "__main__":
