@@ -17,15 +17,38 @@ from ._library import new
 from ._torch_cache import Batch, without_cache
 from ._torch_host import Host
 from .errors import UsageError
+from .interfaces import INTERFACES, size_of
 
 
-def _floats(tensor: torch.Tensor) -> torch.Tensor:
-    """In f32, dense; the tensor itself where it is."""
+def _floats(tensor: torch.Tensor, path: str = "", name: str = "", width: Optional[int] = None) -> torch.Tensor:
+    """In f32, dense; the tensor itself where it is. `width`: what its rows have to have."""
+    if not isinstance(tensor, torch.Tensor) or not tensor.is_floating_point():
+        raise UsageError(f"{name}: expected floats, got {getattr(tensor, 'dtype', type(tensor).__name__)}", path)
+    if tensor.device.type != "cpu":
+        raise UsageError(f"{name}: is on {tensor.device}, and Graft computes on the CPU", path)
+    if width is not None and (tensor.dim() < 1 or tensor.shape[-1] != width):
+        raise UsageError(f"{name}: expected rows of {width}, got {list(tensor.shape)}", path)
     return tensor.detach().to(torch.float32).contiguous()
 
 
 def _rows(tensor: torch.Tensor) -> int:
-    return tensor.numel() // tensor.shape[-1]
+    return tensor.shape[:-1].numel()
+
+
+def _width(module, host: Host, path: str, array: str) -> int:
+    """How wide an array of the module's interface is."""
+    shape = next(each.shape for each in INTERFACES[host.interface(path)].arrays if each.name == array)
+
+    def known(name: str) -> Optional[int]:
+        value = host.args[path].get(name, getattr(module, name, None))
+        if value is None and name == "hidden_size":  # routers' parents do not give it
+            value = host.hidden_size
+        return value if isinstance(value, int) else None
+
+    try:
+        return size_of(shape[-1], known)
+    except KeyError as missing:
+        raise UsageError(f"nothing says its {missing.args[0]}", path) from None
 
 
 def _size(module, host: Host, path: str, name: str, *attributes: str) -> int:
@@ -43,9 +66,11 @@ def _simple(args_type, count: str, source: str, target: str, width: Optional[str
     """Interfaces of one array in and one out."""
 
     def call(host: Host, path: str, module, x: torch.Tensor, *more: Any, **kwargs: Any):
-        given = _floats(x)
+        given = _floats(x, path, source, None if count == "count" else _width(module, host, path, source))
         columns = given.shape[-1] if width is None else _size(module, host, path, width, width)
         output = torch.empty((*given.shape[:-1], columns))
+        if given.numel() == 0:
+            return output.to(x.dtype)
         args = new(args_type)
         setattr(args, count, given.numel() if count == "count" else _rows(given))
         setattr(args, source, given.data_ptr())
@@ -57,6 +82,8 @@ def _simple(args_type, count: str, source: str, target: str, width: Optional[str
 
 
 def _embedding(host: Host, path: str, module, ids: torch.Tensor):
+    if ids.is_floating_point() or bool(((ids < 0) | (ids > 2**31 - 1)).any()):
+        raise UsageError("ids: expected those of tokens", path)
     given = ids.detach().to(torch.int32).contiguous()
     output = torch.empty((*ids.shape, _size(module, host, path, "embedding_dim", "embedding_dim")))
     args = new(abi.graft_embedding_args, tokens=given.numel(), ids=given.data_ptr(), output=output.data_ptr())
@@ -65,15 +92,26 @@ def _embedding(host: Host, path: str, module, ids: torch.Tensor):
 
 
 def _experts(host: Host, path: str, module, hidden_states, top_k_index, top_k_weights, *more: Any, **kwargs: Any):
-    given, weights = _floats(hidden_states), _floats(top_k_weights)
+    given = _floats(hidden_states, path, "hidden_states", _width(module, host, path, "hidden_states"))
+    weights = _floats(top_k_weights, path, "top_k_weights")
+    if top_k_index.dim() < 1 or top_k_index.shape != weights.shape or _rows(top_k_index) != _rows(given):
+        raise UsageError(
+            f"top_k_index, top_k_weights: expected [{_rows(given)}, k], got {list(top_k_index.shape)}, "
+            f"{list(weights.shape)}",
+            path,
+        )
+    if top_k_index.is_floating_point() or bool((top_k_index < 0).any()):
+        raise UsageError("top_k_index: expected numbers of experts", path)
     n = _size(module, host, path, "num_experts", "num_experts")
-    index = top_k_index.detach().to(torch.int32)
+    index = top_k_index.detach()
     sentinel = index >= n  # an expert that is somewhere else: it adds nothing here
     if bool(sentinel.any()):
         weights = weights.masked_fill(sentinel, 0.0)
         index = index.masked_fill(sentinel, 0)
-    index = index.contiguous()
+    index = index.to(torch.int32).contiguous()
     output = torch.empty_like(given)
+    if index.numel() == 0:
+        return output.zero_().to(hidden_states.dtype)
     args = new(
         abi.graft_experts_args,
         tokens=_rows(given),
@@ -88,7 +126,8 @@ def _experts(host: Host, path: str, module, hidden_states, top_k_index, top_k_we
 
 
 def _router(host: Host, path: str, module, hidden_states, *more: Any, **kwargs: Any):
-    given = _floats(hidden_states).reshape(-1, hidden_states.shape[-1])
+    width = _width(module, host, path, "hidden_states")
+    given = _floats(hidden_states, path, "hidden_states", width).reshape(-1, width)
     n = _size(module, host, path, "num_experts", "num_experts", "n_routed_experts")
     k = _size(module, host, path, "num_experts_per_tok", "top_k", "num_experts_per_tok")
     logits, weights = torch.empty(given.shape[0], n), torch.empty(given.shape[0], k)
@@ -157,11 +196,19 @@ def _attention(
     """Attention: of tokens that are all there, or of those that follow what Graft's slots hold."""
     if position_embeddings is None:
         raise UsageError("attention without position_embeddings", path)
-    given = _floats(hidden_states)
+    given = _floats(hidden_states, path, "hidden_states", _width(module, host, path, "hidden_states"))
+    if given.dim() != 3:
+        raise UsageError(f"hidden_states: expected [sequences, tokens, hidden], got {list(given.shape)}", path)
     sequences, tokens, _ = given.shape
-    cos, sin = (_floats(each.expand(sequences, -1, -1)) for each in position_embeddings)
-    if cos.shape[1] != tokens:
-        raise UsageError(f"position_embeddings: expected those of {tokens} tokens, got {cos.shape[1]}", path)
+    rotated = int(host.args[path].get("rotary_width") or _width(module, host, path, "cos"))
+    for each in position_embeddings:
+        if each.dim() != 3 or each.shape[0] not in (1, sequences) or each.shape[1] != tokens:
+            raise UsageError(
+                f"position_embeddings: expected [1, {tokens}, {rotated}], got {list(each.shape)}", path
+            )
+    if given.numel() == 0:
+        return hidden_states.clone(), None
+    cos, sin = (_floats(each.expand(sequences, -1, -1), path, "cos", rotated) for each in position_embeddings)
     is_causal = getattr(module, "is_causal", True)
     output = torch.empty_like(given)
 

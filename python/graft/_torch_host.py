@@ -45,6 +45,7 @@ class Host:
 
     def __init__(self, root: torch.nn.Module, paths: List[str], plugins: Plugins, plugins_dir=None):
         self.paths = paths
+        self.hidden_size = getattr(root.config.get_text_config(), "hidden_size", None)
         modules = dict(root.named_modules())
         self.tensors: Dict[str, torch.Tensor] = {}
         for path in paths:
@@ -52,6 +53,7 @@ class Host:
                 _check(name, tensor)
                 self.tensors[name] = tensor.detach()
         self.pointers = {name: tensor.data_ptr() for name, tensor in self.tensors.items()}
+        self._of_path = {path: _below(path, self.pointers) for path in paths}
         self._zeros = torch.zeros(0)
         with tempfile.TemporaryDirectory() as directory:
             self._write_config(root, directory)
@@ -95,10 +97,9 @@ class Host:
         return array
 
     def is_current(self, path: str, module: torch.nn.Module) -> bool:
-        """Whether the module's parameters are where they were."""
-        return all(
-            self.pointers.get(name) == tensor.data_ptr() for name, tensor in module.named_parameters(prefix=path)
-        )
+        """Whether the module has the parameters that it had, where they were."""
+        now = {name: tensor.data_ptr() for name, tensor in module.named_parameters(prefix=path)}
+        return now == self._of_path[path]
 
     def interface(self, path: str) -> str:
         return self.modules[path].interface
@@ -114,6 +115,10 @@ class Host:
 def _args_of(model: Model, path: str) -> Dict[str, Any]:
     found = lib.graft_model_find_module(model._open(), path.encode())
     return args_dict(found.contents.arguments) if found else {}
+
+
+def _below(path: str, values: Dict[str, Any]) -> Dict[str, Any]:
+    return {name: value for name, value in values.items() if name.startswith(path + ".")}
 
 
 def _original_name(cls: type) -> str:

@@ -317,6 +317,38 @@ class Refused(Patched):
         with self.assertRaisesRegex(graft.UsageError, "gradient"):
             model(ids_of(LLAMA))
 
+    def test_shapes_and_types(self):
+        """What a module cannot be given does not reach the library, which would read beyond it."""
+        model = self.build(MOE, "fused_qkv", "sequential_experts")
+        attention, experts = model.model.layers[0].self_attn, model.model.layers[0].mlp.experts
+        states = torch.zeros(1, 4, 64)
+        angles = model.model.rotary_emb(states, torch.arange(4)[None])
+        index, weights = torch.zeros(4, 2, dtype=torch.int64), torch.ones(4, 2)
+
+        def attend(given=states, cos_sin=angles, mask=None):
+            return lambda: attention(given, cos_sin, mask)
+
+        cases = (
+            (attend(states[..., :63]), r"hidden_states: expected rows of 64, got \[1, 4, 63\]"),
+            (attend(states[0]), "hidden_states: expected \\[sequences, tokens, hidden\\]"),
+            (attend(states.long()), "hidden_states: expected floats, got torch.int64"),
+            (attend(cos_sin=[each[..., :8] for each in angles]), "cos: expected rows of 16"),
+            (attend(cos_sin=[each[:, :2] for each in angles]), "position_embeddings: expected"),
+            (attend(mask=torch.zeros(1, 4, 4, 4)), "attention_mask: expected"),
+            (lambda: experts(states[0, :, :3], index, weights), "hidden_states: expected rows of 64"),
+            (lambda: experts(states[0], index[:3], weights[:3]), r"top_k_weights: expected \[4, k\]"),
+            (lambda: experts(states[0], index, weights[:3]), r"top_k_weights: expected \[4, k\]"),
+            (lambda: experts(states[0], index - 1, weights), "top_k_index: expected numbers of experts"),
+        )
+        with torch.no_grad():
+            attention(states, angles)  # which finds its parameters
+            for call, words in cases:
+                with self.assertRaisesRegex(graft.UsageError, words):
+                    call()
+            self.assertEqual(experts(states[0, :0], index[:0], weights[:0]).shape, (0, 64))
+            self.assertEqual(attention(states[:0], angles)[0].shape, (0, 4, 64))
+            self.assertTrue((experts(states[0], index + 2**32, weights) == 0).all())
+
     def test_interfaces_by_name(self):
         with self.assertRaisesRegex(graft.UsageError, "decoder_layer/1"):
             graft.torch.register(LAYERS, model_types=["qwen3"])
