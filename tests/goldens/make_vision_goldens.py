@@ -69,6 +69,9 @@ FAMILIES = {
     "qwen2_5_vl": ("Qwen2_5_VL", VISION_2_5, {}, False),
     "qwen3_vl": ("Qwen3VL", VISION_3, dict(head_dim=12, num_hidden_layers=3), True),
     "qwen3_vl_moe": ("Qwen3VLMoe", VISION_3, dict(head_dim=12, **MOE), True),
+    "exaone4_5": ("Exaone4_5_", {**{k: v for k, v in VISION_2_5.items() if k != "tokens_per_second"}, "num_heads": 4, "num_key_value_heads": 2, "hidden_size": 16},
+                  dict(model_type="exaone4", sliding_window=8, layer_types=["sliding_attention", "full_attention"]), False),
+    "qwen3_5_moe": ("Qwen3_5Moe", VISION_3, dict(head_dim=16, **LINEAR, **MOE, shared_expert_intermediate_size=10, intermediate_size=None), True),
     "qwen3_5": ("Qwen3_5", VISION_3, dict(head_dim=16, **LINEAR), True),
 }
 # name: (family, text fields, vision fields, grids, flat config, dtype on disk, seed); a grid with VIDEO behind it is a video's, and its fifth number
@@ -86,6 +89,8 @@ MODELS = {
     "qwen3_vl_tied": ("qwen3_vl", dict(tie_word_embeddings=True), dict(deepstack_visual_indexes=[1], num_position_embeddings=9),
                       [[1, 4, 6], [1, 8, 2]], False, torch.bfloat16, 822),
     "qwen3_vl_moe": ("qwen3_vl_moe", {}, {}, [[2, 4, 2, VIDEO], [1, 4, 4]], False, torch.float32, 823),
+    "exaone4_5": ("exaone4_5", {}, {}, [[1, 4, 6], [2, 4, 4, VIDEO]], False, torch.float32, 861),
+    "qwen3_5_moe": ("qwen3_5_moe", {}, {}, [[2, 4, 2, VIDEO], [1, 4, 4]], False, torch.float32, 825),
     "qwen3_5": ("qwen3_5", {}, {}, [[1, 4, 4], [2, 4, 2, VIDEO]], False, torch.float32, 824),
     "gemma3": ("gemma3", {}, {}, [[1, 4, 4], [1, 4, 4]], False, torch.float32, 851),
     "gemma3_tied": ("gemma3", dict(tie_word_embeddings=True, num_hidden_layers=3, layer_types=["full_attention", "sliding_attention", "sliding_attention"]),
@@ -184,10 +189,10 @@ def make_folder(folder, family, text, vision, flat, dtype, seed):
     prefix, tower, more, form = FAMILIES[family]
     marks = {} if form == FIXED else (dict(image_start_token_id=START, image_end_token_id=END, video_start_token_id=VIDEO_START, video_end_token_id=VIDEO_END) if form == GLM
              else dict(vision_start_token_id=START, vision_end_token_id=END))
-    rope = PARTIAL_ROPE if family in ("qwen3_5", "glm4v_moe", "glm_ocr") else ROPE
+    rope = PARTIAL_ROPE if family in ("qwen3_5", "qwen3_5_moe", "glm4v_moe", "glm_ocr") else ROPE
     shutil.rmtree(folder, ignore_errors=True)
     tied = text.get("tie_word_embeddings", False)
-    rope = {name: value for name, value in rope.items() if form != FIXED or name != "mrope_section"}
+    rope = {name: value for name, value in rope.items() if (form != FIXED and family != "exaone4_5") or name != "mrope_section"}
     own = {"llava": dict(vision_feature_layer=vision.pop("layer", -2)), "gemma3": dict(mm_tokens_per_image=4, boi_token_index=START, eoi_token_index=END),
            "paligemma": dict(projection_dim=TEXT["hidden_size"], hidden_size=TEXT["hidden_size"], vocab_size=TEXT["vocab_size"])}
     tokens = dict(image_token_index=IMAGE, **own[family]) if form == FIXED else dict(image_token_id=IMAGE, video_token_id=VIDEO)
@@ -225,7 +230,7 @@ def kinds_of(family, ids, count):
         return {"token_type_ids": (ids == IMAGE).int()}
     if family == "paligemma":
         return {"token_type_ids": (torch.arange(ids.shape[1])[None] >= count).int()}
-    return {} if FAMILIES[family][3] == FIXED else {"mm_token_type_ids": types_of(ids)}
+    return {} if FAMILIES[family][3] == FIXED or family == "exaone4_5" else {"mm_token_type_ids": types_of(ids)}
 
 
 def greedy(model, inputs, family):
@@ -254,7 +259,8 @@ LISTS = (".vision_tower.encoder", ".visual.embeddings")
 
 
 def as_described(runtime):
-    """A projection that is a bare parameter, transposed, is a Linear here; means need no module."""
+    """A projection that is a bare parameter, transposed, is a Linear here; means need no module; a tower's norms have the decoder's class."""
+    runtime["modules"] = {path: "Exaone4RMSNorm" if name == "Exaone4_5_RMSNorm" else name for path, name in runtime["modules"].items()}
     runtime["modules"].pop("model.multi_modal_projector.avg_pool", None)
     for parameter in runtime["parameters"]:
         if parameter["name"].endswith(".mm_input_projection_weight"):
@@ -328,7 +334,7 @@ def make_model(name, out):
     parameters = [{"name": n, "shape": list(p.shape)} for n, p in counted]
     weights.drop(folder)
     weights.write_json(f"{folder}/golden.json", {
-        "seed": seed, "input_ids": ids, **({"token_types": types_of(inputs["input_ids"])[0].tolist()} if FAMILIES[family][3] == GLM else {}), **{key: inputs[key].tolist() for key in inputs if key.endswith(("_grid_thw", "_grid_ts"))}, "greedy_ids": greedy_ids, **({} if is_fixed else {"rope_delta": int(model.model.rope_deltas[0, 0])}),
+        "seed": seed, "input_ids": ids, **({"token_types": types_of(inputs["input_ids"])[0].tolist()} if FAMILIES[family][3] == GLM else {}), **{key: inputs[key].tolist() for key in inputs if key.endswith(("_grid_thw", "_grid_ts"))}, "greedy_ids": greedy_ids, **({"rope_delta": int(model.model.rope_deltas[0, 0])} if getattr(model.model, "rope_deltas", None) is not None else {}),
         "greedy_min_margin": (best[:, 0] - best[:, 1]).min().item(),
         "reference_spread": {"fp32_eager_vs_sdpa": (got.logits - other.logits).abs().max().item(),
                              "fp32_vs_fp64": max((got.logits.double() - best_known.logits).abs().max().item(), (greedy_logits - exact_logits).abs().max().item())},

@@ -14,19 +14,25 @@ enum { N_PARTS = 3, N_NORMS = 2 };
 
 struct attention {
     struct graft_instance base;
-    const struct graft_module *qkv;            /* hidden_size -> 3 * hidden_size; NULL: parts */
-    const struct graft_module *parts[N_PARTS]; /* hidden_size -> hidden_size */
+    const struct graft_module *qkv;            /* hidden_size -> the widths of all; NULL: parts */
+    const struct graft_module *parts[N_PARTS]; /* hidden_size -> widths[i] */
     const struct graft_module *norms[N_NORMS]; /* of a head; NULL: none */
     const struct graft_module *output;         /* hidden_size -> hidden_size */
     int64_t hidden_size;
     int64_t heads;
+    int64_t kv_heads;
 };
 
-/* What the parent gives. */
 struct sizes {
     int64_t hidden_size;
-    int64_t num_attention_heads;
+    int64_t heads;
+    int64_t kv_heads;
 };
+
+/* Numbers of queries, or of keys or values. */
+static int64_t width_of(int64_t hidden_size, int64_t heads, int64_t kv_heads, int32_t part) {
+    return part == 0 ? hidden_size : hidden_size / heads * kv_heads;
+}
 
 static const int32_t part_names[N_PARTS] = {V_ATTENTION_QUERY, V_ATTENTION_KEY, V_ATTENTION_VALUE};
 static const int32_t norm_names[N_NORMS] = {V_ATTENTION_Q_NORM, V_ATTENTION_K_NORM};
@@ -40,10 +46,12 @@ static void describe_children(struct graft_vision_reader *reader, const struct s
     const double eps = graft_read_real(&reader->of, V_NORM_EPS);
     const char *qkv = graft_description_name(description, V_ATTENTION_QKV);
     for (int32_t i = 0; i < (qkv == NULL ? N_PARTS : 0) && reader->of.status == GRAFT_OK; i++) {
-        graft_describe_linear(sink, graft_description_name(description, part_names[i]), hidden, hidden, bias, error);
+        graft_describe_linear(sink, graft_description_name(description, part_names[i]), hidden,
+                              width_of(hidden, sizes->heads, sizes->kv_heads, i), bias, error);
     }
     if (qkv != NULL && reader->of.status == GRAFT_OK) {
-        graft_describe_linear(sink, qkv, hidden, N_PARTS * hidden, bias, error);
+        graft_describe_linear(sink, qkv, hidden, hidden + 2 * width_of(hidden, sizes->heads, sizes->kv_heads, 1), bias,
+                              error);
     }
     if (reader->of.status == GRAFT_OK) {
         graft_describe_linear(sink, graft_description_name(description, V_ATTENTION_OUTPUT), hidden, hidden,
@@ -52,8 +60,8 @@ static void describe_children(struct graft_vision_reader *reader, const struct s
     for (int32_t i = 0; i < N_NORMS && reader->of.status == GRAFT_OK; i++) {
         const char *name = graft_description_name(description, norm_names[i]);
         if (name != NULL) {
-            graft_describe_norm(sink, name, graft_description_name(description, V_CLASS_NORM),
-                                hidden / sizes->num_attention_heads, eps, error);
+            graft_describe_norm(sink, name, graft_description_name(description, V_CLASS_NORM), hidden / sizes->heads,
+                                eps, error);
         }
     }
 }
@@ -74,7 +82,16 @@ int graft_vision_attention_describe(const struct graft_class *self, const struct
                                "argument num_attention_heads: expected a divisor of hidden_size (%lld), got %lld",
                                (long long)hidden, (long long)heads);
     }
-    *sizes = (struct sizes){hidden, heads};
+    const int64_t given = graft_read_int(&reader.of, V_ATTENTION_KV_HEADS);
+    *sizes = (struct sizes){hidden, heads, given > 0 ? given : heads};
+    if (reader.of.status == GRAFT_OK && heads % sizes->kv_heads != 0) {
+        graft_reader_fail(&reader.of, V_ATTENTION_KV_HEADS,
+                          "expected a divisor of the heads of queries (%lld), got %lld", (long long)heads,
+                          (long long)sizes->kv_heads);
+    }
+    if (reader.of.status != GRAFT_OK) {
+        return reader.of.status;
+    }
     describe_children(&reader, sizes, sink, error);
     return error->code;
 }
@@ -89,7 +106,8 @@ int graft_vision_attention_create(const struct graft_class *cls, const struct gr
         return GRAFT_ERROR_INTERNAL;
     }
     self->hidden_size = sizes->hidden_size;
-    self->heads = sizes->num_attention_heads;
+    self->heads = sizes->heads;
+    self->kv_heads = sizes->kv_heads;
     if (qkv != NULL) {
         self->qkv = graft_build_child(build, qkv, error);
     }
@@ -108,6 +126,7 @@ int graft_vision_attention_create(const struct graft_class *cls, const struct gr
 struct heads {
     float *x;       /* [patches, heads, head_dim] */
     int64_t stride; /* floats from patch to patch */
+    int64_t count;  /* heads */
 };
 
 static int project(const struct attention *self, const struct graft_call *call,
@@ -115,14 +134,17 @@ static int project(const struct attention *self, const struct graft_call *call,
                    struct graft_error *error) {
     const int64_t patches = args->batch->tokens, hidden = self->hidden_size;
     const int joined = self->qkv != NULL;
-    float *all = graft_scratch_floats(call, patches, N_PARTS * hidden, error);
+    const int64_t row = hidden + 2 * width_of(hidden, self->heads, self->kv_heads, 1);
+    float *x = graft_scratch_floats(call, patches, row, error);
     struct graft_linear_args each[N_PARTS];
-    if (all == NULL) {
+    if (x == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     for (int32_t i = 0; i < N_PARTS; i++) {
-        heads[i] = (struct heads){all + i * (joined ? 1 : patches) * hidden, (joined ? N_PARTS : 1) * hidden};
-        each[i] = (struct graft_linear_args){sizeof each[i], 0, patches, args->hidden_states, heads[i].x};
+        const int64_t width = width_of(hidden, self->heads, self->kv_heads, i);
+        heads[i] = (struct heads){x, joined ? row : width, i == 0 ? self->heads : self->kv_heads};
+        each[i] = (struct graft_linear_args){sizeof each[i], 0, patches, args->hidden_states, x};
+        x += (joined ? 1 : patches) * width;
     }
     return joined ? graft_linear_forward(self->qkv, call, &each[0], error)
                   : graft_linear_forward_all(self->parts, call, each, N_PARTS, error);
@@ -131,20 +153,20 @@ static int project(const struct attention *self, const struct graft_call *call,
 /* *heads becomes a normed copy without gaps, if there is a norm. */
 static int norm(const struct attention *self, const struct graft_module *module, const struct graft_call *call,
                 int64_t patches, struct heads *heads, struct graft_error *error) {
-    const int64_t hidden = self->hidden_size;
+    const int64_t width = self->hidden_size / self->heads * heads->count;
     if (module == NULL) {
         return GRAFT_OK;
     }
-    float *packed = graft_scratch_floats(call, patches, hidden, error);
-    float *normed = graft_scratch_floats(call, patches, hidden, error);
+    float *packed = graft_scratch_floats(call, patches, width, error);
+    float *normed = graft_scratch_floats(call, patches, width, error);
     if (packed == NULL || normed == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     for (int64_t p = 0; p < patches; p++) {
-        memcpy(packed + p * hidden, heads->x + p * heads->stride, (size_t)hidden * sizeof *packed);
+        memcpy(packed + p * width, heads->x + p * heads->stride, (size_t)width * sizeof *packed);
     }
-    const struct graft_norm_args args = {sizeof args, 0, patches * self->heads, packed, NULL, normed};
-    *heads = (struct heads){normed, hidden};
+    const struct graft_norm_args args = {sizeof args, 0, patches * heads->count, packed, NULL, normed};
+    *heads = (struct heads){normed, width, heads->count};
     return graft_norm_forward(module, call, &args, error);
 }
 
@@ -154,7 +176,7 @@ static int rotate(const struct attention *self, const struct graft_call *call,
     const int64_t head_dim = self->hidden_size / self->heads;
     const struct graft_rope_args rope_args = {
         sizeof rope_args,    GRAFT_ROPE_HALVES, heads->x, heads->stride, head_dim,
-        args->batch->tokens, self->heads,       head_dim, args->cos,     args->sin};
+        args->batch->tokens, heads->count,      head_dim, args->cos,     args->sin};
     return call->kernels->rope(call, &rope_args, error);
 }
 
@@ -169,7 +191,7 @@ static int attend(const struct attention *self, const struct graft_call *call,
         .batch = args->batch,
         .mask = &mask,
         .heads = self->heads,
-        .kv_heads = self->heads,
+        .kv_heads = self->kv_heads,
         .head_dim = head_dim,
         .scaling = (float)(1.0 / sqrt((double)head_dim)),
         .q = heads[0].x,

@@ -89,6 +89,8 @@ static const struct graft_choice_info infos[V_COUNT] = {
                                 "the outer rows of the square are those of an image, not half a patch beyond"),
 
     [V_ATTENTION_HEADS] = INT("attention.heads", 0, 1, MAX_SIZE, "num_heads", "its heads"),
+    [V_ATTENTION_KV_HEADS] = INT("attention.kv_heads", GRAFT_CHOICE_NULLABLE, 1, MAX_SIZE, "null",
+                                 "heads of keys and values; null: as many"),
     [V_ATTENTION_QKV_BIAS] = BOOL("attention.qkv_bias", 0, "true", "whether queries, keys and values have biases"),
     [V_ATTENTION_OUTPUT_BIAS] = BOOL("attention.output_bias", 0, "true", "whether the projection out has a bias"),
     [V_ATTENTION_QKV] = NAME("attention.qkv", "qkv", "one projection for all three; null: each has its own"),

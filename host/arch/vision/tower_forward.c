@@ -297,9 +297,9 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     if (status == GRAFT_OK) {
         status = norm(self, self->last_norm, call, &patches, error);
     }
-    patches.hidden += status == GRAFT_OK ? patches.extra * self->sizes.hidden_size : 0;
-    patches.extra = 0;
     if (status == GRAFT_OK) {
+        patches.hidden += patches.extra * self->sizes.hidden_size;
+        patches.extra = 0;
         status = downsample(self, call, &patches, error);
     }
     if (status == GRAFT_OK && self->merger == NULL) {
