@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers: of two integers the result is one, within 64 bits; else it is a real. */
+/* Arithmetic of expressions: the result of two integers is an integer of 64 bits; otherwise it is a real. */
 #include <math.h>
 
 #include "arch/data/expression_node.h"
@@ -7,10 +7,10 @@
 
 #define TOO_LARGE "the result is not within 64 bits"
 
-/* What an operation of two numbers is evaluated from. */
+/* The two operands of an operation. */
 struct pair {
     int32_t at;
-    int32_t first; /* nodes, for messages */
+    int32_t first; /* numbers of their nodes, for messages */
     int32_t second;
     struct graft_operand a;
     struct graft_operand b;
@@ -32,7 +32,7 @@ static int fail_zero(const struct graft_scope *scope, const struct pair *pair) {
                            divisor.text, whole.text);
 }
 
-/* Named after the divisor if it is a field, else after what is divided. */
+/* Sets the error of a division with a remainder. It names the divisor if that is a field, else the dividend. */
 static int fail_remainder(const struct graft_scope *scope, const struct pair *pair) {
     struct graft_label divisor, dividend;
     long long a = (long long)pair->a.value.integer, b = (long long)pair->b.value.integer;
@@ -46,7 +46,7 @@ static int fail_remainder(const struct graft_scope *scope, const struct pair *pa
                            divisor.text, b, dividend.text, a);
 }
 
-/* Quotient and remainder that round down; not for INT64_MIN / -1. */
+/* Quotient and remainder, rounded down; not defined for INT64_MIN / -1. */
 static int64_t divide_down(int64_t a, int64_t b, int64_t *remainder) {
     int64_t quotient = a / b;
     *remainder = a % b;
@@ -63,7 +63,7 @@ static int divide_integers(const struct graft_scope *scope, enum graft_node_kind
     if (b == 0) {
         return fail_zero(scope, pair);
     }
-    if (b == -1) { /* Handled apart: INT64_MIN / -1 overflows, and processors trap on it. */
+    if (b == -1) { /* INT64_MIN / -1 overflows, and processors trap on it */
         *result = 0;
         return kind != GRAFT_NODE_REMAINDER && __builtin_sub_overflow(0, a, result)
                    ? graft_node_fail(scope, pair->at, TOO_LARGE)
@@ -163,7 +163,7 @@ static int evaluate_pair(const struct graft_scope *scope, int32_t at, struct gra
         *result = is_less == (node->kind == GRAFT_NODE_MIN) ? pair.a : pair.b;
         return GRAFT_OK;
     }
-    int has_fraction = node->kind == GRAFT_NODE_POWER && pair.b.value.integer < 0; /* of an integer: 2 ** -1 */
+    int has_fraction = node->kind == GRAFT_NODE_POWER && pair.b.value.integer < 0; /* 2 ** -1 is not an integer */
     return is_integer(&pair) && !has_fraction ? operate_on_integers(scope, node->kind, &pair, result)
                                               : operate_on_reals(scope, node->kind, &pair, result);
 }

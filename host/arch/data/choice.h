@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private: what values a choice may have, and what a description keeps of it. */
+/* Private: the allowed values of a choice, and what a description stores for it. */
 #ifndef GRAFT_ARCH_DATA_CHOICE_H
 #define GRAFT_ARCH_DATA_CHOICE_H
 
@@ -7,8 +7,8 @@
 #include "arch/data/expression_node.h"
 
 struct graft_choice_entry {
-    char *name;                          /* of GRAFT_CHOICE_NAME; NULL: null */
-    struct graft_expression *expression; /* of all others */
+    char *name;                          /* for GRAFT_CHOICE_NAME; NULL: null */
+    struct graft_expression *expression; /* for all other kinds */
 };
 
 struct graft_default {
@@ -25,18 +25,18 @@ struct graft_description {
     struct graft_choice_entry entries[];
 };
 
-/* [any] The place of a text among words, from 0 on; -1: it is none of them. */
+/* [any] The index of a text among words; -1: it is not one of them. */
 int32_t graft_choice_word(const char *words, const char *text);
 
 /* [any] What a choice expects: "an integer", '"rms" or "layer"'. */
 void graft_choice_expects(const struct graft_choice_info *info, struct graft_label *expected);
 
-/* [any] Whether a value that is not null will not do, and why: "expected 1 to 8, got 0". A real without a fraction is
- * an integer if it was computed, and not if a file says it (`is_own`), as graft_config_int has it. */
+/* [any] Whether a value other than null is not allowed, and why: "expected 1 to 8, got 0". A real without a fraction
+ * counts as an integer if it was computed, but not if it is a file's own value (`is_own`), as in graft_config_int. */
 int graft_choice_fault(const struct graft_choice_info *info, const struct graft_value *value, int is_own,
                        struct graft_label *fault);
 
-/* [load] Shows reader->file with the description's defaults in reader->config. */
+/* [load] Makes reader->config a view of reader->file with the description's defaults. */
 void graft_defaults_show(struct graft_reader *reader);
 
 /* [load] Copies the defaults of a description into one that has none. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of a table of choices, by kind, for the file that has it. `says` are sentences for docs/family.md. */
+/* Rows of a table of choices, by kind, for the file with the table. `says` is a sentence for docs/family.md. */
 #ifndef GRAFT_ARCH_DATA_CHOICE_ROWS_H
 #define GRAFT_ARCH_DATA_CHOICE_ROWS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A view of config.json in which the description's defaults stand for fields that the file lacks. */
+/* A view of config.json in which the description's defaults replace fields that the file lacks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,9 +66,9 @@ void graft_defaults_free(struct graft_description *description) {
     free(description->defaults);
 }
 
-/* --- A config with them --- */
+/* --- A config with defaults --- */
 
-/* The default in the place of a field that the file lacks; 0: the file has it, or nobody has. */
+/* Gets the default of a field that the file lacks; 0 if the file has the field or there is no default. */
 static int replaces(const struct graft_reader *reader, const char *path, struct graft_value *value) {
     const struct graft_config *file = reader->file;
     const struct graft_default *found =

@@ -131,9 +131,9 @@ int graft_description_set_section(struct graft_description *description, const c
     return GRAFT_OK;
 }
 
-/* --- Making --- */
+/* --- Creating --- */
 
-/* A required choice has no fallback; reading it without a value is an error. */
+/* Sets a choice to its fallback. A required choice has none; reading it without a value is an error. */
 static int set_fallback(struct graft_description *description, int32_t choice, struct graft_error *error) {
     const struct graft_choice_info *info = &description->choices->infos[choice];
     const struct graft_value value = {.kind = info->fallback != NULL ? GRAFT_VALUE_TEXT : GRAFT_VALUE_NULL,
@@ -196,7 +196,7 @@ struct graft_description *graft_description_encoder(const struct graft_descripti
     return description->encoder;
 }
 
-/* --- Asking --- */
+/* --- Queries --- */
 
 const char *graft_description_name(const struct graft_description *description, int32_t choice) {
     return description->entries[choice].name;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking for a value in arrays of the config, and in lists. */
+/* Searches arrays of the config, and lists, for a value. */
 #include "arch/data/expression_node.h"
 
-/* What elements of an array must be where it is searched for `sought`; NULL: anything. */
+/* The type that elements of an array must have if `sought` is searched for; NULL: any. */
 static const char *expected_beside(const struct graft_value *sought) {
     switch (sought->kind) {
     case GRAFT_VALUE_BOOL:
@@ -37,7 +37,7 @@ static int count_in_list(const struct graft_scope *scope, int32_t list, const st
 /* Checks all elements, so that one of a wrong type is reported even when the value is found before it. */
 static int count_in_array(const struct graft_scope *scope, const struct graft_operand *array,
                           const struct graft_operand *sought, int64_t *count) {
-    enum { MOST = 1024 }; /* layers search it one by one, and no model has so many */
+    enum { MOST = 1024 }; /* each layer searches the whole array, and no model has that many layers */
     const struct graft_config *config = scope->config;
     const char *expected = expected_beside(&sought->value);
     struct graft_label path, part;

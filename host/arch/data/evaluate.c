@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an expression is in one config: fields, branches and comparisons. */
+/* Evaluates an expression for one config: fields, branches and comparisons. */
 #include <string.h>
 
 #include "arch/data/expression_node.h"
@@ -13,9 +13,9 @@ static int evaluate_field(const struct graft_scope *scope, int32_t at, struct gr
     return GRAFT_OK;
 }
 
-/* The letter of a string; null behind its end, or where it is not one of ASCII. */
+/* Replaces a string by one of its letters; null beyond its end, or if the letter is not ASCII. */
 static void take_letter(struct graft_operand *operand, int64_t number) {
-    static const char letters[] = /* from ' ' to '~', each with an end */
+    static const char letters[] = /* from ' ' to '~', each followed by a NUL */
         " \0!\0\"\0#\0$\0%\0&\0'\0(\0)\0*\0+\0,\0-\0.\0/\0"
         "0\0"
         "1\0"
@@ -37,8 +37,8 @@ static void take_letter(struct graft_operand *operand, int64_t number) {
     }
 }
 
-/* The number is read only where there is an array or a string or, if a field of the element is asked for, an object,
- * whose members numbers call. */
+/* Evaluates field[number]. The number is read only if the field is an array or a string or, if a field of the element
+ * is asked for, an object, whose members are named by numbers. */
 static int evaluate_element(const struct graft_scope *scope, int32_t at, struct graft_operand *operand) {
     const struct graft_node *node = &scope->expression->nodes[at];
     struct graft_operand number;
@@ -47,7 +47,7 @@ static int evaluate_element(const struct graft_scope *scope, int32_t at, struct 
     if (status != GRAFT_OK || operand->value.kind == GRAFT_VALUE_NULL) {
         return status;
     }
-    const int goes_on = node->word > 0; /* to a field of the element */
+    const int goes_on = node->word > 0; /* a field of the element is asked for */
     if (operand->value.kind != GRAFT_VALUE_ARRAY &&
         operand->value.kind != (goes_on ? GRAFT_VALUE_OBJECT : GRAFT_VALUE_TEXT)) {
         return graft_operand_expected(scope, node->first, operand, "an array");
@@ -76,7 +76,7 @@ static int evaluate_element(const struct graft_scope *scope, int32_t at, struct 
     return GRAFT_OK;
 }
 
-/* A boolean, or null, which is false. */
+/* Evaluates a condition: a boolean, or null, which is false. */
 static int evaluate_truth(const struct graft_scope *scope, int32_t at, int *truth) {
     struct graft_operand operand;
     int status = graft_evaluate_node(scope, at, &operand);
@@ -93,7 +93,7 @@ static int evaluate_condition(const struct graft_scope *scope, const struct graf
     return status == GRAFT_OK ? graft_evaluate_node(scope, truth ? node->second : node->third, operand) : status;
 }
 
-/* A constant in the place of a field is called by that field's name. */
+/* Evaluates `??`. Messages about a constant that replaces a field use the field's name. */
 static int evaluate_otherwise(const struct graft_scope *scope, const struct graft_node *node,
                               struct graft_operand *operand) {
     int status = graft_evaluate_node(scope, node->first, operand);
@@ -109,7 +109,7 @@ static int evaluate_otherwise(const struct graft_scope *scope, const struct graf
     return status;
 }
 
-/* `and` ends with the first that is false, `or` with the first that is true. */
+/* Evaluates `and`, which stops at the first false operand, and `or`, which stops at the first true one. */
 static int evaluate_logic(const struct graft_scope *scope, const struct graft_node *node,
                           struct graft_operand *operand) {
     int truth = 0, ends = node->kind == GRAFT_NODE_OR;
@@ -141,7 +141,7 @@ static int evaluate_equality(const struct graft_scope *scope, const struct graft
     return status;
 }
 
-/* With a NaN nothing is less or greater. */
+/* Compares numbers. NaN is neither less nor greater than any number. */
 static int compare(enum graft_node_kind kind, const struct graft_value *a, const struct graft_value *b) {
     int are_integers = a->kind == GRAFT_VALUE_INT && b->kind == GRAFT_VALUE_INT;
     int less = are_integers ? a->integer < b->integer : a->real < b->real;
@@ -196,7 +196,7 @@ static int evaluate_is_array(const struct graft_scope *scope, const struct graft
     return status;
 }
 
-/* Elements of an array, bytes of a string; null of null. */
+/* Evaluates size(): the number of elements of an array, or of bytes of a string; null for null. */
 static int evaluate_size(const struct graft_scope *scope, const struct graft_node *node,
                          struct graft_operand *operand) {
     struct graft_label path;

@@ -5,7 +5,7 @@
 
 #include "arch/data/parser.h"
 
-/* A block for nodes and two copies of a text. */
+/* Allocates one block for nodes and two copies of a text. */
 static struct graft_expression *create(const struct graft_node *nodes, int32_t n_nodes, const char *text,
                                        const char *words, size_t length) {
     size_t size = sizeof(struct graft_expression) + (size_t)n_nodes * sizeof *nodes + 2 * (length + 1);
@@ -82,7 +82,7 @@ struct graft_expression *graft_expression_constant(const struct graft_value *val
                               .second = -1,
                               .third = -1,
                               .next = -1,
-                              .word = 1, /* behind the first quote */
+                              .word = 1, /* after the first quote */
                               .constant = *value};
     struct graft_expression *expression = NULL;
     char *text = malloc(2 * size);

@@ -36,9 +36,9 @@ enum { GRAFT_VALUE_NULL = 0, GRAFT_VALUE_BOOL = 1, GRAFT_VALUE_INT = 2, GRAFT_VA
 
 struct graft_value {
     int32_t kind;     /* GRAFT_VALUE_... */
-    int64_t integer;  /* of GRAFT_VALUE_INT; of GRAFT_VALUE_BOOL 0 or 1 */
-    double real;      /* of GRAFT_VALUE_REAL; of GRAFT_VALUE_INT the same number */
-    const char *text; /* of GRAFT_VALUE_TEXT; lives as long as the config and the expression */
+    int64_t integer;  /* for GRAFT_VALUE_INT; for GRAFT_VALUE_BOOL 0 or 1 */
+    double real;      /* for GRAFT_VALUE_REAL; for GRAFT_VALUE_INT the same number */
+    const char *text; /* for GRAFT_VALUE_TEXT; lives as long as both the config and the expression */
 };
 
 enum { GRAFT_EXPRESSION_MAX = 1024 /* bytes of its text */ };
@@ -47,27 +47,27 @@ enum { GRAFT_EXPRESSION_MAX = 1024 /* bytes of its text */ };
  * text and the column): 'column 7: expected a value, got ")"'. */
 struct graft_expression *graft_expression_parse(const char *text, const char *source, struct graft_error *error);
 
-/* [load] A constant. The text of GRAFT_VALUE_TEXT is copied. NULL out of memory. */
+/* [load] Makes an expression from a constant. The text of GRAFT_VALUE_TEXT is copied. NULL if memory ran out. */
 struct graft_expression *graft_expression_constant(const struct graft_value *value, struct graft_error *error);
 
-/* [load] Frees it; NULL is allowed. */
+/* [load] Accepts NULL. */
 void graft_expression_destroy(struct graft_expression *expression);
 
-/* [any] Its text as it was parsed; of a constant as it would be written. */
+/* [any] The text that was parsed; for a constant, its text in a family file. */
 const char *graft_expression_text(const struct graft_expression *expression);
 
-/* [any] Calls `visit` with the path of each field that the text mentions, in its order, each once. What it returns, if
- * not 0, ends that and is returned. */
+/* [any] Calls `visit` with the path of each field that the text mentions, once for each, in order. A result other than
+ * 0 ends the calls and is returned. */
 int graft_expression_uses(const struct graft_expression *expression, int (*visit)(void *data, const char *path),
                           void *data);
 
-/* [any] The path of the field that decides its value in this config, for messages: of "a ?? b" `a` where the file has
- * it or b is a constant, else `b`; of "a[i]" `a`. NULL where there is no single one. */
+/* [any] The path of the field that determines the value for this config, for messages: for "a ?? b" `a` if the file has
+ * it or b is a constant, else `b`; for "a[i]" `a`. NULL if there is no single one. */
 const char *graft_expression_field(const struct graft_expression *expression, const struct graft_config *config,
                                    int64_t layer);
 
-/* [load] Its value; `layer` is -1 outside of layers. Errors (GRAFT_ERROR_MODEL) name file and field: 'hidden_size:
- * missing, expected a number', 'num_attention_heads: 3 does not divide hidden_size (64)'. */
+/* [load] Evaluates an expression; `layer` is -1 outside of layers. Errors (GRAFT_ERROR_MODEL) name file and field:
+ * 'hidden_size: missing, expected a number', 'num_attention_heads: 3 does not divide hidden_size (64)'. */
 int graft_expression_evaluate(const struct graft_expression *expression, const struct graft_config *config,
                               int64_t layer, struct graft_value *value, struct graft_error *error);
 

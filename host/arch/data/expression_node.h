@@ -11,9 +11,9 @@ enum { GRAFT_EXPRESSION_LEVELS = 64 /* nesting depth of brackets, and height of 
 enum graft_node_kind {
     GRAFT_NODE_CONSTANT,
     GRAFT_NODE_FIELD,   /* its path is `word` */
-    GRAFT_NODE_ELEMENT, /* first: GRAFT_NODE_FIELD; second: the number; a path below the element is `word`; 0: none */
+    GRAFT_NODE_ELEMENT, /* first: GRAFT_NODE_FIELD; second: the index; `word`: a path below the element; 0: none */
     GRAFT_NODE_LAYER,
-    GRAFT_NODE_LIST,      /* first: the first element; the others by `next` */
+    GRAFT_NODE_LIST,      /* first: the first element; `next` links the others */
     GRAFT_NODE_CONDITION, /* first ? second : third */
     GRAFT_NODE_OTHERWISE, /* first ?? second */
     GRAFT_NODE_OR,
@@ -41,28 +41,28 @@ enum graft_node_kind {
     GRAFT_NODE_BF16,
     GRAFT_NODE_MIN,
     GRAFT_NODE_MAX,
-    GRAFT_NODE_COUNT,   /* first: an array; second: what is counted */
+    GRAFT_NODE_COUNT,   /* first: an array; second: the value to count */
     GRAFT_NODE_SIZE,    /* first: an array or a string */
     GRAFT_NODE_IS_ARRAY /* first */
 };
 
 struct graft_node {
     enum graft_node_kind kind;
-    int32_t height; /* 1 + that of the highest node below it */
+    int32_t height; /* 1 more than that of the highest child */
     int32_t first;  /* numbers of nodes; -1: none */
     int32_t second;
     int32_t third;
-    int32_t next;  /* in a list */
-    int32_t start; /* of its text, brackets around it included */
+    int32_t next;  /* next element of a list */
+    int32_t start; /* start of its text, including brackets around it */
     int32_t length;
-    int32_t word; /* of GRAFT_NODE_FIELD and _ELEMENT, and constants that are texts: an offset into the words */
-    struct graft_value constant; /* of GRAFT_NODE_CONSTANT; but for its `text` */
+    int32_t word;                /* for GRAFT_NODE_FIELD and _ELEMENT, and constant texts: an offset into the words */
+    struct graft_value constant; /* for GRAFT_NODE_CONSTANT; its `text` is not used */
 };
 
-/* One block, without pointers into itself: nodes, the text, and a copy of the text in which names and texts end in
- * NUL, the words. */
+/* A single block without pointers into itself: nodes, the text, and a copy of the text in which names and texts end
+ * with a NUL (the words). */
 struct graft_expression {
-    size_t size; /* of the block */
+    size_t size; /* size of the block */
     int32_t root;
     int32_t n_nodes;
     int32_t length;
@@ -73,24 +73,24 @@ static inline const char *graft_expression_words(const struct graft_expression *
     return graft_expression_text(expression) + expression->length + 1;
 }
 
-/* [load] NULL out of memory. */
+/* [load] Copies an expression; NULL if memory ran out. */
 struct graft_expression *graft_expression_copy(const struct graft_expression *expression, struct graft_error *error);
 
-/* [any] Whether its value depends on the layer. */
+/* [any] Whether the expression's value depends on the layer. */
 int graft_expression_has_layer(const struct graft_expression *expression);
 
-/* [any] Whether an expression is nothing but a constant, which `value` becomes. */
+/* [any] Whether an expression is a constant; if so, gets its value. */
 int graft_expression_fixed(const struct graft_expression *expression, struct graft_value *value);
 
-/* Kinds of values that an expression has inside only. */
+/* Further kinds of values, which only occur during evaluation. */
 enum { GRAFT_VALUE_ARRAY = 16, GRAFT_VALUE_OBJECT = 17, GRAFT_VALUE_LIST = 18, GRAFT_VALUE_OTHER = 19 };
 
 struct graft_operand {
     struct graft_value value;
-    int32_t field;   /* GRAFT_NODE_FIELD or GRAFT_NODE_ELEMENT that decides the value; -1: no single one does */
-    int32_t is_own;  /* the value is what that field says, and not a constant in its place */
-    int64_t element; /* of GRAFT_NODE_ELEMENT: which; -1: there is no array */
-    int32_t list;    /* of GRAFT_VALUE_LIST: GRAFT_NODE_LIST */
+    int32_t field;   /* the GRAFT_NODE_FIELD or GRAFT_NODE_ELEMENT that determines the value; -1: no single one does */
+    int32_t is_own;  /* the value is that of the field, not a constant that replaces it */
+    int64_t element; /* for GRAFT_NODE_ELEMENT: the index; -1: there is no array */
+    int32_t list;    /* for GRAFT_VALUE_LIST: the GRAFT_NODE_LIST */
 };
 
 struct graft_scope {
@@ -104,59 +104,59 @@ struct graft_label {
     char text[GRAFT_EXPRESSION_MAX + 32];
 };
 
-/* [load] Evaluates a node; values of private kinds included. */
+/* [load] Evaluates a node; the value may be of a further kind. */
 int graft_evaluate_node(const struct graft_scope *scope, int32_t at, struct graft_operand *operand);
 
-/* [load] The same for one that must be a number. */
+/* [load] Evaluates a node that must be a number. */
 int graft_evaluate_number(const struct graft_scope *scope, int32_t at, struct graft_operand *operand);
 
-/* [load] GRAFT_NODE_ADD to GRAFT_NODE_MAX. */
+/* [load] Evaluates GRAFT_NODE_ADD to GRAFT_NODE_MAX. */
 int graft_evaluate_arithmetic(const struct graft_scope *scope, int32_t at, struct graft_operand *result);
 
-/* [load] Of GRAFT_NODE_IN and GRAFT_NODE_COUNT: how many elements of an array or list equal `sought`. */
+/* [load] For GRAFT_NODE_IN and GRAFT_NODE_COUNT: counts the elements of an array or list that equal `sought`. */
 int graft_evaluate_count(const struct graft_scope *scope, int32_t array, const struct graft_operand *sought,
                          int64_t *count);
 
-/* [any] Operands whose values come from no field of the config. */
+/* [any] Operands that do not come from a field of the config. */
 struct graft_operand graft_operand_null(void);
 struct graft_operand graft_operand_bool(int value);
 struct graft_operand graft_operand_int(int64_t value);
 struct graft_operand graft_operand_real(double value);
 
-/* [load] What the config has at a path. */
+/* [load] Reads the config's value at a path. */
 void graft_operand_read(const struct graft_config *config, const char *path, struct graft_value *value);
 
-/* [any] The path of the field that decides an operand, which has one. */
+/* [any] The path of the field that determines an operand; there must be one. */
 void graft_operand_path(const struct graft_scope *scope, const struct graft_operand *operand,
                         struct graft_label *label);
 
-/* [any] What to call an operand in messages: the field as the file spells it, else the text of its node. */
+/* [any] An operand's name in messages: the field as the file spells it, else the text of its node. */
 void graft_operand_label(const struct graft_scope *scope, int32_t at, const struct graft_operand *operand,
                          struct graft_label *label);
 
 /* [any] Whether an operand is null because the file lacks the field. */
 int graft_operand_is_missing(const struct graft_scope *scope, const struct graft_operand *operand);
 
-/* [any] Whether both are the same value; arrays and objects equal nothing. */
+/* [any] Whether both values are equal; arrays and objects equal nothing. */
 int graft_values_equal(const struct graft_value *a, const struct graft_value *b);
 
 static inline int graft_value_is_number(const struct graft_value *value) {
     return value->kind == GRAFT_VALUE_INT || value->kind == GRAFT_VALUE_REAL;
 }
 
-/* [any] Whether a real, without its fraction, is within 64 bits. */
+/* [any] Whether a real, truncated, fits 64 bits. */
 static inline int graft_real_is_within(double real) {
     return real >= -9223372036854775808.0 && real < 9223372036854775808.0;
 }
 
-/* [any] 'an integer (3)', as graft_config_expected says it. */
+/* [any] Describes a value as graft_config_expected does: 'an integer (3)'. */
 void graft_value_describe(const struct graft_value *value, struct graft_label *label);
 
-/* [any] Records that an operand is of the wrong kind: "hidden_size: missing, expected a number". */
+/* [any] Sets the error of an operand of the wrong kind: "hidden_size: missing, expected a number". */
 int graft_operand_expected(const struct graft_scope *scope, int32_t at, const struct graft_operand *operand,
                            const char *expected);
 
-/* [any] Records what is wrong with the value of a node, "hidden_size * 4: MESSAGE". */
+/* [any] Sets an error about the value of a node, "hidden_size * 4: MESSAGE". */
 int graft_node_fail(const struct graft_scope *scope, int32_t at, const char *message);
 
 #endif

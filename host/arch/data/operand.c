@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values while an expression is evaluated, and what to call them in messages. */
+/* Values during evaluation, and their names in messages. */
 #include <string.h>
 
 #include "arch/data/expression_node.h"

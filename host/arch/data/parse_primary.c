@@ -3,7 +3,7 @@
 
 #include "arch/data/parser.h"
 
-/* A token that is copied to the words without its first and last `quotes` bytes. */
+/* Adds a node for a token, which is copied to the words without its first and last `quotes` bytes. */
 static int32_t add_word(struct graft_parser *parser, enum graft_node_kind kind, int32_t quotes) {
     const struct graft_token token = parser->token;
     graft_parser_advance(parser);
@@ -21,7 +21,7 @@ static int32_t add_constant(struct graft_parser *parser, struct graft_value valu
     return at;
 }
 
-/* What is between "[" and "]". */
+/* Parses a list, after its "[". */
 static int32_t parse_list(struct graft_parser *parser, int32_t start) {
     int32_t first = -1, last = -1, height = 0;
     while (!graft_parser_take(parser, "]")) {
@@ -76,7 +76,7 @@ static int32_t parse_call(struct graft_parser *parser, const struct graft_token 
     return GRAFT_PARSER_FAILED;
 }
 
-/* What is behind an element: ".name", or nothing. */
+/* Parses ".name" after an element, if it is there. */
 static int32_t parse_below(struct graft_parser *parser, int32_t element) {
     if (element == GRAFT_PARSER_FAILED || !graft_parser_take(parser, ".")) {
         return element;
@@ -92,7 +92,7 @@ static int32_t parse_below(struct graft_parser *parser, int32_t element) {
     return element;
 }
 
-/* A field, an element of one, or a call. */
+/* Parses a field, an element of one, or a call. */
 static int32_t parse_name(struct graft_parser *parser) {
     const struct graft_token name = parser->token;
     const struct graft_token behind = graft_token_next(parser->text, name.start + name.length);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tokens, nodes and operators, weakest first; what is between operators is in parse_primary.c. */
+/* Parses tokens into nodes, by operators from the weakest to the strongest; parse_primary.c parses their operands. */
 #include "arch/data/parser.h"
 
 #include <string.h>
@@ -85,7 +85,7 @@ int32_t graft_parser_deeper(struct graft_parser *parser, int32_t (*parse)(struct
     return at;
 }
 
-/* A minus before a number is a part of it. */
+/* Parses a sign. A minus before a number belongs to the number. */
 static int32_t parse_sign(struct graft_parser *parser) {
     int32_t start = parser->token.start;
     if (!graft_parser_take(parser, "-")) {
@@ -113,7 +113,7 @@ static int32_t parse_power(struct graft_parser *parser) {
     return graft_parser_add_above(parser, GRAFT_NODE_POWER, start, children, 2);
 }
 
-/* Operators that go from left to right, by strength. */
+/* Left-associative operators, by strength. */
 enum { LEVEL_OR, LEVEL_AND, LEVEL_COMPARISON, LEVEL_TERM, LEVEL_FACTOR, LEVEL_POWER };
 
 static const struct {
@@ -139,7 +139,7 @@ static const struct {
     {"%", LEVEL_FACTOR, GRAFT_NODE_REMAINDER},
 };
 
-/* The kind of node of the operator that comes next, which is taken; GRAFT_NODE_CONSTANT: none of that level. */
+/* Takes the next operator if it has that level, and returns its kind of node; GRAFT_NODE_CONSTANT: there is none. */
 static enum graft_node_kind take_operator(struct graft_parser *parser, int32_t level) {
     for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++) {
         if (operators[i].level == level && graft_parser_take(parser, operators[i].symbol)) {
@@ -155,7 +155,7 @@ static int32_t parse_not(struct graft_parser *parser) {
     return parse_level(parser, LEVEL_COMPARISON);
 }
 
-/* Operands with operators of one level between them: of comparisons one at most. */
+/* Parses operands with operators of one level between them; at most one comparison. */
 static int32_t parse_level(struct graft_parser *parser, int32_t level) {
     int32_t start = parser->token.start;
     if (level == LEVEL_POWER) {

@@ -12,40 +12,40 @@ enum { GRAFT_PARSER_FAILED = -1 };
 struct graft_parser {
     const char *text;
     const char *source;
-    struct graft_token token; /* the next one */
-    int32_t end;              /* of the one before it */
-    int32_t levels;           /* of brackets and the like that are open */
+    struct graft_token token; /* the next token */
+    int32_t end;              /* end of the token before it */
+    int32_t levels;           /* how many brackets and operators are open */
     struct graft_node
-        *nodes; /* A node is made from one token at least, so there are never more nodes than bytes of text. */
+        *nodes; /* Each node takes at least one token, so there are never more nodes than bytes of text. */
     int32_t n_nodes;
     char *words; /* a copy of the text */
     struct graft_error *error;
 };
 
-/* [load] Says what was expected in the place of the next token. */
+/* [load] Sets the error that something else was expected instead of the next token. */
 int32_t graft_parser_fail(struct graft_parser *parser, const char *expected);
 
-/* [load] Goes on to the next token. */
+/* [load] Advances to the next token. */
 void graft_parser_advance(struct graft_parser *parser);
 
-/* [load] Whether the next token is a symbol; `take` goes on behind it if so. */
+/* [load] Whether the next token is that symbol; `take` also advances past it. */
 int graft_parser_is(const struct graft_parser *parser, const char *symbol);
 int graft_parser_take(struct graft_parser *parser, const char *symbol);
 
-/* [load] A node whose text goes from `start` to the last token. */
+/* [load] Adds a node whose text extends from `start` to the last token. */
 int32_t graft_parser_add(struct graft_parser *parser, enum graft_node_kind kind, int32_t start);
 
 /* [load] Adds a node above `children`; fails if parsing one of them failed. */
 int32_t graft_parser_add_above(struct graft_parser *parser, enum graft_node_kind kind, int32_t start,
                                const int32_t *children, int32_t n);
 
-/* [load] Calls `parse`, or fails where brackets and operators are nested too deeply. */
+/* [load] Calls `parse`, or fails if brackets and operators are nested too deeply. */
 int32_t graft_parser_deeper(struct graft_parser *parser, int32_t (*parse)(struct graft_parser *parser));
 
-/* [load] A whole expression, or one in brackets. */
+/* [load] Parses an expression. */
 int32_t graft_parse_expression(struct graft_parser *parser);
 
-/* [load] What operators stand between: a constant, a field, a call, brackets. */
+/* [load] Parses an operand: a constant, a field, a call, brackets. */
 int32_t graft_parse_primary(struct graft_parser *parser);
 
 #endif

@@ -18,7 +18,7 @@ static struct graft_scope scope_of(const struct graft_reader *reader, int32_t ch
     return (struct graft_scope){reader->description->entries[choice].expression, reader->config, reader->layer, error};
 }
 
-/* What to call a choice in messages: the field that decides it, else its text; a constant says less than its name. */
+/* A choice's name in messages: the field that determines it, else its text; for a constant the name of the choice. */
 static void label_choice(const struct graft_reader *reader, int32_t choice, const struct graft_operand *operand,
                          struct graft_label *label) {
     const struct graft_scope scope = scope_of(reader, choice, NULL);
@@ -57,7 +57,8 @@ static int evaluate(struct graft_reader *reader, int32_t choice, struct graft_op
     return reader->status == GRAFT_OK;
 }
 
-/* 0: there is no value, because of an error, now or before, or because the choice is null and may be. */
+/* Evaluates a choice. Returns 0 without a value, because of an error, now or before, or because the choice is null and
+ * may be. */
 static int read(struct graft_reader *reader, int32_t choice, struct graft_operand *operand) {
     const struct graft_choice_info *info = &reader->description->choices->infos[choice];
     struct graft_label fault;

@@ -21,7 +21,7 @@ static size_t name_length(const char *text) {
     return length;
 }
 
-/* Digits, a fraction, an exponent. */
+/* Length of a number: digits, a fraction, an exponent. */
 static size_t number_length(const char *text, int *is_real) {
     size_t length = strspn(text, digits);
     *is_real = 0;
@@ -38,7 +38,7 @@ static size_t number_length(const char *text, int *is_real) {
     return length;
 }
 
-/* 0: 64 bits do not hold it. */
+/* Parses a number; returns 0 if it does not fit 64 bits. */
 static int read_number(const char *text, size_t length, int is_real, struct graft_value *value) {
     char number[64];
     char *point;
@@ -55,7 +55,7 @@ static int read_number(const char *text, size_t length, int is_real, struct graf
         return errno == 0;
     }
     point = strchr(number, '.');
-    if (point != NULL) { /* that of the locale, which an embedding program may have set */
+    if (point != NULL) { /* the locale's decimal point, which an embedding program may have set */
         *point = *localeconv()->decimal_point;
     }
     value->kind = GRAFT_VALUE_REAL;
@@ -73,7 +73,7 @@ static int is_keyword(const char *text, size_t length) {
     return 0;
 }
 
-/* Of what is no symbol either, one character. */
+/* Length of a symbol; for anything else, that of one character. */
 static size_t symbol_length(const char *text) {
     static const char *const pairs[] = {"??", "==", "!=", "<=", ">=", "//", "**"};
     size_t length = graft_error_utf8(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A layer's mixer: projections, a short convolution, and the gated delta rule. */
+/* The mixer of the gated delta rule: projections, a short convolution, and the rule. */
 #include "arch/mixers/delta_net.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 
 static const struct graft_delta_rule_loops *const loops[] = GRAFT_ISA_TABLES(graft_delta_rule);
 
-/* --- From the config to an instance --- */
+/* --- Creating an instance --- */
 
 static void check(struct graft_reader *reader, const struct graft_delta_sizes *sizes) {
     const char *act = graft_read_text(reader, D_MIXER_ACT);
@@ -45,8 +45,8 @@ static void read_sizes(struct graft_reader *reader, const struct graft_args *arg
     check(reader, sizes);
 }
 
-/* A projection of the hidden states. With `rank` > 0 it is of low rank: `narrow` leads to `rank` numbers, `name` from
- * there. */
+/* A projection of the hidden states. With `rank` > 0 it has low rank: `narrow` projects to `rank` numbers, and `name`
+ * from there. */
 struct projection {
     const char *name;
     const char *narrow; /* hidden_size -> rank */
@@ -117,7 +117,7 @@ int graft_delta_net_describe(const struct graft_class *self, const struct graft_
     return error->code;
 }
 
-/* The projections of the layout. */
+/* Finds the projections of the layout. */
 static void find_projections(struct graft_delta_net *self, const struct graft_build *build, struct graft_error *error) {
     const int32_t by_key = self->sizes.decays > 1;
     if (self->sizes.layout == D_MIXER_GROUPED) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The mixer of the gated delta rule, in parts: delta_net.c describes it, delta_net_inputs.c makes what the rule takes,
+/* The mixer of the gated delta rule: delta_net.c describes it, delta_net_inputs.c computes the inputs of the rule,
  * delta_net_forward.c runs it. */
 #ifndef GRAFT_ARCH_MIXERS_DELTA_NET_H
 #define GRAFT_ARCH_MIXERS_DELTA_NET_H
@@ -9,22 +9,22 @@
 #include "graft/instance.h"
 #include "graft/mixer.h"
 
-/* What `describe` found out. */
+/* What `describe` keeps for `create`. */
 struct graft_delta_sizes {
     int64_t hidden_size;
     int64_t key_heads;
-    int64_t key_dim; /* of each head, as value_dim */
+    int64_t key_dim; /* width of each head of keys; value_dim is that of values */
     int64_t value_heads;
     int64_t value_dim;
-    int64_t decays;     /* of a head: 1 or key_dim */
-    int64_t gate_rank;  /* between the two projections of decays, and of gates; 0: one for each */
-    double decay_floor; /* what decays do not fall below; 0: none, and they are softplus */
+    int64_t decays;     /* decays per head: 1 or key_dim */
+    int64_t gate_rank;  /* rank of the projections of decays and of gates; 0: they have full rank */
+    double decay_floor; /* lower bound of decays; 0: none, and decays are computed with softplus */
     double beta_scale;
     int32_t layout; /* D_MIXER_GROUPED, ... */
     int32_t rates;  /* D_RATES_...: how A_log is stored */
 };
 
-/* Projections, by what they give; NULL where the layout has another. */
+/* Projections, by their outputs; NULL if the layout has others. */
 struct graft_delta_net {
     struct graft_instance base;
     struct graft_delta_sizes sizes;
@@ -35,9 +35,9 @@ struct graft_delta_net {
     const struct graft_module *q;
     const struct graft_module *k;
     const struct graft_module *v;
-    const struct graft_module *z; /* of gates; with gate_rank behind narrow_z */
+    const struct graft_module *z; /* gates; with gate_rank after narrow_z */
     const struct graft_module *b;
-    const struct graft_module *a; /* of decays; with gate_rank behind narrow_a */
+    const struct graft_module *a; /* decays; with gate_rank after narrow_a */
     const struct graft_module *narrow_z;
     const struct graft_module *narrow_a;
     const struct graft_module *conv1d;
@@ -52,9 +52,9 @@ struct graft_delta_net {
 struct graft_delta_run {
     float *unmixed; /* [tokens, conv_dim]: q, k, v */
     float *qkv;     /* [tokens, conv_dim] */
-    float *z;       /* [tokens, value_heads, value_dim], and what leaves the norm */
-    float *b;       /* [tokens, value_heads], then how much of its state a token may change */
-    float *a;       /* [tokens, value_heads, decays], then the decays */
+    float *z;       /* [tokens, value_heads, value_dim]: gates, later the output of the norm */
+    float *b;       /* [tokens, value_heads]: later how much of its state a token may change */
+    float *a;       /* [tokens, value_heads, decays]: later the decays */
     float *y;       /* [tokens, value_heads, value_dim] */
 };
 
@@ -66,12 +66,12 @@ static inline int64_t graft_delta_values(const struct graft_delta_sizes *sizes) 
     return sizes->value_heads * sizes->value_dim;
 }
 
-/* What the convolution is over: queries, keys and values one behind the other. */
+/* The width of the convolution: queries, keys and values, concatenated. */
 static inline int64_t graft_delta_conv_dim(const struct graft_delta_sizes *sizes) {
     return 2 * graft_delta_keys(sizes) + graft_delta_values(sizes);
 }
 
-/* [forward] Fills unmixed, z, b and a of the run. */
+/* [forward] Computes unmixed, z, b and a of the run. */
 int graft_delta_project(const struct graft_delta_net *self, const struct graft_call *call,
                         const struct graft_mixer_args *args, const struct graft_delta_run *run,
                         struct graft_error *error);

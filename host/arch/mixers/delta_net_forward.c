@@ -32,7 +32,7 @@ static int convolve(const struct graft_delta_net *self, const struct graft_call 
                : status;
 }
 
-/* A call of find_gates. */
+/* Arguments of find_gates. */
 struct gates {
     const struct graft_delta_sizes *sizes;
     const float *rates;   /* [value_heads]: exp(A_log) */
@@ -40,7 +40,7 @@ struct gates {
     const struct graft_delta_run *run;
 };
 
-/* How far each head's state decays with each token, and how much of it the token may change. Items are tokens. */
+/* Computes, for tokens [begin, end), how much each head's state decays, and how much of it the token may change. */
 static void find_gates(void *data, int64_t begin, int64_t end) {
     const struct gates *gates = data;
     const int64_t heads = gates->sizes->value_heads, decays = gates->sizes->decays;
@@ -73,14 +73,14 @@ static int make_gates(const struct graft_delta_net *self, const struct graft_cal
     return GRAFT_OK;
 }
 
-/* What runs in parallel. */
+/* Arguments of the parallel loops. */
 struct work {
     const struct graft_delta_rule_loops *loops;
     struct graft_delta_rule whole;  /* the tokens of all sequences */
     struct graft_delta_rule *rules; /* [sequences] */
 };
 
-/* Items are tokens. */
+/* A parallel body; items are tokens. */
 static void normalise(void *data, int64_t begin, int64_t end) {
     const struct work *work = data;
     for (int64_t t = begin; t < end; t++) {
@@ -88,7 +88,7 @@ static void normalise(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* Items are the heads of all sequences. */
+/* A parallel body; items are the heads of all sequences. */
 static void run_heads(void *data, int64_t begin, int64_t end) {
     const struct work *work = data;
     const int64_t heads = work->whole.value_heads;

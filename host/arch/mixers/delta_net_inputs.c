@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queries, keys, values, gates and decays, from the projections that a family has. */
+/* Computes queries, keys, values, gates and decays with the projections that a family has. */
 #include <string.h>
 
 #include "arch/decoder/choices.h"
@@ -21,10 +21,10 @@ static void add_product(struct products *products, const struct graft_module *mo
     products->args[products->n++] = (struct graft_linear_args){sizeof products->args[0], 0, tokens, x, y};
 }
 
-/* One token's q, k, v and z, which are grouped by heads of keys, each behind its own kind. */
+/* Separates one token's q, k, v and z, which are stored by heads of keys, into contiguous arrays. */
 static void ungroup(const struct graft_delta_sizes *sizes, const float *qkvz, float *qkv, float *z) {
     const int64_t dim = sizes->key_dim;
-    const int64_t shared = graft_delta_values(sizes) / sizes->key_heads; /* numbers of the values that share a key */
+    const int64_t shared = graft_delta_values(sizes) / sizes->key_heads; /* width of the values that share a key */
     for (int64_t h = 0; h < sizes->key_heads; h++, qkvz += 2 * (dim + shared)) {
         const float *v = qkvz + 2 * dim;
         memcpy(qkv + h * dim, qkvz, (size_t)dim * sizeof *qkv);
@@ -34,7 +34,7 @@ static void ungroup(const struct graft_delta_sizes *sizes, const float *qkvz, fl
     }
 }
 
-/* The same of b and a. */
+/* The same for b and a. */
 static void ungroup_heads(const struct graft_delta_sizes *sizes, const float *ba, float *b, float *a) {
     const int64_t shared = sizes->value_heads / sizes->key_heads;
     for (int64_t h = 0; h < sizes->key_heads; h++, ba += 2 * shared) {
@@ -68,14 +68,14 @@ static int project_grouped(const struct graft_delta_net *self, const struct graf
     return status;
 }
 
-/* *y = room for the output of `module`, [tokens, rank], in scratch memory; NULL where there is no module. */
+/* Allocates y [tokens, rank] for the output of `module`, in scratch memory; NULL if there is no module. */
 static int narrow(const struct graft_call *call, const struct graft_module *module, int64_t tokens, int64_t rank,
                   float **y, struct graft_error *error) {
     *y = module != NULL ? graft_scratch_floats(call, tokens, rank, error) : NULL;
     return module == NULL || *y != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
 }
 
-/* From a projection for each, some with a narrow one before them, or with q, k and v joined. */
+/* Runs a projection for each input, some after a narrow one, or with q, k and v joined. */
 static int project_each(const struct graft_delta_net *self, const struct graft_call *call,
                         const struct graft_mixer_args *args, const struct graft_delta_run *run,
                         struct graft_error *error) {

@@ -9,10 +9,10 @@
 
 enum { CHUNK = 16, LANES = 16 };
 
-/* LANES numbers, which are one register or several. */
+/* LANES numbers, in one register or several. */
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
 
-/* Rows of a product whose sums fit the registers. */
+/* How many rows of a product have sums that fit the registers. */
 #if defined(__AVX512F__)
 enum { ROWS = 8 };
 #else
@@ -23,15 +23,15 @@ static int64_t width(const struct graft_delta_rule *rule) {
     return 2 * rule->key_heads * rule->key_dim + rule->value_heads * rule->value_dim;
 }
 
-/* One head; q, k and v go from token to token by `stride`. */
+/* One head; `stride` is the distance between tokens of q, k and v. */
 struct head {
     int64_t key_dim;
     int64_t value_dim;
     int64_t stride;
-    int64_t heads; /* what beta goes by */
+    int64_t heads; /* distance between tokens of beta */
     int64_t decays;
     int64_t y_stride;
-    const float *g; /* goes by heads * decays */
+    const float *g; /* tokens are heads * decays apart */
     const float *beta;
     const float *q;
     const float *k;
@@ -133,7 +133,7 @@ struct product {
     const float *a;
     int64_t a_row;
     int64_t a_step;
-    const float *factors; /* [rows] or NULL: 1 */
+    const float *factors; /* [rows]; NULL: 1 */
     const float *b;
     int64_t b_stride;
     int64_t depth;
@@ -184,10 +184,10 @@ static void multiply(const struct product *product, int64_t rows, int64_t column
     }
 }
 
-/* How much of what is there after token j of a chunk is left after token i: exp of the sum of the g between. */
+/* How much of what token j of a chunk contributed is left after token i: exp of the sum of the g in between. */
 struct decays {
-    float logarithms[CHUNK]; /* from the beginning of the chunk */
-    float left[CHUNK];       /* the same, of the state before it */
+    float logarithms[CHUNK]; /* sums of g from the beginning of the chunk */
+    float left[CHUNK];       /* how much is left of the state before the chunk */
     float taken[CHUNK];      /* -left */
 };
 
@@ -210,7 +210,7 @@ static void add_of_state(const struct head *head, const float *a, const float *f
     multiply(&product, CHUNK, head->value_dim);
 }
 
-/* Makes of each v what its token changes: beta * (v - state^T k), the state being that of the token before. */
+/* Replaces each v by its token's change: beta * (v - state^T k), with the state before that token. */
 static void find_changes(const struct head *head, int64_t first, const struct decays *decays) {
     const float *k = head->k + first * head->stride;
     float *v = head->v + first * head->stride;
@@ -229,7 +229,7 @@ static void find_outputs(const struct head *head, int64_t first, const struct de
     const float *q = head->q + first * head->stride;
     const float *k = head->k + first * head->stride;
     float *y = head->y + first * head->y_stride;
-    float weights[CHUNK][CHUNK] = {{0}}; /* of what token j changes, for the output of token i */
+    float weights[CHUNK][CHUNK] = {{0}}; /* weight of token j's change in the output of token i */
     for (int64_t i = 0; i < CHUNK; i++) {
         memset(y + i * head->y_stride, 0, (size_t)head->value_dim * sizeof *y);
         for (int64_t j = 0; j <= i; j++) {
@@ -257,7 +257,7 @@ static void change_state(const struct head *head, int64_t first, const struct de
 static void run_head(const struct graft_delta_rule *rule, int64_t number) {
     const struct head head = head_of(rule, number);
     const int is_chunked =
-        rule->decays == 1 && rule->tokens > GRAFT_SMALL_BATCH; /* few go one by one (graft/state.h) */
+        rule->decays == 1 && rule->tokens > GRAFT_SMALL_BATCH; /* few tokens are processed one by one (graft/state.h) */
     int64_t chunks = is_chunked ? rule->tokens / CHUNK : 0;
     int64_t t = 0;
     for (; t < chunks * CHUNK; t += CHUNK) {

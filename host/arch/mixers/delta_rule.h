@@ -26,7 +26,7 @@ struct graft_delta_rule {
     int64_t key_dim;
     int64_t value_heads;
     int64_t value_dim;
-    int64_t decays; /* of a head: 1 or key_dim */
+    int64_t decays; /* decays per head: 1 or key_dim */
     int64_t tokens;
     const float *g;    /* [tokens, value_heads, decays] */
     const float *beta; /* [tokens, value_heads] */
@@ -37,9 +37,9 @@ struct graft_delta_rule {
 };
 
 struct graft_delta_rule_loops {
-    /* [any] One head of values, by its number. */
+    /* [any] Runs one head of values, by its number. */
     void (*run_head)(const struct graft_delta_rule *rule, int64_t number);
-    /* [any] Scales q and k of token `t` to length 1, q to 1 / sqrt(key_dim), before any head runs. */
+    /* [any] Scales q and k of token `t` to length 1, and q by 1 / sqrt(key_dim), before any head runs. */
     void (*normalise)(const struct graft_delta_rule *rule, int64_t t);
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An RMSNorm with a gate before or behind it, over whole rows or groups of their columns. */
+/* An RMSNorm with a gate before or after it, over whole rows or over groups of their columns. */
 #include "graft/gated_norm.h"
 #include "arch/decoder/choices.h"
 #include "arch/role.h"
@@ -55,7 +55,7 @@ int graft_gated_norm_create(const struct graft_class *cls, const struct graft_bu
     return graft_instance_finish(self, instance, error);
 }
 
-/* y [tokens, hidden_size] = norm(x), each group of columns by itself; y may be x. */
+/* y [tokens, hidden_size] = norm(x), applied to each group of columns; y may be x. */
 static int norm_groups(const struct gated_norm *self, const struct graft_call *call, const float *x, int64_t tokens,
                        float *y, struct graft_error *error) {
     const int64_t width = self->kept.hidden_size;

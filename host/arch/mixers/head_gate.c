@@ -2,7 +2,7 @@
 /* Compiled once for each instruction set (meson.build). */
 #include "arch/mixers/head_gate.h"
 
-enum { ROWS = 4 }; /* of the weight, for one pass over y */
+enum { ROWS = 4 }; /* rows of the weight for one pass over y */
 
 static void multiply(const float *x, const float *weight, const float *bias, int64_t dim, float *restrict y) {
     const int64_t whole = dim - dim % ROWS;

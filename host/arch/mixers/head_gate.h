@@ -8,7 +8,7 @@
 #include "graft/isa.h"
 
 struct graft_head_gate_loops {
-    /* [any] y [dim] = x [dim] times weight [dim, dim], inputs first, plus bias [dim]; overlaps nothing. */
+    /* [any] y [dim] = x [dim] times weight [dim, dim] (inputs by outputs) plus bias [dim]; y overlaps nothing. */
     void (*multiply)(const float *x, const float *weight, const float *bias, int64_t dim, float *y);
 };
 

@@ -27,7 +27,7 @@ struct sizes {
     int64_t heads;
     int64_t head_dim;
     int64_t layer;
-    int64_t layers; /* how many the model has */
+    int64_t layers; /* number of the model's layers */
 };
 
 struct lightning {
@@ -93,8 +93,8 @@ int graft_lightning_create(const struct graft_class *cls, const struct graft_bui
 /* The arrays of one forward. */
 struct run {
     float *qkv;  /* [tokens, heads, {q, k, v} [head_dim]] */
-    float *xBC;  /* [tokens, {v, k, q} [heads, head_dim]], as the scan takes them */
-    float *gate; /* [tokens, heads * head_dim], and what goes to the output */
+    float *xBC;  /* [tokens, {v, k, q} [heads, head_dim]], in the scan's layout */
+    float *gate; /* [tokens, heads * head_dim]: the gate, later the input of the output projection */
     float *y;    /* [tokens, heads, head_dim] */
     float *normed;
 };
@@ -132,7 +132,7 @@ static int project(const struct lightning *self, const struct graft_call *call, 
     return status;
 }
 
-/* How far the state of a head decays with each token. */
+/* How much the state of a head decays with each token. */
 static float slope_of(const struct sizes *sizes, int64_t head) {
     const double rate = pow(2.0, -8.0 * (double)(head + 1) / (double)sizes->heads);
     return (float)(rate * (1.0 - (double)sizes->layer / ((double)(sizes->layers - 1) + 1e-5) + 1e-5));

@@ -27,7 +27,7 @@ struct mamba {
     const struct graft_module *conv1d;
     const struct graft_module *act;
     const struct graft_module *x_proj;
-    const struct graft_module *dt_layernorm; /* this and the two below NULL: none */
+    const struct graft_module *dt_layernorm; /* may be NULL, like the next two */
     const struct graft_module *b_layernorm;
     const struct graft_module *c_layernorm;
     const struct graft_module *dt_proj;
@@ -37,9 +37,9 @@ struct mamba {
     const struct graft_state *recurrent_states; /* [state_size, size] f32 */
 };
 
-/* --- From the config to an instance --- */
+/* --- Creating an instance --- */
 
-/* What x_proj gives of a token: what steps are made of, B and C. */
+/* The width of x_proj's output: inputs of the steps, B and C. */
 static int64_t selected_size(const struct sizes *sizes) {
     return sizes->step_rank + 2 * sizes->state_size;
 }
@@ -64,7 +64,7 @@ static void describe_linears(struct graft_reader *reader, const struct sizes *si
     }
 }
 
-/* Of steps, B and C, where the family has them. */
+/* Declares the norms of steps, B and C, if the family has them. */
 static void describe_norms(struct graft_reader *reader, const struct sizes *sizes, const struct graft_sink *sink,
                            struct graft_error *error) {
     const char *const names[] = {"dt_layernorm", "b_layernorm", "c_layernorm"};
@@ -136,7 +136,7 @@ int graft_mamba_create(const struct graft_class *cls, const struct graft_build *
 struct run {
     float *projected; /* [tokens, {x, gate} [size]] */
     float *unmixed;   /* [tokens, size] */
-    float *gate;      /* [tokens, size], and what goes to out_proj */
+    float *gate;      /* [tokens, size]: the gate, later the input of out_proj */
     float *x;         /* [tokens, size] */
     float *selected;  /* [tokens, selected_size] */
     float *dt;        /* [tokens, size] */
@@ -162,7 +162,7 @@ static int run_init(struct run *run, const struct sizes *sizes, const struct gra
                : GRAFT_ERROR_INTERNAL;
 }
 
-/* in_proj, then the convolution with its activation. */
+/* Runs in_proj, then the convolution with its activation. */
 static int project(const struct mamba *self, const struct graft_call *call, const struct graft_mixer_args *args,
                    const struct run *run, struct graft_error *error) {
     int64_t tokens = args->batch->tokens;
@@ -179,7 +179,7 @@ static int project(const struct mamba *self, const struct graft_call *call, cons
     return status == GRAFT_OK ? graft_activation_forward(self->act, call, &act_args, error) : status;
 }
 
-/* y [tokens, columns] = some columns of what was selected, normed if there is a norm. */
+/* y [tokens, columns] = some columns of x_proj's output, normalised if there is a norm. */
 static int select_columns(const struct mamba *self, const struct graft_module *norm, const struct graft_call *call,
                           int64_t tokens, const struct run *run, int64_t first, int64_t columns, float *y,
                           struct graft_error *error) {
@@ -192,7 +192,7 @@ static int select_columns(const struct mamba *self, const struct graft_module *n
     return norm != NULL ? graft_norm_forward(norm, call, &args, error) : GRAFT_OK;
 }
 
-/* What the recurrence takes of each token: B, C, and how long its steps are. */
+/* Computes the inputs of the recurrence for each token: B, C, and the lengths of the steps. */
 static int select_inputs(const struct mamba *self, const struct graft_call *call, int64_t tokens, const struct run *run,
                          struct graft_error *error) {
     const struct sizes *sizes = &self->sizes;
@@ -214,7 +214,7 @@ static int select_inputs(const struct mamba *self, const struct graft_call *call
     return status == GRAFT_OK ? graft_linear_forward(self->dt_proj, call, &dt_args, error) : status;
 }
 
-/* What runs in parallel: A of some channels, then blocks of channels of all sequences. */
+/* Arguments of the parallel loops: A of some channels, then blocks of channels of all sequences. */
 struct work {
     const struct graft_mamba_scan_loops *loops;
     const float *A_log;             /* [size, state_size] */

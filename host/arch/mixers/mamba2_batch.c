@@ -10,7 +10,7 @@ struct work {
     struct graft_mamba2_scan *scans; /* [sequences] */
 };
 
-/* Items are the heads of all sequences. */
+/* A parallel body; items are the heads of all sequences. */
 static void scan_heads(void *data, int64_t begin, int64_t end) {
     const struct work *work = data;
     for (int64_t i = begin; i < end; i++) {

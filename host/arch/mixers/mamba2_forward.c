@@ -18,10 +18,10 @@ struct run {
     float *xBC;       /* [tokens, conv_dim] */
     float *dt;        /* [tokens, heads] */
     float *y;         /* [tokens, size] */
-    float *gate;      /* [tokens, size], and what leaves the norm */
+    float *gate;      /* [tokens, size]: the gate, later the output of the norm */
 };
 
-/* x times the input's scale, itself where that is 1. */
+/* x times the input's scale; x itself if that is 1. */
 static const float *scaled_input(const struct graft_mamba2_sizes *sizes, const struct graft_call *call, const float *x,
                                  int64_t tokens, struct graft_error *error) {
     const int64_t count = tokens * sizes->hidden_size;
@@ -52,7 +52,7 @@ static int run_init(struct run *run, const struct graft_mamba2_sizes *sizes, con
                : GRAFT_ERROR_INTERNAL;
 }
 
-/* The scales of the parts of a token of what in_proj gave. */
+/* Scales the parts of one token of in_proj's output. */
 static void scale_parts(const struct graft_mamba2_sizes *sizes, float *gate, float *xBC) {
     const int64_t shared = sizes->groups * sizes->state_size;
     graft_scale(gate, sizes->size, (float)sizes->gate_scale);
@@ -61,7 +61,7 @@ static void scale_parts(const struct graft_mamba2_sizes *sizes, float *gate, flo
     graft_scale(xBC + sizes->size + shared, shared, (float)sizes->c_scale);
 }
 
-/* in_proj, then the convolution with its activation. */
+/* Runs in_proj, then the convolution with its activation. */
 static int project(const struct graft_mamba2 *self, const struct graft_call *call, const struct graft_batch *batch,
                    const struct run *run, struct graft_error *error) {
     const struct graft_mamba2_sizes *sizes = &self->sizes;
@@ -82,7 +82,7 @@ static int project(const struct graft_mamba2 *self, const struct graft_call *cal
     return status == GRAFT_OK ? graft_activation_forward(self->act, call, &act_args, error) : status;
 }
 
-/* How long each head's step is for each token. */
+/* Computes the length of each head's step for each token. */
 static int find_steps(const struct graft_mamba2 *self, const struct graft_call *call, int64_t tokens,
                       const struct run *run, struct graft_error *error) {
     const struct graft_mamba2_sizes *sizes = &self->sizes;
@@ -125,7 +125,7 @@ static int scan(const struct graft_mamba2 *self, const struct graft_call *call, 
     return graft_mamba2_scan_batch(self->loops, &whole, call, batch, self->recurrent_states, error);
 }
 
-/* The gated, normalized output that out_proj reads, written to run->gate. */
+/* Computes the gated, normalised input of out_proj in run->gate. */
 static int apply_gate(const struct graft_mamba2 *self, const struct graft_call *call, int64_t tokens,
                       const struct run *run, struct graft_error *error) {
     const int64_t width = self->sizes.size;

@@ -8,12 +8,12 @@
 
 enum { CHUNK = 16, LANES = 16 };
 
-/* One head's view of the arrays; `t` counts tokens. */
+/* One head's part of the arrays; `t` counts tokens. */
 struct head {
     const struct graft_mamba2_scan *scan;
     int64_t number;
     int64_t conv_dim;
-    const float *x; /* of token 0, as B and C */
+    const float *x; /* x of token 0, like B and C */
     const float *B;
     const float *C;
     float *state; /* [state_size, head_dim] */
@@ -54,7 +54,7 @@ static void scale_to(float *y, float scale, const float *x, int64_t count) {
     }
 }
 
-/* The sum in parts, which a processor can add side by side. */
+/* A dot product in several partial sums, which a processor can compute in parallel. */
 static float dot(const float *a, const float *b, int64_t count) {
     float parts[LANES] = {0};
     float sum = 0.0F;
@@ -90,8 +90,8 @@ static void run_token(const struct head *head, int64_t t) {
     }
 }
 
-/* What one token of a chunk gives; `decayed` [CHUNK]: the logarithm of what is left, behind each token, of the state
- * before the chunk. */
+/* Computes the output of one token of a chunk. `decayed` [CHUNK]: for each token, the logarithm of how much of the
+ * state before the chunk is left after it. */
 static void run_chunk_token(const struct head *head, int64_t first, int64_t i, const float *decayed) {
     int64_t head_dim = head->scan->head_dim;
     const float *C = head->C + (first + i) * head->conv_dim;
@@ -111,7 +111,7 @@ static void run_chunk_token(const struct head *head, int64_t first, int64_t i, c
 static void run_chunk(const struct head *head, int64_t first) {
     int64_t head_dim = head->scan->head_dim;
     float decayed[CHUNK];
-    float kept[CHUNK]; /* how much of a token's input is left behind the chunk */
+    float kept[CHUNK]; /* how much of a token's input is left after the chunk */
     float sum = 0.0F;
     for (int64_t i = 0; i < CHUNK; i++) {
         sum += step_of(head, first + i) * head->scan->A[head->number];
@@ -134,8 +134,8 @@ static void run_chunk(const struct head *head, int64_t first) {
 
 static void run_head(const struct graft_mamba2_scan *scan, int64_t number) {
     const struct head head = head_of(scan, number);
-    int64_t chunks =
-        scan->tokens > GRAFT_SMALL_BATCH ? scan->tokens / CHUNK : 0; /* few go one by one (graft/state.h) */
+    int64_t chunks = scan->tokens > GRAFT_SMALL_BATCH ? scan->tokens / CHUNK
+                                                      : 0; /* few tokens are processed one by one (graft/state.h) */
     int64_t t = 0;
     for (; t < chunks * CHUNK; t += CHUNK) {
         run_chunk(&head, t);

@@ -36,14 +36,14 @@ struct graft_mamba2_scan {
 };
 
 struct graft_mamba2_scan_loops {
-    /* [any] One head of the sequence, by its number. */
+    /* [any] Runs one head of the sequence, by its number. */
     void (*run_head)(const struct graft_mamba2_scan *scan, int64_t number);
 };
 
 GRAFT_ISA_DECLARE(const struct graft_mamba2_scan_loops, graft_mamba2_scan);
 
-/* [forward] All sequences of a batch. The arrays of `whole` are those of all tokens; its `tokens` and `state` are not
- * read. `states` has the state of each. */
+/* [forward] Runs all sequences of a batch. The arrays of `whole` are those of all tokens; its `tokens` and `state` are
+ * not read. `states` has the state of each sequence. */
 int graft_mamba2_scan_batch(const struct graft_mamba2_scan_loops *loops, const struct graft_mamba2_scan *whole,
                             const struct graft_call *call, const struct graft_batch *batch,
                             const struct graft_state *states, struct graft_error *error);

@@ -4,15 +4,16 @@
 
 #include <string.h>
 
-/* exp(x) to 2 units in the last place, from -86 to 88; beyond, what it is there. Without branches or calls, so that
- * loops over it become vectors. */
+/* exp(x) to 2 units in the last place, for x clamped to [-86, 88]. Has no branches or calls, so that loops over it are
+ * vectorised. */
 static inline float exponential(float x) {
     const float magic = 12582912.0F; /* 1.5 * 2^23: adding it rounds to an integer, in the lowest bits */
     float above = x < -86.0F ? -86.0F : x;
     float clamped = above > 88.0F ? 88.0F : above;
     float shifted = clamped * 1.44269504F + magic;
     float whole = shifted - magic;
-    float rest = (clamped - whole * 0.693359375F) + whole * 2.12194440e-4F; /* ln 2 in two parts */
+    float rest = (clamped - whole * 0.693359375F) +
+                 whole * 2.12194440e-4F; /* subtracts whole * ln 2, with ln 2 split into two numbers for accuracy */
     float sum = 1.0F / 720.0F;
     uint32_t bits;
     float power;
@@ -53,7 +54,7 @@ static void find_A(const struct graft_mamba_scan *scan, const float *A_log, floa
     }
 }
 
-/* One token; `count` channels of the arrays, which begin with the first of them. */
+/* Processes one token for `count` channels; `first` is the first of them. */
 static void run_token(const struct graft_mamba_scan *scan, int64_t first, int64_t count, int64_t t) {
     const float *dt = scan->dt + t * scan->channels + first;
     const float *x = scan->x + t * scan->channels + first;

@@ -23,7 +23,7 @@ struct graft_mamba_scan {
     const float *A; /* [state_size, channels], below 0 */
     const float *D; /* [channels] */
     int64_t tokens;
-    const float *dt; /* [tokens, channels]: the softplus of this is the step */
+    const float *dt; /* [tokens, channels]: its softplus is the step */
     const float *x;  /* [tokens, channels] */
     const float *B;  /* [tokens, state_size] */
     const float *C;  /* [tokens, state_size] */
@@ -31,13 +31,13 @@ struct graft_mamba_scan {
     float *state;    /* [state_size, channels] */
 };
 
-/* Channels that run together. */
+/* How many channels are processed together. */
 enum { GRAFT_MAMBA_SCAN_BLOCK = 64 };
 
 struct graft_mamba_scan_loops {
-    /* [any] All tokens of the channels from `first` on, GRAFT_MAMBA_SCAN_BLOCK of them or as many as there are. */
+    /* [any] Processes all tokens of the channels from `first` on, at most GRAFT_MAMBA_SCAN_BLOCK of them. */
     void (*run_block)(const struct graft_mamba_scan *scan, int64_t first);
-    /* [any] A of the channels [begin, end), from A_log [channels, state_size]. */
+    /* [any] Computes A of the channels [begin, end) from A_log [channels, state_size]. */
     void (*find_A)(const struct graft_mamba_scan *scan, const float *A_log, float *A, int64_t begin, int64_t end);
 };
 

@@ -58,5 +58,5 @@ void graft_scale(float *x, int64_t count, float scale) {
 }
 
 float graft_softplus(float x) {
-    return x > 20.0f ? x : log1pf(expf(x)); /* beyond, they are the same in f32 */
+    return x > 20.0f ? x : log1pf(expf(x)); /* for larger x both are equal in f32 */
 }

@@ -25,7 +25,7 @@ static const struct graft_head_gate_loops *const loops[] = GRAFT_ISA_TABLES(graf
 struct sizes {
     int64_t hidden_size;
     int64_t heads;
-    int64_t head_dim; /* channels of each */
+    int64_t head_dim; /* channels of each head */
 };
 
 struct rg_lru {
@@ -37,8 +37,9 @@ struct rg_lru {
     const struct graft_module *conv;
     const struct graft_module *act_fn;
     const struct graft_module *output;
-    const struct graft_weight *recurrent_param;   /* [heads * head_dim] */
-    const struct graft_weight *input_gate_weight; /* [heads, head_dim, head_dim], inputs first, as the one below */
+    const struct graft_weight *recurrent_param; /* [heads * head_dim] */
+    const struct graft_weight
+        *input_gate_weight; /* [heads, head_dim, head_dim], inputs by outputs, like the recurrent gate's */
     const struct graft_weight *recurrent_gate_weight;
     const struct graft_weight *input_gate_bias;     /* [heads, head_dim] */
     const struct graft_weight *recurrent_gate_bias; /* [heads, head_dim] */
@@ -115,7 +116,7 @@ struct work {
     int64_t tokens;
     const int64_t *positions; /* [tokens] */
     const float *x;           /* [tokens, heads * head_dim] */
-    float *gates[2];          /* likewise, of inputs and of the recurrence, before the sigmoid */
+    float *gates[2];          /* [tokens, heads * head_dim]: of inputs and of the recurrence, before the sigmoid */
     float *y;                 /* likewise */
     float *state;             /* [heads * head_dim] */
 };
@@ -138,7 +139,7 @@ static void run_token(const struct work *work, int64_t head, int64_t t) {
     }
 }
 
-/* Items are heads. */
+/* A parallel body; items are heads. */
 static void run_heads(void *data, int64_t begin, int64_t end) {
     const struct work *work = data;
     for (int64_t head = begin; head < end; head++) {
@@ -192,7 +193,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
                    struct graft_error *error) {
     const struct rg_lru *self = instance;
     const int64_t tokens = args->batch->tokens, width = self->sizes.heads * self->sizes.head_dim;
-    float *x = graft_scratch_floats(call, tokens, width, error);    /* [tokens, heads * head_dim], as all */
+    float *x = graft_scratch_floats(call, tokens, width, error); /* [tokens, heads * head_dim], like the other arrays */
     float *gate = graft_scratch_floats(call, tokens, width, error); /* the other branch */
     float *convolved = graft_scratch_floats(call, tokens, width, error);
     float *y = graft_scratch_floats(call, tokens, width, error);

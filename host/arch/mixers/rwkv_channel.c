@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The channel mixing of RWKV (Peng et al. 2023), which stands where an MLP would: sigmoid(receptance) *
+/* The channel mixing of RWKV (Peng et al. 2023), which takes the place of an MLP: sigmoid(receptance) *
  * value(relu(key)^2) of tokens that are mixed with those before them. */
 #include "arch/decoder/choices.h"
 #include "arch/mixers/token_shift.h"
@@ -20,7 +20,7 @@ struct rwkv_channel {
     const struct graft_module *key;
     const struct graft_module *receptance;
     const struct graft_module *value;
-    const struct graft_weight *time_mix_key; /* [1, 1, hidden_size], as the one below */
+    const struct graft_weight *time_mix_key; /* [1, 1, hidden_size], like the next one */
     const struct graft_weight *time_mix_receptance;
     const struct graft_state *shift_states; /* [hidden_size] f32 */
 };

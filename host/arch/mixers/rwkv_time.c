@@ -31,13 +31,14 @@ struct rwkv_time {
     const struct graft_module *value;
     const struct graft_module *receptance;
     const struct graft_module *output;
-    const struct graft_weight *time_mix_key; /* [1, 1, hidden_size], as the two below */
+    const struct graft_weight *time_mix_key; /* [1, 1, hidden_size], like the next two */
     const struct graft_weight *time_mix_value;
     const struct graft_weight *time_mix_receptance;
-    const struct graft_weight *time_decay;      /* [size] */
-    const struct graft_weight *time_first;      /* [size] */
-    const struct graft_state *shift_states;     /* [hidden_size] f32 */
-    const struct graft_state *recurrent_states; /* [3, size] f32: sums, weights, logarithms of what divides both */
+    const struct graft_weight *time_decay;  /* [size] */
+    const struct graft_weight *time_first;  /* [size] */
+    const struct graft_state *shift_states; /* [hidden_size] f32 */
+    const struct graft_state
+        *recurrent_states; /* [3, size] f32: sums, weights, and the logarithm of the number that divides both */
 };
 
 static void describe_parameters(const struct sizes *sizes, const struct graft_sink *sink, struct graft_error *error) {
@@ -101,16 +102,16 @@ struct work {
     int64_t tokens;
     const float *key;   /* [tokens, size] */
     const float *value; /* [tokens, size] */
-    float *y;           /* [tokens, size]: the receptance, then that times what is found */
+    float *y;           /* [tokens, size]: the receptance, later multiplied by the weighted values */
     float *state;       /* [3, size] */
 };
 
-/* One token of a channel. Exponents are of what is below the largest one, so that none overflows. */
+/* Processes one token of a channel. The largest exponent is subtracted from all exponents, so that none overflows. */
 static void run_token(const struct work *work, int64_t t, int64_t c) {
     float *sum = work->state + c, *weight = sum + work->size, *most = weight + work->size;
     const float k = work->key[t * work->size + c], v = work->value[t * work->size + c];
     const float own = work->first[c] + k;
-    const float before = *weight > 0.0f ? *most : own; /* nothing came before the first token */
+    const float before = *weight > 0.0f ? *most : own; /* at the first token there is no sum yet */
     const float top = own > before ? own : before;
     const float left = expf(before - top), added = expf(own - top);
     work->y[t * work->size + c] *= (left * *sum + added * v) / (left * *weight + added);
@@ -122,7 +123,7 @@ static void run_token(const struct work *work, int64_t t, int64_t c) {
     *most = next;
 }
 
-/* Items are channels. */
+/* A parallel body; items are channels. */
 static void run_channels(void *data, int64_t begin, int64_t end) {
     const struct work *work = data;
     for (int64_t t = 0; t < work->tokens; t++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A gated short convolution (LFM2): out(C * conv(B * x)), where one projection gives B, C and x. */
+/* A gated short convolution (LFM2): out(C * conv(B * x)), where one projection computes B, C and x. */
 #include "arch/decoder/choices.h"
 #include "arch/mixers/mixer.h"
 #include "arch/role.h"
@@ -39,7 +39,7 @@ int graft_short_conv_create(const struct graft_class *cls, const struct graft_bu
     return graft_instance_finish(self, instance, error);
 }
 
-/* y[t] = a[t] * b[t], `width` columns of rows that are `a_stride` and `b_stride` long. */
+/* y[t] = a[t] * b[t] for `width` columns; rows of a and b are `a_stride` and `b_stride` apart. */
 static void multiply(const float *a, int64_t a_stride, const float *b, int64_t b_stride, int64_t tokens, int64_t width,
                      float *y) {
     for (int64_t t = 0; t < tokens; t++) {

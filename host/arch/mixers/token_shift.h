@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the two mixers of RWKV see (Peng et al. 2023): each token mixed with the one before it. */
+/* Inputs of RWKV's two mixers (Peng et al. 2023): each token mixed with the one before it. */
 #ifndef GRAFT_ARCH_MIXERS_TOKEN_SHIFT_H
 #define GRAFT_ARCH_MIXERS_TOKEN_SHIFT_H
 
@@ -7,8 +7,8 @@
 #include "graft/call.h"
 #include "graft/tensor.h"
 
-/* [forward] shifted [tokens, width] = the token before each one, of a sequence's first the state [width], which becomes
- * its last. */
+/* [forward] shifted [tokens, width] = the token before each one. For a sequence's first token that is the state
+ * [width], which then becomes its last token. */
 int graft_token_shift(const struct graft_call *call, const struct graft_batch *batch, const struct graft_state *state,
                       const float *x, int64_t width, float *shifted, struct graft_error *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes the matrix of kv_b_proj, taken apart by heads. Where its class stores no plain matrix (int8, adapters), the
- * module is run on the unit vectors, which gives its columns. */
+/* Gets the matrix of kv_b_proj, and splits it by heads. If its class has no plain matrix (codes, adapters), the module
+ * is run on the unit vectors, which gives the columns. */
 #include <string.h>
 
 #include "arch/mla/mla.h"
@@ -19,7 +19,7 @@ struct owned {
     struct matrix value;
 };
 
-/* The type that loses nothing: weights that were bf16 stay so, and half as large. */
+/* The smallest type that represents the numbers exactly: bf16 if they were bf16, else f32. */
 static graft_dtype dtype_of(const float *numbers, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
         if ((graft_bits_from_f32(numbers[i]) & 0xffff) != 0) {
@@ -56,7 +56,7 @@ static void matrix_set(struct matrix *matrix, int64_t row, int64_t column, float
     }
 }
 
-/* The matrix that take_apart copies to `owned`, head by head. */
+/* Arguments for copying the matrix to `owned`, head by head. */
 struct parts {
     const struct graft_mla_sizes *sizes;
     const float *matrix; /* [heads, nope + v, rank] */
@@ -81,7 +81,7 @@ static void take_apart(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* matrix [rows, columns]: what becomes of the unit vectors, in exact arithmetic. */
+/* matrix [rows, columns] = the outputs for the unit vectors, in exact arithmetic. */
 static int run_units(const struct graft_module *linear, const struct graft_call *call, int64_t rows, int64_t columns,
                      float *matrix, struct graft_error *error) {
     float *units = graft_scratch_floats(call, columns, columns, error);

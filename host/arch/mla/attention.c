@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What latent attention consists of, and its forward from hidden states to output. */
+/* Describes latent attention, and runs its forward from hidden states to output. */
 #include <math.h>
 
 #include "arch/decoder/choices.h"
@@ -8,7 +8,7 @@
 #include "arch/role.h"
 #include "graft/describe.h"
 
-/* What is found out while it is described. */
+/* State while the module is described. */
 struct describing {
     const struct graft_description *description;
     const struct graft_sink *sink;
@@ -63,7 +63,7 @@ static void check_gate(struct graft_reader *reader) {
     }
 }
 
-/* What the parent gives, and what config.json says beyond it. */
+/* Reads the parent's arguments and further sizes of config.json. */
 static int read_sizes(struct graft_reader *reader, const struct graft_args *args,
                       const struct graft_parts_attention_sizes *given, struct graft_mla_sizes *sizes) {
     sizes->layer = given->layer;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention over keys and values made from latents. */
+/* Attention over keys and values that are computed from latents. */
 #include "arch/mla/mla.h"
 
-/* Numbers that are not worth a second thread to copy. */
+/* Fewer numbers are copied before another thread could start. */
 enum { COPIED_AT_ONCE = 1 << 15 };
 
 /* Keys and values of some tokens, and the arrays that they are copied from. */
@@ -10,7 +10,7 @@ struct expansion {
     const struct graft_mla_sizes *sizes;
     int64_t tokens;
     const float *rows;   /* [tokens, rank + rope] */
-    const float *halves; /* [tokens, heads, nope + v]: what kv_b_proj makes of latents */
+    const float *halves; /* [tokens, heads, nope + v]: output of kv_b_proj for the latents */
     float *k;            /* [heads, tokens, nope + rope] */
     float *v;            /* [heads, tokens, v] */
 };

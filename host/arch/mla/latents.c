@@ -10,14 +10,14 @@ static const struct graft_mla_absorbed *get_absorbed(struct graft_mla *self, con
     }
     struct graft_mla_absorbed *made = graft_mla_absorbed_make(self, call, error);
     if (made != NULL && !atomic_compare_exchange_strong(&self->absorbed, &known, made)) {
-        graft_mla_absorbed_free(self->base.host, made); /* another thread was faster */
+        graft_mla_absorbed_free(self->base.host, made); /* another thread has set it in the meantime */
         return known;
     }
     return made;
 }
 
-/* y [tokens, heads, y_head] = for each head its rows of the weight, [rows, columns], times x [tokens, heads, x_head],
- * of which the first `columns` numbers count. */
+/* y [tokens, heads, y_head] = for each head, its rows [rows, columns] of the weight times the first `columns` numbers
+ * of x [tokens, heads, x_head]. */
 static int multiply_heads(const struct graft_call *call, const struct graft_weight *weight, int64_t heads,
                           int64_t tokens, const float *x, int64_t x_head, float *y, int64_t y_head,
                           struct graft_error *error) {

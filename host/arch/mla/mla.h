@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Multi-head latent attention (DeepSeek-AI 2024, DeepSeek-V2, 2.1): of each token the cache keeps one latent for all
- * heads, normed, and one part of a key that is rotated.
- *
- * Keys and values of the heads are products of kv_b_proj and latents. Where many tokens are new, those are made
- * (keys.c). Where few are, each query and each result is multiplied by kv_b_proj instead, and attention is over latents
- * themselves (latents.c). Each sequence has its own choice (sequences.c).
- */
+/* Multi-head latent attention (DeepSeek-AI 2024, DeepSeek-V2, 2.1): for each token the cache has one normalised latent
+ * for all heads, and the rotated part of a key. Keys and values of the heads are products of kv_b_proj and latents. If
+ * many tokens are new, keys and values are computed (keys.c). If few are, queries and results are multiplied by
+ * kv_b_proj instead, and attention is over the latents themselves (latents.c). The choice is made for each sequence
+ * (sequences.c). */
 #ifndef GRAFT_ARCH_MLA_MLA_H
 #define GRAFT_ARCH_MLA_MLA_H
 
@@ -24,22 +21,22 @@ struct graft_mla_sizes {
     int32_t rope_layout; /* GRAFT_ROPE_... */
     int64_t hidden;
     int64_t heads;
-    int64_t query_rank; /* 0: queries are one product */
-    int64_t rank;       /* numbers of a latent */
-    int64_t nope;       /* of a query's or key's head: those that come first, and are made from latents */
-    int64_t rope;       /* those behind them, the same for all heads of a key */
-    int64_t rotated;    /* the first ones of `rope` */
-    int64_t value;      /* of a value's head */
+    int64_t query_rank; /* 0: the projection of queries is a single product */
+    int64_t rank;       /* width of a latent */
+    int64_t nope;       /* width of the first part of a head of queries or keys, which is computed from latents */
+    int64_t rope;       /* width of the rest, which all heads of a key share */
+    int64_t rotated;    /* how many of the `rope` numbers are rotated, from the first on */
+    int64_t value;      /* width of a head of values */
     float scaling;
     float softcap;
-    int32_t has_gate; /* what heads give is multiplied by the sigmoid of a number each */
+    int32_t has_gate; /* the output of each head is multiplied by the sigmoid of a number */
     uint32_t reserved;
 };
 
-/* kv_b_proj taken apart by heads, so that queries and contexts can be multiplied by it in the place of every latent. */
+/* kv_b_proj, split by heads, so that queries and contexts can be multiplied by it instead of every latent. */
 struct graft_mla_absorbed {
-    const struct graft_weight *key;   /* [heads * rank, nope]: a query's part to a query of latents */
-    const struct graft_weight *value; /* [heads * value, rank]: a weighted sum of latents to one of values */
+    const struct graft_weight *key;   /* [heads * rank, nope]: maps a query's first part to a query for latents */
+    const struct graft_weight *value; /* [heads * value, rank]: maps a weighted sum of latents to one of values */
 };
 
 struct graft_mla {
@@ -54,21 +51,22 @@ struct graft_mla {
     const struct graft_module *kv_b_proj;          /* rank -> heads * (nope + value) */
     const struct graft_module *o_proj;             /* heads * value -> hidden */
     const struct graft_module *gate;               /* hidden -> heads; NULL: none */
-    _Atomic(struct graft_mla_absorbed *) absorbed; /* made when first needed */
+    _Atomic(struct graft_mla_absorbed *) absorbed; /* created when first needed */
 };
 
-/* What the projections give for the tokens of a batch. */
+/* The outputs of the projections for the tokens of a batch. */
 struct graft_mla_projected {
     float *q;    /* [tokens, heads, nope + rope], rotated */
-    float *kept; /* [tokens, rank + rope]: latents, normed, and the rotated parts of keys */
+    float *kept; /* [tokens, rank + rope]: normalised latents, and the rotated parts of keys */
 };
 
-/* [forward] What the linears make of a batch's hidden states; in scratch memory. */
+/* [forward] Runs the projections of a batch's hidden states; in scratch memory. */
 int graft_mla_project(const struct graft_mla *self, const struct graft_call *call,
                       const struct graft_self_attention_args *args, struct graft_mla_projected *projected,
                       struct graft_error *error);
 
-/* [forward] context [tokens, heads, value]: by keys and values made from latents, or over the latents themselves. */
+/* [forward] Compute context [tokens, heads, value]: with keys and values computed from latents, or over the latents
+ * themselves. */
 int graft_mla_attend_to_keys(struct graft_mla *self, const struct graft_call *call,
                              const struct graft_self_attention_args *args, const struct graft_mla_projected *projected,
                              float *context, struct graft_error *error);
@@ -76,19 +74,19 @@ int graft_mla_attend_to_latents(struct graft_mla *self, const struct graft_call 
                                 const struct graft_self_attention_args *args,
                                 const struct graft_mla_projected *projected, float *context, struct graft_error *error);
 
-/* [forward] context [tokens, heads, value]: for each sequence by what is better for it. */
+/* [forward] Computes context [tokens, heads, value], in the better way for each sequence. */
 int graft_mla_attend(struct graft_mla *self, const struct graft_call *call,
                      const struct graft_self_attention_args *args, const struct graft_mla_projected *projected,
                      float *context, struct graft_error *error);
 
-/* [forward] Asks kv_b_proj for its matrix, whatever class it is of. Freed by graft_mla_absorbed_free; NULL with an
- * error recorded. */
+/* [forward] Gets the matrix of kv_b_proj, whatever its class is. Freed by graft_mla_absorbed_free; NULL with an error
+ * recorded on failure. */
 struct graft_mla_absorbed *graft_mla_absorbed_make(const struct graft_mla *self, const struct graft_call *call,
                                                    struct graft_error *error);
-/* [any] Takes NULL. */
+/* [any] Accepts NULL. */
 void graft_mla_absorbed_free(const struct graft_host *host, struct graft_mla_absorbed *absorbed);
 
-/* x [tokens, stride] -> y [tokens, width], the first `width` numbers of each row. */
+/* Copies the first `width` numbers of each row: x [tokens, stride] -> y [tokens, width]. */
 static inline void graft_mla_copy_rows(const float *x, int64_t x_stride, int64_t tokens, int64_t width, float *y,
                                        int64_t y_stride) {
     for (int64_t t = 0; t < tokens; t++) {

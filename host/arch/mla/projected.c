@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queries and latents. */
+/* Computes queries and latents. */
 #include "arch/mla/mla.h"
 
 static int norm_latents(const struct graft_mla *self, const struct graft_call *call, int64_t tokens, float *kept,
@@ -17,7 +17,7 @@ static int norm_latents(const struct graft_mla *self, const struct graft_call *c
     return status;
 }
 
-/* q [tokens, heads, nope + rope] of what q_a_proj made. */
+/* Computes q [tokens, heads, nope + rope] from the output of q_a_proj. */
 static int widen_queries(const struct graft_mla *self, const struct graft_call *call, int64_t tokens, float *compressed,
                          float *q, struct graft_error *error) {
     float *normed = graft_scratch_floats(call, tokens, self->sizes.query_rank, error); /* [tokens, query_rank] */

@@ -2,20 +2,20 @@
 /* Chooses for each sequence of a batch: attention over keys and values (keys.c), or over latents (latents.c). */
 #include "arch/mla/mla.h"
 
-/* Whether attention over latents takes fewer multiplications for a sequence. What is new is multiplied by kv_b_proj
- * either way; keys and values are also made of what is old, but are shorter than latents. The results round otherwise,
- * so other sequences have no say. */
+/* Whether attention over latents takes fewer multiplications for a sequence. New tokens are multiplied by kv_b_proj
+ * either way; keys and values also have to be computed for old tokens, but are shorter than latents. The two ways round
+ * differently, so the choice must not depend on other sequences. */
 static int is_for_latents(const struct graft_mla_sizes *sizes, const struct graft_batch *batch, int32_t sequence) {
     int64_t first = batch->cu_seqlens[sequence];
     double tokens = (double)(batch->cu_seqlens[sequence + 1] - first);
     double old = batch->cache != NULL && tokens > 0.0 ? (double)batch->positions[first] : 0.0;
-    double pairs = tokens * (old + tokens); /* of a query and a key */
+    double pairs = tokens * (old + tokens); /* number of pairs of a query and a key */
     double made = (double)((sizes->nope + sizes->value) * sizes->rank);
     double longer = (double)(2 * sizes->rank - sizes->nope - sizes->value);
     return old * made >= pairs * longer;
 }
 
-/* Sequences [begin, end) of a batch as one of their own. */
+/* Sequences [begin, end) of a batch as a batch of their own. */
 struct part {
     struct graft_batch batch;
     struct graft_mask mask;
@@ -54,7 +54,7 @@ static int part_init(struct part *part, const struct graft_mla_sizes *sizes, con
     return GRAFT_OK;
 }
 
-/* Sequences in a row for which the same is better go together. */
+/* Consecutive sequences for which the same way is better are computed together. */
 int graft_mla_attend(struct graft_mla *self, const struct graft_call *call,
                      const struct graft_self_attention_args *args, const struct graft_mla_projected *projected,
                      float *context, struct graft_error *error) {

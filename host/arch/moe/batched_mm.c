@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * "batched_mm": a product of its own for each pair of a token and an expert; nothing is sorted but the experts of one
- * token. Of few tokens the results are those of the other implementations to the bit; of many they may round otherwise,
- * since these are multiplied with panels, and a pair never is.
- */
+/* "batched_mm": a separate product for each pair of a token and an expert; only the experts of one token are sorted.
+ * For few tokens the results have the same bits as those of the other implementations. For many they may be rounded
+ * differently, because the others multiply panels of tokens. */
 #include <string.h>
 
 #include "arch/moe/expert_pairs.h"
 
-/* Pairs that are computed together, which bounds the memory that a long prompt takes. */
+/* How many pairs are computed together, which bounds the memory that a long prompt takes. */
 enum { BATCH_PAIRS = 1024 };
 
-/* Some tokens. Pair (j, t) is the j-th expert, in ascending order, of token number t. */
+/* Some tokens. Pair (j, t) is the j-th expert, in ascending order, of token t. */
 struct batch {
     int64_t first; /* its first token */
     int64_t tokens;
     int32_t *expert;                /* [k, tokens] */
-    int32_t *token;                 /* [k, tokens]: in the whole input */
+    int32_t *token;                 /* [k, tokens]: index of the token in the whole input */
     float *weight;                  /* [k, tokens] */
     float *x;                       /* [k, tokens, hidden_size]: gathered input, then the experts' output */
     float *gate;                    /* [k, tokens, intermediate_size] */
@@ -43,7 +41,7 @@ static int allocate(const struct graft_call *call, const struct graft_experts_in
     return GRAFT_OK;
 }
 
-/* Puts the pairs of each token in the order of their experts. */
+/* Fills in the pairs of each token in the order of their experts. */
 static void fill(const struct graft_experts_input *input, struct batch *batch) {
     int64_t n = batch->tokens;
     for (int64_t t = 0; t < n; t++) {
@@ -101,7 +99,7 @@ static int run_batch(const struct graft_call *call, const struct graft_experts_i
 static int forward(const struct graft_experts_implementation *self, const struct graft_call *call,
                    const struct graft_experts_input *input, struct graft_error *error) {
     struct batch batch;
-    struct graft_call alone; /* for pairs: one token, whatever it is taken from */
+    struct graft_call alone; /* the call of a pair: a single token, whatever it was taken from */
     int64_t most = input->k < BATCH_PAIRS ? BATCH_PAIRS / (input->k > 0 ? input->k : 1) : 1;
     (void)self;
     graft_struct_copy(&alone, sizeof alone, call);

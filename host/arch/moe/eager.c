@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* "eager": one expert after the other, in ascending order. */
+/* "eager": computes one expert after another, in ascending order. */
 #include <string.h>
 
 #include "arch/moe/expert_pairs.h"
 
-/* Room for the tokens of one expert. */
+/* Memory for the tokens of one expert. */
 struct buffers {
     float *x;    /* [tokens, hidden_size]: gathered input, then the expert's output */
     float *gate; /* [tokens, intermediate_size] */
     float *up;   /* [tokens, intermediate_size] */
 };
 
-/* x becomes down(act_fn(gate(x)) * up(x)) of expert `e`. */
+/* Replaces x by down(act_fn(gate(x)) * up(x)) of expert `e`. */
 static int run_expert(const struct graft_call *call, const struct graft_experts_input *input, int64_t e, int64_t tokens,
                       const struct buffers *buffers, struct graft_error *error) {
     int64_t hidden = input->hidden_size;

@@ -18,7 +18,7 @@ int graft_expert_pairs_sort(const struct graft_call *call, const struct graft_ex
                             struct graft_expert_pairs *pairs, struct graft_error *error) {
     int64_t n = input->tokens * input->k;
     int64_t bytes = (input->num_experts + 1) * (int64_t)sizeof(int64_t);
-    int64_t *next = call->scratch_alloc(call->scratch, bytes); /* [num_experts]: where an expert's next pair goes */
+    int64_t *next = call->scratch_alloc(call->scratch, bytes); /* [num_experts]: index of each expert's next pair */
     pairs->first = call->scratch_alloc(call->scratch, bytes);
     pairs->token = graft_scratch_ints(call, n, error);
     pairs->weight = graft_scratch_floats(call, n, 1, error);

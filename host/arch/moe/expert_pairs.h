@@ -6,32 +6,32 @@
 #include "arch/moe/experts.h"
 #include "graft/kernels.h"
 
-/* The pairs by expert, and by token within an expert. */
+/* The pairs, sorted by expert, and by token within an expert. */
 struct graft_expert_pairs {
     int64_t *first; /* [num_experts + 1]: those of expert e are [first[e], first[e + 1]) */
     int32_t *token; /* [tokens * k] */
     float *weight;  /* [tokens * k] */
 };
 
-/* [forward] Sorts into scratch memory. */
+/* [forward] Sorts the pairs, in scratch memory. */
 int graft_expert_pairs_sort(const struct graft_call *call, const struct graft_experts_input *input,
                             struct graft_expert_pairs *pairs, struct graft_error *error);
 
-/* [any] y [tokens, rows] = x [tokens, columns] times rows [first_row, first_row + rows) of the weight, plus those of
- * the bias (NULL: none). */
+/* [any] A product with rows [first_row, first_row + rows) of the weight: y [tokens, rows] = x [tokens, columns] times
+ * these rows, plus those of the bias (NULL: none). */
 struct graft_product graft_expert_product(const struct graft_weight *weight, const struct graft_weight *bias,
                                           int64_t first_row, int64_t rows, int64_t tokens, const float *x, float *y);
 
-/* Products of some experts, and the room between them. */
+/* The products of some experts, and the memory between them. */
 struct graft_expert_run {
-    const struct graft_product *products; /* [2 n + n]: gate and up of each, then down of each */
+    const struct graft_product *products; /* [2 n + n]: gate and up of each expert, then down of each */
     int32_t n;
-    float *gate; /* [pairs, intermediate_size]: their y, and x of down */
+    float *gate; /* [pairs, intermediate_size]: y of gate, and x of down */
     float *up;   /* likewise */
     int64_t pairs;
 };
 
-/* [forward] Down of what gate and up give: in one call, where nothing but an activation of the host's is between. */
+/* [forward] Runs gate, up and down: in one call if only an activation of the host's is in between. */
 int graft_expert_run(const struct graft_call *call, const struct graft_experts_input *input,
                      const struct graft_expert_run *run, struct graft_error *error);
 

@@ -8,7 +8,7 @@
 #include "graft/describe.h"
 #include "graft/swiglu.h"
 
-/* What the parent gives (graft/experts.h). */
+/* The parent's arguments (graft/experts.h), and the weights. */
 struct experts {
     struct graft_instance base;
     const struct graft_weight *gate_up_proj;      /* [num_experts, 2 * intermediate_size, hidden_size] */

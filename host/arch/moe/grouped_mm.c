@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * "grouped_mm": each step (gather, gate and up, activation, down) is done for many experts at once, so that there are
- * few parallel loops. Each expert's product is still one of its own, with the shape it has when experts are run one by
- * one: the results are those of "eager" to the bit.
- */
+/* "grouped_mm": performs each step (gather, gate and up, activation, down) for many experts at once, so that there are
+ * few parallel loops. Each expert still has a product of its own, with the shape it has when experts run one by one, so
+ * the results have the same bits as those of "eager". */
 #include <string.h>
 
 #include "arch/moe/expert_pairs.h"
 
-/* Pairs that are computed together, which bounds the memory that a long prompt takes. One expert is never divided. */
+/* How many pairs are computed together, which bounds the memory that a long prompt takes. One expert is never divided.
+ */
 enum { GROUP_PAIRS = 4096 };
 
-/* Room for the pairs of one group. */
+/* Memory for the pairs of one group. */
 struct buffers {
     float *x;                       /* [pairs, hidden_size]: gathered input, then the experts' output */
     float *gate;                    /* [pairs, intermediate_size] */
@@ -19,7 +18,7 @@ struct buffers {
     struct graft_product *products; /* [3 * num_experts] */
 };
 
-/* The end of the group that begins with expert `begin`. */
+/* The end of the group of experts that begins with expert `begin`. */
 static int64_t group_end(const struct graft_experts_input *input, const struct graft_expert_pairs *pairs,
                          int64_t begin) {
     int64_t end = begin + 1;
@@ -31,7 +30,7 @@ static int64_t group_end(const struct graft_experts_input *input, const struct g
 
 static int allocate(const struct graft_experts_input *input, const struct graft_call *call,
                     const struct graft_expert_pairs *pairs, struct buffers *buffers, struct graft_error *error) {
-    int64_t room = 0; /* pairs of the largest group */
+    int64_t room = 0; /* number of pairs of the largest group */
     for (int64_t begin = 0, end; begin < input->num_experts; begin = end) {
         end = group_end(input, pairs, begin);
         int64_t size = pairs->first[end] - pairs->first[begin];
@@ -47,7 +46,7 @@ static int allocate(const struct graft_experts_input *input, const struct graft_
     return GRAFT_OK;
 }
 
-/* gate, up and down of the experts [begin, end) that have pairs, the latter back to `x`. Returns how many have. */
+/* Fills in gate, up and down of the experts [begin, end) that have pairs; down writes to `x`. Returns their number. */
 static int32_t products_of(const struct graft_experts_input *input, const struct graft_expert_pairs *pairs,
                            int64_t begin, int64_t end, const struct buffers *buffers) {
     const int64_t hidden = input->hidden_size, intermediate = input->intermediate_size;
@@ -73,7 +72,7 @@ static int32_t products_of(const struct graft_experts_input *input, const struct
     return n;
 }
 
-/* output += what the experts [begin, end) add, in their order. */
+/* output += the results of the experts [begin, end), in order. */
 static int run_group(const struct graft_experts_input *input, const struct graft_call *call,
                      const struct graft_expert_pairs *pairs, int64_t begin, int64_t end, const struct buffers *buffers,
                      struct graft_error *error) {

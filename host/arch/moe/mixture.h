@@ -9,22 +9,22 @@
 
 struct graft_mixture {
     int64_t num_experts;
-    int64_t k; /* of a token */
+    int64_t k; /* experts per token */
     const struct graft_module *router;
     const struct graft_module *experts;
-    uint32_t features; /* that the experts must have */
+    uint32_t features; /* features that the experts must support */
 };
 
-/* [load] Declares both for the reader's layer, experts of hidden states of `width` numbers. `args` are those of an MLP.
- */
+/* [load] Declares router and experts for the reader's layer; experts of hidden states that are `width` wide. `args` are
+ * those of an MLP. */
 int graft_mixture_describe(struct graft_reader *reader, int64_t width, const struct graft_args *args,
                            const struct graft_sink *sink, struct graft_error *error);
 
-/* [load] Finds them. */
+/* [load] Finds router and experts. */
 void graft_mixture_find(struct graft_mixture *self, struct graft_reader *reader, const struct graft_build *build,
                         struct graft_error *error);
 
-/* [forward] Fills in args, in scratch memory, by what the router makes of `seen` [tokens, hidden_size]: all but
+/* [forward] Runs the router on `seen` [tokens, hidden_size], and fills in args, in scratch memory, except for
  * hidden_states and output. */
 int graft_mixture_route(const struct graft_mixture *self, const struct graft_call *call, int64_t tokens,
                         const float *seen, struct graft_experts_args *args, struct graft_error *error);

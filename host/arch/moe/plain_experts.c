@@ -50,7 +50,7 @@ int graft_plain_experts_create(const struct graft_class *cls, const struct graft
 struct run {
     struct graft_expert_pairs pairs;
     int64_t n;
-    float *x;                       /* [n, hidden_size]: gathered input, then what the experts give */
+    float *x;                       /* [n, hidden_size]: gathered input, later the experts' output */
     float *inner;                   /* [n, intermediate_size] */
     struct graft_product *products; /* [num_experts] */
 };
@@ -77,7 +77,7 @@ static int run_init(struct run *run, const struct plain_experts *self, const str
                                                 : GRAFT_ERROR_INTERNAL;
 }
 
-/* y = x times the rows of each expert that has tokens; x and y of `in` and `out` numbers a pair. */
+/* y = x times the rows of each expert that has tokens; x and y have `in` and `out` numbers per pair. */
 static int multiply(const struct plain_experts *self, const struct graft_call *call, const struct run *run,
                     const struct graft_weight *weight, const float *x, int64_t in, float *y, int64_t out,
                     struct graft_error *error) {

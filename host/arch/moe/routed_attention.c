@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A mixture of attention heads (Zhang et al. 2022; JetMoE): the projections of queries and of the output are experts. A
- * token goes to some of them, and has as many queries for each head of keys.
- */
+/* A mixture of attention heads (Zhang et al. 2022; JetMoE): the projections of queries and of the output are experts. A
+ * token is routed to k of them, and has k queries for each head of keys. */
 #include <string.h>
 
 #include "arch/decoder/attention_keep.h"
@@ -12,7 +10,7 @@
 #include "graft/describe.h"
 
 struct kept {
-    struct graft_parts_attention_sizes sizes; /* first, for graft_attention_keep; heads: k for each of kv_heads */
+    struct graft_parts_attention_sizes sizes; /* first, for graft_attention_keep; heads is k * kv_heads */
     int64_t experts;
     int64_t k;
 };
@@ -24,7 +22,7 @@ struct routed_attention {
     const struct graft_module *kv_proj;       /* hidden -> 2 * kv_heads * head_dim, keys first */
     const struct graft_weight *input_linear;  /* [experts, kv_heads * head_dim, hidden] */
     const struct graft_weight *output_linear; /* [experts, hidden, kv_heads * head_dim] */
-    const struct graft_weight *bias;          /* [hidden], of the output */
+    const struct graft_weight *bias;          /* [hidden]: bias of the output */
 };
 
 static void describe_parameters(const struct kept *kept, const struct graft_sink *sink, struct graft_error *error) {
@@ -81,7 +79,7 @@ int graft_routed_attention_create(const struct graft_class *cls, const struct gr
     return graft_instance_finish(self, instance, error);
 }
 
-/* The pairs of a token and an expert, and what is computed for them. */
+/* The pairs of a token and an expert, and arrays for them. */
 struct pairs {
     int32_t *expert; /* [tokens, k] */
     float *weight;   /* [tokens, k] */
@@ -119,7 +117,7 @@ static int multiply(const struct graft_call *call, const struct pairs *pairs, in
                     const struct graft_weight *weight, const float *x, int64_t x_shared, float *y,
                     struct graft_error *error) {
     const int64_t rows = weight->rows / experts, columns = weight->columns;
-    int32_t *order = graft_scratch_ints(call, pairs->n, error); /* pairs by expert */
+    int32_t *order = graft_scratch_ints(call, pairs->n, error); /* indices of the pairs, sorted by expert */
     float *from = graft_scratch_floats(call, pairs->n, columns, error);
     float *to = graft_scratch_floats(call, pairs->n, rows, error);
     struct graft_product *products = call->scratch_alloc(call->scratch, experts * (int64_t)sizeof *products);
@@ -151,7 +149,7 @@ static int multiply(const struct graft_call *call, const struct pairs *pairs, in
             };
         }
     }
-    /* Few or many by all tokens, not by how many go the same way. */
+    /* Whether it is a small batch depends on all tokens, not on how many are routed to an expert. */
     int status = call->kernels->linear(graft_call_among(call, pairs->tokens, &space), products, n_products,
                                        sizeof *products, error);
     for (int64_t i = 0; i < n && status == GRAFT_OK; i++) {
@@ -160,8 +158,8 @@ static int multiply(const struct graft_call *call, const struct pairs *pairs, in
     return status;
 }
 
-/* Rows [tokens, k, kv_heads, head_dim] of pairs as heads [tokens, kv_heads, k, head_dim], where those of one head of
- * keys are next to each other; or the other way. */
+/* Transposes rows [tokens, k, kv_heads, head_dim] of pairs to heads [tokens, kv_heads, k, head_dim], in which those of
+ * one head of keys are adjacent; or the reverse. */
 static void turn(const struct kept *kept, int64_t tokens, float *of_pairs, float *of_heads, int to_heads) {
     const int64_t dim = kept->sizes.head_dim, kv = kept->sizes.kv_heads, k = kept->k;
     for (int64_t i = 0; i < tokens * k * kv; i++) {
@@ -209,7 +207,7 @@ static int attend(const struct routed_attention *self, const struct graft_call *
     return status == GRAFT_OK ? call->kernels->attention(call, &attention_args, error) : status;
 }
 
-/* args->output = bias + what the experts of a token make of its contexts, weighted. */
+/* args->output = bias + the weighted outputs of a token's experts for its contexts. */
 static int sum(const struct routed_attention *self, const struct graft_call *call,
                const struct graft_self_attention_args *args, const struct pairs *pairs, const float *made,
                struct graft_error *error) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Experts chosen per token, in place of an MLP; in some families also a shared one with a gate of its own. */
+/* Experts that are chosen for each token, in place of an MLP; in some families also a shared expert with a gate of its
+ * own. */
 #include <string.h>
 
 #include "arch/decoder/choices.h"
@@ -10,17 +11,17 @@
 struct kept {
     int64_t hidden_size;
     int64_t num_experts;
-    int64_t latent; /* what experts see; 0: hidden_size */
+    int64_t latent; /* width of the experts' input; 0: hidden_size */
     int32_t has_shared;
-    int32_t weighs_input; /* 1: what an expert sees has its weight, not what it gives */
-    float sum_scale;      /* of what experts and shared one give together */
+    int32_t weighs_input; /* 1: weights multiply the experts' inputs, not their outputs */
+    float sum_scale;      /* factor of the sum of experts and shared expert */
 };
 
 struct sparse_moe_block {
     struct graft_instance base;
     struct kept kept;
-    struct graft_mixture mixture;         /* without experts the shared one is all there is */
-    const struct graft_module *latent_in; /* hidden_size -> latent; NULL: none, as latent_out */
+    struct graft_mixture mixture;         /* without experts only the shared expert runs */
+    const struct graft_module *latent_in; /* hidden_size -> latent; NULL: none, nor latent_out */
     const struct graft_module *latent_out;
     const struct graft_module *shared_expert;      /* NULL: none */
     const struct graft_module *shared_expert_gate; /* hidden_size -> 1; NULL: none */
@@ -124,8 +125,8 @@ int graft_sparse_moe_block_create(const struct graft_class *cls, const struct gr
     return graft_instance_finish(self, instance, error);
 }
 
-/* Each token for each of its experts, multiplied by its weight, as a token of its own with one expert; then output =
- * what those give, together. */
+/* Runs experts with weighted inputs: each pair of a token and an expert is a token of its own, multiplied by its
+ * weight; output = the sum over each token's pairs. */
 static int run_on_weighted(const struct sparse_moe_block *self, const struct graft_call *call,
                            const struct graft_experts_args *args, struct graft_error *error) {
     const int64_t pairs = args->tokens * args->k;
@@ -165,7 +166,7 @@ static int run_on_weighted(const struct sparse_moe_block *self, const struct gra
     return status;
 }
 
-/* The experts, between the two projections of a latent where there are those. */
+/* Runs the experts, between the projections to and from a latent if there are any. */
 static int run_between(const struct sparse_moe_block *self, const struct graft_call *call,
                        const struct graft_experts_args *args, struct graft_error *error) {
     if (self->latent_in == NULL) {
@@ -188,7 +189,7 @@ static int run_between(const struct sparse_moe_block *self, const struct graft_c
     return status == GRAFT_OK ? graft_linear_forward(self->latent_out, call, &out_args, error) : status;
 }
 
-/* output = the chosen experts, weighted. */
+/* output = the weighted sum of the chosen experts. */
 static int run_experts(const struct sparse_moe_block *self, const struct graft_call *call,
                        const struct graft_mlp_args *args, struct graft_error *error) {
     struct graft_experts_args experts_args;
@@ -221,7 +222,7 @@ static int apply_shared_gate(const struct sparse_moe_block *self, const struct g
     return status;
 }
 
-/* output += shared_expert(x), behind its gate if it has one. */
+/* output += shared_expert(x), times its gate if it has one. */
 static int add_shared_expert(const struct sparse_moe_block *self, const struct graft_call *call,
                              const struct graft_mlp_args *args, struct graft_error *error) {
     const int64_t tokens = args->tokens;
@@ -236,7 +237,7 @@ static int add_shared_expert(const struct sparse_moe_block *self, const struct g
                               : status;
 }
 
-/* What is done to the sum of all of them. */
+/* Scales the sum of all experts and adds the bias. */
 static int finish(const struct sparse_moe_block *self, const struct graft_call *call, const struct graft_mlp_args *args,
                   struct graft_error *error) {
     const int64_t width = self->kept.hidden_size;

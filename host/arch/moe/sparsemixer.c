@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* The expert with the largest logit but for `without` (-1: none), the first of equals. */
+/* The expert with the largest logit apart from `without` (-1: none); of equal ones the first. */
 static int32_t best_of(const float *logits, int64_t experts, int32_t without) {
     int32_t best = without == 0 ? 1 : 0;
     for (int32_t e = best + 1; e < experts; e++) {
@@ -12,7 +12,7 @@ static int32_t best_of(const float *logits, int64_t experts, int32_t without) {
     return best;
 }
 
-/* Its part of a softmax of those near it. */
+/* The expert's share in a softmax over the logits near its own. */
 static float weight_of(const float *logits, int64_t experts, int32_t best, int32_t without, float jitter) {
     const float largest = logits[best];
     float sum = 0.0f;

@@ -4,9 +4,9 @@
 
 #include "graft/router.h"
 
-/* [forward] The two best experts of each token of args->logits, and their weights (Liu et al. 2023, SparseMixer, as it
- * is without noise): that of the best is a softmax of the logits near it, that of the second one of those near that,
- * without the best. Near is what is less than `2 * jitter` of the larger of both sizes away. */
+/* [forward] Chooses the two best experts of each token from args->logits, and computes their weights (Liu et al. 2023,
+ * SparseMixer, without noise): for the best expert a softmax over the logits near its own; for the second one the same
+ * without the best. A logit is near if the difference, relative to the larger magnitude, is less than 2 * jitter. */
 void graft_sparsemixer(const struct graft_router_args *args, float jitter);
 
 #endif
