@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which experts a token goes to, and with what weights. */
+/* Chooses each token's experts and their weights. */
 #include <math.h>
 #include <string.h>
 
@@ -17,11 +17,11 @@ struct kept {
     int32_t score; /* D_SCORE_... */
     int32_t normalise;
     int32_t has_bias;
-    int32_t is_exact; /* 1: logits are computed in f32, whatever the model is */
-    float sum_offset; /* what is added to the sum of a token's weights */
-    float least_sum;  /* what the weights of a token are taken to add up to at least */
+    int32_t is_exact; /* 1: logits are computed in f32, whatever the model's type */
+    float sum_offset; /* number that is added to the sum of a token's weights */
+    float least_sum;  /* lower bound of the sum of a token's weights */
     float scale;
-    float softcap; /* of logits; 0: none */
+    float softcap; /* softcap of logits; 0: none */
     float jitter;  /* of D_SCORE_SPARSEMIXER */
 };
 
@@ -30,12 +30,12 @@ struct router {
     struct kept kept;
     const struct graft_weight *weight;       /* [num_experts, hidden_size] */
     const struct graft_weight *bias;         /* [num_experts]; NULL: none */
-    const struct graft_weight *correction;   /* [num_experts], for choosing alone; this and each below NULL: none */
-    const struct graft_weight *expert_scale; /* [num_experts]: multiplies weights */
+    const struct graft_weight *correction;   /* [num_experts]: used only for choosing; may be NULL, like the next */
+    const struct graft_weight *expert_scale; /* [num_experts]: factor of weights */
     struct graft_router_input input;
 };
 
-/* Checks that the groups are even, and that those which a token may choose from have as many experts as it wants. */
+/* Checks that groups have equal sizes, and that the groups from which a token may choose have enough experts. */
 static void check_groups(struct graft_reader *reader, const struct kept *kept, int64_t least) {
     const int64_t groups = kept->groups;
     const int64_t size = groups > 0 ? kept->num_experts / groups : 0;
@@ -139,8 +139,7 @@ int graft_router_create(const struct graft_class *cls, const struct graft_build 
     return graft_instance_finish(self, instance, error);
 }
 
-/* Makes each row of weights [tokens, k] add up to 1, or to less: by so much as `offset` makes its sum larger, or where
- * that is less than `least`. */
+/* Divides each row of weights [tokens, k] by its sum plus `offset`, or by `least` if that is larger. */
 static void normalise(float *weights, int64_t tokens, int64_t k, float offset, float least) {
     for (int64_t t = 0; t < tokens; t++) {
         float *row = weights + t * k;
@@ -155,7 +154,7 @@ static void normalise(float *weights, int64_t tokens, int64_t k, float offset, f
     }
 }
 
-/* scores [tokens, num_experts] of logits, by which experts are chosen or which are their weights. */
+/* Computes scores [tokens, num_experts] from logits; experts are chosen by them, or they are the weights. */
 static int score(const struct router *self, const struct graft_call *call, const struct graft_router_args *args,
                  float *scores, struct graft_error *error) {
     const int64_t count = args->tokens * self->kept.num_experts;
@@ -167,7 +166,7 @@ static int score(const struct router *self, const struct graft_call *call, const
                : GRAFT_OK;
 }
 
-/* The sum of the two largest of a group, or with a softmax its largest: how good the group is. */
+/* The score of a group: the sum of its two largest scores, or with a softmax its largest score. */
 static float group_score(const float *scores, int64_t n, int32_t of_two) {
     float best = -INFINITY, second = -INFINITY;
     for (int64_t i = 0; i < n; i++) {
@@ -181,7 +180,7 @@ static float group_score(const float *scores, int64_t n, int32_t of_two) {
     return of_two && n > 1 ? best + second : best;
 }
 
-/* Scores of experts in groups that are not among the best become the lowest there is (DeepSeek-AI 2024). */
+/* Sets scores of experts outside of the best groups to the lowest number (DeepSeek-AI 2024). */
 static void leave_groups(const struct router *self, float *scores, int64_t tokens, float *of_groups) {
     const int64_t groups = self->kept.groups;
     const int64_t n = self->kept.num_experts / groups;
@@ -202,7 +201,7 @@ static void leave_groups(const struct router *self, float *scores, int64_t token
     }
 }
 
-/* chosen [tokens, num_experts] = what experts are chosen by: scores, corrected, of the best groups. */
+/* Computes chosen [tokens, num_experts], by which experts are chosen: corrected scores, within the best groups. */
 static int correct(const struct router *self, const struct graft_call *call, const float *scores, int64_t tokens,
                    float *chosen, struct graft_error *error) {
     const int64_t experts = self->kept.num_experts;
@@ -220,7 +219,7 @@ static int correct(const struct router *self, const struct graft_call *call, con
     return GRAFT_OK;
 }
 
-/* The weights of those that were chosen by something else than `scores`. */
+/* Looks up the weights of the chosen experts in `scores`, if they were chosen by other numbers. */
 static void look_up(const struct router *self, const struct graft_router_args *args, const float *scores) {
     for (int64_t i = 0; i < args->tokens * args->k; i++) {
         args->top_k_weights[i] = scores[i / args->k * self->kept.num_experts + args->top_k_index[i]];
@@ -247,7 +246,7 @@ static int choose(const struct router *self, const struct graft_call *call, cons
     return status;
 }
 
-/* Weights of the chosen: of their logits where those were what they were chosen by, normalised, scaled. */
+/* Computes the weights of the chosen experts from their logits or scores, normalised and scaled. */
 static int weigh(const struct router *self, const struct graft_call *call, const struct graft_router_args *args,
                  struct graft_error *error) {
     const int64_t count = args->tokens * args->k;
@@ -269,7 +268,7 @@ static int weigh(const struct router *self, const struct graft_call *call, const
     return status == GRAFT_OK && self->expert_scale != NULL && scales == NULL ? GRAFT_ERROR_INTERNAL : status;
 }
 
-/* args->logits, of which weights are made. */
+/* Computes args->logits. */
 static int find_logits(const struct router *self, const struct graft_call *call, const struct graft_router_args *args,
                        struct graft_error *error) {
     const int64_t experts = self->kept.num_experts;

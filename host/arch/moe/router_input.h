@@ -13,15 +13,15 @@ struct graft_router_input {
     int64_t hidden_size;
 };
 
-/* [load] Declares norm and vector. */
+/* [load] Declares the norm and the vector. */
 int graft_router_input_describe(struct graft_reader *reader, int64_t hidden_size, const struct graft_sink *sink,
                                 struct graft_error *error);
 
-/* [load] Finds them. */
+/* [load] Finds the norm and the vector. */
 void graft_router_input_find(struct graft_router_input *self, const struct graft_description *description,
                              int64_t hidden_size, const struct graft_build *build, struct graft_error *error);
 
-/* [forward] *x [tokens, hidden_size] becomes what the router sees of it, in scratch memory. */
+/* [forward] Replaces *x [tokens, hidden_size] by the router's input, in scratch memory. */
 int graft_router_input_run(const struct graft_router_input *self, const struct graft_call *call, int64_t tokens,
                            const float **x, struct graft_error *error);
 
