@@ -117,6 +117,9 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     if ((gate == NULL || up == NULL) && !is("looks_at_no_memory")) {
         return GRAFT_ERROR_INTERNAL;
     }
+    if (is("looks_at_no_memory")) {
+        write_at(gate, 0, 0.0F);
+    }
     const struct graft_linear_args gate_args = {sizeof gate_args, 0, args->tokens, args->hidden_states, gate};
     const struct graft_linear_args up_args = {sizeof up_args, 0, args->tokens, args->hidden_states, up};
     struct graft_linear_args down_args = {sizeof down_args, 0, args->tokens, gate, args->output};

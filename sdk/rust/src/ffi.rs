@@ -410,6 +410,7 @@ c_structs! {
         pub sin: *const f32,
         pub mask: *const c_void,
         pub output: *mut f32,
+        pub shared_keys: *const c_void,
     }
 
     pub struct graft_self_attention {
