@@ -86,21 +86,19 @@ static int check_skipped(const struct graft_config *config, struct graft_error *
 static int read_sizes(const struct graft_args *args, const char *path, struct bitlinear *self,
                       struct graft_error *error) {
     int64_t outputs = 0;
-    int status = graft_args_size(args, "in_features", BITLINEAR_MAX_INPUTS, path, &self->in_features, error);
-    if (status == GRAFT_OK) {
-        status = graft_args_size(args, "out_features", INT32_MAX, path, &outputs, error);
+    graft_args_size(args, "in_features", BITLINEAR_MAX_INPUTS, path, &self->in_features, error);
+    graft_args_size(args, "out_features", INT32_MAX, path, &outputs, error);
+    if (graft_args_int(args, "whole_in_features", 0) > self->in_features ||
+        graft_args_int(args, "whole_out_features", 0) > outputs) {
+        graft_error_set(error, GRAFT_ERROR_USAGE, path,
+                        "BitLinear cannot be divided: a scale is of all inputs of a token, or of all weights");
     }
-    if (status == GRAFT_OK && (graft_args_int(args, "whole_in_features", 0) > self->in_features ||
-                               graft_args_int(args, "whole_out_features", 0) > outputs)) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, path,
-                               "BitLinear cannot be divided: a scale is of all inputs of a token, or of all weights");
-    }
-    if (status == GRAFT_OK && outputs % BITLINEAR_PARTS != 0) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, path, "out_features: expected a multiple of %d, got %lld",
-                                 BITLINEAR_PARTS, (long long)outputs);
+    if (outputs % BITLINEAR_PARTS != 0) {
+        graft_error_set(error, GRAFT_ERROR_MODEL, path, "out_features: expected a multiple of %d, got %lld",
+                        BITLINEAR_PARTS, (long long)outputs);
     }
     self->rows = outputs / BITLINEAR_PARTS;
-    return status;
+    return error->code;
 }
 
 /* One scale is for all weights of the module. BitLinear stores its inverse. */
@@ -158,22 +156,26 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
                     const struct graft_sink *sink, struct graft_error *error) {
     struct bitlinear *self = sink->keep(sink->data, sizeof *self, error); /* for `create` */
     struct settings settings;
-    int status = self != NULL ? read_settings(config, &settings, error) : GRAFT_ERROR_INTERNAL;
-    if (status != GRAFT_OK) {
-        return status;
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
     }
     *self = (struct bitlinear){.kind = *(const int32_t *)cls->data};
-    status = self->kind == BITLINEAR_ONLINE ? check_skipped(config, error) : GRAFT_OK;
-    if (status == GRAFT_OK) {
-        status = read_sizes(args, sink->path, self, error);
+    read_settings(config, &settings, error);
+    if (self->kind == BITLINEAR_ONLINE) {
+        check_skipped(config, error);
     }
-    if (status == GRAFT_OK) {
-        status = self->kind == BITLINEAR_ONLINE ? describe_plain(sink, self, args, error)
-                                                : describe_packed(sink, self, args, error);
+    if (read_sizes(args, sink->path, self, error) != GRAFT_OK) {
+        return error->code;
     }
-    return status == GRAFT_OK && settings.use_rms_norm
-               ? graft_describe_norm(sink, "rms_norm", "LlamaRMSNorm", self->in_features, settings.rms_norm_eps, error)
-               : status;
+    if (self->kind == BITLINEAR_ONLINE) {
+        describe_plain(sink, self, args, error);
+    } else {
+        describe_packed(sink, self, args, error);
+    }
+    if (settings.use_rms_norm) {
+        graft_describe_norm(sink, "rms_norm", "LlamaRMSNorm", self->in_features, settings.rms_norm_eps, error);
+    }
+    return error->code;
 }
 
 /* --- Creating --- */
@@ -185,8 +187,9 @@ static int bind_packed(struct bitlinear *self, const struct graft_build *build, 
         return error->code;
     }
     self->codes = graft_weight_block(weight, 0)->data;
-    const int status = read_scale(scale, build->path, &self->weight_scale, error);
-    return status == GRAFT_OK ? check_codes(weight, build->path, error) : status;
+    read_scale(scale, build->path, &self->weight_scale, error);
+    check_codes(weight, build->path, error);
+    return error->code;
 }
 
 static int bind_plain(struct bitlinear *self, const struct graft_build *build, struct graft_error *error) {

@@ -65,28 +65,20 @@ static int read_strength(const struct lora_fields *fields, const char *module, i
                          struct graft_error *error) {
     double rank = 8.0, alpha = 8.0; /* PEFT's own */
     int32_t rslora = 0;
-    int status = lora_field_number(fields, "r", &rank, error);
-    if (status == GRAFT_OK) {
-        status = lora_field_number(fields, lora_alpha_field(fields), &alpha, error);
+    lora_field_number(fields, "r", &rank, error);
+    lora_field_number(fields, lora_alpha_field(fields), &alpha, error);
+    lora_field_bool(fields, "use_rslora", &rslora, error);
+    read_pattern(fields, "rank_pattern", module, &rank, error);
+    read_pattern(fields, "alpha_pattern", module, &alpha, error);
+    if (!(rank >= 1.0 && rank <= (double)MAX_RANK && rank == floor(rank))) {
+        graft_error_set(error, GRAFT_ERROR_MODEL, fields->file, "r: expected 1 to %d for %s, got %g", (int)MAX_RANK,
+                        module, rank);
     }
-    if (status == GRAFT_OK) {
-        status = lora_field_bool(fields, "use_rslora", &rslora, error);
-    }
-    if (status == GRAFT_OK) {
-        status = read_pattern(fields, "rank_pattern", module, &rank, error);
-    }
-    if (status == GRAFT_OK) {
-        status = read_pattern(fields, "alpha_pattern", module, &alpha, error);
-    }
-    if (status == GRAFT_OK && !(rank >= 1.0 && rank <= (double)MAX_RANK && rank == floor(rank))) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, fields->file, "r: expected 1 to %d for %s, got %g",
-                                 (int)MAX_RANK, module, rank);
-    }
-    if (status == GRAFT_OK) {
+    if (error->code == GRAFT_OK) {
         adapter->rank = (int64_t)rank;
         adapter->factor = read_scale(fields->config, i) * alpha / (rslora ? sqrt(rank) : rank);
     }
-    return status;
+    return error->code;
 }
 
 static void tensor_name(const struct lora_adapter *adapter, const char *tensor, char name[MAX_TENSOR]) {
@@ -127,8 +119,8 @@ static void parameter_name(const char *module, const char *name, char parameter[
 /* Refuses `use_dora` for modules in which this plugin does not support DoRA. */
 static int refuse_magnitudes(const struct lora_fields *fields, const char *what, struct graft_error *error) {
     int32_t has_magnitudes = 0;
-    int status = lora_field_bool(fields, "use_dora", &has_magnitudes, error);
-    return status == GRAFT_OK && has_magnitudes ? lora_field_refuse(fields, "use_dora", what, error) : status;
+    lora_field_bool(fields, "use_dora", &has_magnitudes, error);
+    return has_magnitudes ? lora_field_refuse(fields, "use_dora", what, error) : error->code;
 }
 
 /* Checks LoHa, LoKr and VeRA, whose product is computed from other tensors. `r` of the config is the rank of those
@@ -196,33 +188,25 @@ int lora_read(const struct graft_config *config, const struct graft_sink *sink, 
     const char *type = adapter->kind == LORA_WHOLE   ? NULL
                        : adapter->kind == LORA_SCALE ? "IA3"
                                                      : lora_method_types[adapter->made.method];
-    int status = lora_fields_check(&fields, type, error);
+    lora_fields_check(&fields, type, error);
     module_name(sink, place, adapter, tensor != NULL ? tensor : "weight", module);
-    if (status != GRAFT_OK || adapter->kind == LORA_WHOLE) {
+    if (error->code != GRAFT_OK || adapter->kind == LORA_WHOLE) {
         /* otherwise it is a table that replaces the model's own (model_weight.h) */
         adapter->kind = lora_is_saved(&fields, module) ? LORA_WHOLE : LORA_NOTHING;
-        return status;
+        return error->code;
     }
-    status = lora_check_target(&fields, module, place->outputs, error);
-    if (status == GRAFT_OK && adapter->kind == LORA_SCALE) {
+    lora_check_target(&fields, module, place->outputs, error);
+    if (adapter->kind == LORA_SCALE) {
         adapter->factor = read_scale(config, i);
-        return GRAFT_OK;
+        return error->code;
     }
-    if (status == GRAFT_OK) {
-        status = read_strength(&fields, module, i, adapter, error);
+    read_strength(&fields, module, i, adapter, error);
+    if (error->code == GRAFT_OK) {
+        read_made(&fields, module, i, adapter, error);
     }
-    if (status == GRAFT_OK) {
-        status = read_made(&fields, module, i, adapter, error);
-    }
-    if (status == GRAFT_OK) {
-        status = lora_field_bool(&fields, "use_dora", &adapter->has_magnitude, error);
-    }
-    if (status == GRAFT_OK) {
-        status = lora_field_bool(&fields, "lora_bias", &adapter->has_bias, error);
-    }
-    return status == GRAFT_OK && adapter->kind == LORA_EMBEDDING
-               ? refuse_magnitudes(&fields, "not done for embeddings", error)
-               : status;
+    lora_field_bool(&fields, "use_dora", &adapter->has_magnitude, error);
+    lora_field_bool(&fields, "lora_bias", &adapter->has_bias, error);
+    return adapter->kind == LORA_EMBEDDING ? refuse_magnitudes(&fields, "not done for embeddings", error) : error->code;
 }
 
 int32_t lora_has_tensor(const struct graft_config *config, const struct graft_sink *sink, int64_t i, const char *tensor,

@@ -164,19 +164,18 @@ static int read_patch_size(const struct graft_config *config, const char *path, 
                            struct graft_error *error) {
     char element[72];
     if (config->kind(config->data, path) != GRAFT_FIELD_ARRAY) {
-        int status = graft_config_need_int(config, path, 1, MAX_SIZE, &kernel[1], error);
+        graft_config_need_int(config, path, 1, MAX_SIZE, &kernel[1], error);
         kernel[2] = kernel[1];
-        return status;
+        return error->code;
     }
     if (config->size(config->data, path) != 2) {
         return graft_config_expected(config, path, "an integer, or an array of height and width", error);
     }
-    int status = GRAFT_OK;
-    for (int32_t i = 0; i < 2 && status == GRAFT_OK; i++) {
+    for (int32_t i = 0; i < 2; i++) {
         (void)snprintf(element, sizeof element, "%s%s", path, i == 0 ? ".0" : ".1");
-        status = graft_config_need_int(config, element, 1, MAX_SIZE, &kernel[1 + i], error);
+        graft_config_need_int(config, element, 1, MAX_SIZE, &kernel[1 + i], error);
     }
-    return status;
+    return error->code;
 }
 
 /* Reads the sizes from the vision section of a config, or from a config that has only vision. */
@@ -185,16 +184,12 @@ static int read_config(const struct graft_config *config, struct graft_operation
     const char *prefix = graft_config_has(config, "vision_config") ? "vision_config." : "";
     char path[64];
     (void)snprintf(path, sizeof path, "%spatch_size", prefix);
-    int status = read_patch_size(config, path, operation->kernel_size, error);
-    if (status == GRAFT_OK) {
-        (void)snprintf(path, sizeof path, "%stemporal_patch_size", prefix);
-        status = graft_config_need_int(config, path, 1, MAX_SIZE, &operation->kernel_size[0], error);
-    }
-    if (status == GRAFT_OK) {
-        (void)snprintf(path, sizeof path, "%sin_channels", prefix);
-        status = graft_config_need_int(config, path, 1, MAX_SIZE, &operation->in_channels, error);
-    }
-    return status;
+    read_patch_size(config, path, operation->kernel_size, error);
+    (void)snprintf(path, sizeof path, "%stemporal_patch_size", prefix);
+    graft_config_need_int(config, path, 1, MAX_SIZE, &operation->kernel_size[0], error);
+    (void)snprintf(path, sizeof path, "%sin_channels", prefix);
+    graft_config_need_int(config, path, 1, MAX_SIZE, &operation->in_channels, error);
+    return error->code;
 }
 
 /* Reads the sizes from the module itself. */

@@ -32,11 +32,10 @@ static int mlp_describe(const struct graft_class *cls, const struct graft_config
         return GRAFT_ERROR_INTERNAL;
     }
     *eps = 1e-6;
-    int status = graft_config_real(config, "rms_norm_eps", 0.0, eps, error);
-    if (status == GRAFT_OK) {
-        status = graft_args_size(args, "hidden_size", MAX_SIZE, sink->path, &hidden_size, error);
-    }
-    return status == GRAFT_OK ? graft_describe_vector(sink, "norm_weight", hidden_size, error) : status;
+    graft_config_real(config, "rms_norm_eps", 0.0, eps, error);
+    graft_args_size(args, "hidden_size", MAX_SIZE, sink->path, &hidden_size, error);
+    graft_describe_vector(sink, "norm_weight", hidden_size, error);
+    return error->code;
 }
 
 static int mlp_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
@@ -110,11 +109,11 @@ static int read_sizes(const struct graft_config *config, struct sizes *sizes, st
         {"num_key_value_heads", &sizes->num_key_value_heads},
         {"head_dim", &sizes->head_dim},
     };
-    int status = graft_config_bool(config, "attention_bias", &sizes->attention_bias, error);
-    for (size_t i = 0; status == GRAFT_OK && i < sizeof fields / sizeof fields[0]; i++) {
-        status = graft_config_int(config, fields[i].name, 1, MAX_SIZE, fields[i].value, error);
+    graft_config_bool(config, "attention_bias", &sizes->attention_bias, error);
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        graft_config_int(config, fields[i].name, 1, MAX_SIZE, fields[i].value, error);
     }
-    return status;
+    return error->code;
 }
 
 static int layer_describe(const struct graft_class *cls, const struct graft_config *config,
@@ -122,9 +121,8 @@ static int layer_describe(const struct graft_class *cls, const struct graft_conf
     struct sizes *sizes = sink->keep(sink->data, sizeof *sizes, error); /* for `create` */
     int64_t layer = graft_args_int(args, "layer_idx", 0);
     (void)cls;
-    int status = sizes != NULL ? read_sizes(config, sizes, error) : GRAFT_ERROR_INTERNAL;
-    if (status != GRAFT_OK) {
-        return status;
+    if (sizes == NULL || read_sizes(config, sizes, error) != GRAFT_OK) {
+        return error->code;
     }
     const struct graft_arg attention_args[] = {graft_int_arg("layer_idx", layer),
                                                graft_int_arg("hidden_size", sizes->hidden_size),
@@ -137,16 +135,10 @@ static int layer_describe(const struct graft_class *cls, const struct graft_conf
         graft_int_arg("layer_idx", layer), graft_int_arg("hidden_size", sizes->hidden_size),
         graft_int_arg("intermediate_size", sizes->intermediate_size), graft_int_arg("mlp_bias", 0)};
     const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", sizes->hidden_size)};
-    status = graft_describe_child(sink, "self_attn", "Qwen3Attention", GRAFT_INTERFACE_SELF_ATTENTION, attention_args,
-                                  7, error);
-    if (status == GRAFT_OK) {
-        status = graft_describe_child(sink, "mlp", "Qwen3MLP", GRAFT_INTERFACE_MLP, mlp_args, 4, error);
-    }
-    if (status == GRAFT_OK) {
-        status =
-            graft_describe_child(sink, "input_layernorm", "Qwen3RMSNorm", GRAFT_INTERFACE_NORM, norm_args, 1, error);
-    }
-    return status;
+    graft_describe_child(sink, "self_attn", "Qwen3Attention", GRAFT_INTERFACE_SELF_ATTENTION, attention_args, 7, error);
+    graft_describe_child(sink, "mlp", "Qwen3MLP", GRAFT_INTERFACE_MLP, mlp_args, 4, error);
+    graft_describe_child(sink, "input_layernorm", "Qwen3RMSNorm", GRAFT_INTERFACE_NORM, norm_args, 1, error);
+    return error->code;
 }
 
 /* A parameter's name may reach into a child: the layer says where the MLP's norm_weight lies in checkpoints, because

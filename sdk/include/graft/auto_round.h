@@ -175,19 +175,14 @@ GRAFT_INLINE int graft_auto_round_check(const struct graft_config *config, const
     (void)snprintf(own, sizeof own, "%s.data_type", place);
     (void)snprintf(all, sizeof all, "quantization_config.data_type");
     const char *path = graft_config_has(config, own) ? own : all;
-    int status = graft_config_string(config, path, &type, error);
-    if (status == GRAFT_OK && strcmp(type, "int") != 0 && strcmp(type, "int_sym") != 0 &&
-        strcmp(type, "int_asym") != 0) {
-        status =
-            graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected \"int\", got \"%s\"", path, type);
+    graft_config_string(config, path, &type, error);
+    if (strcmp(type, "int") != 0 && strcmp(type, "int_sym") != 0 && strcmp(type, "int_asym") != 0) {
+        graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected \"int\", got \"%s\"", path, type);
     }
-    if (status == GRAFT_OK) {
-        status = graft_word_field(config, place, "act_bits", 1, 64, &bits, error);
-    }
-    return status == GRAFT_OK && bits < 16
-               ? graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                                 "quantization_config.act_bits: expected 16, got %lld", (long long)bits)
-               : status;
+    graft_word_field(config, place, "act_bits", 1, 64, &bits, error);
+    return bits < 16 ? graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                                       "quantization_config.act_bits: expected 16, got %lld", (long long)bits)
+                     : error->code;
 }
 
 /* [load] For `describe` with an AutoRound checkpoint: finds the settings of the module that config.json calls `path`,
