@@ -82,15 +82,17 @@ static void read_sizes(struct graft_vision_reader *reader, const struct graft_ar
                        : sizes->first;
 }
 
-/* An activation by ACT2FN's name for it; NULL: torch's GELU. */
-static void describe_act(const struct graft_sink *sink, const struct graft_config *config, const char *name,
-                         const char *act, struct graft_error *error) {
-    const struct graft_arg arg = graft_string_arg("hidden_act", act);
-    const struct graft_args args = graft_args_of(&arg, 1);
-    if (act == NULL) {
-        describe_step(sink, name, "GELU", GRAFT_INTERFACE_ACTIVATION, NULL, 0, error);
-    } else {
-        graft_describe_activation(sink, name, config, &args, "hidden_act", error);
+/* The activation that `choice` says, as ACT2FN calls it; torch's GELU where that is null. */
+static void describe_act(struct graft_vision_reader *reader, int32_t name, int32_t choice,
+                         const struct graft_sink *sink, struct graft_error *error) {
+    const char *act = graft_read_text(&reader->of, choice);
+    const char *class_name = act != NULL ? sink->activation_class(sink->data, act) : "GELU";
+    if (reader->of.status == GRAFT_OK && class_name == NULL) {
+        graft_reader_fail(&reader->of, choice, "unknown activation \"%s\"", act);
+    }
+    if (reader->of.status == GRAFT_OK) {
+        describe_step(sink, graft_description_name(reader->of.description, name), class_name,
+                      GRAFT_INTERFACE_ACTIVATION, NULL, 0, error);
     }
 }
 
@@ -108,8 +110,6 @@ int graft_patch_merger_describe(const struct graft_class *self, const struct gra
     const int has_gate = name_of(self, V_MERGER_GATE) != NULL;
     const double eps = graft_read_real(&reader.of, V_NORM_EPS);
     const int32_t bias = graft_read_bool(&reader.of, V_MERGER_BIAS);
-    const char *act = graft_read_text(&reader.of, V_MERGER_ACT_KIND);
-    const char *gate_act = has_gate ? graft_read_text(&reader.of, V_MLP_ACT) : NULL;
     if (reader.of.status != GRAFT_OK) {
         return reader.of.status;
     }
@@ -125,12 +125,12 @@ int graft_patch_merger_describe(const struct graft_class *self, const struct gra
         graft_describe_layer_norm(sink, name_of(self, V_MERGER_INNER_NORM), sizes->first, TORCH_EPS, error);
     }
     if (name_of(self, V_MERGER_ACT) != NULL) {
-        describe_act(sink, config, name_of(self, V_MERGER_ACT), act, error);
+        describe_act(&reader, V_MERGER_ACT, V_MERGER_ACT_KIND, sink, error);
     }
     if (has_gate) {
         describe_linear(sink, name_of(self, V_MERGER_GATE), sizes->first, sizes->inner, bias, error);
         describe_linear(sink, name_of(self, V_MERGER_UP), sizes->first, sizes->inner, bias, error);
-        describe_act(sink, config, name_of(self, V_MERGER_GATE_ACT), gate_act, error);
+        describe_act(&reader, V_MERGER_GATE_ACT, V_MLP_ACT, sink, error);
     }
     if (name_of(self, V_MERGER_SECOND) != NULL) {
         describe_linear(sink, name_of(self, V_MERGER_SECOND), sizes->inner, output, bias, error);
