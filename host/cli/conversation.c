@@ -56,8 +56,37 @@ static int read_objects(const char *path, const char *what, graft_json **array, 
     return status;
 }
 
+/* Turns OpenAI's {"type": "image_url", "image_url": {"url": URL}} into {"type": "image", "url": URL}, which is what
+ * templates look for. */
+static int name_image(const char *path, graft_json *part, size_t i, struct graft_error *error) {
+    const char *type = graft_json_string(graft_json_get(part, "type"), NULL);
+    if (type == NULL || strcmp(type, "image_url") != 0) {
+        return GRAFT_OK;
+    }
+    graft_json *given = graft_json_detach(part, "image_url");
+    graft_json *url = graft_json_detach(given, "url");
+    graft_json_free(given);
+    if (graft_json_type(url) != GRAFT_JSON_STRING) {
+        graft_json_free(url);
+        return graft_error_set(error, GRAFT_ERROR_USAGE, path,
+                               "message %zu: image_url: expected an object with \"url\", a string", i + 1);
+    }
+    const int failed = graft_json_set_take(part, "url", url) != 0;
+    return graft_json_set_take(part, "type", graft_json_new_string("image")) != 0 || failed
+               ? graft_fail_memory(error, path)
+               : GRAFT_OK;
+}
+
 int graft_conversation_read_file(const char *path, graft_json **messages, struct graft_error *error) {
-    return read_objects(path, "message", messages, error);
+    int status = read_objects(path, "message", messages, error);
+    for (size_t i = 0; i < graft_json_size(*messages); i++) {
+        const graft_json *content = graft_json_get(graft_json_at(*messages, i), "content");
+        const size_t n = graft_json_type(content) == GRAFT_JSON_ARRAY ? graft_json_size(content) : 0;
+        for (size_t k = 0; k < n && status == GRAFT_OK; k++) {
+            status = name_image(path, (graft_json *)graft_json_at(content, k), i, error);
+        }
+    }
+    return status;
 }
 
 /* Adds a message from "ROLE:TEXT", such as "user:Hello". */

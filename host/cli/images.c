@@ -6,6 +6,8 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "cli/chat.h"
+#include "cli/conversation.h"
+#include "cli/message_images.h"
 #include "graft/host/image.h"
 
 /* The preprocessors, each created when the first image or video is read. */
@@ -239,12 +241,34 @@ int graft_images_fill(const struct graft_model *model, const struct graft_tokeni
     return place_all(&placing, error);
 }
 
+/* Reads the images that the messages of the command line name, if they do. */
+static int read_named(const struct graft_options *options, const struct graft_model *model,
+                      struct graft_prompts *prompts, struct graft_error *error) {
+    struct graft_message_images images = {0};
+    graft_json *messages = NULL;
+    int status = graft_conversation_read_file(options->messages, &messages, error);
+    if (status == GRAFT_OK && graft_message_images_are_named(messages)) {
+        status = options->images.values.count == 0 && options->pixel_values == NULL
+                     ? graft_message_images_read(model, messages, &images, error)
+                     : graft_error_set(error, GRAFT_ERROR_USAGE, options->messages,
+                                       "names images, so there can be no --image, --video and --pixel-values");
+    }
+    graft_json_free(messages);
+    if (status == GRAFT_OK) {
+        prompts->images = images.items;
+        prompts->n_images = images.n;
+    } else {
+        graft_message_images_free(&images);
+    }
+    return status;
+}
+
 int graft_images_place(const struct graft_options *options, const struct graft_model *model,
                        const struct graft_tokenizer *tokenizer, struct graft_prompts *prompts,
                        struct graft_error *error) {
     struct placing placing = start_placing(model, tokenizer, prompts);
-    int status = GRAFT_OK;
-    if (options->images.values.count > 0 || options->pixel_values != NULL) {
+    int status = options->messages != NULL ? read_named(options, model, prompts, error) : GRAFT_OK;
+    if (status == GRAFT_OK && (options->images.values.count > 0 || options->pixel_values != NULL)) {
         status = read_images(options, model, prompts, error);
     }
     count(&placing);

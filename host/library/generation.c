@@ -4,6 +4,9 @@
 
 #include "base/fail.h"
 #include "config/config.h"
+#include "config/ledger.h"
+#include "config/path.h"
+#include "config/rules.h"
 #include "generate/fields.h"
 #include "library/library.h"
 
@@ -27,6 +30,52 @@ static int read_over(const struct graft_config *document, struct graft_generatio
     return status;
 }
 
+/* A text of fields, as it is read. */
+struct reading {
+    const graft_json *document;
+    const char *source;
+    struct graft_ledger *ledger;
+    struct graft_error *error;
+};
+
+/* Refuses a field that nothing has asked for and that may change what is generated. */
+static int refuse_unread(void *data, const char *path, const graft_json *value) {
+    const struct reading *reading = data;
+    const struct graft_rules list = graft_usual_rules("generation_config.json");
+    const struct graft_field_rule *rule = NULL;
+    if (graft_json_type(value) == GRAFT_JSON_NULL || graft_ledger_has(reading->ledger, path)) {
+        return GRAFT_OK;
+    }
+    switch (graft_rules_judge(&list, path, value, &rule)) {
+    case GRAFT_RULING_WITHOUT_EFFECT:
+    case GRAFT_RULING_NEUTRAL:
+        return GRAFT_OK;
+    case GRAFT_RULING_FAILED:
+        return graft_fail_memory(reading->error, reading->source);
+    default:
+        return graft_error_set(reading->error, GRAFT_ERROR_MODEL, reading->source, "%s: is no field that is read here",
+                               path);
+    }
+}
+
+static int read_document(struct reading *reading, struct graft_generation *generation,
+                         struct graft_generation_fields *owner) {
+    reading->ledger = graft_ledger_create(reading->document);
+    if (reading->ledger == NULL || owner == NULL) {
+        graft_ledger_free(reading->ledger);
+        return graft_fail_memory(reading->error, reading->source);
+    }
+    const struct graft_config view = graft_ledger_view(reading->ledger, reading->source);
+    int status = read_over(&view, generation, owner, reading->error);
+    if (status == GRAFT_OK) {
+        status =
+            graft_ledger_close(reading->ledger) == 0 ? graft_path_walk(reading->document, refuse_unread, reading) : -1;
+        status = status >= 0 ? status : graft_fail_memory(reading->error, reading->source);
+    }
+    graft_ledger_free(reading->ledger);
+    return status;
+}
+
 int graft_generation_read(const char *json, size_t length, const char *source, struct graft_generation *generation,
                           struct graft_generation_fields **fields, struct graft_error *error) {
     graft_json *document = NULL;
@@ -40,9 +89,9 @@ int graft_generation_read(const char *json, size_t length, const char *source, s
         status = graft_config_check_document(document, source, error);
     }
     if (status == GRAFT_OK) {
-        const struct graft_config view = graft_config_view(document, source);
+        struct reading reading = {.document = document, .source = source, .error = error};
         *fields = graft_generation_fields_create();
-        status = *fields != NULL ? read_over(&view, generation, *fields, error) : graft_fail_memory(error, source);
+        status = read_document(&reading, generation, *fields);
     }
     graft_json_free(document);
     if (status != GRAFT_OK) {

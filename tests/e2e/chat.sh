@@ -142,6 +142,24 @@ host run --model "$demo" --quiet --image "$circle" --messages seen.json
 check 'messages with places of their own' circle "$(cat out)"
 host run --model "$demo" --quiet --messages seen.json
 refused 'places and no image' 2 'the prompts have placeholders for images, but none are given'
+asked='{"type": "text", "text": "What shape is it?"}'
+printf '[{"role": "user", "content": [{"type": "image", "path": "%s"}, %s]}]' "$circle" "$asked" >named.json
+host run --model "$demo" --quiet --messages named.json
+check 'messages that name their images' circle "$(cat out)"
+host run --model "$demo" --quiet --messages named.json --image "$circle"
+refused 'and an image' 2 'named.json: names images, so there can be no --image'
+printf '[{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,%s"}}, %s]}]' \
+    "$(base64 -w 0 "$circle")" "$asked" >url.json
+host run --model "$demo" --quiet --messages url.json
+check "an image as OpenAI's clients send it" circle "$(cat out)"
+talk '/stats\n' --model "$demo" --quiet --messages url.json
+check 'in a conversation' circle "$(head -n 1 out)"
+sed 's/data:/http:/' url.json >other.json
+host run --model "$demo" --quiet --messages other.json
+refused 'an image elsewhere' 2 'images are not fetched from elsewhere'
+printf '[{"role": "user", "content": [{"type": "image_url", "image_url": 5}]}]' >other.json
+host run --model "$demo" --quiet --messages other.json
+refused 'no image' 2 'other.json: message 1: image_url: expected an object'
 
 # A conversation.
 talk 'What shape is it?\n' --model "$demo" --quiet

@@ -87,7 +87,6 @@ static int start(struct graft_talk *talk, struct graft_error *error) {
 static void finish(struct graft_talk *talk) {
     graft_lines_destroy(talk->lines);
     graft_talk_drop_images(talk);
-    graft_free(talk->images);
     graft_json_free(talk->messages);
     graft_sequences_free(talk->sequences);
     graft_structure_close(&talk->structure);

@@ -35,7 +35,7 @@ static int start(struct graft_talk *talk, const struct graft_ids *ids, int64_t *
     struct graft_ids own = {0};
     struct graft_prompt prompt = {.struct_size = sizeof prompt};
     struct graft_prompts prompts = {
-        .ids = &own, .prompts = &prompt, .count = 1, .images = talk->images, .n_images = talk->n_images};
+        .ids = &own, .prompts = &prompt, .count = 1, .images = talk->images.items, .n_images = talk->images.n};
     graft_ids_append(&own, ids->ids, ids->n);
     int status = own.failed ? graft_fail_memory(error, "messages")
                             : graft_token_ids_check(talk->model, talk->tokenizer, &own, error);

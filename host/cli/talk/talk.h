@@ -4,6 +4,7 @@
 #define GRAFT_CLI_TALK_TALK_H
 
 #include "cli/chat.h"
+#include "cli/message_images.h"
 #include "cli/options.h"
 #include "cli/structure.h"
 #include "cli/talk/lines.h"
@@ -32,9 +33,7 @@ struct graft_talk {
     struct graft_structure structure;
     struct graft_lines *lines;
     graft_json *messages;
-    struct graft_image *images; /* [n_images] of all messages, in their order */
-    size_t n_images;
-    size_t images_capacity;
+    struct graft_message_images images; /* of all messages, in their order */
     graft_json *next_parts; /* image parts for the next message; NULL: none */
     struct graft_talk_counts counts;
     int in_color; /* stdout is a terminal that shows colours */
