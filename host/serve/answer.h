@@ -34,10 +34,11 @@ int graft_calls_is_mark(const char *token);
  * text so far, 0 at first; only the bytes after it are searched. */
 size_t graft_calls_begin(const char *text, size_t length, size_t from);
 
-/* Parses the tool calls of a complete text into an array as in messages; NULL if there is none or memory ran out.
+/* Parses the tool calls of a complete text into an array as in messages; NULL if there is none or memory ran out, which
+ * `*ran_out` tells.
  * `*content` becomes the number of bytes of text before the calls. `tools` are the request's; a call of any other tool
  * is text. */
 graft_json *graft_calls_parse(struct graft_server *server, const char *text, size_t length, const graft_json *tools,
-                              int may_be_many, size_t *content);
+                              int may_be_many, size_t *content, int *ran_out);
 
 #endif

@@ -94,9 +94,14 @@ static void stream_end(struct graft_job *job, size_t choice) {
     graft_json *calls = NULL;
     size_t content = said->text.length;
     const char *reason = said->reason;
+    int ran_out = 0;
     if (job->request.with_tools) {
         calls = graft_calls_parse(job->server, said->text.bytes, said->text.length, job->request.tools,
-                                  job->request.parallel_calls, &content);
+                                  job->request.parallel_calls, &content, &ran_out);
+    }
+    if (ran_out) {
+        graft_job_drop_client(job);
+        return;
     }
     if (content > said->sent) {
         send_chunk(job,

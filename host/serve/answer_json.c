@@ -55,10 +55,12 @@ static void set_message(struct graft_writer *writer, const struct graft_job *job
     graft_json *message = graft_json_new_object();
     graft_json *calls = NULL;
     size_t content = said->text.length;
+    int ran_out = 0;
     if (job->request.with_tools) {
         calls = graft_calls_parse(job->server, said->text.bytes, said->text.length, job->request.tools,
-                                  job->request.parallel_calls, &content);
+                                  job->request.parallel_calls, &content, &ran_out);
     }
+    writer->failed |= ran_out;
     graft_writer_set_string(writer, message, "role", "assistant");
     graft_writer_set(writer, message, "content",
                      calls != NULL && content == 0 ? graft_json_new_string(NULL)
@@ -111,7 +113,7 @@ static graft_json *new_chunk(const struct graft_job *job, size_t choice, const c
     } else {
         graft_writer_set(&writer, item, "text", graft_json_new_string_n(text, length));
     }
-    graft_writer_set(&writer, item, "logprobs", logprobs_take != NULL ? logprobs_take : graft_json_new_string(NULL));
+    graft_writer_set(&writer, item, "logprobs", logprobs_take);
     graft_writer_set_string(&writer, item, "finish_reason", reason);
     graft_writer_append(&writer, choices, item);
     graft_writer_set(&writer, document, "choices", choices);
@@ -126,14 +128,15 @@ graft_json *graft_answer_first_chunk(const struct graft_job *job, size_t choice)
     graft_json *delta = graft_json_new_object();
     graft_writer_set_string(&writer, delta, "role", "assistant");
     graft_writer_set_string(&writer, delta, "content", "");
-    return new_chunk(job, choice, NULL, 0, graft_writer_finish(&writer, delta), NULL, NULL);
+    return new_chunk(job, choice, NULL, 0, graft_writer_finish(&writer, delta), graft_json_new_string(NULL), NULL);
 }
 
 graft_json *graft_answer_text_chunk(const struct graft_job *job, size_t choice, const char *text, size_t length,
                                     const struct graft_token_info *info) {
     struct graft_writer writer = {0};
     graft_json *delta = NULL;
-    graft_json *logprobs = info != NULL ? graft_answer_logprobs(job, info, 1, &job->said[choice].offset) : NULL;
+    graft_json *logprobs =
+        info != NULL ? graft_answer_logprobs(job, info, 1, &job->said[choice].offset) : graft_json_new_string(NULL);
     if (is_chat(job)) {
         delta = graft_json_new_object();
         graft_writer_set(&writer, delta, "content", graft_json_new_string_n(text, length));
@@ -149,11 +152,12 @@ graft_json *graft_answer_calls_chunk(const struct graft_job *job, size_t choice,
         graft_writer_set_int(&writer, (graft_json *)graft_json_at(calls_take, i), "index", (int64_t)i);
     }
     graft_writer_set(&writer, delta, "tool_calls", calls_take);
-    return new_chunk(job, choice, NULL, 0, graft_writer_finish(&writer, delta), NULL, NULL);
+    return new_chunk(job, choice, NULL, 0, graft_writer_finish(&writer, delta), graft_json_new_string(NULL), NULL);
 }
 
 graft_json *graft_answer_end_chunk(const struct graft_job *job, size_t choice, const char *reason) {
-    return new_chunk(job, choice, "", 0, is_chat(job) ? graft_json_new_object() : NULL, NULL, reason);
+    return new_chunk(job, choice, "", 0, is_chat(job) ? graft_json_new_object() : NULL, graft_json_new_string(NULL),
+                     reason);
 }
 
 graft_json *graft_answer_usage_chunk(const struct graft_job *job) {

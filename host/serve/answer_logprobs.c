@@ -3,11 +3,11 @@
 #include "serve/answer.h"
 #include "serve/server.h"
 
-/* The text of one token, with U+FFFD for a part of a character. */
+/* The text of one token, with U+FFFD for a part of a character; `text` says whether memory ran out. */
 static void decode(const struct graft_job *job, int32_t id, struct graft_text *text) {
     text->length = 0;
     if (job->server->tokenizer != NULL) {
-        (void)graft_tokenizer_decode(job->server->tokenizer, &id, 1, 0, text, NULL);
+        text->failed |= graft_tokenizer_decode(job->server->tokenizer, &id, 1, 0, text, NULL) != GRAFT_OK;
     }
     graft_text_add(text, "", 0);
 }

@@ -36,7 +36,8 @@ struct parsing {
     const char *end;
     const graft_json *tools;
     graft_json *calls;
-    int failed; /* 1: the text is not a valid call */
+    int failed;  /* 1: the text is not a valid call, or memory ran out */
+    int ran_out; /* 1: memory ran out */
 };
 
 static void skip_spaces(struct parsing *parsing) {
@@ -76,12 +77,14 @@ static const char *end_of_value(const char *at, const char *end) {
 /* Parses the next object or array; NULL if there is none. */
 static graft_json *take_value(struct parsing *parsing) {
     graft_json *value = NULL;
+    struct graft_error error = graft_error_none();
     skip_spaces(parsing);
     const char *end = parsing->at < parsing->end && (*parsing->at == '{' || *parsing->at == '[')
                           ? end_of_value(parsing->at, parsing->end)
                           : NULL;
-    if (end == NULL || graft_json_parse(parsing->at, (size_t)(end - parsing->at), "call", &value, NULL) != GRAFT_OK) {
+    if (end == NULL || graft_json_parse(parsing->at, (size_t)(end - parsing->at), "call", &value, &error) != GRAFT_OK) {
         parsing->failed = 1;
+        parsing->ran_out |= error.code == GRAFT_ERROR_INTERNAL;
         return NULL;
     }
     parsing->at = end;
@@ -102,8 +105,10 @@ static int is_tool(const graft_json *tools, const char *name) {
 static void add(struct parsing *parsing, const char *name, const graft_json *arguments) {
     struct graft_writer writer = {0};
     graft_json *call = NULL;
-    char *text = graft_json_type(arguments) == GRAFT_JSON_OBJECT ? graft_json_dump(arguments, 0) : NULL;
+    const int is_object = graft_json_type(arguments) == GRAFT_JSON_OBJECT;
+    char *text = is_object ? graft_json_dump(arguments, 0) : NULL;
     char id[16];
+    parsing->ran_out |= is_object && text == NULL;
     if (text == NULL || !is_tool(parsing->tools, name)) {
         parsing->failed = 1;
         graft_free(text);
@@ -119,6 +124,7 @@ static void add(struct parsing *parsing, const char *name, const graft_json *arg
     graft_writer_set(&writer, call, "function", function);
     graft_writer_append(&writer, parsing->calls, call);
     parsing->failed |= writer.failed;
+    parsing->ran_out |= writer.failed;
     graft_free(text);
 }
 
@@ -162,6 +168,7 @@ static void take_mistral(struct parsing *parsing) {
             parsing->at++;
         }
         char *own = graft_strndup(name, (size_t)(parsing->at - name));
+        parsing->ran_out |= own == NULL;
         (void)skip(parsing, args_mark);
         graft_json *arguments = own != NULL ? take_value(parsing) : NULL;
         add(parsing, own, arguments);
@@ -210,12 +217,18 @@ size_t graft_calls_begin(const char *text, size_t length, size_t from) {
 }
 
 graft_json *graft_calls_parse(struct graft_server *server, const char *text, size_t length, const graft_json *tools,
-                              int may_be_many, size_t *content) {
+                              int may_be_many, size_t *content, int *ran_out) {
     struct parsing parsing = {.server = server, .at = text, .end = text + length, .tools = tools};
     const char *hermes = find(text, length, open_mark), *mistral = find(text, length, list_mark);
     const char *llama = find(text, length, python_mark);
     *content = length;
-    if (length == 0 || (parsing.calls = graft_json_new_array()) == NULL) {
+    *ran_out = 0;
+    if (length == 0) {
+        return NULL;
+    }
+    parsing.calls = graft_json_new_array();
+    *ran_out = parsing.calls == NULL;
+    if (parsing.calls == NULL) {
         return NULL;
     }
     const char *from = hermes != NULL ? hermes : mistral != NULL ? mistral : llama != NULL ? llama : text;
@@ -229,6 +242,7 @@ graft_json *graft_calls_parse(struct graft_server *server, const char *text, siz
     }
     skip_spaces(&parsing);
     const size_t n = graft_json_size(parsing.calls);
+    *ran_out = parsing.ran_out;
     if (parsing.failed || parsing.at != parsing.end || n == 0 || (n > 1 && !may_be_many)) {
         graft_json_free(parsing.calls);
         return NULL;

@@ -33,7 +33,8 @@ static void read_calls(const char *text, size_t size) {
     graft_json *known = NULL;
     size_t content = 0;
     if (graft_json_parse(tools, sizeof tools - 1, "tools", &known, NULL) == GRAFT_OK) {
-        graft_json *calls = graft_calls_parse(&server, text, size, known, 1, &content);
+        int ran_out = 0;
+    graft_json *calls = graft_calls_parse(&server, text, size, known, 1, &content, &ran_out);
         if (content > size || graft_calls_begin(text, size, 0) > size) {
             abort();
         }

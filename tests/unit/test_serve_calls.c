@@ -23,7 +23,9 @@ static char *calls_in(const char *text, int may_be_many) {
     graft_json *known = NULL;
     size_t content = 0;
     assert_int_equal(graft_json_parse(tools, strlen(tools), "tools", &known, NULL), GRAFT_OK);
-    graft_json *calls = graft_calls_parse(&server, text, strlen(text), known, may_be_many, &content);
+    int ran_out = 1;
+    graft_json *calls = graft_calls_parse(&server, text, strlen(text), known, may_be_many, &content, &ran_out);
+    assert_false(ran_out);
     if (calls == NULL) {
         assert_int_equal(content, strlen(text));
         graft_text_add_string(&found, "none");
