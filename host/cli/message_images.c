@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/data_url.h"
 #include "base/fail.h"
-#include "image/data_url.h"
 
 static int is_type(const graft_json *part, const char *type) {
     const char *found = graft_json_string(graft_json_get(part, "type"), NULL);

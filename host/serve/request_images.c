@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/data_url.h"
 #include "graft/host/image.h"
 #include "graft/host/model.h"
-#include "image/data_url.h"
 #include "serve/request.h"
 
 /* The images read so far. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Images inside of JSON: data: URLs (RFC 2397) with base64. */
-#ifndef GRAFT_IMAGE_DATA_URL_H
-#define GRAFT_IMAGE_DATA_URL_H
+#ifndef GRAFT_BASE_DATA_URL_H
+#define GRAFT_BASE_DATA_URL_H
 
 #include <stddef.h>
 

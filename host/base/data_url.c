@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "image/data_url.h"
+#include "base/data_url.h"
 
 #include <string.h>
 #include <strings.h>
