@@ -13,12 +13,16 @@ static void read_as(enum graft_request_kind kind, const char *text, size_t size,
                     const struct graft_request_context *context) {
     struct graft_request request = {0};
     struct graft_fault fault = {0};
+    struct graft_image_processor *processor = NULL;
     struct graft_ids *prompts = NULL;
     size_t n = 0;
     int failed = graft_request_read(text, size, kind, context, &request, &fault);
     if (failed == 0 && kind != GRAFT_REQUEST_DETOKENIZE && request.messages == NULL) {
         failed = graft_request_encode(&request, NULL, NULL, context->vocab_size, &prompts, &n, &fault);
         graft_request_prompts_free(prompts, n);
+    }
+    if (failed == 0 && kind == GRAFT_REQUEST_CHAT) {
+        failed = graft_request_read_images(&request, NULL, &processor, &fault);
     }
     if ((failed != 0) != (fault.http != 0) || (failed != 0 && fault.message[0] == '\0')) {
         abort();
@@ -34,7 +38,7 @@ static void read_calls(const char *text, size_t size) {
     size_t content = 0;
     if (graft_json_parse(tools, sizeof tools - 1, "tools", &known, NULL) == GRAFT_OK) {
         int ran_out = 0;
-    graft_json *calls = graft_calls_parse(&server, text, size, known, 1, &content, &ran_out);
+        graft_json *calls = graft_calls_parse(&server, text, size, known, 1, &content, &ran_out);
         if (content > size || graft_calls_begin(text, size, 0) > size) {
             abort();
         }

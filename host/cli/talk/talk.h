@@ -34,7 +34,7 @@ struct graft_talk {
     struct graft_lines *lines;
     graft_json *messages;
     struct graft_message_images images; /* of all messages, in their order */
-    graft_json *next_parts; /* image parts for the next message; NULL: none */
+    graft_json *next_parts;             /* image parts for the next message; NULL: none */
     struct graft_talk_counts counts;
     int in_color; /* stdout is a terminal that shows colours */
     int is_over;

@@ -173,8 +173,8 @@ struct graft_generation_fields;
  * struct_size is this version's; members whose fields are absent are unchanged. A maximum length in it replaces the
  * other kind (max_length, max_new_tokens). A field that is wrong, asks for something unsupported, or is not read here
  * although it may have an effect, is GRAFT_ERROR_USAGE and named in the message; `source` is the name of the text
- * there. The caller frees `*fields`, which is NULL on failure, with graft_generation_fields_free once `generation` is no
- * longer used. */
+ * there. The caller frees `*fields`, which is NULL on failure, with graft_generation_fields_free once `generation` is
+ * no longer used. */
 int graft_generation_read(const char *json, size_t length, const char *source, struct graft_generation *generation,
                           struct graft_generation_fields **fields, struct graft_error *error);
 
