@@ -7,30 +7,30 @@
 #include "base/alloc.h"
 #include "generate/candidates.h"
 
-/* What the reference takes from a score to say that it does not count. */
+/* The score that the reference gives to a beam that does not count. */
 static const float NONE = -1e9F;
 
 struct graft_beams {
     size_t n;
-    size_t n_candidates; /* of a step */
+    size_t n_candidates; /* candidates per step */
     int64_t vocab_size;
     size_t prompt;
-    size_t longest; /* with the prompt */
+    size_t longest; /* the most tokens of a sequence, including the prompt */
     double length_penalty;
     int32_t early_stopping;
     int32_t draws;
-    int32_t may_improve;                 /* whether a beam under way may become better than what is finished */
-    size_t count;                        /* tokens of each beam, with the prompt */
-    float *scores;                       /* [n] of the beams under way */
+    int32_t may_improve;                 /* whether a running beam may become better than the finished ones */
+    size_t count;                        /* tokens of each beam, including the prompt */
+    float *scores;                       /* [n] scores of the running beams */
     struct graft_beam_candidate *next;   /* [n] */
     struct graft_beam_candidate *chosen; /* [n_candidates] */
     int32_t *ends;                       /* [n_candidates] */
     struct graft_beam_candidate *offers; /* [n_offers] */
     size_t n_offers;
     size_t capacity;
-    double *ranks;                     /* [n_candidates] of those that were chosen: the largest first */
+    double *ranks;                     /* [n_candidates] ranks of the chosen candidates, largest first */
     struct graft_beam_result *results; /* [n + n_candidates]: the first n are kept */
-    struct graft_candidate *sorted;    /* [2, vocab_size]: room */
+    struct graft_candidate *sorted;    /* [2, vocab_size]: scratch */
 };
 
 void graft_beams_free(struct graft_beams *beams) {
@@ -86,7 +86,7 @@ int graft_beams_create(const struct graft_sequence *lead, int64_t vocab_size, st
         return graft_fail_memory(error, "generation");
     }
     for (size_t i = 0; i < n; i++) {
-        made->scores[i] = i > 0 ? NONE : 0.0F; /* at first all beams are the same: only one counts */
+        made->scores[i] = i > 0 ? NONE : 0.0F; /* all beams are equal at first, so only one of them counts */
         made->results[i].score = NONE;
     }
     *beams = made;
@@ -117,7 +117,7 @@ static int add_offer(struct graft_beams *beams, int32_t beam, int64_t id, float 
     return GRAFT_OK;
 }
 
-/* What can be drawn: all that has a probability. */
+/* Offers every token with a probability above 0, so that it can be drawn. */
 static int offer_all(struct graft_beams *beams, int32_t beam, const float *scores, struct graft_error *error) {
     int status = GRAFT_OK;
     for (int64_t i = 0; i < beams->vocab_size && status == GRAFT_OK; i++) {
@@ -140,7 +140,7 @@ int graft_beams_offer(struct graft_beams *beams, int32_t beam, const float *scor
     return status;
 }
 
-/* Puts a candidate where its rank is among the `count` best so far. */
+/* Inserts a candidate by its rank among the `count` best so far. */
 static size_t insert(struct graft_beams *beams, size_t count, const struct graft_beam_candidate *candidate,
                      double rank) {
     size_t at = count < beams->n_candidates ? count : count - 1;
@@ -156,8 +156,8 @@ static size_t insert(struct graft_beams *beams, size_t count, const struct graft
     return count < beams->n_candidates ? count + 1 : count;
 }
 
-/* Those with the largest scores; or, with noise of Gumbel's distribution added to each, those that are drawn one after
- * another, none twice, with probabilities by their scores. */
+/* Chooses the candidates with the largest scores. With sampling, Gumbel noise is added to each score: this draws
+ * candidates one after another without replacement, with probabilities given by the scores. */
 void graft_beams_choose(struct graft_beams *beams, struct graft_sampler_state *state) {
     size_t count = 0;
     for (size_t i = 0; i < beams->n_offers; i++) {
@@ -179,13 +179,13 @@ static int all_are_ended(const struct graft_beams *beams) {
     return 1;
 }
 
-/* What a length makes of a sum of logarithms. */
+/* Divides a sum of log probabilities by a power of the length (length_penalty). */
 static float by_length(const struct graft_beams *beams, float score, size_t length) {
     return score / (float)pow((double)length, beams->length_penalty);
 }
 
-/* The candidate as a result, behind those that are kept. Of all but those that end now the reference takes so much that
- * none of them stays. */
+/* Makes a result from the candidate, after those that are kept. If it does not end, its score is lowered by so much, as
+ * in the reference, that it is not kept. */
 static int make_result(const struct graft_beams *beams, const struct graft_team *team,
                        const struct graft_beam_candidate *candidate, int32_t end, struct graft_beam_result *result,
                        struct graft_error *error) {
@@ -210,7 +210,7 @@ static int make_result(const struct graft_beams *beams, const struct graft_team 
     return GRAFT_OK;
 }
 
-/* Whether a result goes before another. Where nothing follows, what is ended does. */
+/* Whether a result is better than another. At the last step a result that has ended is better than one that has not. */
 static int is_better(const struct graft_beam_result *a, const struct graft_beam_result *b, int is_last) {
     return is_last && a->is_ended != b->is_ended ? a->is_ended : a->score > b->score;
 }
@@ -234,7 +234,7 @@ static void keep_best(struct graft_beams *beams, int is_last) {
     }
 }
 
-/* The candidates that go on, the best first: one that ended only where there are not enough others. */
+/* Chooses the candidates that continue, best first; one that ended only if there are not enough others. */
 static void choose_next(struct graft_beams *beams) {
     for (size_t i = 0, count = 0; i < beams->n_candidates; i++) {
         const float score = beams->chosen[i].score + (beams->ends[i] != 0 ? NONE : 0.0F);
@@ -251,7 +251,7 @@ static void choose_next(struct graft_beams *beams) {
     }
 }
 
-/* Whether the best beam under way, at the length that suits it, is better than the worst result. */
+/* Whether the best running beam, at its most favourable length, is better than the worst result. */
 static int may_improve(const struct graft_beams *beams) {
     const int looks_ahead = beams->early_stopping == GRAFT_EARLY_STOPPING_NEVER && beams->length_penalty > 0.0;
     const size_t length = (looks_ahead ? beams->longest : beams->count) - beams->prompt;
@@ -269,7 +269,8 @@ int graft_beams_step(struct graft_beams *beams, const struct graft_team *team, c
     int all_end = 1, status = GRAFT_OK;
     size_t made = 0;
     for (; made < beams->n_candidates && status == GRAFT_OK; made++) {
-        const int32_t end = made < beams->n ? beams->ends[made] : 0; /* the others are there to go on */
+        const int32_t end =
+            made < beams->n ? beams->ends[made] : 0; /* the other candidates are only there to continue */
         all_end &= beams->ends[made] != 0;
         status = make_result(beams, team, &beams->chosen[made], end, &beams->results[beams->n + made], error);
     }

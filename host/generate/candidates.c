@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Bits of a rank that are looked at together. */
+/* How many bits of a rank are processed at once. */
 enum { DIGIT = 8, VALUES = 1 << DIGIT };
 
-/* Lets heap[at] sink in a heap whose smallest is on top. */
+/* Moves heap[at] down in a heap with the smallest number on top. */
 static void sift_down(float *heap, int64_t n, int64_t at) {
     for (;;) {
         int64_t least = at;
@@ -29,7 +29,7 @@ static float number_of(float score) {
     return score > -INFINITY ? score : -INFINITY;
 }
 
-/* The k-th largest score: quick where k is small. `heap` has room for k. */
+/* The k-th largest score; fast for small k. `heap` has room for k. */
 static float kth_of_heap(const float *scores, int64_t n, int64_t k, float *heap) {
     for (int64_t i = 0; i < k; i++) {
         heap[i] = number_of(scores[i]);
@@ -46,19 +46,20 @@ static float kth_of_heap(const float *scores, int64_t n, int64_t k, float *heap)
     return heap[0];
 }
 
-/* Turns the bits of a score into its rank, and back: the larger the score, the smaller its rank. */
+/* Maps the bits of a score to its rank, and back: larger scores have smaller ranks. */
 static uint32_t turned(uint32_t bits) {
-    return bits ^ (0x7fffffffu & ((bits >> 31) - 1)); /* without a jump, which nobody could foresee */
+    return bits ^ (0x7fffffffu & ((bits >> 31) - 1)); /* without a branch, which could not be predicted */
 }
 
 static uint32_t rank_of(float score) {
-    float number = number_of(score) + 0.0F; /* -0 is 0 */
+    float number = number_of(score) + 0.0F; /* turns -0 into 0 */
     uint32_t bits;
     memcpy(&bits, &number, sizeof bits);
     return turned(bits);
 }
 
-/* The same, as quick for any k: the bits of its rank are found from how many ranks begin with what is known. */
+/* The k-th largest score; equally fast for any k. It finds the bits of the rank from the number of ranks that begin
+ * with the bits known so far. */
 static float kth_by_bits(const float *scores, int64_t n, int64_t k) {
     uint32_t rank = 0, known = 0;
     float score;
@@ -80,11 +81,11 @@ static float kth_by_bits(const float *scores, int64_t n, int64_t k) {
     return score;
 }
 
-/* Puts the largest first; of equals the smaller id stays first. Nothing is compared: the candidates go to `sorted` and
- * back by the digits of their ranks, the last digit first. */
+/* Sorts candidates: largest first, of equal ones the smaller id first. A radix sort: moves the candidates to `sorted`
+ * and back by the digits of their ranks, the last digit first. */
 static void put_in_order(struct graft_candidate *candidates, struct graft_candidate *sorted, int64_t count) {
     for (int shift = 0; shift < 32; shift += DIGIT) {
-        int64_t ends[VALUES + 1] = {0}; /* where the candidates of the digit before go */
+        int64_t ends[VALUES + 1] = {0}; /* where candidates with smaller digits end */
         for (int64_t i = 0; i < count; i++) {
             ends[(rank_of(candidates[i].logit) >> shift & (VALUES - 1)) + 1]++;
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tokens that top_k leaves of a vocabulary. */
+/* The tokens of a vocabulary that top_k keeps. */
 #ifndef GRAFT_GENERATE_CANDIDATES_H
 #define GRAFT_GENERATE_CANDIDATES_H
 
@@ -8,12 +8,12 @@
 struct graft_candidate {
     float logit;
     int32_t id;
-    double probability; /* 0 until somebody fills it in */
+    double probability; /* 0 until it is set */
 };
 
-/* [any] The k largest of n scores, and what equals the last of them: the largest first, of equals the smaller id. NaN
- * is never among them. `candidates` and `room` have room for n; 0 < k <= n. Returns how many; at least one, where one
- * score is a number. */
+/* [any] Gets the k largest of n scores, and those equal to the last of them: largest first, of equal ones the smaller
+ * id first. NaN is never included. `candidates` and `room` have room for n; 0 < k <= n. Returns their number, which is
+ * at least 1 if any score is a number. */
 int64_t graft_candidates_take(const float *scores, int64_t n, int64_t k, struct graft_candidate *candidates,
                               struct graft_candidate *room);
 

@@ -21,7 +21,7 @@ int graft_choices_add(struct graft_choices *choices, int32_t id, struct graft_er
     return GRAFT_OK;
 }
 
-/* Both sides know how many there are at most, so that a message is one of known length. */
+/* Fills a message up to `most` ids, which all ranks know, so that its length is known. */
 static int fill(struct graft_choices *choices, size_t most, struct graft_error *error) {
     int status = GRAFT_OK;
     while (choices->n < most && status == GRAFT_OK) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tokens that rank 0 chooses in a step, on their way to the others: with one process, a list that nobody reads. */
+/* The tokens that rank 0 chooses in a step, to be sent to the other ranks. With a single process nobody reads them. */
 #ifndef GRAFT_GENERATE_CHOICES_H
 #define GRAFT_GENERATE_CHOICES_H
 
@@ -21,13 +21,13 @@ void graft_choices_finish(struct graft_choices *choices);
 
 int graft_choices_add(struct graft_choices *choices, int32_t id, struct graft_error *error);
 
-/* On rank 0: gives them to the others, as a message of `most` ids. */
+/* On rank 0: sends the ids to the other ranks, as a message of `most` ids. */
 int graft_choices_send(struct graft_choices *choices, size_t most, struct graft_error *error);
 
-/* On the others: waits for that message. */
+/* On the other ranks: waits for that message. */
 int graft_choices_receive(struct graft_choices *choices, size_t most, struct graft_error *error);
 
-/* The next one received; -1 behind the last. */
+/* The next id received; -1 after the last. */
 int32_t graft_choices_next(struct graft_choices *choices);
 
 #endif

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "generate/draft.h"
 
-/* So many ids have to be the same for a place to count; a place with more of them goes before later ones with fewer. */
+/* An earlier place counts as a match if at least LEAST_ALIKE ids are equal; a match with more equal ids, up to
+ * MOST_ALIKE, precedes later ones with fewer. */
 enum { LEAST_ALIKE = 2, MOST_ALIKE = 4 };
 enum { FIRST_REACH = 3, MOST_PENALTY = 63 };
 
-/* In hundredths of the time that a token takes alone: what a forward takes longer with guesses, and for each of them;
- * what a sequence may lose by guessing, and for each token more. From 16 tokens on that is no more than 3 %. */
+/* In hundredths of the time that a token takes alone: how much longer a forward takes with guesses, and with each of
+ * them; how much time a sequence may lose by guessing, and for each further token. From 16 tokens on that is at most 3
+ * %. */
 enum { TOKEN = 100, FORWARD_LONGER = 15, GUESS_LONGER = 10, ALLOWANCE = 18, TOKEN_ALLOWANCE = 2 };
 
-/* How many ids before `end` are those at the end of the sequence, up to MOST_ALIKE. */
+/* How many ids before `end` equal those at the end of the sequence, up to MOST_ALIKE. */
 static size_t alike(const int32_t *ids, size_t count, size_t end) {
     size_t n = 0;
     while (n < MOST_ALIKE && n < end && ids[end - 1 - n] == ids[count - 1 - n]) {
@@ -18,7 +20,7 @@ static size_t alike(const int32_t *ids, size_t count, size_t end) {
     return n;
 }
 
-/* The end of the latest earlier place that reads as the sequence's end does; 0 if there is none. */
+/* The end of the latest earlier place that matches the end of the sequence; 0 if there is none. */
 static size_t earlier(const int32_t *ids, size_t count) {
     size_t found = 0;
     size_t best = LEAST_ALIKE - 1;
@@ -32,7 +34,7 @@ static size_t earlier(const int32_t *ids, size_t count) {
     return found;
 }
 
-/* As many of `n` guesses as may all be wrong. */
+/* How many of `n` guesses are affordable, even if all of them are wrong. */
 static size_t affordable(const struct graft_draft *draft, size_t n) {
     int64_t most = (ALLOWANCE + draft->credit - FORWARD_LONGER) / GUESS_LONGER;
     return most <= 0 ? 0 : (int64_t)n < most ? n : (size_t)most;
@@ -49,7 +51,7 @@ size_t graft_draft_guess(struct graft_draft *draft, int32_t *ids, size_t count, 
     if (from == 0) {
         return 0;
     }
-    /* Id by id: what is guessed may itself be repeated. */
+    /* One id at a time, because guessed ids may themselves be repeated. */
     for (size_t i = 0; i < n; i++) {
         ids[count + i] = ids[from + i];
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which field goes into which member, and what it may be: as the reference has it. */
+/* The table of fields: the member that each is read into, and the values it may have, as in the reference. */
 #include "generate/fields.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ struct graft_generation graft_generation_default(void) {
     };
 }
 
-/* What a field is read from, and where its lists go. */
+/* The document that fields are read from, and the owner of lists. */
 struct source {
     const struct graft_config *document;
     struct graft_generation_fields *owner;
@@ -50,7 +50,7 @@ static int read_positive(const struct source *from, const char *name, void *memb
     return status;
 }
 
-/* More than 0 and at most 1. */
+/* Reads a number greater than 0 and at most 1. */
 static int read_part(const struct source *from, const char *name, void *member) {
     double value = 1.0;
     int status = read_number(from, name, &value);
@@ -61,7 +61,7 @@ static int read_part(const struct source *from, const char *name, void *member) 
     return status;
 }
 
-/* The reference takes what is 1 or more for "off". */
+/* Reads typical_p. In the reference 1 or more means "off". */
 static int read_typical(const struct source *from, const char *name, void *member) {
     double value = 1.0;
     int status = read_number(from, name, &value);
@@ -82,7 +82,7 @@ static int read_min_p(const struct source *from, const char *name, void *member)
     return status;
 }
 
-/* What is not between 0 and 1 is off there. */
+/* Reads a cutoff. In the reference a number that is not between 0 and 1 means "off". */
 static int read_cutoff(const struct source *from, const char *name, void *member) {
     double value = 0.0;
     int status = read_number(from, name, &value);
@@ -94,7 +94,7 @@ static int read_real(const struct source *from, const char *name, void *member) 
     return read_number(from, name, member);
 }
 
-/* 0 would be what the model says without the prompt. */
+/* Reads guidance_scale. 0 would use only the logits without the prompt, and is refused. */
 static int read_guidance(const struct source *from, const char *name, void *member) {
     double value = 1.0;
     int status = read_number(from, name, &value);
@@ -109,7 +109,7 @@ static int read_count(const struct source *from, const char *name, void *member)
     return graft_config_int(from->document, name, 0, INT64_MAX, member, from->error);
 }
 
-/* Numbers below 1 are off there. */
+/* Reads a count. In the reference a number below 1 means "off". */
 static int read_if_positive(const struct source *from, const char *name, void *member) {
     int64_t value = 0;
     int status = graft_config_int(from->document, name, INT64_MIN, INT64_MAX, &value, from->error);
@@ -155,7 +155,7 @@ static const char *path_to(char path[MAX_PATH], const char *name, int64_t i) {
     return path;
 }
 
-/* An array; else an error. */
+/* Checks that a field is an array. */
 static int expect_array(const struct source *from, const char *name, const char *expected) {
     return from->document->kind(from->document->data, name) == GRAFT_FIELD_ARRAY
                ? GRAFT_OK
@@ -177,7 +177,7 @@ static int read_id(const struct source *from, const char *path, int64_t minimum,
     return GRAFT_OK;
 }
 
-/* Ids from `minimum` on, but negative ones: no token has one, so it is as good as none. */
+/* Reads a list of ids of at least `minimum`. Negative ids are dropped: no token has one, so they have no effect. */
 static int read_list(const struct source *from, const char *name, int64_t minimum, struct graft_id_list *list) {
     char path[MAX_PATH];
     int status = expect_array(from, name, "an array of token ids");
@@ -198,7 +198,7 @@ static int read_array(const struct source *from, const char *name, struct graft_
     return read_list(from, name, 0, list);
 }
 
-/* Ids to look for among tokens. */
+/* Reads ids that are compared with tokens. */
 static int read_ids(const struct source *from, const char *name, void *member) {
     return read_list(from, name, INT64_MIN, member);
 }
@@ -213,7 +213,7 @@ static int read_one(const struct source *from, const char *name, int64_t minimum
     return status;
 }
 
-/* One id is as good as an array of it. */
+/* Reads an id or an array of ids. */
 static int read_id_or_ids(const struct source *from, const char *name, void *member) {
     return from->document->kind(from->document->data, name) == GRAFT_FIELD_ARRAY ? read_array(from, name, member)
                                                                                  : read_one(from, name, 0, member);
@@ -235,7 +235,7 @@ int graft_generation_read_ids(const struct graft_config *document, const char *n
                                                                      : read_one(&from, name, INT64_MIN, list);
 }
 
-/* The ids of a sequence that has to have some. */
+/* Reads the ids of a sequence, which must not be empty. */
 static int read_sequence(const struct source *from, const char *path, struct graft_id_list *list) {
     int status = read_array(from, path, list);
     return status == GRAFT_OK && list->n == 0 ? graft_error_set(from->error, GRAFT_ERROR_MODEL, from->document->file,
@@ -260,7 +260,7 @@ static int read_words(const struct source *from, const char *name, void *member)
     return status;
 }
 
-/* [[id, ...], bias] */
+/* Reads [[id, ...], bias]. */
 static int read_bias(const struct source *from, const char *pair, struct graft_sequence_bias *bias) {
     char path[MAX_PATH];
     struct graft_id_list ids = {0};
@@ -332,7 +332,7 @@ static int read_text(const struct source *from, const char *path, const char **c
     return GRAFT_OK;
 }
 
-/* A string, or an array of strings. */
+/* Reads a string or an array of strings. */
 static int read_stop_strings(const struct source *from, const char *name, void *member) {
     struct graft_generation *generation = member;
     char path[MAX_PATH];
@@ -354,9 +354,9 @@ typedef int read_function(const struct source *from, const char *name, void *mem
 
 struct field {
     const char *name;
-    size_t offset; /* of the member; of one that is several, 0: the struct */
+    size_t offset; /* of the member; 0, the struct, for a field that sets several */
     read_function *read;
-    int only_samples; /* without do_sample the reference does not look at it, whatever it is */
+    int only_samples; /* without do_sample the reference ignores the field, even if it is invalid */
 };
 
 #define AT(member) offsetof(struct graft_generation, member)
@@ -397,8 +397,8 @@ static const struct field fields[] = {
     {"prompt_lookup_num_tokens", AT(speculate), read_guesses, 0},
 };
 
-/* One length of two that say the same goes before the other, as in the reference; one that is given takes the place of
- * the other that was there. */
+/* Resolves two fields for the same length: one takes precedence over the other, as in the reference, and a new one
+ * replaces an earlier one of the other kind. */
 static void settle_lengths(const struct graft_config *document, struct graft_generation *generation) {
     if (graft_config_has(document, "max_new_tokens")) {
         generation->max_length = 0;

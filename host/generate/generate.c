@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Generating from prompts that are all there: a run that nobody joins. */
+/* Generates from a fixed set of prompts: a run to which no sequence is added later. */
 #include "generate/generate.h"
 
 #include "generate/run.h"
 #include "generate/team.h"
 
-/* Where new tokens go. */
+/* The receiver of new tokens. */
 struct sink {
     graft_token_sink call;
     void *data;
 };
 
-/* Results of one prompt are numbered one after another. */
+/* The number of a result. Results of one prompt are numbered consecutively. */
 static int64_t number_of(const struct graft_sequence *sequence) {
     return sequence->number * (int64_t)sequence->n_results + (int64_t)sequence->result;
 }
@@ -29,7 +29,7 @@ static int on_token(void *data, const struct graft_sequence *sequence, int32_t i
                : status;
 }
 
-/* Beams have several results in one sequence; those that are drawn are sequences of their own. */
+/* How many results a sequence has: with beams several; results that are drawn are sequences of their own. */
 static size_t results_of(const struct graft_generation *generation) {
     return generation->num_return_sequences > 1 ? (size_t)generation->num_return_sequences : 1;
 }

@@ -12,7 +12,7 @@ struct job {
     int64_t vocab_size;
 };
 
-/* log(sum of exp(row)) - row[target], with the largest taken out so that nothing overflows. */
+/* log(sum of exp(row)) - row[target]; the largest number is subtracted first so that nothing overflows. */
 static double cross_entropy(const float *row, int64_t vocab_size, int32_t target) {
     float largest = row[0];
     double sum = 0.0;

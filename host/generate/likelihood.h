@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-/* [any] loss[r] = -log softmax(logits[r])[targets[r]], the cross entropy of row r, for `rows` rows. logits
- * [rows, vocab_size]; a target below 0 has no loss: 0. Sums are f64; rows are shared out among threads, which does not
- * change results. */
+/* [any] loss[r] = -log softmax(logits[r])[targets[r]], the cross entropy of row r, for `rows` rows. logits is [rows,
+ * vocab_size]; rows with a target below 0 have a loss of 0. Sums are f64; rows are divided among threads, which does
+ * not change results. */
 void graft_cross_entropy(const float *logits, int64_t rows, int64_t vocab_size, const int32_t *targets, double *loss);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who owns what the lists of a struct graft_generation point to. */
+/* Ownership of the lists of a struct graft_generation. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -37,7 +37,7 @@ void *graft_generation_fields_alloc(struct graft_generation_fields *owner, size_
     return block;
 }
 
-/* `*list`, of `n` elements, becomes a copy; 0, or -1 if memory ran out. */
+/* Replaces `*list`, of `n` elements, by a copy; returns 0, or -1 if memory ran out. */
 static int own(struct graft_generation_fields *owner, void *list, size_t n, size_t size) {
     const void *from;
     memcpy(&from, list, sizeof from);

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/crash_context.h"
 
-/* Notes for crash reports that a function of the processor is being called. Returns what was noted before, for `end`.
+/* Records for crash reports that a function of the processor is being called. Returns the previous record, for `end`.
  */
 static struct graft_crash_context begin(const struct graft_named_processor *item, struct graft_plugin_call *task,
                                         const char *what) {

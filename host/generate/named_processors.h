@@ -1,44 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Logits processors of plugins (graft/logits_processor.h), at work on a sequence. */
+/* Plugins' logits processors (graft/logits_processor.h), applied to a sequence. */
 #ifndef GRAFT_GENERATE_NAMED_PROCESSORS_H
 #define GRAFT_GENERATE_NAMED_PROCESSORS_H
 
 #include "graft/logits_processor.h"
 
-/* One that was chosen by name. */
+/* A processor that was chosen by name. */
 struct graft_named_processor {
     const struct graft_logits_processor *processor;
-    const char *plugin;  /* its id, for messages */
+    const char *plugin;  /* the plugin's id, for messages */
     const char *name;    /* likewise */
-    const char *setting; /* given to `create` */
+    const char *setting; /* passed to `create` */
     void *data;          /* likewise */
 };
 
 enum { GRAFT_MAX_NAMED_PROCESSORS = 16 };
 
-/* Those that were chosen, in the order in which they run. They outlive all sequences. */
+/* The chosen processors, in the order in which they run. They outlive all sequences. */
 struct graft_named_processors {
     struct graft_named_processor items[GRAFT_MAX_NAMED_PROCESSORS];
     size_t n;
-    const char *directory; /* of the model */
+    const char *directory; /* directory of the model */
 };
 
-/* Their states of one sequence. Starts as {0}. */
+/* The processors' states for one sequence. Starts as {0}. */
 struct graft_processor_states {
     struct graft_named_processors processors;
-    void **states; /* [n]; NULL: not made yet */
+    void **states; /* [n]; NULL: not created yet */
 };
 
-/* [forward] Makes the states, unless they are there, and tells them the ids [n] behind the prompt. */
+/* [forward] Creates the states, unless they exist, and passes them the ids [n] after the prompt. */
 int graft_processor_states_start(struct graft_processor_states *states, const struct graft_logits_sequence *sequence,
                                  const int32_t *ids, size_t n, struct graft_error *error);
 void graft_processor_states_finish(struct graft_processor_states *states);
 
-/* [forward] Lets each of them change the scores. */
+/* [forward] Runs each processor on the scores. */
 int graft_processor_states_run(const struct graft_processor_states *states, const struct graft_logits_args *args,
                                struct graft_error *error);
 
-/* [forward] Tells them a token. After an error they are to be started again. */
+/* [forward] Passes a token to the states. After an error they have to be started again. */
 int graft_processor_states_accept(struct graft_processor_states *states, int32_t id, struct graft_error *error);
 
 /* [forward] Frees the states of `to` and makes them a copy of those of `from`, which has the same processors. Where one

@@ -15,9 +15,9 @@ enum { VERSION = 1, MOST_TOKENS = 1 << 26 };
 
 static const char magic[8] = "graftkv";
 
-/* The header of a file. Behind it follow the token ids [tokens] i32; the sizes of the layers [layers], each a struct
- * graft_kv_layer; and for each layer its keys, head by head, then its values. Numbers have the byte order of the
- * machine, which is little-endian wherever this runs. */
+/* The header of a file. It is followed by the token ids [tokens] i32; the sizes of the layers [layers], each a struct
+ * graft_kv_layer; and for each layer its keys, head by head, then its values. Numbers have the machine's byte order,
+ * which is little-endian on all supported machines. */
 struct header {
     char magic[8];
     uint32_t version;
@@ -141,7 +141,7 @@ int graft_prefix_file_write(const char *path, const char identity[GRAFT_SHA256_D
 
 /* --- Reading --- */
 
-/* Reads bytes from where the file stands, and adds them to the sum. */
+/* Reads the next bytes of the file, and adds them to the sum. */
 static int read_bytes(const struct graft_prefix_file *file, struct sum *sum, void *to, size_t bytes,
                       struct graft_error *error) {
     size_t length = 0;

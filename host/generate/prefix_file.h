@@ -15,10 +15,10 @@ int graft_prefix_file_write(const char *path, const char identity[GRAFT_SHA256_D
                             const struct graft_session *session, const struct graft_run_prefix *prefix,
                             struct graft_error *error);
 
-/* [any] How many bytes such a file takes. */
+/* [any] The size of such a file. */
 int64_t graft_prefix_file_bytes(const struct graft_session *session, const struct graft_run_prefix *prefix);
 
-/* What a file holds, before its keys and values are read. Starts as {0}. */
+/* An open file whose keys and values are not read yet. Starts as {0}. */
 struct graft_prefix_file {
     int fd; /* -1: none */
     size_t size;
@@ -28,7 +28,7 @@ struct graft_prefix_file {
     uint64_t sum; /* the checksum in the header */
 };
 
-/* [load] Opens a file and reads its ids. One of another identity is GRAFT_ERROR_VERIFY, one that is broken
+/* [load] Opens a file and reads its ids. A file of another identity is GRAFT_ERROR_VERIFY, a damaged one
  * GRAFT_ERROR_MODEL. */
 int graft_prefix_file_open(const char *path, const char identity[GRAFT_SHA256_DIGITS + 1], int64_t vocab_size,
                            struct graft_prefix_file *file, struct graft_error *error);

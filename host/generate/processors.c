@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What a processor works on. */
+/* Arguments of every processor. */
 struct work {
     const struct graft_choice *choice;
     const struct graft_generation *generation;
@@ -26,7 +26,7 @@ static void set(const struct work *work, const struct graft_id_list *ids, float 
     }
 }
 
-/* Whether the sequence ends in these `n` ids. */
+/* Whether the sequence ends with these `n` ids. */
 static int ends_in(const struct graft_choice *choice, const int32_t *ids, size_t n) {
     return n <= choice->count && (n == 0 || memcmp(choice->ids + choice->count - n, ids, n * sizeof *ids) == 0);
 }
@@ -37,7 +37,8 @@ static int is_same_sequence(const struct graft_sequence_bias *a, const struct gr
     return a->n == b->n && memcmp(a->ids, b->ids, a->n * sizeof *a->ids) == 0;
 }
 
-/* What sequence number `number` adds: of several biases of one sequence the last counts, in the place of the first. */
+/* The bias of sequence `number`: of several biases of one sequence the last one counts, at the position of the first.
+ */
 static float bias_of(const struct graft_generation *generation, size_t number) {
     const struct graft_sequence_bias *all = generation->sequence_bias;
     double bias = 0.0;
@@ -52,7 +53,7 @@ static float bias_of(const struct graft_generation *generation, size_t number) {
     return (float)bias;
 }
 
-/* Biases of single tokens stand for themselves, the last one of a token; those of sequences are added. */
+/* Gathers biases: of single tokens the last one for each token; those of sequences are added up. */
 static void gather_bias(const struct work *work, size_t number, int singles) {
     const struct graft_sequence_bias *bias = &work->generation->sequence_bias[number];
     const int32_t last = bias->ids[bias->n - 1];
@@ -66,7 +67,7 @@ static void gather_bias(const struct work *work, size_t number, int singles) {
     }
 }
 
-/* Adds what was gathered for a token, once. */
+/* Adds the gathered bias of a token to its score, once. */
 static void spend_bias(const struct work *work, int32_t last) {
     if (is_known(work, last) && work->room->bias[last] != 0.0F) {
         work->scores[last] += work->room->bias[last];
@@ -96,7 +97,7 @@ static int is_among_first(const struct graft_id_list *list, size_t n, int32_t id
     return 0;
 }
 
-/* An end of sequence is no bad word, even if it is called one. */
+/* Forbids bad words. End-of-sequence ids are never forbidden, even if they are listed. */
 static void forbid_words(const struct work *work) {
     for (size_t i = 0; i < work->generation->n_bad_words_ids; i++) {
         const struct graft_id_list *word = &work->generation->bad_words_ids[i];
@@ -110,7 +111,7 @@ static void forbid_words(const struct work *work) {
 
 /* --- Penalties --- */
 
-/* A token that occurs several times is punished once. */
+/* Penalises tokens. One that occurs several times is penalised once. */
 static void punish(const struct work *work, const int32_t *ids, size_t n, double penalty) {
     const float factor = (float)penalty;
     for (size_t i = 0; i < n; i++) {
@@ -136,7 +137,7 @@ static void forbid_repeats(const struct work *work, const int32_t *ids, size_t n
     }
 }
 
-/* Makes ending more likely with each token behind the first ones; an id that is listed twice grows once. */
+/* Makes ending more likely with each token after the first ones; an id that is listed twice grows once. */
 static void decay(const struct work *work) {
     const struct graft_choice *choice = work->choice;
     const int64_t behind = (int64_t)(choice->count - choice->prompt) - work->generation->exponential_decay_start;
@@ -154,7 +155,7 @@ static void decay(const struct work *work) {
 
 /* --- Lengths and single tokens --- */
 
-/* min_new_tokens goes before min_length. */
+/* The shortest length. min_new_tokens takes precedence over min_length. */
 static size_t shortest(const struct graft_choice *choice) {
     const struct graft_generation *generation = choice->generation;
     return generation->min_new_tokens > 0 ? choice->prompt + (size_t)generation->min_new_tokens
@@ -179,7 +180,7 @@ static void make_finite(const struct work *work) {
     }
 }
 
-/* A token that is forced behind a prompt of one is not the first that is chosen. */
+/* Index of the first token that is chosen: one that is forced after a prompt of one token does not count. */
 static size_t first_choice(const struct graft_choice *choice) {
     return choice->prompt + (choice->prompt <= 1 && choice->generation->forced_bos_token_id.n > 0);
 }

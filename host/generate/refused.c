@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields of generation_config.json that ask for ways of generating that are not done here. */
+/* Fields of generation_config.json that ask for ways of generating that are not supported. */
 #include <string.h>
 
 #include "generate/fields.h"
@@ -7,11 +7,11 @@
 /* When a field has an effect in the reference. */
 enum when {
     ALWAYS,
-    WITHOUT_CHANCE, /* greedy search without beams */
+    WITHOUT_CHANCE, /* in greedy search without beams */
     WITH_BEAMS
 };
 
-/* A value that means "off": null, and what is equal to the number; of booleans false. */
+/* A field and its values that mean "off": null, numbers equal to `number`, and false. */
 struct refused {
     const char *name;
     double off;
@@ -63,7 +63,7 @@ static int has_effect(enum when when, const struct graft_generation *generation)
     }
 }
 
-/* Keys and values that are rounded give other logits. */
+/* Refuses quantized caches, which would change the logits. */
 static int refuse_cache(const struct graft_config *document, struct graft_error *error) {
     const char *cache = document->string(document->data, "cache_implementation");
     return cache != NULL && strcmp(cache, "quantized") == 0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is in a run: sequences come, wait for a slot and for memory, and go. */
+/* The sequences of a run: they are added, wait for a slot and for memory, and are removed. */
 #include "generate/run.h"
 
 #include "base/alloc.h"
@@ -15,7 +15,7 @@ int graft_run_create(struct graft_session *session, const struct graft_run_optio
     result->session = session;
     result->options = *options;
     result->failed = -1;
-    stages = options->has_teams ? 1 : stages; /* a team is in one group */
+    stages = options->has_teams ? 1 : stages; /* the members of a team are in one group */
     result->n_groups = stages < (size_t)options->slots ? stages : (size_t)options->slots;
     result->slots = graft_alloc((size_t)options->slots, sizeof *result->slots);
     result->groups = graft_alloc(result->n_groups, sizeof *result->groups);
@@ -53,8 +53,8 @@ void graft_run_free(struct graft_run *run) {
     graft_free(run);
 }
 
-/* The most tokens whose keys and values the sequence keeps: its last token is not fed. Tokens that an encoder reads are
- * counted like the sequence's own, which is more than they take. */
+/* The most tokens whose keys and values the sequence keeps: its last token is not fed. Source tokens count like the
+ * sequence's own, which is more than they need. */
 static int64_t most_fed(const struct graft_sequence *sequence) {
     int64_t prompt = (int64_t)sequence->prompt;
     int64_t more = sequence->generation.max_new_tokens;
@@ -63,7 +63,7 @@ static int64_t most_fed(const struct graft_sequence *sequence) {
     return most + (int64_t)sequence->n_source;
 }
 
-/* What the sequence may leave behind, in bytes. */
+/* The most bytes that the sequence may keep. */
 static int64_t bytes_of(const struct graft_run *run, const struct graft_sequence *sequence) {
     int64_t tokens = most_fed(sequence);
     int64_t each = run->options.token_bytes;
@@ -101,7 +101,7 @@ static int check_prompt(const struct graft_run *run, const struct graft_sequence
     return GRAFT_OK;
 }
 
-/* Room in the list, and slots and memory for all of a team. */
+/* Checks that the list has room, and that there are slots and memory for a whole team. */
 static int check_team(struct graft_run *run, const struct graft_sequence *lead, size_t n, struct graft_error *error) {
     if (n > (size_t)run->options.slots) {
         return graft_error_set(
@@ -155,12 +155,12 @@ int graft_run_add(struct graft_run *run, struct graft_sequence *sequence, struct
 
 void graft_run_end(struct graft_sequence *sequence) {
     sequence->stage = GRAFT_SEQUENCE_IS_OVER;
-    sequence->images = NULL; /* the caller may free these now, and what the processors were given */
+    sequence->images = NULL; /* the caller may now free the images and the settings that processors were given */
     graft_processor_states_finish(&sequence->states);
     sequence->count = sequence->fed < sequence->count ? sequence->fed : sequence->count;
 }
 
-/* Those that are over leave the list. One that never had a slot leaves nothing behind. */
+/* Removes finished sequences. One that never had a slot keeps nothing. */
 static void drop_ended(struct graft_run *run) {
     size_t kept = 0;
     for (size_t i = 0; i < run->n; i++) {
@@ -202,7 +202,7 @@ void graft_run_get_counts(const struct graft_run *run, struct graft_sequences_co
     counts->failed = run->failed;
 }
 
-/* Makes a slot free. With a budget its memory is, too: the next sequence in it has a share of its own. */
+/* Empties a slot. With a budget its memory is freed as well: the next sequence in the slot has its own share. */
 static int clear_slot(struct graft_run *run, int32_t slot, struct graft_error *error) {
     struct graft_sequence *sequence = run->slots[slot];
     int64_t reached;
@@ -218,7 +218,7 @@ static int clear_slot(struct graft_run *run, int32_t slot, struct graft_error *e
     return graft_session_rewind(run->session, slot, 0, &reached, error);
 }
 
-/* A slot that nobody is in, or else the one whose sequence was over first; -1: all run. */
+/* A free slot, or else the slot of the sequence that finished first; -1: all slots are in use. */
 static int32_t find_slot(const struct graft_run *run, int only_over) {
     int32_t found = -1;
     for (int32_t i = 0; i < run->options.slots; i++) {
@@ -234,7 +234,7 @@ static int32_t find_slot(const struct graft_run *run, int only_over) {
     return found;
 }
 
-/* Frees what ended sequences left behind, the oldest first, until there is enough. */
+/* Frees the memory of finished sequences, oldest first, until there is enough. */
 static int make_room(struct graft_run *run, int64_t bytes, struct graft_error *error) {
     int status = GRAFT_OK;
     while (status == GRAFT_OK && run->options.bytes > 0 && bytes > run->options.bytes - run->bytes) {
@@ -247,7 +247,7 @@ static int make_room(struct graft_run *run, int64_t bytes, struct graft_error *e
     return status;
 }
 
-/* Whether all of a team can be let in at once: one that waited for its own members would wait for ever. */
+/* Whether a whole team can be admitted at once: a team that waited for its own members would wait forever. */
 static int has_room_for_team(const struct graft_run *run, const struct graft_sequence *lead) {
     const size_t n = lead->team->n;
     size_t slots = 0;
@@ -280,7 +280,7 @@ int graft_run_seat(struct graft_run *run, struct graft_sequence *sequence, struc
     return status;
 }
 
-/* Lets those that wait in, in their order, while there are slots and memory. */
+/* Admits waiting sequences in their order, while there are slots and memory. */
 static int admit(struct graft_run *run, struct graft_error *error) {
     int status = GRAFT_OK;
     for (size_t i = 0; i < run->n && status == GRAFT_OK; i++) {

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a step feeds. First all generated tokens, with short prompts and guesses, GRAFT_SMALL_BATCH at a time: so many
- * are computed as if each were alone. Then pieces of longer prompts, of as many sequences as share a forward: a piece
- * has more tokens than that, so all of these are computed as many are, and where a piece begins and ends depends on its
- * own prompt alone.
- */
+/* What a step feeds. First all generated tokens, together with short prompts and guesses, GRAFT_SMALL_BATCH at a time:
+ * each is computed as if it were alone. Then pieces of longer prompts, of as many sequences as may share a forward: a
+ * piece has more tokens than GRAFT_SMALL_BATCH, so all of these are computed as large batches, and the borders of
+ * pieces depend only on their own prompt. */
 #include "base/alloc.h"
 #include "base/context.h"
 #include "generate/run_parts.h"
@@ -25,7 +23,7 @@ size_t graft_run_next_count(const struct graft_run *run, const struct graft_sequ
     return end - sequence->fed;
 }
 
-/* Sequences of one forward. */
+/* The sequences of one forward. */
 struct forward {
     struct graft_sequence *members[GRAFT_SMALL_BATCH];
     struct graft_ids_view news[GRAFT_SMALL_BATCH];
@@ -67,8 +65,8 @@ int graft_run_take_one(struct graft_run *run, struct graft_sequence *sequence, c
     return status == GRAFT_OK ? output->call(output->data, sequence, id, *end, logits, error) : status;
 }
 
-/* Takes the next tokens of a sequence: one, and one more behind each guess that was right. They are picked from rows of
- * logits; without those (NULL) they are what rank 0 chose. */
+/* Takes the next tokens of a sequence: one, and one more after each correct guess. They are picked from rows of logits;
+ * if `rows` is NULL, rank 0 chose them. */
 static int take(struct graft_run *run, const struct graft_feed *feed, const float *rows,
                 const struct graft_run_output *output, int32_t *end, struct graft_error *error) {
     struct graft_sequence *sequence = feed->sequence;
@@ -89,8 +87,8 @@ static int take(struct graft_run *run, const struct graft_feed *feed, const floa
     return GRAFT_OK;
 }
 
-/* A sequence that holds all its tokens is taken back, so that the next step feeds it again: behind guesses that were
- * wrong by one token, and where it got none by all that was fed, since a prompt's piece is computed as a whole. */
+/* Rewinds a sequence whose tokens have all been fed, so that the next step feeds it again: by one token after wrong
+ * guesses; by everything that was fed if it got no token, because a piece of a prompt is computed as a whole. */
 static int take_back(struct graft_run *run, const struct graft_feed *feed, struct graft_error *error) {
     struct graft_sequence *sequence = feed->sequence;
     const int got_none = sequence->fed == sequence->count + feed->guesses;
@@ -101,7 +99,7 @@ static int take_back(struct graft_run *run, const struct graft_feed *feed, struc
     return status;
 }
 
-/* Gives a sequence what came of a feed. Of guesses that were wrong the session is made to forget. */
+/* Gives a sequence the results of a feed, and removes wrong guesses from the session. */
 static int settle(struct graft_run *run, const struct graft_feed *feed, const float *rows,
                   const struct graft_run_output *output, struct graft_error *error) {
     struct graft_sequence *sequence = feed->sequence;
@@ -122,12 +120,12 @@ static int settle(struct graft_run *run, const struct graft_feed *feed, const fl
     return status;
 }
 
-/* The first row of logits wanted of a sequence, and then that of the next one. */
+/* How many rows of logits precede the next sequence's. */
 static int64_t rows_before(const struct graft_feed *feed, enum graft_logits_rows which) {
     return which == GRAFT_LOGITS_ALL ? (int64_t)(feed->count - feed->guesses - 1) : 0;
 }
 
-/* Runs a forward; where tokens are chosen here, the sequences get theirs at once. */
+/* Runs a forward; if tokens are chosen in this process, the sequences get theirs at once. */
 static int run_forward(struct graft_run *run, struct graft_run_group *group, const struct forward *forward,
                        const struct graft_run_output *output, struct graft_error *error) {
     enum graft_logits_rows which = GRAFT_LOGITS_NONE;
@@ -159,7 +157,7 @@ static int run_forward(struct graft_run *run, struct graft_run_group *group, con
     for (size_t i = first; i < group->n_feeds && graft_ranks_leads(); i++) {
         const struct graft_feed *feed = &group->feeds[i];
         if (status != GRAFT_OK && feed->gives) {
-            (void)take_back(run, feed, NULL); /* behind one that failed */
+            (void)take_back(run, feed, NULL); /* after one that failed */
             continue;
         }
         rows += rows_before(feed, which) * run->options.vocab_size;
@@ -181,9 +179,9 @@ static void add_member(struct forward *forward, struct graft_sequence *sequence,
     forward->tokens += count;
 }
 
-/* How many guesses a sequence may have: no more than it may get tokens and has positions for, nor so many that it
- * outgrows its past. None where each token more changes the rotation of those before it (prompts are not cut then), nor
- * where tokens would see the guesses behind them. */
+/* How many guesses a sequence may have: at most as many as it may get tokens and has positions and memory for. None if
+ * each further token changes the rotation of earlier ones (prompts are then not split), or if tokens would see the
+ * guesses after them. */
 static size_t most_guesses(const struct graft_run *run, const struct graft_sequence *sequence, size_t room) {
     size_t renewal = (size_t)graft_session_renewal(run->session);
     if (run->options.guesses_nothing || (run->options.piece == 0 && renewal == 0)) {
@@ -197,7 +195,7 @@ static size_t most_guesses(const struct graft_run *run, const struct graft_seque
     return sequence->count <= renewal ? smaller(most, renewal - sequence->count) : most;
 }
 
-/* Guesses go where tokens are left of those that a forward may have. */
+/* Adds guesses as long as the forward may have more tokens, and runs it. */
 static int run_gemv(struct graft_run *run, struct graft_run_group *group, struct forward *forward,
                     const struct graft_run_output *output, struct graft_error *error) {
     size_t room = forward->n > 0 ? (GRAFT_SMALL_BATCH - forward->tokens) / forward->n : 0;
@@ -245,7 +243,7 @@ static int feed_few(struct graft_run *run, size_t number, const struct graft_run
     return status == GRAFT_OK ? run_gemv(run, group, &forward, output, error) : status;
 }
 
-/* Whether a feed of the step under way has given the sequence a token, or will. */
+/* Whether a feed of the current step has given the sequence a token, or will. */
 static int has_token(const struct graft_run_group *group, const struct graft_sequence *sequence) {
     for (size_t i = 0; i < group->n_feeds; i++) {
         if (group->feeds[i].sequence == sequence && group->feeds[i].gives) {
@@ -255,7 +253,7 @@ static int has_token(const struct graft_run_group *group, const struct graft_seq
     return 0;
 }
 
-/* How many tokens of its prompt the sequence has for a forward of pieces; 0: none. */
+/* How many tokens of its prompt the sequence contributes to a forward of pieces; 0: none. */
 static size_t piece_of(const struct graft_run *run, size_t number, const struct graft_sequence *sequence) {
     if (!is_of(run, number, sequence) || has_token(&run->groups[number], sequence) || graft_run_waits(run, sequence)) {
         return 0;
@@ -264,8 +262,8 @@ static size_t piece_of(const struct graft_run *run, size_t number, const struct 
     return count > GRAFT_SMALL_BATCH ? count : 0;
 }
 
-/* The next piece of the first sequence that has any, and of as many behind it as there is room for. Each gives one row
- * of logits, and the head computes these as few are. */
+/* Gathers the next piece of the first sequence that has one, and of as many later ones as there is room for. Each piece
+ * gives one row of logits, which the head computes as a small batch. */
 static void gather_pieces(const struct graft_run *run, size_t number, struct forward *forward) {
     *forward = (struct forward){.n = 0};
     for (size_t i = 0; i < run->n && forward->n < GRAFT_SMALL_BATCH; i++) {
@@ -278,7 +276,7 @@ static void gather_pieces(const struct graft_run *run, size_t number, struct for
     }
 }
 
-/* Pieces of prompts, those of sequences that came first before others. Once a piece is fed, others may take it over. */
+/* Feeds pieces of prompts, those of earlier sequences first. Once a piece is fed, other sequences may share it. */
 static int feed_pieces(struct graft_run *run, size_t number, const struct graft_run_output *output,
                        struct graft_error *error) {
     struct forward forward;
@@ -297,7 +295,7 @@ static int feed_pieces(struct graft_run *run, size_t number, const struct graft_
     return status;
 }
 
-/* A sequence that outgrows what it has left behind is fed from its start again. */
+/* Rewinds sequences to their start that have outgrown the length for which their keys were rotated. */
 static int renew(struct graft_run *run, size_t group, struct graft_error *error) {
     size_t renewal = (size_t)graft_session_renewal(run->session);
     int status = GRAFT_OK;
@@ -313,7 +311,7 @@ static int renew(struct graft_run *run, size_t group, struct graft_error *error)
     return status;
 }
 
-/* How many tokens the feeds of a step can give at most. */
+/* The most tokens that the feeds of a step can give. */
 static size_t most_choices(const struct graft_run_group *group) {
     size_t most = 0;
     for (size_t i = 0; i < group->n_feeds; i++) {
@@ -324,7 +322,7 @@ static size_t most_choices(const struct graft_run_group *group) {
     return most;
 }
 
-/* What rank 0 chose after the last step of this group. */
+/* Receives what rank 0 chose after the last step of this group. */
 static int hear(struct graft_run *run, struct graft_run_group *group, const struct graft_run_output *output,
                 struct graft_error *error) {
     size_t most = most_choices(group);
@@ -335,8 +333,9 @@ static int hear(struct graft_run *run, struct graft_run_group *group, const stru
     return status;
 }
 
-/* Rank 0 chooses after each step, and tells the others. These go on with the next group, and ask when they come back to
- * this one: where each has some of the layers, all have work while there is more than one group. */
+/* Rank 0 chooses tokens after each step, and sends them to the other ranks. Those continue with the next group, and
+ * receive the tokens when they return to this group; so if each rank has some of the layers, all are busy while there
+ * is more than one group. */
 int graft_run_step_group(struct graft_run *run, size_t number, const struct graft_run_output *output,
                          struct graft_error *error) {
     struct graft_run_group *group = &run->groups[number];

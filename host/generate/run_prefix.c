@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prefixes of prompts that outlive a run: finds one in a slot, to be saved, and puts a saved one into a slot, as a
- * sequence that is over. */
+ * finished sequence. */
 #include "generate/run_parts.h"
 
 size_t graft_run_piece(const struct graft_run *run) {
@@ -14,7 +14,7 @@ static size_t whole_pieces(const struct graft_run *run, const struct graft_seque
                : 0;
 }
 
-/* Whether a prefix of graft_run_use_prefix has all of this one. */
+/* Whether a prefix of graft_run_use_prefix covers this one. */
 static int is_known(const struct graft_run *run, const struct graft_run_prefix *prefix) {
     const struct graft_sequence *sequence = prefix->count > 0 ? run->slots[prefix->slot] : NULL;
     for (int32_t i = 0; i < run->options.slots && sequence != NULL; i++) {
@@ -40,7 +40,7 @@ struct graft_run_prefix graft_run_longest_prefix(const struct graft_run *run) {
 }
 
 struct graft_run_prefix graft_run_shared_prefix(const struct graft_run *run) {
-    enum { SHARE = 3 }; /* of what is in a file, that has to be new */
+    enum { SHARE = 3 }; /* a third of what is in a file must be new */
     for (int32_t i = 0; i < run->options.slots; i++) {
         const struct graft_sequence *sequence = run->slots[i];
         if (sequence != NULL && sequence->shared > sequence->kept + sequence->kept / SHARE &&

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Prompts that begin alike. Only whole pieces are shared: those begin at the same places in every prompt, so what one
- * leaves behind depends on the ids up to its end alone, and taking it over gives the same bits as feeding it.
- */
+/* Prompts with a common beginning. Only whole pieces are shared: they have the same borders in every prompt, so a
+ * piece's keys and values depend only on the ids up to its end, and taking them over gives the same bits as computing
+ * them. */
 #include "generate/run_parts.h"
 
 int graft_run_can_share(const struct graft_run *run, const struct graft_sequence *sequence) {
@@ -17,8 +16,8 @@ static size_t larger(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
-/* How many tokens `sequence` could take over from `other` once that has read as much as `read` of its own prompt. One
- * token is left, whose logits are wanted. */
+/* How many tokens `sequence` could take over from `other` once that has read `read` tokens of its own prompt. At least
+ * one token is left, whose logits are needed. */
 static size_t shareable(const struct graft_run *run, const struct graft_sequence *sequence,
                         const struct graft_sequence *other, size_t read) {
     size_t piece = run->options.piece;
@@ -37,7 +36,7 @@ static int is_read(const struct graft_sequence *other) {
     return other->stage == GRAFT_SEQUENCE_RUNS && other->fed < other->reading;
 }
 
-/* Of two that need the same, the one that came first reads it. */
+/* Of two sequences that need the same piece, the one that came first reads it. */
 int graft_run_waits(const struct graft_run *run, const struct graft_sequence *sequence) {
     for (int32_t i = 0; i < run->options.slots && graft_run_can_share(run, sequence); i++) {
         const struct graft_sequence *other = run->slots[i];
@@ -49,7 +48,7 @@ int graft_run_waits(const struct graft_run *run, const struct graft_sequence *se
     return 0;
 }
 
-/* Remembers how much two prompts have in common, unless they are the same: that is worth keeping (run_prefix.c). */
+/* Records how much two different prompts have in common: that is worth keeping (run_prefix.c). */
 static void note_shared(struct graft_sequence *sequence, struct graft_sequence *other, size_t n) {
     const int is_same = sequence->reading == other->reading &&
                         graft_sequence_alike(sequence, other, sequence->reading) == sequence->reading;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tokens of sequences that take theirs together (team.h). */
+/* Chooses tokens for the sequences of a team (team.h). */
 #include <string.h>
 
 #include "generate/beams.h"
@@ -67,7 +67,7 @@ static int offer_beams(struct graft_run *run, struct graft_team *team, struct gr
     return status;
 }
 
-/* Rank 0 says what it chose. */
+/* Sends rank 0's candidates to the other ranks. */
 static int tell(struct graft_run *run, const struct graft_beam_candidate *candidate, struct graft_error *error) {
     int32_t bits;
     memcpy(&bits, &candidate->score, sizeof bits);
@@ -107,7 +107,7 @@ static int choose(struct graft_run *run, struct graft_team *team, struct graft_e
     return status;
 }
 
-/* Room for a token more in each beam, also in those that become copies of others. */
+/* Reserves room for another token in each beam, and in those that become copies of others. */
 static int reserve(const struct graft_team *team, struct graft_error *error) {
     int status = GRAFT_OK;
     for (size_t i = 0; i < team->n && status == GRAFT_OK; i++) {
@@ -128,7 +128,7 @@ static int find_ends(struct graft_team *team, struct graft_error *error) {
     return status;
 }
 
-/* Makes a sequence a copy of another. Where the cache cannot be copied, it is fed from its start. */
+/* Makes a sequence a copy of another. If the cache cannot be copied, the sequence is fed from its start. */
 static int fork(struct graft_run *run, const struct graft_sequence *from, struct graft_sequence *to,
                 struct graft_error *error) {
     memcpy(to->ids, from->ids, from->count * sizeof *from->ids);
@@ -150,11 +150,11 @@ static struct graft_sequence *find_free(const struct graft_team *team) {
             return team->members[i];
         }
     }
-    return NULL; /* there are as many sequences as beams */
+    return NULL; /* not reached: there are as many sequences as beams */
 }
 
-/* A beam that goes on stays where it is, and one that goes on in several ways is copied into those that do not. What
- * fails here is made good later, by feeding tokens again. */
+/* Continues the beams. A beam that continues once keeps its sequence; one that continues several times is copied to the
+ * sequences of beams that do not. Failures are repaired later by feeding tokens again. */
 static int go_on(struct graft_run *run, struct graft_team *team, const struct graft_beam_candidate *next,
                  struct graft_error *error) {
     struct graft_sequence **order = team->order;
@@ -218,7 +218,7 @@ static int step_beams(struct graft_run *run, struct graft_team *team, const stru
     return status;
 }
 
-/* What was not used is fed again. */
+/* Rewinds members whose logits were not used, so that they are fed again. */
 static void take_back(struct graft_run *run, const struct graft_team *team) {
     for (size_t i = 0; i < team->n; i++) {
         struct graft_sequence *member = team->members[i];

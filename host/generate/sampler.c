@@ -10,10 +10,10 @@
 
 struct graft_sampler {
     int64_t vocab_size;
-    float *scores; /* [vocab_size]: processed, then what they weigh */
+    float *scores; /* [vocab_size]: processed scores, later the weights */
     struct graft_processor_room room;
     struct graft_candidate *candidates; /* [vocab_size] */
-    struct graft_candidate *sorted;     /* [vocab_size]: room to put them in order */
+    struct graft_candidate *sorted;     /* [vocab_size]: scratch for sorting */
 };
 
 int graft_sampler_create(int64_t vocab_size, struct graft_sampler **sampler, struct graft_error *error) {
@@ -47,7 +47,7 @@ void graft_sampler_free(struct graft_sampler *sampler) {
     }
 }
 
-/* One step of SplitMix64 (Steele, Lea, Flood 2014): every seed gives another full sequence. */
+/* One step of SplitMix64 (Steele, Lea, Flood 2014): each seed gives a different full sequence. */
 static uint64_t next_random(struct graft_sampler_state *state) {
     uint64_t z = state->state += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -65,12 +65,12 @@ double graft_sampler_uniform(struct graft_sampler_state *state) {
     return (double)(next_random(state) >> 11) * 0x1p-53;
 }
 
-/* The first of the largest; NaN counts as smallest. */
+/* The index of the largest score, of equal ones the first; NaN counts as smallest. */
 static int32_t argmax(const float *scores, int64_t n) {
     enum { BLOCK = 1024 };
     const struct graft_loops *loops = graft_loops_get();
     float largest = -INFINITY;
-    int64_t first = 0; /* no earlier block has the largest */
+    int64_t first = 0; /* the block with the largest score so far */
     for (int64_t i = 0; i < n; i += BLOCK) {
         float here = loops->maximum(scores + i, n - i < BLOCK ? n - i : BLOCK);
         if (here > largest) {
@@ -86,7 +86,7 @@ static int32_t argmax(const float *scores, int64_t n) {
     return 0;
 }
 
-/* What has no probability is never drawn. */
+/* Draws a candidate; one with probability 0 is never drawn. */
 static int32_t draw(const struct graft_candidate *candidates, int64_t count, struct graft_sampler_state *state) {
     double total = 0.0;
     int64_t last = 0;
@@ -101,9 +101,9 @@ static int32_t draw(const struct graft_candidate *candidates, int64_t count, str
     return candidates[last].id;
 }
 
-/* --- Without top_k: of a whole vocabulary, which takes long to sort --- */
+/* --- Without top_k: drawing from a whole vocabulary, which takes long to sort --- */
 
-/* weights [n] = exp((scores - largest) / temperature), 0 of NaN. */
+/* weights [n] = exp((scores - largest) / temperature), 0 for NaN. */
 static void weigh(const float *scores, int64_t n, float largest, double temperature, float *weights) {
     for (int64_t i = 0; i < n; i++) {
         weights[i] = isnan(scores[i]) ? -INFINITY : (scores[i] - largest) / (float)temperature;
@@ -119,24 +119,24 @@ static double sum_of(const float *weights, int64_t n) {
     return sum;
 }
 
-/* Weights from 0 to 1 have the order of their bits. */
+/* The bits of a weight from 0 to 1, which are in the same order as the weights. */
 static uint32_t bits_of(float weight) {
     uint32_t bits;
     memcpy(&bits, &weight, sizeof bits);
     return bits;
 }
 
-/* What top_p leaves: the first of the heaviest tokens, all that are heavier than the threshold, and the first `n`
- * others that are as heavy. */
+/* The tokens that top_p keeps: the best one, all that weigh more than the threshold, and the first `n` of those that
+ * weigh exactly that. */
 struct nucleus {
     int64_t best;
     uint32_t threshold; /* as bits */
     int64_t n;
-    double total; /* what they weigh together */
+    double total; /* sum of their weights */
 };
 
-/* Drops the lightest, as many as weigh no more than `left` together; of equals those behind. The threshold's bits are
- * found ten at a time, from what tokens weigh whose bits are the same so far. */
+/* Drops the lightest tokens, as long as they weigh at most `left` together; of equal ones the later first. Finds the
+ * bits of the threshold ten at a time, from the sums of weights that have the same bits so far. */
 static void drop(struct nucleus *nucleus, const float *weights, int64_t n, double left) {
     enum { DIGIT = 10, VALUES = 1 << DIGIT };
     uint32_t known = 0;
@@ -168,7 +168,7 @@ static void drop(struct nucleus *nucleus, const float *weights, int64_t n, doubl
     nucleus->total -= dropped * (double)equal;
 }
 
-/* The token in it up to which the weights come to more than `left`. */
+/* The token of the nucleus at which the sum of weights exceeds `left`. */
 static int32_t find(const float *weights, int64_t n, struct nucleus nucleus, double left) {
     int64_t last = nucleus.best;
     for (int64_t i = 0; i < n && left >= 0.0; i++) {
@@ -190,7 +190,7 @@ static int32_t draw_of_all(const float *weights, int64_t n, int64_t best, double
     return find(weights, n, nucleus, graft_sampler_uniform(state) * nucleus.total);
 }
 
-/* What processors make of the logits: the logits themselves where there are none. */
+/* Applies processors to the logits; without processors the logits are used unchanged. */
 static int process(struct graft_sampler *sampler, const struct graft_choice *choice, const float *logits,
                    const float **scores, struct graft_error *error) {
     if (!graft_processors_wanted(choice)) {
@@ -202,7 +202,7 @@ static int process(struct graft_sampler *sampler, const struct graft_choice *cho
     return graft_processors_run(choice, sampler->scores, sampler->vocab_size, &sampler->room, error);
 }
 
-/* By chance, from scores of which number `best` is the largest. */
+/* Draws a token from scores, of which `best` is the largest. */
 static int32_t draw_one(struct graft_sampler *sampler, const struct graft_generation *generation, const float *scores,
                         int32_t best, struct graft_sampler_state *state) {
     const int64_t n = sampler->vocab_size;
@@ -229,7 +229,7 @@ int graft_sampler_pick(struct graft_sampler *sampler, const struct graft_choice 
     return GRAFT_OK;
 }
 
-/* The scores of the tokens that are left; of others -INFINITY. */
+/* Applies warpers: scores of tokens that are dropped become -INFINITY. */
 static void warp(struct graft_sampler *sampler, const struct graft_generation *generation, int64_t least,
                  float *scores) {
     const int64_t n = sampler->vocab_size;

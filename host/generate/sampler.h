@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Choosing the next token from logits, in the order and by the rules of transformers' logits processors. */
+/* Chooses the next token from logits, by the rules and in the order of transformers' logits processors. */
 #ifndef GRAFT_GENERATE_SAMPLER_H
 #define GRAFT_GENERATE_SAMPLER_H
 
@@ -9,23 +9,23 @@
 #include "generate/processors.h"
 #include "graft/error.h"
 
-/* The draws of one sequence. Sequence `i` of a batch draws the same whatever else is in the batch. */
+/* The random state of one sequence. Sequence `i` of a batch draws the same numbers whatever else is in the batch. */
 struct graft_sampler_state {
     uint64_t state;
 };
 void graft_sampler_state_init(struct graft_sampler_state *state, uint64_t seed, size_t sequence);
 
-/* Working memory for one vocabulary. */
+/* Scratch memory for one vocabulary. */
 struct graft_sampler;
 int graft_sampler_create(int64_t vocab_size, struct graft_sampler **sampler, struct graft_error *error);
 void graft_sampler_free(struct graft_sampler *sampler);
 
-/* The next token. `logits` [vocab_size]. */
+/* Picks the next token from `logits` [vocab_size]. */
 int graft_sampler_pick(struct graft_sampler *sampler, const struct graft_choice *choice, const float *logits,
                        struct graft_sampler_state *state, int32_t *id, struct graft_error *error);
 
-/* scores [vocab_size], in place: what processors, and with do_sample warpers, make of them; a token that is not left is
- * -INFINITY. Of those warpers keep at least `least`. */
+/* Changes scores [vocab_size] in place: applies processors, and with do_sample warpers, which set dropped tokens to
+ * -INFINITY and keep at least `least`. */
 int graft_sampler_score(struct graft_sampler *sampler, const struct graft_choice *choice, int64_t least, float *scores,
                         struct graft_error *error);
 

@@ -103,7 +103,7 @@ struct graft_choice graft_sequence_choice(const struct graft_sequence *sequence)
     };
 }
 
-/* An id that ends the sequence, or a text that has its end in the last token. */
+/* Whether the last token ends the sequence, by its id or because a stop string ends in it. */
 static int check_stops(const struct graft_sequence *sequence, int *is_stopped, struct graft_error *error) {
     const struct graft_generation *generation = &sequence->generation;
     *is_stopped = 0;
@@ -116,7 +116,7 @@ static int check_stops(const struct graft_sequence *sequence, int *is_stopped, s
                : GRAFT_OK;
 }
 
-/* The last token needs no position: nothing comes after it. */
+/* Whether the sequence ends by its length. The last token needs no position, since nothing follows it. */
 static int32_t end_by_length(const struct graft_sequence *sequence) {
     if (graft_sequence_left(sequence) == 0) {
         return GRAFT_SEQUENCE_COMPLETE;

@@ -244,7 +244,8 @@ static int step_init(struct step *step, const struct graft_session *session, con
     place_images(step, session, slots, news, n);
     int64_t at = 0;
     for (size_t i = 0; i < n; i++) {
-        size_t last = i + 1 < n || !portion->unfinished ? news[i].count : 0; /* counted from 1; 0: it is not here */
+        size_t last =
+            i + 1 < n || !portion->unfinished ? news[i].count : 0; /* counted from 1; 0: not in this portion */
         for (size_t j = 0; j < news[i].count; j++, at++) {
             step->ids[at] = news[i].ids[j];
             step->adapters[n + (size_t)at] = session->adapters[slots[i]];
@@ -292,7 +293,7 @@ static int run(struct graft_session *session, const struct step *step, const int
         .struct_size = sizeof rows, .rows = step->tokens, .adapters = step->adapters + n};
     struct graft_call call = session->call;
     call.row_adapters = session->chooses_adapters ? &rows : NULL;
-    call.running = &graft_crash_context()->module; /* of the thread that takes this step */
+    call.running = &graft_crash_context()->module; /* of the thread that performs this step */
     struct graft_causal_lm_args args = {
         .struct_size = sizeof args,
         .batch = &batch,
@@ -309,7 +310,7 @@ static int run(struct graft_session *session, const struct step *step, const int
     return graft_crash_context_unwatch(before, status, error);
 }
 
-/* Makes a step part of the sequences; or of none, if it failed: some modules have run, and others have not. */
+/* Completes a step in all sequences, or undoes it in all of them if it failed, since only some modules have run. */
 static void end_step(struct graft_session *session, const struct step *step, const int32_t *slots, size_t n,
                      int status) {
     for (size_t i = 0; i < n; i++) {
@@ -330,7 +331,7 @@ static void end_step(struct graft_session *session, const struct step *step, con
     }
 }
 
-/* Runs one portion; its logits go behind the `rows` that are there, which are counted on. */
+/* Runs one portion; its logits are written after the existing `rows`, whose count is increased. */
 static int run_portion(struct graft_session *session, const struct portion *portion, enum graft_logits_rows which,
                        int64_t *rows, struct graft_error *error) {
     struct step step = {0};
@@ -347,7 +348,7 @@ static int run_portion(struct graft_session *session, const struct portion *port
     return status;
 }
 
-/* Tokens of one forward: all, unless they are too many. Images are placed among tokens of one forward. */
+/* The most tokens of one forward: all, unless there is a limit. Tokens with images are in one forward. */
 static size_t portion_size(const struct graft_session *session, const struct graft_ids_view *news, size_t n) {
     size_t size = session->portion > 0 ? (size_t)session->portion : SIZE_MAX;
     for (size_t i = 0; i < n; i++) {
@@ -356,9 +357,9 @@ static size_t portion_size(const struct graft_session *session, const struct gra
     return size;
 }
 
-/* The next tokens, `size` at most, in the order of the sequences. None is cut where fewer tokens would be left on
- * either side than a forward computes in another way, so that no result depends on where it is. A sequence with a
- * source gets a portion of its own, because that source adds any number of tokens to it. */
+/* Fills in the next portion: at most `size` tokens, in the order of the sequences. A sequence is not cut so that either
+ * side has few enough tokens to be a small batch, so results do not depend on where it is cut. A sequence with a source
+ * gets a portion of its own, because the source adds any number of tokens. */
 static void cut_portion(struct portion *portion, const int32_t *slots, const struct graft_ids_view *news, size_t n,
                         size_t size) {
     size_t room = size;
@@ -385,12 +386,12 @@ static void cut_portion(struct portion *portion, const int32_t *slots, const str
     }
 }
 
-/* What follows a prompt should not make its room grow at once. */
+/* Adds a margin, so that the memory does not have to grow right after a prompt. */
 static int64_t with_margin(int64_t tokens) {
     return tokens + tokens / 8 + GRAFT_SMALL_BATCH;
 }
 
-/* Portion after portion; one that fails takes those before it back. */
+/* Runs portion after portion; if one fails, the earlier ones are undone. */
 static int run_portions(struct graft_session *session, struct portion *portion, int64_t *lengths, const int32_t *slots,
                         const struct graft_ids_view *news, size_t n, enum graft_logits_rows which,
                         struct graft_error *error) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a model directory says about generating. */
+/* Reads the generation settings of a model directory. */
 #include "arch/section.h"
 #include "base/fail.h"
 #include "generate/fields.h"
 #include "generate/generate.h"
 
-/* An id, or an array of ids; the first document that says anything is heard, be it that no token ends a text. */
+/* Reads eos_token_id, an id or an array of ids, from the first document that has it, even if it says that no token ends
+ * a text. */
 static int read_eos(const struct graft_config *document, struct graft_generation_settings *settings,
                     struct graft_error *error) {
     return settings->eos.ids == NULL
@@ -13,8 +14,8 @@ static int read_eos(const struct graft_config *document, struct graft_generation
                : GRAFT_OK;
 }
 
-/* Finds the token that a decoder behind an encoder starts with: decoder_start_token_id of the first document that has
- * it, or else bos_token_id of the first that has that; -1 if none has either. */
+/* Finds the start token of a decoder with an encoder: decoder_start_token_id of the first document that has it, else
+ * bos_token_id of the first that has that; -1 if none has either. */
 static int read_start(const struct graft_config *const *documents, size_t n, int32_t *start,
                       struct graft_error *error) {
     static const char *const names[] = {"decoder_start_token_id", "bos_token_id"};
@@ -42,9 +43,9 @@ static int read_fields(const struct graft_config *document, struct graft_generat
     return graft_generation_read_fields(document, &settings->generation, settings->fields, error);
 }
 
-/* Without a generation_config.json the reference looks for its fields in config.json, as older files have them, and for
- * those that are lacking there in its text_config. The end of a sequence is looked for there either way: a model that
- * never ends is nobody's wish. */
+/* Reads config.json. Without a generation_config.json the reference reads its fields from config.json, as older files
+ * have them, and those that are missing there from its text_config. The end-of-sequence ids are read from there in any
+ * case, since no one wants a model that never ends. */
 static int read_config(const struct graft_config *config, int is_there, struct graft_generation_settings *settings,
                        struct graft_error *error) {
     struct graft_config_section section;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Whether the string has its end behind the first `before` bytes of the text. */
+/* Whether the string occurs in the text with its end after the first `before` bytes. */
 static int ends_behind(const struct graft_text *text, size_t before, const char *string) {
     const size_t length = strlen(string);
     for (size_t end = before + 1; end <= text->length; end++) {
@@ -14,7 +14,8 @@ static int ends_behind(const struct graft_text *text, size_t before, const char 
     return 0;
 }
 
-/* The first of the tokens that a string may begin in which ends in the last: each has at least a byte, or is none. */
+/* The first token in which a string that ends in the last token may begin; each token has at least one byte, or none at
+ * all. */
 static size_t first_token(const char *const *strings, size_t n, size_t count) {
     size_t longest = 0;
     for (size_t i = 0; i < n; i++) {

@@ -18,7 +18,8 @@ int graft_team_leads(const struct graft_sequence *sequence) {
     return sequence->team == NULL || sequence->team->lead == sequence;
 }
 
-/* A beam has no tokens before there are several ways to go on; who guides has the last of the prompt. */
+/* Creates a member. A beam has no tokens until there are several continuations; a guide has the last token of the
+ * prompt. */
 static struct graft_sequence *create_member(const struct graft_sequence *lead) {
     const struct graft_ids_view prompt = {.ids = lead->ids + lead->prompt - 1,
                                           .count = lead->generation.num_beams > 1 ? 0 : 1,

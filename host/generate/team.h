@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Sequences of a run that take their tokens together: the beams of one prompt (beams.h), or a prompt and its last token
- * alone, which guides it. They are fed as others are, each in its slot. A member whose logits have come waits for those
- * of the others; then tokens are chosen. One member leads: it has the prompt, and what the others have is told in its
- * name.
- */
+/* Teams: sequences of a run that take their tokens together, namely the beams of one prompt (beams.h), or a prompt and,
+ * as its guide, its last token alone. They are fed like other sequences, each in its slot. A member whose logits are
+ * there waits for those of the others; then tokens are chosen. One member leads the team: it has the prompt, and the
+ * others' tokens are reported under its number. */
 #ifndef GRAFT_GENERATE_TEAM_H
 #define GRAFT_GENERATE_TEAM_H
 
@@ -13,39 +11,39 @@
 struct graft_beams;
 
 struct graft_team {
-    struct graft_sequence **members; /* [n]; of beams, in their order */
-    struct graft_sequence **order;   /* [n]: room to put them in another */
+    struct graft_sequence **members; /* [n]; for beams, in their order */
+    struct graft_sequence **order;   /* [n]: scratch for reordering */
     struct graft_sequence *lead;
     size_t n;
-    size_t n_there;            /* members that have not been freed */
+    size_t n_there;            /* number of members that have not been freed */
     struct graft_beams *beams; /* NULL: the second member guides the first */
 };
 
-/* [any] How many sequences these settings take for a prompt. */
+/* [any] How many sequences a prompt needs with these settings. */
 size_t graft_team_size(const struct graft_generation *generation);
 
-/* [load] Makes `lead` the first of a team, if its settings ask for one, with members that are not in a run yet. On
- * failure it is alone. */
+/* [load] Makes `lead` the first member of a team, if its settings ask for one, with members that are not in a run yet.
+ * On failure it has no team. */
 int graft_team_create(struct graft_sequence *lead, int64_t vocab_size, struct graft_error *error);
 
-/* [load] The member is being freed; the last one takes the team with it. */
+/* [load] Removes a member that is being freed; the last one frees the team. */
 void graft_team_leave(struct graft_sequence *member);
 
-/* [any] Whether the sequence is alone, or leads. */
+/* [any] Whether the sequence has no team, or leads one. */
 int graft_team_leads(const struct graft_sequence *sequence);
 
-/* [forward] Keeps the logits of a member (NULL: another process has them). `*is_complete` is 1 once all are there that
- * the next step of the team needs. */
+/* [forward] Stores the logits of a member (NULL: another process has them). `*is_complete` is 1 once all logits for the
+ * team's next step are there. */
 int graft_team_keep(struct graft_sequence *member, const float *logits, int64_t vocab_size, int *is_complete,
                     struct graft_error *error);
 
-/* [forward] All logits have been used, or are to be made again. */
+/* [forward] Drops all logits, because they have been used or have to be computed again. */
 void graft_team_clear(struct graft_team *team);
 
-/* [any] The sequence that a beam goes on from: before there are several, that is the one with the prompt. */
+/* [any] The sequence that a beam continues: until there are several continuations, that is the one with the prompt. */
 struct graft_sequence *graft_team_origin(const struct graft_team *team, size_t beam);
 
-/* [forward] The guide's logits [n] become the guided scores of the one that leads. */
+/* [forward] Combines the guide's logits [n] with the leader's, which become the guided scores. */
 void graft_team_guide(const struct graft_team *team, int64_t n);
 
 #endif

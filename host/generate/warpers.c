@@ -7,12 +7,12 @@
 
 enum { TOP_H_TOKENS = 100 };
 
-/* Candidates under way. */
+/* The candidates that are left so far. */
 struct pool {
     const struct graft_generation *generation;
     struct graft_candidate *candidates; /* [count] */
     int64_t count;
-    int64_t least; /* that are kept */
+    int64_t least; /* the least number to keep */
     struct graft_candidate *room;
 };
 
@@ -31,7 +31,7 @@ static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* -p log p, summed up over the first `count`. */
+/* The sum of -p log p over the first `count`. */
 static double entropy(const struct graft_candidate *candidates, int64_t count) {
     double sum = 0.0;
     for (int64_t i = 0; i < count; i++) {
@@ -41,7 +41,7 @@ static double entropy(const struct graft_candidate *candidates, int64_t count) {
     return sum;
 }
 
-/* The first `k`, and what equals the last of them. */
+/* Keeps the first `k`, and those equal to the last of them. */
 static void keep_first(struct pool *pool, int64_t k) {
     int64_t kept = smaller(k, pool->count);
     while (kept < pool->count && pool->candidates[kept].logit == pool->candidates[kept - 1].logit) {
@@ -65,7 +65,7 @@ static void take_top_h(struct pool *pool) {
     pool->count = kept > 0 ? kept : 1;
 }
 
-/* Drops the last ones, as long as they weigh no more together than top_p leaves out. */
+/* Drops the last candidates, as long as their sum is at most what top_p leaves out. */
 static void take_top_p(struct pool *pool) {
     double cumulative = 0.0;
     graft_warpers_weigh(pool->candidates, pool->count);
@@ -84,7 +84,7 @@ static void drop_below(struct pool *pool, double probability) {
     }
 }
 
-/* The same, and what equals the last that is to be kept stays. */
+/* The same, but keeps candidates equal to the last one kept. */
 static void drop_below_with_equals(struct pool *pool, double probability) {
     const float last = pool->candidates[smaller(pool->least, pool->count) - 1].logit;
     while (pool->count > pool->least && pool->candidates[pool->count - 1].probability < probability &&
@@ -93,7 +93,8 @@ static void drop_below_with_equals(struct pool *pool, double probability) {
     }
 }
 
-/* How far a candidate's surprise is from the one that is expected stands in `probability` while these are sorted. */
+/* Orders candidates by distance: while they are sorted, `probability` has the distance of a candidate's surprise from
+ * the expected one. */
 static int by_distance(const void *a, const void *b) {
     const struct graft_candidate *left = a;
     const struct graft_candidate *right = b;
@@ -103,7 +104,7 @@ static int by_distance(const void *a, const void *b) {
     return left->id < right->id ? -1 : 1;
 }
 
-/* Turns probabilities into distances; of what is impossible it is infinite. */
+/* Replaces probabilities by distances, which are infinite for impossible tokens. */
 static void measure(struct pool *pool) {
     const double expected = entropy(pool->candidates, pool->count);
     for (int64_t i = 0; i < pool->count; i++) {
@@ -112,7 +113,7 @@ static void measure(struct pool *pool) {
     }
 }
 
-/* The candidates in the order of their distances, up to where they reach typical_p; then in the usual order again. */
+/* Keeps candidates in the order of their distances until they reach typical_p, then restores the usual order. */
 static void take_typical(struct pool *pool) {
     const size_t size = sizeof *pool->room;
     struct graft_candidate *sorted = pool->room;
@@ -163,9 +164,9 @@ int graft_warpers_are_few(const struct graft_generation *generation, int64_t n) 
            !is_cut(generation->typical_p) && !is_cut(generation->epsilon_cutoff) && !is_cut(generation->eta_cutoff);
 }
 
-/* How many scores min_p may leave, and a few more: the others need no sorting. */
+/* An upper bound of how many scores min_p keeps; others need not be sorted. */
 static int64_t most_of_min_p(const struct graft_generation *generation, const float *scores, int64_t n) {
-    static const double margin = 0.01; /* of logarithms; what is left is compared exactly */
+    static const double margin = 0.01; /* margin for rounding, in log probability; what is left is compared exactly */
     float largest = -INFINITY;
     int64_t count = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -178,7 +179,7 @@ static int64_t most_of_min_p(const struct graft_generation *generation, const fl
     return count;
 }
 
-/* How many of the largest scores are looked at. */
+/* How many of the largest scores are considered. */
 static int64_t most_wanted(const struct graft_generation *generation, const float *scores, int64_t n, int64_t least) {
     int64_t k = n;
     if (generation->top_h > 0.0) {
