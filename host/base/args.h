@@ -5,7 +5,7 @@
 
 #include "graft/args.h"
 
-/* The most arguments of one class, and the most numbers in a list. */
+/* The maximum number of arguments of one class, and that of numbers in a list. */
 enum { GRAFT_MAX_ARGS = 32, GRAFT_MAX_ARG_INTS = 4096 };
 
 /* Whether a list from a plugin is valid: its count and stride, and each argument's name, kind and value. NULL is an

@@ -12,8 +12,8 @@
 
 enum {
     MAX_PATTERN_BYTES = 65536,
-    /* The most steps of one search, about a second. A run of white space in a prompt takes several steps per
-     * character. */
+    /* The maximum number of steps of one search, about a second. A run of white space in a prompt takes several steps
+       per character. */
     MATCH_LIMIT = 10000000,
     DEPTH_LIMIT = 200000,
     HEAP_LIMIT_KIB = 65536,

@@ -16,8 +16,8 @@ int graft_output_flush(FILE *out, struct graft_error *error);
 /* "PROGRAM: FILE: what is wrong; what to do" on stderr, on one line whatever the error holds. */
 void graft_output_error(const struct graft_error *error);
 
-/* A line of a report, whatever its arguments hold: cleaned as errors are (graft_error_clean). Without memory it is "?".
- */
+/* A line of a report, whatever its arguments hold: cleaned as errors are (graft_error_clean). If memory runs out, it is
+ * "?". */
 void graft_output_line(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -34,7 +34,7 @@ char *graft_program_converter(void);
 char *graft_program_crate(void);
 
 /* The folder of the plugins that this user installed, $XDG_DATA_HOME/graft/plugins or ~/.local/share/graft/plugins,
- * which need not exist; NULL without memory, and where neither variable is set. The caller frees it with graft_free. */
+ * which need not exist; NULL if memory ran out or neither variable is set. The caller frees it with graft_free. */
 char *graft_program_user_plugins_dir(void);
 
 /* Likewise the folder of the keys that this user trusts, $XDG_CONFIG_HOME/graft/trusted-keys or

@@ -35,7 +35,7 @@ static int read_activation(const char *file, const graft_json *document, int32_t
                                  "activation_function: expected Tanh or Identity, got \"%s\"", name);
 }
 
-/* Refuses fields that make the module something else than a Linear of a text's vector. */
+/* Refuses fields that make the module something other than a Linear of a text's vector. */
 static int refuse_others(const char *file, const graft_json *document, struct graft_error *error) {
     static const char *const names[] = {"module_input_name", "module_output_name"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

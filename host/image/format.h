@@ -5,8 +5,8 @@
 
 #include "image/pixels.h"
 
-/* Decode `length` bytes into `pixels`, which the caller finishes also after an error, and set the orientation that the
- * file declares (GRAFT_ORIENTATION_...). */
+/* Decode `length` bytes into `pixels`, which the caller must finish even after an error, and set the orientation that
+ * the file declares (GRAFT_ORIENTATION_...). */
 int graft_png_decode(const uint8_t *bytes, size_t length, const char *source, struct graft_pixels *pixels,
                      int32_t *orientation, struct graft_error *error);
 int graft_jpeg_decode(const uint8_t *bytes, size_t length, const char *source, struct graft_pixels *pixels,

@@ -11,8 +11,8 @@ struct graft_frame_files {
     size_t capacity;
 };
 
-/* [any] Lists all files of `directory` that are not hidden. Errors are GRAFT_ERROR_IO; the caller finishes `files` also
- * after an error. */
+/* [any] Lists all files of `directory` that are not hidden. Errors are GRAFT_ERROR_IO; the caller must finish `files`
+ * even after an error. */
 int graft_frame_files_find(const char *directory, struct graft_frame_files *files, struct graft_error *error);
 void graft_frame_files_finish(struct graft_frame_files *files);
 

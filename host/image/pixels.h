@@ -8,7 +8,7 @@
 
 #include "graft/error.h"
 
-/* The most pixels of an image: the limit above which the reference warns of "decompression bombs". */
+/* The maximum number of pixels of an image: the limit above which the reference warns of "decompression bombs". */
 enum { GRAFT_MAX_PIXELS = 89478485 };
 
 struct graft_pixels {

@@ -30,9 +30,9 @@ static void paint_key(struct graft_pixels *pixels) {
     }
 }
 
-/* The most pixels of a frame, or of all frames together with counts_frames. With cap_pixels_per_frame, a frame gets its
- * share of nine tenths of what max_video_tokens allow or, with counts_frames, at most what they allow and its share of
- * max_pixels; but at least 1.05 times min_pixels. */
+/* The maximum number of pixels of a frame, or of all frames together with counts_frames. With cap_pixels_per_frame, a
+ * frame gets its share of nine tenths of what max_video_tokens allow or, with counts_frames, at most what they allow
+ * and its share of max_pixels; but at least 1.05 times min_pixels. */
 static int64_t max_pixels(const struct graft_processor_config *config, int64_t frames) {
     const int64_t factor = config->patch_size * config->merge_size;
     const int64_t least = (int64_t)((double)config->min_pixels * 1.05);

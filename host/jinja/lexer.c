@@ -87,7 +87,7 @@ static size_t text_end(const struct graft_jinja_source *source, size_t begin, si
     return starts_line && skip_space(source, line) >= end ? line : end;
 }
 
-/* Behind a tag that closed with this mark; whether a line begins there. */
+/* Returns the offset after a tag that closed with `mark`, and sets whether a line begins there. */
 static size_t behind_tag(const struct graft_jinja_source *source, size_t at, char mark, int is_output,
                          int *at_line_start) {
     size_t behind = at;
@@ -110,7 +110,7 @@ static size_t find_tag(const struct graft_jinja_source *source, size_t at) {
     return source->length;
 }
 
-/* Behind the opening of a comment. */
+/* Skips the rest of a comment that was opened at `opening`, and sets `mark` to the mark at its end, or 0. */
 static int skip_comment(struct graft_jinja_lexer *lexer, size_t opening, char *mark) {
     const struct graft_jinja_source *source = lexer->source;
     for (size_t at = lexer->at; at + 1 < source->length; at++) {
@@ -124,7 +124,8 @@ static int skip_comment(struct graft_jinja_lexer *lexer, size_t opening, char *m
                              "the comment has no end, expected \"#}\"");
 }
 
-/* Behind "{%", white space and a word, with the mark of the tag's end; 0 when that is not what stands at `at`. */
+/* Returns the offset after "{%", white space, `word` and the end of the tag, and sets that end's mark; 0 if something
+ * else is at `at`. */
 static size_t behind_word(const struct graft_jinja_source *source, size_t at, const char *word, char *mark) {
     size_t n = strlen(word);
     at = skip_space(source, at + 2 + (mark_at(source, at + 2) != 0));

@@ -28,7 +28,7 @@ enum graft_jinja_token_kind {
 struct graft_jinja_token {
     enum graft_jinja_token_kind kind;
     uint32_t at;                    /* byte in the source */
-    struct graft_jinja_string text; /* of texts, names, numbers and operators; of a string, what it stands for */
+    struct graft_jinja_string text; /* as in the source; of a string, its value with escapes resolved */
 };
 
 /* What a template was parsed from. */

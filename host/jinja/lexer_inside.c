@@ -23,7 +23,7 @@ static int is_name_part(char c) {
     return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || ((unsigned char)c & 0x80);
 }
 
-/* Behind digits that may be grouped by '_'. */
+/* Returns the offset after digits that may be grouped by '_'. */
 static size_t skip_digits(const struct graft_jinja_source *source, size_t at) {
     while (at < source->length && (is_digit(source->text[at]) || (source->text[at] == '_' && at + 1 < source->length &&
                                                                   is_digit(source->text[at + 1])))) {
@@ -36,7 +36,7 @@ static int digit_at(const struct graft_jinja_source *source, size_t at) {
     return at < source->length && is_digit(source->text[at]);
 }
 
-/* Behind "e10" or the like, or `at` when no exponent is there. */
+/* Returns the offset after an exponent such as "e10", or `at` if there is none. */
 static size_t skip_exponent(const struct graft_jinja_source *source, size_t at) {
     if (at >= source->length || (source->text[at] != 'e' && source->text[at] != 'E')) {
         return at;

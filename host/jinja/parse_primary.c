@@ -197,7 +197,7 @@ static int parse_subscript(struct graft_jinja_parser *parser, struct graft_jinja
     return status == GRAFT_OK ? graft_jinja_expect(parser, "]") : status;
 }
 
-/* Behind ".": a name, or a number of an element. */
+/* After ".": a name, or the number of an element. */
 static int parse_attribute(struct graft_jinja_parser *parser, struct graft_jinja_node **node) {
     struct graft_jinja_node *attribute = around(parser, GRAFT_JINJA_ATTRIBUTE, node);
     if (attribute == NULL) {

@@ -34,7 +34,7 @@ static int parse_macro_body(struct graft_jinja_parser *parser, const char *end, 
     return status;
 }
 
-/* Behind "if": each "elif" is an "if" in the place of an "else". */
+/* After "if": each "elif" is parsed as an "if" in place of an "else". */
 static int parse_if(struct graft_jinja_parser *parser, struct graft_jinja_node *node) {
     static const char *const ends[] = {"elif", "else", "endif", NULL};
     int end = 0;

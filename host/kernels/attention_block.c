@@ -6,8 +6,8 @@
 #include "kernels/attention_block.h"
 #include "kernels/cpu.h"
 
-/* The most columns of an item, unless a group has more. With tiles there are more, since values are transposed for each
- * item. */
+/* The maximum number of columns of an item, unless a group has more. With tiles there are more, since values are
+ * transposed for each item. */
 enum { COLUMNS = 64, TILES_COLUMNS = 128 };
 
 static int64_t padded(int64_t columns) {

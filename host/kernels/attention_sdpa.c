@@ -4,8 +4,8 @@
 #include "kernels/kernels.h"
 #include "kernels/parallel.h"
 
-/* The most heads of one query in an item, all of which share a key/value head: with that many, multiplying keys takes
- * longer than reading them, so that further heads are better left to another thread. */
+/* The maximum number of heads of one query in an item, all of which share a key/value head: with that many, multiplying
+ * keys takes longer than reading them, so that further heads are better left to another thread. */
 enum { DIRECT_HEADS = 8 };
 
 struct work {

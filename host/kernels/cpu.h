@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Which instructions the kernels may use. The best form that processor and operating system offer is taken; the
+/* Which instructions the kernels may use. The best form that processor and operating system offer is taken; the
  * environment variable GRAFT_ISA=scalar|avx2|avx512|avx512_bf16 lowers the choice (for tests and bug reports; it never
  * raises it). avx2_vnni and avx512_vnni, which loops of plugins have builds for, are avx2 and avx512 here.
- * GRAFT_ISA=amx_model does what a processor with tiles does, on any with AVX512-BF16: tiles are a model in plain C,
- * many times slower.
- */
+ * GRAFT_ISA=amx_model does what a processor with tiles does, on any processor with AVX512-BF16: tiles are emulated in
+ * plain C, many times slower. */
 #ifndef GRAFT_KERNELS_CPU_H
 #define GRAFT_KERNELS_CPU_H
 
@@ -26,8 +24,8 @@ int graft_cpu_isa(void);
 /* [test] Sets the instruction set that the kernels use, at most graft_cpu_best_isa(). */
 void graft_cpu_set_isa(int isa);
 
-/* [test] Sets whether the model of tiles is used: graft_cpu_best_isa() is then AMX on every processor with
- * AVX512-BF16. */
+/* [test] Sets whether tiles are emulated in plain C (kernels/tile_model.h): graft_cpu_best_isa() is then AMX on every
+ * processor with AVX512-BF16. */
 void graft_cpu_model_tiles(int yes);
 
 /* [any] */

@@ -6,8 +6,8 @@
 #include "kernels/cpu.h"
 #include "kernels/round.h"
 
-/* The most elements of a block of x, for all tokens together: a block stays in the first-level cache beside the
- * rows. */
+/* The maximum number of elements of a block of x, for all tokens together: a block stays in the first-level cache
+ * beside the rows. */
 enum { BLOCK_NUMBERS = 12288 };
 
 int graft_gemv_pairs_run(void) {

@@ -13,7 +13,7 @@ typedef void (*graft_worker_body)(void *data, int32_t worker, int64_t begin, int
 /* [any] The table for plugins and built-in classes. */
 const struct graft_threads *graft_threads_get(void);
 
-/* [any] The most workers of a loop that is started here; 1 inside a body. */
+/* [any] The maximum number of workers of a loop that is started here; 1 inside a body. */
 int32_t graft_parallel_workers(void);
 
 /* [any] Like parallel_for, for bodies that have something for each worker, such as scratch memory. */

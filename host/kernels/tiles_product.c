@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiled twice: for AVX-512 and AMX, reached only where graft_cpu_isa() allows it; and with the model of tiles
+/* Compiled twice: for AVX-512 and AMX, reached only where graft_cpu_isa() allows it; and with emulated tiles
  * (GRAFT_TILE_MODEL) for AVX-512 alone. */
 #include "kernels/tiles.h"
 

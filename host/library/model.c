@@ -107,9 +107,9 @@ int graft_model_name_file(const struct graft_model *model, const struct graft_er
 }
 
 /* Consumes `snapshot`. */
-/* The most modules that a tree may have, so that a few numbers in a config.json cannot allocate gigabytes: PLENTY for a
- * small checkpoint, and for a large one a module for every 16 bytes. 0: any number, if the size of the checkpoint is
- * unknown. */
+/* The maximum number of modules that a tree may have, so that a few numbers in a config.json cannot allocate gigabytes:
+ * PLENTY for a small checkpoint, and for a large one a module for every 16 bytes. 0: any number, if the size of the
+ * checkpoint is unknown. */
 static size_t max_nodes(const struct graft_checkpoint *checkpoint) {
     enum { PLENTY = 16384, BYTES_A_NODE = 16 };
     size_t n = graft_checkpoint_count(checkpoint);

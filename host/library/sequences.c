@@ -57,7 +57,7 @@ static int measure_token(const struct graft_model *model, struct graft_session *
     return status;
 }
 
-/* The most tokens of a forward, which the caller limits: it is how long other sequences wait. */
+/* The maximum number of tokens of a forward, which the caller limits: it is how long other sequences wait. */
 static size_t most_of_forward(const struct graft_sequences_options *options) {
     int64_t piece = options->piece_tokens > 0 ? options->piece_tokens : DEFAULT_PIECE;
     int64_t asked = piece > options->step_tokens ? piece : options->step_tokens;

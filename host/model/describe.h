@@ -40,7 +40,7 @@ struct builder {
 int graft_builder_add_child(struct builder *builder, struct graft_node *parent, const char *name,
                             const struct graft_child_info *info, struct graft_error *error);
 
-/* The most modules that the tree may have. */
+/* The maximum number of modules that the tree may have. */
 size_t graft_builder_max_nodes(const struct builder *builder);
 
 /* Runs the description of the node's class. */

@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "base/paths.h"
 
-/* The most reasons in one note. */
+/* The maximum number of reasons in one note. */
 enum { MAX_REASONS = 4 };
 
 const struct graft_candidate *graft_fusions_at(const struct fusions *fusions, const char *path) {

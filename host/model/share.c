@@ -20,7 +20,7 @@ struct sharing {
     const struct graft_node_share *share;
     const char *path; /* path of the module, or of the part, whose tensors are sliced */
     int32_t is_part;  /* 1: `path` is a joined part */
-    int64_t count;    /* number of outputs or inputs over all shares; 0 for a part */
+    int64_t count;    /* number of outputs or inputs over all shares; unknown, 0, if is_part */
 };
 
 /* --- Conversions --- */

@@ -9,7 +9,7 @@ static struct graft_field_rule *add(struct graft_family_file *file, struct graft
     return &list[file->family.n_field_rules++];
 }
 
-/* Reads names of fields without effect. */
+/* Reads the names of fields that have no effect. */
 static int read_names(struct graft_family_file *file, const char *path, const char *const *names, size_t n,
                       struct graft_field_rule *list, struct graft_error *error) {
     const struct graft_place top = {.file = path, .index = -1};

@@ -8,7 +8,7 @@ static struct graft_nearest nearest_classes(const struct graft_snapshot *snapsho
     struct graft_nearest nearest = {.wanted = name};
     const struct graft_known_class *known;
     if (graft_snapshot_read_all(snapshot, NULL) != GRAFT_OK) {
-        return nearest; /* without memory there is no hint */
+        return nearest; /* if memory ran out, there is no hint */
     }
     for (size_t i = 0; (known = graft_snapshot_class_at(snapshot, i)) != NULL; i++) {
         if (!known->private_to_plugin) {

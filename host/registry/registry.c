@@ -176,7 +176,7 @@ static int make_room(void **items, size_t n, size_t more, size_t size) {
     return grown != NULL ? 0 : -1;
 }
 
-/* Makes room in a new snapshot for everything that a plugin brings, besides one more of each kind. */
+/* Makes room in a new snapshot for everything that a plugin brings, and for one more element of each kind. */
 static int make_room_for(struct graft_snapshot *next, const struct graft_plugin *plugin) {
     void *plugins = next->plugins, *classes = next->classes, *families = next->families, *fusions = next->fusions;
     size_t n_classes = (size_t)plugin->n_classes;

@@ -30,7 +30,7 @@ struct graft_known_class {
     uint32_t next;      /* likewise: index plus 1 of the next class in the same bucket; 0: none */
 };
 
-/* The most classes that can be stacked at one module. */
+/* The maximum number of classes that can be stacked at one module. */
 enum { GRAFT_MAX_STACK = 32 };
 
 struct graft_stacked_class {

@@ -51,7 +51,8 @@ static int read_type(const struct graft_config *config, const char *object, stru
     if (!graft_config_has(config, path.text)) {
         path = path_of(object, "type");
     } else {
-        (void)graft_config_has(config, path_of(object, "type").text); /* the older name, which says nothing then */
+        (void)graft_config_has(
+            config, path_of(object, "type").text); /* the older name; rope_type overrides it, but it counts as read */
     }
     int status = graft_config_string(config, path.text, &name, error);
     if (status != GRAFT_OK) {

@@ -130,7 +130,8 @@ struct journal_entry *graft_journal_find(const struct journal *journal, const ch
                : bsearch(&key, journal->entries, journal->n_entries, sizeof *journal->entries, compare_entries);
 }
 
-/* The most pieces that one part of a parameter may be cut into, where two layouts have nothing in common. */
+/* The maximum number of pieces that one part of a parameter may be cut into, where two layouts have nothing in common.
+ */
 enum { MAX_PIECES = 1 << 18 };
 
 struct composing {

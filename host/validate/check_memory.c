@@ -8,7 +8,7 @@
 /* One thing that allocates. */
 typedef int (*attempt)(struct graft_subject *subject, struct graft_error *error);
 
-/* At most so many places are tried of one model, and of all models together. */
+/* The maximum number of places that are tried of one model, and of all models together. */
 enum { MAX_FAILURES = 150, MAX_OF_ALL = 300 };
 
 static int count_allocations(struct graft_subject *subject, attempt try, long *count, struct graft_error *error) {

@@ -107,7 +107,7 @@ static void without_memory(struct walk *walk) {
     }
 }
 
-/* Behind the call of a module: `data` is how many go well. */
+/* Runs after each call of a module, and fails once as many calls as `data` says have succeeded. */
 static int fail_behind(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     long *left = data;
     return (*left)-- > 0
@@ -115,7 +115,7 @@ static int fail_behind(void *data, struct graft_hooked_call *hooked, struct graf
                : graft_error_set(error, GRAFT_ERROR_INTERNAL, hooked->node->path, "on purpose, in a check of validate");
 }
 
-/* Behind each of the first calls of modules in turn, and at last behind none. */
+/* Lets a step fail after the first call of a module, after the second and so on, until none fails. */
 static int behind_modules(struct walk *walk, struct graft_error *error) {
     enum { TRIES = 60 };
     int status = GRAFT_OK, failed = GRAFT_ERROR_INTERNAL;

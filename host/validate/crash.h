@@ -24,8 +24,8 @@ void graft_crash_on_behalf(const char *call);
 /* Whether what this thread runs is a plugin's. */
 int graft_crash_in_plugin(void);
 
-/* The plugin's static variables are read-only from now on, or not any more. A write is the fault that the check has
- * found, but for those of a language's runtime and of sanitizers. Returns how many bytes they are. */
+/* Makes the plugin's static variables read-only, or writable again. A write is the fault that the check has found,
+ * except for writes by a language's runtime and by sanitizers. Returns their size in bytes. */
 size_t graft_crash_guard_statics(int guard);
 
 #endif

@@ -42,8 +42,8 @@ static const char *string_at(const struct file *file, const ElfW(Shdr) * strings
     return memchr(text, '\0', strings->sh_size - offset) != NULL ? text : "";
 }
 
-/* Behind what says where a number or a name of the compiler's own comes in a symbol of Rust: "s" and digits up to "_".
- */
+/* Returns the position after a disambiguator in a Rust symbol, which is "s" and digits up to "_"; `at` if there is
+ * none. */
 static const char *skip_disambiguator(const char *at) {
     const char *end = *at == 's' ? strchr(at, '_') : NULL;
     return end != NULL ? end + 1 : at;

@@ -48,7 +48,7 @@ struct graft_region {
 void graft_region_set_side(enum graft_region_side side);
 
 /* A piece of `bytes` zeros for what the thread runs now (base/crash_context.h), on a multiple of `alignment`, a power
- * of 2; NULL without memory. With alignment 0 it is that which a type of this size may need, 16 at most. */
+ * of 2; NULL if memory ran out. With alignment 0 it is that which a type of this size may need, 16 at most. */
 struct graft_region *graft_region_make(enum graft_region_kind kind, const char *name, size_t bytes, size_t alignment,
                                        int32_t element);
 

@@ -21,7 +21,7 @@ void graft_said_redirect(const struct graft_said *said);
 /* While it runs: keeps what is in the file within bounds. */
 void graft_said_limit(const struct graft_said *said);
 
-/* Behind it: reads the beginning into `text`, and empties the file. */
+/* After the check: reads the beginning into `text`, and empties the file. */
 void graft_said_take(struct graft_said *said);
 
 /* The line of `text` in which a sanitizer says what it found, copied as far as there is room; returns 0 if there is

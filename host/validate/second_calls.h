@@ -19,7 +19,7 @@ struct graft_second_calls {
     size_t n;
 };
 
-/* [forward] For the hooks: the cache of a module's second calls; NULL without memory. */
+/* [forward] For the hooks: the cache of a module's second calls; NULL if memory ran out. */
 struct graft_cache *graft_second_calls_cache(struct graft_second_calls *second, const struct graft_node *node);
 
 /* [forward] For the hooks: a fault of the module, in one of its arrays or slots. Returns GRAFT_ERROR_PLUGIN. */

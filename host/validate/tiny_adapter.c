@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An adapter for a tiny model, where the plugin has classes for such: a pair of low rank for each projection. */
+/* An adapter for a tiny model, where the plugin has classes for adapters: a low-rank pair for each projection. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

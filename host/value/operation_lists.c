@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "value/operation_run.h"
 
-/* The most values that one value is cut into, since shapes and configs are untrusted. */
+/* The maximum number of values that one value is cut into, since shapes and configs are untrusted. */
 enum { MAX_SHARDS = 65536 };
 
 int graft_operation_lists_init(struct operation_lists *lists, size_t count) {

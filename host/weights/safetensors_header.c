@@ -15,8 +15,9 @@
 /* the official implementation's limit */
 #define MAX_HEADER_BYTES UINT64_C(100000000)
 
-/* The most memory that parsing a header as JSON may take, besides half the header's length. A header of the usual form
- * is not parsed so. Together with the views and the metadata, memory stays below 64 MB plus six times the header. */
+/* The maximum memory that parsing a header as JSON may take, besides half the header's length. A header of the usual
+ * form is not parsed so. Together with the views and the metadata, memory stays below 64 MB plus six times the header.
+ */
 #define MAX_TREE_BYTES ((size_t)28 << 20)
 
 static const char metadata_key[] = "__metadata__";

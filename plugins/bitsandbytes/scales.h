@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The scales of a weight of 4 bits, from what the checkpoint has of them. */
+/* The scales of a 4-bit weight, from the tensors that the checkpoint has for them. */
 #ifndef BITSANDBYTES_SCALES_H
 #define BITSANDBYTES_SCALES_H
 

@@ -16,7 +16,7 @@ struct ct_scheme {
     int64_t group_size;      /* CT_GROUP, CT_TENSOR_GROUP */
     int64_t block[2];        /* CT_BLOCK: rows and columns */
     int32_t is_asymmetric;   /* codes in words have zero points */
-    int32_t is_ordered;      /* inputs have groups of their own: weight_g_idx */
+    int32_t is_ordered;      /* weight_g_idx gives the group of each input */
     const char *input_scale; /* a parameter, one number for activations, which is not used; NULL: there is none */
 };
 

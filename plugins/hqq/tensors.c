@@ -3,11 +3,12 @@
 
 enum { STRIPS_OF_3_BITS = 10, MOST_TEXT = 64 };
 
-/* What a module says of itself; of joined ones, each does. Older versions of the library leave some out. */
+/* A module's tensors that describe its quantization; if modules are joined, each has its own. Older versions of the
+ * library leave some out. */
 static const struct {
     const char *name;
     graft_dtype dtype;
-    int64_t most; /* elements; 0: one, which the checkpoint has without a dimension */
+    int64_t most; /* maximum number of elements; 0: one number, which the checkpoint stores as a scalar */
 } notes[] = {
     {"nbits", GRAFT_DTYPE_I32, 0},
     {"group_size", GRAFT_DTYPE_I32, 0},

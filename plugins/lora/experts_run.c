@@ -17,7 +17,7 @@ struct lora_product {
     float *y;           /* [rows, intermediate_size]; for LORA_OF_DOWN [rows, hidden_size] */
 };
 
-/* Adds what one adapter has for a product. */
+/* Adds the contribution of one adapter to a product. */
 static int add_adapter(const struct lora_experts *self, const struct graft_call *call, int64_t i,
                        const struct lora_product *product, const struct lora_sizes *sizes, struct graft_error *error) {
     const struct lora_experts_adapter *adapter = &self->adapters[i];
@@ -42,7 +42,7 @@ static int add_adapter(const struct lora_experts *self, const struct graft_call 
                                                             : status;
 }
 
-/* Adds what all adapters have; `call` is that of the product's rows. */
+/* Adds the contributions of all adapters to a product; `call` is the one routed to the product's rows. */
 static int add_adapters(const struct lora_experts *self, const struct graft_call *call,
                         const struct lora_product *product, const struct lora_sizes *sizes, struct graft_error *error) {
     int status = GRAFT_OK;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Experts of checkpoints in MXFP4 (quant_method "mxfp4"; Rouhani et al. 2023), read where they lie in the file. Blocks
- * and scales have a row for each output, of gate and up by turns: it is the architecture's own parameter, [experts, in,
- * out], that is turned.
- */
+/* Experts of checkpoints in MXFP4 (quant_method "mxfp4"; Rouhani et al. 2023), read where they lie in the file. Blocks
+ * and scales have a row for each output, and those of gate and up alternate: the parameter that is transposed is the
+ * architecture's own, [experts, in, out]. */
 #include "graft/expert_parts.h"
 #include "graft/field_rule.h"
 #include "graft/plugin.h"

@@ -7,7 +7,7 @@
 
 struct layer {
     struct graft_instance base;
-    const struct graft_module *attention; /* this and each below NULL: none */
+    const struct graft_module *attention; /* NULL if there is none, as for all modules below */
     const struct graft_module *mixer;
     const struct graft_module *mlp;
     const struct graft_module *attention_norm;
@@ -25,7 +25,7 @@ struct layer {
     int32_t mlp_mixes;
     const struct graft_module *cross; /* NULL: none */
     const struct graft_module *cross_norm;
-    float attention_skip; /* this and each below 1: none */
+    float attention_skip; /* a factor, as are the three below; 1 changes nothing */
     float attention_scale;
     float mlp_skip;
     float mlp_scale;

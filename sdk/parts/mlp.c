@@ -21,7 +21,7 @@ struct mlp {
     const struct graft_module *down;    /* intermediate_size -> hidden_size */
     const struct graft_module *act;     /* NULL: `swiglu` */
     struct graft_swiglu swiglu;
-    const struct graft_module *norm; /* of what down takes; NULL: none */
+    const struct graft_module *norm; /* norm of down's input; NULL: none */
     int64_t hidden_size;
     int64_t intermediate_size;
     float gate_scale;   /* 1: none */

@@ -16,7 +16,7 @@ static inline int each_isa(int (*run)(void)) {
     return failures;
 }
 
-/* The same, and then with the model of tiles where the processor can have it (kernels/tile_model.h). */
+/* The same, and then with emulated tiles where the processor allows it (kernels/tile_model.h). */
 static inline int each_isa_and_model(int (*run)(void)) {
     int failures = each_isa(run);
     graft_cpu_model_tiles(1);

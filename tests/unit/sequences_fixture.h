@@ -149,7 +149,7 @@ static inline void assert_same(const struct request *together, const struct requ
 }
 
 /* `takes_over`: whether prompts that begin alike are known to be shared. `adapters` [n_adapters], if there are any, are
- * chosen by turns. All at once, with as many prompts in a forward as there may be; and five at a time, piece by piece.
+ * chosen in turn. All at once, with as many prompts in a forward as there may be; and five at a time, piece by piece.
  */
 static inline void same_alone(struct graft_model *model, const char *const *adapters, int n_adapters, int takes_over) {
     static struct request alone[SEQUENCES], together[SEQUENCES];

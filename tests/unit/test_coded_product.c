@@ -494,7 +494,7 @@ static void test_faults(void **state) {
     tear_down();
 }
 
-/* Rows as they are stored, looked up and all of them; those of gate and up by turns. */
+/* Rows as they are stored, some looked up and all of them; also where gate and up rows alternate. */
 static void test_rows(void **state) {
     static const int32_t ids[] = {5, 0, 71, 36, 5};
     enum { IDS = sizeof ids / sizeof ids[0] };
@@ -520,7 +520,7 @@ static void test_rows(void **state) {
     tear_down();
 }
 
-/* Rows that are stored by turns are those of the same codes that are not, in another order. */
+/* With by_turns rows are the same as those of the same codes without it, in another order. */
 static void test_turns(void **state) {
     (void)state;
     set_up(64);

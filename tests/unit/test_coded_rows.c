@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The loops of coded weights, each build against plain words on what codes, scales and zero points mean, on odd sizes:
- * rows in several blocks, rows stored by turns, ragged groups, groups of single inputs, a few tokens alone and
- * together, tokens that lie apart. */
+ * rows in several blocks, alternating rows of gate and up, ragged groups, groups of single inputs, a few tokens alone
+ * and together, tokens that lie apart. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

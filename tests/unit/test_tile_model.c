@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model of tiles: what the manual says of shapes, zeros, rounding and the order of sums; what a processor would
+/* Emulated tiles: what the manual says about shapes, zeros, rounding and the order of sums; what a processor would
  * refuse aborts. */
 #include <setjmp.h>
 #include <signal.h>

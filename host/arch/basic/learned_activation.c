@@ -13,7 +13,7 @@ struct learned {
     const struct graft_weight *parameters[MAX_PARAMETERS]; /* a number each */
 };
 
-/* A call, for its threads. */
+/* What the threads of a call share. */
 struct run {
     const struct graft_activation_args *args;
     float numbers[MAX_PARAMETERS];

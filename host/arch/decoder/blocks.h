@@ -8,7 +8,7 @@
 #include "graft/call.h"
 #include "graft/kernels.h"
 
-/* The most different masks of a model's layers: causal, and windows of different sizes. */
+/* The maximum number of different masks of a model's layers: causal, and windows of different sizes. */
 enum { GRAFT_BLOCK_MASKS = 4 };
 
 struct graft_block_masks {

@@ -35,7 +35,7 @@ struct graft_inputs {
     const struct graft_module *tasks;     /* embeddings of tasks; all tokens use row 0 */
 };
 
-/* [load] The most tokens of a sequence; 0: unlimited. Errors are the reader's. */
+/* [load] The maximum number of tokens of a sequence; 0: unlimited. Errors are the reader's. */
 int64_t graft_inputs_max_positions(struct graft_reader *reader);
 
 /* [load] The number of token types; 0: the model is a decoder, whose tokens have no types. Errors are the reader's. */

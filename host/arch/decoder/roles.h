@@ -11,7 +11,7 @@
 int graft_decoder_name_classes(struct graft_description *description, const char *prefix, int is_new,
                                struct graft_error *error);
 
-/* [any] The most classes of a description. */
+/* [any] The maximum number of classes of a description. */
 int32_t graft_decoder_n_classes(void);
 
 /* [load] Gets class `i` of the description, which is the class's `data`: returns 1, or 0 if the family has no such

@@ -7,8 +7,8 @@
 #include "graft/host.h"
 #include "graft/rope.h"
 
-/* The most sets of angles of a family: GRAFT_ROTARY_TYPES if they go by type of layer, GRAFT_ROTARY_KINDS if each layer
- * may have its own. GRAFT_ROTARY_OBJECT is the size of the name of a rope object. */
+/* The maximum number of sets of angles of a family: GRAFT_ROTARY_TYPES if they go by type of layer, GRAFT_ROTARY_KINDS
+ * if each layer may have its own. GRAFT_ROTARY_OBJECT is the size of the name of a rope object. */
 enum { GRAFT_ROTARY_TYPES = 2, GRAFT_ROTARY_KINDS = 64, GRAFT_ROTARY_OBJECT = 128 };
 
 /* One set of angles. Do not move it: `info` points into it. */

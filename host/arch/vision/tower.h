@@ -24,10 +24,10 @@ struct graft_tower {
     const struct graft_module *merger; /* NULL: it is beside the tower */
     struct graft_vision_sizes sizes;
     struct graft_stretch stretch;
-    int64_t square;                    /* patches of an image's sides, where it must have as many; 0: any */
+    int64_t square;                    /* length of each side of an image, in patches, if it is fixed; 0: any */
     int32_t has_places;                /* 1: patch_embed adds learned positions */
     int32_t has_class;                 /* 1: it has a vector for the whole image, which goes before its patches */
-    int64_t window;                    /* merged patches of a window's sides; 0: there are no windows */
+    int64_t window;                    /* length of each side of a window, in merged patches; 0: there are no windows */
     struct graft_tower_block blocks[]; /* [depth] */
 };
 

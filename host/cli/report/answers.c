@@ -11,7 +11,7 @@
 #include "cli/output.h"
 #include "cli/report/labels.h"
 
-/* LONGEST: the most tokens of an answer, as in the pipeline of transformers 4. */
+/* LONGEST: the maximum number of tokens of an answer, as in the pipeline of transformers 4. */
 enum { ENDS = 2, LONGEST = 15 };
 
 struct span {

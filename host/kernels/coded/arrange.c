@@ -236,7 +236,7 @@ static void arrange_strips(void *data, int64_t begin, int64_t end) {
     const int64_t last = end * STRIP < codec->rows ? end * STRIP : codec->rows;
     for (int64_t r = begin * STRIP; r < last; r++) {
         uint32_t *to = arranging->to + r * arranging->to_words;
-        to[arranging->to_words - 1] = 0; /* of which codes may fill a part */
+        to[arranging->to_words - 1] = 0; /* because codes may fill only a part of the last word */
         for (int64_t g = 0; g < arranging->groups; g++) {
             arrange_strip_group(arranging, r * arranging->groups + g, g * codec->group_size, (uint8_t *)to);
         }

@@ -5,7 +5,7 @@
 
 #include "kernels/coded/loops.h"
 
-/* The most rows times tokens of a tile whose inputs are integers. */
+/* The maximum of rows times tokens in a tile whose inputs are integers. */
 enum { GRAFT_ROW_SUMS = 12 };
 
 /* Scales and zero points of some groups of a tile's rows. Vectors of them that lay across lines of the cache would be

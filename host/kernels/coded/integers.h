@@ -15,8 +15,8 @@
 #include "kernels/coded/factors.h"
 #include "kernels/coded/steps.h"
 
-/* Bytes of codes that are unpacked together: a vector; the numbers of 16 bits in one; and inputs of a block, where
- * groups have room for it: the sums of so many stay far from overflowing. */
+/* BYTES: bytes of codes that are unpacked at a time, one vector. SHORTS: the 16-bit integers of a vector. BLOCK: inputs
+ * of a block, where a group consists of whole blocks; the sum of so many products is far from overflowing. */
 enum {
     GRAFT_ROW_INTEGERS_BYTES = 4 * GRAFT_ROW_LANES,
     GRAFT_ROW_INTEGERS_SHORTS = 2 * GRAFT_ROW_LANES,
@@ -29,7 +29,7 @@ enum {
 struct graft_row_integers_shape {
     int32_t kind;    /* of codes */
     int32_t lines;   /* of a block */
-    int32_t many;    /* groups of a block, 1 for larger ones */
+    int32_t many;    /* groups of a block; 1 if a group has a block or more */
     int32_t stored;  /* whether groups have zero points of their own */
     int32_t is_near; /* graft_row_is_near */
 };
@@ -107,12 +107,13 @@ GRAFT_ROW_INLINE int graft_row_integers_whole(const struct graft_coded *self, co
            self->columns % GRAFT_ROW_INTEGERS_BLOCK == 0;
 }
 
-/* [any] Lines of a block: those of whole ones or, else, a single line, which of 4 bits may have several groups. */
+/* [any] Lines of a block: as many as GRAFT_ROW_INTEGERS_BLOCK inputs take if a group consists of whole blocks;
+ * otherwise a single line, which may have several groups if codes have 4 bits. */
 GRAFT_ROW_INLINE int64_t graft_row_integers_lines(const struct graft_coded *self, const int kind) {
     return graft_row_integers_whole(self, kind) ? GRAFT_ROW_INTEGERS_BLOCK / graft_row_integers_line(kind) : 1;
 }
 
-/* [any] Groups of a block, 1 for larger ones. */
+/* [any] Groups of a block; 1 if a group has a block or more. */
 GRAFT_ROW_INLINE int64_t graft_row_integers_many(const struct graft_coded *self, const int kind) {
     const int64_t line = graft_row_integers_line(kind);
     return self->group_size < line ? line / self->group_size : 1;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Products with coded weights. Each is cut into runs of rows that are stored at even distances, which is one for all
- * weights but stacks that have gate and up by turns. The runs of all products of few tokens, and those of many that are
- * multiplied as integers, share one parallel loop; the others are widened portion by portion as the host's products
- * want them.
- */
+/* Products with coded weights. Each is cut into runs of rows that are stored at even distances: a single run, except
+ * for stacks in which gate and up rows alternate. Products of few tokens, and those of many tokens that are multiplied
+ * as integers, share one parallel loop over all their runs. The weights of other products are widened in portions, when
+ * the host's products ask for them. */
 #include <string.h>
 
 #include "base/fail.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * An adapter, whole: y = W x + factor * B (A x) around each Linear that an adapter (`--adapter NAME=DIR`) has a pair of
- * low rank for (Hu et al. 2021). The Linear itself is called as it is, whatever its class.
- */
+/* A complete adapter: y = W x + factor * B (A x) around each Linear for which an adapter (`--adapter NAME=DIR`) has a
+ * low-rank pair (Hu et al. 2021). The Linear itself is called as it is, whatever its class. */
 #include "graft/condition.h"
 #include "graft/describe.h"
 #include "graft/instance.h"
@@ -200,7 +198,7 @@ static const struct graft_class adapted_linear = {
     .forward = &vtable,
 };
 
-/* Where there are adapters, and one of them has something for the module. */
+/* The replacement applies if the config has adapters and one of them has tensors for the module. */
 static const char *const pairs[] = {"adapter.*.lora_A.weight", NULL};
 static const struct graft_condition conditions[] = {
     {sizeof conditions[0], GRAFT_CONDITION_CONFIG, "adapters", NULL},

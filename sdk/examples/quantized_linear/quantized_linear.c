@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A quantized Linear, whole: projections of layers with 8-bit weights, a scale for each row. A custom operation makes
- * both from the weight of any checkpoint while it is loaded; the forward multiplies them as they are.
- */
+/* A complete quantized Linear: projections of layers with 8-bit weights, with a scale for each row. A custom operation
+ * makes both from the weight of any checkpoint while it is loaded; the forward multiplies them as they are. */
 #include <math.h>
 
 #include "graft/describe.h"

@@ -50,7 +50,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     return GRAFT_OK;
 }
 
-/* One token; behind it, it is the latest one of `before` [BEFORE, hidden_size]. */
+/* Convolves one token in place, then stores its input as the latest row of `before` [BEFORE, hidden_size]. */
 static void convolve(float *hidden_states, float *before, int64_t hidden_size) {
     for (int64_t i = 0; i < hidden_size; i++) {
         float own = hidden_states[i];
@@ -85,7 +85,7 @@ static const struct graft_class short_conv = {.struct_size = sizeof short_conv,
                                               .create = create,
                                               .destroy = free,
                                               .forward = &layer_vtable};
-/* On request, since it computes something else than what it replaces. */
+/* On request, since it computes something other than what it replaces. */
 static const struct graft_replacement replacement = {.struct_size = sizeof replacement,
                                                      .key = GRAFT_KEY_PATTERN,
                                                      .target = "DecoderLayer$",

@@ -77,7 +77,7 @@ GRAFT_INLINE int graft_linear_forward(const struct graft_module *module, const s
     return graft_module_leave(module, call, &in, status, error);
 }
 
-/* The most products that graft_linear_forward_all runs together. */
+/* The maximum number of products that graft_linear_forward_all runs together. */
 #define GRAFT_LINEAR_ALL 8
 
 /* [forward] Calls `n` independent modules, args[i] for modules[i]; those that are products run together. */

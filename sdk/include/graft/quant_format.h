@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-/* The most tensors of a weight. */
+/* The maximum number of tensors of a weight. */
 enum { GRAFT_SCHEME_TENSORS = 10 };
 
 /* A coded weight that is being described. Belongs to the plugin and is not passed to the host. Names must stay valid

@@ -15,7 +15,7 @@ extern "C" {
 
 struct graft_codec;
 
-/* The most dimensions of a tensor. It is part of the ABI and will not change. */
+/* The maximum number of dimensions of a tensor. It is part of the ABI and will not change. */
 #define GRAFT_MAX_RANK 8
 
 /* Belongs to the host, like everything else of a weight; valid until the instance that it was given to is destroyed. */

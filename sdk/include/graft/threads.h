@@ -22,7 +22,7 @@ struct graft_threads {
      * been processed. Inside a body a nested call runs serially. It is not defined which thread processes which range,
      * so results must not depend on it. A body records its errors in `data`. */
     void (*parallel_for)(int64_t items, int64_t grain, graft_parallel_body body, void *data);
-    /* [any] The most threads that parallel_for uses; 1 inside a body. */
+    /* [any] The maximum number of threads that parallel_for uses; 1 inside a body. */
     int32_t (*count)(void);
 };
 

@@ -177,10 +177,8 @@ void graft_families_free(struct graft_family_info *families);
 
 /* --- What is chosen by name --- */
 
-/*
- * Without replacing a class (struct graft_model_options): how attention and experts are computed, and kernels, which
- * are other forwards for one class.
- */
+/* Choices that replace no class (struct graft_model_options): how attention and experts are computed, and kernels,
+ * which are alternative forwards for one class. */
 
 enum graft_implementation_kind {
     GRAFT_IMPLEMENTATION_ATTENTION = 0,

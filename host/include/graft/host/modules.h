@@ -126,7 +126,8 @@ int graft_cache_truncate(struct graft_cache *cache, int32_t slot, int64_t length
 
 /* [any, one thread for both caches] Copies the first `length` tokens of a sequence of `source`, or all if there are
  * fewer, over a sequence of `target`: the same cache or another of the same model. States of modules are copied as they
- * are now alone: another length is GRAFT_ERROR_USAGE, and nothing is changed. Without memory the target is empty. */
+ * are now alone: another length is GRAFT_ERROR_USAGE, and nothing is changed. If memory runs out, the target is empty.
+ */
 int graft_cache_copy(const struct graft_cache *source, int32_t from, struct graft_cache *target, int32_t to,
                      int64_t length, struct graft_error *error);
 

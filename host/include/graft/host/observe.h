@@ -116,9 +116,9 @@ struct graft_profile_options {
 /* Of all calls of a row's modules. Never grows. */
 struct graft_profile_sum {
     int64_t calls;      /* of those modules */
-    double seconds;     /* with the modules below */
+    double seconds;     /* including the modules below */
     double own_seconds; /* without */
-    int64_t bytes;      /* of weights read, with the modules below */
+    int64_t bytes;      /* of weights read, including the modules below */
 };
 
 /* The modules of one class in the place of one class. */

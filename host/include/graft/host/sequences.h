@@ -87,7 +87,8 @@ void graft_sequences_free(struct graft_sequences *sequences);
 int graft_sequences_add(struct graft_sequences *sequences, const struct graft_prompt *prompt,
                         const struct graft_sequence_options *options, int64_t *number, struct graft_error *error);
 
-/* [load] Takes a sequence out, waiting or running; one that is not there, or not any more, is GRAFT_ERROR_USAGE. */
+/* [load] Removes a sequence, waiting or running. GRAFT_ERROR_USAGE if there is none with this number, or if it has
+ * already ended. */
 int graft_sequences_remove(struct graft_sequences *sequences, int64_t number, struct graft_error *error);
 
 /* [any] How many there are, waiting ones included. */

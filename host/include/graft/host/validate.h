@@ -117,7 +117,7 @@ int graft_tiny_model_make(struct graft_library *library, const char *class_name,
 
 /* [load] From now on each plugin of a file is tried before it is opened, by running `PROGRAM try FILE...`; NULL (the
  * default): plugins are opened untried. 1 as `again`: what is remembered does not count. `program` is copied. Returns
- * GRAFT_OK or GRAFT_ERROR_INTERNAL, without memory. */
+ * GRAFT_OK or GRAFT_ERROR_INTERNAL if memory ran out. */
 int graft_trials_set_program(const char *program, int32_t again);
 
 #define GRAFT_TRIAL_SAFE 0     /* it was opened, and did none of that */
