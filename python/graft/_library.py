@@ -38,28 +38,29 @@ lib = _load()
 
 
 def text(value) -> str:
-    """A string of the library's; "" for NULL."""
+    """The text of a C string that the library returned; "" for NULL."""
     return value.decode("utf-8", "replace") if value else ""
 
 
 def path(value) -> bytes:
-    """The path of a file or folder, as the system has it."""
+    """The bytes of a path, as the library takes paths."""
     return os.fsencode(os.fspath(value))
 
 
 def new(struct, **values):
-    """A struct that begins with its size."""
+    """Makes a struct of the library's with its struct_size set."""
     return struct(struct_size=ctypes.sizeof(struct), **values)
 
 
 def strings(values):
-    """An array of strings; None where there are none."""
+    """Makes a C array of strings; None for an empty one."""
     encoded = [value if isinstance(value, bytes) else str(value).encode() for value in values]
     return (ctypes.c_char_p * len(encoded))(*encoded) if encoded else None
 
 
 def structs(kind, pointer, n: int, stride: int) -> list:
-    """An array of the library's: n structs, `stride` bytes apart, as a newer library's may be longer than `kind`."""
+    """Lists the n structs of a C array. They are `stride` bytes apart: in a newer library they may be longer than
+    `kind`."""
     address = ctypes.cast(pointer, ctypes.c_void_p).value
     return [kind.from_address(address + i * stride) for i in range(n)]
 
@@ -180,7 +181,8 @@ class Recorded(Exception):
 
 
 def call_back(function, error, source: str = CALLBACK) -> int:
-    """Calls a function because the library asks for it; the status to return, with what it raises recorded."""
+    """Calls a Python function for the library and returns the status to give back; what it raises is recorded in
+    `error`."""
     try:
         _interrupts.in_users_code(function)
         return abi.GRAFT_OK

@@ -30,7 +30,7 @@ _next_number = 1
 
 
 def _numbers(sequences: int, tokens: int) -> torch.Tensor:
-    """New numbers of tokens, which grow along each sequence: [sequences, 1, tokens, 1]."""
+    """Makes numbers that no other token has, growing along each sequence: [sequences, 1, tokens, 1]."""
     global _next_number
     with _lock:
         first = _next_number
@@ -39,7 +39,7 @@ def _numbers(sequences: int, tokens: int) -> torch.Tensor:
 
 
 class Place(NamedTuple):
-    """Where a sequence goes on."""
+    """The slot that holds the earlier tokens of a sequence, and how many they are."""
 
     slot: int
     length: int  # tokens before the new ones
@@ -47,7 +47,7 @@ class Place(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """The sequences of a call."""
+    """Where the sequences of one call of an attention are kept."""
 
     cache: Optional[int]  # the library's: its address; None: nothing is kept
     places: List[Place]
@@ -69,7 +69,8 @@ class _Slots:
         weakref.finalize(self, lib.graft_cache_free, self.pointer)
 
     def find(self, past: np.ndarray, without=()) -> Optional[Tuple[int, int]]:
-        """A slot, and how many of its tokens are a sequence that ends with `past`."""
+        """Finds a slot whose first tokens end with the numbers `past`; returns the slot and the number of these
+        tokens."""
         for slot, tokens in enumerate(self.tokens):
             length = int(np.searchsorted(tokens, past[-1])) + 1
             if slot not in without and past.size <= length <= tokens.size:
@@ -83,7 +84,7 @@ class _Slots:
             check(lib.graft_cache_truncate, self.pointer, slot, length)
 
     def forget(self, place: Place) -> None:
-        """After a call that failed, and that may have left some of its tokens behind."""
+        """Takes out the tokens of a call that failed: the library may have appended some of them."""
         if lib.graft_cache_truncate(self.pointer, place.slot, place.length, None) != abi.GRAFT_OK:
             self.tokens[place.slot] = _NONE
 
@@ -94,7 +95,7 @@ class _Slots:
 
 
 class Sequences:
-    """What an attention module keeps, for each Cache of transformers that is alive."""
+    """The slots of one attention module: a set of them for each Cache of transformers that is alive."""
 
     def __init__(self, model: Model, path: str):
         self._model, self._path = model, path
@@ -103,7 +104,8 @@ class Sequences:
 
     @contextmanager
     def going_on(self, cache, layer: int, sequences: int, tokens: int) -> Iterator[Batch]:
-        """Adds tokens to transformers' cache; within the block the library computes them."""
+        """Adds new tokens to transformers' Cache and finds the slots that hold the earlier ones. The caller runs the
+        module within the block; then the slots have the new tokens, too."""
         if isinstance(cache, cache_utils.QuantizedCache):
             raise UsageError("a quantized cache of transformers keeps no tokens of Graft's", self._path)
         before = getattr(cache.layers[layer], "keys", None) if layer < len(cache.layers) else None
@@ -127,7 +129,8 @@ class Sequences:
                 slots.tokens[place.slot] = np.concatenate([slots.tokens[place.slot], new])
 
     def _find(self, cache, pasts: List[np.ndarray]) -> Tuple[_Slots, List[Place]]:
-        """Brings each sequence to a slot of its own, where it has just these tokens."""
+        """Gives each sequence a slot of its own that holds the tokens of its past and no others: the slot that has them
+        is cut to length, or copied where several sequences go on from it."""
         own = self._slots.get(cache)
         others = [slots for slots in self._slots.values() if slots is not own]
         slots = own

@@ -21,7 +21,7 @@ from .interfaces import INTERFACES, size_of
 
 
 def _floats(tensor: torch.Tensor, path: str = "", name: str = "", width: Optional[int] = None) -> torch.Tensor:
-    """In f32, dense; the tensor itself where it is. `width`: what its rows have to have."""
+    """The tensor in f32 and dense: itself if it is so already, else a copy. `width`: how long its rows have to be."""
     if not isinstance(tensor, torch.Tensor) or not tensor.is_floating_point():
         raise UsageError(f"{name}: expected floats, got {getattr(tensor, 'dtype', type(tensor).__name__)}", path)
     if tensor.device.type != "cpu":
@@ -36,7 +36,7 @@ def _rows(tensor: torch.Tensor) -> int:
 
 
 def _width(module, host: Host, path: str, array: str) -> int:
-    """How wide an array of the module's interface is."""
+    """The length of a row of one of the arrays that the module's interface reads."""
     shape = next(each.shape for each in INTERFACES[host.interface(path)].arrays if each.name == array)
 
     def known(name: str) -> Optional[int]:
@@ -63,7 +63,7 @@ def _size(module, host: Host, path: str, name: str, *attributes: str) -> int:
 
 
 def _simple(args_type, count: str, source: str, target: str, width: Optional[str] = None):
-    """Interfaces of one array in and one out."""
+    """Makes the call of an interface that reads one array and writes another."""
 
     def call(host: Host, path: str, module, x: torch.Tensor, *more: Any, **kwargs: Any):
         given = _floats(x, path, source, None if count == "count" else _width(module, host, path, source))
@@ -148,7 +148,8 @@ def _router(host: Host, path: str, module, hidden_states, *more: Any, **kwargs: 
 
 
 def _mask(attention_mask, is_causal: bool, tokens: int, batch: Batch, path: str):
-    """struct graft_mask for the last `tokens` of each sequence; and what it leads to."""
+    """Makes a struct graft_mask for the last `tokens` of each sequence; returns it with the tensor that it points
+    to."""
     is_whole = all(place.kept == place.length for place in batch.places)
     if attention_mask is None and is_whole and (is_causal or batch.cache is None):
         return new(abi.graft_mask, kind=abi.GRAFT_MASK_CAUSAL if is_causal else abi.GRAFT_MASK_NONE), None
@@ -193,7 +194,8 @@ def _attention(
     *more: Any,
     **kwargs: Any,
 ):
-    """Attention: of tokens that are all there, or of those that follow what Graft's slots hold."""
+    """Runs attention: without a cache over the given tokens alone, with one also over the earlier tokens in the
+    slots."""
     if position_embeddings is None:
         raise UsageError("attention without position_embeddings", path)
     given = _floats(hidden_states, path, "hidden_states", _width(module, host, path, "hidden_states"))
@@ -260,7 +262,7 @@ CALLS: Dict[str, Callable[..., Any]] = {
 
 
 def takes(interface: str, original: type) -> bool:
-    """Whether transformers calls a class of an interface as it is called here: attention with angles from above."""
+    """Whether transformers calls classes of this kind as `run` expects; for attention, with position_embeddings."""
     return (
         interface != "graft.self_attention/1" or "position_embeddings" in inspect.signature(original.forward).parameters
     )

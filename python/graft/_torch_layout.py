@@ -20,7 +20,7 @@ from .opening import Library
 
 
 class Layout(NamedTuple):
-    """Of the modules in the place of one class."""
+    """The parameters and conversions of the modules that a plugin puts in the place of one class."""
 
     name: str  # what their parents call them: "self_attn"
     parameters: Dict[str, Tuple[int, ...]]  # by their names relative to the module
@@ -42,7 +42,7 @@ def config_of(args, kwargs) -> PretrainedConfig:
 
 
 def layout_of(config: PretrainedConfig, original: type, plugin: str, plugins_dir) -> Layout:
-    """What a plugin makes of a class in models of a config, from Graft's description of it."""
+    """Finds out what a plugin's class has in the place of `original`, by opening a model of this config in Graft."""
     said = json.loads(config.to_json_string(use_diff=False))
     said["architectures"] = said.get("architectures") or _architecture(config)
     key = (json.dumps(said, sort_keys=True), original.__name__, plugin)
@@ -90,7 +90,7 @@ def _read(model: Model, original: str) -> Layout:
 
 
 def lay_out(module: torch.nn.Module, layout: Layout) -> List[str]:
-    """Gives a module these parameters in the place of its own; the names of those that it had."""
+    """Replaces the parameters of a module by those of the layout; returns the names of those it had before."""
     before = [name for name, _ in module.named_parameters()]
     for name in list(module._parameters):
         del module._parameters[name]
@@ -132,7 +132,7 @@ def register_conversions(model_type: str, plugin: str, layout: Layout, before: L
 
 
 def forget_conversions(plugin: str) -> None:
-    """Takes back what was added for a plugin."""
+    """Takes the conversions that were added for a plugin out of transformers' lists again."""
     for model_type, added in _added.items():
         keys = [key for key in added if key[0] == plugin]
         for key in keys:

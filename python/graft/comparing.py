@@ -17,14 +17,14 @@ from .outputs import Verification, compared
 
 
 def sample_ids(model, n: int = 16) -> np.ndarray:
-    """Some ids that the model takes, the same ones each time."""
+    """Token ids for a comparison without a prompt: random, the same each time, and no placeholders of images."""
     special = {lib.graft_model_image_token_id(model._open()), lib.graft_model_video_token_id(model._open())}
     choices = np.setdiff1d(np.arange(model.vocab_size), list(special))
     return np.random.default_rng(0).choice(choices, n)
 
 
 def original_options(options: abi.graft_model_options) -> abi.graft_model_options:
-    """Those of a model, without what replaces anything."""
+    """A copy of a model's options without those that replace classes."""
     made = abi.graft_model_options.from_buffer_copy(options)
     made.without_replacements = 1
     made.patch = None
@@ -35,7 +35,7 @@ def original_options(options: abi.graft_model_options) -> abi.graft_model_option
 
 
 def compare(model, original, prompt: given.Inputs, new_tokens: int, tolerance: float) -> Verification:
-    """Runs both: modules on the same inputs, logits (or hidden states), and what they go on with."""
+    """Runs a model and its original on a prompt and compares modules, logits (or hidden states) and the next tokens."""
     comparison, found = ctypes.c_void_p(), abi.graft_difference()
     generates = model.task == abi.GRAFT_TASK_CAUSAL_LM
     flat = prompt._replace(is_single=True)

@@ -32,7 +32,7 @@ class ConversionOps:
 
 
 class Concatenate(ConversionOps):
-    """All values into one, joined along `dim`."""
+    """Joins all sources along `dim` into one target."""
 
     _kind = abi.GRAFT_OP_CONCATENATE
     _fields = ("dim",)
@@ -48,13 +48,13 @@ class Concatenate(ConversionOps):
 
 
 class Chunk(Concatenate):
-    """One value into one for each target, along `dim`."""
+    """Divides one source along `dim` into equal parts, one for each target."""
 
     _kind = abi.GRAFT_OP_CHUNK
 
 
 class Split(ConversionOps):
-    """One value into one for each target, sized as the targets' parameters."""
+    """Divides one source along `dim` into parts as large as the targets' parameters."""
 
     _kind = abi.GRAFT_OP_SPLIT
     _fields = ("dim",)
@@ -64,13 +64,13 @@ class Split(ConversionOps):
 
 
 class MergeModulelist(Split):
-    """The tensors of each `*` source, stacked along a new `dim`."""
+    """Stacks the tensors that a source with `*` matches along a new `dim`."""
 
     _kind = abi.GRAFT_OP_MERGE_MODULELIST
 
 
 class SplitModulelist(Split):
-    """One value into those of a `*` target, one for each index along `dim`."""
+    """Divides one source into the tensors of a target with `*`, one for each index along `dim`."""
 
     _kind = abi.GRAFT_OP_SPLIT_MODULELIST
 
@@ -210,14 +210,14 @@ class WeightTransform:
 
 
 class WeightRenaming(WeightTransform):
-    """What a source pattern matches in a name becomes the target."""
+    """Renames tensors: what the source pattern matches in a name is replaced by the target."""
 
     def __repr__(self) -> str:
         return f"WeightRenaming({self.source_patterns!r}, {self.target_patterns!r})"
 
 
 class WeightConverter(WeightTransform):
-    """Operations on the tensors whose names match; the results are the targets."""
+    """Converts tensors: the operations make the targets of the tensors whose names match the sources."""
 
     def __init__(self, source_patterns, target_patterns, operations: Sequence[ConversionOps]):
         super().__init__(source_patterns, target_patterns)
@@ -297,7 +297,7 @@ def _operation_of(operation) -> ConversionOps:
 
 
 def from_conversions(conversions, n: int, stride: int) -> List[WeightTransform]:
-    """What a class's conversions, n structs `stride` bytes apart, say."""
+    """Reads the conversions of a C class (n structs, `stride` bytes apart) as WeightRenaming and WeightConverter."""
     result: List[WeightTransform] = []
     for conversion in structs(abi.graft_conversion, conversions, n, stride):
         sources = [conversion.sources[k].decode() for k in range(conversion.n_sources)]

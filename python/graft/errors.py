@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes wrong, as exceptions: one class for each code of the library."""
+"""Exceptions: one class for each error code of the library."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Optional
 
 
 class GraftError(Exception):
-    """Something that Graft refuses or cannot do.
+    """The base of all errors of Graft.
 
     Attributes:
         code: one of the library's codes, which are the program's exit statuses (1 to 6).
@@ -38,13 +38,13 @@ class InternalError(GraftError):
 
 
 class UsageError(GraftError, ValueError):
-    """An argument cannot be what it is."""
+    """An argument is wrong."""
 
     code = 2
 
 
 class PluginError(GraftError):
-    """A plugin is at fault, or how two of them meet."""
+    """A plugin is at fault, or two plugins do not fit together."""
 
     code = 3
 
@@ -71,5 +71,5 @@ _BY_CODE = {each.code: each for each in (InternalError, UsageError, PluginError,
 
 
 def of_code(code: int, message: str, source: str = "", hint: str = "") -> GraftError:
-    """The exception of a code."""
+    """Makes the exception for an error code of the library."""
     return _BY_CODE.get(code, GraftError)(message, source, hint, code)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Forwards: into arrays of numpy, which the library fills."""
+"""Forwards of a model: numpy allocates the arrays, and the library fills them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .outputs import ModelOutput, Recording
 
 
 def shaped(array: np.ndarray, prompt: given.Inputs):
-    """Rows of all tokens as the input was shaped: views."""
+    """Views of an array with a row for each token, in the shape of the input: [tokens], [prompts, tokens] or a list."""
     if prompt.is_single:
         return array
     if prompt.is_even:

@@ -28,7 +28,7 @@ _FIELDS = {name for name, _ in abi.graft_generation._fields_ if not name.startsw
 
 
 class Generation:
-    """A struct graft_generation, and what it leads to."""
+    """A struct graft_generation with the memory that it points to."""
 
     def __init__(self, model_pointer, fields: Dict[str, Any]):
         unknown = sorted(set(fields) - _FIELDS)

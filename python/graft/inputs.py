@@ -35,7 +35,7 @@ def _is_message(value: Any) -> bool:
 
 
 def _masked(inputs: Mapping[str, Any]) -> Inputs:
-    """What tokenizers of transformers return."""
+    """Reads what tokenizers of transformers return: ids, of which the mask leaves out the padding."""
     made = read(inputs["input_ids"], None)
     mask = inputs.get("attention_mask")
     if mask is None:
@@ -84,7 +84,7 @@ def _messages(messages, tokenizer, chat: Mapping[str, Any]) -> np.ndarray:
 
 
 def prompts(ids: List[np.ndarray], adapter: Optional[str] = None):
-    """An array of struct graft_prompt over these ids."""
+    """Makes an array of struct graft_prompt over ids."""
     result = (abi.graft_prompt * len(ids))()
     for prompt, each in zip(result, ids):
         prompt.struct_size = ctypes.sizeof(abi.graft_prompt)
@@ -96,7 +96,7 @@ def prompts(ids: List[np.ndarray], adapter: Optional[str] = None):
 
 
 def encoder_prompts(ids: List[np.ndarray], types: Optional[List[np.ndarray]] = None):
-    """The same for encoders."""
+    """Makes an array of struct graft_encoder_prompt over ids, with a type for each id if there are types."""
     result = (abi.graft_encoder_prompt * len(ids))()
     for i, (prompt, each) in enumerate(zip(result, ids)):
         prompt.struct_size = ctypes.sizeof(abi.graft_encoder_prompt)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Interfaces as arrays: what a module of each reads and writes, from the comments of the headers."""
+"""The arrays that modules of each interface read and write, with their shapes, as the headers' comments give them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ INTERFACES: Dict[str, Interface] = {identifier: _make(identifier) for identifier
 
 
 def size_of(dimension: str, known: Callable[[str], Optional[int]]) -> int:
-    """A dimension of a shape: "tokens", "in_channels * patch_size"."""
+    """Computes a dimension of a shape, such as "tokens" or "in_channels * patch_size", from sizes by name."""
     result = 1
     for factor in dimension.split("*"):
         name = factor.strip()
@@ -72,7 +72,8 @@ def size_of(dimension: str, known: Callable[[str], Optional[int]]) -> int:
 
 
 class Borrowed:
-    """Memory of the library's that arrays have been made over: `in_use` while one of them is alive, or a view of one."""
+    """Memory of the library's that arrays have been made over: `in_use` while one of them is alive, or a view of
+    one."""
 
     def __init__(self, memory):
         self._memory = weakref.ref(memory)
@@ -93,8 +94,8 @@ def view(
     keep: Any = None,
     borrowed: Optional[List[Borrowed]] = None,
 ) -> np.ndarray:
-    """Memory of the library's as an array, without a copy. It has to stay as long as the array: `keep` lives as long, and
-    `borrowed` gets what tells whether the array still does."""
+    """Makes an array over memory of the library's, without a copy. The memory has to stay as long as the array: `keep`
+    lives as long, and `borrowed` gets an object that tells whether an array over it still lives."""
     count = 1
     for side in shape:
         count *= side
@@ -129,7 +130,7 @@ def args_dict(args) -> Dict[str, Any]:
 
 
 def make_args(values: Dict[str, Any], keep: list):
-    """The reverse: struct graft_args, and what it leads to in `keep`."""
+    """Makes a struct graft_args of arguments by their names; `keep` gets the memory that it points to."""
     items = (abi.graft_arg * max(1, len(values)))()
     for item, (name, value) in zip(items, values.items()):
         item.name = name.encode()

@@ -108,7 +108,7 @@ class Model:
 
     @contextmanager
     def _running(self) -> Iterator[ctypes.c_void_p]:
-        """The model, for this thread alone."""
+        """Gives the pointer of the model, which no other thread uses within the block."""
         if self._user == threading.get_ident():
             raise UsageError("the model is in use by the call that called this", self._directory)
         with self._lock:
@@ -156,7 +156,7 @@ class Model:
 
     @property
     def vocab_size(self) -> int:
-        """Logits of a token."""
+        """How many logits each token has."""
         return lib.graft_model_vocab_size(self._open())
 
     @property
@@ -466,13 +466,13 @@ def _free(pointer: ctypes.c_void_p, library: Library) -> None:
 
 
 def fuse_modules(model: Model, specs: Sequence[Union[ModuleSpec, str]]) -> Model:
-    """Fuses modules of a model; the model."""
+    """Fuses modules of a model (`Model.fuse_modules`) and returns the model."""
     model.fuse_modules(specs)
     return model
 
 
 def unfuse_modules(model: Model, paths: Sequence[str] = ()) -> Model:
-    """The reverse."""
+    """Takes chains of fused modules apart (`Model.unfuse_modules`) and returns the model."""
     model.unfuse_modules(paths)
     return model
 

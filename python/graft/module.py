@@ -30,7 +30,7 @@ _DTYPES = {abi.GRAFT_DTYPE_F32: np.float32, abi.GRAFT_DTYPE_F16: np.float16, abi
 
 
 def copied(pointer):
-    """A pointer of its own: ctypes gives one that reads the struct it is a field of, whenever it is used."""
+    """Copies a pointer that is a field of a struct: ctypes would read the field again at each use."""
     return ctypes.cast(pointer, type(pointer))
 
 
@@ -42,7 +42,7 @@ class Config:
         self._pointer = pointer
 
     def forget(self) -> None:
-        """The struct goes; nothing can be read any more."""
+        """Called when the library's struct is about to be freed: reading is an error from now on."""
         self._pointer = None
 
     def get(self, path: str, default: Any = None) -> Any:
@@ -75,7 +75,7 @@ class Config:
 
 
 class Description:
-    """What `describe` tells the host: of what an instance consists.
+    """What `describe` is given, to tell the host which parameters and children an instance has.
 
     Attributes:
         args: what the parent gives, by name.
@@ -92,7 +92,7 @@ class Description:
         self.path = text(self._sink.path)
 
     def forget(self) -> None:
-        """What it leads to is the host's while `describe` runs."""
+        """Called when `describe` has returned: the library's structs are valid no longer."""
         self._sink = None
         self.config.forget()
 
@@ -205,7 +205,7 @@ def run_forward(module, call, args, error) -> None:
 
 
 class Forward(NamedTuple):
-    """A call of a Python class's forward, as the library made it."""
+    """One call of the forward of a Python class: what the library passed, and the arrays made of it."""
 
     call: Any
     args: Any  # the struct of the interface
@@ -267,7 +267,8 @@ class Module:
         return self._children[name]
 
     def original(self, *inputs: np.ndarray):
-        """What the replaced module makes of arrays like those that `forward` is given; for `calls_original`."""
+        """Runs the module that this one replaces, on arrays of the shapes that `forward` is given, and returns its
+        outputs. Needs `calls_original`."""
         forward, module = self._forward, self._build.super
         if not module:
             raise PluginError("calls the module that it replaces: set calls_original = True", self.path)
@@ -295,7 +296,7 @@ class Module:
     # --- For the host ---
 
     def _close(self) -> List[Borrowed]:
-        """The model goes. What arrays elsewhere still lie over."""
+        """Called before the model is freed. Returns the weights' memory, which arrays of the user's may still show."""
         borrowed = self._borrowed
         self.config.forget()
         self.__dict__.clear()

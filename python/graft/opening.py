@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A library with the plugins that a model wants, and with what is registered, for as long as the model."""
+"""The library object behind a model, with its plugins and a copy of what is registered; it lives as long as the
+model."""
 
 from __future__ import annotations
 
@@ -43,11 +44,12 @@ class Library:
             raise
 
     def again(self) -> Library:
-        """Another one of the same plugins."""
+        """Makes another library with the same plugins and options."""
         return Library(*self._given)
 
     def forget(self) -> List[Borrowed]:
-        """The model goes: instances of classes in Python are let go. What arrays elsewhere still lie over."""
+        """Called before the model is freed: lets go of instances of Python classes, and returns the weights' memory
+        that arrays of the user's still show."""
         borrowed = [each for made in self._keep if isinstance(made, ClassOf) for each in made.close()]
         return [each for each in borrowed if each.in_use()]
 
@@ -130,7 +132,8 @@ class Library:
         return os.path.exists(os.path.join(self.directory, name, name + ".so"))
 
     def _load_quietly(self, name: str) -> None:
-        """Loads a plugin for its classes: what it replaces by itself does not count."""
+        """Loads a plugin that only the patch mapping names: its classes are known, but its own replacements are taken
+        out."""
         if name in self._ids():
             return
         self.load(name)
@@ -139,7 +142,7 @@ class Library:
             check(lib.graft_library_unregister, self.pointer, keys, len(keys))
 
     def class_for(self, key: str, replacement: registry.Replacement):
-        """A pointer to the class that a value of the mapping means where a class of the name `key` is asked for."""
+        """Finds the class that a value of the patch mapping stands for, as the replacement of the class `key`."""
         if not isinstance(replacement, str):
             return self._python_class(key, replacement)
         if replacement in self._ids():

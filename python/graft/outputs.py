@@ -14,7 +14,7 @@ from .interfaces import view
 
 
 class ModelOutput:
-    """What a forward gave; what was not asked for is None.
+    """The results of a forward; those that were not asked for are None.
 
     Attributes:
         logits: [prompts, tokens, vocabulary] f32 as the input was [prompts, tokens]; [tokens, vocabulary] of one
@@ -57,7 +57,7 @@ class Recording:
             self.tensors[text(one.name)] = view(one.data, shape, np.dtype(np.float32), False, self._memory)
 
     def numbered(self, prefix: str, suffix: str) -> List[np.ndarray]:
-        """PREFIX0SUFFIX, PREFIX1SUFFIX, ... as far as they go; layers without one are left out."""
+        """The recorded tensors named PREFIX, a number and SUFFIX, in the order of the numbers."""
         found = []
         for name, array in self.tensors.items():
             middle = name[len(prefix) : len(name) - len(suffix)]
@@ -116,7 +116,7 @@ class Plan(Dict[str, Any]):
 
 
 def compared(comparison) -> List[ModuleDifference]:
-    """The rows of a comparison."""
+    """Reads what a comparison of the library found, a row for each replaced module."""
     result = []
     for one in listed(lambda i: lib.graft_comparison_at(comparison, i)):
         module = one.module.contents

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Progress bars of what takes longer than a second: loading, saving, reading long prompts. By tqdm, where it is installed,
-on terminals and in notebooks."""
+"""Progress bars of what takes longer than a second: loading, saving, reading long prompts. They are tqdm's, where it is
+installed, on terminals and in notebooks."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _has_tqdm: Optional[bool] = None
 
 
 def enable_progress_bar() -> None:
-    """Has bars shown again."""
+    """Shows progress bars again."""
     global _is_enabled
     _is_enabled = True
 
 
 def disable_progress_bar() -> None:
-    """Has no bars shown from now on."""
+    """Shows no progress bars from now on."""
     global _is_enabled
     _is_enabled = False
 
@@ -38,7 +38,7 @@ def _are_shown() -> bool:
 
 
 class Bar:
-    """Shows how far a call has come."""
+    """The progress bar of one call of the library."""
 
     def __init__(self, label: str, unit: str):
         self._label, self._unit = label, unit

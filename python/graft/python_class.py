@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A subclass of graft.Module as the library has classes: a struct graft_class whose functions call Python."""
+"""Makes a struct graft_class of a subclass of graft.Module; its functions call Python."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class ClassOf:
         return call_back(run, error, text(build.contents.path))
 
     def close(self) -> List[Borrowed]:
-        """The model goes. What arrays elsewhere still lie over."""
+        """Called before the model is freed. Returns the weights' memory, which arrays of the user's may still show."""
         instances, self._instances = self._instances, {}
         return [each for made in instances.values() for each in made._close()]
 
@@ -102,7 +102,8 @@ class ClassOf:
             )
 
     def _compute(self, made: Module, call, args, error) -> List[Borrowed]:
-        """Calls forward, with arrays over the host's memory; the memory."""
+        """Calls forward with arrays over the host's memory; returns that memory, so that the caller sees what is
+        kept."""
         sizes: Dict[str, int] = {}
         for name, kind in type(args)._fields_:
             if kind is ctypes.c_int64:
