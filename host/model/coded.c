@@ -118,7 +118,13 @@ int graft_builder_coded(void *data, const struct graft_coded_info *info, struct 
     if (graft_grow(&node->coded, &node->coded_capacity, node->n_coded, sizeof *node->coded) != 0) {
         return graft_fail_memory(error, node->path);
     }
-    return copy(info, &node->coded[node->n_coded++]) == 0 ? GRAFT_OK : graft_fail_memory(error, node->path);
+    struct graft_coded_parameter *parameter = &node->coded[node->n_coded];
+    if (copy(info, parameter) != 0) { /* what comes next asks for the names of those that there are */
+        free_parameter(parameter);
+        return graft_fail_memory(error, node->path);
+    }
+    node->n_coded++;
+    return GRAFT_OK;
 }
 
 static int is_same_codec(const struct graft_codec *a, const struct graft_codec *b) {

@@ -21,6 +21,7 @@
 enum { STACK = 64 * 1024, WHAT = 700, NULL_PAGE = 4096 };
 
 static struct graft_validation *watched;
+static pid_t watching;       /* the process: one that a plugin forks is not watched */
 static atomic_int has_found; /* another thread that crashes meanwhile waits for the end */
 static int guards_statics;
 static const char *on_behalf; /* the call of the plugin's that all is done for; or NULL */
@@ -30,8 +31,8 @@ struct access {
     const char *address; /* NULL also where the processor takes it for none */
     const void *code;    /* of the instruction; NULL: not known on this machine */
     const char *stack;   /* its end; likewise */
-    const char *verb;    /* "Read" */
-    int is_write;
+    const char *verb;    /* "Read"; "Touched" on machines that do not say which */
+    int is_write;        /* 1 also where that is not known */
     int is_no_address;
 };
 
@@ -87,7 +88,8 @@ void graft_crash_found(const char *what) {
 }
 
 static struct access read_access(const siginfo_t *info, const ucontext_t *context) {
-    struct access access = {.address = info->si_addr, .verb = "Touched", .is_no_address = info->si_code == SI_KERNEL};
+    struct access access = {
+        .address = info->si_addr, .verb = "Touched", .is_write = 1, .is_no_address = info->si_code == SI_KERNEL};
 #if defined(__x86_64__)
     enum { IS_WRITE = 2 };
     access.code = (const void *)(uintptr_t)context->uc_mcontext.gregs[REG_RIP];
@@ -285,7 +287,9 @@ size_t graft_crash_guard_statics(int guard) {
 
 /* The process of a check never ends this way. */
 static void on_exit_unexpected(void) {
-    end_with("exit() was called");
+    if (getpid() == watching) {
+        end_with("exit() was called");
+    }
 }
 
 void graft_crash_watch(struct graft_validation *validation) {
@@ -298,6 +302,7 @@ void graft_crash_watch(struct graft_validation *validation) {
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     (void)sigemptyset(&action.sa_mask);
     watched = validation;
+    watching = getpid();
     (void)atexit(on_exit_unexpected);
     (void)sigaltstack(&other, NULL);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {

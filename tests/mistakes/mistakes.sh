@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Usage: mistakes.sh HOST PLUGIN CASES EVERY [SANITIZED]: `validate` names each mistake of CASES, when PLUGIN makes it, by module, array and
-# cause; and finds nothing when it makes none. A line of CASES is a mistake, the check that is made, and what a line of
-# it has to hold; each EVERY-th is tried. SANITIZED is the plugin with sanitizers. Reports in TAP.
+# Usage: mistakes.sh HOST PLUGIN CASES EVERY [SANITIZED]: `validate` names each mistake of CASES, when PLUGIN makes it,
+# by module, array and cause; and finds nothing when it makes none. A line of CASES is a mistake, the check that is made,
+# and what a line of its report has to hold; each EVERY-th is tried. SANITIZED is the plugin with sanitizers. Reports in
+# TAP.
 set -u
 . "$(dirname "$0")/../tap.sh"
 host=$1 plugin=$2 cases=$3 every=$4 count=0
