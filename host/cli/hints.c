@@ -142,7 +142,17 @@ static void translate_conversion(struct graft_error *error) {
     graft_free(paths[1]);
 }
 
+/* What leaves a plugin out is an option here. */
+static void translate_left_out(struct graft_error *error) {
+    static const char ending[] = ", and is not among the plugins that were asked for";
+    char *at = strstr(error->hint, ending);
+    if (at != NULL && at[sizeof ending - 1] == '\0') {
+        (void)snprintf(at, sizeof error->hint - (size_t)(at - error->hint), "; --plugins leaves it out");
+    }
+}
+
 void graft_hint_translate(struct graft_error *error) {
+    translate_left_out(error);
     translate(error->source, sizeof error->source, sources, sizeof sources / sizeof sources[0]);
     translate(error->hint, sizeof error->hint, hints, sizeof hints / sizeof hints[0]);
     translate_conversion(error);

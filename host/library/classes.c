@@ -69,6 +69,7 @@ int graft_library_find_class(struct graft_library *library, const char *name, co
     *cls = status == GRAFT_OK ? find(snapshot, name) : NULL;
     if (status == GRAFT_OK && *cls == NULL) {
         status = graft_error_set(error, GRAFT_ERROR_USAGE, name, "there is no class of that name");
+        graft_library_hint_left_out(library, name, error);
         graft_snapshot_hint_nearest(snapshot, name, error);
     }
     graft_snapshot_release(snapshot);

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "library/library.h"
+#include "plugin/plugin.h"
 
 /* Orders families by model type; among those of one type the one in use comes first, then the host's, then those of
  * plugins by id. */
@@ -50,6 +51,19 @@ int graft_library_families(struct graft_library *library, struct graft_family_in
     *families = result;
     *n = result != NULL ? count : 0;
     return result != NULL ? GRAFT_OK : graft_fail_memory(error, "library");
+}
+
+void graft_library_hint_left_out(struct graft_library *library, const char *name, struct graft_error *error) {
+    const char *id = NULL;
+    (void)pthread_mutex_lock(&library->lock);
+    for (size_t i = 0; i < library->n_loaded && id == NULL && error != NULL; i++) {
+        id = graft_left_out_find(library->loaded[i]->left_out, library->loaded[i]->n_left_out, name);
+    }
+    if (id != NULL) {
+        error->hint[0] = '\0';
+        graft_error_hint(error, "%s brings it, and is not among the plugins that were asked for", id);
+    }
+    (void)pthread_mutex_unlock(&library->lock);
 }
 
 void graft_families_free(struct graft_family_info *families) {

@@ -49,6 +49,10 @@ struct graft_context *graft_model_begin(const struct graft_model *model);
  * lock must be held. */
 const struct graft_plugin_set **graft_library_sets(const struct graft_library *library, size_t *n);
 
+/* [any] If a plugin that was left out brings the model type or class, says so as the error's hint, in the place of any
+ * other. */
+void graft_library_hint_left_out(struct graft_library *library, const char *name, struct graft_error *error);
+
 struct graft_model_note {
     char *text;            /* one line */
     size_t unused_plugins; /* graft_model_note_unused_plugins */

@@ -189,6 +189,9 @@ static int open_model(struct graft_model *model, struct graft_library *library,
                       const struct graft_model_options *options, struct graft_error *error) {
     struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
     int status = read_config(model, snapshot, error);
+    if (status != GRAFT_OK && model->config != NULL && model->family.family == NULL) {
+        graft_library_hint_left_out(library, model->config->model_type, error);
+    }
     if (status == GRAFT_OK) {
         status = model->without_weights ? graft_model_open_given(model, options, error)
                                         : graft_checkpoint_open(model->directory, &model->checkpoint, error);

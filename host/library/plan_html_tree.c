@@ -90,6 +90,7 @@ static void add_parameter(struct writer *writer, const struct graft_planned_para
     const char *dtype = text_of(parameter, "dtype");
     int64_t bytes = graft_json_int(graft_json_get(parameter, "bytes"));
     int copied = graft_json_bool(graft_json_get(parameter, "copied"));
+    int computed = graft_json_bool(graft_json_get(parameter, "computed"));
     add(writer, "<div class=\"par\"><span class=\"name\">");
     graft_plan_html_escape(writer->page, planned->own_name);
     add(writer, "</span> <span class=\"soft\">");
@@ -98,7 +99,9 @@ static void add_parameter(struct writer *writer, const struct graft_planned_para
     graft_plan_html_escape(writer->page, dtype);
     add(writer, "</span> ");
     if (bytes > 0) {
-        add(writer, copied ? "<span class=\"copy\">copied, " : "<span class=\"soft\">mapped, ");
+        add(writer, computed ? "<span class=\"copy\">computed, "
+                    : copied ? "<span class=\"copy\">copied, "
+                             : "<span class=\"soft\">mapped, ");
         graft_plan_html_size(writer->page, bytes);
         add(writer, "</span>");
     }

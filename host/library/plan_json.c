@@ -71,6 +71,7 @@ static graft_json *parameter_json(struct graft_writer *writer, const struct graf
     graft_writer_set(writer, object, "converted_by", converted_by_json(writer, parameter));
     graft_writer_set_string(writer, object, "initial", initial(parameter));
     graft_writer_set_bool(writer, object, "copied", parameter->copied);
+    graft_writer_set_bool(writer, object, "computed", parameter->computed);
     graft_writer_set_int(writer, object, "bytes", parameter->bytes);
     return object;
 }

@@ -73,6 +73,16 @@ static const struct graft_planned_parameter *shown_of(const struct graft_model *
     return binding != NULL ? &model->published.parameters[binding - model->plan->bindings] : NULL;
 }
 
+/* Whether a custom operation makes some of the value. */
+static int32_t is_computed(const struct graft_value *value) {
+    for (size_t i = 0; i < value->n_parts; i++) {
+        if (value->parts[i].tensor->computed != NULL) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static int fill(struct graft_model *model, const struct graft_binding *binding, struct graft_planned_parameter *shown) {
     const struct graft_parameter *parameter = binding->parameter;
     const struct graft_binding *source = binding->status == GRAFT_BINDING_TIED ? binding->tied_to : binding;
@@ -94,6 +104,7 @@ static int fill(struct graft_model *model, const struct graft_binding *binding, 
         .copied = binding->copied,
         .source_rank = source->value.rank,
         .problem = binding->problem,
+        .computed = is_computed(&source->value),
     };
     memcpy(shown->shape, parameter->shape, sizeof shown->shape);
     memcpy(shown->source_shape, source->value.shape, sizeof shown->source_shape);

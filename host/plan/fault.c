@@ -74,12 +74,40 @@ static const char *unnamed(const char *problem, const char *name) {
     return strncmp(problem, name, length) == 0 && problem[length] == ':' ? problem + length + strlen(": ") : problem;
 }
 
+/* The conversion that would make a parameter: of the nearest class, from its module upwards, that has it as a target.
+ */
+static const struct graft_conversion *conversion_to(const struct graft_parameter *parameter) {
+    for (const struct graft_node *node = parameter->node; node != NULL; node = node->parent) {
+        const struct graft_class *cls = node->describer != NULL ? node->describer->cls : NULL;
+        size_t length = strlen(node->path);
+        const char *target = parameter->name + length + (length > 0);
+        for (int32_t i = 0; cls != NULL && i < cls->n_conversions; i++) {
+            const struct graft_conversion *conversion = graft_class_conversion(cls, i);
+            for (int32_t k = 0; k < conversion->n_targets; k++) {
+                if (strcmp(conversion->targets[k], target) == 0) {
+                    return conversion;
+                }
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Says which tensors a parameter would be made of that has none. */
+static void add_absent_sources(const struct graft_parameter *parameter, struct graft_text *text) {
+    const struct graft_conversion *conversion = conversion_to(parameter);
+    for (int32_t i = 0; conversion != NULL && i < conversion->n_sources; i++) {
+        graft_text_printf(text, "%s%s", i > 0 ? ", " : ", and none of those it is made of: ", conversion->sources[i]);
+    }
+}
+
 static void add_cause(const struct graft_binding *binding, struct graft_text *text) {
     const struct graft_parameter *parameter = binding->parameter;
     char shape[GRAFT_SHAPE_TEXT];
     graft_text_printf(text, "%s: ", parameter->name);
     if (binding->status == GRAFT_BINDING_MISSING) {
         graft_text_add_string(text, "missing, the checkpoint has no tensor for this parameter");
+        add_absent_sources(parameter, text);
     } else if (binding->status == GRAFT_BINDING_MISMATCHED) {
         graft_text_printf(text, "expected %s, but %s", graft_shape_text(parameter->shape, parameter->rank, shape),
                           binding->problem);

@@ -34,6 +34,7 @@ struct loading {
     char *found;                 /* [n_allow]: whether the id was found */
     size_t plugin_capacity;
     size_t note_capacity;
+    size_t left_out_capacity;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -203,6 +204,10 @@ static int load_file(struct loading *loading, const char *file, struct graft_err
         }
         status = add_plugin(loading, file, rank, use, &cause);
     }
+    if (rank < 0 && graft_left_out_add(&loading->set->left_out, &loading->set->n_left_out, &loading->left_out_capacity,
+                                       graft_plugin_ref_descriptor(use)) != 0) {
+        status = graft_fail_memory(&cause, file);
+    }
     if (rank < 0 || status != GRAFT_OK) {
         graft_plugin_ref_close(use);
     }
@@ -295,6 +300,7 @@ static void free_set(struct graft_plugin_set *set) {
     for (size_t i = 0; i < set->n_notes; i++) {
         graft_free(set->notes[i]);
     }
+    graft_left_out_free(set->left_out, set->n_left_out);
     graft_free(set->plugins);
     graft_free(set->notes);
     graft_free(set);

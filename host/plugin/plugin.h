@@ -17,6 +17,7 @@
 #include "graft/family.h"
 #include "graft/host/library.h"
 #include "graft/plugin.h"
+#include "plugin/left_out.h"
 #include "plugin/options.h"
 
 struct graft_plugin_ref;
@@ -37,6 +38,8 @@ struct graft_plugin_set {
     size_t n;
     char **notes; /* one line each, on files that are not plugins or could not be used */
     size_t n_notes;
+    struct graft_left_out *left_out; /* [n_left_out] plugins that the allow list does not name */
+    size_t n_left_out;
 };
 
 struct graft_plugin_options {

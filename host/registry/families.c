@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "registry/snapshot.h"
 
@@ -108,6 +109,7 @@ static int by_model_type(const void *a, const void *b) {
 int graft_snapshot_fail_family(const struct graft_snapshot *snapshot, const char *file, const char *model_type,
                                struct graft_error *error) {
     struct graft_text known = {0};
+    struct graft_nearest nearest = {.wanted = model_type};
     size_t n = 0;
     int status = graft_snapshot_read_all(snapshot, error);
     if (status != GRAFT_OK) {
@@ -126,12 +128,14 @@ int graft_snapshot_fail_family(const struct graft_snapshot *snapshot, const char
     qsort(sorted, n, sizeof(struct graft_known_family *), by_model_type);
     for (size_t i = 0; i < n; i++) {
         if (i == 0 || by_model_type(&sorted[i - 1], &sorted[i]) != 0) {
+            graft_nearest_add(&nearest, sorted[i]->family->model_type);
             graft_text_printf(&known, "%s%s", i > 0 ? ", " : "", sorted[i]->family->model_type);
         }
     }
     status = known.failed ? graft_fail_memory(error, file)
                           : graft_error_set(error, GRAFT_ERROR_MODEL, file,
                                             "model_type: \"%s\" is not known; known are %s", model_type, known.bytes);
+    graft_nearest_hint(&nearest, error);
     graft_error_hint(error, "load a plugin that brings the model type (graft/family.h)");
     graft_text_free(&known);
     graft_free(sorted);

@@ -57,7 +57,9 @@ static void add_conversion(struct summary *summary, const struct graft_planned_p
                       (parameter->converted_by & GRAFT_CONVERTED_BY_PATCH) != 0  ? ", by the patch file"
                       : (parameter->converted_by & GRAFT_CONVERTED_BY_LIST) != 0 ? ", by a list for the whole model"
                                                                                  : "",
-                      parameter->copied ? ", copied" : ", row blocks");
+                      parameter->computed ? ", computed"
+                      : parameter->copied ? ", copied"
+                                          : ", row blocks");
     graft_rows_add(&summary->converted, &text, parameter);
 }
 

@@ -68,7 +68,7 @@ struct graft_planned_parameter {
     const char *operations;
     const struct graft_named_module *converter; /* whose class declares operations; NULL: none does */
     uint32_t converted_by;                      /* GRAFT_CONVERTED_BY_..., joined by | */
-    uint32_t reserved;
+    int32_t computed; /* 1: a custom operation makes it, or some of it, when the model is loaded */
     const struct graft_planned_parameter *tied_to; /* GRAFT_PLANNED_TIED only */
     /* The parameter of the same name in a replacement, for one of what that calls: both are filled from the same
      * tensors. NULL for all others. */
