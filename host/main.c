@@ -115,6 +115,9 @@ static int run(struct graft_options *options, struct graft_error *error) {
         graft_screen_open_threadless(options);
         return graft_command_install(options, error);
     }
+    if (options->command == GRAFT_COMMAND_COMPARE_HF) {
+        return graft_command_compare_hf(options, error);
+    }
     if (options->command == GRAFT_COMMAND_REMOVE) {
         return graft_command_remove(options, error);
     }

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compare a model with transformers, module by module, and name the first one whose output differs.
 
-usage: compare_layers.py [--host PROGRAM] [--plugins-dir DIR]... [--ids 1,2,3] [--tolerance X] [--all] MODEL
+usage: compare_layers.py [--host PROGRAM] [--plugins-dir DIR]... [--ids 1,2,3] [--new-tokens N] [--tolerance X] [--all]
+                         MODEL
+   or: graft compare-hf with the same options
 
 Both run the same token ids in float32, and whatever a module of transformers returns is compared with what `--module-outputs`
 has under its path. Modules are looked at in the order in which they return, so the one that is named was the first to give
-something else; what lies before it is right. It needs Python with torch and transformers. The exit status is 0 if
+something else; what lies before it is right. Then the logits are compared, and the ids that both choose from there on. It needs Python with torch and transformers. The exit status is 0 if
 everything agrees, 1 if something differs, 2 if nothing could be compared.
 """
 import argparse
@@ -30,6 +32,8 @@ def parse():
     parser.add_argument("--plugins-dir", action="append", default=[], help="passed on; repeatable")
     parser.add_argument("--plugins", help="passed on")
     parser.add_argument("--ids", default=IDS, help=f"the token ids (default: {IDS}, as far as the vocabulary goes)")
+    parser.add_argument("--enable", action="append", default=[], help="passed on; repeatable")
+    parser.add_argument("--new-tokens", type=int, default=8, help="how many ids both choose after these (default: 8)")
     parser.add_argument("--tolerance", type=float, default=1e-4,
                         help="how far numbers may differ, relative to the largest of their module (default: 1e-4)")
     parser.add_argument("--all", action="store_true", help="print every module")
@@ -64,20 +68,23 @@ def run_reference(options, ids, torch, transformers):
                 classes[path] = type(module).__name__
         return hook
 
-    for path, module in model.named_modules():
-        if path:
-            module.register_forward_hook(keep(path))
+    hooks = [module.register_forward_hook(keep(path)) for path, module in model.named_modules() if path]
     with torch.no_grad():
         logits = model(torch.tensor([ids]), use_cache=False).logits[0]
-    return outputs, classes, logits
+        for hook in hooks:
+            hook.remove()
+        chosen = model.generate(torch.tensor([ids]), do_sample=False, num_beams=1, max_new_tokens=options.new_tokens)
+    return outputs, classes, logits, chosen[0, len(ids):].tolist()
 
 
 def run_host(options, ids, folder, load_file):
     files = {"--module-outputs": f"{folder}/outputs", "--logits": f"{folder}/logits"}
     command = [options.host, "run", "--model", options.model, "--dtype", "float32", "--report", "none", "--input-ids",
-               ",".join(map(str, ids)), "--max-new-tokens", "1", "--output-ids"]
+               ",".join(map(str, ids)), "--max-new-tokens", str(options.new_tokens), "--temperature", "0", "--output-ids"]
     for folder_of_plugins in options.plugins_dir:
         command += ["--plugins-dir", folder_of_plugins]
+    for plugin in options.enable:
+        command += ["--enable", plugin]
     if options.plugins:
         command += ["--plugins", options.plugins]
     for name, path in files.items():
@@ -90,7 +97,7 @@ def run_host(options, ids, folder, load_file):
         fail(f"the program ends with {done.returncode}: {done.stderr.strip()}")
     recorded = load_file(files["--module-outputs"])
     ours = {name[len("outputs."):]: tensor for name, tensor in recorded.items()}
-    return ours, next(iter(load_file(files["--logits"]).values()))
+    return ours, next(iter(load_file(files["--logits"]).values())), [int(word) for word in done.stdout.split(",")]
 
 
 def difference(ours, theirs):
@@ -102,7 +109,7 @@ def difference(ours, theirs):
 
 
 def compare(options, ids, reference, host):
-    (theirs, classes, their_logits), (ours, our_logits) = reference, host
+    (theirs, classes, their_logits, their_ids), (ours, our_logits, our_ids) = reference, host
     agreed, last = 0, None
     left_out = [path for path, tensor in theirs.items() if path in ours and tensor.numel() != ours[path].numel()]
     for path, tensor in theirs.items():
@@ -127,8 +134,16 @@ def compare(options, ids, reference, host):
         print(f"all {agreed} modules agree, the logits do not: by {apart:.1e}, most at token {token}")
         print("  look at what is done between the last module and the logits: a scale, a softcap")
         return 1
+    if our_ids != their_ids:
+        place = next((i for i, pair in enumerate(zip(our_ids, their_ids)) if pair[0] != pair[1]),
+                     min(len(our_ids), len(their_ids)))
+        print(f"all {agreed} modules and the logits agree, the ids chosen after them do not, from number {place} on: "
+              f"{our_ids}, but transformers chooses {their_ids}")
+        print("  look at what a second forward finds: the cache, positions, states")
+        return 1
     alone = [path for path in theirs if path not in ours and not path.rpartition(".")[2].isdigit()]
-    print(f"all {agreed} modules that both have agree, and so do the logits ({apart:.1e}), on {len(ids)} tokens")
+    print(f"all {agreed} modules that both have agree, and so do the logits ({apart:.1e}), on {len(ids)} tokens, "
+          f"and {len(our_ids)} ids chosen after them")
     if alone:
         print(f"  {len(alone)} modules are transformers' alone, such as {alone[0]} ({classes[alone[0]]})")
     return 0

@@ -41,13 +41,14 @@ enum {
     PACK = GRAFT_COMMAND_PACK,
     INSTALL = GRAFT_COMMAND_INSTALL,
     REMOVE = GRAFT_COMMAND_REMOVE,
+    COMPARE_HF = GRAFT_COMMAND_COMPARE_HF,
     SAYS = RUN | CHAT, /* commands that generate text for a reader */
     LOADED = SAYS | VERIFY | BENCH | PERPLEXITY | SERVE,
     MODEL = LOADED | PLAN | INSPECT | SAVE,
     ADAPTED = LOADED | PLAN, /* commands that take adapters; others show or write the model itself */
     PROMPT = RUN | VERIFY,
     MUTED = MODEL | TOKENIZE | LIST | VALIDATE | FAMILY | NEW | PACK | INSTALL | REMOVE,
-    EVERY = MUTED | TRY,
+    EVERY = MUTED | TRY | COMPARE_HF,
     /* Not commands but properties of options: */
     LOCKED = 1 << 28, /* it decides how a model is built, so a lock contains it */
     PROSE = 1 << 29   /* its value is text for the model, which may be empty; values of other options may not */
@@ -56,9 +57,9 @@ enum {
 static const struct spec specs[] = {
     {"model", TEXT, offsetof(struct graft_options, model), MODEL | TOKENIZE | VALIDATE | NEW},
     {"plugins-dir", TEXTS, offsetof(struct graft_options, plugins_dirs),
-     MODEL | LIST | VALIDATE | FAMILY | NEW | INSTALL | REMOVE},
-    {"plugins", TEXT, offsetof(struct graft_options, plugins), MODEL | LIST | FAMILY | NEW | LOCKED},
-    {"enable", TEXTS, offsetof(struct graft_options, enabled), MODEL | LIST | FAMILY | NEW | LOCKED},
+     MODEL | LIST | VALIDATE | FAMILY | NEW | INSTALL | REMOVE | COMPARE_HF},
+    {"plugins", TEXT, offsetof(struct graft_options, plugins), MODEL | LIST | FAMILY | NEW | COMPARE_HF | LOCKED},
+    {"enable", TEXTS, offsetof(struct graft_options, enabled), MODEL | LIST | FAMILY | NEW | COMPARE_HF | LOCKED},
     {"no-plugins", FLAG, offsetof(struct graft_options, no_plugins), MODEL | LOCKED},
     {"plugin-option", TEXTS, offsetof(struct graft_options, plugin_options), MODEL | LIST},
     {"skip-bad-plugins", FLAG, offsetof(struct graft_options, skip_bad_plugins), MODEL | LIST | FAMILY | LOCKED},
@@ -151,7 +152,7 @@ static const struct spec specs[] = {
     {"logprobs", NUMBER, offsetof(struct graft_options, logprobs), RUN},
     {"no-special-tokens", FLAG, offsetof(struct graft_options, no_special_tokens), PROMPT | TOKENIZE},
     {"against", TEXT, offsetof(struct graft_options, against), VERIFY},
-    {"tolerance", FRACTION, offsetof(struct graft_options, tolerance), VERIFY},
+    {"tolerance", FRACTION, offsetof(struct graft_options, tolerance), VERIFY | COMPARE_HF},
     {"prompt-tokens", NUMBER, offsetof(struct graft_options, prompt_tokens), BENCH},
     {"new-tokens", NUMBER, offsetof(struct graft_options, new_tokens), BENCH},
     {"repeat", NUMBER, offsetof(struct graft_options, repeat), BENCH},
@@ -406,7 +407,7 @@ static int check_command(const struct graft_options *options, struct graft_error
         return check_family(options, error);
     }
     if (options->model == NULL &&
-        (options->command & (LIST | INSPECT | TRY | VALIDATE | NEW | PACK | INSTALL | REMOVE)) == 0) {
+        (options->command & (LIST | INSPECT | TRY | VALIDATE | NEW | PACK | INSTALL | REMOVE | COMPARE_HF)) == 0) {
         return usage(error, "missing, expected a model directory", "--model");
     }
     if (options->classes + options->families + options->installed > 1) {
@@ -599,9 +600,9 @@ static int check_bench(const struct graft_options *options, struct graft_error *
 
 /* Reads the command from the first word, if that is not an option. */
 static int parse_command(struct parser *parser, struct graft_error *error) {
-    static const char *const names[] = {"run",    "plan",  "tokenize",   "list", "inspect",  "verify",
-                                        "bench",  "save",  "perplexity", "try",  "validate", "chat",
-                                        "family", "serve", "new",        "pack", "install",  "remove"};
+    static const char *const names[] = {"run",  "plan",       "tokenize", "list",     "inspect",   "verify", "bench",
+                                        "save", "perplexity", "try",      "validate", "chat",      "family", "serve",
+                                        "new",  "pack",       "install",  "remove",   "compare-hf"};
     if (parser->argc < 2 || parser->argv[1][0] == '-' || parser->argv[1][0] == '\0') {
         return GRAFT_OK;
     }
@@ -639,6 +640,10 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
         .port = -1,
     };
     int status = parse_command(&parser, error);
+    if (options->command == GRAFT_COMMAND_COMPARE_HF && !(argc == 3 && strcmp(argv[2], "--list-options") == 0)) {
+        options->arguments = (const char *const *)argv + parser.at; /* the script's */
+        parser.at = argc;
+    }
     for (; status == GRAFT_OK && parser.at < argc; parser.at++) {
         int is_word = argv[parser.at][0] != '-';
         if (argv[parser.at][0] == '\0') {

@@ -27,7 +27,8 @@ enum graft_command {
     GRAFT_COMMAND_NEW = 16384,
     GRAFT_COMMAND_PACK = 32768,
     GRAFT_COMMAND_INSTALL = 65536,
-    GRAFT_COMMAND_REMOVE = 131072
+    GRAFT_COMMAND_REMOVE = 131072,
+    GRAFT_COMMAND_COMPARE_HF = 262144
 };
 
 /* A repeatable option's values, in order; they point into argv. */
@@ -168,16 +169,17 @@ struct graft_options {
     int64_t max_shard_bytes; /* 0: the default size */
 
     int json;
-    int list;                  /* of `validate`: the checks there are */
-    int64_t fuzz;              /* likewise: models of random sizes */
-    int thorough;              /* likewise: every allocation fails */
-    struct graft_strings only; /* likewise: names of checks and groups; all if there are none */
-    int as_c;                  /* of `inspect`: a class as C to begin with */
-    const char *class_name;    /* of `new`: the class to replace; or NULL */
-    const char *language;      /* likewise; NULL: C */
-    struct graft_strings key;  /* of `pack` and `install`: files of keys */
-    int deb;                   /* of `pack`: a Debian package */
-    int installed;             /* of `list`: packages that were installed */
+    int list;                     /* of `validate`: the checks there are */
+    int64_t fuzz;                 /* likewise: models of random sizes */
+    int thorough;                 /* likewise: every allocation fails */
+    struct graft_strings only;    /* likewise: names of checks and groups; all if there are none */
+    int as_c;                     /* of `inspect`: a class as C to begin with */
+    const char *class_name;       /* of `new`: the class to replace; or NULL */
+    const char *language;         /* likewise; NULL: C */
+    struct graft_strings key;     /* of `pack` and `install`: files of keys */
+    int deb;                      /* of `pack`: a Debian package */
+    int installed;                /* of `list`: packages that were installed */
+    const char *const *arguments; /* of `compare-hf`: what its script is given; a NULL ends them */
     int decode;
     int classes;
     int families;

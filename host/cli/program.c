@@ -142,6 +142,11 @@ char *graft_program_converter(void) {
     return find_existing(places, sizeof places / sizeof places[0], GRAFT_DATA_DIR "/to_safetensors.py");
 }
 
+char *graft_program_comparer(void) {
+    static const char *const places[] = {GRAFT_DATA_FROM_BINDIR "/compare_layers.py", "compare_layers.py"};
+    return find_existing(places, sizeof places / sizeof places[0], GRAFT_DATA_DIR "/compare_layers.py");
+}
+
 char *graft_program_crate(void) {
     static const char *const places[] = {GRAFT_DATA_FROM_BINDIR "/rust"};
     return find_existing(places, sizeof places / sizeof places[0], GRAFT_DATA_DIR "/rust");

@@ -29,6 +29,9 @@ int graft_program_plugins_dir(char **directory, struct graft_error *error);
  * caller frees it with graft_free. */
 char *graft_program_converter(void);
 
+/* Likewise the script that compares a model with transformers. */
+char *graft_program_comparer(void);
+
 /* The folder of the SDK's crate for Rust, found in the same way; NULL if it is not installed. The caller frees it with
  * graft_free. */
 char *graft_program_crate(void);

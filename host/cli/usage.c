@@ -18,6 +18,7 @@ static const char *const commands[] = {
     "bench      --model DIR [--plugins-dir DIR]... [--json]             measure loading, prompts and generation\n",
     "perplexity --model DIR [--plugins-dir DIR]... --text FILE [--json] measure how well it predicts a text\n",
     "family     choices [--json] | show TYPE | new [--like TYPE] DIR [--output FILE]    for authors of family files\n",
+    "compare-hf MODEL [--plugins-dir DIR]... [--all]                    compare with transformers, module by module\n",
     "new        plugin --class CLASS [--lang c|cpp|rust] [--model DIR] DIR    write a plugin's project\n",
     "pack       DIR [--key FILE] [--deb] [--output FILE]                make a package of a plugin's folder\n",
     "install    FILE [--key FILE]... [--plugins-dir DIR]                check a package and put it in place\n",

@@ -2,7 +2,7 @@
 # Completion for bash. The program itself says which options a command takes.
 _graft() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=run choices=
-    local commands='run chat serve plan tokenize save list inspect verify bench perplexity family new pack install remove try validate'
+    local commands='run chat serve plan tokenize save list inspect verify bench perplexity family compare-hf new pack install remove try validate'
     [[ $COMP_CWORD -gt 1 && ${COMP_WORDS[1]} != -* ]] && command=${COMP_WORDS[1]}
     case $before in
     --plugins-dir) choices=default ;;

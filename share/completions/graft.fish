@@ -9,7 +9,7 @@ function __graft_options
     $words[1] $command --list-options 2>/dev/null | string replace -r ' .*' ''
 end
 complete -c graft -n 'test (count (commandline -opc)) -eq 1' \
-    -a 'run chat serve plan tokenize save list inspect verify bench perplexity family new pack install remove try validate'
+    -a 'run chat serve plan tokenize save list inspect verify bench perplexity family compare-hf new pack install remove try validate'
 complete -c graft -n 'string match -q -- "-*" (commandline -ct)' -a '(__graft_options)'
 complete -c graft -l plugins-dir -x -a 'default (__fish_complete_directories)'
 complete -c graft -l adapter -x -a '(__fish_complete_directories)'

@@ -179,7 +179,7 @@ has 'other calls itself other' '  other inspect ' help
 has 'hints, too' 'graft list --classes' err
 
 # The manual and the completions know what the program knows.
-commands=$("$program" --help | sed -n 's/^  graft \[*\([a-z]*\)\]*.*/\1/p')
+commands=$("$program" --help | sed -n 's/^  graft \[*\([a-z-]*\)\]*.*/\1/p')
 for command in $commands; do
     "$program" "$command" --list-options | sed 's/^--//; s/ .*//'
 done | sort -u >options

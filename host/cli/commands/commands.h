@@ -58,6 +58,9 @@ int graft_command_remove(const struct graft_options *options, struct graft_error
 /* `list --installed`: prints a line for each package. */
 int graft_command_list_installed(const struct graft_options *options, struct graft_error *error);
 
+/* `compare-hf`: becomes the script that compares a model with transformers. Returns only if that cannot be started. */
+int graft_command_compare_hf(const struct graft_options *options, struct graft_error *error);
+
 /* `try`: opens plugin files, each in its own process. It is an error if one is not safe to open. */
 int graft_command_try(const struct graft_options *options, struct graft_error *error);
 
