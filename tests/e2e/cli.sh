@@ -170,7 +170,7 @@ has 'list: as JSON' '"fused_qkv"' out
 # What a custom operation makes of a joined tensor is made of all that was joined.
 host plan --model "$llama" --plugins-dir plugins --plugins quantized_linear,fused_qkv
 has 'plan: tensors behind a custom operation' \
-    '6 tensors -> 2 parameters model.layers.*.self_attn.qkv_proj.codes: example_int8_rows' out
+    '6 tensors -> 2 parameters model.layers.*.self_attn.qkv_proj.codes: example_int8_rows, computed' out
 host plan --model "$llama" --plugins-dir plugins --plugins quantized_linear,fused_qkv --json
 tr -d ' \n' <out >flat
 layer=model.layers.0.self_attn

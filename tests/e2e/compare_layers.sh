@@ -32,10 +32,11 @@ if ! "$python" -c 'import torch, transformers, safetensors' 2>err; then
     exit "$failed"
 fi
 
-for case in llama qwen2_moe; do
+for case in llama qwen2_moe; do # and what they choose behind the prompt
     compare "$types/$case"
     check "$case: exit status" 0 "$status"
     has "$case: says so" 'modules that both have agree, and so do the logits' out
+    has "$case: ids, too" 'and 8 ids chosen after them' out
     check "$case: every Linear is compared" '' "$(grep Linear out)"
 done
 compare --all "$types/llama"

@@ -33,6 +33,13 @@ plan --model alpaca --plugins-dir first
 has 'a new model type' 'LlamaForCausalLM (alpaca, by plugin one), ' out
 plan --model alpaca --plugins-dir first --json
 has 'as JSON' '"model_type_by": "one"' out
+cp -r first with_other && echo '{"model_type": "beta", "like": "llama"}' >with_other/beta.family.json
+plan --model alpaca --plugins-dir with_other --plugins beta
+check 'a type of a plugin that was left out: exit status' 4 "$status"
+has 'it is said who brings it' '; one brings it; --plugins leaves it out' err
+sed 's/"alpaca"/"lama"/' alpaca/config.json >lama.json && mkdir lama && cp alpaca/*.safetensors lama && mv lama.json lama/config.json
+plan --model lama
+has 'a type that nobody knows: what is like it' '; did you mean ' err
 plan --model alpaca --plugins-dir both
 check 'two plugins without an order: exit status' 3 "$status"
 has 'two plugins without an order' \

@@ -143,6 +143,15 @@ check 'links of the documents' '' "$(cd "$prefix/share/doc/graft" && for documen
     done
 done)"
 
+# They call the program as it is called there, and what they show without a model of the reader's works.
+documents=$prefix/share/doc/graft
+check 'documents say graft' '' "$(grep -rnE '^ {4,}(\$ )?(\./)?host( |:)|`host [a-z]' "$documents" --include='*.md')"
+grep -rhE '^ {4}graft (list|plan|verify|family|validate) ' "$documents" --include='*.md' | grep -v -e '[A-Z<|[]' -e '\.\.\.' >shown
+check "documents show commands" yes "$(if [ "$(wc -l <shown)" -ge 6 ]; then echo yes; else cat shown; fi)"
+echo "PATH=$prefix/bin:\$PATH XDG_DATA_HOME=$scratch model=$prefix/share/graft/models/qwen2_moe" >commands
+cat shown >>commands
+runs 'and these work' sh -ec '. ./commands'
+
 # The plugins that ship.
 check 'plugins are installed' "$(basename -a "$build"/graft/plugins/*)" "$(basename -a "$plugins"/*)"
 check 'pkg-config knows where' "$plugins" "$(realpath "$(pkg-config --variable=pluginsdir graft)")"
@@ -213,6 +222,18 @@ for shell in zsh fish; do
         echo "ok $number # SKIP $shell reads its completions: it is not installed"
     fi
 done
+
+# What is beside the program, and needs what may not be there.
+if command -v python3 >/dev/null; then
+    "$program" compare-hf --help >out 2>err
+    check 'compare-hf: its script is found' 0 $?
+    has 'compare-hf: it says what it does' 'name the first one whose output differs' out
+fi
+GRAFT_PYTHON=nowhere/python "$program" compare-hf "$model" >out 2>err
+check 'compare-hf without Python: exit status' '2 1' "$? $(wc -l <err)"
+has 'compare-hf without Python: what is needed' 'needs Python with torch and transformers' err
+"$program" new plugin --quiet --class LlamaMLP installed_mlp >out 2>err
+check 'new plugin: written' '0 ' "$? $(cat err)"
 
 # Nothing is where nobody looks for it.
 # Where libraries lie is meson's choice: lib or lib64, as the system has it.
