@@ -291,7 +291,7 @@ static void describe_norm(const struct describing *of) {
                                      graft_real_arg("eps", graft_read_real(of->reader, D_NORM_EPS)),
                                      graft_int_arg("bias", 0)};
     if (of->kept->has_norm) {
-        graft_describe_child(of->sink, child, graft_description_name(of->description, D_CLASS_NORM),
+        graft_describe_child(of->sink, child, graft_decoder_class_name(of->description, D_CLASS_LAST_NORM),
                              GRAFT_INTERFACE_NORM, args, bias ? 2 : 3, of->error);
     }
 }
