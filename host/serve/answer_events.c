@@ -39,6 +39,7 @@ static void send_chunk(struct graft_job *job, graft_json *document_take) {
 static void start_stream(struct graft_job *job) {
     graft_http_begin(job->server, job->http, 200);
     (void)evhttp_add_header(evhttp_request_get_output_headers(job->http), "Content-Type", "text/event-stream");
+    graft_job_await_client(job, 0);
     evhttp_send_reply_start(job->http, 200, "OK");
     for (size_t i = 0; i < job->n_choices && job->http != NULL && job->request.kind == GRAFT_REQUEST_CHAT; i++) {
         send_chunk(job, graft_answer_first_chunk(job, i));

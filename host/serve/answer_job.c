@@ -144,11 +144,18 @@ static void on_flushed(struct evhttp_request *http, void *data) {
     on_flushed_close(NULL, data);
 }
 
+void graft_job_await_client(const struct graft_job *job, int is_awaited) {
+    const struct timeval idle = {job->server->options.idle_seconds, 0};
+    struct evhttp_connection *connection = evhttp_request_get_connection(job->http);
+    bufferevent_set_timeouts(evhttp_connection_get_bufferevent(connection), is_awaited ? &idle : NULL, &idle);
+}
+
 struct evhttp_request *graft_job_release(struct graft_job *job) {
     struct evhttp_request *http = job->http;
     stop_looking(job);
-    job->http = NULL;
     if (http != NULL) {
+        graft_job_await_client(job, 1);
+        job->http = NULL;
         job->server->n_flushing++;
         evhttp_connection_set_closecb(evhttp_request_get_connection(http), on_flushed_close, job->server);
         evhttp_request_set_on_complete_cb(http, on_flushed, job->server);

@@ -182,6 +182,14 @@ has 'in a stream' 'data: {"error": {"message": "the answer took longer than 1 se
 check 'which is not ended as others are' 0 "$(grep -c DONE body)"
 stop
 
+# A stream that waits for its place stands still, and is no idle connection.
+start --model "$llama" --idle-timeout 1 --timeout 4 --max-running 1
+(mkdir -p first && cd first && exec "$client" "$port" POST /v1/completions -d "{$endless}" >status) &
+wait_for '"choices": 1' /status
+post /v1/completions "{$endless, \"stream\": true}"
+has 'a stream that waits' 'data: {"error": {"message": "the answer took longer than 4 seconds"' body
+stop
+
 # --- One after another on a connection ---
 
 start --model "$llama"
