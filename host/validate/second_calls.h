@@ -7,7 +7,7 @@
 #include "validate/compare.h"
 #include "validate/region.h"
 
-enum { GRAFT_SECOND_NODES = 256 };
+enum { GRAFT_SECOND_NODES = 4096 };
 
 struct graft_second_calls {
     struct graft_subject *subject;
