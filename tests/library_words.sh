@@ -11,7 +11,8 @@ spoken() {
     grep -nE '"[^"]*(--[a-z]|\<host (run|plan|save|list|inspect|verify|bench|tokenize|perplexity)\>)' "$@" || true
 }
 
-files=$(find "$host" -name '*.[ch]' ! -path "$host/cli/*" ! -path "$host/main.c" ! -path "$host/examples/*")
+# The style of a page has names that begin like options.
+files=$(find "$host" -name '*.[ch]' ! -path "$host/cli/*" ! -path "$host/main.c" ! -path "$host/examples/*" ! -name '*_style.c')
 # shellcheck disable=SC2086 # one word a file
 check "strings of the library name no options and commands" "" "$(spoken $files)"
 

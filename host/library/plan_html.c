@@ -184,7 +184,7 @@ static void add_fields_of_use(struct graft_text *page, const char *heading, cons
 
 static void add_fields(struct graft_text *page, const graft_json *fields) {
     add_fields_of_use(page, "Fields that are not used", "not used", fields);
-    add_fields_of_use(page, "Fields ignored by --ignore-field", "ignored", fields);
+    add_fields_of_use(page, "Fields that are ignored on request", "ignored", fields);
 }
 
 /* Adds the chains of --fuse. */
