@@ -11,7 +11,7 @@
 
 #include "validate/crash.h"
 
-enum { CANARY = 0x5C, MOST = 1 << 18 };
+enum { CANARY = 0x5C, MOST = 1 << 22 };
 
 /* Room for all of them, which costs what is used of it. They lie where a signal handler can look at them. */
 static struct graft_region *regions;
