@@ -149,6 +149,9 @@ static int with_session(struct graft_subject *subject, int (*check)(struct walk 
     if (graft_tree_number(subject->model->tree, "bidirectional", 0) != 0) { /* graft/family.h */
         return graft_subject_leave(subject, "its tokens see those after them");
     }
+    if (graft_model_has_encoder(subject->model)) {
+        return graft_subject_leave(subject, "its prompts are what its encoder reads");
+    }
     walk.expected = graft_alloc((size_t)graft_model_vocab_size(subject->model), sizeof *walk.expected);
     int status = walk.expected != NULL ? graft_model_session(subject->model, 2, &walk.session, error)
                                        : graft_fail_memory(error, subject->directory);
