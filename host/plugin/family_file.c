@@ -26,18 +26,20 @@ static char *id_of(const char *path) {
     return graft_strndup(name, strlen(name) - (graft_family_file_is(name) ? strlen(SUFFIX) : 0));
 }
 
-static int find_like(struct graft_family_file *file, const struct json_place *top, const char *like,
-                     const struct graft_family *const *families, struct graft_error *error) {
+int graft_family_find_like(const char *path, const char *key, const char *like,
+                           const struct graft_family *const *families, const struct graft_family **found,
+                           struct graft_error *error) {
     struct graft_text known = {0};
-    for (size_t i = 0; families[i] != NULL && file->like == NULL; i++) {
-        file->like = strcmp(families[i]->model_type, like) == 0 ? families[i] : NULL;
+    *found = NULL;
+    for (size_t i = 0; families[i] != NULL && *found == NULL; i++) {
+        *found = strcmp(families[i]->model_type, like) == 0 ? families[i] : NULL;
         graft_text_printf(&known, "%s%s", i > 0 ? ", " : "", families[i]->model_type);
     }
     int status = GRAFT_OK;
-    if (file->like == NULL) {
-        status = known.failed ? graft_fail_memory(error, top->file)
-                              : graft_error_set(error, GRAFT_ERROR_PLUGIN, top->file,
-                                                "like: model type \"%.100s\" is not known; known are %s", like,
+    if (*found == NULL) {
+        status = known.failed ? graft_fail_memory(error, path)
+                              : graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
+                                                "%s: model type \"%.100s\" is not known; known are %s", key, like,
                                                 known.bytes != NULL ? known.bytes : "none");
         graft_error_hint(error, "a family of a plugin is known where the plugin is loaded, too");
     }
@@ -100,7 +102,7 @@ static int read_texts(struct graft_family_file *file, const struct json_place *t
         status = graft_check_path(&place, "base_model_prefix", file->family.base_model_prefix, error);
     }
     if (status == GRAFT_OK && like != NULL) {
-        status = find_like(file, top, like, families, error);
+        status = graft_family_find_like(top->file, "like", like, families, &file->like, error);
     } else if (status == GRAFT_OK && graft_json_get(file->document, "decoder") == NULL) {
         status = graft_error_set(error, GRAFT_ERROR_PLUGIN, top->file,
                                  "like: missing; a family is like another, or has a \"decoder\"");
@@ -124,7 +126,7 @@ static int read_all(struct graft_family_file *file, const char *path, const stru
         status = graft_family_read_decoder(file, path, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_family_read_vision(file, path, error);
+        status = graft_family_read_vision(file, path, families, error);
     }
     if (status == GRAFT_OK) {
         status = graft_family_generate(file, path, error);

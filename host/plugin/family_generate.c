@@ -6,15 +6,23 @@
 #include "arch/vision/roles.h"
 #include "plugin/family_decoder.h"
 
-/* Whether the family that this one is like has a class of that name, which this family then uses as well. Either it
- * lists the class, or it uses another family's in turn: then its description names the class, but its list lacks it. */
+static int lists(const struct graft_family *family, const char *name) {
+    for (int32_t i = 0; family != NULL && i < family->n_classes; i++) {
+        if (strcmp(graft_family_class(family, i)->name, name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Whether the family that this one, or its tower, is like has a class of that name, which this family then uses as
+ * well. Either it lists the class, or it uses another family's in turn: then its description names the class, but its
+ * list lacks it. */
 static int is_shared(const struct graft_family_file *file, const char *name) {
     const struct graft_description *like = file->like != NULL ? graft_family_description(file->like) : NULL;
     struct graft_class cls;
-    for (int32_t i = 0; file->like != NULL && i < file->like->n_classes; i++) {
-        if (strcmp(graft_family_class(file->like, i)->name, name) == 0) {
-            return 1;
-        }
+    if (lists(file->like, name) || lists(file->tower, name)) {
+        return 1;
     }
     for (int32_t i = 0; like != NULL && i < graft_decoder_n_classes(); i++) {
         if (graft_decoder_class(like, i, &cls) && strcmp(cls.name, name) == 0) {

@@ -16,6 +16,7 @@ struct graft_family_file {
     const struct graft_family *like;       /* NULL: none */
     struct graft_description *description; /* NULL: none */
     struct graft_description *vision;      /* description of the vision tower; NULL: none */
+    const struct graft_family *tower;      /* the family whose tower `vision` was copied from; NULL: none */
     struct graft_class *generated;         /* [n_generated]: the classes that the descriptions make */
     int32_t n_generated;
     struct graft_family family;

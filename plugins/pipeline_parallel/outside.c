@@ -23,10 +23,6 @@ struct outside {
     struct outside_sizes sizes;
 };
 
-/* An attribute of a vision tower, which every rank declares: rank 0 computes an image's number of tokens from it, even
- * if another rank has the tower. */
-static const char merge_size[] = "spatial_merge_size";
-
 /* The class's `data` is the name of the argument that gives the width of the outputs. */
 static int describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
@@ -37,16 +33,13 @@ static int describe(const struct graft_class *self, const struct graft_config *c
         return GRAFT_ERROR_INTERNAL;
     }
     sizes->width = graft_args_int(args, self->data, 0);
-    sizes->merge_size = graft_args_int(args, merge_size, 0);
+    sizes->merge_size = graft_args_int(args, "spatial_merge_size", 0);
     int in_front = sink->comes_before(sink->data, GRAFT_INTERFACE_DECODER_LAYER);
     int32_t stage = in_front ? 0 : parallel->size - 1;
     if (stage == pipeline_parallel_stage(parallel)) {
         return GRAFT_OK;
     }
-    int status = sink->elsewhere(sink->data, error);
-    return status == GRAFT_OK && sizes->merge_size > 0
-               ? sink->attribute(sink->data, merge_size, &sizes->merge_size, 1, error)
-               : status;
+    return sink->elsewhere(sink->data, error);
 }
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,

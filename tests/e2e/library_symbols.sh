@@ -47,8 +47,8 @@ without_prefix "$static" >"$scratch/foreign"
 none "external in libgraft.a without the prefix graft_" "$scratch/foreign"
 without_prefix "$sdk_static" >"$scratch/foreign"
 none "external in libgraft-sdk.a without the prefix graft_" "$scratch/foreign"
-# mold drops the version of the C library's streams, which every linker copies into a program.
-without_prefix "$program" | grep -v -x -e main -e stdin -e stdout -e stderr >"$scratch/foreign" || true
+# mold drops the version of what every linker copies from the C library into a program: streams, environ.
+without_prefix "$program" | grep -v -x -e main -e environ -e stdin -e stdout -e stderr >"$scratch/foreign" || true
 none "external in the program without the prefix graft_" "$scratch/foreign"
 
 echo "libgraft.so exports $(wc -l <"$scratch/exported") calls; libgraft.a has $(wc -l <"$scratch/external") symbols"

@@ -145,7 +145,7 @@ struct graft_vision_sizes {
     int64_t channels;
     int64_t patch;     /* pixels of its sides */
     int64_t frames;    /* of a patch */
-    int64_t merge;     /* patches, in each direction, that become one vector */
+    int64_t merge;     /* patches, in each direction, that become one vector; left to the caller to set */
     int64_t deepstack; /* blocks that give something for the language model's first layers */
 };
 

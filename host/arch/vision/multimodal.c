@@ -31,6 +31,7 @@ static int read_config(const struct graft_config *config, const struct graft_des
     struct graft_reader reader;
     graft_vision_reader_start(&vision, description, config, error);
     graft_vision_sizes_read(&vision, &tower);
+    tower.merge = graft_read_int(&vision.of, V_MERGER_SIDE);
     graft_reader_start(&reader, description, config, -1, error);
     reader.config = config; /* the description's defaults are those of vision_config */
     reader.status = vision.of.status;
@@ -100,11 +101,15 @@ int graft_multimodal_describe(const struct graft_class *self, const struct graft
     }
     const char *projector = graft_description_name(description, V_MODEL_PROJECTOR);
     const struct graft_arg tower_args[] = {graft_int_arg("hidden_size", sizes->tower_size),
-                                           graft_int_arg("spatial_merge_size", projector != NULL ? 1 : sizes->merge)};
+                                           graft_int_arg("spatial_merge_size", projector != NULL ? 1 : sizes->merge),
+                                           graft_int_arg("patch_square", sizes->merge)};
     const struct graft_arg projector_args[] = {graft_int_arg("context_dim", sizes->tower_size),
                                                graft_int_arg("hidden_size", sizes->hidden_size),
                                                graft_int_arg("spatial_merge_size", sizes->merge)};
-    status = sink->attribute(sink->data, "image_token_id", &sizes->placeholders.image_token_id, 1, error);
+    status = graft_describe_number(sink, "spatial_merge_size", sizes->merge, error);
+    if (status == GRAFT_OK) {
+        status = sink->attribute(sink->data, "image_token_id", &sizes->placeholders.image_token_id, 1, error);
+    }
     if (status == GRAFT_OK && sizes->placeholders.by_frame) {
         status = graft_describe_number(sink, "video_by_frame", sizes->video_by_frame, error);
     }
@@ -117,7 +122,7 @@ int graft_multimodal_describe(const struct graft_class *self, const struct graft
     if (status == GRAFT_OK) {
         status = graft_describe_child(sink, graft_description_name(description, V_MODEL_TOWER),
                                       graft_description_name(description, V_CLASS_TOWER), GRAFT_INTERFACE_VISION_TOWER,
-                                      tower_args, 2, error);
+                                      tower_args, 3, error);
     }
     if (status == GRAFT_OK && projector != NULL) {
         status = graft_describe_child(sink, projector, graft_description_name(description, V_CLASS_MERGER),

@@ -19,7 +19,6 @@ void graft_vision_sizes_read(struct graft_vision_reader *reader, struct graft_vi
         .channels = graft_read_int(of, V_PATCH_CHANNELS),
         .patch = graft_read_int(of, V_PATCH_SIZE),
         .frames = graft_read_int(of, V_PATCH_FRAMES),
-        .merge = graft_read_int(of, V_MERGER_SIDE),
     };
     sizes->run = graft_read_is_null(of, V_RUN) ? sizes->depth : graft_read_int(of, V_RUN);
     if (of->status != GRAFT_OK) {

@@ -27,10 +27,9 @@ static void list_name(const char *list, int64_t i, char name[MAX_NAME]) {
 
 static void describe_sizes(const struct graft_vision_sizes *sizes, int64_t square, const struct graft_sink *sink,
                            struct graft_error *error) {
-    const struct graft_arg attributes[] = {graft_int_arg("spatial_merge_size", sizes->merge),
-                                           graft_int_arg("patch_size", sizes->patch),
+    const struct graft_arg attributes[] = {graft_int_arg("patch_size", sizes->patch),
                                            graft_int_arg("temporal_patch_size", sizes->frames)};
-    for (int32_t i = 0; i < 3; i++) {
+    for (int32_t i = 0; i < 2; i++) {
         sink->attribute(sink->data, attributes[i].name, &attributes[i].integer, 1, error);
     }
     if (square > 0) {
@@ -176,9 +175,9 @@ int graft_vision_tower_describe(const struct graft_class *self, const struct gra
     const struct graft_description *description = self->data;
     struct graft_vision_reader reader;
     struct graft_vision_sizes sizes;
-    (void)args;
     graft_vision_reader_start(&reader, description, config, error);
     graft_vision_sizes_read(&reader, &sizes);
+    sizes.merge = graft_args_int(args, "patch_square", 1);
     if (reader.of.status != GRAFT_OK) {
         return reader.of.status;
     }

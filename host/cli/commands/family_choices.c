@@ -205,6 +205,8 @@ static graft_json *member_schema(struct graft_writer *writer, size_t *i, struct 
     graft_json *top = graft_json_new_object();
     const struct graft_family_choice first = *choice;
     if (strcmp(first.member, "vision") == 0) { /* members of "vision" that are not choices */
+        append_other(writer, top, "like", "string",
+                     "the model type whose tower it is like, but for what is said here; that of the file");
         append_other(writer, top, "prefix", "string", "what names of its classes begin with; that of the file");
         append_other(writer, top, "defaults", "object", "what fields of vision_config are where it lacks them");
     }
