@@ -48,8 +48,8 @@ struct graft_base_model_args {
      * states of the tokens embedding_rows after each of the first n_deepstack layers (Meng et al. 2024, DeepStack). */
     const float *deepstack; /* [n_deepstack, n_embeddings, hidden] */
     int64_t n_deepstack;
-    /* For a language model, with GRAFT_BASE_MODEL_BLOCKS in required_features: tokens of the same sequence and block see
-     * each other in either direction, within the windows of layers; -1: the token is in no block. */
+    /* For a language model, with GRAFT_BASE_MODEL_BLOCKS in required_features: tokens of the same sequence and block
+     * see each other in either direction, within the windows of layers; -1: the token is in no block. */
     const int32_t *blocks; /* [tokens] */
 };
 

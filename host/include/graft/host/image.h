@@ -74,8 +74,8 @@ void graft_images_free(struct graft_image *images, size_t n);
 /* [any] The id that stands for images in prompts; -1 for a model that takes none. */
 int32_t graft_model_image_token_id(const struct graft_model *model);
 
-/* [any] The id by which a prompt asks for an image: graft_model_image_token_id, but for models whose prompts have another
- * token for it (Gemma 3). -1 for a model that takes none. */
+/* [any] The id by which a prompt asks for an image: graft_model_image_token_id, but for models whose prompts have
+ * another token for it (Gemma 3). -1 for a model that takes none. */
 int32_t graft_model_image_place_id(const struct graft_model *model);
 
 /* [any] How many tokens an image or video takes: its patches, merged in squares. 0 if the model takes none, or if the
