@@ -10,7 +10,7 @@
 #include "graft/mlp.h"
 
 static const char *find_template(const char *name) {
-    const struct sdk_template *found = sdk_templates;
+    const struct sdk_template *found = graft_sdk_templates;
     while (found->name != NULL && strcmp(found->name, name) != 0) {
         found++;
     }

@@ -13,7 +13,7 @@ struct sdk_interface {
     const char *vtable; /* "struct graft_mlp {...};\n" */
 };
 
-extern const struct sdk_interface sdk_interfaces[];
+extern const struct sdk_interface graft_sdk_interfaces[];
 
 /* A file of sdk/template. */
 struct sdk_template {
@@ -21,6 +21,6 @@ struct sdk_template {
     const char *text; /* @WORD@ stands for what author.h calls a word */
 };
 
-extern const struct sdk_template sdk_templates[];
+extern const struct sdk_template graft_sdk_templates[];
 
 #endif

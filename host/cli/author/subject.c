@@ -9,7 +9,7 @@
 #include "graft/host/validate.h"
 
 static const struct sdk_interface *find_interface(const char *id) {
-    const struct sdk_interface *interface = sdk_interfaces;
+    const struct sdk_interface *interface = graft_sdk_interfaces;
     while (interface->id != NULL && strcmp(interface->id, id) != 0) {
         interface++;
     }
