@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "validate/compare.h"
-#include "validate/models_folder.h"
 
 static unsigned draw(uint64_t *state, unsigned below) {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -103,7 +103,7 @@ static int try_sizes(struct graft_subject *subject, const struct graft_tiny_size
     int status =
         varied.directory != NULL ? try_model(&varied, sizes, name, refused, error) : graft_fail_memory(error, type);
     if (varied.directory != NULL) {
-        graft_models_folder_remove(varied.directory); /* thousands may follow */
+        graft_folder_remove(varied.directory); /* thousands may follow */
     }
     graft_free(varied.directory);
     return status;

@@ -1,39 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* mkdtemp, nftw, pipe2, close_range */
+#define _GNU_SOURCE /* pipe2, close_range */
 #include "validate/models_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "base/text.h"
-
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place) {
-    (void)status;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
-void graft_models_folder_remove(const char *path) {
-    enum { MAX_FOLDERS = 16 };
-    (void)nftw(path, remove_one, MAX_FOLDERS, FTW_DEPTH | FTW_PHYS);
-}
-
-/* TMPDIR, or else memory: nothing in it is worth a disk. */
-static const char *find_base(void) {
-    const char *given = getenv("TMPDIR");
-    if (given != NULL && given[0] != '\0') {
-        return given;
-    }
-    return access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp";
-}
+#include "base/folder.h"
 
 /* The keeper: sleeps until nobody holds the other end of the pipe. It has no other files, so that whoever reads our
  * output does not wait for it. */
@@ -43,7 +20,7 @@ _Noreturn static void keep(const char *path, int alive) {
     if (dup2(alive, STDIN_FILENO) == STDIN_FILENO && close_range(STDIN_FILENO + 1, ~0U, 0) == 0) {
         while (read(STDIN_FILENO, &byte, 1) < 0 && errno == EINTR) {
         }
-        graft_models_folder_remove(path);
+        graft_folder_remove(path);
     }
     _exit(0);
 }
@@ -72,14 +49,10 @@ static int start_keeper(struct graft_models_folder *folder) {
 
 int graft_models_folder_init(struct graft_models_folder *folder, struct graft_error *error) {
     *folder = (struct graft_models_folder){.alive = -1};
-    folder->path = graft_format("%s/graft-validate-XXXXXX", find_base());
-    if (folder->path == NULL) {
-        return graft_fail_memory(error, "validate");
-    }
-    if (mkdtemp(folder->path) == NULL) {
-        int status = graft_fail_errno(error, GRAFT_ERROR_IO, folder->path, "cannot be made", errno);
-        graft_free(folder->path);
-        folder->path = NULL;
+    /* memory, if the user has not said otherwise: nothing in it is worth a disk */
+    const char *fallback = access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp";
+    int status = graft_folder_make_temporary(fallback, "validate", &folder->path, error);
+    if (status != GRAFT_OK) {
         return status;
     }
     int failed = start_keeper(folder);
@@ -90,7 +63,7 @@ int graft_models_folder_init(struct graft_models_folder *folder, struct graft_er
 
 void graft_models_folder_finish(struct graft_models_folder *folder) {
     if (folder->path != NULL) {
-        graft_models_folder_remove(folder->path);
+        graft_folder_remove(folder->path);
         graft_free(folder->path);
     }
     if (folder->alive >= 0) {

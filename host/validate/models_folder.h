@@ -18,7 +18,4 @@ struct graft_models_folder {
 int graft_models_folder_init(struct graft_models_folder *folder, struct graft_error *error);
 void graft_models_folder_finish(struct graft_models_folder *folder);
 
-/* [any] Removes a folder with all that is in it, as far as that can be done. */
-void graft_models_folder_remove(const char *path);
-
 #endif

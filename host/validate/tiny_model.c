@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "graft/host/library.h"
 #include "graft/host/modules.h"
-#include "validate/models_folder.h"
 #include "validate/tiny.h"
 
 static int declares(const struct graft_family *family, const char *class_name) {
@@ -42,7 +42,7 @@ static int try_architecture(struct graft_library *library, const char *model_typ
         graft_tiny_write(library, model_type, architecture, &graft_tiny_usual, directory, &ignored) == GRAFT_OK &&
         has_class(library, directory, class_name);
     if (!made) {
-        graft_models_folder_remove(directory);
+        graft_folder_remove(directory);
     }
     return made;
 }

@@ -4,13 +4,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/json_writer.h"
 #include "cli/setup.h"
 
@@ -181,24 +180,12 @@ static int write_text(const char *path, const char *text, struct graft_error *er
 /* Makes a temporary folder with the text as its only file, "draft.family.json". The caller frees both paths, also on
  * failure. */
 static int make_folder(const char *text, char **folder, char **file, struct graft_error *error) {
-    const char *place = getenv("TMPDIR");
-    *folder = graft_format("%s/graft-family-XXXXXX", place != NULL && place[0] != '\0' ? place : "/tmp");
-    if (*folder == NULL || mkdtemp(*folder) == NULL) {
-        return *folder != NULL
-                   ? graft_error_set(error, GRAFT_ERROR_IO, *folder, "a temporary folder cannot be made there")
-                   : graft_fail_memory(error, "family");
+    int status = graft_folder_make_temporary("/tmp", "family", folder, error);
+    if (status != GRAFT_OK) {
+        return status;
     }
     *file = graft_path_join(*folder, "draft.family.json");
     return *file != NULL ? write_text(*file, text, error) : graft_fail_memory(error, "family");
-}
-
-static void remove_folder(const char *folder, const char *file) {
-    if (file != NULL) {
-        (void)unlink(file);
-    }
-    if (folder != NULL) {
-        (void)rmdir(folder);
-    }
 }
 
 static int load_from_folder(const char *text, struct graft_library *library, struct family_outcome *outcome,
@@ -211,7 +198,9 @@ static int load_from_folder(const char *text, struct graft_library *library, str
         outcome->status = graft_library_load_plugins(library, folders, 1, NULL, &reason);
         (void)snprintf(outcome->message, sizeof outcome->message, "%s", reason.message);
     }
-    remove_folder(folder, file);
+    if (folder != NULL) {
+        graft_folder_remove(folder);
+    }
     graft_free(folder);
     graft_free(file);
     return status;

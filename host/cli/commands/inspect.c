@@ -3,12 +3,12 @@
 #include "cli/commands/inspect.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/file.h"
+#include "base/folder.h"
 #include "base/text.h"
 #include "cli/author/project.h"
 #include "cli/commands/commands.h"
@@ -203,23 +203,20 @@ static int print_source(const struct graft_options *options, struct graft_librar
         (void)fputs(source.bytes, stdout);
     }
     author_subject_finish(&subject);
-    author_remove_tiny(tiny);
     graft_text_free(&source);
     return status;
 }
 
 /* Without a model one is made for the occasion, in a folder that is gone afterwards. */
 static int inspect_as_c(const struct graft_options *options, struct graft_library *library, struct graft_error *error) {
-    const char *place = getenv("TMPDIR");
-    char *folder = graft_format("%s/graft-inspect-XXXXXX", place != NULL && place[0] != '\0' ? place : "/tmp");
-    char *tiny = folder != NULL && mkdtemp(folder) != NULL ? graft_format("%s/model", folder) : NULL;
-    int status = folder == NULL ? graft_fail_memory(error, "inspect")
-                 : tiny == NULL
-                     ? graft_error_set(error, GRAFT_ERROR_IO, folder, "a temporary folder cannot be made there")
-                     : print_source(options, library, tiny, error);
-    if (tiny != NULL) {
-        (void)rmdir(folder);
+    char *folder = NULL;
+    int status = graft_folder_make_temporary("/tmp", "inspect", &folder, error);
+    if (status != GRAFT_OK) {
+        return status;
     }
+    char *tiny = graft_path_join(folder, "model");
+    status = tiny != NULL ? print_source(options, library, tiny, error) : graft_fail_memory(error, "inspect");
+    graft_folder_remove(folder);
     graft_free(tiny);
     graft_free(folder);
     return status;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _XOPEN_SOURCE 700 /* nftw */
 #include "cli/package/deb.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <ftw.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +15,7 @@
 #include "base/disk.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/text.h"
 #include "cli/output.h"
 #include "cli/package/manifest.h"
@@ -48,23 +47,10 @@ static const char *dependencies(const struct package_file *object) {
     return "libc6";
 }
 
-/* Makes a folder with all those above it, below `root`. */
+/* Makes a folder below `root`. */
 static int make_folders(const char *root, const char *below, struct graft_error *error) {
-    char *path = graft_format("%s/%s", root, below);
-    int status = path != NULL ? GRAFT_OK : graft_fail_memory(error, root);
-    for (char *at = path != NULL ? path + strlen(root) + 1 : NULL; status == GRAFT_OK && at != NULL;) {
-        char *slash = strchr(at, '/');
-        if (slash != NULL) {
-            *slash = '\0';
-        }
-        if (mkdir(path, 0755) != 0 && errno != EEXIST) {
-            status = graft_fail_errno(error, GRAFT_ERROR_IO, path, "cannot be made", errno);
-        }
-        if (slash != NULL) {
-            *slash = '/';
-        }
-        at = slash != NULL ? slash + 1 : NULL;
-    }
+    char *path = graft_path_join(root, below);
+    int status = path != NULL ? graft_folder_make_all(path, error) : graft_fail_memory(error, root);
     graft_free(path);
     return status;
 }
@@ -142,29 +128,24 @@ static int run_dpkg(char *root, char *output, struct graft_error *error) {
                : graft_error_set(error, GRAFT_ERROR_IO, output, "dpkg-deb did not make it: its message is above");
 }
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place) {
-    (void)status;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
 static int build(const struct graft_options *options, const char *package, const struct graft_plugin *descriptor,
                  const struct package_file *files, size_t n, struct graft_error *error) {
-    enum { MAX_FOLDERS = 16 };
-    const char *place = getenv("TMPDIR");
-    char *root = graft_format("%s/graft-deb-XXXXXX", place != NULL && place[0] != '\0' ? place : "/tmp");
+    char *root = NULL;
     char *output = options->output != NULL ? graft_strdup(options->output)
                                            : graft_format("%s_%s_%s.deb", package, descriptor->version, architecture());
-    int status = root != NULL && output != NULL ? GRAFT_OK : graft_fail_memory(error, package);
-    if (status == GRAFT_OK && (mkdtemp(root) == NULL || chmod(root, 0755) != 0)) {
-        status = graft_fail_errno(error, GRAFT_ERROR_IO, root, "cannot be made", errno);
-    } else if (status == GRAFT_OK) {
+    int status =
+        output != NULL ? graft_folder_make_temporary("/tmp", "deb", &root, error) : graft_fail_memory(error, package);
+    if (status == GRAFT_OK && chmod(root, 0755) != 0) {
+        status = graft_fail_errno(error, GRAFT_ERROR_IO, root, "chmod", errno);
+    }
+    if (status == GRAFT_OK) {
         status = write_tree(root, package, descriptor, files, n, error);
-        if (status == GRAFT_OK) {
-            status = run_dpkg(root, output, error);
-        }
-        (void)nftw(root, remove_one, MAX_FOLDERS, FTW_DEPTH | FTW_PHYS);
+    }
+    if (status == GRAFT_OK) {
+        status = run_dpkg(root, output, error);
+    }
+    if (root != NULL) {
+        graft_folder_remove(root);
     }
     graft_free(output);
     graft_free(root);

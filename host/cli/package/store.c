@@ -14,28 +14,10 @@
 #include "base/disk.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "cli/package/manifest.h"
 #include "cli/package/package.h"
 #include "cli/program.h"
-
-/* Makes a folder with all those above it that are missing. */
-static int make_folders(char *path, struct graft_error *error) {
-    for (char *at = path + 1;; at++) {
-        if (*at != '/' && *at != '\0') {
-            continue;
-        }
-        const char end = *at;
-        *at = '\0';
-        int failed = mkdir(path, 0755) != 0 && errno != EEXIST ? errno : 0;
-        if (failed != 0) {
-            return graft_fail_errno(error, GRAFT_ERROR_IO, path, "cannot be made", failed);
-        }
-        if (end == '\0') {
-            return GRAFT_OK;
-        }
-        *at = end;
-    }
-}
 
 int package_folder(const struct graft_options *options, int make, char **folder, struct graft_error *error) {
     if (options->plugins_dirs.count > 1) {
@@ -48,7 +30,7 @@ int package_folder(const struct graft_options *options, int make, char **folder,
                         : graft_error_set(error, GRAFT_ERROR_USAGE, "--plugins-dir",
                                           "missing: neither XDG_DATA_HOME nor HOME says where plugins of yours are");
     }
-    return make ? make_folders(*folder, error) : GRAFT_OK;
+    return make ? graft_folder_make_all(*folder, error) : GRAFT_OK;
 }
 
 static int write_file(const char *path, const struct package_file *file, struct graft_error *error) {
