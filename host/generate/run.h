@@ -62,8 +62,9 @@ struct graft_run_prefix {
  * 0 if there is none, or if a prefix of graft_run_use_prefix covers it. */
 struct graft_run_prefix graft_run_longest_prefix(const struct graft_run *run);
 
-/* [any] The longest common beginning of two prompts that is still in a slot and worth writing: files must have at most
- * three quarters of it, so that a growing conversation is not written at each turn. `count` is 0 if there is none. */
+/* [any] Returns the longest prefix that two prompts have in common, if its keys and values are still in a slot. A
+ * prefix of which files hold more than three quarters is passed over, so that a growing conversation is not written at
+ * each turn. `count` is 0 if there is none. */
 struct graft_run_prefix graft_run_shared_prefix(const struct graft_run *run);
 /* [load] Records that a file has this prefix. */
 void graft_run_keep_prefix(struct graft_run *run, const struct graft_run_prefix *prefix);

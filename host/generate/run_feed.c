@@ -23,7 +23,7 @@ size_t graft_run_next_count(const struct graft_run *run, const struct graft_sequ
     return end - sequence->fed;
 }
 
-/* The sequences of one forward. */
+/* What one forward computes: its sequences, with the new tokens and the slot of each. */
 struct forward {
     struct graft_sequence *members[GRAFT_SMALL_BATCH];
     struct graft_ids_view news[GRAFT_SMALL_BATCH];

@@ -190,7 +190,7 @@ static int32_t draw_of_all(const float *weights, int64_t n, int64_t best, double
     return find(weights, n, nucleus, graft_sampler_uniform(state) * nucleus.total);
 }
 
-/* Applies processors to the logits; without processors the logits are used unchanged. */
+/* Sets `scores` to a copy of the logits that the processors have changed; without processors, to the logits. */
 static int process(struct graft_sampler *sampler, const struct graft_choice *choice, const float *logits,
                    const float **scores, struct graft_error *error) {
     if (!graft_processors_wanted(choice)) {

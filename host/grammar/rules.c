@@ -120,9 +120,9 @@ void graft_rules_text(struct graft_rules *rules, int32_t from, int32_t to, const
 
 /* --- Characters --- */
 
-/* Adds the sequences of `n` bytes from `first` to `last`, both valid UTF-8 or the rest of it. They are split by their
- * first byte into up to three parts: the lowest, the highest, and those between, behind which any continuation bytes
- * may follow. */
+/* Adds a path from state `from` to state `to` for every sequence of `n` bytes between `first` and `last`, which are
+ * whole characters in UTF-8 or the last bytes of some. Sequences are split by their first byte: those that begin like
+ * `first`, those that begin like `last`, and those between, whose other bytes may be any continuation bytes. */
 static void add_sequences(struct graft_rules *rules, int32_t from, int32_t to, const unsigned char *first,
                           const unsigned char *last, size_t n) {
     if (n == 1) {

@@ -24,7 +24,7 @@ struct graft_token {
     struct graft_value number; /* of GRAFT_TOKEN_NUMBER */
 };
 
-/* [any] The first token at or after `at`. */
+/* [any] Returns the first token that starts at byte `at` of `text` or after it. */
 struct graft_token graft_token_next(const char *text, int32_t at);
 
 /* [any] Writes a number so that it reads the same again, whatever the locale: "0.5", "1.0". */

@@ -204,7 +204,7 @@ static void append_other(struct graft_writer *writer, graft_json *properties, co
 static graft_json *member_schema(struct graft_writer *writer, size_t *i, struct graft_family_choice *choice) {
     graft_json *top = graft_json_new_object();
     const struct graft_family_choice first = *choice;
-    if (strcmp(first.member, "vision") == 0) { /* members of "vision" that are not choices */
+    if (strcmp(first.member, "vision") == 0) { /* "vision" also has members that are no choices */
         append_other(writer, top, "like", "string",
                      "the model type whose tower it is like, but for what is said here; that of the file");
         append_other(writer, top, "prefix", "string", "what names of its classes begin with; that of the file");

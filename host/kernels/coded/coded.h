@@ -51,7 +51,7 @@ struct graft_coded_prepared {
     /* [any] The bytes of a token's prepared inputs, a multiple of 64; 0 if these loops do not support the weight's
      * group sizes. */
     int64_t (*size)(const struct graft_coded *self);
-    /* [any] Prepares x [columns] and writes it to `inputs`. */
+    /* [any] Converts or reorders one token's inputs, x [columns], into `inputs`, of `size` bytes. */
     void (*prepare)(const struct graft_coded *self, const float *x, void *inputs);
     /* [any] y [tokens, n] = x W^T for rows [first, first + n), with prepared inputs, token after token. Results are the
      * same to the bit, however rows and tokens are divided into calls. */

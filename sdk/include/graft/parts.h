@@ -208,7 +208,7 @@ struct graft_parts_model_sizes {
     int64_t num_hidden_layers;       /* up to GRAFT_PARTS_MAX_LAYERS */
     int64_t max_position_embeddings; /* with position_embeddings */
     int64_t rotary_width;            /* with rotary_class: width of cos and sin */
-    double eps;                      /* epsilon of the final norm */
+    double eps;                      /* of the final norm, added to the variance */
     const int64_t *windows; /* [num_hidden_layers]: how many keys a query sees, 0: all; NULL: all in every layer */
     const struct graft_args *layer_args; /* arguments of every layer besides layer_idx */
     uint32_t reserved;
