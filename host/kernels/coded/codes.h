@@ -293,19 +293,6 @@ GRAFT_ROW_INLINE void graft_row_clear(int64_t n, float *out) {
     }
 }
 
-/* [any] The scales of n groups, read one by one. A function of its own without the address sanitizer, as gcc 12 puts
- * the vector at an address that is not aligned where that sanitizer watches what functions return. */
-__attribute__((noinline, unused, no_sanitize("address"))) static graft_row_floats
-graft_row_last_scales(const struct graft_coded *self, const struct graft_row *row, int64_t group, int64_t n) {
-    float some[GRAFT_ROW_LANES] = {0};
-    graft_row_floats scales;
-    for (int64_t g = 0; g < n; g++) {
-        some[g] = graft_row_scale(self, row, group + g);
-    }
-    memcpy(&scales, some, sizeof scales);
-    return scales;
-}
-
 /* [any] The scales of a row's groups from `group` on, of which there are n: zeros in the other lanes. A vector is read
  * if the scales' block is as long. Prefetches the scales of rows below, since nothing else could be done while they are
  * loaded. */
@@ -313,7 +300,13 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_scales_at(const struct graft_coded *
                                                       int64_t group, int64_t n) {
     const int64_t first = row->scale + group;
     if (first + GRAFT_ROW_LANES > row->scales->rows * self->groups) {
-        return graft_row_last_scales(self, row, group, graft_coded_left(n, 0, GRAFT_ROW_LANES));
+        float some[GRAFT_ROW_LANES] = {0};
+        graft_row_floats scales;
+        for (int64_t g = 0; g < graft_coded_left(n, 0, GRAFT_ROW_LANES); g++) {
+            some[g] = graft_row_scale(self, row, group + g);
+        }
+        memcpy(&scales, some, sizeof scales);
+        return scales;
     }
     const graft_dtype dtype = row->scales->dtype;
     const char *scales = (const char *)row->scales->data + first * graft_row_scale_size(dtype);
