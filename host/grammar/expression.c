@@ -78,7 +78,7 @@ static int compare_ranges(const void *left, const void *right) {
     return (a[0] > b[0]) - (a[0] < b[0]);
 }
 
-/* Replaces the ranges by their complement: all characters that are in none of them. */
+/* Replaces the ranges by their complement. */
 static void turn(struct graft_expression *expression, struct ranges *ranges) {
     struct ranges others = {.n = 0};
     uint32_t next = 0;
@@ -330,7 +330,7 @@ static int read_repeats(struct graft_expression *expression, int64_t *least, int
     return 1;
 }
 
-/* Parses the atom that begins at `text` once more, which adds another copy of its states. */
+/* Parses the atom that begins at `text` once more, to add another copy of its states. */
 static int32_t read_again(struct graft_expression *expression, const char *text, int32_t from) {
     const char *at = expression->at;
     const int32_t to = add_state(expression);

@@ -160,7 +160,7 @@ struct walk {
     size_t n_path;
 };
 
-/* Where a way leads without consuming a byte; -1: nowhere. Edge i has the ways 2 * i and, for a call, 2 * i + 1. */
+/* Where a step that consumes no byte leads; -1: nowhere. Edge i has the steps 2 * i and, for a call, 2 * i + 1. */
 static int32_t target(const struct walk *walk, int32_t way) {
     const struct graft_edge *edge = &walk->rules->edges[way / 2];
     if (edge->rule == GRAFT_EDGE_EMPTY) {

@@ -48,7 +48,7 @@ static int32_t hex_digits(struct graft_rules *rules, int32_t from, int n) {
     return from;
 }
 
-/* What follows \u: four digits that are not a surrogate, or a high surrogate with the low one behind it. */
+/* Adds rules for what follows \u: four digits that are not a surrogate, or a high and a low surrogate. */
 static void add_units(struct graft_rules *rules, int32_t from, int32_t to) {
     const int32_t d = graft_rules_state(rules), plain = graft_rules_state(rules), high = graft_rules_state(rules);
     const int32_t second = graft_rules_state(rules), low = graft_rules_state(rules), end = graft_rules_state(rules);

@@ -44,7 +44,7 @@ struct graft_grammar_core *graft_grammar_core_create(struct graft_rules *rules_t
     core->path = graft_alloc(trie->deepest + 1, sizeof *core->path);
     core->machine = core->path != NULL ? graft_machine_create(&core->rules, limits) : NULL;
     if (core->machine == NULL) {
-        core->rules = (struct graft_rules){0}; /* the caller's still */
+        core->rules = (struct graft_rules){0}; /* still belongs to the caller */
         graft_grammar_core_destroy(core);
         return NULL;
     }

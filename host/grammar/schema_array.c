@@ -36,8 +36,7 @@ void graft_schema_add_array(struct graft_schema_reader *reader, const struct gra
     const int64_t most = graft_schema_counts(reader, list, "maxItems", 1);
     const int64_t first = count_first(reader, list);
     int32_t here = graft_rules_state(rules), rule = -1;
-    /* So many elements get states of their own. Those behind are all alike and need not be counted: they share a loop.
-     */
+    /* This many elements get states of their own. The elements after them are all alike: they share a loop. */
     const int64_t counted = most >= 0 ? most : least > first + 1 ? least : first + 1;
     graft_rules_text(rules, from, here, "[", 1);
     for (int64_t i = 0; i < counted && reader->status == GRAFT_OK && rules->failed == 0; i++) {

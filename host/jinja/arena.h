@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Memory of one parse or one rendering: pieces are never given back one by one, all of them at once. Bounded, because
- * a template decides how much is asked for. Functions are [any], an arena belongs to one thread.
- */
+/* An arena for one parse or one rendering: everything in it is freed at once. Its size is bounded, because a template
+ * decides how much is allocated. Functions are [any]; an arena is used by one thread at a time. */
 #ifndef GRAFT_JINJA_ARENA_H
 #define GRAFT_JINJA_ARENA_H
 
@@ -13,17 +11,18 @@ struct graft_jinja_chunk;
 /* Starts as {.limit = BYTES}. */
 struct graft_jinja_arena {
     struct graft_jinja_chunk *chunks; /* the newest first */
-    size_t room;                      /* bytes left in the newest */
+    size_t room;                      /* bytes left in the newest chunk */
     char *at;
-    size_t used;  /* bytes asked of the system */
-    size_t limit; /* bytes that may be */
-    int over;     /* the limit was met: why the last call failed, if not for lack of memory */
+    size_t used;  /* bytes allocated from the system */
+    size_t limit; /* limit on `used` */
+    int over;     /* 1: the last call failed because of the limit; 0: because memory ran out */
 };
 
-/* Zeroed memory for `count` elements of `size` bytes, aligned for any of our structs; NULL when there is none. */
+/* Allocates zeroed memory for `count` elements of `size` bytes, aligned for any struct of this folder. NULL if memory
+ * ran out or the limit is reached. */
 void *graft_jinja_arena_take(struct graft_jinja_arena *arena, size_t count, size_t size);
 
-/* A copy of `length` bytes and a NUL. */
+/* Copies `length` bytes and adds a NUL. */
 char *graft_jinja_arena_copy(struct graft_jinja_arena *arena, const char *bytes, size_t length);
 
 void graft_jinja_arena_finish(struct graft_jinja_arena *arena);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * "a.b" and "a['b']". The first asks for a method before it asks for a member, the second the other way round, so
- * `message.items` is a method whatever the message says. What is missing is undefined.
- */
+/* Attribute and item access: "a.b" and "a['b']". The first prefers a method to a member of a dict, the second a member
+ * to a method, so `message.items` is always the method. What is missing is an undefined value. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -65,7 +63,7 @@ static int loop_attribute(struct graft_jinja_run *run, const struct graft_jinja_
     return GRAFT_OK;
 }
 
-/* A member by its name, when there is one. */
+/* Finds a member of a dict by name. */
 static int find_member(struct graft_jinja_run *run, const struct graft_jinja_value *self,
                        const struct graft_jinja_string *name, struct graft_jinja_value *result) {
     if (self->kind == GRAFT_JINJA_LIST && self->as.list->type_name == graft_jinja_group_type) {
@@ -105,7 +103,7 @@ int graft_jinja_attribute(struct graft_jinja_run *run, const struct graft_jinja_
     return status;
 }
 
-/* Element `i` of a string or list; counted from the end when it is negative. */
+/* Finds element `i` of a string or list; a negative index counts from the end. */
 static int element(struct graft_jinja_run *run, const struct graft_jinja_value *self, int64_t i,
                    struct graft_jinja_value *result) {
     const int is_text = self->kind == GRAFT_JINJA_STRING;
@@ -153,7 +151,7 @@ int graft_jinja_item(struct graft_jinja_run *run, const struct graft_jinja_value
     return GRAFT_OK;
 }
 
-/* Python's slice.indices: bounds within [0, length], or one before or behind it for steps backwards. */
+/* Clamps a bound as Python's slice.indices does: to [0, length], or to [-1, length - 1] for a negative step. */
 static int64_t bound(int64_t given, int64_t length, int backwards) {
     int64_t low = backwards ? -1 : 0, high = backwards ? length - 1 : length;
     int64_t at = given < 0 ? (given < -length ? low : given + length) : given;
@@ -185,7 +183,7 @@ static int slice_list(struct graft_jinja_run *run, const struct graft_jinja_list
     struct graft_jinja_list *part = graft_jinja_new_list(run, list->form, 0);
     int status = part != NULL ? graft_jinja_spend(run, step == 1 ? 0 : list->n) : graft_jinja_failed(run);
     if (status == GRAFT_OK && step == 1) {
-        /* Lists never change once they are made, so a part can lie in the whole. */
+        /* Lists never change once they are made, so a slice can share the elements. */
         part->n = part->capacity = stop > start ? (size_t)(stop - start) : 0;
         part->items = part->n > 0 ? list->items + start : NULL;
         start = stop;
@@ -211,7 +209,7 @@ int graft_jinja_slice(struct graft_jinja_run *run, const struct graft_jinja_valu
     }
     const int is_text = self->kind == GRAFT_JINJA_STRING;
     if (!is_text && (self->kind != GRAFT_JINJA_LIST || self->as.list->form >= GRAFT_JINJA_VIEW)) {
-        /* jinja2 finds no such item, and no attribute either. */
+        /* jinja2 finds neither an item nor an attribute here. */
         *result = graft_jinja_missing("the slice", graft_jinja_type_name(self));
         return GRAFT_OK;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls: arguments, macros, and what is built in. */
+/* Calls: evaluates arguments, and calls macros and built-in functions. */
 #include <string.h>
 
 #include "jinja/run.h"
@@ -24,7 +24,7 @@ static int add_value(struct graft_jinja_run *run, struct graft_jinja_arguments *
     return status;
 }
 
-/* *value and **value. */
+/* Unpacks *value or **value into the arguments. */
 static int spread(struct graft_jinja_run *run, int stars, const struct graft_jinja_value *value,
                   struct graft_jinja_arguments *arguments) {
     const struct graft_jinja_value *items = NULL;
@@ -74,7 +74,7 @@ static const struct graft_jinja_value *keyword(const struct graft_jinja_argument
     return NULL;
 }
 
-/* One parameter of a macro: what was passed, its default, or undefined. */
+/* Binds one parameter of a macro to what was passed, to its default, or to an undefined value. */
 static int bind_parameter(struct graft_jinja_run *run, const struct graft_jinja_node *parameter, size_t i,
                           const struct graft_jinja_arguments *arguments, size_t *used) {
     const struct graft_jinja_string *name = &parameter->a->name;
@@ -131,7 +131,7 @@ static int call_macro(struct graft_jinja_run *run, const struct graft_jinja_macr
     return status;
 }
 
-/* The parameter number `i` of "old new count", and its length; NULL behind the last. */
+/* Returns parameter number `i` of a list such as "old new count", and its length; NULL past the last one. */
 static const char *parameter_at(const char *parameters, size_t i, size_t *length) {
     const char *at = parameters;
     for (; i > 0 && at != NULL; i--) {

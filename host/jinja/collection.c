@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists, dicts, and walking over them. */
+/* Lists, dicts, and iteration over them. */
 #include <string.h>
 
 #include "base/utf8.h"

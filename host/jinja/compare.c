@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is equal, what is less, what is in what. */
+/* Equality, order, and the operator "in". */
 #include <string.h>
 
 #include "jinja/run.h"
 
-/* Values nest as deep as the input or the template that made them. */
+/* Values can nest as deep as the input or the template made them. */
 enum { MAX_DEPTH = 200 };
 
 static int equal_at(struct graft_jinja_run *run, const struct graft_jinja_value *a, const struct graft_jinja_value *b,
                     int depth);
 
-/* Counts what comparing takes: lists that have each other in them many times would take for ever. Where the limit is
- * met, the answer does not matter, since the next step fails. */
+/* Counts the steps of a comparison: lists that contain each other many times would take for ever. Once the limit is
+ * reached the result does not matter, because the next step fails. */
 static int may_go_on(struct graft_jinja_run *run, size_t steps) {
     run->steps += steps;
     return run->steps <= run->limits->steps;
@@ -88,7 +88,7 @@ static int equal_at(struct graft_jinja_run *run, const struct graft_jinja_value 
     case GRAFT_JINJA_FUNCTION:
         return a->as.function == b->as.function;
     default:
-        return 1; /* undefined or none, both */
+        return 1; /* both are undefined, or both none */
     }
 }
 
@@ -99,7 +99,7 @@ int graft_jinja_equal(struct graft_jinja_run *run, const struct graft_jinja_valu
 
 static int order_texts(const struct graft_jinja_string *a, const struct graft_jinja_string *b) {
     size_t shared = a->length < b->length ? a->length : b->length;
-    /* Bytes of UTF-8 sort as code points do. */
+    /* Comparing UTF-8 by bytes gives the order of code points. */
     int order = shared > 0 ? memcmp(a->bytes, b->bytes, shared) : 0;
     return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
 }

@@ -60,7 +60,7 @@ static int items(struct graft_jinja_run *run, const struct graft_jinja_call *cal
     return status;
 }
 
-/* Nothing changes a dict or list, so a copy need not be one. */
+/* Returns the object itself: nothing can change a dict or list, so no copy is needed. */
 static int copy(struct graft_jinja_run *run, const struct graft_jinja_call *call, struct graft_jinja_value *result) {
     *result = *call->self;
     return graft_jinja_spend(run, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Expressions to values. */
+/* Evaluates expressions. */
 #include "jinja/run.h"
 
 static int evaluate_list(struct graft_jinja_run *run, const struct graft_jinja_node *node,
@@ -103,7 +103,7 @@ static int evaluate_test(struct graft_jinja_run *run, const struct graft_jinja_n
     return status;
 }
 
-/* "and" and "or" give one of their operands, as in Python. */
+/* "and" and "or" return one of their operands, as in Python. */
 static int evaluate_words(struct graft_jinja_run *run, const struct graft_jinja_node *node,
                           struct graft_jinja_value *result) {
     int status = graft_jinja_evaluate(run, node->a, result);
@@ -150,7 +150,7 @@ static int evaluate_unary(struct graft_jinja_run *run, const struct graft_jinja_
     return status;
 }
 
-/* "a < b < c" compares each with the next, up to the first that does not hold. */
+/* "a < b < c" compares neighbours, and stops at the first comparison that is false. */
 static int evaluate_compare(struct graft_jinja_run *run, const struct graft_jinja_node *node,
                             struct graft_jinja_value *result) {
     struct graft_jinja_value left;

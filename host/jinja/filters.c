@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filters by name, and those of texts. */
+/* Finds filters by name, and implements those for strings. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ int graft_jinja_apply_filter(struct graft_jinja_run *run, const struct graft_jin
     return graft_jinja_call_built_in(run, filter, input, arguments, result);
 }
 
-/* str(self), then the change of case. */
+/* Converts the value to a string and changes its case. */
 static int change(struct graft_jinja_run *run, const struct graft_jinja_call *call, enum graft_jinja_case to,
                   struct graft_jinja_value *result) {
     struct graft_jinja_value text;
@@ -52,7 +52,7 @@ static int capitalize(struct graft_jinja_run *run, const struct graft_jinja_call
     return change(run, call, GRAFT_JINJA_CAPITALIZE, result);
 }
 
-/* Words begin behind white space, "-" and opening brackets: not as str.title. */
+/* Unlike in str.title, words begin after white space, "-" and opening brackets. */
 static int title(struct graft_jinja_run *run, const struct graft_jinja_call *call, struct graft_jinja_value *result) {
     struct graft_jinja_value text, word;
     struct graft_jinja_builder out = {0};
@@ -121,7 +121,7 @@ static int escape(struct graft_jinja_run *run, const struct graft_jinja_call *ca
     return status == GRAFT_OK ? graft_jinja_escape(run, result) : status;
 }
 
-/* The lines of a text, and an empty one behind a line break at its end. */
+/* The lines of a text. A line break at the end is followed by an empty line. */
 static int lines_of(struct graft_jinja_run *run, const struct graft_jinja_string *text,
                     const struct graft_jinja_value **lines, size_t *n) {
     const struct graft_jinja_string name = graft_jinja_literal("splitlines"), end = graft_jinja_literal("\n");
@@ -156,7 +156,7 @@ static int read_margin(struct graft_jinja_run *run, const struct graft_jinja_val
     return status;
 }
 
-/* width=4, first=false, blank=false: the lines but the first, those that are empty left alone. */
+/* width=4, first=false, blank=false: indents every line but the first; empty lines are left alone. */
 static int indent(struct graft_jinja_run *run, const struct graft_jinja_call *call, struct graft_jinja_value *result) {
     const struct graft_jinja_value *lines = NULL;
     struct graft_jinja_string margin = {0}, text = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* map, select, reject and their forms by attribute: generators, each item by a filter or a test. */
+/* map, select, reject and their variants by attribute. They return generators. */
 #include "jinja/methods.h"
 
-/* The arguments behind the first `n`, keywords included. */
+/* The arguments after the first `n`, including keyword arguments. */
 static struct graft_jinja_arguments behind(const struct graft_jinja_arguments *arguments, size_t n) {
     struct graft_jinja_arguments rest = *arguments;
     rest.values += n < rest.n ? n : rest.n;
@@ -14,7 +14,7 @@ static struct graft_jinja_list *generator(struct graft_jinja_run *run) {
     return graft_jinja_new_list(run, GRAFT_JINJA_GENERATOR, 0);
 }
 
-/* Of none, 0 and the like, jinja2 makes an empty generator, and looks at no argument. */
+/* For none, 0 and the like, jinja2 returns an empty generator and ignores the arguments. */
 static int nothing(struct graft_jinja_list *empty, struct graft_jinja_value *result) {
     *result = graft_jinja_of_list(empty);
     return GRAFT_OK;
@@ -71,7 +71,7 @@ static int map(struct graft_jinja_run *run, const struct graft_jinja_call *call,
     return status;
 }
 
-/* The items whose test comes out as `wanted`; without a test, that are true. */
+/* Keeps the items for which the test returns `wanted`. Without a test, an item's own truth counts. */
 static int choose(struct graft_jinja_run *run, const struct graft_jinja_call *call, int by_attribute, int wanted,
                   struct graft_jinja_value *result) {
     const struct graft_jinja_arguments rest = behind(call->arguments, by_attribute ? 1 : 0);

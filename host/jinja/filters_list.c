@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filters that take lists as they are: their ends, parts and pieces. */
+/* Filters on lists that do not reorder by value: list, first, last, reverse, join, items, batch, sum and attr. */
 #include <string.h>
 
 #include "jinja/methods.h"
@@ -36,7 +36,7 @@ static int last(struct graft_jinja_run *run, const struct graft_jinja_call *call
     return status;
 }
 
-/* A string backwards, or an iterator of what else there is. */
+/* Reverses a string, or returns an iterator that goes backwards over any other sequence. */
 static int reverse(struct graft_jinja_run *run, const struct graft_jinja_call *call, struct graft_jinja_value *result) {
     const struct graft_jinja_value *items = NULL;
     size_t n = 0;
@@ -100,7 +100,7 @@ static int items(struct graft_jinja_run *run, const struct graft_jinja_call *cal
     return status == GRAFT_OK ? graft_jinja_spend(run, 16 * dict->n) : status;
 }
 
-/* Lists of `linecount`, the last one filled up. */
+/* Splits a list into lists of `linecount` items; the last one is padded. */
 static int batch(struct graft_jinja_run *run, const struct graft_jinja_call *call, struct graft_jinja_value *result) {
     const struct graft_jinja_value *all = NULL;
     struct graft_jinja_list *made = graft_jinja_new_list(run, GRAFT_JINJA_GENERATOR, 0), *part = NULL;
@@ -155,7 +155,7 @@ static int attr(struct graft_jinja_run *run, const struct graft_jinja_call *call
     int status = graft_jinja_want_text(run, call->given[0], "attr's name", &name);
     if (status == GRAFT_OK && call->self->kind == GRAFT_JINJA_DICT &&
         !graft_jinja_find_method(run, call->self, &name, result)) {
-        /* An attribute of the object only, never a member. */
+        /* jinja2 looks for an attribute of the object here, never for a member. */
         *result = graft_jinja_missing("the attribute", "dict");
         return GRAFT_OK;
     }

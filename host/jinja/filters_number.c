@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filters that return numbers, or a default. */
+/* Filters that return numbers, and `default`. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -59,8 +59,8 @@ static int absolute(struct graft_jinja_run *run, const struct graft_jinja_call *
     return graft_jinja_binary(run, GRAFT_JINJA_ADD, self, &zero, result);
 }
 
-/* A number written in a string, white space around it aside, as Python's int() or float() read it: 1, and whether it
- * is whole. */
+/* Parses a string as Python's int() or float() do, ignoring white space around the number. Returns 1 and the number, or
+ * 0 if the string is none. */
 static int read_number(const struct graft_jinja_string *string, struct graft_jinja_value *number) {
     char text[64];
     const struct graft_jinja_string digits = graft_jinja_strip(string, NULL, GRAFT_JINJA_BOTH);
@@ -83,7 +83,7 @@ static int read_number(const struct graft_jinja_string *string, struct graft_jin
     return *end == '\0';
 }
 
-/* default=0. Base 10 is what templates use. */
+/* default=0. Bases other than 10 are refused, as no template uses them. */
 static int to_int(struct graft_jinja_run *run, const struct graft_jinja_call *call, struct graft_jinja_value *result) {
     struct graft_jinja_value number = *call->self;
     int64_t base = 10;
@@ -115,7 +115,7 @@ static int to_float(struct graft_jinja_run *run, const struct graft_jinja_call *
     return graft_jinja_spend(run, 0);
 }
 
-/* To a number of decimals: halves go to the even digit, as they do in Python. */
+/* Rounds to a number of decimals; halves go to the even digit, as in Python. */
 static double rounded(double number, int64_t precision) {
     char text[400];
     if (!isfinite(number) || precision > 300 || precision < -300) {
@@ -146,7 +146,7 @@ static int round_to(struct graft_jinja_run *run, const struct graft_jinja_call *
     }
     const double number = graft_jinja_as_double(call->self), scale = pow(10, (double)precision);
     if (graft_jinja_string_is(&method, "common")) {
-        /* round(int, 0) stays an int. */
+        /* round(int, 0) returns an int. */
         *result = call->self->kind == GRAFT_JINJA_FLOAT ? graft_jinja_float(rounded(number, precision))
                                                         : graft_jinja_int((int64_t)number);
     } else if (graft_jinja_string_is(&method, "ceil") || graft_jinja_string_is(&method, "floor")) {

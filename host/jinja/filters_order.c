@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sort, dictsort, unique, groupby, min and max: letters of either case are the same unless case_sensitive is true. */
+/* sort, dictsort, unique, groupby, min and max. Upper and lower case are equal unless case_sensitive is true. */
 #include <string.h>
 
 #include "jinja/methods.h"
@@ -9,7 +9,7 @@ struct sorted {
     struct graft_jinja_value item;
 };
 
-/* What an item is ordered by. */
+/* The value that an item is sorted by. */
 static int key_of(struct graft_jinja_run *run, const struct graft_jinja_value *item,
                   const struct graft_jinja_value *path, int case_sensitive, struct graft_jinja_value *key) {
     int status = GRAFT_OK;
@@ -24,7 +24,7 @@ static int key_of(struct graft_jinja_run *run, const struct graft_jinja_value *i
     return status;
 }
 
-/* Merges [begin, middle) and [middle, end): what is equal stays in its order. */
+/* Merges the sorted ranges [begin, middle) and [middle, end); equal items keep their order. */
 static int merge(struct graft_jinja_run *run, struct sorted *items, struct sorted *room, size_t begin, size_t middle,
                  size_t end, int reverse) {
     size_t a = begin, b = middle;
@@ -56,7 +56,7 @@ static int sort_items(struct graft_jinja_run *run, struct sorted *items, size_t 
     return status;
 }
 
-/* The items with their keys. */
+/* Collects the items with their keys. */
 static int take_items(struct graft_jinja_run *run, const struct graft_jinja_value *self,
                       const struct graft_jinja_value *path, int case_sensitive, struct sorted **items, size_t *n) {
     const struct graft_jinja_value *all = NULL;
@@ -144,7 +144,8 @@ static int unique(struct graft_jinja_run *run, const struct graft_jinja_call *ca
     return status == GRAFT_OK ? give_items(run, items, kept, GRAFT_JINJA_GENERATOR, result) : status;
 }
 
-/* attribute, default=none: (value, items) for each value, in order; the two have the names grouper and list. */
+/* attribute, default=none: a tuple (value, items) for each value, sorted; its elements are also called grouper and
+ * list. */
 static int groupby(struct graft_jinja_run *run, const struct graft_jinja_call *call, struct graft_jinja_value *result) {
     struct graft_jinja_list *groups = graft_jinja_new_list(run, GRAFT_JINJA_PLAIN, 0), *group = NULL;
     struct sorted *items = NULL;
@@ -176,7 +177,7 @@ static int groupby(struct graft_jinja_run *run, const struct graft_jinja_call *c
     return status;
 }
 
-/* case_sensitive=false, attribute=none: the first of the smallest or largest. */
+/* case_sensitive=false, attribute=none: returns the first of several smallest or largest items. */
 static int extreme(struct graft_jinja_run *run, const struct graft_jinja_call *call, int largest,
                    struct graft_jinja_value *result) {
     struct sorted *items = NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What templates call by name. */
+/* Functions that templates call by name, such as range and dict. */
 #include <locale.h>
 #include <string.h>
 #include <time.h>
 
 #include "jinja/methods.h"
 
-/* As jinja2's sandbox. */
+/* The limit of jinja2's sandbox. */
 enum { MAX_RANGE = 100000 };
 
 static int range(struct graft_jinja_run *run, const struct graft_jinja_call *call, struct graft_jinja_value *result) {
@@ -96,7 +96,7 @@ static int new_namespace(struct graft_jinja_run *run, const struct graft_jinja_c
     return status;
 }
 
-/* The template's own words, as the caller's fault. */
+/* Fails with the template's own message, as a usage error of the caller. */
 static int raise_exception(struct graft_jinja_run *run, const struct graft_jinja_call *call,
                            struct graft_jinja_value *result) {
     int status = graft_jinja_to_text(run, call->given[0], result);
@@ -124,7 +124,7 @@ static int strftime_now(struct graft_jinja_run *run, const struct graft_jinja_ca
     }
     memcpy(copy, format.bytes, format.length);
     copy[format.length] = '\0';
-    /* The names of months are English, whatever the locale of an embedding program. */
+    /* Month names are English, whatever locale the embedding program has set. */
     locale_t english = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     size_t length = 0;
     if (english != (locale_t)0 && localtime_r(&run->now, &local) != NULL) {

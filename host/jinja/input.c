@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON to values: strings of an input are marked, byte for byte. */
+/* Converts JSON to template values, and marks every byte of its strings as input. */
 #include <string.h>
 
 #include "jinja/run.h"
@@ -57,7 +57,7 @@ static int take_array(const struct taking *taking, const graft_json *json, struc
     return status;
 }
 
-/* A document has no two members of one name, so none is looked for. */
+/* A parsed document has no duplicate members, so members are appended without a look-up. */
 static int take_object(const struct taking *taking, const graft_json *json, struct graft_jinja_value *result) {
     const size_t n = graft_json_size(json);
     struct graft_jinja_dict *dict = graft_jinja_new_dict(taking->run, n);
@@ -76,7 +76,7 @@ static int take_object(const struct taking *taking, const graft_json *json, stru
     return status;
 }
 
-/* Depth is that of a parsed document, which is bounded. */
+/* The recursion is bounded by the parser's limit on nesting. */
 static int take_value(const struct taking *taking, const graft_json *json, const char *member,
                       struct graft_jinja_value *result) {
     size_t length = 0;

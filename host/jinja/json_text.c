@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tojson: what Python's json.dumps writes, with the options that transformers' filter has. */
+/* The filter tojson: writes what Python's json.dumps does, with the options of transformers' filter. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 struct layout {
     struct graft_jinja_string item;   /* between elements */
-    struct graft_jinja_string key;    /* between a key and its value */
+    struct graft_jinja_string key;    /* separates a key from its value */
     struct graft_jinja_string indent; /* of one level */
     int has_indent;
     int ascii;
@@ -40,7 +40,7 @@ static int add_escaped(struct graft_jinja_run *run, struct graft_jinja_builder *
 static int add_string(struct graft_jinja_run *run, struct graft_jinja_builder *out, const struct layout *layout,
                       const struct graft_jinja_string *string) {
     int status = graft_jinja_add_literal(run, out, "\"");
-    size_t plain = 0; /* since here, nothing needed an escape */
+    size_t plain = 0; /* start of the bytes not yet written, which need no escape */
     for (size_t at = 0; at <= string->length && status == GRAFT_OK;) {
         uint32_t code = 0;
         size_t step = at < string->length ? graft_utf8_read(string->bytes + at, &code) : 1;
@@ -98,7 +98,7 @@ static int add_list(struct graft_jinja_run *run, struct graft_jinja_builder *out
     return status == GRAFT_OK ? graft_jinja_add_literal(run, out, "]") : status;
 }
 
-/* Keys that are not strings are written as such. */
+/* Writes a key: numbers, booleans and none become strings, and other types are refused. */
 static int add_key(struct graft_jinja_run *run, struct graft_jinja_builder *out, const struct layout *layout,
                    const struct graft_jinja_value *key) {
     if (key->kind == GRAFT_JINJA_STRING) {
@@ -122,7 +122,7 @@ static int by_key(const void *a, const void *b) {
     return order != 0 ? order : (x->length > y->length) - (x->length < y->length);
 }
 
-/* The entries in the order in which they are written. */
+/* Puts the entries in the order in which they are written. */
 static int order_entries(struct graft_jinja_run *run, const struct layout *layout, const struct graft_jinja_dict *dict,
                          const struct graft_jinja_entry ***entries) {
     *entries = graft_jinja_take_memory(run, dict->n + 1, sizeof **entries);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Texts and tags. White space goes as trim_blocks and lstrip_blocks say: a line break right behind a block or comment
- * does, and so do spaces before one that begins its line; "-" takes all white space on its side, "+" keeps it.
- */
+/* Splits a template into texts and tags, and removes white space as trim_blocks and lstrip_blocks ask: a line break
+ * right after a block or comment, and spaces before one that begins its line. "-" removes all white space on its side
+ * of a tag, "+" keeps it. */
 #include "jinja/lexer.h"
 
 #include <stdarg.h>
@@ -56,7 +55,7 @@ static size_t skip_space(const struct graft_jinja_source *source, size_t at) {
     return at;
 }
 
-/* The end of [begin, end) without the white space at its end. */
+/* Returns where [begin, end) ends without trailing white space. */
 static size_t without_space(const char *text, size_t begin, size_t end) {
     while (end > begin) {
         uint32_t code;
@@ -70,7 +69,7 @@ static size_t without_space(const char *text, size_t begin, size_t end) {
     return end;
 }
 
-/* Where the text [begin, end) ends that is written out before a tag with this mark. */
+/* Returns where the text [begin, end) ends once white space is removed before a tag with this mark. */
 static size_t text_end(const struct graft_jinja_source *source, size_t begin, size_t end, char mark, int is_output,
                        int at_line_start) {
     if (mark == '-') {
@@ -100,7 +99,7 @@ static size_t behind_tag(const struct graft_jinja_source *source, size_t at, cha
     return behind;
 }
 
-/* The tag that comes next: its offset, or the length. */
+/* Returns the offset of the next tag, or the source's length. */
 static size_t find_tag(const struct graft_jinja_source *source, size_t at) {
     for (; at + 1 < source->length; at++) {
         if (source->text[at] == '{' && strchr("{%#", source->text[at + 1]) != NULL && source->text[at + 1] != '\0') {
@@ -138,7 +137,7 @@ static size_t behind_word(const struct graft_jinja_source *source, size_t at, co
     return source->length - at >= 2 && memcmp(source->text + at, "%}", 2) == 0 ? at + 2 : 0;
 }
 
-/* From the tag "raw" at `tag` to behind "endraw": what is between is text. */
+/* Reads a raw block from its tag at `tag` to the end of "endraw"; everything in between is text. */
 static int lex_raw(struct graft_jinja_lexer *lexer, size_t tag, size_t begin, char begin_mark, int *at_line_start) {
     const struct graft_jinja_source *source = lexer->source;
     begin = begin_mark == '-' ? skip_space(source, begin) : begin;
@@ -155,7 +154,7 @@ static int lex_raw(struct graft_jinja_lexer *lexer, size_t tag, size_t begin, ch
                              "the raw block has no end, expected \"endraw\"");
 }
 
-/* One text and the tag behind it. */
+/* Reads a text and the tag after it. */
 static int lex_piece(struct graft_jinja_lexer *lexer, int *at_line_start) {
     const struct graft_jinja_source *source = lexer->source;
     size_t begin = lexer->at;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A template cut into tokens: texts as they are written out, white space control already done, and what is between
- * braces. */
+/* Splits a template into tokens: texts, with unwanted white space already removed, and the tokens inside tags. */
 #ifndef GRAFT_JINJA_LEXER_H
 #define GRAFT_JINJA_LEXER_H
 
@@ -27,19 +26,19 @@ enum graft_jinja_token_kind {
 
 struct graft_jinja_token {
     enum graft_jinja_token_kind kind;
-    uint32_t at;                    /* byte in the source */
-    struct graft_jinja_string text; /* as in the source; of a string, its value with escapes resolved */
+    uint32_t at;                    /* byte offset in the source */
+    struct graft_jinja_string text; /* as in the source; for a string, its value with escapes resolved */
 };
 
 /* What a template was parsed from. */
 struct graft_jinja_source {
     const char *name; /* for errors */
-    const char *text; /* [length] with "\n" for every line break */
+    const char *text; /* [length], with LF for every line break */
     size_t length;
 };
 
 struct graft_jinja_tokens {
-    struct graft_jinja_token *items; /* [n] the last is GRAFT_JINJA_TOKEN_END */
+    struct graft_jinja_token *items; /* [n]; the last is GRAFT_JINJA_TOKEN_END */
     size_t n;
     size_t capacity;
 };
@@ -48,12 +47,12 @@ struct graft_jinja_tokens {
 int graft_jinja_fault(struct graft_error *error, int code, const struct graft_jinja_source *source, uint32_t at,
                       const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* [any] Texts that differ from the source are put into the arena. The caller frees `tokens->items` with graft_free,
- * also on failure. */
+/* [any] Splits `source` into tokens. Texts that differ from the source are copied into the arena. The caller frees
+ * `tokens->items` with graft_free, also on failure. */
 int graft_jinja_lex(const struct graft_jinja_source *source, struct graft_jinja_arena *arena,
                     struct graft_jinja_tokens *tokens, struct graft_error *error);
 
-/* What the folder's files of the lexer share. */
+/* The state of the lexer, for lexer*.c. */
 struct graft_jinja_lexer {
     const struct graft_jinja_source *source;
     struct graft_jinja_arena *arena;
@@ -65,8 +64,8 @@ struct graft_jinja_lexer {
 int graft_jinja_lexer_add(struct graft_jinja_lexer *lexer, enum graft_jinja_token_kind kind, size_t at,
                           const char *bytes, size_t length);
 
-/* The tokens of an expression, up to the end of the tag: "%}" or "}}", which `closing` is, with its marks for white
- * space. `*mark` is that: '-', '+' or 0. */
+/* Reads the tokens of an expression and the end of its tag: `closing` is "%}" or "}}". `*mark` is set to the mark for
+ * white space in front of it, '-' or '+', or to 0. */
 int graft_jinja_lex_inside(struct graft_jinja_lexer *lexer, const char *closing, char *mark);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tokens of an expression: names, numbers, strings and operators, as jinja2 finds them. */
+/* Reads the tokens of an expression: names, numbers, strings and operators, as jinja2 does. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "jinja/lexer.h"
 #include "jinja/unicode.h"
 
-/* Brackets that may be open at once. */
+/* How deep brackets may nest. */
 enum { MAX_OPEN = 200 };
 
 static int fail_at(const struct graft_jinja_lexer *lexer, size_t at, const char *what) {
@@ -70,7 +70,7 @@ static int lex_number(struct graft_jinja_lexer *lexer) {
                         : graft_fail_memory(lexer->error, source->name);
 }
 
-/* The number of `n` hexadecimal digits, or -1. */
+/* Reads `n` hexadecimal digits; returns -1 if there are fewer. */
 static long read_hex(const struct graft_jinja_source *source, size_t at, size_t n) {
     char digits[9] = {0};
     if (n >= sizeof digits || at + n > source->length) {
@@ -82,8 +82,8 @@ static long read_hex(const struct graft_jinja_source *source, size_t at, size_t 
     return strspn(digits, "0123456789abcdefABCDEF") == n ? number : -1;
 }
 
-/* One escape, behind its backslash, as Python reads it; one that Python does not know stands for itself. Returns the
- * bytes read, 0 for a fault. */
+/* Reads an escape, after its backslash, as Python does: an unknown one stands for itself. Returns the bytes read, or 0
+ * if it is malformed. */
 static size_t add_escape(const struct graft_jinja_source *source, size_t at, struct graft_text *out) {
     static const char letters[] = "\\'\"abfnrtv";
     static const char meant[] = "\\'\"\a\b\f\n\r\t\v";
@@ -176,7 +176,7 @@ static int lex_operator(struct graft_jinja_lexer *lexer, char *open, size_t *n_o
     return graft_jinja_lexer_add(lexer, GRAFT_JINJA_TOKEN_OPERATOR, begin, operators[i], strlen(operators[i]));
 }
 
-/* Whether the tag ends here; takes the end if so. */
+/* Returns whether the tag ends here, and if so consumes its end. */
 static int take_end(struct graft_jinja_lexer *lexer, const char *closing, char *mark) {
     const struct graft_jinja_source *source = lexer->source;
     size_t at = lexer->at;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* "for": each turn has a scope of its own, and `loop` tells where it is. */
+/* "for": each iteration has a scope of its own, and the variable `loop` describes it. */
 #include "jinja/run.h"
 
-/* The items for which the loop's condition holds. */
+/* Keeps the items for which the loop's "if" holds. */
 static int choose(struct graft_jinja_run *run, const struct graft_jinja_node *node,
                   const struct graft_jinja_value **items, size_t *n) {
     struct graft_jinja_value *kept = graft_jinja_take_memory(run, *n + 1, sizeof *kept);
@@ -28,7 +28,7 @@ static int choose(struct graft_jinja_run *run, const struct graft_jinja_node *no
     return status;
 }
 
-/* How many loops are around, whatever macros are between. */
+/* Counts the enclosing loops, also those outside the current macro. */
 static int depth_of_loops(const struct graft_jinja_run *run) {
     static const char name[] = "loop";
     const struct graft_jinja_string loop = {name, NULL, sizeof name - 1};

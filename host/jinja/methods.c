@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which type has which methods. Those that change a value are there in Python, and its sandbox refuses them. */
+/* Finds the methods of each type. Python also has methods that change a value; its sandbox refuses them. */
 #include "jinja/methods.h"
 
 static const struct {
@@ -16,7 +16,7 @@ static const struct {
 
 enum { N_TABLES = sizeof tables / sizeof tables[0], TABLE_STEP = 1000 };
 
-/* Whether Python has the method and its sandbox does not. */
+/* Whether Python has the method but its sandbox refuses it. */
 static int is_unsafe(const struct graft_jinja_value *self, const struct graft_jinja_string *name) {
     static const char *const of_lists[] = {"append", "clear",  "pop",    "reverse", "insert",
                                            "sort",   "extend", "remove", NULL};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of methods, filters, tests and functions, each beside what it lists. */
+/* The tables of methods, filters, tests and functions; each is defined in the file of its functions. */
 #ifndef GRAFT_JINJA_METHODS_H
 #define GRAFT_JINJA_METHODS_H
 
@@ -23,7 +23,7 @@ extern const struct graft_jinja_table graft_jinja_list_filters;
 extern const struct graft_jinja_table graft_jinja_choice_filters;
 extern const struct graft_jinja_table graft_jinja_order_filters;
 
-/* Appends the tuple (first, second). */
+/* Appends the tuple (first, second) to a list. */
 int graft_jinja_push_pair(struct graft_jinja_run *run, struct graft_jinja_list *list,
                           const struct graft_jinja_value *first, const struct graft_jinja_value *second);
 

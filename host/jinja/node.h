@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A parsed template: a tree of nodes in an arena. Each kind says which of a node's fields it has. */
+/* A parsed template: a tree of nodes in an arena. The comment on each kind names the fields that its nodes use. */
 #ifndef GRAFT_JINJA_NODE_H
 #define GRAFT_JINJA_NODE_H
 
@@ -31,14 +31,14 @@ enum graft_jinja_node_kind {
     GRAFT_JINJA_CONCAT,    /* list, joined by "~" */
     GRAFT_JINJA_CONDITION, /* b if a else c, which may be NULL */
     /* Statements. */
-    GRAFT_JINJA_DATA,         /* name: a text that is written out */
-    GRAFT_JINJA_OUTPUT,       /* a */
-    GRAFT_JINJA_IF,           /* a; list, or otherwise */
-    GRAFT_JINJA_FOR,          /* a: target, b: of what, c: condition or NULL; list, or otherwise where nothing came */
-    GRAFT_JINJA_SET,          /* a: target, b: value */
-    GRAFT_JINJA_SET_BLOCK,    /* a: target, b: filters or NULL; list */
-    GRAFT_JINJA_MACRO_OF,     /* name; parameters; list */
-    GRAFT_JINJA_CALL_BLOCK,   /* a: the call; parameters of caller; list */
+    GRAFT_JINJA_DATA,       /* name: a text that is written out */
+    GRAFT_JINJA_OUTPUT,     /* a */
+    GRAFT_JINJA_IF,         /* a: condition; list, or otherwise */
+    GRAFT_JINJA_FOR,        /* a: target, b: iterable, c: condition or NULL; list, or otherwise if there are no items */
+    GRAFT_JINJA_SET,        /* a: target, b: value */
+    GRAFT_JINJA_SET_BLOCK,  /* a: target, b: filters or NULL; list */
+    GRAFT_JINJA_MACRO_OF,   /* name; parameters; list */
+    GRAFT_JINJA_CALL_BLOCK, /* a: the call; parameters of caller; list */
     GRAFT_JINJA_FILTER_BLOCK, /* b: filters; list */
     GRAFT_JINJA_WITH,         /* parameters: targets and values; list */
     GRAFT_JINJA_SCOPE,        /* list: a generation block */
@@ -68,16 +68,16 @@ enum graft_jinja_operator {
 
 struct graft_jinja_node {
     enum graft_jinja_node_kind kind;
-    uint32_t at; /* byte in the source, for errors */
+    uint32_t at; /* byte offset in the source, for errors */
     int op;
-    struct graft_jinja_string name; /* a NUL is behind it, but for DATA */
+    struct graft_jinja_string name; /* followed by a NUL, except in DATA */
     struct graft_jinja_string of;
     struct graft_jinja_value constant;
     struct graft_jinja_node *a, *b, *c, *d;
     struct graft_jinja_node *list;
     struct graft_jinja_node *otherwise;
     struct graft_jinja_node *parameters;
-    struct graft_jinja_node *next; /* in the list that it is in */
+    struct graft_jinja_node *next; /* the next node of the same list */
 };
 
 struct graft_jinja_template {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arithmetic as Python's, on integers of 64 bits: what does not fit is a fault. */
+/* Arithmetic as in Python, on 64-bit integers; an overflow is an error. */
 #include <math.h>
 
 #include "jinja/run.h"
@@ -29,7 +29,7 @@ static int power(struct graft_jinja_run *run, int64_t a, int64_t b, struct graft
     return GRAFT_OK;
 }
 
-/* Rounded down, as Python divides. */
+/* Rounds down, as Python's // does. */
 static int64_t floor_divide(int64_t a, int64_t b) {
     return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
@@ -126,7 +126,7 @@ static int is_sequence(const struct graft_jinja_value *value) {
     return value->kind == GRAFT_JINJA_LIST && value->as.list->form <= GRAFT_JINJA_TUPLE;
 }
 
-/* Of a safe string and another, that one is escaped, as jinja2's Markup does even where nothing escapes by itself. */
+/* Joins a safe string and another one, which is escaped, as jinja2's Markup does even without autoescape. */
 static int join_texts(struct graft_jinja_run *run, const struct graft_jinja_value *left,
                       const struct graft_jinja_value *right, struct graft_jinja_value *result) {
     struct graft_jinja_value a = *left, b = *right;

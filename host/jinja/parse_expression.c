@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Expressions by precedence, the loosest first. Each function parses what binds as tightly as its name says. */
+/* Parses expressions by precedence, loosest first. Each function is named after the operators it parses. */
 #include "jinja/parser.h"
 
 typedef int parse_function(struct graft_jinja_parser *parser, struct graft_jinja_node **node);
@@ -9,7 +9,7 @@ struct operator_of {
     int op;
 };
 
-/* Whether one of the operators comes next; takes it. */
+/* Returns whether the next token is one of the operators, and if so consumes it. */
 static int take_one(struct graft_jinja_parser *parser, const struct operator_of *operators, size_t n, int *op) {
     for (size_t i = 0; i < n; i++) {
         if (graft_jinja_take(parser, operators[i].text)) {
@@ -20,7 +20,7 @@ static int take_one(struct graft_jinja_parser *parser, const struct operator_of 
     return 0;
 }
 
-/* Operands joined by the operators, the left ones first. */
+/* Parses operands joined by these operators, from left to right. */
 static int parse_binary(struct graft_jinja_parser *parser, parse_function *operand, const struct operator_of *operators,
                         size_t n, struct graft_jinja_node **node) {
     int op = 0;
@@ -166,7 +166,7 @@ static int parse_not(struct graft_jinja_parser *parser, struct graft_jinja_node 
     return status;
 }
 
-/* "a and b and c" is "(a and b) and c". */
+/* "a and b and c" is parsed as "(a and b) and c". */
 static int parse_words(struct graft_jinja_parser *parser, parse_function *operand, const char *word,
                        enum graft_jinja_node_kind kind, struct graft_jinja_node **node) {
     int status = operand(parser, node);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Constants, names, lists and dicts, and what stands behind them: attributes, items, calls, filters, tests. */
+/* Parses constants, names, lists and dicts, and what follows them: attributes, items, calls, filters, tests. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static int parse_number(struct graft_jinja_parser *parser, struct graft_jinja_no
     return GRAFT_OK;
 }
 
-/* Strings behind each other are one, as in C. */
+/* Adjacent strings are joined, as in C. */
 static int parse_string(struct graft_jinja_parser *parser, struct graft_jinja_node *node) {
     struct graft_jinja_string whole = parser->token++->text;
     while (parser->token->kind == GRAFT_JINJA_TOKEN_STRING) {
@@ -56,7 +56,7 @@ static int parse_name(struct graft_jinja_parser *parser, struct graft_jinja_node
     return graft_jinja_expect_name(parser, &node->name);
 }
 
-/* Elements up to `close`, whose opening bracket was taken. */
+/* Parses elements up to `close`; the opening bracket has been consumed. */
 static int parse_elements(struct graft_jinja_parser *parser, const char *close, struct graft_jinja_node *node) {
     struct graft_jinja_node_list list = {&node->list};
     int status = GRAFT_OK;
@@ -83,7 +83,7 @@ static int parse_elements(struct graft_jinja_parser *parser, const char *close, 
     return status;
 }
 
-/* "(a)" is a, "(a,)", "(a, b)" and "()" are tuples. */
+/* "(a)" is the value a; "(a,)", "(a, b)" and "()" are tuples. */
 static int parse_parentheses(struct graft_jinja_parser *parser, struct graft_jinja_node **node) {
     if (graft_jinja_take(parser, ")")) {
         (*node)->kind = GRAFT_JINJA_LIST_OF;
@@ -159,7 +159,7 @@ int graft_jinja_parse_arguments(struct graft_jinja_parser *parser, struct graft_
     return status;
 }
 
-/* Puts a node of this kind around `*node`. */
+/* Wraps `*node` in a node of this kind. */
 static struct graft_jinja_node *around(struct graft_jinja_parser *parser, enum graft_jinja_node_kind kind,
                                        struct graft_jinja_node **node) {
     struct graft_jinja_node *outer = graft_jinja_node_new(parser, kind);
@@ -170,7 +170,7 @@ static struct graft_jinja_node *around(struct graft_jinja_parser *parser, enum g
     return outer;
 }
 
-/* One part of a subscript, which may be missing in front of ":", "]" and ",". */
+/* Parses one part of a subscript, which may be missing before ":", "]" and ",". */
 static int parse_bound(struct graft_jinja_parser *parser, struct graft_jinja_node **node) {
     if (graft_jinja_sees(parser, ":") || graft_jinja_sees(parser, "]")) {
         return GRAFT_OK;
@@ -197,7 +197,7 @@ static int parse_subscript(struct graft_jinja_parser *parser, struct graft_jinja
     return status == GRAFT_OK ? graft_jinja_expect(parser, "]") : status;
 }
 
-/* After ".": a name, or the number of an element. */
+/* Parses what follows ".": a name, or an element's number. */
 static int parse_attribute(struct graft_jinja_parser *parser, struct graft_jinja_node **node) {
     struct graft_jinja_node *attribute = around(parser, GRAFT_JINJA_ATTRIBUTE, node);
     if (attribute == NULL) {
@@ -243,7 +243,7 @@ int graft_jinja_parse_filter_names(struct graft_jinja_parser *parser, struct gra
     return status;
 }
 
-/* Whether a test's argument may stand here without parentheses. */
+/* Whether the next token can begin a test's argument without parentheses. */
 static int begins_test_argument(const struct graft_jinja_parser *parser) {
     enum graft_jinja_token_kind kind = parser->token->kind;
     if (kind == GRAFT_JINJA_TOKEN_NAME) {

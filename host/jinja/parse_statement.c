@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statements: what stands between "{%" and "%}", and the texts between them. */
+/* Parses statements, which stand between "{%" and "%}", and the texts between them. */
 #include <string.h>
 
 #include "jinja/parser.h"
@@ -14,7 +14,7 @@ int graft_jinja_expect_block_end(struct graft_jinja_parser *parser) {
     return GRAFT_OK;
 }
 
-/* The body of a block up to its one end. */
+/* Parses the body of a block that only `end` can end. */
 static int parse_block(struct graft_jinja_parser *parser, const char *end, struct graft_jinja_node **list) {
     const char *const ends[] = {end, NULL};
     int found = 0;
@@ -25,7 +25,7 @@ static int parse_block(struct graft_jinja_parser *parser, const char *end, struc
     return status == GRAFT_OK ? graft_jinja_expect_block_end(parser) : status;
 }
 
-/* The body of a macro or a caller: loops around it are not its own. */
+/* Parses the body of a macro or call block; break and continue in it do not reach loops around it. */
 static int parse_macro_body(struct graft_jinja_parser *parser, const char *end, struct graft_jinja_node **list) {
     int loops = parser->loops;
     parser->loops = 0;
@@ -34,7 +34,7 @@ static int parse_macro_body(struct graft_jinja_parser *parser, const char *end, 
     return status;
 }
 
-/* After "if": each "elif" is parsed as an "if" in place of an "else". */
+/* Parses what follows "if". Each "elif" becomes an "if" inside the "else" branch. */
 static int parse_if(struct graft_jinja_parser *parser, struct graft_jinja_node *node) {
     static const char *const ends[] = {"elif", "else", "endif", NULL};
     int end = 0;
@@ -193,7 +193,7 @@ int graft_jinja_parse_statement(struct graft_jinja_parser *parser, struct graft_
     return graft_jinja_unexpected(parser, "a statement that chat templates use");
 }
 
-/* Whether the block that begins is one of the ends; steps behind its name if so. */
+/* Returns whether the next block is one of the ends, and if so consumes its name. */
 static int take_end(struct graft_jinja_parser *parser, const char *const *ends, int *end) {
     for (int i = 0; ends[i] != NULL; i++) {
         if (graft_jinja_take_name(parser, ends[i])) {
@@ -204,7 +204,7 @@ static int take_end(struct graft_jinja_parser *parser, const char *const *ends, 
     return 0;
 }
 
-/* A text or an output. */
+/* Parses a text or an output expression. */
 static int parse_written(struct graft_jinja_parser *parser, struct graft_jinja_node **node) {
     const int is_data = parser->token->kind == GRAFT_JINJA_TOKEN_DATA;
     *node = graft_jinja_node_new(parser, is_data ? GRAFT_JINJA_DATA : GRAFT_JINJA_OUTPUT);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names that are assigned to: targets of "for", "set" and "with", and parameters of macros. */
+/* Parses names that are assigned to: targets of "for", "set" and "with", and parameters of macros. */
 #include "jinja/parser.h"
 
-/* A name, "namespace.member", or targets in parentheses. */
+/* Parses a name, "namespace.member", or targets in parentheses. */
 static int parse_one(struct graft_jinja_parser *parser, int with_members, struct graft_jinja_node **node) {
     if (graft_jinja_take(parser, "(")) {
         int status = graft_jinja_enter(parser);

@@ -6,7 +6,8 @@
 #include "base/alloc.h"
 #include "jinja/run.h"
 
-/* Functions of the parser within each other, and source bytes. Published templates have up to 16 and 20,000. */
+/* Limits on nested calls of the parser, bytes of source and bytes of nodes. Published templates reach 16 calls and
+ * 20,000 bytes. */
 enum { MAX_DEPTH = 150, MAX_SOURCE = 1 << 21, MAX_ARENA = 1 << 28 };
 
 struct graft_jinja_node *graft_jinja_node_new(struct graft_jinja_parser *parser, enum graft_jinja_node_kind kind) {
@@ -84,7 +85,7 @@ void graft_jinja_leave(struct graft_jinja_parser *parser) {
     parser->depth--;
 }
 
-/* The text with "\n" for each line break, without one at the end. */
+/* Copies the source with LF for each line break, and without one at the end. */
 static int take_source(struct graft_jinja_template *parsed, const char *text, size_t length, const char *name,
                        struct graft_error *error) {
     struct graft_jinja_source *source = &parsed->source;
@@ -104,7 +105,7 @@ static int take_source(struct graft_jinja_template *parsed, const char *text, si
     return GRAFT_OK;
 }
 
-/* What the template writes out by itself: its texts and strings. */
+/* Collects the texts and string literals that the template can write. */
 static int keep_literals(struct graft_jinja_template *parsed, const struct graft_jinja_tokens *tokens,
                          struct graft_error *error) {
     parsed->literals = graft_jinja_arena_take(&parsed->arena, tokens->n, sizeof *parsed->literals);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One rendering from its variables to its output. */
+/* Renders a template with its variables. */
 #include <string.h>
 
 #include "jinja/run.h"
 
-/* Of 224 published templates all but one render a conversation of 2,001 messages, 0.85 MB, within these; that one puts
- * its whole text together anew for each message. At worst the steps take seconds. */
+/* Of 224 published templates, all but one render a conversation of 2,001 messages (0.85 MB) within these limits; that
+ * one rebuilds its whole text for each message. At worst the steps take seconds. */
 const struct graft_jinja_limits graft_jinja_usual_limits = {
     .steps = 20 * 1000 * 1000,
     .memory = (size_t)512 << 20,
@@ -31,7 +31,7 @@ static int take_variables(struct graft_jinja_run *run, const struct graft_jinja_
     return status;
 }
 
-/* The text and its marks, one for each byte. */
+/* Moves the text to the caller, with one mark for each byte. */
 static int hand_over(struct graft_jinja_run *run, struct graft_jinja_builder *text, struct graft_jinja_output *output) {
     static const char none[256];
     while (text->marks.length < text->text.length && !text->marks.failed) {
@@ -61,7 +61,7 @@ int graft_jinja_render(const struct graft_jinja_template *parsed, const struct g
         status = graft_jinja_execute(&run, parsed->body);
     }
     if (status == GRAFT_OK) {
-        status = graft_jinja_spend(&run, 0); /* what was compared last may have met the limit */
+        status = graft_jinja_spend(&run, 0); /* the last comparison may have reached the limit */
     }
     if (status == GRAFT_OK) {
         status = hand_over(&run, &text, output);

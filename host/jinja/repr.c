@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values as Python prints them: str() of what is written out, repr() of what is inside of lists and dicts. */
+/* Converts values to text as Python does: str() for what is written, repr() inside lists and dicts. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "jinja/run.h"
 #include "jinja/unicode.h"
 
-/* Digits and exponent of the shortest decimal that reads back as the number. */
+/* Finds digits and exponent of the shortest decimal that reads back as the same number. */
 static int shortest(double number, char digits[24], int *exponent) {
     char text[48];
     for (int precision = 0; precision < 17; precision++) {
@@ -33,7 +33,7 @@ static int shortest(double number, char digits[24], int *exponent) {
     return n;
 }
 
-/* A point where the digits are few enough, else an exponent: repr's rule. */
+/* Follows repr: a decimal point if there are few digits, else an exponent. */
 void graft_jinja_spell_float(double number, char out[40]) {
     char digits[24];
     int exponent = 0;
@@ -56,7 +56,7 @@ void graft_jinja_spell_float(double number, char out[40]) {
         (void)snprintf(at, 16, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
         return;
     }
-    int point = exponent + 1; /* digits before it */
+    int point = exponent + 1; /* digits before the point */
     if (point <= 0) {
         *at++ = '0';
         *at++ = '.';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Errors, limits, memory and texts of a rendering. */
+/* Errors, limits, memory and text builders of a rendering. */
 #include "jinja/run.h"
 
 #include <stdarg.h>
@@ -63,7 +63,7 @@ int graft_jinja_reserve(struct graft_jinja_run *run, void *array, size_t *capaci
     return GRAFT_OK;
 }
 
-/* Brings the marks to the text's length. */
+/* Extends the marks to the text's length. */
 static void fill_marks(struct graft_jinja_builder *builder) {
     static const char none[256];
     while (builder->marks.length < builder->text.length && !builder->marks.failed) {

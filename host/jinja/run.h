@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One rendering: what it may still use, where it is, and what its files share. All functions are [any]; those that can
- * fail return a status and have then recorded an error that says where in the template. */
+/* The state of one rendering, shared by this folder's files: limits, scopes and position. All functions are [any]; one
+ * that fails has recorded an error that says where in the template. */
 #ifndef GRAFT_JINJA_RUN_H
 #define GRAFT_JINJA_RUN_H
 
@@ -12,17 +12,17 @@ struct graft_jinja_assigned {
     struct graft_jinja_assigned *next;
 };
 
-/* Loops, macros and some blocks have names of their own; "if" has none. */
+/* Loops, macros and some blocks open a scope; "if" does not. */
 struct graft_jinja_scope {
     struct graft_jinja_scope *parent;
     struct graft_jinja_assigned *first;
-    int is_kept; /* a macro was defined in it, or in one below, and reads its names later */
+    int is_kept; /* a macro was defined in this scope or one below, and reads its names later */
 };
 
-/* A text under construction, with the marks of its bytes. Starts as {0}. */
+/* A text under construction, with a mark for each byte. Starts as {0}. */
 struct graft_jinja_builder {
     struct graft_text text;
-    struct graft_text marks; /* as long as the text up to the last marked byte; behind that none is */
+    struct graft_text marks; /* up to the last marked byte; later bytes are not marked */
 };
 
 enum graft_jinja_signal { GRAFT_JINJA_GO_ON, GRAFT_JINJA_BREAKS, GRAFT_JINJA_CONTINUES };
@@ -32,25 +32,25 @@ struct graft_jinja_run {
     const struct graft_jinja_limits *limits;
     struct graft_jinja_arena arena;
     struct graft_jinja_scope *scope;
-    struct graft_jinja_scope *free_scopes; /* this and the following: to be used again */
+    struct graft_jinja_scope *free_scopes; /* free lists, as is the next */
     struct graft_jinja_assigned *free_assigned;
     struct graft_jinja_builder *out;
-    const struct graft_jinja_node *node; /* what is evaluated, for errors */
-    enum graft_jinja_signal signal;      /* what the statement before asked the loop around it to do */
+    const struct graft_jinja_node *node; /* the node being evaluated, for errors */
+    enum graft_jinja_signal signal;      /* break or continue, for the enclosing loop */
     uint64_t steps;
     int depth;
     time_t now;
     struct graft_error *error; /* never NULL */
 };
 
-/* What to return after a function that returns a pointer has failed. */
+/* The status to return after a function that returns a pointer has failed. */
 static inline int graft_jinja_failed(const struct graft_jinja_run *run) {
     return run->error->code;
 }
 
 struct graft_jinja_macro {
     const struct graft_jinja_node *node; /* MACRO_OF or CALL_BLOCK */
-    struct graft_jinja_scope *scope;     /* that it was defined in */
+    struct graft_jinja_scope *scope;     /* the scope it was defined in */
 };
 
 struct graft_jinja_loop {
@@ -58,7 +58,7 @@ struct graft_jinja_loop {
     size_t n;
     size_t i;
     int depth;
-    struct graft_jinja_value seen; /* what `changed` was last called with */
+    struct graft_jinja_value seen; /* the arguments of the last call of `changed` */
     int has_seen;
 };
 
@@ -78,51 +78,52 @@ struct graft_jinja_arguments {
 
 enum { GRAFT_JINJA_MAX_PARAMETERS = 6 };
 
-/* A call of something built in: a filter, a test, a method or a function. */
+/* A call of a built-in filter, test, method or function. */
 struct graft_jinja_call {
-    const struct graft_jinja_value *self; /* what the filter or test applies to, or whose method it is */
+    const struct graft_jinja_value *self; /* what the filter or test applies to, or the method belongs to */
     const struct graft_jinja_arguments *arguments;
-    const struct graft_jinja_value *given[GRAFT_JINJA_MAX_PARAMETERS]; /* by the entry's parameters; NULL: not given */
+    const struct graft_jinja_value
+        *given[GRAFT_JINJA_MAX_PARAMETERS]; /* in the order of the entry's parameters; NULL: not given */
 };
 
 struct graft_jinja_built_in {
     const char *name;
     int (*call)(struct graft_jinja_run *run, const struct graft_jinja_call *call, struct graft_jinja_value *result);
-    const char *parameters; /* "width first"; NULL: the function reads the arguments itself */
-    int required;           /* so many of them */
+    const char *parameters; /* such as "width first"; NULL: the function reads the arguments itself */
+    int required;           /* number of parameters that must be given */
 };
 
-/* "line L column C: ..." of the node at hand. Returns GRAFT_ERROR_MODEL. */
+/* Records "line L column C: ..." at the current node. Returns GRAFT_ERROR_MODEL. */
 int graft_jinja_fail(struct graft_jinja_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int graft_jinja_fail_memory(struct graft_jinja_run *run);
 
-/* Counts steps: one and another for each 16 of `walked`. Fails when the limit is met. */
+/* Counts one step, plus one for each 16 of `walked`. Fails when the limit is reached. */
 int graft_jinja_spend(struct graft_jinja_run *run, size_t walked);
 
-/* Counts a step, and a level of nodes within nodes or values within values; fails where there are too many. To be
- * undone by run->depth--, also then. */
+/* Counts a step and a level of nesting, of nodes or values; fails if there are too many. Undo it with run->depth--,
+ * also after a failure. */
 int graft_jinja_descend(struct graft_jinja_run *run);
 
-/* Zeroed memory of the rendering; NULL, with an error, when there is none. */
+/* Allocates zeroed memory in the rendering's arena; NULL, with an error, if there is none. */
 void *graft_jinja_take_memory(struct graft_jinja_run *run, size_t count, size_t size);
 
-/* Doubles the room of an array in the arena when `n` has reached `*capacity`. */
+/* Doubles the capacity of an array in the arena when `n` has reached `*capacity`. */
 int graft_jinja_reserve(struct graft_jinja_run *run, void *array, size_t *capacity, size_t n, size_t size);
 
-/* Texts. A builder's memory is bounded by the limit of the output. */
+/* Text builders, whose memory is bounded by the limit on the output. */
 int graft_jinja_add(struct graft_jinja_run *run, struct graft_jinja_builder *builder,
                     const struct graft_jinja_string *string);
 int graft_jinja_add_literal(struct graft_jinja_run *run, struct graft_jinja_builder *builder, const char *text);
-/* `marked`: the bytes count as the input's. */
+/* With `marked`, the bytes count as input. */
 int graft_jinja_add_bytes(struct graft_jinja_run *run, struct graft_jinja_builder *builder, const char *bytes,
                           size_t length, int marked);
-/* The text as a value, unless `status` says that it is not complete; that or another failure is returned. The builder
- * is empty again in each case. */
+/* Turns the builder's text into a value if `status` is GRAFT_OK; otherwise returns `status`. The builder is empty
+ * afterwards in either case. */
 int graft_jinja_finish_text(struct graft_jinja_run *run, struct graft_jinja_builder *builder, int status,
                             struct graft_jinja_value *result);
 void graft_jinja_builder_free(struct graft_jinja_builder *builder);
 
-/* A part of a string: bytes [begin, end). */
+/* The bytes [begin, end) of a string. */
 struct graft_jinja_string graft_jinja_part(const struct graft_jinja_string *string, size_t begin, size_t end);
 
 /* Lists and dicts. */
@@ -131,11 +132,11 @@ int graft_jinja_push(struct graft_jinja_run *run, struct graft_jinja_list *list,
 struct graft_jinja_dict *graft_jinja_new_dict(struct graft_jinja_run *run, size_t capacity);
 int graft_jinja_put(struct graft_jinja_run *run, struct graft_jinja_dict *dict, const struct graft_jinja_value *key,
                     const struct graft_jinja_value *value);
-/* NULL when there is none. */
+/* Returns NULL if there is no such key. */
 const struct graft_jinja_value *graft_jinja_find(struct graft_jinja_run *run, const struct graft_jinja_dict *dict,
                                                  const struct graft_jinja_value *key);
 
-/* What Python walks over: elements, keys, characters. A generator is empty afterwards. */
+/* Lists what Python iterates over: elements, keys, characters. A generator is empty afterwards. */
 int graft_jinja_walk(struct graft_jinja_run *run, const struct graft_jinja_value *value,
                      const struct graft_jinja_value **items, size_t *n);
 
@@ -143,37 +144,37 @@ int graft_jinja_walk(struct graft_jinja_run *run, const struct graft_jinja_value
 int graft_jinja_assign(struct graft_jinja_run *run, const struct graft_jinja_string *name,
                        const struct graft_jinja_value *value);
 int graft_jinja_push_scope(struct graft_jinja_run *run, struct graft_jinja_scope *parent);
-/* Leaves scopes up to `outer`. Their memory is used again, as loops within loops make millions of them. */
+/* Leaves scopes until `outer` is the current one. Their memory is reused, since nested loops open millions of them. */
 void graft_jinja_pop_scope(struct graft_jinja_run *run, struct graft_jinja_scope *outer);
 int graft_jinja_lookup(const struct graft_jinja_run *run, const struct graft_jinja_string *name,
                        struct graft_jinja_value *result);
-/* What a target stands for: a name, a member of a namespace, or several of them, which take a value apart. */
+/* Assigns a value to a target: a name, a member of a namespace, or several targets, for which the value is unpacked. */
 int graft_jinja_assign_target(struct graft_jinja_run *run, const struct graft_jinja_node *target,
                               const struct graft_jinja_value *value);
 
 /* Nodes. */
 int graft_jinja_execute(struct graft_jinja_run *run, const struct graft_jinja_node *list);
 int graft_jinja_execute_for(struct graft_jinja_run *run, const struct graft_jinja_node *node);
-/* Executes a list in a scope of its own and returns what it writes. */
+/* Executes statements in a new scope, and returns what they write. */
 int graft_jinja_capture(struct graft_jinja_run *run, const struct graft_jinja_node *list,
                         struct graft_jinja_value *result);
 int graft_jinja_evaluate(struct graft_jinja_run *run, const struct graft_jinja_node *node,
                          struct graft_jinja_value *result);
 int graft_jinja_evaluate_call(struct graft_jinja_run *run, const struct graft_jinja_node *node,
                               const struct graft_jinja_value *caller, struct graft_jinja_value *result);
-/* Applies a chain of FILTER nodes whose innermost has no `a`. */
+/* Applies a chain of FILTER nodes; the innermost has no `a`. */
 int graft_jinja_filter_chain(struct graft_jinja_run *run, const struct graft_jinja_node *node,
                              const struct graft_jinja_value *input, struct graft_jinja_value *result);
 int graft_jinja_evaluate_arguments(struct graft_jinja_run *run, const struct graft_jinja_node *list,
                                    struct graft_jinja_arguments *arguments);
 
-/* Calls. `what` is for messages: "filter 'replace'". */
+/* Calls. `what` describes the callee in messages: "filter 'replace'". */
 int graft_jinja_call_built_in(struct graft_jinja_run *run, const struct graft_jinja_built_in *entry,
                               const struct graft_jinja_value *self, const struct graft_jinja_arguments *arguments,
                               struct graft_jinja_value *result);
 int graft_jinja_call_value(struct graft_jinja_run *run, const struct graft_jinja_value *called,
                            const struct graft_jinja_arguments *arguments, struct graft_jinja_value *result);
-/* By name; an unknown one fails. */
+/* Applies a filter by name; an unknown name is an error. */
 int graft_jinja_apply_filter(struct graft_jinja_run *run, const struct graft_jinja_string *name,
                              const struct graft_jinja_value *input, const struct graft_jinja_arguments *arguments,
                              struct graft_jinja_value *result);
@@ -184,27 +185,28 @@ const struct graft_jinja_built_in *graft_jinja_find_filter(const struct graft_ji
 const struct graft_jinja_built_in *graft_jinja_find_test(const struct graft_jinja_string *name);
 const struct graft_jinja_built_in *graft_jinja_find_in(const struct graft_jinja_built_in *table, size_t n,
                                                        const struct graft_jinja_string *name);
-/* The method of a value's type; an undefined value that says why not where the sandbox withholds it. 0: none. */
+/* Finds a method of the value's type; returns 0 if there is none. A method that the sandbox refuses is an undefined
+ * value that says so. */
 int graft_jinja_find_method(struct graft_jinja_run *run, const struct graft_jinja_value *self,
                             const struct graft_jinja_string *name, struct graft_jinja_value *result);
 const struct graft_jinja_built_in *graft_jinja_method(int which);
-/* range, dict, namespace, ...; 0: none. */
+/* Finds range, dict, namespace and so on; returns 0 if there is no such function. */
 int graft_jinja_find_function(const struct graft_jinja_string *name, struct graft_jinja_value *result);
 const struct graft_jinja_built_in *graft_jinja_function(int which);
 
-/* Attributes and items. What is not there is an undefined value, not a fault. */
+/* Attributes and items. A missing one is an undefined value, not an error. */
 int graft_jinja_attribute(struct graft_jinja_run *run, const struct graft_jinja_value *self,
                           const struct graft_jinja_string *name, struct graft_jinja_value *result);
 int graft_jinja_item(struct graft_jinja_run *run, const struct graft_jinja_value *self,
                      const struct graft_jinja_value *key, struct graft_jinja_value *result);
 int graft_jinja_slice(struct graft_jinja_run *run, const struct graft_jinja_value *self,
                       const struct graft_jinja_value *bounds[3], struct graft_jinja_value *result);
-/* "a.b.0" as filters take it: `path` is a string or an integer. */
+/* Follows a path such as "a.b.0", as filters take it: `path` is a string or an integer. */
 int graft_jinja_attribute_path(struct graft_jinja_run *run, const struct graft_jinja_value *self,
                                const struct graft_jinja_value *path, struct graft_jinja_value *result);
 /* Fails for an undefined value, as jinja2 does where one is used. */
 int graft_jinja_need_defined(struct graft_jinja_run *run, const struct graft_jinja_value *value);
-/* str(value), in which a string is itself. */
+/* Converts to a string as str(value) does; a string stays as it is. */
 int graft_jinja_to_text(struct graft_jinja_run *run, const struct graft_jinja_value *value,
                         struct graft_jinja_value *result);
 int graft_jinja_add_text(struct graft_jinja_run *run, struct graft_jinja_builder *builder,
@@ -213,7 +215,7 @@ int graft_jinja_add_repr(struct graft_jinja_run *run, struct graft_jinja_builder
                          const struct graft_jinja_value *value);
 int graft_jinja_to_json(struct graft_jinja_run *run, const struct graft_jinja_call *call,
                         struct graft_jinja_value *result);
-/* Python's repr of a float. */
+/* Writes a float as Python's repr does. */
 void graft_jinja_spell_float(double number, char out[40]);
 
 /* Operators. */
@@ -223,7 +225,7 @@ int graft_jinja_negate(struct graft_jinja_run *run, const struct graft_jinja_val
                        struct graft_jinja_value *result);
 int graft_jinja_equal(struct graft_jinja_run *run, const struct graft_jinja_value *a,
                       const struct graft_jinja_value *b);
-/* "<": below 0, above 0 or 0 in `*order`; fails for types that have no order. */
+/* Compares as "<" does: `*order` is below 0, 0, or above 0. Fails for types that have no order. */
 int graft_jinja_order(struct graft_jinja_run *run, const struct graft_jinja_value *a, const struct graft_jinja_value *b,
                       int *order);
 int graft_jinja_compare(struct graft_jinja_run *run, int op, const struct graft_jinja_value *a,
@@ -232,18 +234,18 @@ int graft_jinja_contains(struct graft_jinja_run *run, const struct graft_jinja_v
                          const struct graft_jinja_value *one, int *truth);
 
 /* Strings. */
-/* Where `part` begins in [from, string->length), or the length's next when it does not. */
+/* Returns where `part` begins in [from, string->length), or string->length + 1 if it does not occur. */
 size_t graft_jinja_find_part(const struct graft_jinja_string *string, const struct graft_jinja_string *part,
                              size_t from);
 enum graft_jinja_side { GRAFT_JINJA_LEFT = 1, GRAFT_JINJA_RIGHT = 2, GRAFT_JINJA_BOTH = 3 };
-/* Without the characters of `set` at its ends; NULL: white space. */
+/* Strips the characters of `set` from the ends; with NULL, white space. */
 struct graft_jinja_string graft_jinja_strip(const struct graft_jinja_string *string,
                                             const struct graft_jinja_string *set, enum graft_jinja_side side);
 enum graft_jinja_case {
     GRAFT_JINJA_UPPER,
     GRAFT_JINJA_LOWER,
-    GRAFT_JINJA_TITLE,      /* each run of letters begins with a large one */
-    GRAFT_JINJA_CAPITALIZE, /* the first character only */
+    GRAFT_JINJA_TITLE,      /* each word begins with an upper case letter */
+    GRAFT_JINJA_CAPITALIZE, /* only the first letter is upper case */
     GRAFT_JINJA_SWAP,
 };
 int graft_jinja_change_case(struct graft_jinja_run *run, const struct graft_jinja_string *string,
@@ -252,16 +254,16 @@ int graft_jinja_replace(struct graft_jinja_run *run, const struct graft_jinja_st
                         const struct graft_jinja_string *old, const struct graft_jinja_string *new, int64_t count,
                         struct graft_jinja_value *result);
 
-/* A string for HTML, unless it is safe already; safe from then on. */
+/* Escapes a string for HTML unless it is safe already, and marks it as safe. */
 int graft_jinja_escape(struct graft_jinja_run *run, struct graft_jinja_value *value);
 
-/* Arguments that must be of a type; absent ones leave `*out` as it is. */
+/* Read arguments that must have a certain type; for an absent one `*out` stays as it is. */
 int graft_jinja_want_int(struct graft_jinja_run *run, const struct graft_jinja_value *value, const char *what,
                          int64_t *out);
 int graft_jinja_want_text(struct graft_jinja_run *run, const struct graft_jinja_value *value, const char *what,
                           struct graft_jinja_string *out);
 
-/* JSON to values. */
+/* Converts a variable from JSON to a value. */
 int graft_jinja_take_input(struct graft_jinja_run *run, const struct graft_jinja_variable *variable,
                            struct graft_jinja_value *result);
 

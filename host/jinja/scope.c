@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names and what they stand for. */
+/* Scopes: looks up names and assigns them. */
 #include "jinja/run.h"
 
 int graft_jinja_push_scope(struct graft_jinja_run *run, struct graft_jinja_scope *parent) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statements, one after another. */
+/* Executes statements. */
 #include "jinja/run.h"
 
 int graft_jinja_capture(struct graft_jinja_run *run, const struct graft_jinja_node *list,
@@ -94,7 +94,7 @@ static int execute_filter_block(struct graft_jinja_run *run, const struct graft_
     return status == GRAFT_OK ? graft_jinja_add_text(run, run->out, &value) : status;
 }
 
-/* The values belong to the scope around. */
+/* The values are evaluated in the enclosing scope. */
 static int execute_with(struct graft_jinja_run *run, const struct graft_jinja_node *node) {
     struct graft_jinja_scope *outer = run->scope;
     int status = graft_jinja_push_scope(run, outer);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* memmem, which takes as long as both texts, whatever they are */
-/* What methods and filters do with strings. */
+#define _GNU_SOURCE /* memmem, which takes linear time for any input */
+/* String functions that methods and filters share. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -75,7 +75,7 @@ int graft_jinja_change_case(struct graft_jinja_run *run, const struct graft_jinj
         uint32_t code;
         size_t step = graft_utf8_read(string->bytes + at, &code);
         one.length = 0;
-        /* The one letter that a large form of two letters is common for. */
+        /* sharp s: the only common letter whose upper case is two letters */
         if (code == 0xDF && to == GRAFT_JINJA_UPPER) {
             graft_text_add_string(&one, "SS");
         } else {
@@ -94,7 +94,7 @@ int graft_jinja_change_case(struct graft_jinja_run *run, const struct graft_jinj
     return graft_jinja_finish_text(run, &out, status, result);
 }
 
-/* Between each two characters, and at both ends, where `old` is empty. */
+/* `old` is empty: inserts the new text between any two characters and at both ends. */
 static int replace_nothing(struct graft_jinja_run *run, const struct graft_jinja_string *string,
                            const struct graft_jinja_string *new, int64_t count, struct graft_jinja_builder *out) {
     int status = GRAFT_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Methods of strings that return strings, or places in them. */
+/* Methods of strings that return strings or positions. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -94,7 +94,7 @@ static int removesuffix(struct graft_jinja_run *run, const struct graft_jinja_ca
     return status;
 }
 
-/* The part [start, end) in characters that startswith, find and count look at. */
+/* The range [start, end), in characters, that startswith, find and count are limited to. */
 static int take_range(struct graft_jinja_run *run, const struct graft_jinja_call *call, struct graft_jinja_string *part,
                       size_t *start) {
     const struct graft_jinja_value *bounds[3] = {call->given[1], call->given[2], NULL};
@@ -107,7 +107,7 @@ static int take_range(struct graft_jinja_run *run, const struct graft_jinja_call
     return status;
 }
 
-/* Calls `test` for the argument, a string, or for each string of a tuple. */
+/* Calls `test` for the argument if it is a string, or for each string of a tuple. */
 static int test_ends(struct graft_jinja_run *run, const struct graft_jinja_call *call,
                      int (*test)(const struct graft_jinja_string *string, const struct graft_jinja_string *part),
                      struct graft_jinja_value *result) {
@@ -136,7 +136,7 @@ static int endswith(struct graft_jinja_run *run, const struct graft_jinja_call *
     return test_ends(run, call, ends_with, result);
 }
 
-/* The first or last place, in characters of the whole string; -1: none. */
+/* Finds the first or last position, in characters of the whole string; -1: none. */
 static int find_place(struct graft_jinja_run *run, const struct graft_jinja_call *call, int last, int64_t *place) {
     struct graft_jinja_string string, part = {0};
     size_t start = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Methods of strings that ask about their characters, pad them, or fill in braces. */
+/* Methods of strings that test their characters, pad them, or format. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -8,7 +8,7 @@
 
 #define SELF (&call->self->as.string)
 
-/* Whether each character is so; of an empty string none is. */
+/* Whether all characters pass a test; false for an empty string. */
 static int all(const struct graft_jinja_string *string, int (*is)(uint32_t code)) {
     size_t at = 0;
     for (uint32_t code; at < string->length;) {
@@ -89,7 +89,7 @@ static int add_fill(struct graft_jinja_run *run, struct graft_jinja_builder *tex
     return status;
 }
 
-/* Padded to a width; `left_share` of the padding, in halves, is on the left. */
+/* Pads to a width; `left_share` is the left side's share of the padding, in halves. */
 static int pad(struct graft_jinja_run *run, const struct graft_jinja_call *call, int left_share,
                struct graft_jinja_value *result) {
     struct graft_jinja_string fill = {" ", NULL, 1};
@@ -101,7 +101,7 @@ static int pad(struct graft_jinja_run *run, const struct graft_jinja_call *call,
     }
     int64_t length = (int64_t)graft_utf8_count(SELF->bytes, SELF->length);
     int64_t missing = width > length ? width - length : 0;
-    /* Python's centre: of an odd padding, the extra one goes to the left where the width is odd. */
+    /* As in str.center: if the padding is odd, the extra character goes to the left when the width is odd too. */
     int64_t left = left_share == 2 ? missing : left_share == 1 ? missing / 2 + (missing & width & 1) : 0;
     if (status == GRAFT_OK) {
         status = add_fill(run, &text, left, &fill);
@@ -127,7 +127,7 @@ static int center(struct graft_jinja_run *run, const struct graft_jinja_call *ca
     return pad(run, call, 1, result);
 }
 
-/* What "{}", "{0}" or "{name}" stands for. */
+/* Finds the argument that "{}", "{0}" or "{name}" refers to. */
 static int find_field(struct graft_jinja_run *run, const struct graft_jinja_arguments *arguments,
                       const struct graft_jinja_string *field, int64_t *automatic,
                       const struct graft_jinja_value **value) {
@@ -137,7 +137,7 @@ static int find_field(struct graft_jinja_run *run, const struct graft_jinja_argu
     }
     *value = NULL;
     if (i == field->length) {
-        /* Python takes fields with numbers or fields without, not both: -1 stands for the former. */
+        /* As in Python, fields must either all have a number or all have none; -1 stands for numbers. */
         if (i == 0 ? *automatic < 0 : *automatic > 0) {
             return graft_jinja_fail(run, "format() has fields with a number and without");
         }

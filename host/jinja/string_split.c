@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Methods of strings that take them apart or put them together. */
+/* Methods of strings that split or join. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -14,7 +14,7 @@ static int push_part(struct graft_jinja_run *run, struct graft_jinja_list *list,
     return graft_jinja_push(run, list, &part);
 }
 
-/* At runs of white space; the rest after `max` splits keeps its inner white space. */
+/* Splits at runs of white space; what is left after `max` splits keeps its inner white space. */
 static int split_spaces(struct graft_jinja_run *run, const struct graft_jinja_string *string, int64_t max,
                         struct graft_jinja_list *list) {
     struct graft_jinja_string rest = graft_jinja_strip(string, NULL, GRAFT_JINJA_LEFT);
@@ -62,7 +62,7 @@ static void reverse(struct graft_jinja_list *list) {
     }
 }
 
-/* Where the separator begins last before `end`; behind the string: nowhere, or the limit of steps was met. */
+/* Finds the last separator before `end`. Returns an offset past the string if there is none or the limit is reached. */
 static size_t find_last(struct graft_jinja_run *run, const struct graft_jinja_string *string,
                         const struct graft_jinja_string *separator, size_t end) {
     for (size_t at = end >= separator->length ? end - separator->length + 1 : 0; at-- > 0;) {

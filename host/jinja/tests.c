@@ -31,7 +31,7 @@ KIND_TEST(is_callable, SELF->kind >= GRAFT_JINJA_LOOP)
 KIND_TEST(is_iterable, SELF->kind == GRAFT_JINJA_UNDEFINED || SELF->kind == GRAFT_JINJA_STRING ||
                            SELF->kind == GRAFT_JINJA_LIST || SELF->kind == GRAFT_JINJA_DICT ||
                            SELF->kind == GRAFT_JINJA_LOOP)
-/* What has a length and elements: undefined values have both methods. */
+/* Values with a length and elements. An undefined value counts, since it has both methods. */
 KIND_TEST(is_sequence, SELF->kind == GRAFT_JINJA_UNDEFINED || SELF->kind == GRAFT_JINJA_STRING ||
                            SELF->kind == GRAFT_JINJA_DICT ||
                            (SELF->kind == GRAFT_JINJA_LIST && SELF->as.list->form < GRAFT_JINJA_VIEW))
@@ -61,7 +61,7 @@ static int is_upper(struct graft_jinja_run *run, const struct graft_jinja_call *
     return test_case(run, SELF, "isupper", result);
 }
 
-/* The remainder of a division by `by` is `wanted`, or is not. */
+/* Tests whether the remainder of a division by `by` is `wanted`, or is not. */
 static int test_remainder(struct graft_jinja_run *run, const struct graft_jinja_value *self, int64_t by, int is_zero,
                           struct graft_jinja_value *result) {
     const struct graft_jinja_value divisor = graft_jinja_int(by);
@@ -105,7 +105,7 @@ COMPARE_TEST(is_greater, GRAFT_JINJA_GREATER)
 COMPARE_TEST(is_greater_equal, GRAFT_JINJA_GREATER_EQUAL)
 COMPARE_TEST(is_in, GRAFT_JINJA_IN)
 
-/* Python's "is", which for what templates have is being of one type and equal. */
+/* Python's "is". For the values that templates have, it means equal and of the same type. */
 static int is_same(struct graft_jinja_run *run, const struct graft_jinja_call *call, struct graft_jinja_value *result) {
     return answer(result, SELF->kind == call->given[0]->kind && graft_jinja_equal(run, SELF, call->given[0]));
 }

@@ -17,7 +17,7 @@ static utf8proc_category_t category(uint32_t code) {
     return utf8proc_category((utf8proc_int32_t)code);
 }
 
-/* White space, and the separators of information U+001C to U+001F, which Unicode does not count. */
+/* Includes the information separators U+001C to U+001F, which are white space in Python but not in Unicode. */
 int graft_jinja_is_space(uint32_t code) {
     if (code < 0x80) {
         return code == ' ' || (code >= '\t' && code <= '\r') || (code >= 0x1C && code <= 0x1F);

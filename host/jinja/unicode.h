@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Python's str knows of characters: the one file of the folder that asks utf8proc. Functions are [any]; texts are
- * valid UTF-8. */
+/* Character properties as Python's str has them. The only file of this folder that calls utf8proc. Functions are [any];
+ * texts are valid UTF-8. */
 #ifndef GRAFT_JINJA_UNICODE_H
 #define GRAFT_JINJA_UNICODE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The byte at which character number `n` begins; the length, when there are fewer. */
+/* Returns the byte offset of character number `n`, or the length if there are fewer. */
 size_t graft_jinja_offset_of(const char *bytes, size_t length, size_t n);
 
-/* str.isspace, isalpha, isdigit, isnumeric, isupper, islower and isprintable of one character. */
+/* Python's str.isspace, isalpha, isdigit, isnumeric, isupper, islower and isprintable for one character. */
 int graft_jinja_is_space(uint32_t code);
 int graft_jinja_is_alpha(uint32_t code);
 int graft_jinja_is_digit(uint32_t code);

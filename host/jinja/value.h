@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Values of a template. They live in the arena of their rendering, or of the parsed template where they are written in
- * it. Lists, dicts and namespaces are shared, everything else is copied.
- */
+/* Values of a template. They live in the arena of the rendering; literals live in that of the parsed template. Lists,
+ * dicts and namespaces are shared, all other values are copied. */
 #ifndef GRAFT_JINJA_VALUE_H
 #define GRAFT_JINJA_VALUE_H
 
@@ -21,24 +19,24 @@ enum graft_jinja_kind {
     GRAFT_JINJA_NAMESPACE,
     GRAFT_JINJA_LOOP,
     GRAFT_JINJA_MACRO,
-    GRAFT_JINJA_METHOD,   /* of a string, list or dict, with its object */
+    GRAFT_JINJA_METHOD,   /* of a string, list or dict, bound to its object */
     GRAFT_JINJA_FUNCTION, /* range, dict, ... */
 };
 
-/* Valid UTF-8. A NUL may be inside, and none need be behind it. */
+/* Valid UTF-8. May contain NULs, and is not NUL-terminated. */
 struct graft_jinja_string {
     const char *bytes;          /* [length] */
     const unsigned char *marks; /* [length] 1 for a byte of the input; NULL: none is */
     size_t length;
 };
 
-/* Python's kinds of sequences, which differ in what can be asked of them. */
+/* Python's kinds of sequences, which allow different operations. */
 enum graft_jinja_form {
     GRAFT_JINJA_PLAIN,     /* list */
     GRAFT_JINJA_TUPLE,     /* compares and prints differently */
     GRAFT_JINJA_RANGE,     /* as above */
-    GRAFT_JINJA_VIEW,      /* dict.items() and the like: a length, no elements by number */
-    GRAFT_JINJA_GENERATOR, /* what filters such as map return: true, without a length, and gone when walked over once */
+    GRAFT_JINJA_VIEW,      /* dict.items() and the like: has a length, cannot be indexed */
+    GRAFT_JINJA_GENERATOR, /* what filters such as map return: true, without a length, usable once */
 };
 
 struct graft_jinja_list {
@@ -46,10 +44,10 @@ struct graft_jinja_list {
     size_t n;
     size_t capacity;
     enum graft_jinja_form form;
-    const char *type_name; /* of views, generators and groups, as Python calls them */
+    const char *type_name; /* of views, generators and groups: Python's name */
 };
 
-/* The type_name of what groupby makes: a tuple whose elements have names. */
+/* The type_name of a group made by groupby: a tuple whose elements have names. */
 extern const char graft_jinja_group_type[];
 
 struct graft_jinja_macro;
@@ -57,20 +55,20 @@ struct graft_jinja_loop;
 
 struct graft_jinja_value {
     enum graft_jinja_kind kind;
-    int safe; /* of a string: went through the filter safe or escape, so what "+" joins to it is escaped */
+    int safe; /* a string that the filters safe or escape returned; "+" escapes what it is joined to */
     union {
-        /* Of an undefined value: what was looked for (a NUL behind it), and in what; owner NULL: a variable. */
+        /* Of an undefined value: the name that was looked up (NUL-terminated) and in what; owner NULL: a variable. */
         struct {
             const char *name;
             const char *owner;
-            int unsafe; /* it is there, and the sandbox does not hand it out */
+            int unsafe; /* it exists, but the sandbox refuses it */
         } missing;
         int truth;
         int64_t integer;
         double real;
         struct graft_jinja_string string;
         struct graft_jinja_list *list;
-        struct graft_jinja_dict *dict; /* of a namespace as well */
+        struct graft_jinja_dict *dict; /* also of a namespace */
         struct graft_jinja_macro *macro;
         struct graft_jinja_loop *loop;
         struct {
@@ -86,7 +84,7 @@ struct graft_jinja_entry {
     struct graft_jinja_value value;
 };
 
-/* In the order of insertion. */
+/* Entries are in the order of insertion. */
 struct graft_jinja_dict {
     struct graft_jinja_entry *entries; /* [n] */
     size_t n;
@@ -121,7 +119,7 @@ static inline struct graft_jinja_value graft_jinja_of_dict(struct graft_jinja_di
     return (struct graft_jinja_value){.kind = GRAFT_JINJA_DICT, .as.dict = dict};
 }
 
-/* What jinja2 makes where there is nothing to return, as `first` of an empty list. */
+/* The undefined value that jinja2 returns where there is nothing, as for `first` of an empty list. */
 static inline struct graft_jinja_value graft_jinja_missing(const char *name, const char *owner) {
     return (struct graft_jinja_value){.as.missing = {name, owner, 0}};
 }
@@ -130,21 +128,21 @@ static inline int graft_jinja_is_list_of(const struct graft_jinja_value *value, 
     return value->kind == GRAFT_JINJA_LIST && value->as.list->form == form;
 }
 
-/* A string as a C literal; for comparisons and constants. */
+/* Makes a string from a C literal, for comparisons and constants. */
 struct graft_jinja_string graft_jinja_literal(const char *text);
 int graft_jinja_string_equal(const struct graft_jinja_string *a, const struct graft_jinja_string *b);
 int graft_jinja_string_is(const struct graft_jinja_string *string, const char *text);
 
-/* Python's name of the type, "str"; for messages. */
+/* Python's name of the type, such as "str", for messages. */
 const char *graft_jinja_type_name(const struct graft_jinja_value *value);
 
-/* Whether Python takes the value for true. */
+/* Whether the value is true in Python. */
 int graft_jinja_truth(const struct graft_jinja_value *value);
 
-/* A bool, int or float. */
+/* Whether it is a bool, int or float. */
 int graft_jinja_is_number(const struct graft_jinja_value *value);
 double graft_jinja_as_double(const struct graft_jinja_value *value);
-/* A bool or int: 1 with its number. */
+/* Returns 1 and the number for a bool or int, else 0. */
 int graft_jinja_as_int(const struct graft_jinja_value *value, int64_t *number);
 
 #endif

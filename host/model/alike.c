@@ -10,17 +10,17 @@
 #include "model/describe.h"
 #include "names/name.h"
 
-/* A described module, and what it takes to describe it. */
+/* A described module that others may be like, with what decides whether they are. */
 struct alike {
-    struct alike *next; /* of the same bucket */
+    struct alike *next; /* in the same bucket */
     uint64_t hash;
     const struct graft_node *node;
-    struct graft_args args; /* the node's own, which others share */
-    size_t n_nodes;         /* modules that the description adds to the tree, with its own */
+    struct graft_args args; /* the node's own arguments, which modules like it share */
+    size_t n_nodes;         /* number of modules that its description adds to the tree, itself included */
     size_t n_parameters;
-    size_t first_answer; /* what it was told */
+    size_t first_answer; /* what its description was told about tensors: the first answer */
     size_t n_answers;
-    int32_t depth; /* how deeply it is nested, so that nothing is nested too deeply below others there or above */
+    int32_t depth; /* levels of modules below it, for the limit on nesting */
 };
 
 /* --- Finding --- */
@@ -72,7 +72,7 @@ static int are_same_args(const struct graft_args *a, const struct graft_args *b)
     return same;
 }
 
-/* Whether the same functions describe and make both, with the same arguments. */
+/* Whether both modules are described and made by the same functions with the same arguments. */
 static int is_same(const struct graft_node *a, const struct graft_node *b) {
     return a->known == b->known && a->original == b->original && a->kernel_on == b->kernel_on &&
            a->describer == b->describer && a->maker == b->maker && are_same_args(&a->args, &b->args);
@@ -84,13 +84,14 @@ static int has_room(const struct builder *builder, const struct alike *alike) {
            builder->tree->n_parameters + alike->n_parameters <= GRAFT_MAX_PARAMETERS && builder->depth <= alike->depth;
 }
 
-/* Writes the path below `node` that `path` is below the module that is like it. Returns 0 if it is too long. */
+/* Writes the path below `node` that corresponds to `path` below the other module. Returns 0 if it is too long. */
 static int move_path(const struct graft_node *node, const struct alike *alike, const char *path,
                      char moved[GRAFT_NAME_BYTES]) {
     return graft_name_below(node->path, path + strlen(alike->node->path) + 1, moved);
 }
 
-/* Whether the checkpoint has below the node what it has below the other module. */
+/* Whether the checkpoint has the same tensors below the node as it had below the other module, where a description
+ * asked. */
 static int are_same_answers(const struct builder *builder, const struct graft_node *node, const struct alike *alike) {
     const struct graft_model_facts *facts = builder->options->facts;
     char path[GRAFT_NAME_BYTES];
@@ -117,7 +118,7 @@ const struct alike *graft_alike_find(const struct builder *builder, const struct
 
 /* --- Repeating --- */
 
-/* Writes `path`, a dot unless it is empty, and `name`; returns where the name begins. */
+/* Writes `path`, followed by a dot unless it is empty, and `name`. Returns where the name begins. */
 static char *write_below(char *at, const char *path, size_t path_length, const char *name, size_t name_length) {
     if (path_length > 0) {
         memcpy(at, path, path_length);
@@ -152,7 +153,7 @@ static int repeat_parameters(struct graft_tree *tree, struct graft_node *node, c
 static int repeat_below(struct graft_tree *tree, struct graft_node *node, const struct graft_node *like,
                         size_t path_length);
 
-/* A child of `node`, with a path of its own; NULL if memory ran out. */
+/* Adds a child with a path of its own, as the other module has one; NULL if memory ran out. */
 static struct graft_node *repeat_child(struct graft_tree *tree, struct graft_node *node, const struct graft_node *like,
                                        size_t path_length) {
     const size_t length = strlen(like->name), all = path_length + (path_length > 0) + length;
@@ -165,7 +166,7 @@ static struct graft_node *repeat_child(struct graft_tree *tree, struct graft_nod
     child->name = write_below((char *)(child + 1), node->path, path_length, like->name, length);
     child->parent = node;
     child->like = like;
-    child->join = NULL; /* of a renamed module, for descriptions below alone */
+    child->join = NULL; /* only descriptions below a renamed module need it */
     child->below_super = node->below_super;
     return repeat_below(tree, child, like, all) == 0 ? child : NULL;
 }
@@ -201,7 +202,7 @@ int graft_alike_repeat(struct builder *builder, struct graft_node *node, const s
     for (size_t i = 0; i < alike->n_answers && status == GRAFT_OK; i++) {
         const struct alike_answer answer = builder->alikes.answers[alike->first_answer + i];
         char path[GRAFT_NAME_BYTES];
-        (void)move_path(node, alike, answer.path, path); /* it was found to fit */
+        (void)move_path(node, alike, answer.path, path); /* graft_alike_find checked that it fits */
         status = graft_alike_told(builder, path, answer.has, error);
     }
     if (status != GRAFT_OK) {

@@ -156,7 +156,7 @@ static int check_outputs(const struct journal_use *use, struct graft_error *erro
 }
 
 int graft_journal_find_operations(struct journal *journal, struct graft_tree *tree, struct graft_error *error) {
-    const struct journal_use *before = NULL; /* the use before this one, which mostly has the same operation */
+    const struct journal_use *before = NULL; /* the previous use, which usually has the same operation */
     for (size_t i = 0; i < journal->n_uses; i++) {
         struct journal_use *use = &journal->uses[i];
         if (use->computed != NULL) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The original layout: a load's journal run backwards. */
+/* The original layout: runs the load's journal backwards. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running a journal backwards. Shared by the units of this folder only; all functions are [load]. */
+/* Runs a journal backwards. Shared by the units of this folder only; all functions are [load]. */
 #ifndef GRAFT_SAVE_REVERSE_H
 #define GRAFT_SAVE_REVERSE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Removes what killed saves to the same place left behind. */
+/* Removes temporary folders that killed saves to the same place left behind. */
 #define _XOPEN_SOURCE 700 /* for O_NOFOLLOW and O_DIRECTORY */
 #include <dirent.h>
 #include <errno.h>
@@ -47,12 +47,13 @@ static pid_t maker_of(const char *name, const char *prefix) {
     return (pid_t)strtol(pid, NULL, 10);
 }
 
-/* Whether a process of that id exists, which may be another process by now. */
+/* Whether a process with this id exists; it may be a different one by now. */
 static int is_alive(pid_t pid) {
     return kill(pid, 0) == 0 || errno != ESRCH;
 }
 
-/* Its maker may live where its number means nothing here, in another container say: but then it holds the lock. */
+/* The process that made the folder may be in another container, where its id means nothing here; if it still runs, it
+ * holds the lock. */
 static void clear_one(const char *path, struct graft_text *cleared) {
     struct stat status;
     int fd = graft_save_folder_lock(path);

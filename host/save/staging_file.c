@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One file of a folder that is filled aside. */
+/* Writes one file of a folder under construction. */
 #include <errno.h>
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #include "base/mapped_file.h"
 #include "save/staging.h"
 
-/* So much is written before the disk is told to begin with it. */
+/* Bytes written before the disk is told to begin with them. */
 enum { BEGUN_AT_ONCE = 32 << 20 };
 
 static void file_finish(struct save_file *file) {
@@ -36,7 +36,7 @@ int graft_save_file_begin(const struct save_staging *staging, const char *name, 
     return GRAFT_OK;
 }
 
-/* Bytes of a mapped file that the file does not have any more are not this file's fault. */
+/* If a write fails because a mapped source file was truncated, blames that file, not the one written. */
 static int write_failed(const struct save_file *file, const void *bytes, int number, struct graft_error *error) {
     char source[512];
     if (number == EFAULT && graft_mapped_file(bytes, source, sizeof source)) {

@@ -23,7 +23,7 @@ static int inexact(const struct stream *stream, graft_dtype from, struct graft_e
                            graft_stored_dtype_name(form->dtype));
 }
 
-/* A narrower type to f32. */
+/* Emits elements of a narrower type as f32. */
 static int emit_widened(const struct stream *stream, graft_dtype from, const char *bytes, int64_t count,
                         struct graft_error *error) {
     const int64_t size = graft_dtype_size(from);
@@ -41,11 +41,11 @@ static int emit_widened(const struct stream *stream, graft_dtype from, const cha
     return status;
 }
 
-/* f32 back to the narrower type that it was. */
+/* Emits f32 elements in the narrower type that they originally had. */
 static int emit_narrowed(const struct stream *stream, const char *bytes, int64_t count, struct graft_error *error) {
     const graft_dtype to = stream->tensor->form.dtype;
     const int64_t size = graft_dtype_size(to);
-    uint16_t narrow[CONVERTED_AT_ONCE]; /* of any such type */
+    uint16_t narrow[CONVERTED_AT_ONCE]; /* elements of any 16-bit type */
     int status = GRAFT_OK;
     while (count > 0 && status == GRAFT_OK) {
         int64_t step = count < CONVERTED_AT_ONCE ? count : CONVERTED_AT_ONCE;
@@ -63,7 +63,7 @@ static int emit_narrowed(const struct stream *stream, const char *bytes, int64_t
     return status;
 }
 
-/* `count` elements that lie together. */
+/* Emits `count` contiguous elements. */
 static int emit_elements(const struct stream *stream, graft_dtype from, const char *bytes, int64_t count,
                          struct graft_error *error) {
     graft_dtype to = stream->tensor->form.dtype;
@@ -77,11 +77,11 @@ static int emit_elements(const struct stream *stream, graft_dtype from, const ch
                                                                 : inexact(stream, from, error);
 }
 
-/* Elements [begin, begin + count) of a weight, block by block. */
+/* Emits elements [begin, begin + count) of a weight, block by block. */
 static int emit_weight(const struct stream *stream, const struct graft_weight *weight, int64_t begin, int64_t count,
                        struct graft_error *error) {
     int status = GRAFT_OK;
-    int64_t first = 0; /* element that the block starts at */
+    int64_t first = 0; /* index of the block's first element */
     for (int32_t i = 0; i < weight->n_blocks && first < begin + count && status == GRAFT_OK; i++) {
         const struct graft_row_block *block = graft_weight_block(weight, i);
         int64_t there = block->rows * weight->columns;
@@ -96,7 +96,7 @@ static int emit_weight(const struct stream *stream, const struct graft_weight *w
     return status;
 }
 
-/* Whether the parts lie one after another, each in one stretch: then nothing has to be gathered. */
+/* Whether the parts are contiguous and in order, so that nothing has to be gathered. */
 static int is_sequential(const struct save_tensor *tensor) {
     int64_t at = 0;
     for (size_t i = 0; i < tensor->n_parts; i++) {

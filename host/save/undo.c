@@ -25,7 +25,7 @@ void graft_save_made_finish(struct save_made *made) {
     graft_free(made->sources);
 }
 
-/* Finds the outputs among the claims: 0, 1 when nobody holds all of them, or -1. */
+/* Finds the outputs among the claims. Returns 0, 1 if no source has all of them, or -1 if memory ran out. */
 static int find_outputs(const struct journal *journal, const struct claims *claims, const struct claims *mapped,
                         struct save_made *made) {
     int result = 0;
@@ -38,7 +38,7 @@ static int find_outputs(const struct journal *journal, const struct claims *clai
     return result;
 }
 
-/* The inputs as sources without data, in the tree where the first output is. */
+/* Adds the inputs as sources without data; they have the place of the first output in the tree. */
 static int claim_inputs(struct save_made *made, struct claims *claims) {
     const struct journal_use *use = made->use;
     for (int32_t k = 0; k < use->n_inputs; k++) {
@@ -82,7 +82,7 @@ static int undo_one(const struct journal *journal, const struct journal_use *use
     return 0;
 }
 
-/* Whether an input is made of what another operation made. */
+/* Whether an input of the operation was the output of another one. */
 static int is_chained(const struct journal *journal, const struct journal_use *use) {
     int chained = 0;
     for (int32_t k = 0; k < use->n_inputs; k++) {

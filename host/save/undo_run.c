@@ -9,19 +9,19 @@
 #include "kernels/parallel.h"
 #include "save/stream.h"
 
-/* A call undoes rows of about so many bytes. */
+/* Each call undoes rows of about this many bytes. */
 enum { BYTES_AT_ONCE = 1 << 20 };
 
 struct job {
     const struct journal_use *use;
-    char **outputs;    /* [use->n_outputs] what is undone */
+    char **outputs;    /* [use->n_outputs] the data to undo */
     char **inputs;     /* [use->n_inputs] */
     const void **from; /* [pieces, use->n_outputs] */
     void **to;         /* [pieces, use->n_inputs] */
     int64_t rows;
     int64_t at_once;
     pthread_mutex_t lock;
-    int status; /* of the first piece that failed; under the lock */
+    int status; /* of the first piece that failed; protected by the lock */
     struct graft_error *error;
 };
 
@@ -29,7 +29,7 @@ static int64_t bytes_of(const struct graft_value_info *info) {
     return graft_tensor_view_size(info->dtype, info->rank, info->shape);
 }
 
-/* Takes the bytes of one output. */
+/* Appends the next bytes of an output. */
 static int append(void *data, const void *bytes, size_t size, struct graft_error *error) {
     char **at = data;
     (void)error;
@@ -48,7 +48,7 @@ static void failed(struct job *job, int status, struct graft_error *failure) {
     (void)pthread_mutex_unlock(&job->lock);
 }
 
-/* Pieces [begin, end). */
+/* Undoes pieces [begin, end). */
 static void run_pieces(void *data, int64_t begin, int64_t end) {
     struct job *job = data;
     const struct journal_use *use = job->use;
@@ -102,7 +102,7 @@ static int run_job(struct job *job) {
     if (job->from == NULL || job->to == NULL) {
         job->status = graft_fail_memory(job->error, job->use->name);
     } else if (pieces == 1) {
-        run_pieces(job, 0, 1); /* here, so that the operation may use all threads itself */
+        run_pieces(job, 0, 1); /* on this thread, so that the operation itself may use all threads */
     } else {
         graft_threads_get()->parallel_for(pieces, 1, run_pieces, job);
     }
@@ -111,7 +111,7 @@ static int run_job(struct job *job) {
     return job->status;
 }
 
-/* The outputs, each in one block, from wherever the parameters have their elements. */
+/* Gathers each output into contiguous memory, wherever the parameters have its elements. */
 static int gather_outputs(struct save_made *made, char **outputs, struct graft_error *error) {
     int status = GRAFT_OK;
     for (int32_t k = 0; k < made->use->n_outputs && status == GRAFT_OK; k++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runtime layout of what no parameter uses: tensors as they are, or as a patch converted them. */
+/* Adds tensors that no parameter uses to the runtime layout, unchanged or as a patch converted them. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -7,7 +7,7 @@
 #include "plan/sources.h"
 #include "save/reverse.h"
 
-/* Takes note of the tensors behind a value. */
+/* Marks the stored tensors that a value comes from. */
 static void mark_used(const struct graft_plan *plan, const struct graft_value *value, unsigned char *used) {
     for (size_t j = 0; j < value->n_parts; j++) {
         const struct graft_computed *computed = value->parts[j].tensor->computed;
@@ -20,7 +20,7 @@ static void mark_used(const struct graft_plan *plan, const struct graft_value *v
     }
 }
 
-/* A tensor under its name in this layout, made of mapped and computed ones. */
+/* Adds a tensor with its name in this layout; its value comes from mapped and computed tensors. */
 static int add_source(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
                       const struct graft_source *source, const struct graft_value *value, struct journal *journal,
                       struct graft_error *error) {
@@ -34,7 +34,7 @@ static int add_source(const struct graft_plan *plan, const struct journal *store
     return failed ? graft_fail_memory(error, source->view->name) : GRAFT_OK;
 }
 
-/* All of a mapped tensor. */
+/* Adds a whole mapped tensor. */
 static int add_mapped(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
                       const struct graft_source *source, struct journal *journal, struct graft_error *error) {
     int64_t count = graft_journal_tensor_of(source->stored).count;

@@ -10,7 +10,7 @@
 
 static const int64_t default_shard_bytes = 50000000000;
 
-/* So much is written between two reports. */
+/* Bytes written between two reports of progress. */
 enum { STEP_BYTES = 8 << 20 };
 
 struct writer {

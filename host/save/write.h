@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of a saved model. Shared by the units of this folder only. */
+/* Writes the files of a saved model. Shared by the units of this folder only. */
 #ifndef GRAFT_SAVE_WRITE_H
 #define GRAFT_SAVE_WRITE_H
 
@@ -8,13 +8,12 @@
 #include "save/content.h"
 #include "save/staging.h"
 
-/* [load] Writes the tensors, and the index where they take several files. `metadata` is what each file begins with, or
- * NULL. */
+/* [load] Writes the tensors, and an index if they take several files. `metadata` is stored in each file, or NULL. */
 int graft_save_write_tensors(const struct save_staging *staging, const struct save_content *content,
                              const graft_json *metadata, const struct graft_save_options *options,
                              struct graft_error *error);
 
-/* [load] A file of that text; one that `failed` is an error. */
+/* [load] Writes a text to a file. A text with `failed` set is an error. */
 int graft_save_write_text(const struct save_staging *staging, const char *name, const struct graft_text *text,
                           struct graft_error *error);
 
