@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What plugins bring that were looked at and not taken, because an allow list does not name them: so that whoever
- * misses it is told where it is. */
+/* Remembers what plugins bring that the allow list left out, so that an error about a missing model type or class can
+ * name the plugin. */
 #ifndef GRAFT_PLUGIN_LEFT_OUT_H
 #define GRAFT_PLUGIN_LEFT_OUT_H
 
@@ -12,11 +12,11 @@ struct graft_left_out {
     char *names; /* "\nstablelm\nStableLmMLP\n": model types and the classes of families */
 };
 
-/* [load] Adds the plugin, if it brings any, to `left_out` [n]. Returns 0, or -1 if memory ran out. */
+/* [load] Adds the plugin if it brings model types or classes. Returns 0, or -1 if memory ran out. */
 int graft_left_out_add(struct graft_left_out **left_out, size_t *n, size_t *capacity,
                        const struct graft_plugin *descriptor);
 
-/* [any] The id of the first that brings a model type or a class; NULL if none does. */
+/* [any] The id of the first plugin that brings a model type or a class; NULL if none does. */
 const char *graft_left_out_find(const struct graft_left_out *left_out, size_t n, const char *name);
 
 void graft_left_out_free(struct graft_left_out *left_out, size_t n);

@@ -8,8 +8,8 @@
 /* Closes the connection, which ends the job. Accepts NULL. */
 void graft_job_drop_client(struct graft_job *job);
 
-/* Whether the client has to send something in time. It does not while its answer is a stream: then only what it reads
- * has to move, however long the next token takes. */
+/* Whether the client must send something within the timeout. It need not while it receives a stream, however long the
+ * next token takes. */
 void graft_job_await_client(const struct graft_job *job, int is_awaited);
 
 /* Stops watching whether the client leaves, as it is about to be answered. Returns its request; NULL if it has left. */

@@ -84,7 +84,7 @@ void graft_engine_post(struct graft_engine *engine, struct graft_event *event) {
     engine->last_event = event;
     (void)pthread_mutex_unlock(&engine->mutex);
     if (was_empty) {
-        ssize_t n = write(engine->options.wake, &one, sizeof one); /* fails only where it is set already */
+        ssize_t n = write(engine->options.wake, &one, sizeof one); /* fails only if the eventfd is set already */
         (void)n;
     }
 }

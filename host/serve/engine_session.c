@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A folder with what prompts have in common (graft/host/sequences.h), so that the next run of the server need not read
- * it again. Whatever goes wrong with it costs time, but no answer. */
+/* Keeps common beginnings of prompts in a folder (graft/host/sequences.h), so that the next run of the server need not
+ * compute them again. Failures cost time but never an answer. */
 #include <stdio.h>
 #include <string.h>
 

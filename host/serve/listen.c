@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens the socket on which the server listens. */
-#define _GNU_SOURCE /* SOCK_CLOEXEC: no child of the program keeps the socket */
+#define _GNU_SOURCE /* for SOCK_CLOEXEC, so that child processes do not inherit the socket */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

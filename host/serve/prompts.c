@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way of a request to its prompts: images, token ids, and the images' places among them. */
+/* Prepares the prompts of a request: images, token ids, and the images' positions in them. */
 #include "graft/host/image.h"
 #include "serve/server.h"
 
-/* Images wait as pixel values, of which all jobs together may hold so much. A single request may go beyond it. */
+/* Limits the pixel values of waiting images over all jobs. A single request may exceed the limit. */
 static int check_room(const struct graft_server *server, int64_t bytes, struct graft_fault *fault) {
     static const int64_t most = 2LL << 30;
     return bytes == 0 || server->image_bytes == 0 || server->image_bytes + bytes <= most

@@ -65,7 +65,7 @@ void graft_server_check_end(struct graft_server *server);
 /* Makes a new id of letters and digits behind `prefix`. */
 void graft_server_new_id(struct graft_server *server, const char *prefix, char *id, size_t size);
 
-/* Turns what a request asks about into token ids, its images included. The rest is as for graft_request_encode. */
+/* Encodes the prompts of a request, including its images. Otherwise like graft_request_encode. */
 int graft_server_encode(struct graft_server *server, struct graft_request *request, struct graft_ids **prompts,
                         size_t *n, struct graft_fault *fault);
 

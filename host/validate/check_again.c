@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each call of each of the plugin's modules again, in ways that must not change what it computes. */
+/* Repeats each call of the plugin's modules in ways that must not change the result. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,11 +15,11 @@ struct again {
     struct graft_second_calls *second;
     const struct graft_hooked_call *hooked;
     struct graft_cache *cache;
-    struct graft_guarded_call first; /* what the others are compared with */
+    struct graft_guarded_call first; /* the reference for the other calls */
     struct graft_guarded_call other;
 };
 
-/* --- Loops that are divided in small parts, the last one first, by one thread --- */
+/* --- A parallel_for that cuts loops into small parts and runs them last to first, on one thread --- */
 
 static void divided_for(int64_t items, int64_t grain, graft_parallel_body body, void *data) {
     enum { PARTS = 9 };
@@ -53,7 +53,7 @@ static int compare_bits(const struct again *again, const char *what, struct graf
     return GRAFT_OK;
 }
 
-/* Whether outputs hold nothing of what was there before: otherwise call.writes_all says so. */
+/* Whether all outputs were written. If not, the check call.writes_all reports it. */
 static int is_written(const struct again *again) {
     int written = 1;
     for (int32_t i = 0; i < again->hooked->n_views; i++) {
@@ -68,7 +68,7 @@ static int is_written(const struct again *again) {
     return written;
 }
 
-/* `count` numbers of view `i` from `from` on. */
+/* Compares `count` numbers of view `i`, beginning with number `from`. */
 static int compare_numbers(const struct again *again, int32_t i, int64_t from, int64_t count, const float *other,
                            const char *what, struct graft_error *error) {
     const struct graft_region *first = again->first.views[i];
@@ -85,7 +85,7 @@ static int compare_numbers(const struct again *again, int32_t i, int64_t from, i
     return fault(again, first->name, text, error);
 }
 
-/* --- The ways --- */
+/* --- Ways to repeat a call --- */
 
 static int make(const struct again *again, struct graft_guarded_call *call, const struct graft_threads *threads,
                 struct graft_error *error) {
@@ -104,7 +104,7 @@ static int make_and_compare(struct again *again, const struct graft_threads *thr
     return status;
 }
 
-/* Where args have the number of rows that all arrays have, its offset; 0: rows depend on each other, or differ. */
+/* The offset in the args of the number of rows that all arrays share; 0 if rows depend on each other or differ. */
 static size_t rows_field(const struct graft_hooked_call *hooked) {
     const struct graft_interface *interface = graft_interface_find(hooked->node->maker->cls->interface_id);
     const struct graft_row_adapters *adapters = hooked->call->row_adapters;
@@ -116,7 +116,7 @@ static size_t rows_field(const struct graft_hooked_call *hooked) {
     return are_rows ? offset : 0;
 }
 
-/* One row alone. */
+/* Calls forward with a single row. */
 static int make_row(struct again *again, size_t field, int64_t row, struct graft_error *error) {
     const struct graft_hooked_call *hooked = again->hooked;
     const int64_t one = 1;
@@ -158,7 +158,7 @@ static int make_rows(struct again *again, struct graft_error *error) {
     return status == GRAFT_OK ? make_row(again, field, rows - 1, error) : status;
 }
 
-/* What the other slots of a vtable say instead of forward. */
+/* Calls the vtable's optional slots in place of forward. */
 static int make_slot(struct again *again, struct graft_error *error) {
     const struct graft_hooked_call *hooked = again->hooked;
     const struct graft_call *call = hooked->call;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plugin's classes are described: on sound configs, and on others. */
+/* Describes the plugin's classes, with valid configs and with changed ones. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "validate/given.h"
 #include "validate/tiny.h"
 
-/* Folders that begin with a dot are no models. */
+/* Renames a model's folder: checks ignore names that begin with a dot. */
 static void put_aside(const struct graft_validation *validation, const char *type) {
     static int number;
     char *directory = graft_path_join(validation->folder, type);
@@ -27,7 +27,7 @@ static void put_aside(const struct graft_validation *validation, const char *typ
     graft_free(directory);
 }
 
-/* Makes the model, and opens it with the plugin; keeps it if the plugin does something in it. */
+/* Makes the model and opens it with the plugin. Keeps it only if the plugin replaces something in it. */
 static int make_one(struct graft_validation *validation, struct graft_library *library, const char *type,
                     const char *architecture, const struct graft_tiny_sizes *sizes, struct graft_error *error) {
     const struct graft_model_options options = {.struct_size = sizeof options};
@@ -53,8 +53,8 @@ static int make_one(struct graft_validation *validation, struct graft_library *l
     return status;
 }
 
-/* Of a type that the plugin brings we know neither the fields nor the layout: if ours will not do, that is no fault.
- * Some know no groups of heads. */
+/* For a model type that the plugin brings, neither fields nor layout are known here, so a model that cannot be made is
+ * not a fault. Some types do not support fewer kv heads than heads, so that is tried second. */
 static int make_own_type(struct graft_validation *validation, struct graft_library *library,
                          const struct graft_family *family, struct graft_error *error) {
     const char *architecture = graft_family_architecture(family, 0)->name;
@@ -80,13 +80,13 @@ static int make_own(struct graft_validation *validation, struct graft_library *l
     return status;
 }
 
-/* Whether some model is left in which the plugin does something. */
+/* Whether a model is left in which the plugin replaces something. */
 static int has_models(const struct graft_validation *validation) {
     struct dirent **entries = NULL;
     int n = scandir(validation->folder, &entries, NULL, alphasort), found = 0;
     for (int i = 0; i < n; i++) {
         found |= entries[i]->d_name[0] != '.';
-        free(entries[i]); /* the C library's, as is the list */
+        free(entries[i]); /* allocated by the C library, as is the list */
     }
     free(entries);
     return found;
@@ -114,7 +114,7 @@ static int check_describe(struct graft_validation *validation, struct graft_erro
     return status;
 }
 
-/* A text of all that a description says. */
+/* Writes everything that the descriptions declare as text, for comparing. */
 static void write_plan(struct graft_text *text, const struct graft_model *model) {
     const struct graft_plan_info *plan = graft_model_plan(model);
     for (size_t i = 0; i < plan->n_parameters; i++) {
@@ -127,9 +127,9 @@ static void write_plan(struct graft_text *text, const struct graft_model *model)
     }
 }
 
-static struct graft_text asked_for; /* by the plugin's families; a check is a process of its own */
+static struct graft_text asked_for; /* by the plugin's families; static because a check has a process of its own */
 
-/* Adds what the model's family asked its config.json for, where the plugin brings it. */
+/* Adds the fields of config.json that the model's family asked for, if the plugin brings the family. */
 static void write_asked(const struct graft_model *model) {
     const char *name;
     for (size_t i = 0; graft_model_plan(model)->plugin != NULL && (name = graft_model_asked_field(model, i)) != NULL;
@@ -142,7 +142,7 @@ static void write_asked(const struct graft_model *model) {
     }
 }
 
-/* Whether weights are there for what is described is another check's question. */
+/* Missing weights are ignored here; another check looks at them. */
 static int compare_plans(struct graft_subject *subject, struct graft_error *error) {
     const struct graft_model_options options = {.struct_size = sizeof options};
     struct graft_text texts[2] = {{0}};
@@ -172,7 +172,7 @@ static int compare_plans(struct graft_subject *subject, struct graft_error *erro
     return status;
 }
 
-/* What is described twice is told once: what its family asks config.json for. */
+/* Fails if a second description differs from the first, or asks config.json for other fields. */
 static int check_repeats(struct graft_validation *validation, struct graft_error *error) {
     int status = graft_tiny_each_closed(validation, compare_plans, error);
     if (status == GRAFT_OK && asked_for.length > 0) {
@@ -182,14 +182,15 @@ static int check_repeats(struct graft_validation *validation, struct graft_error
     return status;
 }
 
-/* What config.json is changed in, many times: nobody waits for a disk. */
+/* A model whose config.json is changed many times. The directory is in memory where possible, so no disk slows this
+ * down. */
 struct change {
     const struct graft_subject *subject;
     struct graft_library *library;
     char *directory;
-    char *path;              /* of config.json in it */
-    graft_json *config;      /* the model's own */
-    struct graft_text asked; /* the members that are asked for, a line each; empty: it is not known which */
+    char *path;              /* of config.json in the directory */
+    graft_json *config;      /* the model's original config */
+    struct graft_text asked; /* the members that the model asks for, one a line; empty if unknown */
 };
 
 static int write_text(const char *path, const struct graft_text *text, struct graft_error *error) {
@@ -199,7 +200,7 @@ static int write_text(const char *path, const struct graft_text *text, struct gr
     return failed ? graft_fail_errno(error, GRAFT_ERROR_IO, path, "cannot be written", errno) : GRAFT_OK;
 }
 
-/* Adds the first part of each field that the model asked for, and a line feed. */
+/* Adds the first component of each field that the model asked for, followed by a line feed. */
 static void add_asked(struct graft_text *asked, const struct graft_model *model) {
     const char *name;
     for (size_t i = 0; (name = graft_model_asked_field(model, i)) != NULL; i++) {
@@ -207,8 +208,8 @@ static void add_asked(struct graft_text *asked, const struct graft_model *model)
     }
 }
 
-/* Opens the model with another config.json; that it fails is fine if it says why. `asked`, which may be NULL, becomes
- * what it asks for. */
+/* Opens the model with another config.json. Failing is fine if the error says why. `asked` (may be NULL) receives the
+ * fields that were asked for. */
 static int open_changed(const struct change *change, const char *what, const struct graft_text *config,
                         struct graft_text *asked, struct graft_error *error) {
     const struct graft_model_options options = {.struct_size = sizeof options,
@@ -260,7 +261,7 @@ static void write_json(struct graft_text *text, const graft_json *value) {
     graft_free(dumped);
 }
 
-/* A name may be a pattern, with what JSON escapes. */
+/* Writes a name as a JSON string. Names may be patterns, with characters that JSON escapes. */
 static void write_name(struct graft_text *text, const char *name) {
     graft_json *string = graft_json_new_string(name);
     write_json(text, string);
@@ -268,8 +269,8 @@ static void write_name(struct graft_text *text, const char *name) {
     graft_json_free(string);
 }
 
-/* The object with the value of `key` in `owner`, which is the object itself or lies in it, replaced (NULL: without the
- * key), as text. */
+/* Writes `object` as text, with the value of `key` in `owner` replaced, or without the key if the new value is NULL.
+ * `owner` is the object itself or one nested in it. */
 static void write_changed(struct graft_text *text, const graft_json *object, const graft_json *owner, const char *key,
                           const char *value) {
     void *at = NULL;
@@ -295,7 +296,7 @@ static void write_changed(struct graft_text *text, const graft_json *object, con
     graft_text_add_string(text, "}");
 }
 
-/* What the members are changed to. */
+/* The values that a member is changed to. */
 struct values {
     const char *const *values; /* NULL: the member is absent */
     size_t n;
@@ -316,7 +317,7 @@ static int change_member(const struct change *change, const graft_json *owner, c
     return status;
 }
 
-/* Opens the model with its own config.json, to see what is asked for in it. */
+/* Opens the model with its original config.json, to learn which fields it asks for. */
 static int look(struct change *change, struct graft_error *error) {
     struct graft_text text = {0};
     write_json(&text, change->config);
@@ -325,7 +326,8 @@ static int look(struct change *change, struct graft_error *error) {
     return status == GRAFT_OK && change->asked.failed ? graft_fail_memory(error, change->path) : status;
 }
 
-/* Whether a change of the member can change anything: if it is asked for, or is an object, whose kind may be. */
+/* Whether changing the member can have an effect: the model asks for it, or it is an object, which could become another
+ * type. */
 static int matters(const struct change *change, const char *name, const graft_json *member) {
     char line[132];
     (void)snprintf(line, sizeof line, "\n%.128s\n", name);
@@ -333,7 +335,7 @@ static int matters(const struct change *change, const char *name, const graft_js
            strstr(change->asked.bytes, line) != NULL;
 }
 
-/* Each member in turn that matters, and those of objects, but those that say what the model is. */
+/* Changes each member that matters in turn, also in nested objects, except for those that say which model it is. */
 static int change_members(const struct change *change, const graft_json *owner, const struct values *to,
                           struct graft_error *error) {
     void *at = NULL;

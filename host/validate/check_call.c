@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each call of each of the plugin's modules, made a second time on guarded memory. */
+/* Repeats each call of the plugin's modules on memory between guard pages. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,16 +8,16 @@
 #include "validate/guarded_call.h"
 #include "validate/second_calls.h"
 
-/* What is looked for. */
+/* What a run of these checks looks for. */
 enum aim { WRITES_ALL, WITHIN_BOUNDS, INPUTS, KEPT };
 
-/* Inputs that no output shares memory with. */
+/* Whether the view is an input that shares no memory with an output. */
 static int is_input(const struct graft_hooked_call *hooked, int32_t i) {
     int is_written = hooked->views[i].direction != GRAFT_VIEW_IN;
     for (int32_t k = 0; k < hooked->n_views; k++) {
         is_written |= hooked->views[k].data == hooked->views[i].data && hooked->views[k].direction != GRAFT_VIEW_IN;
     }
-    /* A norm adds the residual to what it is given (graft/norm.h). */
+    /* norms may write to their input: they add the residual to it (graft/norm.h) */
     return !is_written && strcmp(hooked->node->maker->cls->interface_id, GRAFT_INTERFACE_NORM) != 0;
 }
 
@@ -59,7 +59,7 @@ static int run_second(struct graft_second_calls *second, struct graft_hooked_cal
     return status;
 }
 
-/* Before the module runs: it does on the guarded copy what it will do then. */
+/* Makes the same call on guarded copies, before the module itself runs. */
 static int before(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     struct graft_second_calls *second = data;
     hooked->data = NULL;
@@ -76,7 +76,7 @@ static int before(void *data, struct graft_hooked_call *hooked, struct graft_err
     return run_second(second, hooked, guarded, error);
 }
 
-/* The first number that is not the same: it still holds what was there before, or something that was made of it. */
+/* Reports the first number that differs: it was not written, or was computed from uninitialised memory. */
 static int judge_content(const struct graft_second_calls *second, const struct graft_hooked_call *hooked, int32_t i,
                          const struct graft_region *region, struct graft_error *error) {
     const struct graft_view *view = &hooked->views[i];
@@ -95,7 +95,7 @@ static int judge_content(const struct graft_second_calls *second, const struct g
     return graft_second_calls_fault(second, hooked, region->name, what, error);
 }
 
-/* Afterwards both have to be the same: what is not written is still NaN in the copy. */
+/* Compares the outputs of the two calls: what was not written is still NaN in the copy. */
 static int after(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     const struct graft_second_calls *second = data;
     struct graft_guarded_call *guarded = hooked->data;
@@ -115,7 +115,7 @@ static int after(void *data, struct graft_hooked_call *hooked, struct graft_erro
     return status;
 }
 
-/* A call that asks for something which nobody has defined has to be refused, not answered. */
+/* Calls the module with an undefined feature bit set, which it has to refuse. */
 static int ask_unknown(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     struct graft_second_calls *second = data;
     const struct graft_interface *interface = graft_interface_find(hooked->node->maker->cls->interface_id);
@@ -133,7 +133,7 @@ static int ask_unknown(void *data, struct graft_hooked_call *hooked, struct graf
                : GRAFT_OK;
 }
 
-/* Scratch memory that is not to be had, in turn at each place where the module asks for some. */
+/* Lets each of the module's scratch allocations fail in turn. */
 static int without_scratch(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     enum { MOST = 12 };
     struct graft_second_calls *second = data;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weights on their way to the plugin's parameters, and back. */
+/* Converts weights to the plugin's parameters, and back again by saving. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -17,7 +17,7 @@ static int check_forward(struct graft_validation *validation, struct graft_error
     return graft_tiny_each(validation, strictly, error);
 }
 
-/* Whether two directories have the same tensors, to the bit. */
+/* Compares the tensors of two directories, bit by bit. */
 static int compare_checkpoints(const struct graft_subject *subject, const char *saved, struct graft_error *error) {
     struct graft_checkpoint *before = NULL, *after = NULL;
     int status = graft_checkpoint_open(subject->directory, &before, error);
@@ -42,7 +42,7 @@ static char *save_name(const struct graft_subject *subject, const char *what) {
     return graft_format("%s/.%s-%s", subject->validation->folder, what, subject->model_type);
 }
 
-/* Adapters are no part of what is saved. */
+/* Saves in the original layout. Skipped for models with an adapter, since adapters are not saved. */
 static int save_original(struct graft_subject *subject, struct graft_error *error) {
     if (subject->is_adapted) {
         return graft_subject_leave(subject, "an adapter is in effect");
@@ -55,7 +55,7 @@ static int save_original(struct graft_subject *subject, struct graft_error *erro
     if (status == GRAFT_OK) {
         status = compare_checkpoints(subject, saved, error);
     } else if (subject->is_lossy) {
-        *error = graft_error_none(); /* what cannot be undone is refused, which is right */
+        *error = graft_error_none(); /* refusing an operation that cannot be undone is correct */
         status = graft_subject_leave(subject, "it is lossy, and cannot go back");
     }
     graft_free(saved);
@@ -66,7 +66,7 @@ static int check_back(struct graft_validation *validation, struct graft_error *e
     return graft_tiny_each(validation, save_original, error);
 }
 
-/* The runtime layout, opened again, computes the same bits, and leads back to the same tensors. */
+/* Saves in the runtime layout, and checks that the copy computes the same bits and leads back to the same tensors. */
 static int save_runtime(struct graft_subject *subject, struct graft_error *error) {
     const struct graft_save_options options = {.struct_size = sizeof options, .runtime_layout = 1};
     if (subject->is_adapted) {

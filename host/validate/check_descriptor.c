@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The descriptor: each part of it by itself, so that the report names all parts that are wrong. */
+/* Validates each part of the descriptor separately, so that the report names all parts that are wrong. */
 #include "plugin/host_services.h"
 #include "plugin/plugin_ref.h"
 #include "plugin/validate.h"
@@ -55,7 +55,7 @@ static int replacements(const struct graft_place *place, const struct graft_plug
     return status;
 }
 
-/* A part that the plugin does not have is skipped: that nothing is wrong in it says nothing. */
+/* A part that the plugin does not have is skipped rather than passed. */
 #define PART(name, function, is_there)                                                          \
     static int name##_of(const struct graft_place *place, const struct graft_plugin *plugin,    \
                          struct graft_error *error) {                                           \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file itself, and opening it. */
+/* Checks the file itself, and opens it. */
 #include "plugin/loader.h"
 #include "plugin/object_file.h"
 #include "plugin/plugin_ref.h"

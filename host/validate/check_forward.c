@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole models with the plugin: what they compute does not depend on how it is asked for. */
+/* Runs whole models with the plugin: the results must not depend on how prompts are batched or divided. */
 #include <fenv.h>
 #include <pthread.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "graft/host/process.h"
 #include "validate/culprit.h"
 
-/* The model without the plugin. A given one may be quantized: then nothing else opens it, or, where the plugin lies
- * among those that the model needs, its classes stay. `*original` is NULL then, and `alone` says why. */
+/* Opens the model without the plugin. A given model may be quantized, so that it cannot be opened without any plugin:
+ * the plugins that it needs stay, and if the validated one is among them, `*original` is NULL and `alone` says why. */
 static int open_original(const struct graft_subject *subject, struct graft_library **library,
                          struct graft_model **original, struct graft_error *alone, struct graft_error *error) {
     if (subject->validation->model == NULL) {
@@ -30,7 +30,7 @@ static int open_original(const struct graft_subject *subject, struct graft_libra
     return GRAFT_OK;
 }
 
-/* What is there on request may compute something else, and is not at fault for it; one that does not is compared. */
+/* Compares the model with its original. Replacements that are used on request only may compute something else. */
 static int compare_with(struct graft_subject *subject, struct graft_model *original, struct graft_error *error) {
     if (subject->is_lossy) {
         return graft_subject_leave(subject, "it is lossy");
@@ -50,7 +50,7 @@ static int compare_with(struct graft_subject *subject, struct graft_model *origi
 }
 
 static int agree(struct graft_subject *subject, struct graft_error *error) {
-    static struct graft_error alone; /* `left` is its message, until the caller has copied it */
+    static struct graft_error alone; /* subject->left points to its message until the caller has copied it */
     struct graft_library *library = NULL;
     struct graft_model *original = NULL;
     if (!graft_subject_has_logits(subject)) {
@@ -76,7 +76,7 @@ static int repeat(struct graft_subject *subject, struct graft_error *error) {
                                              : GRAFT_OK;
 }
 
-/* Another model of the same directory, one after the other. */
+/* Opens and runs another model of the same directory after the first. */
 static int another(struct graft_subject *subject, struct graft_error *error) {
     struct graft_library *library = NULL;
     struct graft_model *model = NULL;
@@ -113,8 +113,8 @@ static int batches(struct graft_subject *subject, struct graft_error *error) {
     return graft_subject_has_logits(subject) ? graft_same_in_batch(subject, subject->model, error) : GRAFT_OK;
 }
 
-/* A profile calls each module's forward and none of its optional slots. Sums may be in another order then: a wrapper
- * that adds to its original's outputs may add to those of all that run together. */
+/* Compares with a run under a profiler, which calls each module's forward instead of its optional slots. The order of
+ * sums may then differ, as when a wrapper adds to its original's outputs. */
 static int slots_with(struct graft_subject *subject, size_t count, struct graft_error *error) {
     const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = count};
     struct graft_profile *profile = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Models of random sizes, as many as are asked for. */
+/* Tries models of random sizes, as many as asked for. */
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static struct graft_tiny_sizes draw_sizes(uint64_t *state) {
     return sizes;
 }
 
-/* The class that a model of the type says it is: of the host's types as we know them, of the plugin's as it says. */
+/* The architecture for a model type: from our own table, or from the family that the plugin brings. */
 static const char *find_architecture(const struct graft_subject *subject) {
     const struct graft_plugin *plugin = graft_library_plugin(subject->library, 0)->descriptor;
     const char *architecture = NULL, *type;
@@ -43,7 +43,7 @@ static const char *find_architecture(const struct graft_subject *subject) {
     return architecture;
 }
 
-/* Whatever a model without an original gives, it gives again, and in a batch. */
+/* Compares with the original. Without one, checks that a repeated run and a batch give the same logits. */
 static int compare(const struct graft_subject *varied, struct graft_model *original, struct graft_error *error) {
     int is_alone = original == NULL || varied->is_lossy || varied->is_on_request || varied->is_adapted;
     int status = graft_same_logits(varied, is_alone ? varied->model : original, varied->model,
@@ -52,8 +52,8 @@ static int compare(const struct graft_subject *varied, struct graft_model *origi
     return status == GRAFT_OK && original == NULL ? graft_same_in_batch(varied, varied->model, error) : status;
 }
 
-/* The model in FOLDER/NAME: made, loaded with the plugin and without, and compared. A type of the plugin's own may
- * say that the sizes are none for it: `*refused` becomes why. */
+/* Makes the model in FOLDER/NAME, loads it with the plugin and without, and compares. A model type of the plugin's own
+ * may refuse the sizes: `*refused` then says why. */
 static int try_model(struct graft_subject *varied, const struct graft_tiny_sizes *sizes, const char *name,
                      struct graft_error *refused, struct graft_error *error) {
     struct graft_error own = graft_error_none();
@@ -103,13 +103,13 @@ static int try_sizes(struct graft_subject *subject, const struct graft_tiny_size
     int status =
         varied.directory != NULL ? try_model(&varied, sizes, name, refused, error) : graft_fail_memory(error, type);
     if (varied.directory != NULL) {
-        graft_folder_remove(varied.directory); /* thousands may follow */
+        graft_folder_remove(varied.directory); /* thousands of models may follow */
     }
     graft_free(varied.directory);
     return status;
 }
 
-/* One model; a type of the plugin's own may know no groups of heads. */
+/* Tries one random model. For a type of the plugin's own, a second try has as many kv heads as heads. */
 static int try_number(struct graft_subject *subject, uint64_t *state, int number, struct graft_error *refused,
                       struct graft_error *error) {
     struct graft_tiny_sizes sizes = draw_sizes(state);
@@ -123,10 +123,10 @@ static int try_number(struct graft_subject *subject, uint64_t *state, int number
     return status;
 }
 
-/* As many models as are asked for; not all sizes are for a type of the plugin's own. */
+/* Tries as many models as asked for. A type of the plugin's own may refuse some sizes, so more may be drawn. */
 static int vary(struct graft_subject *subject, struct graft_error *error) {
     enum { DRAWS = 20 };
-    static struct graft_error refused; /* `left` is its message, until the caller has copied it */
+    static struct graft_error refused; /* subject->left points to its message until the caller has copied it */
     const int64_t wanted = subject->validation->fuzz;
     uint64_t state = 1;
     int64_t made = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hosts of other versions: the plugin reads what it knows, and accepts or refuses the rest. */
+/* Checks that the plugin works with hosts of other versions: it uses what it knows, and refuses or ignores the rest. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -7,7 +7,7 @@
 #include "plugin/validate.h"
 #include "validate/entry.h"
 
-/* A later host: its struct is longer, and what is new in it means nothing to anybody. */
+/* Gives the plugin a longer host struct, as a later version has, with unknown members at the end. */
 static int check_later(struct graft_validation *validation, struct graft_error *error) {
     enum { MORE = 64 };
     const struct graft_plugin *plugin = NULL;
@@ -28,7 +28,7 @@ static const void *no_extension(const char *id) {
     return NULL;
 }
 
-/* A host without services: the plugin may refuse it, with words, or do without. */
+/* Gives the plugin a host without extensions, which it may refuse if it says why, or do without. */
 static int check_bare(struct graft_validation *validation, struct graft_error *error) {
     static struct graft_host bare;
     struct graft_error own = graft_error_none();
@@ -60,9 +60,9 @@ static int check_twice(struct graft_validation *validation, struct graft_error *
     return status;
 }
 
-/* Bits that this host gives no meaning to are refused by a later one, or mean something that the plugin does not. */
+/* Sets undefined feature bits one by one: the plugin has to refuse them, or to define them for its own interface. */
 static int check_features(struct graft_validation *validation, struct graft_error *error) {
-    static const uint32_t nobodys = 0xFFFF0000u; /* no interface has that many */
+    static const uint32_t nobodys = 0xFFFF0000u; /* bits that no interface defines */
     const struct graft_plugin *plugin = NULL;
     int status = graft_validation_descriptor(validation, &plugin, error);
     if (status == GRAFT_OK && plugin->n_replacements == 0) {
@@ -71,7 +71,7 @@ static int check_features(struct graft_validation *validation, struct graft_erro
     for (int32_t i = 0; status == GRAFT_OK && i < plugin->n_replacements; i++) {
         const struct graft_class *cls = graft_plugin_replacement(plugin, i)->replacement;
         const struct graft_vtable *vtable = cls->forward;
-        int wraps = (cls->flags & GRAFT_CLASS_CALLS_SUPER) != 0; /* it may pass on what it does not know */
+        int wraps = (cls->flags & GRAFT_CLASS_CALLS_SUPER) != 0; /* may pass on features that it does not know */
         if (vtable != NULL && !wraps && (vtable->features & nobodys) != 0) {
             status = graft_validation_fault(validation, error,
                                             "%s: features 0x%x: it says that its forward knows what nobody has defined",

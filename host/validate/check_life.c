@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From `init` to `deinit`, and again. */
+/* Starts and stops the plugin, more than once. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/types.h>
@@ -15,7 +15,8 @@ static int check_start(struct graft_validation *validation, struct graft_error *
     return status;
 }
 
-/* Trying a plugin (graft/host/validate.h) leaves out `init`, which may connect to others. Here it runs. */
+/* Checks what `init` changes in the process; a trial (graft/host/validate.h) does not run `init`, which may open
+ * connections. */
 static int check_harmless(struct graft_validation *validation, struct graft_error *error) {
     struct graft_process_state before;
     graft_process_look(&before);
@@ -41,7 +42,7 @@ static size_t count_same(const char *a, const void *b, size_t bytes) {
     return same;
 }
 
-/* A descriptor is const as long as the plugin is in use: its bytes, and those of its lists. */
+/* Checks that the descriptor and its lists stay the same while the plugin is in use. */
 static int check_const(struct graft_validation *validation, struct graft_error *error) {
     const struct graft_plugin *plugin = NULL;
     struct graft_library *library = NULL;
@@ -92,7 +93,7 @@ static int check_extensions(struct graft_validation *validation, struct graft_er
     return status;
 }
 
-/* How many threads this process has; 0 where that cannot be told. */
+/* The number of threads of this process; 0 if unknown. */
 static long count_threads(void) {
     char line[128];
     long n = 0;

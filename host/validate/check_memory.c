@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocations of the host fail, one in each run, evenly spread where there are many and nobody asked for all: each time
- * with an error, and the next attempt works. */
+/* Lets one allocation of the host fail in each run: all in turn, or an even sample if there are many. Each failure must
+ * be reported as an error, and the next attempt must succeed. */
 #include "base/alloc.h"
 #include "validate/compare.h"
 #include "validate/lender.h"
 
-/* One thing that allocates. */
+/* An action whose allocations fail in turn. */
 typedef int (*attempt)(struct graft_subject *subject, struct graft_error *error);
 
-/* The maximum number of places that are tried of one model, and of all models together. */
+/* The maximum number of allocations that fail for one model, and for all models together. */
 enum { MAX_FAILURES = 150, MAX_OF_ALL = 300 };
 
 static int count_allocations(struct graft_subject *subject, attempt try, long *count, struct graft_error *error) {
@@ -19,7 +19,7 @@ static int count_allocations(struct graft_subject *subject, attempt try, long *c
     return status;
 }
 
-/* Models of alike types allocate alike: each begins at another place, so that they do not all fail at the same ones. */
+/* Lets allocations fail. Similar models allocate alike, so each begins its sample at another place. */
 static int fail_each(struct graft_subject *subject, attempt try, struct graft_error *error) {
     const long share = MAX_OF_ALL / subject->models, most = share < MAX_FAILURES ? share : MAX_FAILURES;
     long count = 0;
@@ -66,7 +66,7 @@ static int fail_forward(struct graft_subject *subject, struct graft_error *error
     return fail_each(subject, forward, error);
 }
 
-/* Models come and go; what the plugin keeps of each is freed by its destroy. */
+/* Loads and frees the model several times; the plugin must free what it keeps for each. */
 static int come_and_go(struct graft_subject *subject, struct graft_error *error) {
     enum { TIMES = 5 };
     int status = GRAFT_OK;
@@ -76,7 +76,7 @@ static int come_and_go(struct graft_subject *subject, struct graft_error *error)
     return status;
 }
 
-/* Blocks are counted that its modules, or its init, take of the host. */
+/* Counts the blocks that the modules and `init` took from the host. */
 static int free_all(struct graft_subject *subject, struct graft_error *error) {
     graft_region_forget();
     graft_lender_begin(GRAFT_REGION_BEHIND);

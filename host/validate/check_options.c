@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plugin's options: whatever value is allowed, it starts with it or says why not. */
+/* Tries values of the plugin's options: with any allowed value, `init` must succeed or say why not. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "graft/option.h"
 #include "validate/validation.h"
 
-/* Starts it with a value. A refusal needs words, and a value that cannot be is refused by the host. */
+/* Starts the plugin with a value. It may refuse with a message; values outside the declared range are refused by the
+ * host. */
 static int start_with(const struct graft_validation *validation, const struct graft_plugin *plugin,
                       const struct graft_option *option, const char *value, int must, struct graft_error *error) {
     struct graft_error own = graft_error_none();
@@ -56,7 +57,7 @@ static int with_choices(const struct graft_validation *validation, const struct 
     return status;
 }
 
-/* The ends of each kind. */
+/* Tries the smallest and largest values of each option. */
 static int with_extremes(const struct graft_validation *validation, const struct graft_plugin *plugin,
                          const struct graft_option *option, struct graft_error *error) {
     static const char *const values[][5] = {

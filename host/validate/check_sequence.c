@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sequences that grow in steps, are copied, and go back. */
+/* Runs sequences in steps, and forks and rewinds them. */
 #include <limits.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "hooks/forward_hooks.h"
 #include "validate/compare.h"
 
-/* The logits of the last token after `n` ids, at once, from a session of its own. */
+/* Computes the logits of the last token of the first `n` ids in a single step, in a session of its own. */
 static int at_once(const struct graft_subject *subject, size_t n, float *last, struct graft_error *error) {
     const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = n};
     size_t width = (size_t)graft_model_vocab_size(subject->model);
@@ -27,7 +27,7 @@ struct walk {
     float *expected; /* [vocab_size] */
 };
 
-/* Appends ids [from, to) to a slot; the logits of the last one are what they are at once. */
+/* Appends ids [from, to) to a slot, and compares the last logits with those of a single step. */
 static int step(struct walk *walk, int32_t slot, size_t from, size_t to, const char *what, struct graft_error *error) {
     const struct graft_ids_view view = {.ids = graft_validation_ids() + from, .count = to - from};
     const float *logits = NULL;
@@ -61,7 +61,7 @@ static int forks(struct walk *walk, struct graft_error *error) {
     return status;
 }
 
-/* To a place that was reached in a step, then on by the same ids. */
+/* Rewinds to a length in the middle of an earlier step, then continues with the same ids. */
 static int rewind_to(struct walk *walk, int64_t length, struct graft_error *error) {
     int64_t reached = 0;
     int status = graft_session_rewind(walk->session, 0, length, &reached, error);
@@ -84,7 +84,7 @@ static int rollback(struct walk *walk, struct graft_error *error) {
 
 /* --- Steps that fail --- */
 
-/* Tokens [8, 11), whose logits nobody looks at. */
+/* Runs tokens [8, 11), whose logits are ignored. */
 static int try_step(struct walk *walk) {
     const struct graft_ids_view view = {.ids = graft_validation_ids() + 8, .count = 3};
     struct graft_error own = graft_error_none();
@@ -102,12 +102,12 @@ static void without_memory(struct walk *walk) {
         (void)graft_alloc_fail_at(0);
     }
     if (status == GRAFT_OK) {
-        int64_t reached = 0; /* where the step began */
+        int64_t reached = 0; /* length at which the step began */
         (void)graft_session_rewind(walk->session, 0, 8, &reached, NULL);
     }
 }
 
-/* Runs after each call of a module, and fails once as many calls as `data` says have succeeded. */
+/* Runs after each module call, and fails when the counter in `data` reaches 0. */
 static int fail_behind(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     long *left = data;
     return (*left)-- > 0
@@ -115,7 +115,7 @@ static int fail_behind(void *data, struct graft_hooked_call *hooked, struct graf
                : graft_error_set(error, GRAFT_ERROR_INTERNAL, hooked->node->path, "on purpose, in a check of validate");
 }
 
-/* Lets a step fail after the first call of a module, after the second and so on, until none fails. */
+/* Lets a step fail after the first module call, then after the second, and so on until none fails. */
 static int behind_modules(struct walk *walk, struct graft_error *error) {
     enum { TRIES = 60 };
     int status = GRAFT_OK, failed = GRAFT_ERROR_INTERNAL;
@@ -130,7 +130,7 @@ static int behind_modules(struct walk *walk, struct graft_error *error) {
     return status;
 }
 
-/* A step that fails, for want of memory or in some module, leaves the sequence as it was. */
+/* Checks that a step that fails, in a module or for lack of memory, leaves the sequence unchanged. */
 static int failed_step(struct walk *walk, struct graft_error *error) {
     int status = step(walk, 0, 0, 8, "logits", error);
     if (status == GRAFT_OK) {

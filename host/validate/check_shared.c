@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two libraries of one process share a plugin: the one that goes first must not stop it for the other. */
+/* Two libraries in one process share a plugin: freeing one library must not stop the plugin for the other. */
 #include "base/alloc.h"
 #include "validate/compare.h"
 
-/* Another library with a model of its own, which comes, runs and goes. */
+/* Makes, runs and frees another library with a model of its own. */
 static int come_and_go(struct graft_subject *subject, const float *before, struct graft_error *error) {
     struct graft_library *library = NULL;
     struct graft_model *model = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a plugin keeps outside of its instances: models are built, run and freed while its static variables cannot be
- * written. */
+/* Finds state that a plugin keeps outside of its instances: models are built, run and freed while its static variables
+ * are read-only. */
 #include "base/alloc.h"
 #include "validate/checks.h"
 #include "validate/compare.h"
@@ -24,7 +24,7 @@ static int use_model(struct graft_subject *subject, struct graft_error *error) {
     return status;
 }
 
-/* `init` and `deinit` may write what they like. */
+/* `init` and `deinit` may write to static variables. */
 static int with_statics(struct graft_subject *subject, struct graft_error *error) {
     int status = graft_validation_library_of_models(subject->validation, &subject->library, error);
     if (status != GRAFT_OK) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of checks, and making all or some of them. */
+/* The table of checks; runs all or some of them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "validate/models_folder.h"
 #include "validate/validation.h"
 
-/* Those that name a cause go before those that see its effects. */
+/* Checks that find a cause come before those that would find its effects. */
 static const struct graft_validation_check *const groups[] = {
     graft_file_checks,     graft_descriptor_checks, graft_growth_checks,     graft_option_checks, graft_life_checks,
     graft_build_checks,    graft_call_checks,       graft_conversion_checks, graft_shared_checks, graft_forward_checks,
@@ -33,14 +33,15 @@ const struct graft_check_info *graft_check(size_t i) {
     return check != NULL ? &check->info : NULL;
 }
 
-/* What a check has failed for, to be said once. */
+/* The message of a failed check, which is printed in full only once. */
 struct cause {
     struct cause *next;
     const char *name;
     char text[GRAFT_VALIDATION_TEXT];
 };
 
-/* One fault fails many checks where a model cannot be loaded at all: those after the first name the first. */
+/* One fault can fail many checks, for example if no model can be loaded. Later checks with the same message refer to
+ * the first. */
 static void name_cause(struct cause **causes, const struct graft_check_result *result, char *text) {
     const struct cause *known = *causes;
     while (known != NULL && strcmp(known->text, text) != 0) {
@@ -58,7 +59,7 @@ static void name_cause(struct cause **causes, const struct graft_check_result *r
     }
 }
 
-/* Whether a check is the one of that name, or in the group. */
+/* Whether the check has this name or belongs to the group of this name. */
 static int is_called(const struct graft_validation_check *check, const char *name) {
     const size_t length = strlen(name);
     return strncmp(check->info.name, name, length) == 0 &&
@@ -73,7 +74,7 @@ static int is_named(const struct graft_check_options *options, const struct graf
     return named;
 }
 
-/* Those behind it find the models that it makes. */
+/* Later checks use the models that this check makes. */
 static int makes_models(const struct graft_validation_check *check) {
     return strcmp(check->info.name, "build.describes") == 0;
 }
@@ -103,11 +104,11 @@ static int check_names(const struct graft_check_options *options, struct graft_e
     return GRAFT_OK;
 }
 
-/* How far it is, for who wants to be told. */
+/* Reports progress to the caller. */
 struct progress {
     graft_check_progress told;
     void *data;
-    const struct graft_check_info *info; /* the check under way */
+    const struct graft_check_info *info; /* the check that is running */
     int32_t done;
     int32_t total;
 };
@@ -162,7 +163,7 @@ static int run(struct graft_validation *validation, const struct graft_check_opt
     return status;
 }
 
-/* What a program gives, as much of it as it knows. */
+/* Reads a program's options struct, which may be shorter than ours. */
 static int read_options(const struct graft_check_options *given, struct graft_check_options *options,
                         struct graft_error *error) {
     enum { LIMIT_MS = 60000, THOROUGH_MS = 600000 };

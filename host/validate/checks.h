@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks that have a file of their own, in groups of other files. */
+/* Checks in a file of their own that belong to another file's group. */
 #ifndef GRAFT_VALIDATE_CHECKS_H
 #define GRAFT_VALIDATE_CHECKS_H
 

@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Logits of models, next to each other. */
+/* Computes and compares logits of models. */
 #ifndef GRAFT_VALIDATE_COMPARE_H
 #define GRAFT_VALIDATE_COMPARE_H
 
 #include "validate/tiny.h"
 
-/* How far logits of one model may differ where sums are made in another order: graft_difference_limit. */
+/* How far the logits of two runs may differ if sums have another order: the limit of graft_difference_limit. */
 #define GRAFT_VALIDATION_TOLERANCE 5e-5
 
 /* [any] Token ids that every tiny model has. */
 enum { GRAFT_VALIDATION_IDS = 41 };
 const int32_t *graft_validation_ids(void);
 
-/* [any] Whether the model has logits for each token: a language model. */
+/* [any] Whether the model is a language model, with logits for each token. */
 int graft_has_logits(const struct graft_model *model);
 
-/* [any] The same of a subject's model; the check does not apply to one without. */
+/* [any] The same for a subject's model. If it has none, records that the check does not apply. */
 int graft_subject_has_logits(struct graft_subject *subject);
 
 /* [load] The logits of prompts. The caller frees them. */
 int graft_make_logits(const struct graft_subject *subject, struct graft_model *model,
                       const struct graft_prompt *prompts, size_t n, float **logits, struct graft_error *error);
 
-/* [any] A fault if `count` numbers of two runs differ by more than `tolerance` allows
- * (graft_difference_limit; 0: in a bit), or are not finite. */
+/* [any] Reports a fault if two runs' `count` numbers differ by more than `tolerance` allows (graft_difference_limit; 0:
+ * in any bit), or are not finite. */
 int graft_compare_numbers(const struct graft_subject *subject, const float *numbers, const float *reference,
                           int64_t count, double tolerance, const char *what, struct graft_error *error);
 
-/* [load] The same of two models on a prompt of ours. */
+/* [load] Compares two models' logits for a fixed prompt in the same way. */
 int graft_same_logits(const struct graft_subject *subject, struct graft_model *reference, struct graft_model *model,
                       const char *what, double tolerance, struct graft_error *error);
 
-/* [load] The same of a batch of prompts, of 1, 7 and all of our ids, and of each by itself. */
+/* [load] Compares a batch of prompts, of 1, 7 and all fixed ids, with each prompt by itself. */
 int graft_same_in_batch(const struct graft_subject *subject, struct graft_model *model, struct graft_error *error);
 
 #endif

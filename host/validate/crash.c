@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Most of this runs in a signal handler: no locks and no memory. What it prints to needs neither. */
+/* Explains crashes. Most of this runs in a signal handler, so it takes no locks and allocates nothing. */
 #define _GNU_SOURCE /* ucontext, sigaltstack, strsignal */
 
 #include "validate/crash.h"
@@ -21,18 +21,18 @@
 enum { STACK = 64 * 1024, WHAT = 700, NULL_PAGE = 4096 };
 
 static struct graft_validation *watched;
-static pid_t watching;       /* the process: one that a plugin forks is not watched */
-static atomic_int has_found; /* another thread that crashes meanwhile waits for the end */
+static pid_t watching;       /* the process that is watched; its forks are not */
+static atomic_int has_found; /* set by the first thread that crashes; others then wait */
 static int guards_statics;
-static const char *on_behalf; /* the call of the plugin's that all is done for; or NULL */
+static const char *on_behalf; /* the plugin's call that everything is done for; or NULL */
 
-/* What the processor tells of an access that it refused. */
+/* What the processor reports about a faulting access. */
 struct access {
-    const char *address; /* NULL also where the processor takes it for none */
-    const void *code;    /* of the instruction; NULL: not known on this machine */
-    const char *stack;   /* its end; likewise */
-    const char *verb;    /* "Read"; "Touched" on machines that do not say which */
-    int is_write;        /* 1 also where that is not known */
+    const char *address; /* NULL also if the address is not canonical */
+    const void *code;    /* address of the instruction; NULL: unknown on this machine */
+    const char *stack;   /* the stack pointer; NULL: unknown */
+    const char *verb;    /* "Read", "Wrote", or "Touched" if the machine does not say */
+    int is_write;        /* 1 also if that is unknown */
     int is_no_address;
 };
 
@@ -64,7 +64,7 @@ int graft_crash_in_plugin(void) {
                                : now->task != NULL && (now->task->plugin != NULL || now->task->file != NULL);
 }
 
-/* Writes the verdict for who waits, and ends. The first one counts. */
+/* Stores the verdict for the waiting process, and exits. Only the first verdict counts. */
 static _Noreturn void end_with(const char *what) {
     struct graft_validation_notes *notes = watched->notes;
     int nobody = 0;
@@ -125,7 +125,7 @@ static void name_region(const struct graft_region *region, char *text, size_t si
     }
 }
 
-/* How far outside an address is, up to the end of the element that it belongs to. */
+/* The distance of an address from the region, to the far end of the element that it belongs to. */
 static size_t distance(const struct graft_region *region, const char *at, int *is_behind) {
     const size_t element = (size_t)region->element;
     *is_behind = at >= region->data + region->bytes;
@@ -133,7 +133,7 @@ static size_t distance(const struct graft_region *region, const char *at, int *i
     return (bytes / element + 1) * element;
 }
 
-/* What was done to a piece of memory that is watched. */
+/* Describes an access to a watched region. */
 static void describe_region(const struct graft_region *region, const struct access *access, char *text, size_t size) {
     char name[400];
     name_region(region, name, sizeof name);
@@ -152,7 +152,7 @@ static void describe_region(const struct graft_region *region, const struct acce
     }
 }
 
-/* A name in the object of the plugin at an address, if it has one. */
+/* Finds the name of a symbol of the plugin's object at an address. */
 static int name_in_object(const void *address, enum graft_object_part wanted, char name[GRAFT_OBJECT_NAME]) {
     uint64_t at = 0;
     if (graft_object_part_of(watched->file, address, &at) != wanted) {
@@ -162,7 +162,7 @@ static int name_in_object(const void *address, enum graft_object_part wanted, ch
     return 1;
 }
 
-/* Where the code is: the function of the plugin, or the file that was called. */
+/* Names the place of the code: the plugin's function, or the file. */
 static void describe_place(const struct access *access, char *text, size_t size) {
     char name[GRAFT_OBJECT_NAME], file[300];
     text[0] = '\0';
@@ -201,7 +201,7 @@ static void describe_address(const struct access *access, char *text, size_t siz
     }
 }
 
-/* The runtime of a language or a sanitizer keeps its own notes there, under names that are none of the plugin's. */
+/* Language runtimes and sanitizers may write to static variables, which have their own names, not the plugin's. */
 static int may_write(const struct access *access) {
     static const char *const runtimes[] = {"std::", "core::", "alloc::", "std_detect::", "__"};
     char file[300], name[GRAFT_OBJECT_NAME];
@@ -216,7 +216,7 @@ static int may_write(const struct access *access) {
     return may;
 }
 
-/* A crash of the host's own code, in a module of the host, is not the plugin's doing as far as one can see. */
+/* Whether the crash is in the host's own code, with nothing that points to the plugin. */
 static int is_hosts(const struct access *access) {
     uint64_t at = 0;
     return !graft_crash_in_plugin() && on_behalf == NULL && graft_region_around(access->address) == NULL &&
@@ -225,9 +225,9 @@ static int is_hosts(const struct access *access) {
 
 #if defined(__x86_64__)
 enum { TRAP_FLAG = 0x100 };
-static _Thread_local const char *let_address; /* whose page is writable for one instruction */
+static _Thread_local const char *let_address; /* address whose page is writable for one instruction */
 
-/* Lets one instruction write: behind it the processor traps. */
+/* Makes the page writable for one instruction; the trap flag then stops the processor. */
 static void let_once(const char *address, ucontext_t *context) {
     let_address = address;
     graft_object_let(address, 1);
@@ -244,7 +244,7 @@ static void on_trap(int number, siginfo_t *info, void *data) {
     }
 }
 #else
-/* What shares the page is not seen from then on. */
+/* Other machines have no trap flag here: the page stays writable, and later writes to it go unnoticed. */
 static void let_once(const char *address, ucontext_t *context) {
     (void)context;
     graft_object_let(address, 1);
@@ -285,7 +285,7 @@ size_t graft_crash_guard_statics(int guard) {
     return graft_object_protect(watched->file, guard);
 }
 
-/* The process of a check never ends this way. */
+/* Runs if the plugin calls exit(), which a check itself never does. */
 static void on_exit_unexpected(void) {
     if (getpid() == watching) {
         end_with("exit() was called");
@@ -294,7 +294,7 @@ static void on_exit_unexpected(void) {
 
 void graft_crash_watch(struct graft_validation *validation) {
     static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    static char stack[STACK]; /* for the thread that called: its own may be what overflowed */
+    static char stack[STACK]; /* for the signal handler: the thread's own stack may have overflowed */
     const stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
     struct sigaction action;
     memset(&action, 0, sizeof action);

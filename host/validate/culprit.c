@@ -17,7 +17,7 @@ static int is_below(const char *path, const char *above) {
     return strncmp(path, above, length) == 0 && (length == 0 || path[length] == '.');
 }
 
-/* The items are in the order of the tree, parents before what is below them. */
+/* Items are in the order of the tree, parents first. */
 static const struct graft_compared_node *find(const struct graft_tree_comparison *comparison) {
     const struct graft_compared_node *found = NULL;
     for (size_t i = 0; i < comparison->count; i++) {

@@ -5,8 +5,8 @@
 #include "graft/plugin.h"
 #include "validate/validation.h"
 
-/* Opens the file, which stays open, and calls its entry function with `host`. What comes back is not NULL, and nothing
- * more is known of it. */
+/* Opens the file, which stays open, and calls its entry function with `host`. `*plugin` is not NULL on success, but not
+ * validated. */
 int graft_validation_enter(const struct graft_validation *validation, const struct graft_host *host,
                            const struct graft_plugin **plugin, struct graft_error *error);
 

@@ -6,8 +6,8 @@
 
 #include "graft/error.h"
 
-/* [any] The first symbol that an object exports beside `entry`; "": none. Weak ones, which compilers make of C++
- * templates, and those that the linker makes do not count. */
+/* [any] Finds the first symbol that an object exports besides `entry`; "" if there is none. Weak symbols, which
+ * compilers emit for C++ templates, and the linker's own are ignored. */
 int graft_exported_beside(const char *file, const char *entry, char *name, size_t size, struct graft_error *error);
 
 #endif

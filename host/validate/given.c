@@ -34,7 +34,7 @@ int graft_given_check(const char *directory, const char *const *plugins, int32_t
     return status;
 }
 
-/* The last part of a path without links; names that begin with a dot are not looked at. */
+/* The last component of the path, with links resolved. Names that begin with a dot are ignored by checks. */
 static const char *name_of(const char *path) {
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
@@ -42,7 +42,7 @@ static const char *name_of(const char *path) {
     return name[0] != '\0' ? name : "model";
 }
 
-/* Whether it is one that the checks can be made on. */
+/* Checks that the model is suitable for the checks. */
 static int judge(const struct graft_validation *validation, struct graft_library *library, struct graft_model *model,
                  struct graft_error *error) {
     int64_t wanted = 0;
@@ -63,7 +63,7 @@ static int judge(const struct graft_validation *validation, struct graft_library
 int graft_given_take(struct graft_validation *validation, struct graft_library *library, struct graft_error *error) {
     const struct graft_model_options options = {.struct_size = sizeof options};
     struct graft_model *model = NULL;
-    char *path = realpath(validation->model, NULL); /* the C library's */
+    char *path = realpath(validation->model, NULL); /* allocated by the C library */
     if (path == NULL) {
         return graft_fail_errno(error, GRAFT_ERROR_IO, validation->model, "cannot be found", errno);
     }

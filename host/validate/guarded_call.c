@@ -9,7 +9,7 @@
 #include "interface/interface.h"
 #include "validate/crash.h"
 
-/* --- Scratch memory: a position is a number of regions --- */
+/* --- Scratch memory. A mark is the number of regions made so far. --- */
 
 static const struct graft_guarded_call *guarded_of(const struct graft_scratch *scratch) {
     return (const void *)scratch;
@@ -34,7 +34,7 @@ static void *scratch_alloc(struct graft_scratch *scratch, int64_t bytes) {
                           : outer->scratch_alloc(outer->scratch, bytes);
 }
 
-/* The host's own functions look at the floating-point environment, too. */
+/* Also calls the host's function, which checks the floating-point environment. */
 static int64_t scratch_mark(const struct graft_scratch *scratch) {
     const struct graft_call *outer = guarded_of(scratch)->outer;
     (void)outer->scratch_mark(outer->scratch);
@@ -61,9 +61,9 @@ static void scratch_release(struct graft_scratch *scratch, int64_t mark) {
     }
 }
 
-/* --- What the module is given --- */
+/* --- Copies for the module --- */
 
-/* What is lent belongs to the module's call, though the parent still runs. */
+/* Names the module's call as the region's owner, since the parent is still the running call. */
 static struct graft_region *make(const struct graft_hooked_call *hooked, enum graft_region_kind kind, const char *name,
                                  size_t bytes, size_t alignment, int32_t element) {
     struct graft_region *region = graft_region_make(kind, name, bytes, alignment, element);
@@ -83,7 +83,7 @@ static struct graft_region *lend(const struct graft_hooked_call *hooked, const c
     return region;
 }
 
-/* The array that shares its memory with array `i`, an earlier one; or -1. */
+/* The index of an earlier array with the same memory; -1 if there is none. */
 static int32_t find_shared(const struct graft_hooked_call *hooked, int32_t i) {
     for (int32_t k = 0; k < i; k++) {
         if (hooked->views[k].data == hooked->views[i].data) {
@@ -118,7 +118,7 @@ static int place_view(struct graft_guarded_call *guarded, const struct graft_hoo
     return 0;
 }
 
-/* An array that is only read; what leads to it, at `to`, then leads to a copy. */
+/* Copies an array that is only read, and makes the pointer at `to` lead to the copy. */
 static int place_input(const struct graft_hooked_call *hooked, const char *name, const void *array, int64_t n,
                        size_t element, void *to) {
     char full[96];
@@ -151,7 +151,7 @@ static int place_batch(struct graft_guarded_call *guarded, const struct graft_ho
     return region != NULL ? 0 : -1;
 }
 
-/* Arrays that are no views, as interfaces do not say how wide they are: cos and sin of an attention. */
+/* Copies arrays that are not views, because interfaces do not give their width: an attention's cos and sin. */
 static int place_rotary(struct graft_guarded_call *guarded, const struct graft_hooked_call *hooked) {
     struct graft_self_attention_args *args = guarded->copy.args;
     const struct graft_args *given = &hooked->node->args;

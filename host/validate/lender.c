@@ -17,7 +17,7 @@ static void *lend(const char *name, const void *object, size_t bytes) {
     return region != NULL ? memcpy(region->data, object, bytes) : NULL;
 }
 
-/* The struct, and behind it what it leads to. */
+/* Lends a copy of the struct, followed by everything that it points to. */
 static const struct graft_args *lend_args(const struct graft_args *args) {
     enum { HEAD = 32 };
     _Static_assert(sizeof *args <= HEAD, "what follows is aligned");
@@ -36,9 +36,9 @@ static const struct graft_sink *lend_sink(const struct graft_sink *sink) {
     return copy != NULL ? copy : sink;
 }
 
-/* --- What `create` works with: parameters are copies, too --- */
+/* --- The build that `create` gets: parameters are copied as well --- */
 
-enum { MOST_BYTES = 1 << 26 }; /* of a parameter that is copied */
+enum { MOST_BYTES = 1 << 26 }; /* size up to which a parameter is copied */
 
 static const struct graft_build *build_of(const void *data) {
     return data;
@@ -72,7 +72,7 @@ static const void *copy_block(const struct graft_weight *weight, const struct gr
     return region->data;
 }
 
-/* The struct and its blocks in a piece of the host's own, which stays. */
+/* Returns a copy of the weight with its blocks, which stays valid as long as the process. */
 static const struct graft_weight *find_weight(void *data, const char *parameter) {
     const struct graft_build *build = build_of(data);
     const struct graft_weight *weight = build->weight(build->data, parameter);
@@ -110,7 +110,7 @@ static void *take_memory(void *data, int64_t bytes) {
     return build_of(data)->memory(build_of(data)->data, bytes);
 }
 
-/* The real one stays where the functions find it, the one that is lent does not. */
+/* Lends a build whose functions find the real one through `data`; the real one stays valid, the lent copy does not. */
 static const struct graft_build *lend_build(const struct graft_build *build) {
     struct graft_region *real =
         graft_crash_in_plugin() ? graft_region_make(GRAFT_REGION_OWN, "", sizeof *build, 0, 1) : NULL;
@@ -146,7 +146,7 @@ static void *take(int64_t bytes) {
     return region != NULL ? region->data : graft_alloc((size_t)bytes, 1);
 }
 
-/* What was freed already lies where nothing else will. */
+/* Reports a block that was freed before: freed regions are never reused, so its address is still known. */
 static void give(void *block) {
     struct graft_region *region = graft_region_at(block);
     const struct graft_region *near = region == NULL && block != NULL ? graft_region_around(block) : NULL;

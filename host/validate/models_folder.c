@@ -12,8 +12,8 @@
 #include "base/fail.h"
 #include "base/folder.h"
 
-/* The keeper: sleeps until nobody holds the other end of the pipe. It has no other files, so that whoever reads our
- * output does not wait for it. */
+/* Waits until all other ends of the pipe are closed, then removes the folder. Closes its other files, so that readers
+ * of our output do not wait for it. */
 _Noreturn static void keep(const char *path, int alive) {
     char byte;
     (void)setsid();
@@ -25,7 +25,8 @@ _Noreturn static void keep(const char *path, int alive) {
     _exit(0);
 }
 
-/* It becomes nobody's child: those of this process are the plugins' (base/child.h). Returns 0, or an errno. */
+/* Starts the keeper, detached: children of this process are taken for the plugins' (base/child.h). Returns 0 or an
+ * errno. */
 static int start_keeper(struct graft_models_folder *folder) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -49,7 +50,7 @@ static int start_keeper(struct graft_models_folder *folder) {
 
 int graft_models_folder_init(struct graft_models_folder *folder, struct graft_error *error) {
     *folder = (struct graft_models_folder){.alive = -1};
-    /* memory, if the user has not said otherwise: nothing in it is worth a disk */
+    /* in memory unless TMPDIR says otherwise */
     const char *fallback = access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp";
     int status = graft_folder_make_temporary(fallback, "validate", &folder->path, error);
     if (status != GRAFT_OK) {

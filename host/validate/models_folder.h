@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The folder of the tiny models, in memory where there is /dev/shm. However the process ends, nothing of it is left: a
- * keeper, a process of its own that nobody's signals reach, removes it as soon as the process that made it is gone.
- */
+/* The folder of the tiny models, in /dev/shm if there is one. It is removed however the process ends: a keeper process,
+ * which signals to this one do not reach, removes it as soon as this process is gone. */
 #ifndef GRAFT_VALIDATE_MODELS_FOLDER_H
 #define GRAFT_VALIDATE_MODELS_FOLDER_H
 
@@ -10,7 +8,7 @@
 
 struct graft_models_folder {
     char *path;
-    int alive; /* a pipe that the keeper waits on: it acts when the last copy is closed */
+    int alive; /* the pipe that the keeper waits on: it acts once all copies are closed */
 };
 
 /* [any, in a process with one thread and without children] The caller ends with graft_models_folder_finish, also after

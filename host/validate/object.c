@@ -10,10 +10,10 @@
 
 struct search {
     struct stat file;
-    const void *address;         /* looked for; or NULL */
+    const void *address;         /* the address to find; or NULL */
     enum graft_object_part part; /* found */
     uint64_t at;                 /* likewise */
-    int protection;              /* of writable memory, if no address is looked for */
+    int protection;              /* of writable memory, if `address` is NULL */
     size_t protected_bytes;
 };
 
@@ -25,7 +25,7 @@ static int is_in(const ElfW(Phdr) * segment, uint64_t at) {
     return at >= segment->p_vaddr && at - segment->p_vaddr < segment->p_memsz;
 }
 
-/* The loader has made what lies in there read-only, once it was relocated. */
+/* The part that the dynamic linker made read-only after relocation (RELRO). */
 static const ElfW(Phdr) * find_relocated(const struct dl_phdr_info *info) {
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         if (info->dlpi_phdr[i].p_type == PT_GNU_RELRO) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads symbols from the file, since the loader keeps only those that are exported. */
+/* Reads symbols from the file, since the loader keeps only the exported ones. */
 #define _GNU_SOURCE /* link.h */
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ struct file {
     size_t size;
 };
 
-/* `count` things of `size` at an offset; NULL if they are not in the file, or not where they could be read. */
+/* Returns `count` elements of `size` bytes at an offset; NULL if they are outside of the file or misaligned. */
 static const void *in_file(const struct file *file, uint64_t offset, uint64_t count, size_t size) {
     const int fits = offset <= file->size && offset % sizeof(ElfW(Addr)) == 0 && count <= (file->size - offset) / size;
     return fits ? file->bytes + offset : NULL;
@@ -32,7 +32,7 @@ static const ElfW(Shdr) * sections_of(const struct file *file, size_t *n) {
     return in_file(file, header->e_shoff, *n, sizeof(ElfW(Shdr)));
 }
 
-/* A string of a section of strings; "" if there is none. */
+/* A string of a string section; "" if there is none. */
 static const char *string_at(const struct file *file, const ElfW(Shdr) * strings, uint64_t offset) {
     if (strings->sh_offset > file->size || strings->sh_size > file->size - strings->sh_offset ||
         offset >= strings->sh_size) {
@@ -70,9 +70,9 @@ static void spell_parts(const char *at, char name[GRAFT_OBJECT_NAME]) {
     }
 }
 
-/* A name as its author spells it: symbols of C++ and Rust are "_ZN4acme5CALLS17h0123456789abcdefE", those of later Rust
- * "_RNvCs1234_4acme5CALLS". Others stay as they are, but for the number that a compiler puts behind a static variable
- * of a function: "calls.0". */
+/* Demangles a name. Symbols of C++ and older Rust look like "_ZN4acme5CALLS17h0123456789abcdefE", those of newer Rust
+ * like "_RNvCs1234_4acme5CALLS". In other names, only the number that compilers append to static variables of functions
+ * is removed: "calls.0". */
 static void spell(const char *symbol, char name[GRAFT_OBJECT_NAME]) {
     const char *dot = strchr(symbol, '.');
     const int is_numbered = dot != NULL && dot > symbol && dot[1 + strspn(dot + 1, "0123456789")] == '\0';

@@ -13,7 +13,7 @@
 
 enum { CANARY = 0x5C, MOST = 1 << 22 };
 
-/* Room for all of them, which costs what is used of it. They lie where a signal handler can look at them. */
+/* Reserved address space for all regions, known to the signal handler; memory is used as regions are made. */
 static struct graft_region *regions;
 static size_t count;
 static enum graft_region_side guarded;
@@ -31,7 +31,7 @@ void graft_region_set_side(enum graft_region_side side) {
     guarded = side;
 }
 
-/* Entry number `count`, or NULL where there is no room. */
+/* Returns entry number `count`, or NULL if all are used. */
 static struct graft_region *next_entry(void) {
     struct graft_region *entry = NULL;
     (void)pthread_mutex_lock(&lock);
@@ -47,7 +47,7 @@ static struct graft_region *next_entry(void) {
     return entry;
 }
 
-/* A block whose size is no multiple of 16 holds nothing that would have to lie on one. */
+/* A block whose size is not a multiple of 16 cannot hold types with an alignment of 16. */
 static size_t natural_alignment(size_t bytes) {
     return bytes % 16 == 0 ? 16 : 8;
 }
@@ -78,7 +78,7 @@ struct graft_region *graft_region_make(enum graft_region_kind kind, const char *
     graft_crash_running(region->owner, sizeof region->owner);
     memset(first, CANARY, room);
     memset(region->data, 0, bytes);
-    region->map = map; /* from here on it is found */
+    region->map = map; /* from here on graft_region_around finds it */
     return region;
 }
 
@@ -97,7 +97,8 @@ void graft_region_seal(struct graft_region *region) {
 void graft_region_end(struct graft_region *region, enum graft_region_state state) {
     region->state = (int32_t)state;
     if (region->map_bytes > 0) {
-        (void)madvise(region->map, region->map_bytes, MADV_DONTNEED); /* addresses stay taken, memory does not */
+        (void)madvise(region->map, region->map_bytes,
+                      MADV_DONTNEED); /* keeps the address range, gives back the memory */
     }
     protect(region, PROT_NONE);
 }

@@ -18,7 +18,7 @@ void graft_said_init(struct graft_said *said) {
     said->text[0] = '\0';
     said->file = memfd_create("graft-validate", MFD_CLOEXEC);
     if (said->file >= 0) {
-        (void)fcntl(said->file, F_SETFL, O_APPEND); /* so that it can be cut while somebody writes */
+        (void)fcntl(said->file, F_SETFL, O_APPEND); /* so that it can be truncated while others write */
     }
 }
 
@@ -59,7 +59,7 @@ void graft_said_take(struct graft_said *said) {
 }
 
 int graft_said_sanitizer(const struct graft_said *said, char *line, size_t size) {
-    /* Summaries have no addresses and no number of the process, which differ from run to run. */
+    /* Summary lines have no addresses and process ids, which differ from run to run. */
     static const char summary[] = "SUMMARY: ";
     static const char *const words[] = {
         "SUMMARY: AddressSanitizer: ", "ERROR: AddressSanitizer: ", "runtime error: ", "SUMMARY: ThreadSanitizer: "};

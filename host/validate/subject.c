@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tiny models that a plugin has an effect on, one after another; or the one that was given. */
+/* Calls checks with each tiny model that the plugin has an effect on, or with the given model. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,8 @@ int graft_subject_is_plugins(const struct graft_model *model, const char *id) {
     return family != NULL && strcmp(family, id) == 0;
 }
 
-/* The plugin itself may lie among those that the given model needs. */
+/* Makes a library without the plugin. The plugin may also be among those that the given model needs; then it is left
+ * out there. */
 static int library_without(const struct graft_validation *validation, struct graft_library **library,
                            struct graft_error *error) {
     int status = graft_library_create(library, error);
@@ -82,7 +83,7 @@ static int open_subject(struct graft_subject *subject, struct graft_error *error
     return status;
 }
 
-/* What came of the models: those to which the check does not apply, and why. */
+/* Adds a model to which the check does not apply, and why. */
 static void add_left(struct graft_text *left, const char *type, const char *why) {
     graft_text_printf(left, "%s%s: %s", left->length > 0 ? "; " : "", type, why);
 }
@@ -112,7 +113,7 @@ int graft_subject_leave(struct graft_subject *subject, const char *why) {
     return GRAFT_OK;
 }
 
-/* Of each model type that was refused a line; the folder is what checks share. */
+/* A file in the shared folder with a line for each model type that was refused. */
 static const char refused_name[] = ".refused";
 
 void graft_tiny_refused(const struct graft_validation *validation, const char *model_type,
@@ -159,7 +160,7 @@ static int each(struct graft_validation *validation, int closed, graft_subject_f
         if (status == GRAFT_OK) {
             status = with_subject(&subject, closed, check, &left, &made, error);
         }
-        free(entries[i]); /* the C library's, as is the list */
+        free(entries[i]); /* allocated by the C library, as is the list */
     }
     free(entries);
     if (status == GRAFT_OK && n > 0 && left.length > 0 && made > 0) {

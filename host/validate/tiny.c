@@ -30,7 +30,7 @@ const char *graft_tiny_type(size_t i, const char **architecture) {
     return types[i][0];
 }
 
-/* One for all types: each reads what it knows. */
+/* Writes one config for all model types; each type reads the fields that it knows. */
 static void write_config(struct graft_text *text, const char *model_type, const char *architecture,
                          const struct graft_tiny_sizes *sizes) {
     graft_text_printf(text,
@@ -42,7 +42,7 @@ static void write_config(struct graft_text *text, const char *model_type, const 
                       architecture, model_type, sizes->hidden, sizes->heads, sizes->kv_heads, sizes->head_dim,
                       sizes->intermediate, sizes->intermediate / 2, sizes->intermediate, sizes->experts, sizes->experts,
                       sizes->vocab, sizes->layers);
-    if (strcmp(model_type, "mamba2") == 0) { /* of its mixers, which are twice as wide */
+    if (strcmp(model_type, "mamba2") == 0) { /* heads of its mixers, which are twice as wide */
         graft_text_printf(text, "\"num_heads\": %d, ", 2 * sizes->heads);
     }
     if (strcmp(model_type, "qwen2_vl") == 0) {
@@ -78,8 +78,8 @@ void graft_tiny_fill(float *values, int64_t count, float base, uint64_t seed) {
     }
 }
 
-/* What a class makes of a tensor that has its parameter's shape is of another one where it stores weights transposed.
- * Two dimensions that change places do so once more on the way back: a tensor of that shape is what it wants. */
+/* The shape that the checkpoint's tensor must have. A class that transposes its weights reports a mismatch for a tensor
+ * of the parameter's shape; the mismatched shape is then the transposed one, which is what it wants. */
 static const int64_t *find_shape(const struct graft_binding *binding) {
     return binding->status == GRAFT_BINDING_MISMATCHED && binding->value.rank == binding->parameter->rank
                ? binding->value.shape
@@ -105,7 +105,7 @@ static int make_tensor(const struct graft_binding *binding, uint64_t seed, struc
     return values != NULL ? 0 : -1;
 }
 
-/* A tensor for each parameter of the model without replacements; one that is tied takes another's. */
+/* Writes a tensor for each parameter of the model without replacements, except for tied ones. */
 static int write_weights(const struct graft_model *model, const char *directory, struct graft_error *error) {
     const struct graft_plan *plan = model->plan;
     struct graft_tensor_view *views = graft_alloc(plan->n_bindings, sizeof *views);
@@ -131,8 +131,8 @@ static int write_weights(const struct graft_model *model, const char *directory,
     return status;
 }
 
-/* Opens the directory, with weights or without, and writes what it wants. `*fits` becomes whether the weights do that
- * it has now. */
+/* Opens the directory, with or without weights, and writes the weights that the model wants. `*fits` says whether its
+ * current weights already fit. */
 static int write_wanted(struct graft_library *library, const char *directory, int without_weights, int *fits,
                         struct graft_error *error) {
     const struct graft_model_options options = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An adapter for a tiny model, where the plugin has classes for adapters: a low-rank pair for each projection. */
+/* Makes an adapter for a tiny model, if the plugin has classes for adapters: a low-rank pair for each projection. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,12 +16,12 @@ enum { RANK = 2 };
 static const char config[] = "{\"peft_type\": \"LORA\", \"r\": 2, \"lora_alpha\": 4, "
                              "\"target_modules\": \"all-linear\"}\n";
 
-/* Beside the model's own files, which know nothing of it. */
+/* A path in the model's directory that the model itself does not read. */
 static char *adapter_path(const char *directory, const char *file) {
     return graft_format("%s/.adapter%s%s", directory, file[0] != '\0' ? "/" : "", file);
 }
 
-/* Whether some replacement is for models with adapters only. */
+/* Whether a replacement applies only to models with adapters. */
 static int wants_adapter(const struct graft_plugin *plugin) {
     for (int32_t i = 0; i < plugin->n_replacements; i++) {
         const struct graft_replacement *replacement = graft_plugin_replacement(plugin, i);
@@ -35,7 +35,8 @@ static int wants_adapter(const struct graft_plugin *plugin) {
     return 0;
 }
 
-/* "model.layers.0.mlp.up_proj.weight", a matrix of a Linear. The head is none that adapters of all Linears name. */
+/* Whether the parameter is a Linear's matrix, such as "model.layers.0.mlp.up_proj.weight". The head is excluded, as in
+ * adapters for all Linears. */
 static int is_projection(const struct graft_parameter *parameter) {
     static const char end[] = "_proj.weight";
     size_t length = strlen(parameter->name);
@@ -85,7 +86,7 @@ static int write_tensors(const struct graft_plan *plan, const char *path, size_t
     return status;
 }
 
-/* One for a model without such projections is none. */
+/* Writes the adapter; a model without projections gets none. */
 static int write_adapter(const struct graft_model *model, const char *directory, struct graft_error *error) {
     const struct graft_file_piece piece = {config, strlen(config)};
     char *folder = adapter_path(directory, "");

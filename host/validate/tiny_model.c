@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tiny model for authors, in which some module has a given class. */
+/* Makes a tiny model for plugin authors, in which some module has a given class. */
 #include <string.h>
 
 #include "base/file.h"
@@ -33,8 +33,8 @@ static int has_class(struct graft_library *library, const char *directory, const
     return found;
 }
 
-/* Whether the directory was made: a type that cannot be made of the usual config, or whose models lack the class,
- * leaves nothing behind. */
+/* Returns whether the directory was made. Nothing is left of a model that cannot be made of the usual config or lacks
+ * the class. */
 static int try_architecture(struct graft_library *library, const char *model_type, const char *architecture,
                             const char *class_name, const char *directory) {
     struct graft_error ignored = graft_error_none();
@@ -57,8 +57,8 @@ static int try_family(struct graft_library *library, const struct graft_family *
     return made;
 }
 
-/* The families that declare the class first; one that all have (a norm, an activation) is found in the types that
- * checks are made on. */
+/* Tries the families that declare the class first. A class that all share, such as a norm, is found in the types that
+ * checks use. */
 int graft_tiny_model_make(struct graft_library *library, const char *class_name, const char *directory,
                           const char **model_type, struct graft_error *error) {
     struct graft_family_info *families = NULL;

@@ -81,9 +81,9 @@ int graft_validation_descriptor(const struct graft_validation *validation, const
         status = graft_library_load_plugin(library, validation->file, &options, error);
     }
     if (status == GRAFT_OK) {
-        *descriptor = graft_library_plugin(library, 0)->descriptor; /* the object stays mapped, and was not started */
+        *descriptor = graft_library_plugin(library, 0)->descriptor; /* the object stays mapped; it was not started */
     }
-    if (!graft_validation_is_family(validation)) { /* whose descriptor is the library's */
+    if (!graft_validation_is_family(validation)) { /* its descriptor belongs to the library */
         graft_library_free(library);
     }
     return status;
@@ -102,8 +102,8 @@ static int is_of_models(const struct graft_validation *validation, const struct 
     return strncmp(error->source, validation->folder, folder) == 0 && error->source[folder] == '/';
 }
 
-/* What an error is about, as far as it says something to the author: not the plugin's file, which the report names, nor
- * where the tiny models lie. */
+/* The source of an error if it tells the author something: neither the plugin's own file, which the report names, nor a
+ * path of the tiny models. */
 static const char *source_of(const struct graft_validation *validation, const struct graft_error *error) {
     if (strcmp(error->source, validation->file) == 0) {
         return "";
@@ -111,7 +111,7 @@ static const char *source_of(const struct graft_validation *validation, const st
     if (!is_of_models(validation, error)) {
         return error->source;
     }
-    /* the place names the model */
+    /* the report names the model already */
     const char *inside = strchr(error->source + strlen(validation->folder) + 1, '/');
     return inside != NULL ? inside + 1 : "";
 }
@@ -121,7 +121,7 @@ static void work(void *data) {
     struct graft_validation_notes *notes = given->validation->notes;
     struct graft_error error = graft_error_none();
     graft_said_redirect(&given->validation->said);
-    (void)close(given->validation->alive); /* what a plugin leaves running must not keep the models */
+    (void)close(given->validation->alive); /* so that processes the plugin leaves behind do not keep the models */
     graft_crash_watch(given->validation);
     int status = given->check->of_object && graft_validation_is_family(given->validation)
                      ? graft_validation_skip(given->validation, "a family file has no code")
@@ -137,7 +137,7 @@ static void work(void *data) {
     notes->is_done = 1;
 }
 
-/* --- Outside --- */
+/* --- In the waiting process --- */
 
 static void judge(struct graft_validation *validation, const struct graft_child_end *end, int32_t limit_ms) {
     struct graft_validation_notes *notes = validation->notes;
