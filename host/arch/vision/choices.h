@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The vocabulary of vision towers: what the member "vision" of a family file can say, by number. choices.c has names,
- * bounds and meanings. Expressions read vision_config; those of `model` read all of config.json.
+ * The vocabulary of vision towers: what the member "vision" of a family file can say, by number. choice_list.h has
+ * their names, bounds and meanings.
  */
 #ifndef GRAFT_ARCH_VISION_CHOICES_H
 #define GRAFT_ARCH_VISION_CHOICES_H
@@ -9,108 +9,9 @@
 #include "arch/data/description.h"
 
 enum {
-    V_CLASS_MODEL,
-    V_CLASS_TEXT_MODEL,
-    V_CLASS_TOWER,
-    V_CLASS_PATCH_EMBED,
-    V_CLASS_ROTARY,
-    V_CLASS_BLOCK,
-    V_CLASS_ATTENTION,
-    V_CLASS_MLP,
-    V_CLASS_MERGER,
-    V_CLASS_NORM,
-    V_CLASS_MERGER_NORM,
-
-    V_DEPTH,
-    V_RUN,
-    V_HIDDEN_SIZE,
-    V_OUTPUT_SIZE,
-
-    V_MODEL_TOWER,
-    V_MODEL_TEXT,
-    V_MODEL_PROJECTOR,
-    V_MODEL_TEXT_SIZE,
-    V_MODEL_IMAGE_TOKEN,
-    V_MODEL_VIDEO_TOKEN,
-    V_MODEL_PLACE_TOKEN,
-    V_MODEL_PLACE_END,
-    V_MODEL_BOS_BEHIND,
-    V_MODEL_POSITIONS,
-    V_MODEL_TIME_RATE,
-    V_MODEL_VIDEO,
-    V_MODEL_SEES,
-
-    V_PATCH_NAME,
-    V_PATCH_CONV,
-    V_PATCH_FLAT,
-    V_PATCH_CLASS,
-    V_PATCH_POSITIONS,
-    V_PATCH_CHANNELS,
-    V_PATCH_SIZE,
-    V_PATCH_FRAMES,
-    V_PATCH_BIAS,
-    V_PATCH_NORM,
-
-    V_NORM_EPS,
-    V_NORM_LAST,
-    V_NORM_LAST_USED,
-
-    V_BLOCK_LIST,
-    V_BLOCK_ATTENTION_NORM,
-    V_BLOCK_ATTENTION,
-    V_BLOCK_MLP_NORM,
-    V_BLOCK_MLP,
-
-    V_POSITION_NAME,
-    V_POSITION_ROWS,
-    V_POSITION_BETWEEN,
-    V_POSITION_CORNERS,
-
-    V_ATTENTION_HEADS,
-    V_ATTENTION_KV_HEADS,
-    V_ATTENTION_QKV_BIAS,
-    V_ATTENTION_OUTPUT_BIAS,
-    V_ATTENTION_QKV,
-    V_ATTENTION_QUERY,
-    V_ATTENTION_KEY,
-    V_ATTENTION_VALUE,
-    V_ATTENTION_OUTPUT,
-    V_ATTENTION_Q_NORM,
-    V_ATTENTION_K_NORM,
-    V_ATTENTION_WINDOW,
-    V_ATTENTION_WINDOWED,
-
-    V_ROTARY_NAME,
-    V_ROTARY_TYPE,
-    V_ROTARY_THETA,
-
-    V_MLP_SIZE,
-    V_MLP_ACT,
-    V_MLP_BIAS,
-    V_MLP_GATE,
-    V_MLP_UP,
-    V_MLP_DOWN,
-    V_MLP_ACT_NAME,
-
-    V_MERGER_NAME,
-    V_MERGER_SIDE,
-    V_MERGER_JOIN,
-    V_MERGER_CONV,
-    V_MERGER_NORM,
-    V_MERGER_BIAS,
-    V_MERGER_FIRST,
-    V_MERGER_INNER_SIZE,
-    V_MERGER_INNER_NORM,
-    V_MERGER_ACT,
-    V_MERGER_ACT_KIND,
-    V_MERGER_SECOND,
-    V_MERGER_GATE,
-    V_MERGER_GATE_ACT,
-    V_MERGER_GATE_SIZE,
-    V_MERGER_UP,
-
-    V_DEEPSTACK_NAME,
-    V_DEEPSTACK_USE,
+#define CHOICE(number, info) number,
+#include "arch/vision/choice_list.h"
+#undef CHOICE
     V_COUNT
 };
 
