@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linears of AWQ checkpoints (quant_method "awq", version "gemm"), and of AutoRound's in the same layout
+/* Linears of AWQ checkpoints (quant_method "awq", version "gemm"), and of AutoRound checkpoints in the same layout
  * ("auto-round"). */
 #include "graft/auto_round.h"
 #include "graft/expert_parts.h"
@@ -50,7 +50,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     graft_scheme_of_linear(&scheme, args, sink->path, error);
     find_place(config, sink->config_path, place, error);
     if (error->code == GRAFT_OK) {
-        codec->bits = graft_auto_round_layout(config) != NULL ? 0 : 4; /* for a config without the field `bits` */
+        codec->bits = graft_auto_round_layout(config) != NULL ? 0 : 4; /* the default */
         graft_word_codes_read(&scheme, config, place, sink->path, 1 << 4, error);
     }
     check_format(config, error);
@@ -64,11 +64,11 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     return graft_scheme_describe_linear(&scheme, args, sink, error);
 }
 
-/* --- What the host is told --- */
+/* --- Descriptor --- */
 
 static const struct graft_class awq_linear_class = GRAFT_SCHEME_LINEAR_CLASS("AWQLinear", describe);
 
-/* Experts that the checkpoint has one by one: stacked parameters cannot hold them. */
+/* Stacked parameters cannot hold the tensors of quantized experts, so checkpoints list the experts one by one. */
 GRAFT_PARTS_LISTED_EXPERT_CLASSES("AWQMoeMLP", "AWQExperts");
 
 static const char *const methods[] = {"awq", GRAFT_AUTO_ROUND_METHODS, NULL};
@@ -97,7 +97,7 @@ static int init(struct graft_error *error) {
 }
 
 static const struct graft_field_rule field_rules[] = {
-    /* Modules without packed tensors are not quantized, whatever their names are. */
+    /* The tensors show which modules are quantized, so lists of names are not needed. */
     {.name = "quantization_config.modules_to_not_convert"},
     {.name = "quantization_config.zero_point", .values = "[true]"},
     {.name = "quantization_config.sym", .values = "[false]"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linears of BitNet checkpoints (quant_method "bitnet"), of two bits a weight. */
+/* Linears of BitNet checkpoints (quant_method "bitnet"), with two bits a weight. */
 #include "graft/plugin.h"
 #include "graft/quant_format.h"
 #include "linear.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the classes describe and create: BitLinear, and AutoBitLinear whose weights are packed or are to be. */
+/* Describes and creates the classes: BitLinear, and AutoBitLinear with packed weights or with weights that are rounded
+ * when loading. */
 #include "linear.h"
 
 #include <math.h>
@@ -14,15 +15,15 @@
 
 static const struct bitlinear_loops *const tables[] = GRAFT_ISA_ALL_TABLES(bitlinear_loops);
 
-/* What config.json says of all modules. */
+/* Settings of config.json that hold for all modules. */
 struct settings {
     int32_t use_rms_norm;
     double rms_norm_eps;
 };
 
-/* --- What tensors have --- */
+/* --- Checks of tensors --- */
 
-/* The bits of a code that means 2: both are set. */
+/* Refuses codes with both bits set, which would mean the weight 2. */
 static int check_codes(const struct graft_weight *weight, const char *path, struct graft_error *error) {
     const uint8_t *codes = graft_weight_block(weight, 0)->data;
     for (int64_t r = 0; r < weight->rows; r++) {
@@ -71,8 +72,8 @@ static int read_settings(const struct graft_config *config, struct settings *set
     return error->code;
 }
 
-/* In the mode "online" every weight is stored in floating point, so tensors do not show which modules are to be
- * quantized: only the usual list of exceptions, ["lm_head"], is accepted. */
+/* In the mode "online" every weight is stored in floating point, so tensors do not show which modules are quantized:
+ * only the usual list of exceptions, ["lm_head"], is accepted. */
 static int check_skipped(const struct graft_config *config, struct graft_error *error) {
     static const char field[] = FIELD("modules_to_not_convert");
     const char *only = config->string(config->data, FIELD("modules_to_not_convert.0"));
@@ -101,7 +102,7 @@ static int read_sizes(const struct graft_args *args, const char *path, struct bi
     return error->code;
 }
 
-/* One scale is for all weights of the module. BitLinear stores its inverse. */
+/* Sets the module's single scale. BitLinear stores its inverse. */
 static int finish(const struct graft_build *build, const void *context, struct graft_codec *codec,
                   struct graft_error *error) {
     float scale = 0.0F, *numbers = NULL;
@@ -118,8 +119,8 @@ static int finish(const struct graft_build *build, const void *context, struct g
     return GRAFT_OK;
 }
 
-/* Describes the codec, so that others can read the weights. Products do not use it: this plugin has loops of its own.
- */
+/* Describes the codec, so that the host can read the weights. Products do not use it, because this plugin has its own
+ * loops. */
 static int describe_packed(const struct graft_sink *sink, const struct bitlinear *self, const struct graft_args *args,
                            struct graft_error *error) {
     const int64_t packed[2] = {self->rows, self->in_features};
@@ -139,7 +140,7 @@ static int describe_packed(const struct graft_sink *sink, const struct bitlinear
     return graft_scheme_describe_linear(&scheme, args, sink, error);
 }
 
-/* Floats, which are rounded when the instance is made. */
+/* Describes a floating-point weight, which is rounded when the instance is made. */
 static int describe_plain(const struct graft_sink *sink, const struct bitlinear *self, const struct graft_args *args,
                           struct graft_error *error) {
     const int32_t bias = graft_args_int(args, "bias", 1) != 0 ? GRAFT_INIT_NONE : GRAFT_INIT_ABSENT;
@@ -151,7 +152,7 @@ static int describe_plain(const struct graft_sink *sink, const struct bitlinear 
     return error->code;
 }
 
-/* The class's `data` is its kind. */
+/* The class's `data` is its kind (linear.h). */
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
     struct bitlinear *self = sink->keep(sink->data, sizeof *self, error); /* for `create` */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One build of it for each instruction set. */
+/* The inner loops, compiled once for each instruction set. */
 #include "loops.h"
 
 #include "graft/vectors.h"
 
-/* Adding and subtracting 1.5 * 2^23 rounds to an integer, in the rounding mode that there is: ties to even. */
+/* Rounds by adding and subtracting 1.5 * 2^23, which gives the nearest integer, ties to even, in the default rounding
+ * mode. */
 static int32_t round_inputs(const float *x, int64_t n, float factor, int8_t *integers) {
     const float shift = 12582912.0F;
     int32_t sum = 0;
@@ -22,10 +23,10 @@ static int32_t round_inputs(const float *x, int64_t n, float factor, int8_t *int
 
 typedef graft_vector_ints ints;
 
-/* Rows of codes begin at any byte. */
+/* Rows of codes may begin at any byte. */
 typedef graft_vector_words words_at __attribute__((aligned(1), may_alias));
 
-/* Bytes of a vector, tokens that there are registers for, and steps whose sums fit 16 bits. */
+/* Bytes of a vector, tokens whose sums fit the registers, and steps after which 16-bit sums could overflow. */
 enum { BYTES = sizeof(ints), SIDE = GRAFT_VECTOR_LANES == 16 ? 4 : 2, STEPS = 8 };
 
 /* A mask for each byte. */
@@ -33,8 +34,8 @@ GRAFT_VECTOR_INLINE ints masked(graft_vector_words bytes, uint32_t mask) {
     return (ints)(bytes & mask * 0x01010101U);
 }
 
-/* The codes of each output where they lie in their bytes, so four, 16 and 64 times as large; the last two, where sums
- * are of 16 bits, once and four times. */
+/* Masks the codes of each output without shifting them: they are 1, 4, 16 and 64 times too large. With 16-bit sums, the
+ * last two are shifted, so that they are only 1 and 4 times too large. */
 GRAFT_VECTOR_INLINE void take_apart(graft_vector_words bytes, ints parts[BITLINEAR_PARTS]) {
     const int down = GRAFT_VECTOR_VNNI ? 0 : 4;
     const graft_vector_words upper = bytes >> down;
@@ -44,7 +45,7 @@ GRAFT_VECTOR_INLINE void take_apart(graft_vector_words bytes, ints parts[BITLINE
     parts[3] = masked(upper, 0xc0U >> down);
 }
 
-/* sums [n_tokens, BITLINEAR_PARTS] += `n` vectors of codes times inputs. */
+/* sums [n_tokens, BITLINEAR_PARTS] += products of `n` vectors of codes and inputs, with 16-bit partial sums. */
 GRAFT_VECTOR_INLINE void add_steps(const uint8_t *codes, const int8_t *x, int64_t stride, int64_t n, const int n_tokens,
                                    ints *sums) {
     for (int64_t i = 0; i < n; i++, codes += BYTES, x += BYTES) {
@@ -60,7 +61,7 @@ GRAFT_VECTOR_INLINE void add_steps(const uint8_t *codes, const int8_t *x, int64_
     }
 }
 
-/* The same in 32 bits. */
+/* Does the same with 32-bit sums. */
 GRAFT_VECTOR_INLINE void add_up(const uint8_t *codes, const int8_t *x, int64_t stride, int64_t n, const int n_tokens,
                                 ints *sums) {
 #if GRAFT_VECTOR_VNNI
@@ -80,7 +81,7 @@ GRAFT_VECTOR_INLINE void add_up(const uint8_t *codes, const int8_t *x, int64_t s
 #endif
 }
 
-/* Eight lanes with the same sum. */
+/* Reduces a vector to eight lanes with the same total. */
 GRAFT_VECTOR_INLINE __m256i fold(ints sums) {
 #if GRAFT_VECTOR_LANES == 16
     return _mm256_add_epi32(_mm512_castsi512_si256((__m512i)sums), _mm512_extracti64x4_epi64((__m512i)sums, 1));
@@ -89,7 +90,7 @@ GRAFT_VECTOR_INLINE __m256i fold(ints sums) {
 #endif
 }
 
-/* The sums of all lanes, of codes that count once: to[k * rows]. */
+/* Adds up all lanes, undoes the factors 4, 16 and 64, and writes the sums to to[k * rows]. */
 GRAFT_VECTOR_INLINE void finish(const ints sums[BITLINEAR_PARTS], int64_t rows, int32_t *to) {
     const int upper = GRAFT_VECTOR_VNNI ? 4 : 0;
     const __m256i lower_pairs = _mm256_hadd_epi32(fold(sums[0]), fold(sums[1]));
@@ -108,7 +109,7 @@ GRAFT_VECTOR_INLINE void multiply_some(const uint8_t *codes, int64_t rows, const
     for (int64_t r = 0; r < rows; r++, codes += columns) {
         ints all[SIDE * BITLINEAR_PARTS] = {{0}};
         add_up(codes, x, inputs->stride, whole, n_tokens, all);
-        if (left > 0) { /* behind them may be the end of the file */
+        if (left > 0) { /* the file may end right after them, so they are copied */
             uint8_t last[BYTES] = {0};
             memcpy(last, codes + whole * BYTES, (size_t)left);
             add_up(last, x + whole * BYTES, inputs->stride, 1, n_tokens, all);

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* y = W x: inputs as integers, sums of integers, then the scales. Few tokens and many are computed alike. */
+/* y = W x: rounds inputs to integers, multiplies, then applies the scales. The same way for any number of tokens. */
 #include <math.h>
 #include <string.h>
 
 #include "graft/norm.h"
 #include "linear.h"
 
-/* Rows of codes that stay in one thread, and bytes of codes that are worth waking one. */
+/* Rows of codes that one thread processes together, and bytes of codes below which another thread does not pay. */
 enum { PANEL = 16, GRAIN = 1 << 16 };
 
-/* What is kept of a token besides its inputs as integers. */
+/* What is kept of a token, besides its rounded inputs. */
 struct token {
-    float factor; /* inputs were multiplied by it; NaN: one of them is infinite or not a number */
-    int32_t sum;  /* of its integers; subtracted, as each code is its weight plus one */
+    float factor; /* its inputs were multiplied by this; NaN: one of them is infinite or NaN */
+    int32_t sum;  /* sum of its integers; subtracted, as each code is its weight plus 1 */
 };
 
-/* What the bodies of parallel loops are given. */
+/* Arguments of the parallel loops' bodies. */
 struct work {
     const struct bitlinear *self;
     const float *x;     /* [tokens, in_features] */
-    const float *bias;  /* [out_features]; NULL: there is none */
+    const float *bias;  /* [out_features]; NULL: no bias */
     float *y;           /* [tokens, out_features] */
     int8_t *integers;   /* [tokens, stride] */
     struct token *each; /* [tokens] */
@@ -27,7 +27,7 @@ struct work {
     int64_t stride;
 };
 
-/* As transformers does: the largest input becomes 127, but for inputs that are all tiny. */
+/* Rounds as transformers does: the largest input becomes 127, unless all inputs are tiny. */
 static void round_token(const struct work *work, int64_t t) {
     const struct bitlinear *self = work->self;
     const int64_t n = self->in_features;
@@ -44,7 +44,7 @@ static void round_token(const struct work *work, int64_t t) {
     }
 }
 
-/* A body: tokens [begin, end). */
+/* A parallel body: rounds tokens [begin, end). */
 static void round_tokens(void *data, int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end; t++) {
         round_token(data, t);
@@ -57,7 +57,7 @@ static void add_bias(const float *bias, int64_t n, float *y) {
     }
 }
 
-/* y [n] of outputs that lie side by side; `bias` has theirs, or is NULL. */
+/* Computes y [n] for adjacent outputs; `bias` is that of these outputs, or NULL. */
 static void scale(const struct bitlinear *self, const struct token *token, const int32_t *sums, int64_t n,
                   const float *bias, float *y) {
     const float both = self->weight_scale * token->factor;
@@ -76,7 +76,7 @@ static void scale(const struct bitlinear *self, const struct token *token, const
     }
 }
 
-/* Rows [first, first + rows) of codes times tokens [t, t + n). */
+/* Multiplies rows [first, first + rows) of codes by tokens [t, t + n). */
 static void multiply_some(const struct work *work, int64_t first, int64_t rows, int64_t t, int64_t n) {
     const struct bitlinear *self = work->self;
     const struct bitlinear_inputs inputs = {work->integers + t * work->stride, work->stride, self->in_features};
@@ -89,7 +89,7 @@ static void multiply_some(const struct work *work, int64_t first, int64_t rows, 
     }
 }
 
-/* A body: panels [begin, end) of all tokens. */
+/* A parallel body: multiplies panels [begin, end) by all tokens. */
 static void multiply_panels(void *data, int64_t begin, int64_t end) {
     const struct work *work = data;
     for (int64_t first = begin * PANEL; first < end * PANEL && first < work->self->rows; first += PANEL) {
@@ -101,7 +101,7 @@ static void multiply_panels(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* The inputs, normed if they are to be. */
+/* Returns the inputs, after the norm if there is one. */
 static int find_inputs(const struct bitlinear *self, const struct graft_call *call,
                        const struct graft_linear_args *args, const float **x, struct graft_error *error) {
     *x = args->x;
@@ -109,7 +109,7 @@ static int find_inputs(const struct bitlinear *self, const struct graft_call *ca
         return GRAFT_OK;
     }
     float *normed = graft_scratch_floats(call, args->tokens, self->in_features, error);
-    /* Without a residual nothing is written to what is normed. */
+    /* Without a residual the norm does not write to its input, so the cast is safe. */
     const struct graft_norm_args norm_args = {
         sizeof norm_args, 0, args->tokens, (float *)(uintptr_t)args->x, NULL, normed};
     *x = normed;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weights that transformers rounds in every forward, once: -1, 0 and 1 times the mean of their absolute values. */
+/* Rounds weights once, which transformers does in every forward: to -1, 0 and 1 times the mean of their absolute
+ * values. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "graft/convert.h"
 #include "linear.h"
 
-/* Sums that are added to in turn, so that none waits for the one before. */
+/* Number of partial sums, so that consecutive additions are independent. */
 enum { SUMS = 8 };
 
-/* A row as f32. */
+/* Converts a row to f32. */
 static void widen(const struct graft_row_block *block, int64_t row, int64_t n, float *out) {
     for (int64_t i = 0; i < n; i++) {
         out[i] = graft_f32_at(block->data, block->dtype, row * n + i);
@@ -27,7 +28,7 @@ static double sum_of_row(const float *row, int64_t n) {
     return all;
 }
 
-/* Adds the codes of an output to its bytes. What lies halfway becomes 0, as ties do that go to even. */
+/* Adds the codes of an output to its bytes. Halves become 0, since ties go to even. */
 static void add_row(const float *row, int64_t n, float scale, int part, uint8_t *bytes) {
     for (int64_t i = 0; i < n; i++) {
         const float scaled = row[i] * scale;

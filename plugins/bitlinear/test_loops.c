@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums of each table of loops against plain ones, to the bit, on odd sizes; codes of 3 and inputs of -128, too, which
- * sums have to hold. And inputs as integers, ties included. */
+/* Compares each table of loops with plain loops, bit by bit: odd sizes, codes of 3, inputs of -128, and rounding with
+ * ties. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ static uint32_t any_number(void) {
     return (uint32_t)(state >> 33);
 }
 
-/* As on the heap, so that a sanitizer or valgrind sees what is read behind the end. */
+/* Copies to the heap, so that a sanitizer or valgrind finds reads beyond the end. */
 static void *copied(const void *from, size_t bytes) {
     void *to = malloc(bytes);
     assert_non_null(to);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linears of checkpoints that bitsandbytes quantized (quant_method "bitsandbytes"), of 4 bits and of 8. */
+/* Linears of checkpoints quantized by bitsandbytes (quant_method "bitsandbytes"), to 4 or 8 bits. */
 #include "graft/expert_parts.h"
 #include "graft/field_rule.h"
 #include "graft/plugin.h"
@@ -9,7 +9,7 @@
 
 #define FIELD(name) "quantization_config." name
 
-/* Experts that the checkpoint has one by one: stacked parameters cannot hold them. */
+/* Stacked parameters cannot hold the tensors of quantized experts, so checkpoints list the experts one by one. */
 GRAFT_PARTS_LISTED_EXPERT_CLASSES("BitsAndBytesMoeMLP", "BitsAndBytesExperts");
 
 static const char *const methods[] = {"bitsandbytes", NULL};
@@ -47,7 +47,7 @@ static int init(struct graft_error *error) {
 }
 
 static const struct graft_field_rule field_rules[] = {
-    /* Tensors say which modules are quantized, and how. Activations stay as they are (README.md). */
+    /* The tensors show which modules are quantized, and how. Activations are not quantized here (README.md). */
     {.name = "quantization_config._load_in_4bit"},
     {.name = "quantization_config._load_in_8bit"},
     {.name = "quantization_config.bnb_4bit_compute_dtype"},

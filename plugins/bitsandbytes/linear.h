@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two classes of Linears that bitsandbytes stores, under its own names. */
+/* The two classes of Linears that bitsandbytes stores, with its own names. */
 #ifndef BITSANDBYTES_LINEAR_H
 #define BITSANDBYTES_LINEAR_H
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Weights of 4 bits (load_in_4bit). Codes lie in rows but are stored as one column, and so are their scales, one for
- * each block of weights. Both are read where they are: only scales that are codes themselves (double quantization), or
- * of rows that do not end with a block, are computed, and then those of a row are its own.
- */
+/* Weights of 4 bits (load_in_4bit). Codes are in rows, but the tensor has one column, and so have the scales, one for
+ * each block of weights. Codes and scales are used in place, except for two kinds of scales that are computed for each
+ * row: scales that are codes themselves (double quantization), and scales of blocks that span two rows. */
 #include "linear.h"
 #include "numbers.h"
 #include "quant_state.h"
@@ -13,7 +11,7 @@ enum { NUMBERS = 16, NESTED_NUMBERS = 256, LEAST_BLOCK = 32, MOST_TEXT = 4096 };
 
 #define FIELD(name) "quantization_config." name
 
-/* What config.json says. */
+/* Settings of config.json. */
 struct kept {
     int32_t is_fp4;
     int32_t is_nested;
@@ -24,7 +22,7 @@ static const char *state_name(int32_t is_fp4) {
 }
 
 static int read_config(const struct graft_config *config, struct kept *kept, struct graft_error *error) {
-    const char *type = "fp4", *storage = "uint8"; /* as transformers has it */
+    const char *type = "fp4", *storage = "uint8"; /* transformers' defaults */
     graft_config_string(config, FIELD("bnb_4bit_quant_type"), &type, error);
     graft_config_bool(config, FIELD("bnb_4bit_use_double_quant"), &kept->is_nested, error);
     graft_config_string(config, FIELD("bnb_4bit_quant_storage"), &storage, error);
@@ -39,7 +37,7 @@ static int read_config(const struct graft_config *config, struct kept *kept, str
                                  FIELD("bnb_4bit_quant_storage") ": expected \"uint8\", got \"%s\"", storage);
 }
 
-/* A tensor as long as the checkpoint has it. */
+/* Adds a vector whose length is that of the checkpoint's tensor. */
 static void add_vector(struct graft_scheme *scheme, int32_t role, const char *name, int64_t most, graft_dtype dtype) {
     struct graft_parameter_info *info = graft_scheme_add(scheme, role, name, dtype, 1, &most);
     info->flags = GRAFT_PARAMETER_ANY_LENGTH;
@@ -51,7 +49,8 @@ static void add_map(struct graft_scheme *scheme, const char *name, int64_t lengt
         graft_join_whole(GRAFT_JOIN_EQUAL);
 }
 
-/* The size of a block stands in the text, which is read when the tensors are bound. */
+/* The block size is only in the quantization state, which is read when the tensors are bound, so lengths are not
+ * checked here. */
 static void add_tensors(struct graft_scheme *scheme, const struct kept *kept) {
     const int64_t bytes = scheme->codec.rows * graft_codec_row_bytes(&scheme->codec);
     const int64_t scales = bytes * 2 / LEAST_BLOCK + 1, column[2] = {bytes, 1};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weights of 8 bits (load_in_8bit, LLM.int8): integers, and the largest number of each row, which is 127 of them.
- * Activations are not rounded to integers by it, so none has to be kept apart as an outlier. */
+/* Weights of 8 bits (load_in_8bit, LLM.int8): integers, and for each row its largest absolute value, which corresponds
+ * to 127. Activations are not rounded here, so no outliers have to be kept apart. */
 #include "graft/quant_format.h"
 #include "linear.h"
 
 enum { LARGEST = 127 };
 
-/* Rows may lie as they are, and in no order that some processor likes better, as older versions stored them. */
+/* Checks that rows are in plain order; older versions stored them in an order made for certain processors. */
 static int check_format(const struct graft_build *build, const struct graft_weight *format, struct graft_error *error) {
     for (int32_t i = 0; i < format->n_blocks; i++) {
         const struct graft_row_block *block = graft_weight_block(format, i);
@@ -21,7 +21,7 @@ static int check_format(const struct graft_build *build, const struct graft_weig
     return GRAFT_OK;
 }
 
-/* Scales are 127 times too large. */
+/* The stored scales are 127 times too large. */
 static int finish(const struct graft_build *build, const void *context, struct graft_codec *codec,
                   struct graft_error *error) {
     float *scale = NULL;

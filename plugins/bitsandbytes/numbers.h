@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What codes of 4 bits stand for, in bitsandbytes' own digits: those of NF4 (Dettmers et al. 2023) are quantiles of the
- * normal distribution, those of FP4 a sign, an exponent of two bits and a digit, out of 12. */
+/* The values of 4-bit codes, with bitsandbytes' own digits. Those of NF4 (Dettmers et al. 2023) are quantiles of the
+ * normal distribution; those of FP4 have a sign, two bits of exponent and one of mantissa, divided by 12. */
 #ifndef BITSANDBYTES_NUMBERS_H
 #define BITSANDBYTES_NUMBERS_H
 

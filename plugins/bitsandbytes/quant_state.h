@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a checkpoint has as `weight.quant_state.bitsandbytes__nf4`: the bytes of a JSON object. Where projections are
- * joined, there is one for each part. */
+/* The tensor `weight.quant_state.bitsandbytes__nf4` of checkpoints: the bytes of a JSON object. Joined projections have
+ * one object each. */
 #ifndef BITSANDBYTES_QUANT_STATE_H
 #define BITSANDBYTES_QUANT_STATE_H
 
@@ -8,28 +8,28 @@
 #include "graft/tensor.h"
 
 struct bnb_quant_state {
-    int64_t rows;         /* outputs that it is for */
+    int64_t rows;         /* outputs that the object describes */
     int64_t columns;      /* inputs */
-    int64_t block;        /* weights that share a scale, a power of two; a row need not end with one */
-    int64_t nested_block; /* scales that share one themselves; 0: they are no codes */
-    float nested_offset;  /* what is added to those */
+    int64_t block;        /* weights that share a scale, a power of two; blocks may span rows */
+    int64_t nested_block; /* scales that share a scale of their own; 0: scales are not quantized */
+    float nested_offset;  /* offset that is added to quantized scales */
 };
 
-/* The name of a module's tensor in errors. */
+/* The name of a module's tensor, for errors. */
 struct bnb_name {
     char text[256];
 };
 
 struct bnb_name bnb_name_of(const char *path, const char *tensor);
 
-/* [load] Which service reads the text, from now on. */
+/* [load] Sets the host's JSON service, which reads the objects. */
 void bnb_set_json(const struct graft_json_service *service);
 
-/* [load] Reads the object at byte `*at` of a tensor, for codes of a type ("nf4"), and goes on to the one behind it. */
+/* [load] Reads the object at byte `*at` of a tensor, for codes of a type ("nf4"), and advances `*at` past it. */
 int bnb_quant_state_read(const struct graft_weight *tensor, const char *name, const char *type, int is_nested,
                          int64_t *at, struct bnb_quant_state *state, struct graft_error *error);
 
-/* [load] Rows [first, first + n) of a vector, which lie in one block of it; NULL: they do not, or it ends before. */
+/* [load] Rows [first, first + n) of a vector; NULL if they are not in a single row block, or the vector is shorter. */
 const void *bnb_elements(const struct graft_weight *vector, int64_t first, int64_t n);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A scale for each block of weights that follow each other, rows or not: the largest of them. A code is that of the
- * number which is nearest to weight / scale; halfway between two, that of the smaller one. */
+/* Quantizes in blocks of consecutive weights, whatever rows they are in. A block's scale is its largest absolute
+ * weight. Each weight gets the code of the number nearest to weight / scale; halfway between two, the smaller one. */
 #include "quantize.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static const char *type_name(graft_dtype dtype) {
     return dtype == GRAFT_DTYPE_F32 ? "float32" : dtype == GRAFT_DTYPE_F16 ? "float16" : "bfloat16";
 }
 
-/* The text that stands beside the codes; returns its length. */
+/* Writes the JSON object that is stored beside the codes; returns its length. */
 static int write_state(const struct graft_quantization *self, const struct graft_value_info *weight, char *text) {
     return snprintf(
         text, MAX_STATE, "{\"quant_type\": \"nf4\", \"blocksize\": %d, \"dtype\": \"%s\", \"shape\": [%lld, %lld]}",

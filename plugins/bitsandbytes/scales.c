@@ -34,13 +34,13 @@ static int read_state(struct bnb_parts *parts, const struct graft_codec *codec, 
     return status;
 }
 
-/* A block of weights becomes groups of inputs that no row shares with another. */
+/* Sets groups for a block size that need not divide rows: no group spans two rows. */
 static void set_groups(struct graft_codec *codec, int64_t block) {
-    const int64_t power = codec->columns & -codec->columns; /* the largest that divides it */
+    const int64_t power = codec->columns & -codec->columns; /* the largest power of two that divides it */
     codec->group_size = power < block ? power : block;
 }
 
-/* The next part, and its scales where they are computed. */
+/* Reads the next part, and computes its scales if necessary. */
 static int read_part(struct bnb_parts *parts, const struct graft_codec *codec, float *computed,
                      struct graft_error *error) {
     struct bnb_quant_state of;
@@ -73,7 +73,7 @@ static int read_part(struct bnb_parts *parts, const struct graft_codec *codec, f
     return GRAFT_OK;
 }
 
-/* All parts; nothing may be left. */
+/* Reads all parts, and checks that nothing is left. */
 static int read_parts(struct bnb_parts *parts, const struct graft_codec *codec, float *computed,
                       struct graft_error *error) {
     int status = GRAFT_OK;
@@ -92,7 +92,7 @@ static int read_parts(struct bnb_parts *parts, const struct graft_codec *codec, 
                : status;
 }
 
-/* The first part says how large blocks are. Scales in F32 of rows that end with blocks are as rows want them. */
+/* The first part gives the block size. F32 scales of blocks that divide rows are used in place. */
 int bnb_scales_bind(struct bnb_parts *parts, const struct graft_build *build, struct graft_codec *codec,
                     struct graft_error *error) {
     struct bnb_quant_state first;

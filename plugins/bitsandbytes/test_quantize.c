@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NF4: the nearest of 16 numbers, blocks that end in another row or early, and what is no number. */
+/* NF4: rounding to the nearest of 16 numbers, blocks that span rows or are short, and weights that are not numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,8 +50,8 @@ static void test_codes(void **state) {
     for (int i = 0; i < 16; i++) {
         weights[i + 1] = nf4_numbers[i] * 2.0F;
     }
-    weights[20] = 0.079F;  /* 0.0395: nearer to 0 */
-    weights[21] = 0.081F;  /* 0.0405: nearer to 0.0796 */
+    weights[20] = 0.079F;  /* scaled 0.0395: nearer to 0 */
+    weights[21] = 0.081F;  /* scaled 0.0405: nearer to 0.0796 */
     weights[BLOCK] = 0.5F; /* the second block */
     weights[BLOCK + 1] = -0.25F;
     assert_int_equal(quantize(), 0);

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Linears of compressed-tensors checkpoints, read where they lie in the file: integers of 4 and 8 bits in words
- * (format "pack-quantized"), int8 ("int-quantized"), F8_E4M3 ("float-quantized") and float4 ("mxfp4-pack-quantized",
- * "nvfp4-pack-quantized"). Activations stay as they are: the scale that a checkpoint may have for them is kept and not
- * used.
- */
+/* Linears of compressed-tensors checkpoints, used in place: 4 and 8-bit integers packed in words (format
+ * "pack-quantized"), int8 ("int-quantized"), F8_E4M3 ("float-quantized") and float4 ("mxfp4-pack-quantized",
+ * "nvfp4-pack-quantized"). Activations are not quantized: a checkpoint's scale for them is kept but not used. */
 #include "graft/expert_parts.h"
 #include "graft/field_rule.h"
 #include "graft/plugin.h"
@@ -16,13 +13,13 @@ static const struct graft_host *host;
 static const struct graft_regexes *regexes;
 static int32_t input_bits;
 
-/* What the checkpoint has of a weight, of which this may be a part: for `weight_shape`. */
+/* The shape of the stored weight, of which the module may be a part; checked against `weight_shape`. */
 struct shape {
     int64_t rows;
     int64_t columns;
 };
 
-/* Which weights share a scale. */
+/* Sets which weights share a scale. */
 static int set_groups(const struct ct_scheme *scheme, struct graft_codec *codec, const char *path,
                       struct graft_error *error) {
     const int64_t slots = 32 / codec->bits;
@@ -60,7 +57,8 @@ static void add_words(const struct ct_scheme *from, struct graft_scheme *scheme)
     }
 }
 
-/* Scales are powers of two, or F8_E4M3 over what all of them share: projections whose divisors differ stay apart. */
+/* Scales are powers of two or, with a divisor for the whole tensor, F8_E4M3. Projections with different divisors are
+ * not joined. */
 static void add_float4(const struct ct_scheme *from, struct graft_scheme *scheme) {
     const int has_divisor = from->strategy == CT_TENSOR_GROUP;
     graft_scheme_codes(scheme, "weight_packed", graft_codec_row_bytes(&scheme->codec), GRAFT_DTYPE_U8);
@@ -89,7 +87,7 @@ static void add_tensors(const struct ct_scheme *from, struct graft_scheme *schem
     }
 }
 
-/* `weight_shape` says what the last word of a row, which codes may not fill, cannot; of joined modules each says it. */
+/* Checks `weight_shape`, since the last word of a row may be only partly used. Joined modules have one each. */
 static int check_shape(const struct graft_build *build, const void *context, struct graft_codec *codec,
                        struct graft_error *error) {
     const struct shape *whole = context;
@@ -140,7 +138,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
 
 static const struct graft_class compressed_linear_class = GRAFT_SCHEME_LINEAR_CLASS("CompressedLinear", describe);
 
-/* Experts that the checkpoint has one by one: stacked parameters cannot hold them. */
+/* Stacked parameters cannot hold the tensors of quantized experts, so checkpoints list the experts one by one. */
 GRAFT_PARTS_LISTED_EXPERT_CLASSES("CompressedMoeMLP", "CompressedExperts");
 
 static const char *const methods[] = {"compressed-tensors", NULL};
@@ -169,7 +167,8 @@ static int init(struct graft_error *error) {
 }
 
 static const struct graft_field_rule field_rules[] = {
-    /* How the numbers were found, and what the tensors say: which modules have them, and their types. */
+    /* Fields that say how the numbers were found, and fields that the tensors imply: which modules are quantized, and
+       to which types. */
     {.name = "quantization_config.config_groups.*.weights.block_structure"},
     {.name = "quantization_config.config_groups.*.weights.dynamic",
      .values = "[false, null]",
@@ -178,12 +177,12 @@ static const struct graft_field_rule field_rules[] = {
     {.name = "quantization_config.config_groups.*.weights.observer_kwargs"},
     {.name = "quantization_config.config_groups.*.weights.scale_dtype"},
     {.name = "quantization_config.config_groups.*.weights.zp_dtype"},
-    {.name = "quantization_config.format", .values = "[\"mixed-precision\"]"}, /* each group has its own */
+    {.name = "quantization_config.format", .values = "[\"mixed-precision\"]"}, /* each group has its own format */
     {.name = "quantization_config.global_compression_ratio"},
     {.name = "quantization_config.ignore"},
     {.name = "quantization_config.quantization_status"},
     {.name = "quantization_config.version"},
-    /* Activations, keys and values stay as they are (README.md). */
+    /* Activations, keys and values are not quantized here (README.md). */
     {.name = "quantization_config.config_groups.*.input_activations"},
     {.name = "quantization_config.kv_cache_scheme"},
     {.name = "quantization_config.config_groups.*.output_activations", .values = "[null]", .flags = GRAFT_FIELD_ONLY},

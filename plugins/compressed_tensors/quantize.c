@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * As the library's minmax observer has it, or with scales that are searched for (search.h). Minmax: the scale is the
- * largest weight over half of the range of codes, and a code the nearest integer to weight / scale, ties to even. Both
- * divisions are those of the weights' own type: their results are rounded to it.
- */
+/* Quantizes as the library's minmax observer does, or with searched scales (search.h). Minmax: the scale is the largest
+ * weight divided by half the range of codes, and a code is the nearest integer to weight / scale, ties to even. Both
+ * divisions are rounded to the weights' own type. */
 #include "quantize.h"
 
 #include <math.h>
@@ -12,15 +10,15 @@
 #include "graft/convert.h"
 #include "search.h"
 
-/* Of a type the smallest number that 1 can be raised by: the scale of a group of zeros. */
+/* The difference between 1 and the next number of a type: the scale of a group of zeros. */
 static float epsilon_of(graft_dtype dtype) {
     return dtype == GRAFT_DTYPE_F32 ? 0x1p-23F : dtype == GRAFT_DTYPE_F16 ? 0x1p-10F : 0x1p-7F;
 }
 
-/* How a quantization finds its scales. */
+/* A way to choose scales. */
 struct kind {
     int32_t bits;     /* of a code */
-    int32_t searches; /* 1: for the scale with the smallest error; 0: as the minmax observer */
+    int32_t searches; /* 1: searches for the scale with the smallest error; 0: minmax */
 };
 
 static const struct kind *kind_of(const struct graft_quantization *self) {
@@ -57,7 +55,7 @@ static int shape(const struct graft_quantization *self, struct graft_quantize_sh
     return GRAFT_OK;
 }
 
-/* The weight that is furthest from zero, with its sign; NaN if one is. */
+/* The weight with the largest absolute value, with its sign; NaN if one is NaN. */
 static float furthest(const float *weights, int64_t n) {
     float most = 0.0F;
     for (int64_t i = 0; i < n && !isnan(most); i++) {
@@ -66,8 +64,8 @@ static float furthest(const float *weights, int64_t n) {
     return most;
 }
 
-/* Rounds the weights of a group, which begins at input `first` of its row, to codes, and adds these to the row's words.
- */
+/* Rounds the weights of a group, which begins at input `first` of its row, to codes, and adds them to the row's
+ * words. */
 static void add_codes(const float *weights, int64_t n, int64_t first, float scale, int32_t bits, graft_dtype dtype,
                       uint32_t *words) {
     const float half = (float)(1 << (bits - 1));
@@ -78,7 +76,7 @@ static void add_codes(const float *weights, int64_t n, int64_t first, float scal
     }
 }
 
-/* The same with codes of 4 bits by ct_nearest, which searched scales are chosen for. */
+/* Does the same with 4-bit codes from ct_nearest, for searched scales. */
 static void add_nearest(const float *weights, int64_t n, int64_t first, float scale, uint32_t *words) {
     const float factor = 1.0F / scale;
     for (int64_t i = 0; i < n; i++) {

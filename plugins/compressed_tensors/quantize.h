@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Quantizing to "pack-quantized": integers of 4 and 8 bits, symmetric, a scale for each group of a row or for the row.
- */
+/* Quantizes to "pack-quantized": symmetric integers of 4 or 8 bits, with a scale for each group or each row. */
 #ifndef CT_QUANTIZE_H
 #define CT_QUANTIZE_H
 

@@ -9,13 +9,13 @@
 
 enum { MAX_FIELD = 320, MAX_KEY = 128, MAX_PATTERN = 1024 };
 
-/* One of config_groups. */
+/* A member of config_groups. */
 struct group {
     const struct graft_config *config;
-    char path[MAX_FIELD / 2]; /* of its object */
+    char path[MAX_FIELD / 2]; /* path of its object */
 };
 
-/* The path of one of a group's fields, in `path`, which is returned. */
+/* Writes the path of one of a group's fields to `path`, and returns it. */
 static const char *field(const struct group *group, const char *name, char path[MAX_FIELD]) {
     (void)snprintf(path, MAX_FIELD, "%s.%s", group->path, name);
     return path;
@@ -34,9 +34,9 @@ int32_t ct_has_groups(const struct ct_scheme *scheme) {
     return scheme->strategy == CT_GROUP || scheme->strategy == CT_TENSOR_GROUP;
 }
 
-/* --- What concerns all modules --- */
+/* --- Fields for all modules --- */
 
-/* A field that asks for more than weights in groups has to be absent, null or empty. */
+/* Checks that a field is absent, null or empty; it would ask for more than weights in groups. */
 static int check_absent(const struct graft_config *config, const char *path, struct graft_error *error) {
     return graft_config_has(config, path) && config->size(config->data, path) > 0
                ? graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: not read by this plugin", path)
@@ -52,9 +52,9 @@ static int check_model(const struct graft_config *config, struct graft_error *er
     return strcmp(sparsity, "dense") != 0 ? unread(config, sparsity_field, "\"dense\"", sparsity, error) : error->code;
 }
 
-/* --- Which group --- */
+/* --- Finding the group --- */
 
-/* Whether a target is the module's name, or a pattern that its name begins with. */
+/* Whether a target is the module's name, or a pattern that matches the name's beginning. */
 static int match_name(const struct graft_config *config, const struct graft_regexes *regexes, const char *target,
                       const char *path, int32_t *found, struct graft_error *error) {
     char pattern[MAX_PATTERN];
@@ -70,7 +70,7 @@ static int match_name(const struct graft_config *config, const struct graft_rege
     return regexes->search(pattern, path, config->file, found, error);
 }
 
-/* Whether one of a group's targets means the module: by its name or by its class. */
+/* Whether one of a group's targets selects the module, by name or by class. */
 static int match_group(const struct group *group, const struct graft_regexes *regexes, const char *path, int by_name,
                        int32_t *found, struct graft_error *error) {
     const struct graft_config *config = group->config;
@@ -90,7 +90,7 @@ static int match_group(const struct group *group, const struct graft_regexes *re
     return error->code;
 }
 
-/* Names go before classes, and the first group that has one is it. */
+/* Names take precedence over classes; among groups, the first match counts. */
 static int find_group(const struct graft_config *config, const struct graft_regexes *regexes, const char *path,
                       struct group *group, struct graft_error *error) {
     static const char groups[] = "quantization_config.config_groups";
@@ -113,9 +113,9 @@ static int find_group(const struct graft_config *config, const struct graft_rege
                            "%s: no target matches \"%s\", which has quantized weights", groups, path);
 }
 
-/* --- How it is stored --- */
+/* --- Reading the format --- */
 
-/* Reads a string in lower case. Without the field `text` stays as it is. */
+/* Reads a string in lower case. If the field is absent, `text` keeps its value. */
 static int read_word(const struct graft_config *config, const char *path, char text[GRAFT_QUANTIZATION_TEXT],
                      struct graft_error *error) {
     const char *value = NULL;
@@ -126,14 +126,14 @@ static int read_word(const struct graft_config *config, const char *path, char t
     return error->code;
 }
 
-/* A value of the field `format`, and the bits and strategies that go with it. */
+/* A value of the field `format`, with the bits and strategies that it allows. */
 struct format {
-    const char *name;        /* as configs spell it */
+    const char *name;        /* the name in configs */
     const char *type;        /* of codes */
     const char *bits;        /* of a code */
-    uint32_t has_bits;       /* 1 << bits of each of these */
-    const char *strategies;  /* what may share a scale */
-    uint32_t has_strategies; /* 1 << strategy of each of these */
+    uint32_t has_bits;       /* 1 << bits, for each number of bits */
+    const char *strategies;  /* what may share a scale, for messages */
+    uint32_t has_strategies; /* 1 << strategy, for each strategy */
     int64_t group_size;      /* 0: any */
 };
 
@@ -142,7 +142,7 @@ struct format {
     "\"tensor\", \"channel\", \"group\" or \"block\"", \
         1 << CT_TENSOR | 1 << CT_CHANNEL | 1 << CT_GROUP | 1 << CT_BLOCK, 0
 
-/* Naive is a code in a byte, of either type. */
+/* "naive-quantized" has one code a byte, of either type. */
 static const struct format formats[] = {
     {"pack-quantized", "int", "4 or 8", 1 << 4 | 1 << 8, OF_WORDS},
     {"int-quantized", "int", "8", 1 << 8, OF_BYTES},
@@ -153,7 +153,7 @@ static const struct format formats[] = {
     {"nvfp4-pack-quantized", "float", "4", 1 << 4, "\"tensor_group\"", 1 << CT_TENSOR_GROUP, 16},
 };
 
-/* The format of this name. Where several have the name, the one with this `type`. NULL: there is none. */
+/* Finds a format by name, and by `type` if several have the same name; NULL if there is none. */
 static const struct format *find_format(const char *name, const char *type) {
     const struct format *found = NULL;
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
@@ -230,7 +230,7 @@ static int read_sizes(const struct group *group, const struct format *format, st
     }
     (void)field(group, "weights.block_structure", path);
     const char *sizes = scheme->strategy == CT_BLOCK ? config->string(config->data, path) : NULL;
-    if (sizes != NULL) { /* "128x128", as older versions of the library wrote it */
+    if (sizes != NULL) { /* "128x128", as older versions of the library wrote */
         return read_block(config, path, sizes, scheme, error);
     }
     for (int i = 0; scheme->strategy == CT_BLOCK && i < 2; i++) {
@@ -246,7 +246,7 @@ static int read_strategy(const struct group *group, const struct format *format,
     char name[GRAFT_QUANTIZATION_TEXT], path[MAX_FIELD], size[MAX_FIELD];
     const struct graft_config *config = group->config;
     (void)field(group, "weights.group_size", size);
-    (void)snprintf(name, sizeof name, "%s", /* the library's default where the field is absent */
+    (void)snprintf(name, sizeof name, "%s", /* the library's default if the field is absent */
                    !graft_config_has(config, size)           ? "tensor"
                    : config->integer(config->data, size) > 0 ? "group"
                                                              : "channel");
@@ -262,7 +262,7 @@ static int read_strategy(const struct group *group, const struct format *format,
     return error->code == GRAFT_OK ? read_sizes(group, format, scheme, error) : error->code;
 }
 
-/* An order of inputs. Once it was a boolean, and each has two names. */
+/* Reads the order of inputs. Older versions used a boolean, and each order has two names. */
 static int read_order(const struct graft_config *config, const char *path, char order[GRAFT_QUANTIZATION_TEXT],
                       struct graft_error *error) {
     if (config->kind(config->data, path) == GRAFT_FIELD_BOOL) {
@@ -276,7 +276,7 @@ static int read_order(const struct graft_config *config, const char *path, char 
     return error->code;
 }
 
-/* Zero points and an order of inputs, which packed codes in groups may have. */
+/* Reads zero points and the order of inputs, which only packed codes in groups may have. */
 static int read_extras(const struct group *group, struct ct_scheme *scheme, struct graft_error *error) {
     const struct graft_config *config = group->config;
     char path[MAX_FIELD];
@@ -296,8 +296,8 @@ static int read_extras(const struct group *group, struct ct_scheme *scheme, stru
                : error->code;
 }
 
-/* Finds which fixed scale of activations the checkpoint has: `input_global_scale` beside dynamic scales of groups
- * (`dynamic` "local"), none where scales are dynamic altogether, else `input_scale`. */
+/* Finds which scale for activations the checkpoint has: `input_global_scale` if group scales are dynamic (`dynamic`
+ * "local"), none if all scales are dynamic, else `input_scale`. */
 static int read_inputs(const struct group *group, struct ct_scheme *scheme, struct graft_error *error) {
     const struct graft_config *config = group->config;
     char path[MAX_FIELD];

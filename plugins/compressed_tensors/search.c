@@ -6,11 +6,11 @@
 
 #include "graft/convert.h"
 
-/* Scales that are tried: those at which the largest weight of a group would be -7 to -10, or 6 to 9, in steps of a
- * quarter of a code. */
+/* The candidates: scales at which a group's largest weight would be -7 to -10, or 6 to 9, in steps of a quarter of a
+ * code. */
 enum { STEPS = 12 };
 
-/* SIDE: sums that are added up side by side, for vectors. MOST: weights of a group, at most. */
+/* SIDE: partial sums, for vectors. MOST: maximum weights of a group. */
 enum { SIDE = 8, MOST = 256 };
 
 float ct_rounded(float number, graft_dtype dtype) {
@@ -34,7 +34,7 @@ static float squared_error(const float *weights, int64_t n, float scale, float f
     return sum;
 }
 
-/* Codes go from -8 to 7, so it matters which end the largest weight is at. */
+/* Codes go from -8 to 7, so the sign of the scale decides at which end the largest weight is. */
 float ct_search_scale(const float *weights, int64_t n, float most, graft_dtype dtype) {
     float group[MOST] = {0}, best = 0.0F, least = INFINITY;
     memcpy(group, weights, (size_t)n * sizeof *weights);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scales that are searched for. */
+/* Searches for the scale of a group with the smallest error. */
 #ifndef CT_SEARCH_H
 #define CT_SEARCH_H
 
@@ -7,9 +7,9 @@
 
 #include "graft/dtype.h"
 
-/* [any] A scale for codes of 4 bits, from -8 to 7, as numbers of `dtype` hold it: of some, the one with the smallest
- * sum of squared errors. It may be negative, so that the code -8 is for the largest weight. 0: all weights are, or too
- * small for any. `most` is that largest weight, with its sign; there are 256 weights at most. */
+/* [any] The scale, as `dtype` can hold it, for 4-bit codes from -8 to 7 that has the smallest sum of squared errors
+ * among several candidates. It is negative if the code -8 should stand for the largest weight. Returns 0 if all weights
+ * are 0 or too small for any scale. `most` is the largest weight, with its sign; `n` is at most 256. */
 float ct_search_scale(const float *weights, int64_t n, float most, graft_dtype dtype);
 
 /* [any] The nearest code of a weight, -8 to 7. `factor` is 1 / scale. */
@@ -20,7 +20,7 @@ static inline float ct_nearest(float weight, float factor) {
     return code > 7.0F ? 7.0F : code;
 }
 
-/* [any] A number as `dtype` has it. */
+/* [any] Rounds a number to `dtype`. */
 float ct_rounded(float number, graft_dtype dtype);
 
 #endif

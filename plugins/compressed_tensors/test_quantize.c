@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Integers in words: which end of the range, ties, groups of zeros, types, and what is no number. */
+/* Packed integers: both ends of the range, ties, groups of zeros, types, and weights that are not numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ static void test_codes(void **state) {
     weights[GROUP + 1] = 3.0F;
     assert_int_equal(quantize(INT4_32), 0);
     assert_true(scales[0] == 1.0F && scales[1] == 2.0F);
-    assert_int_equal(nibble(0), 15); /* 7: there is no 8 */
+    assert_int_equal(nibble(0), 15); /* clamped to 7: there is no 8 */
     assert_int_equal(nibble(1), 0);
     assert_int_equal(nibble(2), 8);
     assert_int_equal(nibble(3), 10);
@@ -74,7 +74,7 @@ static void test_bytes(void **state) {
     assert_int_equal(words[COLUMNS / 4 - 1], 0x00808080);
 }
 
-/* In bf16 a quotient is rounded before it becomes an integer: 1.498 is 1.5 there, and that 2. */
+/* In bf16 a quotient is rounded before it becomes an integer: 1.498 becomes 1.5 and then 2. */
 static void test_types(void **state) {
     uint16_t *halves = (uint16_t *)(void *)scales;
     (void)state;
@@ -83,7 +83,7 @@ static void test_types(void **state) {
     weights[1] = 1.498F;
     assert_int_equal(quantize(INT4_32), 0);
     assert_int_equal(nibble(1), 9);
-    assert_true(scales[1] == 0x1p-23F); /* of a group of zeros */
+    assert_true(scales[1] == 0x1p-23F); /* the scale of a group of zeros */
     weight.dtype = GRAFT_DTYPE_BF16;
     assert_int_equal(quantize(INT4_32), 0);
     assert_int_equal(nibble(1), 10);
@@ -95,11 +95,11 @@ static void test_types(void **state) {
     weight.dtype = GRAFT_DTYPE_F32;
 }
 
-/* The largest weight decides which end of the codes is whose: the scale may be negative. */
+/* The sign of the largest weight decides at which end of the codes it is: the scale may be negative. */
 static void test_searched(void **state) {
     (void)state;
     memset(weights, 0, sizeof weights);
-    weights[0] = 8.0F; /* -8 times a scale of -1 */
+    weights[0] = 8.0F; /* the code -8 with a scale of -1 */
     weights[1] = -7.0F;
     weights[2] = 1.0F;
     weights[GROUP] = -16.0F;
@@ -113,13 +113,13 @@ static void test_searched(void **state) {
     assert_int_equal(nibble(GROUP), 0);
     assert_int_equal(nibble(GROUP + 1), 15);
     memset(weights, 0, sizeof weights);
-    weights[0] = 8.5F; /* better cut off than all others rounded */
+    weights[0] = 8.5F; /* clamping one weight is better than rounding all others */
     for (int i = 1; i < GROUP; i++) {
         weights[i] = (float)(i % 15 - 7);
     }
     assert_int_equal(quantize(INT4_MSE_32), 0);
     assert_true(scales[0] == -1.0F);
-    assert_true(scales[1] == 0x1p-23F); /* of a group of zeros */
+    assert_true(scales[1] == 0x1p-23F); /* the scale of a group of zeros */
     weights[1] = NAN;
     assert_int_equal(quantize(INT4_MSE_32), -1);
 }

@@ -12,7 +12,7 @@ enum { MAX_PATH = 4096 };
 
 /* Experts are described before their Linears, on the same thread. */
 static _Thread_local struct {
-    char path[MAX_PATH]; /* "": none are kept whole */
+    char path[MAX_PATH]; /* "": experts are sliced, or all are here */
     struct run own;
 } kept_whole;
 

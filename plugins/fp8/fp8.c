@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Linears of FP8 checkpoints (quant_method "fp8", "fbgemm_fp8" and "mxfp8"): F8_E4M3 weights, read where they lie in
- * the file, times a scale for each block of `weight_block_size`, each row, or all of a weight. The last blocks of rows
- * and columns may be smaller. Activations stay as they are: the scale that a checkpoint may have for them is kept and
- * not used.
- */
+/* Linears of FP8 checkpoints (quant_method "fp8", "fbgemm_fp8" and "mxfp8"): F8_E4M3 weights, used in place, with a
+ * scale for each block of `weight_block_size`, for each row, or for the whole weight. The last blocks of rows and
+ * columns may be smaller. Activations are not quantized: a checkpoint's scale for them is kept but not used. */
 #include "graft/expert_parts.h"
 #include "graft/field_rule.h"
 #include "graft/plugin.h"
@@ -23,14 +20,15 @@ static int is_method(const struct graft_config *config, const char *name) {
     return method != NULL && strcmp(method, name) == 0;
 }
 
-/* What shares a scale where no field says it: inputs by 32, rows, or all. */
+/* Sets what shares a scale if no field says so: groups of 32 inputs, rows, or the whole weight, depending on the
+ * method. */
 static void set_blocks(const struct graft_config *config, struct graft_codec *codec) {
     const int is_mx = is_method(config, "mxfp8");
     codec->block_rows = is_mx || is_method(config, "fbgemm_fp8") ? 1 : codec->rows;
     codec->group_size = is_mx ? MX_GROUP : codec->columns;
 }
 
-/* Fields that name another layout, or how activations would be rounded. */
+/* Refuses fields that ask for another layout, or for another way to round activations. */
 static int check_layout(const struct graft_config *config, struct graft_error *error) {
     static const struct {
         const char *name;
@@ -68,7 +66,7 @@ static int is_static(const struct graft_config *config) {
     return strcmp(lower, "static") == 0;
 }
 
-/* `weight_scale_inv` has two dimensions where there are blocks, be it a single one; of MXFP8 it is E8M0. */
+/* `weight_scale_inv` has two dimensions if there are blocks, even a single one; for MXFP8 its type is E8M0. */
 static void add_scales(struct graft_scheme *scheme, const struct graft_config *config) {
     if (is_method(config, "fp8") && !graft_config_has(config, FIELD("weight_block_size"))) {
         graft_scheme_number(scheme, GRAFT_CODED_SCALES, "weight_scale_inv", GRAFT_DTYPE_NONE, GRAFT_JOIN_EQUAL);
@@ -96,7 +94,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     return graft_scheme_describe_linear(&scheme, args, sink, error);
 }
 
-/* What other tools call the scales. */
+/* Names of the scales in checkpoints of other tools. */
 static const char *const scale[] = {"weight_scale"};
 static const char *const scale_inv[] = {"weight_scale_inv"};
 static const char *const input_scale[] = {"input_scale"};
@@ -117,7 +115,7 @@ static const struct graft_class fp8_linear_class = {
     .conversion_stride = sizeof conversions[0],
 };
 
-/* Experts that the checkpoint has one by one: stacked parameters cannot hold them. */
+/* Stacked parameters cannot hold the tensors of quantized experts, so checkpoints list the experts one by one. */
 GRAFT_PARTS_LISTED_EXPERT_CLASSES("FP8MoeMLP", "FP8Experts");
 
 static const char *const scales[] = {"weight_scale_inv", "weight_scale", NULL};
@@ -133,10 +131,10 @@ static const struct graft_replacement replacements[] = {GRAFT_SCHEME_LINEARS(&fp
                                                         {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, if_experts)}};
 
 static const struct graft_field_rule field_rules[] = {
-    /* Modules without scales are not quantized, whatever their names are. */
+    /* The tensors show which modules are quantized, so lists of names are not needed. */
     {.name = "quantization_config.ignored_layers"},
     {.name = "quantization_config.modules_to_not_convert"},
-    /* The type of the scales the tensors say. Activations stay as they are (README.md). */
+    /* The tensors show the type of the scales. Activations are not quantized here (README.md). */
     {.name = "quantization_config.activation_scale_ub"},
     {.name = "quantization_config.dequantize"},
     {.name = "quantization_config.scale_fmt"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* As transformers' quantizer for fine-grained FP8: the largest weight of a block becomes 448, the largest number of
- * F8_E4M3; weights whose sizes blocks do not divide stay as they are. */
+/* Quantizes like transformers' fine-grained FP8 quantizer: the largest weight of a block becomes 448, the largest
+ * number of F8_E4M3. Weights whose sizes are not multiples of the block are left alone. */
 #include "quantize.h"
 
 #include <math.h>
@@ -9,11 +9,11 @@
 
 static const float largest_number = 448.0F;
 
-/* Of a number of at most 448: to nearest, ties to even. Adding a power of two leaves as many bits behind the point as
- * F8_E4M3 has there: three below the first one, and 2^-9 where numbers are denormal. */
+/* Rounds a number up to 448 to the nearest F8_E4M3, ties to even. Adding a power of two leaves the bits that F8_E4M3
+ * has there: three behind the leading one, or multiples of 2^-9 for subnormal numbers. */
 static uint8_t f8_from_f32(float number) {
     const uint32_t bits = graft_bits_from_f32(number), sign = bits >> 24 & 0x80U, rest = bits & 0x7fffffffU;
-    if (rest < 0x3c800000U) { /* less than 2^-6 */
+    if (rest < 0x3c800000U) { /* subnormal: less than 2^-6 */
         return (uint8_t)(sign | (graft_bits_from_f32(graft_f32_from_bits(rest) + 0x1p14F) & 0xfU));
     }
     return (uint8_t)(sign | (rest - 0x3c000000U + 0x7ffffU + (rest >> 20 & 1U)) >> 20);
@@ -32,7 +32,7 @@ static int shape(const struct graft_quantization *self, struct graft_quantize_sh
     return GRAFT_OK;
 }
 
-/* NaN where one of the numbers is. */
+/* The largest absolute value of a block; NaN if it contains one. */
 static float largest(const float *weights, int64_t block, int64_t columns) {
     float most = 0.0F;
     for (int64_t r = 0; r < block; r++) {
@@ -46,7 +46,7 @@ static float largest(const float *weights, int64_t block, int64_t columns) {
 
 static int32_t quantize_block(const float *weights, int64_t block, int64_t columns, uint8_t *codes, float *inverse) {
     const float most = largest(weights, block, columns);
-    const float scale = most > 0.0F ? 1.0F / most * largest_number : 1.0F; /* rounded twice, as there */
+    const float scale = most > 0.0F ? 1.0F / most * largest_number : 1.0F; /* rounded twice, as in transformers */
     *inverse = 1.0F / scale;
     for (int64_t r = 0; r < block; r++) {
         for (int64_t i = 0; i < block; i++) {

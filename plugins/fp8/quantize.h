@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Quantizing to F8_E4M3 with a scale for each block. */
+/* Quantizes to F8_E4M3 with a scale for each block. */
 #ifndef FP8_QUANTIZE_H
 #define FP8_QUANTIZE_H
 

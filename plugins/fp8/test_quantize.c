@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rounding to F8_E4M3: ties, denormals, zeros and what is no number. The build's goldens compare whole models. */
+/* Rounding to F8_E4M3: ties, subnormal numbers, zeros, and weights that are not numbers. Goldens compare whole
+ * models. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

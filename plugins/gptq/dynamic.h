@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `quantization_config.dynamic`: bits and groups that single modules have of their own. */
+/* `quantization_config.dynamic`: bits and group sizes of single modules. */
 #ifndef GPTQ_DYNAMIC_H
 #define GPTQ_DYNAMIC_H
 
 #include "graft/config.h"
 #include "graft/regex.h"
 
-/* Characters of a place, with the 0 behind it. */
+/* Size of a path in config.json, with its NUL. */
 enum { GPTQ_PLACE = 64 };
 
-/*
- * [load] Where the config has the fields of the module at `path`: at the first of the regular expressions that matches
- * from its name's start, or at "quantization_config". One with "-:" before it takes modules out, which the tensors say
- * as well; "+:" means nothing.
- */
+/* [load] Finds the object in config.json with the quantization fields of the module `path`: that of the first regular
+ * expression that matches the beginning of its name, or "quantization_config". A prefix "-:" excludes modules, which
+ * the tensors show as well; a prefix "+:" has no meaning. */
 int gptq_find_place(const struct graft_config *config, const struct graft_regexes *regexes, const char *path,
                     char place[GPTQ_PLACE], struct graft_error *error);
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Linears of GPTQ checkpoints (quant_method "gptq"), and of AutoRound's in the same layout ("auto-round"). Version 1
- * stores zero points less one, version 2 as they are. With act-order (`desc_act`) groups are any inputs, as `g_idx`
- * says.
- */
+/* Linears of GPTQ checkpoints (quant_method "gptq"), and of AutoRound checkpoints in the same layout ("auto-round").
+ * Version 1 stores zero points minus one, version 2 unchanged. With act-order (`desc_act`), `g_idx` assigns each input
+ * to a group. */
 #include "dynamic.h"
 #include "graft/auto_round.h"
 #include "graft/expert_parts.h"
@@ -15,7 +13,7 @@ static const struct graft_host *host;
 static const struct graft_regexes *regexes;
 static int32_t input_bits;
 
-/* AutoRound's names for the layout of version 1, and for that of version 2. */
+/* AutoRound's names for the layouts of version 1 and version 2. */
 #define LAYOUTS_1                                                                                             \
     "auto_round:auto_gptq", "auto_round:gptq", "auto_round:auto_gptq:exllamav2", "auto_round:gptq:exllamav2", \
         "auto_round:auto_gptq:tritonv2", "auto_round:gptq:tritonv2", "auto_round:auto_gptq:cuda",             \
@@ -64,20 +62,20 @@ static int find_place(const struct graft_config *config, const char *path, char 
                                                    : gptq_find_place(config, regexes, path, place, error);
 }
 
-/* Without act-order, tools of today leave `g_idx` out. */
+/* Without act-order, current tools leave out `g_idx`. */
 static void add_groups(struct graft_scheme *scheme, int32_t is_ordered) {
     struct graft_parameter_info *info =
         graft_scheme_add(scheme, GRAFT_CODED_GROUP_INDEX, "g_idx", GRAFT_DTYPE_I32, 1, &scheme->codec.columns);
     info->flags = GRAFT_PARAMETER_CONTIGUOUS;
     info->init = is_ordered ? GRAFT_INIT_NONE : GRAFT_INIT_ABSENT;
     info->join = graft_join_whole(GRAFT_JOIN_EQUAL);
-    if (!is_ordered) { /* with act-order any part of the inputs may need the scales of all groups */
+    if (!is_ordered) { /* with act-order, a part of the inputs may need the scales of any group */
         info->inputs = graft_join_rows(0, 1);
     }
 }
 
-/* Drops `g_idx` where inputs are in the order of their groups. Groups count from the first input's: of a part of a
- * module's inputs, `g_idx` has the numbers that groups have in the whole module. */
+/* Drops `g_idx` if inputs are in the order of their groups. For a part of a module's inputs, `g_idx` has the group
+ * numbers of the whole module, so groups are counted from the first input's. */
 static int drop_later_groups(const struct graft_build *build, const void *context, struct graft_codec *codec,
                              struct graft_error *error) {
     const int32_t *g_idx = codec->group_index != NULL ? graft_weight_block(codec->group_index, 0)->data : NULL;
@@ -122,11 +120,11 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     return graft_scheme_describe_linear(&scheme, args, sink, error);
 }
 
-/* --- What the host is told --- */
+/* --- Descriptor --- */
 
 static const struct graft_class gptq_linear_class = GRAFT_SCHEME_LINEAR_CLASS("GPTQLinear", describe);
 
-/* Experts that the checkpoint has one by one: stacked parameters cannot hold them. */
+/* Stacked parameters cannot hold the tensors of quantized experts, so checkpoints list the experts one by one. */
 GRAFT_PARTS_LISTED_EXPERT_CLASSES("GPTQMoeMLP", "GPTQExperts");
 
 static const char *const methods[] = {"gptq", GRAFT_AUTO_ROUND_METHODS, NULL};
@@ -149,8 +147,8 @@ static int init(struct graft_error *error) {
 }
 
 static const struct graft_field_rule field_rules[] = {
-    /* How the numbers were found. What they mean, the tensors say: zeros, the order of columns, which modules have
-       them. */
+    /* Fields that say how the numbers were found, and fields that the tensors imply: zero points, the order of inputs,
+       which modules are quantized. */
     {.name = "quantization_config.act_group_aware"},
     {.name = "quantization_config.block_name_to_quantize"},
     {.name = "quantization_config.damp_auto_increment"},

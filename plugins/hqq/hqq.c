@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Linears of HQQ checkpoints (quant_method "hqq"): codes of 2, 3, 4 or 8 bits in strips, and for each group of inputs a
- * scale and a zero point, which is any number. Beside them a module has tensors that say how it was quantized: these
- * are checked against the config (tensors.c).
- */
+/* Linears of HQQ checkpoints (quant_method "hqq"): codes of 2, 3, 4 or 8 bits in strips, and for each group of inputs a
+ * scale and a zero point, which need not be an integer. Further tensors say how each module was quantized; tensors.c
+ * compares them with the config. */
 #include "graft/expert_parts.h"
 #include "graft/field_rule.h"
 #include "graft/plugin.h"
@@ -33,7 +31,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
 
 static const struct graft_class hqq_linear_class = GRAFT_SCHEME_LINEAR_CLASS("HQQLinear", describe);
 
-/* Experts that the checkpoint has one by one: stacked parameters cannot hold them. */
+/* Stacked parameters cannot hold the tensors of quantized experts, so checkpoints list the experts one by one. */
 GRAFT_PARTS_LISTED_EXPERT_CLASSES("HQQMoeMLP", "HQQExperts");
 
 static const char *const methods[] = {"hqq", NULL};
@@ -48,9 +46,9 @@ static const struct graft_replacement replacements[] = {GRAFT_SCHEME_LINEARS(&hq
                                                         {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, if_experts)}};
 
 static const struct graft_field_rule field_rules[] = {
-    /* Modules without codes are not quantized, whatever their names are. */
+    /* The tensors show which modules are quantized, so lists of names are not needed. */
     {.name = "quantization_config.skip_modules"},
-    /* How the numbers were found; and what the config has of modules that are not there, or have no codes. */
+    /* Fields that say how the numbers were found, and parameters of modules that do not exist or are not quantized. */
     {.name = "quantization_config.quant_config"},
 };
 

@@ -8,13 +8,13 @@ enum { PLACE = 128, TAG = 160, PATH = 256 };
 
 static const char all_modules[] = "quantization_config.quant_config";
 
-/* Whether HQQ leaves this part of a module's path out of its own name for the module. */
+/* Whether HQQ leaves this component of a module's path out of its own name for the module. */
 static int is_left_out(const char *part, size_t length) {
     return (length == 5 && strncmp(part, "model", length) == 0) ||
            (length == 6 && strncmp(part, "layers", length) == 0) || strspn(part, "0123456789") >= length;
 }
 
-/* "self_attn.q_proj" of "model.layers.3.self_attn.q_proj": those of all layers share a name. */
+/* HQQ's name for a module: "self_attn.q_proj" for "model.layers.3.self_attn.q_proj". All layers share it. */
 static void tag_of(const char *path, char tag[TAG]) {
     size_t at = 0;
     tag[0] = '\0';
@@ -69,7 +69,7 @@ static int check_null(const struct graft_config *config, const char *place, cons
                                                              : GRAFT_OK;
 }
 
-/* Other layouts: weights as floats, metadata put together, scales and zero points that are codes. */
+/* Refuses other layouts: unquantized weights, combined metadata, scales or zero points that are codes. */
 static int check_layout(const struct graft_config *config, const char *place, struct graft_error *error) {
     check_bool(config, place, "weight_quant_params.view_as_float", 0, error);
     check_bool(config, place, "weight_quant_params.channel_wise", 1, error);

@@ -45,8 +45,8 @@ int hqq_describe_notes(const struct graft_sink *sink, struct graft_error *error)
     return error->code;
 }
 
-/* Codes of 5, 6 and 8 bits take a byte each and lie in rows. Smaller codes lie in strips: a byte has codes from distant
- * parts of the module, so such modules cannot be joined. */
+/* Codes of 5, 6 and 8 bits take a byte each, in rows. Smaller codes are in strips: a byte has codes from distant parts
+ * of the module, so such modules cannot be joined. */
 void hqq_add_tensors(struct graft_scheme *scheme, const struct hqq_params *params) {
     struct graft_codec *codec = &scheme->codec;
     codec->kind = GRAFT_CODE_UINT;
@@ -67,7 +67,7 @@ void hqq_add_tensors(struct graft_scheme *scheme, const struct hqq_params *param
     info->join = graft_join_rows(0, 1);
 }
 
-/* Element `i` of a note. */
+/* Element `i` of a tensor that says how a module was quantized. */
 static int64_t number_at(const struct graft_weight *weight, int64_t i) {
     const struct graft_row_block *block = graft_weight_block(weight, 0);
     for (int32_t b = 1; i >= block->rows; b++) {
@@ -84,8 +84,8 @@ static int64_t number_at(const struct graft_weight *weight, int64_t i) {
     }
 }
 
-/* Compares the elements of the tensor `name` from `first` on, each `step`th of them, with `expected`. Without the
- * tensor there is nothing to compare. */
+/* Compares the elements of the tensor `name` with `expected`, from `first` on in steps of `step`. An absent tensor
+ * passes. */
 static int check(const struct graft_build *build, const char *name, int64_t first, int64_t step, int64_t expected,
                  struct graft_error *error) {
     const struct graft_weight *weight = build->weight(build->data, name);

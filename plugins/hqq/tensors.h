@@ -6,14 +6,14 @@
 #include "graft/quant_format.h"
 #include "params.h"
 
-/* [load] Sets the codec, and adds the tensors that it is made of. */
+/* [load] Sets the codec, and adds its tensors. */
 void hqq_add_tensors(struct graft_scheme *scheme, const struct hqq_params *params);
 
-/* [load] Describes the tensors in which the module says how it was quantized. */
+/* [load] Declares the tensors in which HQQ records how a module was quantized. */
 int hqq_describe_notes(const struct graft_sink *sink, struct graft_error *error);
 
-/* [load] What a scheme's `finish` does; `context` is a struct hqq_params: whether the tensors say what the config
- * says. */
+/* [load] A scheme's `finish`, with a struct hqq_params as `context`: checks that the recorded values match the
+ * config. */
 int hqq_check_tensors(const struct graft_build *build, const void *context, struct graft_codec *codec,
                       struct graft_error *error);
 

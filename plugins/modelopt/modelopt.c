@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Linears of checkpoints by NVIDIA's Model Optimizer (quant_method "modelopt"), read where they lie in the file:
- * F8_E4M3 weights with one scale ("FP8"), and E2M1 with a F8_E4M3 scale for each 16 inputs and a factor that all of
- * them share ("NVFP4"). The tensors tell which a module has, and config.json which there may be. Activations and the
- * cache of keys and values stay as they are: the scales that a checkpoint has for them are kept and not used.
- */
+/* Linears of checkpoints by NVIDIA's Model Optimizer (quant_method "modelopt"), used in place: F8_E4M3 weights with one
+ * scale ("FP8"), and E2M1 with an F8_E4M3 scale for each 16 inputs and a common factor ("NVFP4"). config.json says
+ * which formats a checkpoint has, and the tensors which one a module has. Activations and the key-value cache are not
+ * quantized: scales for them are kept but not used. */
 #include "graft/expert_parts.h"
 #include "graft/field_rule.h"
 #include "graft/plugin.h"
@@ -14,7 +12,7 @@ enum { GROUP = 16 };
 
 #define FIELD(name) "quantization_config." name
 
-/* The `data` of a class: of which algorithms it is, apart from a mixture of them. */
+/* The `data` of a class: the algorithms it is for, besides a mixture of them. */
 struct format {
     const char *algorithms[2];
     int32_t is_float4;
@@ -23,7 +21,7 @@ struct format {
 static const struct format fp8 = {.algorithms = {"FP8", "FP8"}};
 static const struct format nvfp4 = {.algorithms = {"NVFP4", "W4A16_NVFP4"}, .is_float4 = 1};
 
-/* --- What config.json and a module say --- */
+/* --- Fields of config.json --- */
 
 static int is_of(const struct format *format, const char *algorithm) {
     return strcmp(algorithm, format->algorithms[0]) == 0 || strcmp(algorithm, format->algorithms[1]) == 0;
@@ -45,7 +43,7 @@ static int check_algorithm(const struct format *format, const struct graft_confi
                                  field, algorithm);
 }
 
-/* Adds a tensor that a module may lack. Of joined modules some may have it and others not. */
+/* Adds a tensor that a module may lack. Some joined modules may have it and others not. */
 static void add_optional(struct graft_scheme *scheme, const char *name, int64_t length) {
     struct graft_parameter_info *info = graft_scheme_add(scheme, GRAFT_CODED_OTHER, name, GRAFT_DTYPE_NONE, 1, &length);
     info->flags = GRAFT_PARAMETER_SCALAR | GRAFT_PARAMETER_ANY_LENGTH;
@@ -107,10 +105,10 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
 static const struct graft_class fp8_class = LINEAR_CLASS("ModelOptFP8Linear", fp8);
 static const struct graft_class nvfp4_class = LINEAR_CLASS("ModelOptNVFP4Linear", nvfp4);
 
-/* Experts that the checkpoint has one by one: stacked parameters cannot hold them. */
+/* Stacked parameters cannot hold the tensors of quantized experts, so checkpoints list the experts one by one. */
 GRAFT_PARTS_LISTED_EXPERT_CLASSES("ModelOptMoeMLP", "ModelOptExperts");
 
-/* --- Where it takes effect --- */
+/* --- Replacements --- */
 
 static const char *const methods[] = {"modelopt", NULL};
 static const char *const scale[] = {"weight_scale", NULL};
@@ -131,13 +129,13 @@ static const struct graft_replacement replacements[] = {
 };
 
 static const struct graft_field_rule field_rules[] = {
-    /* What the tensors say: which modules are quantized, and how. */
+    /* Fields that the tensors imply: which modules are quantized, and how. */
     {.name = "quantization_config.config_groups.*.targets"},
     {.name = "quantization_config.config_groups.*.weights"},
     {.name = "quantization_config.exclude_modules"},
     {.name = "quantization_config.ignore"},
     {.name = "quantization_config.producer"},
-    /* Activations, keys and values stay as they are (README.md). */
+    /* Activations, keys and values are not quantized here (README.md). */
     {.name = "quantization_config.config_groups.*.input_activations"},
     {.name = "quantization_config.kv_cache_quant_algo"},
     {.name = "quantization_config.kv_cache_scheme"},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Experts of checkpoints in MXFP4 (quant_method "mxfp4"; Rouhani et al. 2023), read where they lie in the file. Blocks
- * and scales have a row for each output, and those of gate and up alternate: the parameter that is transposed is the
- * architecture's own, [experts, in, out]. */
+/* Experts of checkpoints in MXFP4 (quant_method "mxfp4"; Rouhani et al. 2023), used in place. Blocks and scales have a
+ * row for each output, with alternating rows of gate and up. The architecture's own parameter is the transpose,
+ * [experts, in, out]. */
 #include "graft/expert_parts.h"
 #include "graft/field_rule.h"
 #include "graft/plugin.h"
@@ -9,12 +9,12 @@
 
 enum {
     BLOCK = 32, /* inputs that share a scale */
-    BYTES = 16  /* of a block's codes */
+    BYTES = 16  /* bytes of a block's codes */
 };
 
 static int32_t input_bits;
 
-/* A row of codes is [blocks, bytes of a block]. */
+/* Describes the stack; a row of codes is [blocks, bytes of a block]. */
 static int read_stack(struct graft_parts_stack *stack, struct graft_error *error) {
     struct graft_codec *codec = stack->codec;
     codec->kind = GRAFT_CODE_FLOAT4;
@@ -68,8 +68,8 @@ static int init(struct graft_error *error) {
 }
 
 static const struct graft_field_rule field_rules[] = {
-    /* The tensors show which modules are quantized; the other fields choose how the reference computes, which does not
-       change results. */
+    /* The tensors show which modules are quantized. The other fields choose how the reference computes; they do not
+       change the results. */
     {.name = "quantization_config.dequantize"},
     {.name = "quantization_config.modules_to_not_convert"},
     {.name = "quantization_config.use_experts_hub_kernels"},

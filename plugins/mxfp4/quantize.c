@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * As the published models were made: weights are rounded to bf16; the scale of 32 inputs is the smallest power of two
- * by which none of them is more than 6, the largest number of E2M1; numbers go to the nearest, ties to the even code.
- */
+/* Quantizes as the published models were: weights are rounded to bf16; the scale of 32 inputs is the smallest power of
+ * two that makes none of them larger than 6, the largest number of E2M1; numbers are rounded to nearest, ties to the
+ * even code. */
 #include "quantize.h"
 
 #include <math.h>
@@ -29,7 +28,7 @@ static int shape(const struct graft_quantization *self, struct graft_quantize_sh
     return GRAFT_OK;
 }
 
-/* Of a number of at most 6: the bits of an exponent and a digit. Below 1 they are multiples of a half. */
+/* Rounds a number up to 6 to E2M1: two bits of exponent, one of mantissa. Below 1 the numbers are multiples of 0.5. */
 static uint32_t e2m1(float number) {
     const uint32_t bits = graft_bits_from_f32(number), sign = bits >> 28 & 8U, rest = bits & 0x7fffffffU;
     if (rest < 0x3f800000U) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Quantizing stacked experts to MXFP4. */
+/* Quantizes stacked experts to MXFP4. */
 #ifndef MXFP4_QUANTIZE_H
 #define MXFP4_QUANTIZE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rounding to E2M1 and the scale's power of two: ties, zeros and what is no number. */
+/* Rounding to E2M1 and to a power of two: ties, zeros, and weights that are not numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static void test_scale(void **state) {
     assert_int_equal(quantize(), 0);
     assert_int_equal(scale, 0);
     assert_int_equal(codes[3], 0);
-    weights[0] = 6.0625F; /* more than 6: twice the scale */
+    weights[0] = 6.0625F; /* more than 6, which doubles the scale */
     assert_int_equal(quantize(), 0);
     assert_int_equal(scale, ONE + 1);
     assert_int_equal(codes[0], 5);

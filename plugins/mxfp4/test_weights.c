@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_mxfp4_weights CASE-DIRECTORY: each build of the host's loops against the digests of a checkpoint's weights. */
+/* test_mxfp4_weights CASE-DIRECTORY: compares the weights that each build of the host's loops reads with a checkpoint's
+ * digests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,7 @@ static const char *case_directory;
 
 extern const struct graft_coded_loops *const graft_coded_float4[GRAFT_ISA_BUILDS];
 
-/* A weight of bytes, of one block. */
+/* Makes a weight of bytes with one block. */
 static struct graft_weight weight_of(const struct graft_row_block *block, int64_t columns) {
     return (struct graft_weight){.struct_size = sizeof(struct graft_weight),
                                  .rank = 2,
@@ -33,7 +34,7 @@ static struct graft_weight weight_of(const struct graft_row_block *block, int64_
                                  .block_stride = sizeof *block};
 }
 
-/* The digest of NAME as the architecture has it, [experts, in, out], where NAME_blocks has [experts, out, ..]. */
+/* The digest of NAME as [experts, in, out], computed from NAME_blocks [experts, out, ..]. */
 static void digest_of(const struct graft_coded_loops *loops, const struct graft_checkpoint *checkpoint,
                       const char *name, char hex[65]) {
     char tensor[256];

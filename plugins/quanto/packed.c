@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * W = scale * code - shift, of a group of inputs. A codec has zero points instead: shift / scale, in f32, so that a
- * weight is off by a few units in the last place of its shift.
- */
+/* Quanto has W = scale * code - shift for each group of inputs. A codec has zero points instead: shift / scale in f32,
+ * so that a weight differs by a few units in the last place of its shift. */
 #include "packed.h"
 
 #include <math.h>
@@ -15,7 +13,7 @@ enum { LARGEST_GROUP = 128, GROUP_STEP = 32 };
  * are equal. */
 static const float beyond = 0x1p30F;
 
-/* How many inputs share a scale: the library's rule, which no file says. */
+/* The number of inputs that share a scale: the library's rule, since no file says it. */
 static int64_t group_size_of(int64_t columns) {
     int64_t size = LARGEST_GROUP;
     while (columns % size != 0 && size > GROUP_STEP) {
@@ -24,7 +22,7 @@ static int64_t group_size_of(int64_t columns) {
     return columns > LARGEST_GROUP && columns % size == 0 ? size : columns;
 }
 
-/* Number `i` of a tensor in one block. */
+/* Number `i` of a tensor in a single block. */
 static float number_at(const struct graft_weight *weight, int64_t i) {
     const struct graft_row_block *block = graft_weight_block(weight, 0);
     switch (block->dtype) {
@@ -41,7 +39,7 @@ static int is_constant(float scale, float shift) {
     return shift != 0.0F && fabsf(shift) >= fabsf(scale) * beyond;
 }
 
-/* Fills in the zero points of n groups; how many groups are constant. */
+/* Fills in the zero points of n groups. Returns how many groups are constant. */
 static int64_t divide(const struct graft_weight *scales, const struct graft_weight *shifts, int64_t n, float *zeros) {
     int64_t constant = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -83,7 +81,7 @@ static void add_numbers(struct graft_scheme *scheme, int32_t role, const char *n
     graft_scheme_add(scheme, role, name, GRAFT_DTYPE_NONE, 2, shape)->flags = GRAFT_PARAMETER_CONTIGUOUS;
 }
 
-/* Codes lie in strips: a byte has codes from distant parts of the module, so such modules cannot be joined. */
+/* Codes are in strips: a byte has codes from distant parts of the module, so such modules cannot be joined. */
 void quanto_add_packed(struct graft_scheme *scheme) {
     struct graft_codec *codec = &scheme->codec;
     codec->layout = GRAFT_CODED_STRIPS_UPWARDS;

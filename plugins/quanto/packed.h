@@ -5,7 +5,8 @@
 
 #include "graft/quant_format.h"
 
-/* [load] Adds the tensors of a weight whose bits and sizes are set, and what makes zero points of its shifts. */
+/* [load] Adds the tensors of a weight whose bits and sizes are set, and the function that turns its shifts into zero
+ * points. */
 void quanto_add_packed(struct graft_scheme *scheme);
 
 #endif

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Linears of checkpoints by Quanto (optimum-quanto, quant_method "quanto"): integers of 8 bits or F8_E4M3 in rows, each
- * with a scale; or codes of 4 or 2 bits in strips, whose groups have a scale and a shift (packed.c).
- */
+/* Linears of checkpoints by Quanto (optimum-quanto, quant_method "quanto"): 8-bit integers or F8_E4M3 in rows with a
+ * scale each, or 4 or 2-bit codes in strips, with a scale and a shift for each group (packed.c). */
 #include "graft/field_rule.h"
 #include "graft/plugin.h"
 #include "packed.h"
 
 #define FIELD(name) "quantization_config." name
 
-/* Types of weights, as transformers calls them. */
+/* Types of weights, with transformers' names. */
 static const struct type {
     const char *name;
     int32_t kind;
@@ -24,7 +22,7 @@ static const struct type {
 
 static int read_type(const struct graft_config *config, const struct type **type, struct graft_error *error) {
     static const char field[] = FIELD("weights");
-    const char *name = "int8"; /* as transformers has it */
+    const char *name = "int8"; /* transformers' default */
     int status = graft_config_string(config, field, &name, error);
     for (size_t i = 0; i < sizeof types / sizeof types[0] && status == GRAFT_OK; i++) {
         if (strcmp(types[i].name, name) == 0) {
@@ -38,7 +36,7 @@ static int read_type(const struct graft_config *config, const struct type **type
                                  "%s: expected \"int8\", \"float8\", \"int4\" or \"int2\", got \"%s\"", field, name);
 }
 
-/* Scales of activations, which stay as they are here. */
+/* Declares the scales of activations, which are not used: activations are not quantized here. */
 static void add_activations(struct graft_scheme *scheme) {
     static const char *const names[] = {"input_scale", "output_scale"};
     const int64_t one = 1;
@@ -84,9 +82,9 @@ static const struct graft_condition conditions[] = {GRAFT_SCHEME_IS_METHOD(metho
 static const struct graft_replacement replacement = GRAFT_SCHEME_LINEARS(&qlinear_class, conditions);
 
 static const struct graft_field_rule field_rules[] = {
-    /* Modules without codes are not quantized, whatever their names are. */
+    /* The tensors show which modules are quantized, so lists of names are not needed. */
     {.name = FIELD("modules_to_not_convert")},
-    /* Activations stay as they are (README.md). */
+    /* Activations are not quantized here (README.md). */
     {.name = FIELD("activations")},
 };
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Integers of 4 bits with a sign, two in a byte, and for each group of inputs a scale and a shift, stored with outputs
- * last: W = scale * q + shift. The host multiplies integers from 0 on, less a zero point, so q becomes u = q + 8, which
- * changes a bit of each code, and the zero point is 8 - shift / scale.
- */
+/* 4-bit signed integers, two in a byte, with a scale and a shift for each group of inputs, stored with outputs last: W
+ * = scale * q + shift. The host multiplies unsigned integers with a zero point, so q becomes u = q + 8, which flips one
+ * bit of each code, and the zero point is 8 - shift / scale. */
 #include "graft/conversion.h"
 #include "graft/convert.h"
 #include "torchao.h"
@@ -121,8 +119,8 @@ static int finish(const struct graft_build *build, const void *context, struct g
     return GRAFT_OK;
 }
 
-/* Describes the checkpoint's own tensors, which conversions rearrange, so that those of several modules can be joined.
- */
+/* Describes the checkpoint's tensors before conversions rearrange them, so that those of several modules can be
+ * joined. */
 static int describe_sources(const struct graft_codec *codec, const struct graft_sink *sink, struct graft_error *error) {
     const int64_t codes[2] = {codec->rows, (codec->columns + 1) / 2},
                   scales[2] = {graft_codec_groups(codec), codec->rows};

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Linears of checkpoints by torchao (quant_method "torchao"), as safetensors have them: integers of 8 bits in rows,
- * with a scale for each row, group of inputs or the whole weight; and of 4 bits in groups, with a scale and a shift
- * (int4.c).
- */
+/* Linears of checkpoints by torchao (quant_method "torchao"), as stored in safetensors: 8-bit integers in rows, with a
+ * scale for each row, group of inputs or the whole weight; and 4-bit integers in groups, with a scale and a shift
+ * (int4.c). */
 #include "torchao.h"
 #include "graft/field_rule.h"
 #include "graft/plugin.h"
 
-/* Integers without a zero point: what is kept of one is zeros. */
+/* Refuses zero points other than 0 for integers that have none. */
 static int finish(const struct graft_build *build, const void *context, struct graft_codec *codec,
                   struct graft_error *error) {
     const struct graft_weight *zeros = build->weight(build->data, "_weight_zero_point");
@@ -27,7 +25,7 @@ static int finish(const struct graft_build *build, const void *context, struct g
     return torchao_check_inputs(build, error);
 }
 
-/* Which weights share a scale. */
+/* Reads which weights share a scale. */
 static int read_granularity(const struct graft_config *config, struct graft_codec *codec, struct graft_error *error) {
     static const char field[] = TORCHAO_FIELD("granularity._type");
     const char *name = "PerRow";
@@ -69,7 +67,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
 
 static const struct graft_class int8_class = GRAFT_SCHEME_LINEAR_CLASS("TorchAoInt8Linear", describe);
 
-/* --- What the host is told --- */
+/* --- Descriptor --- */
 
 static const char *const methods[] = {"torchao", NULL};
 static const char *const int8_types[] = {"Int8WeightOnlyConfig", NULL};
@@ -94,7 +92,8 @@ static const struct graft_replacement replacements[] = {GRAFT_SCHEME_LINEARS(&in
                                                         GRAFT_SCHEME_LINEARS(&torchao_int4_class, if_int4)};
 
 static const struct graft_field_rule field_rules[] = {
-    /* Tensors say which modules are quantized; how codes were found, and what runs them there, changes nothing here. */
+    /* The tensors show which modules are quantized. How codes were found, and which kernels torchao uses, does not
+       change results. */
     {.name = "quantization_config.include_input_output_embeddings"},
     {.name = "quantization_config.modules_to_not_convert"},
     {.name = "quantization_config.untie_embedding_weights"},
